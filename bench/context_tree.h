@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define QUIET	   __attribute__((no_instrument_function))
+#define QUIET      __attribute__((no_instrument_function))
 #define MOST_NODES (1u << 22)
 #define MOST_PLACE (1u << 24) /* of the table that finds them */
 #define MOST_DEPTH (1u << 16)
@@ -38,8 +38,7 @@ static QUIET uint64_t now(void)
 
 static QUIET void *room(size_t size)
 {
-	void *at =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (at == MAP_FAILED)
 		abort();
@@ -65,7 +64,7 @@ static QUIET uint32_t child_of(uint32_t parent, void *function)
 			if (node_count == MOST_NODES)
 				abort();
 			node = places[at] = node_count++;
-			nodes[node] = (struct node){.function = function, .parent = parent};
+			nodes[node] = (struct node){ .function = function, .parent = parent };
 		}
 		if (nodes[node].parent == parent && nodes[node].function == function)
 			return nodes[parent].last = node;

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <time.h>
 
-#define TIMES	    5
+#define TIMES       5
 #define FUNCTIONS   2000
-#define CALLEES	    4 /* that a function has */
-#define DEPTH	    20
+#define CALLEES     4 /* that a function has */
+#define DEPTH       20
 #define MILLISECOND 1000000u
 
 static uint64_t now_ns(void)
@@ -81,16 +81,13 @@ static int fill(struct lode_stream *stream, size_t events, size_t threads)
 			code = LODE_SYSTEM;
 	for (size_t i = 0; !code && i < events; i++) {
 		uint32_t thread = (uint32_t)random_below(threads);
-		struct lode_event event = {
-			.t = t, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE
-		};
+		struct lode_event event = { .t = t, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE };
 
 		event.stack = stacks[thread] = step(&stream->dictionary->tree, stacks[thread]);
 		t += random_below(2 * MILLISECOND / threads);
 		code = stacks[thread] == LODE_NONE
 			       ? LODE_SYSTEM
-			       : lode_stream_add_event(stream, random_below(4) ? LODE_RUN : LODE_WAIT,
-						       &event);
+			       : lode_stream_add_event(stream, random_below(4) ? LODE_RUN : LODE_WAIT, &event);
 	}
 	lode_free(stacks);
 	return code ? code : lode_stream_sort(stream);
@@ -156,10 +153,11 @@ static int measure(const struct lode_stream *stream, int sums)
 	if (code)
 		return code;
 	qsort(ns, TIMES, sizeof(*ns), by_size);
-	printf("{\"what\":\"%s\",\"events\":%zu,\"frames\":%" PRIu64 ",\"stacks\":%zu,\"instances\":%" PRIu64 ",\"ns\":%" PRIu64
-	       ",\"events_per_s\":%.0f}\n",
-	       sums ? "sums and quantiles" : "instances", events, count_frames(stream), stream->dictionary->tree.count, instances,
-	       ns[TIMES / 2], (double)events * 1e9 / (double)ns[TIMES / 2]);
+	printf("{\"what\":\"%s\",\"events\":%zu,\"frames\":%" PRIu64 ",\"stacks\":%zu,\"instances\":%" PRIu64
+	       ",\"ns\":%" PRIu64 ",\"events_per_s\":%.0f}\n",
+	       sums ? "sums and quantiles" : "instances", events, count_frames(stream),
+	       stream->dictionary->tree.count, instances, ns[TIMES / 2],
+	       (double)events * 1e9 / (double)ns[TIMES / 2]);
 	return 0;
 }
 

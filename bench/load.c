@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define FOUR_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK)
+#define FOUR_COLUMNS   (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK)
 #define TIMES_AT_LEAST 5
-#define TIMES_AT_MOST 1000
-#define LONG_ENOUGH 1000000000u
+#define TIMES_AT_MOST  1000
+#define LONG_ENOUGH    1000000000u
 
 struct measure {
 	uint64_t events;
@@ -123,8 +123,9 @@ static int measure_file(const char *path, const char *name, unsigned columns)
 		fprintf(stderr, "load: %s\n", error.text);
 		return code;
 	}
-	printf("{\"file\":\"%s\",\"columns\":\"%s\",\"events\":%llu,\"nodes\":%llu,\"head_ns\":%llu,\"events_ns\":%llu}\n", path,
-	       name, (unsigned long long)measure.events, (unsigned long long)measure.nodes,
+	printf("{\"file\":\"%s\",\"columns\":\"%s\",\"events\":%llu,\"nodes\":%llu,\"head_ns\":%llu,\"events_ns\":"
+	       "%llu}\n",
+	       path, name, (unsigned long long)measure.events, (unsigned long long)measure.nodes,
 	       (unsigned long long)median(measure.head_ns, measure.times),
 	       (unsigned long long)median(measure.events_ns, measure.times));
 	return 0;

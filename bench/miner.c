@@ -23,7 +23,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define LINE_LIMIT (64u << 20)
+#define LINE_LIMIT    (64u << 20)
 #define TIMES_AT_MOST 100
 
 struct stacks {
@@ -108,8 +108,8 @@ static int read_stacks(struct stacks *stacks, const struct options *options, con
 		}
 	lode_input_close(input);
 	before = stacks->capacity;
-	if (!code && lode_grow(&stacks->cost, &stacks->capacity, stacks->dictionary.tree.count,
-			       sizeof(*stacks->cost)) < 0)
+	if (!code &&
+	    lode_grow(&stacks->cost, &stacks->capacity, stacks->dictionary.tree.count, sizeof(*stacks->cost)) < 0)
 		return lode_fail_memory(error);
 	memset(stacks->cost + before, 0, (stacks->capacity - before) * sizeof(*stacks->cost));
 	return code;
@@ -201,12 +201,9 @@ static int measure(const struct stacks *stacks, const struct options *options, d
 static int read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option table[] = {
-		{ "unit", no_argument, NULL, 'u' },
-		{ "fold", no_argument, NULL, 'f' },
-		{ "print", no_argument, NULL, 'p' },
-		{ "jobs", required_argument, NULL, 'j' },
-		{ "times", required_argument, NULL, 't' },
-		{ NULL, 0, NULL, 0 },
+		{ "unit", no_argument, NULL, 'u' },        { "fold", no_argument, NULL, 'f' },
+		{ "print", no_argument, NULL, 'p' },       { "jobs", required_argument, NULL, 'j' },
+		{ "times", required_argument, NULL, 't' }, { NULL, 0, NULL, 0 },
 	};
 	int option;
 
@@ -246,8 +243,8 @@ int main(int argc, char **argv)
 		const char *jobs = options.jobs;
 
 		while (!code && jobs) {
-			code = measure(&stacks, &options, strtod(argv[i], NULL),
-				       (unsigned)strtoul(jobs, NULL, 10), &error);
+			code = measure(&stacks, &options, strtod(argv[i], NULL), (unsigned)strtoul(jobs, NULL, 10),
+				       &error);
 			jobs = strchr(jobs, ',');
 			jobs = jobs ? jobs + 1 : NULL;
 		}

@@ -55,7 +55,7 @@ QUIET void __cyg_profile_func_enter(void *function, void *site)
 	(void)site;
 	if (!path || depth + 1 >= MOST_DEPTH)
 		return;
-	calls[depth + 1] = (struct call){t, child_of(calls[depth].node, function)};
+	calls[depth + 1] = (struct call){ t, child_of(calls[depth].node, function) };
 	depth++;
 }
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define TIMES	    9
+#define TIMES       9
 #define MILLISECOND 1000000u
 
 static uint64_t now_ns(void)
@@ -44,9 +44,7 @@ static int add_turn(struct lode_stream *stream, uint32_t thread, uint64_t *at, s
 	struct lode_event wait = { .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
 	for (uint64_t samples = random_below(3); samples--;) {
-		struct lode_event run = {
-			.t = *at, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE
-		};
+		struct lode_event run = { .t = *at, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE };
 
 		if (lode_stream_add_event(stream, LODE_RUN, &run) < 0)
 			return LODE_SYSTEM;

@@ -36,7 +36,7 @@
 #define MOST_EVENT (1u << 25)
 #define MOST_TIMER 64
 #define RING_PAGES 1024u
-#define STEPS	   (64 * 16)
+#define STEPS      (64 * 16)
 
 enum { SWITCH, CALL, TIMER };
 
@@ -73,7 +73,7 @@ static QUIET void see(uint32_t kind, uint64_t t, uint64_t cost)
 {
 	if (!depth || event_count >= MOST_EVENT)
 		return;
-	events[event_count++] = (struct event){t, cost, kind, calls[depth].node};
+	events[event_count++] = (struct event){ t, cost, kind, calls[depth].node };
 	if (kind <= TIMER)
 		calls[depth].kinds |= 1u << kind;
 }
@@ -168,7 +168,7 @@ QUIET void __cyg_profile_func_enter(void *function, void *site)
 		return;
 	t = now();
 	advance(t);
-	calls[depth + 1] = (struct call){t, child_of(calls[depth].node, function), 0};
+	calls[depth + 1] = (struct call){ t, child_of(calls[depth].node, function), 0 };
 	depth++;
 }
 
@@ -247,8 +247,8 @@ static QUIET int system_call_event(void)
 
 static QUIET void open_ring(double hz)
 {
-	struct perf_event_attr timer = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK};
-	struct perf_event_attr call = {.type = PERF_TYPE_TRACEPOINT, .sample_period = 1};
+	struct perf_event_attr timer = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK };
+	struct perf_event_attr call = { .type = PERF_TYPE_TRACEPOINT, .sample_period = 1 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int file, id = system_call_event();
 	void *at;

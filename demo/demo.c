@@ -37,18 +37,18 @@ static void usage(const struct demo *demo, FILE *file)
 		"      --threads N      1 to %d (default: %u)\n"
 		"      --truth FILE     write what each thread really did as plain events\n"
 		"      --help           show this help\n",
-		demo->program, demo->about, demo->smallest, demo->largest, demo->size, THREADS_AT_MOST, demo->threads);
+		demo->program, demo->about, demo->smallest, demo->largest, demo->size, THREADS_AT_MOST,
+		demo->threads);
 }
 
-static unsigned number(const struct demo *demo, const char *option, const char *text, unsigned least,
-		       unsigned most)
+static unsigned number(const struct demo *demo, const char *option, const char *text, unsigned least, unsigned most)
 {
 	char *rest;
 	unsigned long value = strtoul(text, &rest, 10);
 
 	if (*text < '0' || *text > '9' || *rest || value < least || value > most) {
-		fprintf(stderr, "%s: '--%s' wants a number from %u to %u, not '%s'\n", demo->program, option, least,
-			most, text);
+		fprintf(stderr, "%s: '--%s' wants a number from %u to %u, not '%s'\n", demo->program, option,
+			least, most, text);
 		exit(2);
 	}
 	return (unsigned)value;
@@ -57,9 +57,12 @@ static unsigned number(const struct demo *demo, const char *option, const char *
 void demo_options(struct demo *demo, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "good", no_argument, NULL, 'g' },         { "bad", no_argument, NULL, 'b' },
-		{ "size", required_argument, NULL, 's' },   { "threads", required_argument, NULL, 't' },
-		{ "truth", required_argument, NULL, 'w' },  { "help", no_argument, NULL, 'h' },
+		{ "good", no_argument, NULL, 'g' },
+		{ "bad", no_argument, NULL, 'b' },
+		{ "size", required_argument, NULL, 's' },
+		{ "threads", required_argument, NULL, 't' },
+		{ "truth", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct demo given = *demo;
@@ -126,7 +129,8 @@ static void write_truth(const struct demo *demo)
 	if (!file)
 		demo_fail(demo->truth);
 	fprintf(file,
-		"{\"stream\":\"%s-%s-%u\",\"host\":\"demo\",\"attrs\":{\"program\":\"%s\",\"variant\":\"%s\",\"size\":%u,"
+		"{\"stream\":\"%s-%s-%u\",\"host\":\"demo\",\"attrs\":{\"program\":\"%s\",\"variant\":\"%s\","
+		"\"size\":%u,"
 		"\"threads\":%u,\"time_ms\":%.3f}}\n",
 		demo->program, variant, demo->size, demo->program, variant, demo->size, demo->threads,
 		(double)(demo->end - demo->start) / 1e6);
@@ -159,8 +163,7 @@ static OWN_FRAME void *thread_begin(void *argument)
 	return NULL;
 }
 
-void demo_thread_start(struct demo_thread *thread, const char *name, void (*work)(void *argument),
-		       void *argument)
+void demo_thread_start(struct demo_thread *thread, const char *name, void (*work)(void *argument), void *argument)
 {
 	memset(thread, 0, sizeof(*thread));
 	snprintf(thread->name, sizeof(thread->name), "%s", name);

@@ -91,8 +91,14 @@ struct demo_signal {
 	struct truth_waker last; /* who gave it */
 };
 
-#define DEMO_LOCK { .mutex = PTHREAD_MUTEX_INITIALIZER }
-#define DEMO_SIGNAL { .condition = PTHREAD_COND_INITIALIZER }
+#define DEMO_LOCK                                                                                                 \
+	{                                                                                                         \
+		.mutex = PTHREAD_MUTEX_INITIALIZER                                                                \
+	}
+#define DEMO_SIGNAL                                                                                               \
+	{                                                                                                         \
+		.condition = PTHREAD_COND_INITIALIZER                                                             \
+	}
 
 INLINED void demo_acquire(struct demo_lock *lock)
 {
@@ -135,8 +141,7 @@ struct demo_thread {
 };
 
 /* Runs work(argument) in a thread called `name`. `thread` must live until demo_join. */
-void demo_thread_start(struct demo_thread *thread, const char *name, void (*work)(void *argument),
-		       void *argument);
+void demo_thread_start(struct demo_thread *thread, const char *name, void (*work)(void *argument), void *argument);
 
 INLINED void demo_join(struct demo_thread *thread)
 {

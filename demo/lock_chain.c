@@ -21,15 +21,16 @@
 
 #include <stdlib.h>
 
-#define CLICKS 12
-#define FOLDERS 64
-#define BETWEEN_FOLDERS 10 /* ms */
-#define BETWEEN_CLICKS 20  /* ms */
-#define FILE_TIME 1000     /* us that the disk takes for a file */
+#define CLICKS          12
+#define FOLDERS         64
+#define BETWEEN_FOLDERS 10   /* ms */
+#define BETWEEN_CLICKS  20   /* ms */
+#define FILE_TIME       1000 /* us that the disk takes for a file */
 
 static struct demo demo = {
 	.program = "lock_chain",
-	.about = "A click waits for a lock whose holder waits for a slow disk. Size: files in a folder, 1 ms each.\n"
+	.about = "A click waits for a lock whose holder waits for a slow disk. Size: files in a folder, 1 ms "
+		 "each.\n"
 		 "Threads: workers that have nothing to do.",
 	.size = 40,
 	.smallest = 15,
@@ -40,7 +41,7 @@ static struct demo demo = {
 static struct demo_lock list_lock = DEMO_LOCK;
 static uint64_t folder_sums[FOLDERS];
 static volatile uint64_t picture; /* of the list, for nobody */
-static int quit; /* read and written atomically */
+static int quit;                  /* read and written atomically */
 
 /* One request at a time: the indexer asks, the disk answers. */
 static struct {

@@ -24,7 +24,8 @@
 
 static struct demo demo = {
 	.program = "name_scan",
-	.about = "A search through a list burns CPU time for an indexer and for a renderer. Size: names in the list\n"
+	.about = "A search through a list burns CPU time for an indexer and for a renderer. Size: names in the "
+		 "list\n"
 		 "and words of a document. Threads: indexers; there is one renderer more.",
 	.size = 8000,
 	.smallest = 1,

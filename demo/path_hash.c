@@ -25,9 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VOLUME_TIME 1000 /* us that the volume takes to answer */
+#define VOLUME_TIME   1000 /* us that the volume takes to answer */
 #define FIRST_BUCKETS 16
-#define NEEDS 2          /* other components that a component looks up */
+#define NEEDS         2 /* other components that a component looks up */
 
 struct component {
 	char path[PATH_MAX];

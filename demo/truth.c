@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SAMPLE 1000000u       /* ns: the longest run event, as with a sampler at 1000 Hz */
-#define SHORTEST_RUN 2000u    /* ns; any function that does real work takes longer */
-#define SHORTEST_WAIT 20000u  /* ns */
+#define SAMPLE        1000000u /* ns: the longest run event, as with a sampler at 1000 Hz */
+#define SHORTEST_RUN  2000u    /* ns; any function that does real work takes longer */
+#define SHORTEST_WAIT 20000u   /* ns */
 
 static FILE *events; /* NULL: no truth wanted */
 static char *text;
@@ -50,7 +50,8 @@ static void write_run(uint64_t least)
 	if (cost < least || !self.length)
 		return;
 	for (uint64_t i = 0; i < pieces; i++)
-		fprintf(events, "{\"type\":\"run\",\"t\":%llu,\"cost\":%llu,\"pid\":%d,\"tid\":%d,\"stack\":[%s]}\n",
+		fprintf(events,
+			"{\"type\":\"run\",\"t\":%llu,\"cost\":%llu,\"pid\":%d,\"tid\":%d,\"stack\":[%s]}\n",
 			(unsigned long long)(self.since + (now - self.since) / pieces * i),
 			(unsigned long long)(cost * (i + 1) / pieces - cost * i / pieces), getpid(), self.tid,
 			self.stack);

@@ -27,7 +27,8 @@ static void print_longest_waiter(const char *path)
 	uint64_t *sums;
 	size_t longest = 0;
 
-	if (liblode_stream_open(&stream, path, &error) || liblode_stream_events(stream, LIBLODE_WAIT, &waits, &error))
+	if (liblode_stream_open(&stream, path, &error) ||
+	    liblode_stream_events(stream, LIBLODE_WAIT, &waits, &error))
 		fail(&error);
 	sums = calloc(liblode_stream_thread_count(stream) + 1, sizeof(*sums));
 	for (size_t i = 0; sums && i < waits.count; i++) {
@@ -36,8 +37,8 @@ static void print_longest_waiter(const char *path)
 			longest = waits.thread[i];
 	}
 	if (sums && !liblode_stream_thread(stream, longest, &thread))
-		printf("%s: thread %" PRIu32 " (%s) waited longest, %" PRIu64 " ns\n", liblode_stream_name(stream), thread.tid,
-		       thread.name, sums[longest]);
+		printf("%s: thread %" PRIu32 " (%s) waited longest, %" PRIu64 " ns\n", liblode_stream_name(stream),
+		       thread.tid, thread.name, sums[longest]);
 	free(sums);
 	liblode_stream_close(stream);
 }
@@ -66,8 +67,8 @@ int main(int argc, char **argv)
 	}
 	liblode_corpus_close(corpus);
 
-	if (liblode_analyse("mine", (const char *const[]){ argv[1], NULL }, (const char *const[]){ "--top=3", NULL }, NULL, &result,
-			    &error))
+	if (liblode_analyse("mine", (const char *const[]){ argv[1], NULL },
+			    (const char *const[]){ "--top=3", NULL }, NULL, &result, &error))
 		fail(&error);
 	printf("%s", liblode_result_bytes(result, NULL));
 	liblode_result_free(result);

@@ -35,29 +35,29 @@
  * provider, name, arguments (none). The "?" puts it in the group of the function
  * that it is about, with which it is dropped where that is there twice.
  */
-#define LODE_MARK_PROBE_(provider, name)                                                                     \
-	__asm__ __volatile__("770: nop\n"                                                                    \
-			     " .pushsection .note.stapsdt, \"?\", \"note\"\n"                                \
-			     " .balign 4\n"                                                                  \
-			     " .4byte 772f - 771f, 774f - 773f, 3\n"                                         \
-			     "771: .asciz \"stapsdt\"\n"                                                     \
-			     "772: .balign 4\n"                                                              \
-			     "773: .8byte 770b, _.stapsdt.base, 0\n"                                         \
-			     " .asciz \"" provider "\"\n"                                                    \
-			     " .asciz \"" name "\"\n"                                                        \
-			     " .asciz \"\"\n"                                                                \
-			     "774: .balign 4\n"                                                              \
-			     " .popsection\n"                                                                \
-			     " .ifndef _.stapsdt.base\n"                                                     \
-			     " .pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"    \
-			     " .weak _.stapsdt.base\n"                                                       \
-			     " .hidden _.stapsdt.base\n"                                                     \
-			     "_.stapsdt.base: .space 1\n"                                                    \
-			     " .size _.stapsdt.base, 1\n"                                                    \
-			     " .popsection\n"                                                                \
-			     " .endif\n"                                                                     \
-			     :                                                                               \
-			     :                                                                               \
+#define LODE_MARK_PROBE_(provider, name)                                                                          \
+	__asm__ __volatile__("770: nop\n"                                                                         \
+			     " .pushsection .note.stapsdt, \"?\", \"note\"\n"                                     \
+			     " .balign 4\n"                                                                       \
+			     " .4byte 772f - 771f, 774f - 773f, 3\n"                                              \
+			     "771: .asciz \"stapsdt\"\n"                                                          \
+			     "772: .balign 4\n"                                                                   \
+			     "773: .8byte 770b, _.stapsdt.base, 0\n"                                              \
+			     " .asciz \"" provider "\"\n"                                                         \
+			     " .asciz \"" name "\"\n"                                                             \
+			     " .asciz \"\"\n"                                                                     \
+			     "774: .balign 4\n"                                                                   \
+			     " .popsection\n"                                                                     \
+			     " .ifndef _.stapsdt.base\n"                                                          \
+			     " .pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"         \
+			     " .weak _.stapsdt.base\n"                                                            \
+			     " .hidden _.stapsdt.base\n"                                                          \
+			     "_.stapsdt.base: .space 1\n"                                                         \
+			     " .size _.stapsdt.base, 1\n"                                                         \
+			     " .popsection\n"                                                                     \
+			     " .endif\n"                                                                          \
+			     :                                                                                    \
+			     :                                                                                    \
 			     : "memory")
 #else
 #define LODE_MARK_PROBE_(provider, name) ((void)0)
@@ -67,28 +67,28 @@
 #define LODE_MARK_END(name)   LODE_MARK_PROBE_("lode_end", name)
 
 #ifdef __cplusplus
-#define LODE_MARK_SCOPE(name)                                                                                \
-	for (struct lode_mark_scope_ {                                                                       \
-		     int again;                                                                              \
-		     lode_mark_scope_() : again(1)                                                           \
-		     {                                                                                       \
-			     LODE_MARK_BEGIN(name);                                                          \
-		     }                                                                                       \
-		     ~lode_mark_scope_()                                                                     \
-		     {                                                                                       \
-			     LODE_MARK_END(name);                                                            \
-		     }                                                                                       \
-	     } lode_mark_here_;                                                                              \
+#define LODE_MARK_SCOPE(name)                                                                                     \
+	for (struct lode_mark_scope_ {                                                                            \
+		     int again;                                                                                   \
+		     lode_mark_scope_() : again(1)                                                                \
+		     {                                                                                            \
+			     LODE_MARK_BEGIN(name);                                                               \
+		     }                                                                                            \
+		     ~lode_mark_scope_()                                                                          \
+		     {                                                                                            \
+			     LODE_MARK_END(name);                                                                 \
+		     }                                                                                            \
+	     } lode_mark_here_;                                                                                   \
 	     lode_mark_here_.again; lode_mark_here_.again = 0)
 #else
-#define LODE_MARK_SCOPE(name)                                                                                \
-	for (int lode_mark_again_ = __extension__({                                                          \
-		     LODE_MARK_BEGIN(name);                                                                  \
-		     1;                                                                                      \
-	     });                                                                                             \
-	     lode_mark_again_; lode_mark_again_ = __extension__({                                            \
-				       LODE_MARK_END(name);                                                  \
-				       0;                                                                    \
+#define LODE_MARK_SCOPE(name)                                                                                     \
+	for (int lode_mark_again_ = __extension__({                                                               \
+		     LODE_MARK_BEGIN(name);                                                                       \
+		     1;                                                                                           \
+	     });                                                                                                  \
+	     lode_mark_again_; lode_mark_again_ = __extension__({                                                 \
+				       LODE_MARK_END(name);                                                       \
+				       0;                                                                         \
 			       }))
 #endif
 

@@ -51,8 +51,8 @@ LIBLODE_API int liblode_corpus_refresh(struct liblode_corpus *corpus, struct lib
 /* Number of streams, ordered by name, then by id. */
 LIBLODE_API size_t liblode_corpus_count(const struct liblode_corpus *corpus);
 /* Fills `info` for stream `i`. */
-LIBLODE_API int liblode_corpus_stream(const struct liblode_corpus *corpus, size_t i, struct liblode_stream_info *info,
-				      struct liblode_error *error);
+LIBLODE_API int liblode_corpus_stream(const struct liblode_corpus *corpus, size_t i,
+				      struct liblode_stream_info *info, struct liblode_error *error);
 
 #ifdef __cplusplus
 }

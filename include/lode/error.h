@@ -19,8 +19,8 @@ extern "C" {
 
 enum liblode_code {
 	LIBLODE_OK = 0,
-	LIBLODE_FOUND = -1,     /* done; something was found where an option (`--exit-code`, a bound) asks for it */
-	LIBLODE_USAGE = -2,     /* a wrong option or argument */
+	LIBLODE_FOUND = -1, /* done; something was found where an option (`--exit-code`, a bound) asks for it */
+	LIBLODE_USAGE = -2, /* a wrong option or argument */
 	LIBLODE_BAD_INPUT = -3, /* a file is missing, damaged or of an unknown kind */
 	LIBLODE_SYSTEM = -4,    /* input or output, memory, privileges */
 	LIBLODE_STOPPED = -5,   /* the progress function asked to stop */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define LIBLODE_NONE UINT32_MAX
+#define LIBLODE_NONE   UINT32_MAX
 #define LIBLODE_NO_CPU UINT16_MAX
 
 struct liblode_stream;
@@ -23,20 +23,20 @@ struct liblode_stream;
 struct liblode_events {
 	size_t size; /* sizeof(struct liblode_events), set by the caller */
 	size_t count;
-	const uint64_t *t;    /* start */
-	const uint64_t *cost; /* ns: of a run what the sample stands for, of a wait its length, of a call 0 */
-	const uint64_t *delay; /* run-queue time behind it; 0 when unknown */
+	const uint64_t *t;      /* start */
+	const uint64_t *cost;   /* ns: of a run what the sample stands for, of a wait its length, of a call 0 */
+	const uint64_t *delay;  /* run-queue time behind it; 0 when unknown */
 	const uint32_t *thread; /* index of liblode_stream_thread */
 	const uint32_t *stack;  /* node; 0: no stack */
 	const uint32_t *waker;  /* thread; LIBLODE_NONE when unknown */
 	const uint32_t *waker_stack; /* node; 0 when unknown */
-	const uint32_t *name;   /* of liblode_stream_string; 0: none */
-	const uint16_t *cpu;    /* LIBLODE_NO_CPU when unknown */
-	const uint32_t *weight; /* how many such events each stands for; NULL: 1 each */
+	const uint32_t *name;        /* of liblode_stream_string; 0: none */
+	const uint16_t *cpu;         /* LIBLODE_NO_CPU when unknown */
+	const uint32_t *weight;      /* how many such events each stands for; NULL: 1 each */
 };
 
 struct liblode_thread {
-	size_t size; /* sizeof(struct liblode_thread), set by the caller */
+	size_t size;  /* sizeof(struct liblode_thread), set by the caller */
 	uint32_t pid; /* LIBLODE_NONE when unknown */
 	uint32_t tid;
 	const char *name; /* "" when unknown */
@@ -51,8 +51,8 @@ struct liblode_symptom {
 };
 
 struct liblode_frame {
-	size_t size; /* sizeof(struct liblode_frame), set by the caller */
-	const char *module; /* "" when unknown */
+	size_t size;          /* sizeof(struct liblode_frame), set by the caller */
+	const char *module;   /* "" when unknown */
 	const char *function; /* 0xOFFSET without a symbol */
 };
 
@@ -60,7 +60,7 @@ struct liblode_attribute {
 	size_t size; /* sizeof(struct liblode_attribute), set by the caller */
 	const char *key;
 	const char *value; /* a number as it was written; "true", "false" */
-	int is_text; /* neither number nor truth value */
+	int is_text;       /* neither number nor truth value */
 };
 
 /* A node of the stack tree; node 0 has the frame LIBLODE_NONE. This struct does not grow. */
@@ -84,7 +84,8 @@ LIBLODE_API int liblode_stream_events(struct liblode_stream *stream, enum liblod
 LIBLODE_API size_t liblode_stream_thread_count(const struct liblode_stream *stream);
 LIBLODE_API int liblode_stream_thread(const struct liblode_stream *stream, size_t i, struct liblode_thread *thread);
 LIBLODE_API size_t liblode_stream_symptom_count(const struct liblode_stream *stream);
-LIBLODE_API int liblode_stream_symptom(const struct liblode_stream *stream, size_t i, struct liblode_symptom *symptom);
+LIBLODE_API int liblode_stream_symptom(const struct liblode_stream *stream, size_t i,
+				       struct liblode_symptom *symptom);
 LIBLODE_API size_t liblode_stream_attribute_count(const struct liblode_stream *stream);
 LIBLODE_API int liblode_stream_attribute(const struct liblode_stream *stream, size_t i,
 					 struct liblode_attribute *attribute);
@@ -93,7 +94,8 @@ LIBLODE_API int liblode_stream_frame(const struct liblode_stream *stream, size_t
 /* The name of an event; "" where there is none. */
 LIBLODE_API const char *liblode_stream_string(const struct liblode_stream *stream, uint32_t id);
 /* The stack tree. */
-LIBLODE_API const struct liblode_stack_node *liblode_stream_stacks(const struct liblode_stream *stream, size_t *count);
+LIBLODE_API const struct liblode_stack_node *liblode_stream_stacks(const struct liblode_stream *stream,
+								   size_t *count);
 
 #ifdef __cplusplus
 }

@@ -24,8 +24,7 @@ char *lode_buffer_room(struct lode_buffer *buffer, size_t more);
 void lode_buffer_add(struct lode_buffer *buffer, const void *bytes, size_t size);
 void lode_buffer_text(struct lode_buffer *buffer, const char *text);
 void lode_buffer_byte(struct lode_buffer *buffer, char byte);
-void lode_buffer_print(struct lode_buffer *buffer, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void lode_buffer_print(struct lode_buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A decimal number, much faster than print. */
 void lode_buffer_number(struct lode_buffer *buffer, uint64_t number);
 /* Little-endian fixed width, and LEB128 (the varint of protobuf). */

@@ -92,15 +92,13 @@ static int start_library(struct lode_unpacker *unpacker)
 		return inflateInit2(&unpacker->gzip, 15 + 32) == Z_OK;
 	case LODE_PACKING_ZSTD:
 		unpacker->zstd = ZSTD_createDCtx();
-		return unpacker->zstd &&
-		       !ZSTD_isError(ZSTD_DCtx_setParameter(unpacker->zstd, ZSTD_d_windowLogMax,
-							    LODE_UNPACK_ZSTD_WINDOW_LOG));
+		return unpacker->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(unpacker->zstd, ZSTD_d_windowLogMax,
+									      LODE_UNPACK_ZSTD_WINDOW_LOG));
 	case LODE_PACKING_XZ:
 		unpacker->xz = fresh;
 		unpacker->xz_memory = (lzma_allocator){ xz_alloc, xz_free, NULL };
 		unpacker->xz.allocator = &unpacker->xz_memory;
-		return lzma_stream_decoder(&unpacker->xz, LODE_UNPACK_XZ_MEMORY, LZMA_CONCATENATED) ==
-		       LZMA_OK;
+		return lzma_stream_decoder(&unpacker->xz, LODE_UNPACK_XZ_MEMORY, LZMA_CONCATENATED) == LZMA_OK;
 	default:
 		return 1;
 	}
@@ -146,8 +144,7 @@ static int fail_cut_off(const struct lode_unpacker *unpacker, struct lode_error 
 			 unpacker->name, packing_name(unpacker->packing));
 }
 
-static int fail_greedy(const struct lode_unpacker *unpacker, unsigned long long limit,
-		       struct lode_error *error)
+static int fail_greedy(const struct lode_unpacker *unpacker, unsigned long long limit, struct lode_error *error)
 {
 	return lode_fail(error, LODE_BAD_INPUT,
 			 "%s: the %s data needs more than %llu MiB of memory to unpack; pack it again with a "
@@ -169,8 +166,7 @@ static int copy_plain(struct lode_unpack_step *step)
 }
 
 /* Between two gzip members: zeros may pad the end, else the next one begins. */
-static int next_member(struct lode_unpacker *unpacker, struct lode_unpack_step *step,
-		       struct lode_error *error)
+static int next_member(struct lode_unpacker *unpacker, struct lode_unpack_step *step, struct lode_error *error)
 {
 	while (step->in_left && *step->in == 0) {
 		unpacker->padded = 1;
@@ -209,8 +205,7 @@ static int inflate_some(struct lode_unpacker *unpacker, struct lode_unpack_step 
 	return result;
 }
 
-static int unpack_gzip(struct lode_unpacker *unpacker, struct lode_unpack_step *step,
-		       struct lode_error *error)
+static int unpack_gzip(struct lode_unpacker *unpacker, struct lode_unpack_step *step, struct lode_error *error)
 {
 	int first = !unpacker->gzip.total_in && !unpacker->gzip.total_out;
 
@@ -236,8 +231,7 @@ static int unpack_gzip(struct lode_unpacker *unpacker, struct lode_unpack_step *
 		case Z_MEM_ERROR:
 			return lode_fail_memory(error);
 		default:
-			return fail_damaged(unpacker, unpacker->gzip.msg ? unpacker->gzip.msg : "bad code",
-					    error);
+			return fail_damaged(unpacker, unpacker->gzip.msg ? unpacker->gzip.msg : "bad code", error);
 		}
 	}
 	return !(step->last && !step->in_left && !unpacker->inside);
@@ -255,8 +249,7 @@ static int fail_zstd(const struct lode_unpacker *unpacker, size_t result, struct
 	}
 }
 
-static int unpack_zstd(struct lode_unpacker *unpacker, struct lode_unpack_step *step,
-		       struct lode_error *error)
+static int unpack_zstd(struct lode_unpacker *unpacker, struct lode_unpack_step *step, struct lode_error *error)
 {
 	while (step->out_left && (step->in_left || unpacker->inside)) {
 		ZSTD_inBuffer in = { step->in, step->in_left, 0 };

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Memory that unpacking may take: a file that asks for more is refused. */
-#define LODE_UNPACK_XZ_MEMORY (256ull << 20)
+#define LODE_UNPACK_XZ_MEMORY       (256ull << 20)
 #define LODE_UNPACK_ZSTD_WINDOW_LOG 27
 
 /* Bytes that lode_packing_guess wants to see, if there are as many. */

@@ -26,8 +26,7 @@ struct lode_error {
  * that a failing function ends with `return lode_fail(...)`. Control characters
  * that came from outside are shown escaped.
  */
-int lode_fail(struct lode_error *error, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int lode_fail(struct lode_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The one sentence for memory that ran out; returns LODE_SYSTEM. */
 int lode_fail_memory(struct lode_error *error);

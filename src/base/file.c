@@ -67,7 +67,10 @@ enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
 
 #define NOWHERE (-1)
 /* For files that other threads are creating in the moment of the signal. */
-#define PAUSE { 0, 10000000 }
+#define PAUSE                                                                                                     \
+	{                                                                                                         \
+		0, 10000000                                                                                       \
+	}
 
 static char unfinished[MOST_UNFINISHED][PATH_MAX];
 static atomic_int unfinished_state[MOST_UNFINISHED];

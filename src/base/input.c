@@ -39,17 +39,17 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define PACKED_BUFFER (256u << 10)
-#define WINDOW_FIRST (512u << 10)
-#define WINDOW_LARGE (16u << 20)
+#define PACKED_BUFFER     (256u << 10)
+#define WINDOW_FIRST      (512u << 10)
+#define WINDOW_LARGE      (16u << 20)
 #define BACKGROUND_DIGEST (8u << 20)
-#define DIGEST_PIECE (1u << 20)
-#define GIVE_BACK_PIECE (4u << 20)
+#define DIGEST_PIECE      (1u << 20)
+#define GIVE_BACK_PIECE   (4u << 20)
 
 struct lode_input {
 	char *name;
-	int fd; /* -1: none */
-	int own_fd; /* to be closed: not standard input */
+	int fd;              /* -1: none */
+	int own_fd;          /* to be closed: not standard input */
 	struct lode_map map; /* of the file, when it could be mapped */
 
 	const unsigned char *packed; /* all of it, or what the buffer holds */
@@ -57,7 +57,7 @@ struct lode_input {
 	size_t packed_size;
 	unsigned char *packed_buffer;
 	uint64_t packed_before; /* bytes that were in the buffer before */
-	int packed_last; /* nothing follows what is there */
+	int packed_last;        /* nothing follows what is there */
 	struct lode_unpacker *unpacker;
 	uint64_t unpacked; /* bytes that came out of it */
 
@@ -65,8 +65,8 @@ struct lode_input {
 	const unsigned char *bytes;
 	size_t start;
 	size_t end;
-	int ended; /* nothing follows bytes[end] */
-	int skipped; /* the first byte is gone */
+	int ended;         /* nothing follows bytes[end] */
+	int skipped;       /* the first byte is gone */
 	size_t given_back; /* bytes of `bytes` whose pages were given back */
 	unsigned char *window;
 	size_t capacity;
@@ -122,8 +122,7 @@ static void *digest_in_background(void *argument)
 	for (size_t at = 0; at < input->end && !atomic_load(&input->digester_stops); at += DIGEST_PIECE) {
 		size_t left = input->end - at;
 
-		XXH3_128bits_update(input->hash, input->bytes + at,
-				    left < DIGEST_PIECE ? left : DIGEST_PIECE);
+		XXH3_128bits_update(input->hash, input->bytes + at, left < DIGEST_PIECE ? left : DIGEST_PIECE);
 		give_back(input, &given, at);
 	}
 	input->digest = XXH3_128bits_digest(input->hash);
@@ -157,8 +156,7 @@ static int fill_packed(struct lode_input *input, struct lode_error *error)
 	input->packed_before += input->packed_next;
 	input->packed_next = 0;
 	input->packed_size = left;
-	got = lode_file_read(input->fd, input->packed_buffer + left, PACKED_BUFFER - left, input->name,
-			     error);
+	got = lode_file_read(input->fd, input->packed_buffer + left, PACKED_BUFFER - left, input->name, error);
 	if (got < 0)
 		return (int)got;
 	input->packed_size += (size_t)got;
@@ -295,8 +293,8 @@ int lode_input_memory(struct lode_input **result, const char *name, const void *
 	return hand_out(result, input, prepare(input, error));
 }
 
-int lode_input_lines(struct lode_input **result, const char *name, const void *bytes, size_t size,
-		     uint64_t before, struct lode_error *error)
+int lode_input_lines(struct lode_input **result, const char *name, const void *bytes, size_t size, uint64_t before,
+		     struct lode_error *error)
 {
 	struct lode_input *input = make_input(name);
 
@@ -417,8 +415,7 @@ int lode_input_peek(struct lode_input *input, size_t wanted, const unsigned char
 	while (!input->ended && input->end - input->start < wanted) {
 		/* More than is there is asked for step by step: a lie about a length costs no memory. */
 		size_t visible = input->end - input->start;
-		size_t next =
-			wanted > 2 * visible + WINDOW_FIRST / 2 ? 2 * visible + WINDOW_FIRST / 2 : wanted;
+		size_t next = wanted > 2 * visible + WINDOW_FIRST / 2 ? 2 * visible + WINDOW_FIRST / 2 : wanted;
 		int code = make_room(input, next, error);
 
 		if (code == 0)
@@ -548,8 +545,7 @@ static int gather(struct lode_input *input, struct lode_error *error)
 	return code;
 }
 
-int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size,
-		     struct lode_error *error)
+int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size, struct lode_error *error)
 {
 	if (!input->whole) {
 		int code;

@@ -29,8 +29,8 @@ int lode_input_memory(struct lode_input **input, const char *name, const void *b
  * The same over lines of another input, for lode_input_line: never unpacked, and
  * counted on behind the first `before` lines.
  */
-int lode_input_lines(struct lode_input **input, const char *name, const void *bytes, size_t size,
-		     uint64_t before, struct lode_error *error);
+int lode_input_lines(struct lode_input **input, const char *name, const void *bytes, size_t size, uint64_t before,
+		     struct lode_error *error);
 void lode_input_close(struct lode_input *input);
 
 /* The name to use in messages: the path, or "standard input". */
@@ -66,8 +66,7 @@ uint64_t lode_input_line_number(const struct lode_input *input);
  * skipped. What is not a plain file is spooled into an unlinked temporary file
  * in $TMPDIR, never into memory.
  */
-int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size,
-		     struct lode_error *error);
+int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size, struct lode_error *error);
 /*
  * Whether all of it is in memory or in a mapping already: then what was peeked
  * stays valid until the input is closed, and lode_input_whole costs nothing.

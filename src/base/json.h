@@ -14,8 +14,8 @@ size_t lode_utf8_length(const unsigned char *text, size_t left);
 struct lode_json {
 	struct lode_buffer *buffer;
 	unsigned depth;
-	uint64_t filled;   /* bit d: something was written at depth d already (up to 64 deep) */
-	int after_key;     /* the next thing is a value, no comma */
+	uint64_t filled; /* bit d: something was written at depth d already (up to 64 deep) */
+	int after_key;   /* the next thing is a value, no comma */
 };
 
 void lode_json_init(struct lode_json *json, struct lode_buffer *buffer);

@@ -41,10 +41,10 @@ static int fail_at(const struct check *check, const char *at, const char *what)
 	for (const char *byte = check->text; byte < at; byte++)
 		line += *byte == '\n';
 	if (at >= check->end)
-		return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?", check->name,
-				 line);
-	return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is no JSON, at byte %zu: %s", check->name, line,
-			 (size_t)(at - check->text), what);
+		return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?",
+				 check->name, line);
+	return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is no JSON, at byte %zu: %s", check->name,
+			 line, (size_t)(at - check->text), what);
 }
 
 static void pass_space(struct check *check)
@@ -281,7 +281,7 @@ enum lode_json_kind lode_json_kind(struct lode_json_value value)
 
 const char *lode_json_kind_name(struct lode_json_value value)
 {
-	static const char *const names[] = { "nothing", "null",	    "false",	"true",
+	static const char *const names[] = { "nothing",  "null",     "false",    "true",
 					     "a number", "a string", "an array", "an object" };
 
 	return names[lode_json_kind(value)];
@@ -415,7 +415,8 @@ struct lode_json_value lode_json_get(struct lode_json_value object, const char *
 	return (struct lode_json_value){ NULL };
 }
 
-void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[], size_t count)
+void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[],
+		       size_t count)
 {
 	struct lode_json_walk walk = lode_json_walk(object);
 	struct lode_json_value name, value;

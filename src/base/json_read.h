@@ -55,7 +55,7 @@ const char *lode_json_kind_name(struct lode_json_value value);
  * A value that is no array (no object) has no items (no members).
  */
 struct lode_json_walk {
-	const char *at;	 /* the next item or member; NULL: no more */
+	const char *at;  /* the next item or member; NULL: no more */
 	const char *end; /* behind the value, once all of it was walked; else NULL */
 };
 
@@ -76,7 +76,8 @@ struct lode_json_value lode_json_get(struct lode_json_value object, const char *
  * The members with these keys in one pass, for objects that are large: `values`
  * gets one value a key, absent where there is none.
  */
-void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[], size_t count);
+void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[],
+		       size_t count);
 
 /* Whether the value is this text. */
 int lode_json_is_text(struct lode_json_value value, const char *text);

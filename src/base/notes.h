@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct lode_note {
-	char *what;     /* "samples lost by the recorder", without the number */
-	char *example;  /* where the first one was seen, or NULL */
+	char *what;    /* "samples lost by the recorder", without the number */
+	char *example; /* where the first one was seen, or NULL */
 	uint64_t count;
 };
 

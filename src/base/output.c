@@ -26,7 +26,7 @@ static void release(struct lode_output *output)
 	lode_buffer_release(&output->buffer);
 	lode_free(output->path);
 	lode_free(output->temporary);
-	*output = (struct lode_output){.fd = -1, .closed_pipe = output->closed_pipe};
+	*output = (struct lode_output){ .fd = -1, .closed_pipe = output->closed_pipe };
 }
 
 int lode_output_unique(const char *prefix, mode_t mode, char **path, struct lode_error *error)
@@ -97,7 +97,7 @@ int lode_output_open(struct lode_output *output, const char *path, struct lode_e
 
 void lode_output_memory(struct lode_output *output)
 {
-	*output = (struct lode_output){.fd = -1, .in_memory = 1};
+	*output = (struct lode_output){ .fd = -1, .in_memory = 1 };
 }
 
 int lode_output_flush(struct lode_output *output, struct lode_error *error)

@@ -23,12 +23,12 @@
 
 struct lode_output {
 	struct lode_buffer buffer; /* add to it, then call lode_output_flow */
-	char *path;		   /* where it ends up, or what messages call it */
-	char *temporary;	   /* its name until it is finished; NULL: written straight */
+	char *path;                /* where it ends up, or what messages call it */
+	char *temporary;           /* its name until it is finished; NULL: written straight */
 	int fd;
-	int owned;	  /* the descriptor is ours to close */
+	int owned;        /* the descriptor is ours to close */
 	int closed_pipe;  /* nobody reads any more; stays set after the end */
-	int in_memory;	  /* stays in the buffer */
+	int in_memory;    /* stays in the buffer */
 	uint64_t written; /* bytes that left the buffer */
 };
 

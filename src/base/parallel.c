@@ -110,8 +110,7 @@ static void do_piece(void *context, size_t i)
 	lode_free(partial);
 }
 
-int lode_parallel_in_order(unsigned jobs, size_t count, const struct lode_in_order *work,
-			   struct lode_error *error)
+int lode_parallel_in_order(unsigned jobs, size_t count, const struct lode_in_order *work, struct lode_error *error)
 {
 	struct row row = {
 		.work = work,

@@ -38,7 +38,6 @@ struct lode_in_order {
  * Does it. After the first piece that fails, in order, nothing more is merged, and
  * pieces that have not begun are left out; its code and sentence are the result.
  */
-int lode_parallel_in_order(unsigned jobs, size_t count, const struct lode_in_order *work,
-			   struct lode_error *error);
+int lode_parallel_in_order(unsigned jobs, size_t count, const struct lode_in_order *work, struct lode_error *error);
 
 #endif

@@ -21,9 +21,9 @@ __extension__ typedef unsigned __int128 wide;
 struct split {
 	uint64_t *pool; /* costs of all streams */
 	size_t count;
-	size_t size;    /* of the smaller group */
+	size_t size; /* of the smaller group */
 	wide total;
-	wide distance;  /* of the real split */
+	wide distance; /* of the real split */
 };
 
 static wide distance(const struct split *split, wide sum)

@@ -50,7 +50,7 @@ static inline double lode_random_unit(struct lode_random *random)
 /* A generator for piece `i` of the work that `seed` began. */
 static inline struct lode_random lode_random_piece(uint64_t seed, uint64_t i)
 {
-	struct lode_random random = {seed ^ (i + 1) * 0xd1342543de82ef95u};
+	struct lode_random random = { seed ^ (i + 1) * 0xd1342543de82ef95u };
 
 	random.state = lode_random_next(&random);
 	return random;

@@ -19,8 +19,7 @@ void lode_strings_release(struct lode_strings *strings)
 	memset(strings, 0, sizeof(*strings));
 }
 
-static uint32_t find_hashed(const struct lode_strings *strings, const char *text, size_t length,
-			    uint64_t hash)
+static uint32_t find_hashed(const struct lode_strings *strings, const char *text, size_t length, uint64_t hash)
 {
 	size_t probe = 0;
 	uint32_t id;

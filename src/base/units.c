@@ -20,17 +20,18 @@ struct unit {
 };
 
 static const struct unit durations[] = {
-	{"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1},
+	{ "h", 3600000000000 }, { "m", 60000000000 }, { "s", 1000000000 },
+	{ "ms", 1000000 },      { "us", 1000 },       { "ns", 1 },
 };
 
 static const struct unit sizes[] = {
-	{" EB", 1000000000000000000},
-	{" PB", 1000000000000000},
-	{" TB", 1000000000000},
-	{" GB", 1000000000},
-	{" MB", 1000000},
-	{" kB", 1000},
-	{" B", 1},
+	{ " EB", 1000000000000000000 },
+	{ " PB", 1000000000000000 },
+	{ " TB", 1000000000000 },
+	{ " GB", 1000000000 },
+	{ " MB", 1000000 },
+	{ " kB", 1000 },
+	{ " B", 1 },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -84,8 +85,7 @@ static int read_number(const char *text, uint64_t unit, uint64_t *result)
 		overflow |= __builtin_mul_overflow(number, 10, &number) ||
 			    __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number);
 	overflow |= __builtin_mul_overflow(number, unit, &number);
-	overflow |=
-		part && __builtin_add_overflow(number, read_fraction(text + whole + 1, part, unit), &number);
+	overflow |= part && __builtin_add_overflow(number, read_fraction(text + whole + 1, part, unit), &number);
 	*result = number;
 	return !overflow;
 }
@@ -111,9 +111,8 @@ int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanose
 
 	whole = whole ? whole : "";
 	if (lode_duration_lacks_unit(text))
-		return lode_fail(error, LODE_USAGE,
-				 "%s%s%s%s what? Write %ss for seconds or %sns for nanoseconds", before, whole,
-				 after, text, text, text);
+		return lode_fail(error, LODE_USAGE, "%s%s%s%s what? Write %ss for seconds or %sns for nanoseconds",
+				 before, whole, after, text, text, text);
 	if (behind && !*behind)
 		unit = 1;
 	if (!unit)
@@ -122,8 +121,8 @@ int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanose
 				 "250us or 1.5s",
 				 before, whole, after, text);
 	if (!read_number(text, unit, &number))
-		return lode_fail(error, LODE_USAGE, "%s%s%s%s: is too long; the longest is %" PRIu64 "ns",
-				 before, whole, after, text, UINT64_MAX);
+		return lode_fail(error, LODE_USAGE, "%s%s%s%s: is too long; the longest is %" PRIu64 "ns", before,
+				 whole, after, text, UINT64_MAX);
 	*nanoseconds = number;
 	return 0;
 }

@@ -123,9 +123,9 @@ static int read_markup(struct lode_xml *xml)
 		return LODE_XML_WORDS;
 	}
 	if (starts(xml, "<!--") || starts(xml, "<?") || starts(xml, "<!")) {
-		stop = starts(xml, "<!--") ? behind(xml, xml->at + 4, "-->") :
-		       starts(xml, "<?")   ? behind(xml, xml->at, "?>") :
-					     skip_declaration(xml);
+		stop = starts(xml, "<!--") ? behind(xml, xml->at + 4, "-->")
+		       : starts(xml, "<?") ? behind(xml, xml->at, "?>")
+					   : skip_declaration(xml);
 		if (!stop)
 			return (int)broken(xml, "a comment or declaration without an end");
 		xml->at = stop;
@@ -249,7 +249,8 @@ void lode_xml_append(struct lode_buffer *buffer, struct lode_xml_text text)
 		}
 		lode_buffer_add(buffer, at, (size_t)(ampersand - at));
 		stop = memchr(ampersand, ';', (size_t)(end - ampersand > 12 ? 12 : end - ampersand));
-		code = stop ? find_entity((struct lode_xml_text){ ampersand + 1, (size_t)(stop - ampersand - 1) }) : 0;
+		code = stop ? find_entity((struct lode_xml_text){ ampersand + 1, (size_t)(stop - ampersand - 1) })
+			    : 0;
 		if (code)
 			lode_utf8_append(buffer, code);
 		else
@@ -267,7 +268,8 @@ uint64_t lode_xml_number(struct lode_xml_text text, uint64_t otherwise)
 	for (size_t i = 0; i < text.length; i++) {
 		unsigned digit = (unsigned char)text.at[i] - (unsigned)'0';
 
-		if (digit >= 10 || __builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, digit, &number))
+		if (digit >= 10 || __builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, digit, &number))
 			return otherwise;
 	}
 	return number;

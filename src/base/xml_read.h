@@ -21,10 +21,10 @@ struct lode_xml_text {
 };
 
 enum lode_xml_token {
-	LODE_XML_END,	 /* the text is over */
-	LODE_XML_OPEN,	 /* <name ...>, also of <name ... /> */
-	LODE_XML_CLOSE,	 /* </name>, and behind <name ... /> */
-	LODE_XML_WORDS,	 /* text between tags, if it is not all white space */
+	LODE_XML_END,    /* the text is over */
+	LODE_XML_OPEN,   /* <name ...>, also of <name ... /> */
+	LODE_XML_CLOSE,  /* </name>, and behind <name ... /> */
+	LODE_XML_WORDS,  /* text between tags, if it is not all white space */
 	LODE_XML_BROKEN, /* a tag without an end, or too deep; `wrong` says what */
 };
 
@@ -36,7 +36,7 @@ struct lode_xml {
 	int is_empty; /* the last tag was <name ... />: its close is next */
 	int is_raw;   /* the words are CDATA, without escapes */
 	const char *wrong;
-	struct lode_xml_text name;	 /* of the last tag */
+	struct lode_xml_text name;       /* of the last tag */
 	struct lode_xml_text attributes; /* of the last opening tag, all of them */
 	struct lode_xml_text words;
 };

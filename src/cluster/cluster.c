@@ -58,11 +58,12 @@ static int fail_loading(struct lode_error *error)
 {
 	const char *reason = dlerror();
 
-	return lode_fail(error, LODE_SYSTEM,
-			 "a launcher of MPI started this program, but its module " LODE_CLUSTER_MODULE_FILE
-			 " cannot be loaded (%s); build lode where libopenmpi-dev is installed, or start it without a "
-			 "launcher",
-			 reason ? reason : "there is none");
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"a launcher of MPI started this program, but its module " LODE_CLUSTER_MODULE_FILE
+		" cannot be loaded (%s); build lode where libopenmpi-dev is installed, or start it without a "
+		"launcher",
+		reason ? reason : "there is none");
 }
 
 int lode_cluster_join(struct lode_cluster **result, const char *const *folders, struct lode_error *error)
@@ -84,9 +85,10 @@ int lode_cluster_join(struct lode_cluster **result, const char *const *folders, 
 	}
 	if (cluster->size == 1 && launched_size() > 1) {
 		lode_cluster_leave(cluster);
-		return lode_fail(error, LODE_SYSTEM,
-				 "another MPI's launcher started this program, which is built with Open MPI; use Open "
-				 "MPI's ('mpirun.openmpi' on Debian), or 'srun --mpi=pmix' under Slurm");
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"another MPI's launcher started this program, which is built with Open MPI; use Open "
+			"MPI's ('mpirun.openmpi' on Debian), or 'srun --mpi=pmix' under Slurm");
 	}
 	cluster->round = 1;
 	*result = cluster;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define TAG_ASK	   1
+#define TAG_ASK    1
 #define TAG_ANSWER 2
 
 static struct {
@@ -23,7 +23,7 @@ static struct {
 	int stops;
 	uint64_t round; /* of the queue, and what it gives next; in the first process */
 	uint64_t next;
-	pthread_mutex_t lock; /* of the three above */
+	pthread_mutex_t lock;   /* of the three above */
 	pthread_mutex_t asking; /* one question of a process at a time */
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .asking = PTHREAD_MUTEX_INITIALIZER };
 

@@ -104,7 +104,7 @@ static void close_once(int *fd)
 /* Waits until it has ended, or until it had its time after a wish to stop. */
 static void await_end(struct lode_child *child)
 {
-	struct pollfd end = {child->exit_fd, POLLIN, 0};
+	struct pollfd end = { child->exit_fd, POLLIN, 0 };
 	uint64_t stopped = 0;
 
 	while (!lode_child_has_ended(child)) {

@@ -11,9 +11,9 @@
 
 struct lode_child {
 	pid_t pid;
-	int gate;    /* closing it lets the child go */
-	int failure; /* where the child tells why it could not start the command */
-	int exit_fd; /* readable when it has ended; -1: not known to this kernel */
+	int gate;     /* closing it lets the child go */
+	int failure;  /* where the child tells why it could not start the command */
+	int exit_fd;  /* readable when it has ended; -1: not known to this kernel */
 	int released; /* it was let go */
 	int finished;
 	int ended;

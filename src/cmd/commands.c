@@ -6,29 +6,29 @@
 #include <string.h>
 
 /* The one list of commands, in the order of `lode help`. */
-#define COMMANDS(X)                                                                                          \
-	X(record)                                                                                            \
-	X(watch)                                                                                             \
-	X(trigger)                                                                                           \
-	X(import)                                                                                            \
-	X(symbolize)                                                                                         \
-	X(export)                                                                                            \
-	X(info)                                                                                              \
-	X(scope)                                                                                             \
-	X(mine)                                                                                              \
-	X(latency)                                                                                           \
-	X(diff)                                                                                              \
-	X(sign)                                                                                              \
-	X(signatures)                                                                                        \
-	X(coverage)                                                                                          \
-	X(explain)                                                                                           \
-	X(hunt)                                                                                              \
-	X(report)                                                                                            \
-	X(serve)                                                                                             \
-	X(mcp)                                                                                               \
-	X(fsck)                                                                                              \
-	X(synth)                                                                                             \
-	X(help)                                                                                              \
+#define COMMANDS(X)                                                                                               \
+	X(record)                                                                                                 \
+	X(watch)                                                                                                  \
+	X(trigger)                                                                                                \
+	X(import)                                                                                                 \
+	X(symbolize)                                                                                              \
+	X(export)                                                                                                 \
+	X(info)                                                                                                   \
+	X(scope)                                                                                                  \
+	X(mine)                                                                                                   \
+	X(latency)                                                                                                \
+	X(diff)                                                                                                   \
+	X(sign)                                                                                                   \
+	X(signatures)                                                                                             \
+	X(coverage)                                                                                               \
+	X(explain)                                                                                                \
+	X(hunt)                                                                                                   \
+	X(report)                                                                                                 \
+	X(serve)                                                                                                  \
+	X(mcp)                                                                                                    \
+	X(fsck)                                                                                                   \
+	X(synth)                                                                                                  \
+	X(help)                                                                                                   \
 	X(version)
 
 #define DECLARE(name) extern const struct lode_command lode_command_##name;
@@ -69,8 +69,8 @@ const struct lode_command *lode_command_find(const char *name, struct lode_error
 		lode_nearest_try(&nearest, commands[i]->name);
 	}
 	if (nearest.best)
-		lode_fail(error, LODE_USAGE, "'%s' is not a command; did you mean '%s'? See 'lode help'.",
-			  name, nearest.best);
+		lode_fail(error, LODE_USAGE, "'%s' is not a command; did you mean '%s'? See 'lode help'.", name,
+			  nearest.best);
 	else
 		lode_fail(error, LODE_USAGE, "'%s' is not a command. See 'lode help'.", name);
 	return NULL;

@@ -21,14 +21,16 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)error;
 	lode_fsck_text(result, &analysis->look, &output->buffer);
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_fsck_json(result, &output->buffer);

@@ -12,8 +12,7 @@ struct settings {
 };
 
 static const struct lode_option options[] = {
-	LODE_HIDDEN_FLAG("commands", offsetof(struct settings, commands),
-			 "list the commands: NAME, TAB, summary"),
+	LODE_HIDDEN_FLAG("commands", offsetof(struct settings, commands), "list the commands: NAME, TAB, summary"),
 	LODE_HIDDEN_FLAG("options", offsetof(struct settings, options),
 			 "list the options of COMMAND: --NAME, TAB, ARGUMENT, TAB, help"),
 	LODE_NO_MORE_OPTIONS,
@@ -21,11 +20,10 @@ static const struct lode_option options[] = {
 
 void lode_help_all(struct lode_buffer *buffer)
 {
-	lode_buffer_text(buffer,
-			 "Usage: lode COMMAND [OPTIONS] ARGS\n\n"
-			 "Lode finds performance bugs from call stacks: it collects what threads ran and\n"
-			 "waited for, and shows which call stacks cost the most time.\n\n"
-			 "Commands:\n");
+	lode_buffer_text(buffer, "Usage: lode COMMAND [OPTIONS] ARGS\n\n"
+				 "Lode finds performance bugs from call stacks: it collects what threads ran and\n"
+				 "waited for, and shows which call stacks cost the most time.\n\n"
+				 "Commands:\n");
 	for (const struct lode_command *const *command = lode_commands(); *command; command++)
 		lode_buffer_print(buffer, "  %-11s %s\n", (*command)->name, (*command)->summary);
 	lode_buffer_text(buffer, "\nOptions:\n");

@@ -82,8 +82,7 @@ static int begin(struct hunt *hunt, struct lode_error *error)
 	int code = release_child(hunt, error);
 
 	if (!code)
-		code = lode_search_create(&hunt->search, hunt->meters.meter, &hunt->options, changed, hunt,
-					  error);
+		code = lode_search_create(&hunt->search, hunt->meters.meter, &hunt->options, changed, hunt, error);
 	if (code)
 		return code;
 	hunt->results.report.search = hunt->search;
@@ -190,7 +189,7 @@ static void release(struct hunt *hunt)
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	struct hunt hunt = {.call = call, .settings = call->settings};
+	struct hunt hunt = { .call = call, .settings = call->settings };
 	int code = lode_hunt_options_read(call, &hunt.options, error);
 
 	if (!code)
@@ -232,12 +231,18 @@ const struct lode_command lode_command_hunt = {
 	.name = "hunt",
 	.summary = "search a running program for its bottlenecks",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, wait for\n"
-		 "others too long, wait for input and output too long? Where one is true it is refined, to functions\n"
-		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions that are looked\n"
-		 "at early (Deep Start). Probes are put into the running program and taken out again, and cost it no\n"
-		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after --duration, or\n"
-		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON and\n"
+	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, wait "
+		 "for\n"
+		 "others too long, wait for input and output too long? Where one is true it is refined, to "
+		 "functions\n"
+		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions "
+		 "that are looked\n"
+		 "at early (Deep Start). Probes are put into the running program and taken out again, and cost it "
+		 "no\n"
+		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after "
+		 "--duration, or\n"
+		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON "
+		 "and\n"
 		 "CAP_SYS_PTRACE.",
 	.examples = "  lode hunt -p 1234\n"
 		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"

@@ -63,7 +63,7 @@ struct lode_hunt_view {
 	const struct lode_call *call;
 	const struct lode_hunt_report *report;
 	int json;
-	int enabled;	/* something is shown for people */
+	int enabled;    /* something is shown for people */
 	unsigned drawn; /* lines on the terminal */
 	uint64_t drawn_at;
 	struct lode_buffer lines; /* of JSON, or plain ones, until the next flush */

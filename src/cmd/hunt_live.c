@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define DEFAULT_PORT	   7070
+#define DEFAULT_PORT     7070
 #define BETWEEN_PICTURES 300000000ull
 
 int lode_hunt_live_check(struct lode_error *error)
@@ -36,10 +36,10 @@ static int start(struct lode_hunt_live *live, const char *title, uint16_t port, 
 	return code;
 }
 
-int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target, uint16_t port,
-			struct lode_error *error)
+int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target,
+			uint16_t port, struct lode_error *error)
 {
-	struct lode_buffer title = {0};
+	struct lode_buffer title = { 0 };
 	int code = lode_growing_make(&live->live, "hunt", error);
 
 	lode_buffer_print(&title, "lode hunt %s", target);
@@ -48,7 +48,8 @@ int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *cal
 	lode_buffer_release(&title);
 	if (code)
 		return code;
-	snprintf(live->address, sizeof(live->address), "http://127.0.0.1:%u/", (unsigned)lode_server_port(live->server));
+	snprintf(live->address, sizeof(live->address), "http://127.0.0.1:%u/",
+		 (unsigned)lode_server_port(live->server));
 	lode_say(&call->err, LODE_PLAIN, "the hunt is shown at %s for this machine alone", live->address);
 	return 0;
 }
@@ -56,7 +57,7 @@ int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *cal
 int lode_hunt_live_update(struct lode_hunt_live *live, const struct lode_hunt_report *report, int last,
 			  struct lode_error *error)
 {
-	struct lode_buffer json = {0};
+	struct lode_buffer json = { 0 };
 	int code;
 
 	if (!live->server || (!last && lode_now() - live->published < BETWEEN_PICTURES))
@@ -90,11 +91,12 @@ void lode_hunt_live_close(struct lode_hunt_live *live)
 int lode_hunt_live_check(struct lode_error *error)
 {
 	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: this lode was built without its server, since libmicrohttpd was missing; use '-o hunt.html'");
+			 "hunt: this lode was built without its server, since libmicrohttpd was missing; use '-o "
+			 "hunt.html'");
 }
 
-int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target, uint16_t port,
-			struct lode_error *error)
+int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target,
+			uint16_t port, struct lode_error *error)
 {
 	(void)live, (void)call, (void)target, (void)port;
 	return lode_hunt_live_check(error);

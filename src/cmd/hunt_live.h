@@ -18,8 +18,8 @@ struct lode_hunt_live {
 /* Fails where the program has no server or no page. For --serve; before anything is begun. */
 int lode_hunt_live_check(struct lode_error *error);
 /* Begins to serve and says where. `port` 0: 7070, or a free one where that is taken. */
-int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target, uint16_t port,
-			struct lode_error *error);
+int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *call, const char *target,
+			uint16_t port, struct lode_error *error);
 /* Shows what there is, a few times a second; with `last` at once and for good. */
 int lode_hunt_live_update(struct lode_hunt_live *live, const struct lode_hunt_report *report, int last,
 			  struct lode_error *error);

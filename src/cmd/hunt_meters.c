@@ -64,8 +64,7 @@ static int add_named(const char *comm, uint32_t **pids, size_t *count, struct lo
 		(*pids)[(*count)++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
 	}
 	closedir(folder);
-	return *count > before ? 0
-			       : lode_fail(error, LODE_USAGE, "hunt: there is no process named '%s'", comm);
+	return *count > before ? 0 : lode_fail(error, LODE_USAGE, "hunt: there is no process named '%s'", comm);
 }
 
 /* ---- here ---- */
@@ -73,8 +72,7 @@ static int add_named(const char *comm, uint32_t **pids, size_t *count, struct lo
 static int open_live(struct lode_meter **meter, const struct lode_hunt_settings *settings, double cost,
 		     struct lode_error *error)
 {
-	struct lode_live_meter_options options = {.cost = cost,
-						  .unwind = lode_unwind_method(settings->unwind)};
+	struct lode_live_meter_options options = { .cost = cost, .unwind = lode_unwind_method(settings->unwind) };
 	uint32_t *pids = NULL;
 	int code = lode_hunt_pids(settings, &pids, &options.pid_count, error);
 
@@ -120,7 +118,7 @@ static void release_words(struct words *words)
 /* ssh gives what follows the host to a shell, so that each word is quoted for one. */
 static void add_quoted(struct words *words, const char *text)
 {
-	struct lode_buffer quoted = {0};
+	struct lode_buffer quoted = { 0 };
 
 	lode_buffer_byte(&quoted, '\'');
 	for (; *text; text++)
@@ -213,7 +211,7 @@ static int start_agent(struct lode_hunt_meters *meters, struct ends *ends,
 		       const struct lode_hunt_settings *settings, const char *host, double cost,
 		       struct lode_error *error)
 {
-	struct words words = {0};
+	struct words words = { 0 };
 	int code = make_command(&words, settings, host, cost, error);
 
 	if (!code)
@@ -279,8 +277,8 @@ static int open_hosts(struct lode_hunt_meters *meters, const struct lode_hunt_se
 	return code;
 }
 
-int lode_hunt_meters_open(struct lode_hunt_meters *meters, const struct lode_hunt_settings *settings,
-			  double cost, struct lode_notes *notes, struct lode_error *error)
+int lode_hunt_meters_open(struct lode_hunt_meters *meters, const struct lode_hunt_settings *settings, double cost,
+			  struct lode_notes *notes, struct lode_error *error)
 {
 	memset(meters, 0, sizeof(*meters));
 	meters->is_live = !settings->hosts.count;
@@ -297,8 +295,7 @@ int lode_hunt_meters_add(struct lode_hunt_meters *meters, pid_t child, struct lo
 	return code < 0 ? code : 0;
 }
 
-int lode_hunt_meters_finish(struct lode_hunt_meters *meters, struct lode_notes *notes,
-			    struct lode_error *error)
+int lode_hunt_meters_finish(struct lode_hunt_meters *meters, struct lode_notes *notes, struct lode_error *error)
 {
 	int code = meters->is_live ? lode_live_meter_finish(meters->meter, error) : 0;
 

@@ -12,13 +12,12 @@ struct lode_hunt_meters {
 };
 
 /* Opens what the settings ask for, but for a command. */
-int lode_hunt_meters_open(struct lode_hunt_meters *meters, const struct lode_hunt_settings *settings,
-			  double cost, struct lode_notes *notes, struct lode_error *error);
+int lode_hunt_meters_open(struct lode_hunt_meters *meters, const struct lode_hunt_settings *settings, double cost,
+			  struct lode_notes *notes, struct lode_error *error);
 /* Hunts the process of a command, too. */
 int lode_hunt_meters_add(struct lode_hunt_meters *meters, pid_t child, struct lode_error *error);
 /* Takes all probes out; what was lost is counted in `notes`. */
-int lode_hunt_meters_finish(struct lode_hunt_meters *meters, struct lode_notes *notes,
-			    struct lode_error *error);
+int lode_hunt_meters_finish(struct lode_hunt_meters *meters, struct lode_notes *notes, struct lode_error *error);
 void lode_hunt_meters_close(struct lode_hunt_meters *meters);
 /* `lode hunt --agent`: measures here for a hunt that speaks through standard input and output. */
 int lode_hunt_serve(struct lode_call *call, struct lode_error *error);

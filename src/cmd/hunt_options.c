@@ -14,36 +14,33 @@
 
 static const char *strategy_choice(size_t i)
 {
-	static const char *const choices[] = {"deep-start", "call-graph"};
+	static const char *const choices[] = { "deep-start", "call-graph" };
 
 	return i < 2 ? choices[i] : NULL;
 }
 
 static const char *profile_choice(size_t i)
 {
-	static const char *const choices[] = {"lode", "paradyn"};
+	static const char *const choices[] = { "lode", "paradyn" };
 
 	return i < 2 ? choices[i] : NULL;
 }
 
 const struct lode_option lode_hunt_options[] = {
-	LODE_LIST("pid", 'p', FIELD(pids), "PID",
-		  "hunt in this process and its children; may be given many times"),
+	LODE_LIST("pid", 'p', FIELD(pids), "PID", "hunt in this process and its children; may be given many times"),
 	LODE_TEXT("comm", 0, FIELD(comm), "NAME", "hunt in the processes of this name"),
 	LODE_LIST("host", 0, FIELD(hosts), "HOST", "hunt there, by ssh; may be given many times"),
 	LODE_TEXT("ssh", 0, FIELD(ssh), "COMMAND", "what reaches a host (default: ssh)"),
 	LODE_DURATION("duration", 'd', FIELD(time), "TIME", "stop after this time"),
 	LODE_TEXT("cost", 0, FIELD(cost), "SHARE", "most that probes may cost the program (default: 10%)"),
 	LODE_TEXT("cpu", 0, FIELD(cpu), "SHARE", "CPUbound is true above this (default: 20%)"),
-	LODE_TEXT("sync", 0, FIELD(sync), "SHARE",
-		  "ExcessiveSyncWaitingTime is true above this (default: 20%)"),
+	LODE_TEXT("sync", 0, FIELD(sync), "SHARE", "ExcessiveSyncWaitingTime is true above this (default: 20%)"),
 	LODE_TEXT("io", 0, FIELD(io), "SHARE", "ExcessiveIOBlockingTime is true above this (default: 20%)"),
 	LODE_NUMBER("small-io", 0, FIELD(small_io), "BYTES",
 		    "TooManySmallIOOps is true below this (default: 4096)", 1, 1ull << 40),
 	LODE_TEXT("deep-threshold", 0, FIELD(deep_threshold), "SHARE",
 		  "functions in more of the samples are deep starters (default: 20%)"),
-	LODE_CHOICE("strategy", 0, FIELD(strategy), "NAME", "how to search (default: deep-start)",
-		    strategy_choice),
+	LODE_CHOICE("strategy", 0, FIELD(strategy), "NAME", "how to search (default: deep-start)", strategy_choice),
 	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD", "how stack samples are found (default: auto)",
 		    lode_unwind_choice),
 	LODE_CHOICE("profile", 0, FIELD(profile), "NAME", "when to conclude (default: lode)", profile_choice),
@@ -51,17 +48,17 @@ const struct lode_option lode_hunt_options[] = {
 		  "keep samples and results as a stream of this corpus; or write a page (.html), the search "
 		  "history graph for Graphviz (.dot), steps (.json) or text (.txt); may be given many times"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
-		  "an attribute of the stream; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; may be given many times"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
-	LODE_FLAG("serve", 0, FIELD(serve), "show the search in the browser while it goes on, and then until Ctrl-C"),
+	LODE_FLAG("serve", 0, FIELD(serve),
+		  "show the search in the browser while it goes on, and then until Ctrl-C"),
 	LODE_NUMBER("port", 0, FIELD(port), "N", "serve on this port (default: 7070, or a free one)", 1, 65535),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when a bottleneck was found"),
 	LODE_HIDDEN_FLAG("agent", FIELD(agent), "measure for a hunt on another host"),
 	/* As they were called before --duration and the endings of --output. */
-	{LODE_ROW("time", 't', LODE_OPTION_DURATION, FIELD(time), "TIME", "as --duration"), .hidden = 1},
-	{LODE_ROW("dot", 0, LODE_OPTION_TEXT, FIELD(dot), "FILE", "as --output FILE.dot"), .hidden = 1},
-	{LODE_ROW("html", 0, LODE_OPTION_TEXT, FIELD(html), "FILE", "as --output FILE.html"), .hidden = 1},
+	{ LODE_ROW("time", 't', LODE_OPTION_DURATION, FIELD(time), "TIME", "as --duration"), .hidden = 1 },
+	{ LODE_ROW("dot", 0, LODE_OPTION_TEXT, FIELD(dot), "FILE", "as --output FILE.dot"), .hidden = 1 },
+	{ LODE_ROW("html", 0, LODE_OPTION_TEXT, FIELD(html), "FILE", "as --output FILE.html"), .hidden = 1 },
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -84,8 +81,8 @@ static int read_share(const char *option, const char *text, double *share, struc
 	else if (end == text || *end)
 		number = NAN;
 	if (!(number >= 0 && number <= 1000))
-		return lode_fail(error, LODE_USAGE,
-				 "hunt: '--%s' wants a share such as 0.2 or 20%%, not '%s'", option, text);
+		return lode_fail(error, LODE_USAGE, "hunt: '--%s' wants a share such as 0.2 or 20%%, not '%s'",
+				 option, text);
 	*share = number;
 	return 0;
 }
@@ -97,11 +94,11 @@ static int read_shares(const struct lode_hunt_settings *settings, struct lode_se
 		const char *option, *text;
 		double *share;
 	} shares[] = {
-		{"cost", settings->cost, &options->cost},
-		{"cpu", settings->cpu, &options->thresholds[LODE_CPU_BOUND]},
-		{"sync", settings->sync, &options->thresholds[LODE_SYNC_WAITING]},
-		{"io", settings->io, &options->thresholds[LODE_IO_BLOCKING]},
-		{"deep-threshold", settings->deep_threshold, &options->deep_threshold},
+		{ "cost", settings->cost, &options->cost },
+		{ "cpu", settings->cpu, &options->thresholds[LODE_CPU_BOUND] },
+		{ "sync", settings->sync, &options->thresholds[LODE_SYNC_WAITING] },
+		{ "io", settings->io, &options->thresholds[LODE_IO_BLOCKING] },
+		{ "deep-threshold", settings->deep_threshold, &options->deep_threshold },
 	};
 	int code = 0;
 
@@ -122,8 +119,8 @@ static int ends_in(const char *path, const char *ending)
 /* Endings of what a hunt does not write, but would be taken for. */
 static const char *foreign_ending(const char *path)
 {
-	static const char *const endings[] = {".svg", ".png", ".pdf", ".csv",	 ".xml", ".yaml", ".md",
-					      ".gz",  ".zst", ".xz",  ".folded", ".pb",	 ".lode", NULL};
+	static const char *const endings[] = { ".svg", ".png", ".pdf", ".csv",    ".xml", ".yaml", ".md",
+					       ".gz",  ".zst", ".xz",  ".folded", ".pb",  ".lode", NULL };
 	size_t i = 0;
 
 	while (endings[i] && !ends_in(path, endings[i]))
@@ -152,7 +149,7 @@ static const char **output_field(struct lode_hunt_outputs *outputs, const char *
 int lode_hunt_outputs_read(const struct lode_hunt_settings *settings, struct lode_hunt_outputs *outputs,
 			   struct lode_error *error)
 {
-	*outputs = (struct lode_hunt_outputs){.html = settings->html, .dot = settings->dot};
+	*outputs = (struct lode_hunt_outputs){ .html = settings->html, .dot = settings->dot };
 	for (size_t i = 0; i < settings->outputs.count; i++) {
 		const char *path = settings->outputs.items[i], **field = output_field(outputs, path);
 
@@ -183,8 +180,7 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 	if ((settings->pids.count || settings->comm) && call->operand_count)
 		return wrong(error, "a command, or '-p PID' and '--comm NAME', not both");
 	if (settings->hosts.count && call->operand_count)
-		return wrong(error,
-			     "on other hosts there must be processes already: '-p PID' or '--comm NAME'");
+		return wrong(error, "on other hosts there must be processes already: '-p PID' or '--comm NAME'");
 	if (settings->ssh && !settings->hosts.count)
 		return wrong(error, "'--ssh' is for '--host'");
 	if (settings->port && !settings->serve)
@@ -232,8 +228,7 @@ int lode_hunt_pids(const struct lode_hunt_settings *settings, uint32_t **pids, s
 		long pid = strtol(settings->pids.items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE,
-					 "hunt: '-p' wants the number of a process, not '%s'",
+			return lode_fail(error, LODE_USAGE, "hunt: '-p' wants the number of a process, not '%s'",
 					 settings->pids.items[i]);
 		(*pids)[(*count)++] = (uint32_t)pid;
 	}
@@ -243,7 +238,7 @@ int lode_hunt_pids(const struct lode_hunt_settings *settings, uint32_t **pids, s
 char *lode_hunt_target(const struct lode_call *call)
 {
 	const struct lode_hunt_settings *settings = call->settings;
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 	char *copy;
 
 	for (size_t i = 0; i < call->operand_count; i++)

@@ -11,11 +11,12 @@
 
 #include <string.h>
 
-int lode_hunt_results_init(struct lode_hunt_results *results, const struct lode_call *call, struct lode_error *error)
+int lode_hunt_results_init(struct lode_hunt_results *results, const struct lode_call *call,
+			   struct lode_error *error)
 {
 	int code;
 
-	*results = (struct lode_hunt_results){.call = call};
+	*results = (struct lode_hunt_results){ .call = call };
 	code = lode_hunt_outputs_read(call->settings, &results->outputs, error);
 	return !code && results->outputs.html ? lode_page_is_there(error) : code;
 }
@@ -60,7 +61,7 @@ static int write_file(const struct lode_hunt_results *results, const char *path,
 		      void (*write)(const struct lode_hunt_report *report, struct lode_buffer *buffer),
 		      struct lode_error *error)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 	int code;
 
 	if (!path)

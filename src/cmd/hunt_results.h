@@ -11,13 +11,14 @@ struct lode_hunt_results {
 	const struct lode_call *call;
 	struct lode_hunt_outputs outputs;
 	struct lode_hunt_report report; /* its search is set when there is one */
-	struct lode_corpus *corpus;	/* NULL: samples are not kept */
+	struct lode_corpus *corpus;     /* NULL: samples are not kept */
 	struct lode_hunt_archive *archive;
 	struct lode_buffer steps; /* lines of JSON, for a file */
 };
 
 /* Finds out what is to be written, and whether it can be. Release in either case. */
-int lode_hunt_results_init(struct lode_hunt_results *results, const struct lode_call *call, struct lode_error *error);
+int lode_hunt_results_init(struct lode_hunt_results *results, const struct lode_call *call,
+			   struct lode_error *error);
 /* Opens the corpus, if samples are to be kept. */
 int lode_hunt_results_open(struct lode_hunt_results *results, struct lode_error *error);
 /* An experiment has changed. */

@@ -16,7 +16,7 @@
 void lode_hunt_view_init(struct lode_hunt_view *view, const struct lode_call *call,
 			 const struct lode_hunt_report *report, int json)
 {
-	*view = (struct lode_hunt_view){.call = call, .report = report, .json = json};
+	*view = (struct lode_hunt_view){ .call = call, .report = report, .json = json };
 	view->enabled = !json && !call->quiet;
 }
 
@@ -39,7 +39,7 @@ static int draw(struct lode_hunt_view *view, struct lode_error *error)
 {
 	const struct lode_terminal *err = &view->call->err;
 	struct lode_look look = err->look;
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 	int code;
 
 	look.width = lode_terminal_width(err->fd) - 1;

@@ -49,8 +49,7 @@ static int start(const char *command, pid_t *child)
 	posix_spawnattr_setsigmask(&attributes, &signals);
 	sigaddset(&signals, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attributes, &signals);
-	failed = posix_spawn(child, "/bin/sh", &actions, &attributes, (char *const *)(uintptr_t)arguments,
-			     environ);
+	failed = posix_spawn(child, "/bin/sh", &actions, &attributes, (char *const *)(uintptr_t)arguments, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[0]);

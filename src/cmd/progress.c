@@ -56,8 +56,8 @@ static void add_time_left(struct lode_buffer *line, double seconds)
 		lode_buffer_print(line, "  %u:%02u left", (unsigned)seconds / 60, (unsigned)seconds % 60);
 }
 
-static void compose(const struct lode_bar *bar, const char *unit, uint64_t done, uint64_t total,
-		    double seconds, struct lode_buffer *line)
+static void compose(const struct lode_bar *bar, const char *unit, uint64_t done, uint64_t total, double seconds,
+		    struct lode_buffer *line)
 {
 	size_t width = lode_terminal_width(bar->terminal.fd);
 	size_t label = width > 100 ? 40 : width * 2 / 5;

@@ -62,17 +62,18 @@ static uint64_t take(void *context)
 }
 
 int lode_ranks_share(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
-		     struct lode_error *error)
+		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
+		     void *context, struct lode_error *error)
 {
 	int code = 0;
 
 	if (!times_left || !lode_cluster_is_launched())
 		return 0;
 	if (!lode_corpus_cache(corpus))
-		return lode_fail(error, LODE_USAGE,
-				 "processes of one job hand over their work through the cache of the corpus; leave out "
-				 "'--no-cache'");
+		return lode_fail(
+			error, LODE_USAGE,
+			"processes of one job hand over their work through the cache of the corpus; leave out "
+			"'--no-cache'");
 	if (!cluster)
 		code = join(error);
 	if (!code)

@@ -20,8 +20,8 @@ int lode_ranks_helps(void);
  * that helps, after the last time. Nothing happens where there is no launcher.
  */
 int lode_ranks_share(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
-		     struct lode_error *error);
+		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
+		     void *context, struct lode_error *error);
 /* Before the program ends with `code`: a failure ends the whole job. */
 void lode_ranks_end(int code);
 

@@ -37,7 +37,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_CORPUS    "lode-corpus"
+#define DEFAULT_CORPUS "lode-corpus"
 
 struct settings {
 	struct lode_recorded_settings target;
@@ -56,18 +56,15 @@ struct settings {
 static const struct lode_option options[] = {
 	LODE_RECORDED_OPTIONS(FIELD(target)),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
-	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
-		  "the folder to record into (default: " DEFAULT_CORPUS ")"),
+	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to record into (default: " DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
-		  "an attribute of the stream; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; may be given many times"),
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
 		  "what was too slow: 'thread NAME', 'run > 2s', 'function BIN:FUNC > 200ms', 'mark NAME > "
 		  "100ms'; may be given many times"),
 	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
-	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk),
-			 "do not walk kernel stacks; for tests"),
+	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -108,8 +105,7 @@ static int read_rules(struct recording *recording, struct lode_error *error)
 
 	for (size_t i = 0; !code && i < rules->count; i++)
 		if (rules->rules[i].type == LODE_RULE_RUN && !recording->call->operand_count)
-			code = wrong(error,
-				     "the symptom 'run > TIME' is about a command; give one behind '--'");
+			code = wrong(error, "the symptom 'run > TIME' is about a command; give one behind '--'");
 	return code;
 }
 
@@ -152,14 +148,12 @@ static int open_all(struct recording *recording, const char *source, struct lode
 		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_recorded_describe(&recording->target, settings->name, source, &settings->attributes,
-					    &recording->builder.stream, error);
+					      &recording->builder.stream, error);
 	if (!code)
-		code = lode_corpus_open(&recording->corpus,
-					settings->output ? settings->output : DEFAULT_CORPUS,
+		code = lode_corpus_open(&recording->corpus, settings->output ? settings->output : DEFAULT_CORPUS,
 					LODE_CORPUS_CREATE, error);
 	if (!code)
-		code = lode_recording_create(&recording->recording, recording->corpus, &recording->builder,
-					     error);
+		code = lode_recording_create(&recording->recording, recording->corpus, &recording->builder, error);
 	if (!code && lode_processes_snapshot(&recording->builder.processes) < 0)
 		code = lode_fail_memory(error);
 	return code ? code : open_probes(recording, error);
@@ -230,7 +224,8 @@ static int record(struct recording *recording, struct lode_error *error)
 	int over = 0, code = 0;
 
 	while (!code && !over) {
-		lode_recorder_wait(recording->recorder, lode_recorded_sleep(&recording->target, sleep_time(recording)),
+		lode_recorder_wait(recording->recorder,
+				   lode_recorded_sleep(&recording->target, sleep_time(recording)),
 				   recording->target.has_child ? recording->target.child.exit_fd : -1);
 		code = lode_recorded_change_slot(&recording->target, recording->recorder, error);
 		if (code)
@@ -259,8 +254,8 @@ static int record(struct recording *recording, struct lode_error *error)
 static int add_symptoms(struct recording *recording, struct lode_error *error)
 {
 	for (size_t i = 0; i < recording->rules.count; i++) {
-		int found = lode_record_rule_apply(&recording->rules.rules[i], &recording->builder,
-						   &recording->times);
+		int found =
+			lode_record_rule_apply(&recording->rules.rules[i], &recording->builder, &recording->times);
 
 		if (found < 0)
 			return lode_fail_memory(error);
@@ -295,8 +290,7 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 	if (!code)
 		code = add_losses(recording, error);
 	if (!code)
-		code = lode_recording_finish(recording->recording, source, &translate, &recording->entry,
-					     error);
+		code = lode_recording_finish(recording->recording, source, &translate, &recording->entry, error);
 	lode_recorder_note(recording->recorder, &recording->notes);
 	lode_builder_note(&recording->builder, &recording->notes);
 	lode_rule_probes_note(recording->probes, &recording->notes);
@@ -310,13 +304,15 @@ static void count_user_stacks(const struct recording *recording, const struct lo
 			      struct lode_record_report *report)
 {
 	static const char *const names[LODE_STACK_ENDS] = {
-		[LODE_STACK_UNKNOWN] = "unknown",   [LODE_STACK_WHOLE] = "whole",       [LODE_STACK_DEEP] = "too_deep",
-		[LODE_STACK_SHORT] = "too_large",   [LODE_STACK_BROKEN] = "broken",     [LODE_STACK_UNMAPPED] = "unmapped",
-		[LODE_STACK_PENDING] = "pending",   [LODE_STACK_COMPAT] = "compat",
+		[LODE_STACK_UNKNOWN] = "unknown", [LODE_STACK_WHOLE] = "whole",
+		[LODE_STACK_DEEP] = "too_deep",   [LODE_STACK_SHORT] = "too_large",
+		[LODE_STACK_BROKEN] = "broken",   [LODE_STACK_UNMAPPED] = "unmapped",
+		[LODE_STACK_PENDING] = "pending", [LODE_STACK_COMPAT] = "compat",
 	};
 	struct lode_named_count *to = report->user_stacks;
 
-	_Static_assert(sizeof(report->user_stacks) / sizeof(*to) >= LODE_STACK_ENDS + 4, "room for each, and an end");
+	_Static_assert(sizeof(report->user_stacks) / sizeof(*to) >= LODE_STACK_ENDS + 4,
+		       "room for each, and an end");
 	for (int i = 0; i < LODE_STACK_ENDS; i++)
 		*to++ = (struct lode_named_count){ names[i], recording->builder.ends[i] };
 	*to++ = (struct lode_named_count){ "guessed", recording->builder.guessed };
@@ -339,8 +335,13 @@ static struct lode_record_report make_report(const struct recording *recording)
 		.lost = counts.lost,
 		.has_symptom_rules = recording->settings->symptoms.count > 0,
 		.symptoms = recording->symptoms,
-		.kernel_stacks = { { "asked", counts.asked_stacks }, { "checked", counts.checked_walks }, { "wrong", counts.wrong_walks } },
-		.unwind_tables = { { "binaries", totals.tables }, { "rows", totals.rows }, { "rules", totals.rules }, { "bytes", totals.bytes } },
+		.kernel_stacks = { { "asked", counts.asked_stacks },
+				   { "checked", counts.checked_walks },
+				   { "wrong", counts.wrong_walks } },
+		.unwind_tables = { { "binaries", totals.tables },
+				   { "rows", totals.rows },
+				   { "rules", totals.rules },
+				   { "bytes", totals.bytes } },
 		.pid = child ? (long)child->pid : 0,
 		.exit_status = child && child->ended && WIFEXITED(child->status) ? WEXITSTATUS(child->status) : -1,
 		.signal = child && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0,
@@ -426,8 +427,8 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct recording recording = { .call = call, .settings = call->settings };
-	int code = lode_recorded_init(&recording.target, &recording.settings->target, 0, "record",
-				      call->operands, call->operand_count, error);
+	int code = lode_recorded_init(&recording.target, &recording.settings->target, 0, "record", call->operands,
+				      call->operand_count, error);
 
 	lode_notes_init(&recording.notes);
 	if (!code)

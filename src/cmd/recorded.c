@@ -22,8 +22,7 @@
 
 static int wrong(const struct lode_recorded *target, struct lode_error *error, const char *sentence)
 {
-	return lode_fail(error, LODE_USAGE, "%s: %s. See 'lode help %s'.", target->word, sentence,
-			 target->word);
+	return lode_fail(error, LODE_USAGE, "%s: %s. See 'lode help %s'.", target->word, sentence, target->word);
 }
 
 static int check(const struct lode_recorded *target, struct lode_error *error)
@@ -54,16 +53,15 @@ static int watch_pids(struct lode_recorded *target, struct lode_error *error)
 		long pid = strtol(pids->items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE,
-					 "%s: '-p' wants the number of a process, not '%s'", target->word,
-					 pids->items[i]);
+			return lode_fail(error, LODE_USAGE, "%s: '-p' wants the number of a process, not '%s'",
+					 target->word, pids->items[i]);
 		target->watched[i].events = POLLIN;
 		target->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 		if (target->watched[i].fd < 0 && errno == ESRCH)
 			return lode_fail(error, LODE_USAGE, "%s: there is no process %ld", target->word, pid);
 		if (target->watched[i].fd < 0)
-			return lode_fail(error, LODE_USAGE, "%s: process %ld cannot be watched: %s",
-					 target->word, pid, strerror(errno));
+			return lode_fail(error, LODE_USAGE, "%s: process %ld cannot be watched: %s", target->word,
+					 pid, strerror(errno));
 		target->watched_count++;
 	}
 	return 0;
@@ -77,20 +75,23 @@ static int read_budget(struct lode_recorded *target, double share, struct lode_e
 	if (settings->budget && settings->no_budget)
 		return wrong(target, error, "'--budget' or '--no-budget', not both");
 	if (settings->budget && lode_budget_parse(settings->budget, &share) < 0)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: '--budget' wants a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
-				 target->word, settings->budget);
+		return lode_fail(
+			error,
+			LODE_USAGE, "%s: '--budget' wants a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
+			target->word, settings->budget);
 	target->budget.share = settings->no_budget ? 0 : share;
 	return 0;
 }
 
-int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings,
-		     double budget, const char *word, char *const *command, size_t command_count, struct lode_error *error)
+int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
+		       const char *word, char *const *command, size_t command_count, struct lode_error *error)
 {
 	int code;
 
-	*target = (struct lode_recorded){
-		.settings = settings, .word = word, .command = command, .command_count = command_count};
+	*target = (struct lode_recorded){ .settings = settings,
+					  .word = word,
+					  .command = command,
+					  .command_count = command_count };
 	code = check(target, error);
 	if (!code)
 		code = read_budget(target, budget, error);
@@ -124,10 +125,10 @@ struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *
 		.only_pids = settings->pids.count || (target->command_count && !settings->all),
 		.comm = settings->comm,
 		.cgroup = settings->cgroup,
-		.frequency = settings->no_samples	 ? 0
-			     : settings->frequency	 ? (unsigned)settings->frequency
+		.frequency = settings->no_samples       ? 0
+			     : settings->frequency      ? (unsigned)settings->frequency
 			     : target->budget.share > 0 ? LODE_BUDGET_FREQUENCY
-							 : DEFAULT_FREQUENCY,
+							: DEFAULT_FREQUENCY,
 		.thin = target->budget.share > 0,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
@@ -155,7 +156,7 @@ int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t
 /* The words of the command, or what else is recorded. */
 char *lode_recorded_source(const struct lode_recorded *target)
 {
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 	char *copy;
 
 	for (size_t i = 0; i < target->command_count; i++)
@@ -183,8 +184,8 @@ const char *lode_recorded_name(const struct lode_recorded *target, char text[64]
 }
 
 int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
-			 const struct lode_option_list *attributes, struct lode_stream *stream,
-			 struct lode_error *error)
+			   const struct lode_option_list *attributes, struct lode_stream *stream,
+			   struct lode_error *error)
 {
 	struct lode_strings *strings = &stream->dictionary->frames.strings;
 	struct utsname system;
@@ -238,8 +239,7 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	if (target->has_child)
 		lode_recorder_await_exec(recorder, (uint32_t)target->child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
-		code = lode_recorder_add_pid(recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10),
-					     error);
+		code = lode_recorder_add_pid(recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10), error);
 	if (!code && target->has_child && !settings->all)
 		code = lode_recorder_add_pid(recorder, (uint32_t)target->child.pid, error);
 	if (code)

@@ -33,28 +33,29 @@ static inline const char *lode_unwind_choice(size_t i)
 }
 
 #define LODE_RECORDED_FIELD(base, field) ((base) + offsetof(struct lode_recorded_settings, field))
-#define LODE_RECORDED_OPTIONS(base)                                                                            \
-	LODE_LIST("pid", 'p', LODE_RECORDED_FIELD(base, pids), "PID",                                          \
-		  "record this process and its later children; may be given many times"),                    \
-		LODE_FLAG("all", 'a', LODE_RECORDED_FIELD(base, all), "record all processes"),                 \
-		LODE_TEXT("comm", 0, LODE_RECORDED_FIELD(base, comm), "NAME",                                  \
-			  "record only threads of this name"),                                               \
-		LODE_TEXT("cgroup", 0, LODE_RECORDED_FIELD(base, cgroup), "DIR",                               \
-			  "record only threads in this control group or below it"),                          \
-		LODE_NUMBER("frequency", 'F', LODE_RECORDED_FIELD(base, frequency), "HZ",                      \
-			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000), \
-		LODE_TEXT("budget", 0, LODE_RECORDED_FIELD(base, budget), "SHARE",                             \
-			  "aim at this share of the machine's processor time, such as 1%, the default of watch: only some of the short waits and " \
-			  "calls are recorded, each with its weight; where that is not enough, only those of some slots of time; CPU " \
-			  "samples go down to 19 a second"), \
-		LODE_FLAG("no-budget", 0, LODE_RECORDED_FIELD(base, no_budget), "record everything"),           \
-		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),      \
-		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),           \
-		LODE_DURATION("min-wait", 0, LODE_RECORDED_FIELD(base, min_wait), "TIME",                      \
-			      "leave out shorter waits"),                                            \
-		LODE_CHOICE("unwind", 0, LODE_RECORDED_FIELD(base, unwind), "METHOD",                          \
-			    "how user stacks are found (default: auto)", lode_unwind_choice),                \
-		LODE_NUMBER("unwind-size", 0, LODE_RECORDED_FIELD(base, unwind_size), "BYTES",                 \
+#define LODE_RECORDED_OPTIONS(base)                                                                                \
+	LODE_LIST("pid", 'p', LODE_RECORDED_FIELD(base, pids), "PID",                                              \
+		  "record this process and its later children; may be given many times"),                          \
+		LODE_FLAG("all", 'a', LODE_RECORDED_FIELD(base, all), "record all processes"),                     \
+		LODE_TEXT("comm", 0, LODE_RECORDED_FIELD(base, comm), "NAME", "record only threads of this name"), \
+		LODE_TEXT("cgroup", 0, LODE_RECORDED_FIELD(base, cgroup), "DIR",                                   \
+			  "record only threads in this control group or below it"),                                \
+		LODE_NUMBER("frequency", 'F', LODE_RECORDED_FIELD(base, frequency), "HZ",                          \
+			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000),     \
+		LODE_TEXT("budget", 0, LODE_RECORDED_FIELD(base, budget), "SHARE",                                 \
+			  "aim at this share of the machine's processor time, such as 1%, the default of watch: "  \
+			  "only some of the short waits and "                                                      \
+			  "calls are recorded, each with its weight; where that is not enough, only those of "     \
+			  "some slots of time; CPU "                                                               \
+			  "samples go down to 19 a second"),                                                       \
+		LODE_FLAG("no-budget", 0, LODE_RECORDED_FIELD(base, no_budget), "record everything"),              \
+		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),          \
+		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),               \
+		LODE_DURATION("min-wait", 0, LODE_RECORDED_FIELD(base, min_wait), "TIME",                          \
+			      "leave out shorter waits"),                                                          \
+		LODE_CHOICE("unwind", 0, LODE_RECORDED_FIELD(base, unwind), "METHOD",                              \
+			    "how user stacks are found (default: auto)", lode_unwind_choice),                      \
+		LODE_NUMBER("unwind-size", 0, LODE_RECORDED_FIELD(base, unwind_size), "BYTES",                     \
 			    "copied of a stack that is not walked (default: 16384)", 512, 16384)
 
 #ifdef LODE_HAVE_RECORDER
@@ -67,14 +68,14 @@ static inline const char *lode_unwind_choice(size_t i)
 
 struct lode_recorded {
 	const struct lode_recorded_settings *settings;
-	const char *word;	/* "record" or "watch", for messages */
-	char *const *command;	/* its words, NULL-terminated */
-	size_t command_count;	/* 0: there is none */
+	const char *word;       /* "record" or "watch", for messages */
+	char *const *command;   /* its words, NULL-terminated */
+	size_t command_count;   /* 0: there is none */
 	struct pollfd *watched; /* the processes of -p */
 	size_t watched_count;
 	struct lode_child child;
 	int has_child;
-	int by_itself; /* the command ended without being asked to */
+	int by_itself;             /* the command ended without being asked to */
 	struct lode_budget budget; /* share 0: there is none */
 	int sees_all_waits;        /* limits on waits or run queues: context switches are seen at all times */
 	struct lode_slots slots;   /* with a budget: in which of them programs are attached */
@@ -82,12 +83,12 @@ struct lode_recorded {
 	uint64_t on_since;         /* then; since when they are, if they are */
 	int attaching;             /* the kernel takes its time to attach them */
 	uint64_t unseen_ns;        /* how long it took in all */
-	uint64_t saving_ns; /* processor time of processes that save for it (recorded_budget.h) */
+	uint64_t saving_ns;        /* processor time of processes that save for it (recorded_budget.h) */
 };
 
 /* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
-int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings,
-		     double budget, const char *word, char *const *command, size_t command_count, struct lode_error *error);
+int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
+		       const char *word, char *const *command, size_t command_count, struct lode_error *error);
 /* Ends the command, if it is still there. */
 void lode_recorded_release(struct lode_recorded *target);
 /* The filters and what to record. */
@@ -100,8 +101,8 @@ char *lode_recorded_source(const struct lode_recorded *target);
 const char *lode_recorded_name(const struct lode_recorded *target, char text[64]);
 /* Sets name (NULL: the default), host, and what is known of the machine. */
 int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
-			 const struct lode_option_list *attributes, struct lode_stream *stream,
-			 struct lode_error *error);
+			   const struct lode_option_list *attributes, struct lode_stream *stream,
+			   struct lode_error *error);
 /* Forks the command, which waits. */
 int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error);
 /* Starts the recorder for it; and lets the command go, unless that is left to the caller. */

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 /* What recording took so far. */
-static struct lode_budget_usage budget_usage(const struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
+static struct lode_budget_usage budget_usage(const struct lode_recorded *target, struct lode_recorder *recorder,
+					     uint64_t now)
 {
 	uint64_t on = target->on_ns + (target->slots.now.on && !target->attaching ? now - target->on_since : 0);
 	struct lode_record_counts counts;
@@ -39,8 +40,8 @@ void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_record
 {
 	uint64_t now = lode_now();
 
-	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-			 frequency, now);
+	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN), frequency,
+			 now);
 	target->budget.keeps_attached = target->sees_all_waits;
 	lode_slots_init(&target->slots, now ^ (uint64_t)getpid() << 32);
 	target->on_since = now;
@@ -70,7 +71,8 @@ static int enter_slot(struct lode_recorded *target, struct lode_recorder *record
 	int done = lode_recorder_set_slot(recorder, &target->slots.now);
 
 	if (done < 0)
-		return lode_fail(error, LODE_SYSTEM, "the programs that see context switches cannot be attached again: %s",
+		return lode_fail(error, LODE_SYSTEM,
+				 "the programs that see context switches cannot be attached again: %s",
 				 strerror(errno));
 	now = lode_now();
 	target->attaching = !done;
@@ -82,7 +84,8 @@ static int enter_slot(struct lode_recorded *target, struct lode_recorder *record
 	return 0;
 }
 
-int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
+int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder,
+			      struct lode_error *error)
 {
 	uint64_t now = lode_now();
 	int was_on = target->slots.now.on && !target->attaching;

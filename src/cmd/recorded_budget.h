@@ -13,7 +13,8 @@ void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_record
 /* Milliseconds to sleep, so many at most, until a slot is over (record/slots.h). */
 int lode_recorded_sleep(const struct lode_recorded *target, int milliseconds);
 /* Goes to the next slot when one is over: to be called after each sleep, before anything is read. */
-int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
+int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder,
+			      struct lode_error *error);
 /* Keeps to the budget: to be called often while recording. Does nothing without one. */
 void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
 /* When the recording has ended: counts what came since the last step. */

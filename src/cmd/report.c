@@ -12,9 +12,11 @@
 
 static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
-	LODE_NUMBER("streams", 0, FIELD(streams), "N", "put the time lines of so many streams into it (default 20)", 1, 100000),
+	LODE_NUMBER("streams", 0, FIELD(streams), "N",
+		    "put the time lines of so many streams into it (default 20)", 1, 100000),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
-	LODE_TEXT("block", 0, FIELD(block), "NAME", "write only this part of the data, for programs: profile, stream/ID"),
+	LODE_TEXT("block", 0, FIELD(block), "NAME",
+		  "write only this part of the data, for programs: profile, stream/ID"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "the page to write (default: report.html)"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -41,7 +43,8 @@ static int write_page(struct lode_report_making *making)
 	return code;
 }
 
-static int make_block(struct lode_report_making *making, struct lode_source *source, const struct lode_corpus_list *list)
+static int make_block(struct lode_report_making *making, struct lode_source *source,
+		      const struct lode_corpus_list *list)
 {
 	const char *name = making->settings->block;
 
@@ -52,7 +55,8 @@ static int make_block(struct lode_report_making *making, struct lode_source *sou
 	return lode_fail(making->error, LODE_USAGE, "%s: is no part of the data; name profile or stream/ID", name);
 }
 
-static int make_all(struct lode_report_making *making, struct lode_source *source, const struct lode_corpus_list *list)
+static int make_all(struct lode_report_making *making, struct lode_source *source,
+		    const struct lode_corpus_list *list)
 {
 	int code;
 
@@ -71,11 +75,12 @@ static int make_all(struct lode_report_making *making, struct lode_source *sourc
 
 static int make(struct lode_report_making *making, struct lode_source *source)
 {
-	struct lode_corpus_list list = {0};
+	struct lode_corpus_list list = { 0 };
 	int code = lode_corpus_streams(source->corpus, &list, making->error);
 
 	if (!code)
-		code = making->settings->block ? make_block(making, source, &list) : make_all(making, source, &list);
+		code = making->settings->block ? make_block(making, source, &list)
+					       : make_all(making, source, &list);
 	if (!code)
 		code = write_page(making);
 	lode_corpus_list_release(&list);
@@ -98,7 +103,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (code)
 		return code;
 	lode_work_begin(&work, call, 1);
-	code = lode_source_open(&source, call->operands, call->operand_count, &making.settings->area, call->host, error);
+	code = lode_source_open(&source, call->operands, call->operand_count, &making.settings->area, call->host,
+				error);
 	if (!code)
 		making.path = source.path;
 	if (!code)

@@ -45,10 +45,10 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 		.area = making->settings->area,
 		.kind = lode_event_type_name(kind),
 	};
-	struct lode_buffer json = {0};
+	struct lode_buffer json = { 0 };
 	struct lode_mining mining;
-	int code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count, making->work,
-				    making->error);
+	int code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count,
+				    making->work, making->error);
 
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
@@ -65,7 +65,7 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 /* Only kinds of events that there are. */
 int lode_report_mine(struct lode_report_making *making, const struct lode_corpus_list *list)
 {
-	uint64_t events[LODE_EVENT_TYPES] = {0};
+	uint64_t events[LODE_EVENT_TYPES] = { 0 };
 	int code = 0;
 
 	for (size_t i = 0; i < list->count; i++)
@@ -85,12 +85,12 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	struct lode_area_settings settings = making->settings->area;
 	struct lode_area_reading reading;
 	struct lode_idle_stacks *idle = NULL;
-	struct lode_buffer columns = {0};
+	struct lode_buffer columns = { 0 };
 	int code;
 
 	/* The profile shows everything, whatever symptoms say where to look. */
 	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
-	settings.symptoms = (struct lode_option_list){0};
+	settings.symptoms = (struct lode_option_list){ 0 };
 	code = lode_source_area(source, &settings, 0, making->work, &reading, making->error);
 	if (!code)
 		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);
@@ -109,7 +109,7 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list)
 {
 	const struct lode_progress *progress = making->work->progress;
-	struct lode_buffer json = {0};
+	struct lode_buffer json = { 0 };
 	struct lode_info info;
 	int code = lode_info_of_streams(&info, list, 0, progress, making->error);
 
@@ -142,7 +142,7 @@ static int add_stream(struct lode_report_making *making, const struct lode_corpu
 		      const struct lode_scope_options *how)
 {
 	struct lode_scope_report report;
-	struct lode_buffer columns = {0};
+	struct lode_buffer columns = { 0 };
 	char name[48];
 	int code = lode_scope_report_make(&report, entry, how, making->error);
 
@@ -158,7 +158,8 @@ static int add_stream(struct lode_report_making *making, const struct lode_corpu
 }
 
 /* The longest delays first, as many as are wanted and fit. */
-static int add_slowest(struct lode_report_making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how)
+static int add_slowest(struct lode_report_making *making, const struct lode_corpus_list *list,
+		       const struct lode_scope_options *how)
 {
 	const struct lode_corpus_entry **entries = lode_calloc(list->count + 1, sizeof(*entries));
 	uint64_t most = making->settings->streams ? making->settings->streams : DEFAULT_STREAMS;
@@ -186,20 +187,21 @@ static int add_slowest(struct lode_report_making *making, const struct lode_corp
 	return code;
 }
 
-static int add_one(struct lode_report_making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how,
-		   const char *id)
+static int add_one(struct lode_report_making *making, const struct lode_corpus_list *list,
+		   const struct lode_scope_options *how, const char *id)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->items[i].id, id))
 			return add_stream(making, &list->items[i], how);
-	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id, making->path);
+	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id,
+			 making->path);
 }
 
 /* `id` NULL: those with the longest delays. */
-int lode_report_streams(struct lode_report_making *making, struct lode_source *source, const struct lode_corpus_list *list,
-		       const char *id)
+int lode_report_streams(struct lode_report_making *making, struct lode_source *source,
+			const struct lode_corpus_list *list, const char *id)
 {
-	struct lode_symptom_rules rules = {0};
+	struct lode_symptom_rules rules = { 0 };
 	struct lode_scope_options how = {
 		.scope = LODE_SCOPE_CRITICAL_PATH,
 		.rules = &rules,
@@ -217,7 +219,7 @@ int lode_report_streams(struct lode_report_making *making, struct lode_source *s
 
 int lode_report_stacks(struct lode_report_making *making, const struct lode_source *source)
 {
-	struct lode_buffer columns = {0};
+	struct lode_buffer columns = { 0 };
 	int code = lode_page_stacks_block(&making->stacks, source->rules, &columns, making->error);
 
 	if (!code)
@@ -231,9 +233,9 @@ int lode_report_stacks(struct lode_report_making *making, const struct lode_sour
 /* A view that is too large is left out. */
 static int add_view(struct lode_report_making *making, const struct lode_report_view *view)
 {
-	struct lode_buffer json = {0};
-	int code = lode_report_view_make(view, making->path, &making->settings->area, making->work->progress, &json,
-					 making->error);
+	struct lode_buffer json = { 0 };
+	int code = lode_report_view_make(view, making->path, &making->settings->area, making->work->progress,
+					 &json, making->error);
 
 	if (!code && json.size > MOST_VIEW_BYTES)
 		lode_notes_add(&making->work->notes, 1, "view is too large for the page", "'lode serve' shows it");
@@ -244,7 +246,8 @@ static int add_view(struct lode_report_making *making, const struct lode_report_
 }
 
 /* Those that have something to show: symptoms, signatures, events. */
-int lode_report_views(struct lode_report_making *making, const struct lode_source *source, const struct lode_corpus_list *list)
+int lode_report_views(struct lode_report_making *making, const struct lode_source *source,
+		      const struct lode_corpus_list *list)
 {
 	struct lode_signatures signatures;
 	uint64_t symptoms = making->settings->area.symptoms.count, events = 0;

@@ -12,16 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define LIST(...)     ((const char *const[]){ __VA_ARGS__, NULL })
 #define BETWEEN_LOOKS 20000 /* us */
 
-const struct lode_report_view lode_report_symptoms = {
-	"scope", LIST("scope", "@", "--page-data", "--top=5"), LIST("symptom", "where", "idle-rules", "jobs")};
-const struct lode_report_view lode_report_latency = {
-	"latency", LIST("latency", "@", "--page-data"),
-	LIST("where", "match", "include-idle", "include-work-waits", "idle-rules", "jobs")};
+const struct lode_report_view lode_report_symptoms = { "scope", LIST("scope", "@", "--page-data", "--top=5"),
+						       LIST("symptom", "where", "idle-rules", "jobs") };
+const struct lode_report_view lode_report_latency = { "latency", LIST("latency", "@", "--page-data"),
+						      LIST("where", "match", "include-idle", "include-work-waits",
+							   "idle-rules", "jobs") };
 const struct lode_report_view lode_report_coverage = {
-	"coverage", LIST("coverage", "@", "--json"), LIST("symptom", "where", "include-idle", "idle-rules", "jobs")};
+	"coverage", LIST("coverage", "@", "--json"), LIST("symptom", "where", "include-idle", "idle-rules", "jobs")
+};
 
 static int knows(const struct lode_report_view *view, const char *option)
 {
@@ -66,7 +67,8 @@ static int add_options(const struct lode_report_view *view, const struct lode_ar
 static int fail(const struct lode_job_view *state, struct lode_error *error)
 {
 	const char *text = state->message.bytes, prefix[] = "lode: ";
-	size_t size = state->message.size, skip = size > strlen(prefix) && !memcmp(text, prefix, strlen(prefix)) ? strlen(prefix) : 0;
+	size_t size = state->message.size,
+	       skip = size > strlen(prefix) && !memcmp(text, prefix, strlen(prefix)) ? strlen(prefix) : 0;
 
 	while (size > skip && text[size - 1] == '\n')
 		size--;
@@ -94,17 +96,19 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, cons
 	}
 }
 
-int lode_report_view_make(const struct lode_report_view *view, const char *corpus, const struct lode_area_settings *area,
-			  const struct lode_progress *progress, struct lode_buffer *json, struct lode_error *error)
+int lode_report_view_make(const struct lode_report_view *view, const char *corpus,
+			  const struct lode_area_settings *area, const struct lode_progress *progress,
+			  struct lode_buffer *json, struct lode_error *error)
 {
-	struct lode_words words = {0};
+	struct lode_words words = { 0 };
 	struct lode_jobs *jobs;
 	int code = lode_jobs_make(&jobs, corpus, error);
 
 	if (code)
 		return code;
 	for (size_t i = 0; view->words[i] && !code; i++)
-		code = lode_words_add(&words, lode_strdup(strcmp(view->words[i], "@") ? view->words[i] : corpus), error);
+		code = lode_words_add(&words, lode_strdup(strcmp(view->words[i], "@") ? view->words[i] : corpus),
+				      error);
 	if (!code)
 		code = add_options(view, area, &words, error);
 	if (!code)

@@ -70,13 +70,15 @@ static int run(struct lode_call *call, struct lode_error *error)
 		code = check_corpus(path, error);
 	lode_signals_hold();
 	if (!code)
-		code = lode_server_start(&server, path, settings->title ? settings->title : path, (uint16_t)port, error);
+		code = lode_server_start(&server, path, settings->title ? settings->title : path, (uint16_t)port,
+					 error);
 	if (code)
 		return code;
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/", (unsigned)lode_server_port(server));
 	dprintf(call->out.fd, "%s\n", address);
 	if (!call->quiet)
-		lode_say(&call->err, LODE_PLAIN, "serving %s at %s for this machine alone; Ctrl-C ends it", path, address);
+		lode_say(&call->err, LODE_PLAIN, "serving %s at %s for this machine alone; Ctrl-C ends it", path,
+			 address);
 	if (settings->open)
 		open_browser(address);
 	while (!lode_signals_stop())
@@ -90,8 +92,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	(void)call;
-	return lode_fail(error, LODE_SYSTEM,
-			 "this lode was built without its server, since libmicrohttpd was missing; use 'lode report'");
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"this lode was built without its server, since libmicrohttpd was missing; use 'lode report'");
 }
 
 #endif

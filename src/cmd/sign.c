@@ -35,8 +35,7 @@ static const char *kind_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "the signature's name"),
-	LODE_TEXT("from", 'f', FIELD(from), "ID",
-		  "make it of this cluster or pattern of the last 'lode mine'"),
+	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
 		  "make it of the patterns in FILE; with --from, of the one with this ID"),
 	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' takes it away"),
@@ -59,10 +58,10 @@ static int has_patterns(const struct settings *settings)
 static int check(const struct settings *settings, struct lode_error *error)
 {
 	if (!settings->name || !*settings->name)
-		return lode_fail(error, LODE_USAGE, "sign: which signature? Name it with '--name NAME'. "
-						    "See 'lode help sign'.");
-	if (settings->remove &&
-	    (has_patterns(settings) || settings->bug || settings->state || settings->kind))
+		return lode_fail(error, LODE_USAGE,
+				 "sign: which signature? Name it with '--name NAME'. "
+				 "See 'lode help sign'.");
+	if (settings->remove && (has_patterns(settings) || settings->bug || settings->state || settings->kind))
 		return lode_fail(error, LODE_USAGE,
 				 "sign: '--remove' takes the signature away and goes with '--name' alone. "
 				 "See 'lode help sign'.");
@@ -70,8 +69,7 @@ static int check(const struct settings *settings, struct lode_error *error)
 		return lode_fail(error, LODE_USAGE,
 				 "sign: '--add' wants patterns, with '--from ID' or '--patterns FILE'. "
 				 "See 'lode help sign'.");
-	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state &&
-	    !settings->kind)
+	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
 		return lode_fail(error, LODE_USAGE,
 				 "sign: what about '%s'? Make it with '--from ID', or change it with "
 				 "'--state', '--bug' or "
@@ -118,8 +116,8 @@ static void tell(const struct lode_call *call, const struct lode_signature_chang
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		lode_say(&call->err, LODE_PLAIN, "signature \"%s\" removed", change->name);
 	else if (change->verb == LODE_SIGNATURE_MAKE)
-		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name,
-			 count, plural);
+		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name, count,
+			 plural);
 	else if (count)
 		lode_say(&call->err, LODE_GREEN, "%zu pattern%s added to signature \"%s\"", count, plural,
 			 change->name);
@@ -152,8 +150,7 @@ static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct
 	int code = 0;
 
 	if (has_patterns(settings))
-		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind,
-				     error);
+		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind, error);
 	/* Patterns that are added do not change what it matches otherwise. */
 	change.kind = settings->kind ? settings->kind : settings->add ? NULL : mined_kind;
 	if (!code)
@@ -186,15 +183,13 @@ const struct lode_command lode_command_sign = {
 	.name = "sign",
 	.summary = "name a pattern or a cluster, and keep book of it",
 	.usage = "CORPUS --name NAME [OPTIONS]",
-	.about =
-		"Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
-		"one.\n"
-		"Signatures are in CORPUS/signatures.txt, to be edited and put under version control, too.",
-	.examples =
-		"  lode sign corpus --from 3f2a --name 'short names' --bug https://bugs.example/1\n"
-		"  lode sign corpus --name 'short names in hash' --state fixed\n"
-		"  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
-		"  lode sign corpus --name 'short names in hash' --remove\n",
+	.about = "Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
+		 "one.\n"
+		 "Signatures are in CORPUS/signatures.txt, to be edited and put under version control, too.",
+	.examples = "  lode sign corpus --from 3f2a --name 'short names' --bug https://bugs.example/1\n"
+		    "  lode sign corpus --name 'short names in hash' --state fixed\n"
+		    "  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
+		    "  lode sign corpus --name 'short names in hash' --remove\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,

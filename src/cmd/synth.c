@@ -36,8 +36,7 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("seed", 0, FIELD(seed), "N", "another number, another corpus (default 1)", 1, 0),
 	LODE_NUMBER("streams", 's', FIELD(streams), "N", "streams, each a host (default 100)", 1, 1000000),
 	LODE_NUMBER("events", 'e', FIELD(events), "N", "events a stream (default 10000)", 1, 100000000),
-	LODE_NUMBER("waits", 'w', FIELD(waits), "PERCENT", "how many of the events are waits (default 65)", 1,
-		    99),
+	LODE_NUMBER("waits", 'w', FIELD(waits), "PERCENT", "how many of the events are waits (default 65)", 1, 99),
 	LODE_NUMBER("bugs", 'b', FIELD(bugs), "N", "different bugs (default 12)", 1, 1000),
 	LODE_NUMBER("symptoms", 0, FIELD(symptoms), "N", "symptoms a stream (default 1)", 1, 1000),
 	LODE_DURATION("delay", 0, FIELD(delay), "TIME", "mean length of a symptom (default 3s)"),
@@ -114,8 +113,7 @@ static int make(struct lode_call *call, const struct lode_synth_options *chosen,
 		return code;
 	lode_bar_init(&bar, &call->err, call->quiet);
 	lode_signals_hold();
-	code = lode_synth_corpus(model, settings->output, (unsigned)settings->jobs, &bar.progress, &truth,
-				 error);
+	code = lode_synth_corpus(model, settings->output, (unsigned)settings->jobs, &bar.progress, &truth, error);
 	lode_bar_wipe(&bar);
 	if (!code && settings->truth)
 		code = write_truth(&truth, settings->truth, error);

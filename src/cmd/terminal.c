@@ -61,8 +61,7 @@ int lode_show(const struct lode_terminal *out, const struct lode_buffer *results
 {
 	if (results->failed)
 		return lode_fail_memory(error);
-	if (out->height && count_lines(results) >= out->height &&
-	    lode_pager_show(results->bytes, results->size))
+	if (out->height && count_lines(results) >= out->height && lode_pager_show(results->bytes, results->size))
 		return 0;
 	return lode_file_write(out->fd, results->bytes, results->size, "standard output", error);
 }

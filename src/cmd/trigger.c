@@ -20,15 +20,14 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_NUMBER("pid", 'p', FIELD(pid), "PID", "only the lode watch that is this process", 1, INT32_MAX),
-	LODE_NUMBER("thread", 't', FIELD(tid), "TID", "the thread that is too slow: the symptom's", 1,
-		    INT32_MAX),
+	LODE_NUMBER("thread", 't', FIELD(tid), "TID", "the thread that is too slow: the symptom's", 1, INT32_MAX),
 	LODE_NO_MORE_OPTIONS,
 };
 
 static int ask(struct lode_call *call, pid_t pid, const char *name, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_buffer line = {0};
+	struct lode_buffer line = { 0 };
 	char answer[LODE_WATCH_LINE];
 	int code = lode_watch_ask(pid, (uint32_t)settings->tid, name, answer, error);
 
@@ -47,7 +46,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	const char *name = call->operand_count ? call->operands[0] : "";
-	pid_t pids[MOST_WATCHES] = {(pid_t)settings->pid};
+	pid_t pids[MOST_WATCHES] = { (pid_t)settings->pid };
 	size_t count = settings->pid ? 1 : lode_watch_list(pids, MOST_WATCHES);
 	int code = 0;
 
@@ -60,7 +59,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		return lode_fail(error, LODE_USAGE, "trigger: %zu processes watch; choose one with '-p PID'",
 				 count);
 	for (size_t i = 0; i < count; i++) {
-		struct lode_error own = {""};
+		struct lode_error own = { "" };
 		int answer = ask(call, pids[i], name, &own);
 
 		if (answer && code)
@@ -77,9 +76,8 @@ const struct lode_command lode_command_trigger = {
 	.name = "trigger",
 	.summary = "have the flight recorders that run write down what they hold",
 	.usage = "[OPTIONS] [NAME]",
-	.about =
-		"Asks every 'lode watch' of this user to write a stream now, waits until it is written, and\n"
-		"tells its id. NAME says what is the matter; the symptom in the stream is called so.",
+	.about = "Asks every 'lode watch' of this user to write a stream now, waits until it is written, and\n"
+		 "tells its id. NAME says what is the matter; the symptom in the stream is called so.",
 	.examples = "  lode trigger\n"
 		    "  lode trigger 'the page hangs'\n"
 		    "  lode trigger -t 4711 'no answer'\n",

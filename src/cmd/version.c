@@ -36,8 +36,7 @@ static const struct lode_option options[] = {
 
 void lode_version_text(struct lode_buffer *buffer)
 {
-	lode_buffer_print(buffer, "lode %s\nstream file version %d\nimports:", LODE_VERSION,
-			  LODE_STORE_VERSION);
+	lode_buffer_print(buffer, "lode %s\nstream file version %d\nimports:", LODE_VERSION, LODE_STORE_VERSION);
 	for (size_t i = 0; lode_importers[i]; i++)
 		lode_buffer_print(buffer, " %s", lode_importers[i]->name);
 	lode_buffer_text(buffer, "\nexports:");

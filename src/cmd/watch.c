@@ -40,12 +40,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define DEFAULT_CORPUS	 "lode-corpus"
-#define DEFAULT_BUDGET	 0.01
-#define DEFAULT_LAST	 10000000000u
-#define DEFAULT_MEMORY	 64000000u
+#define DEFAULT_CORPUS   "lode-corpus"
+#define DEFAULT_BUDGET   0.01
+#define DEFAULT_LAST     10000000000u
+#define DEFAULT_MEMORY   64000000u
 #define DEFAULT_PER_HOUR 12
-#define MOST_AFTER	 60000000000u /* unless told: a stream that is not written yet can be lost */
+#define MOST_AFTER       60000000000u /* unless told: a stream that is not written yet can be lost */
 
 /* Of all memory for the rings that the kernel writes to; and what a read may add before anything is dropped.
  */
@@ -81,16 +81,15 @@ static const struct lode_option options[] = {
 		  "go on for this long before writing; what is slow meanwhile joins the stream (default: as "
 		  "long as --last, at most 1m)"),
 	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
-	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N",
-		    "write at most so many streams an hour (default: 12)", 1, 100000),
+	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N", "write at most so many streams an hour (default: 12)",
+		    1, 100000),
 	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
 		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; may be given many times"),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to write streams into (default: " DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
-		  "an attribute of the streams; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; may be given many times"),
 	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
 	LODE_NO_MORE_OPTIONS,
@@ -105,7 +104,7 @@ struct watch {
 	struct lode_record_rules rules;
 	struct lode_retention keep;
 	char *name;
-	uint64_t told;	  /* symptoms up to here have been written */
+	uint64_t told; /* symptoms up to here have been written */
 	uint64_t memory;
 	uint64_t period;
 	struct lode_recorder *recorder;
@@ -234,7 +233,7 @@ static size_t resident(void)
 /* What is left when everything else has its part. */
 static int open_flight(struct watch *watch, struct lode_error *error)
 {
-	struct lode_flight_options flight = {.last = watch->burst.last};
+	struct lode_flight_options flight = { .last = watch->burst.last };
 	uint64_t others = resident() + lode_recorder_bytes(watch->recorder) + watch->memory / PART_FOR_READS;
 
 	if (watch->memory < others + LEAST_FLIGHT)
@@ -251,9 +250,9 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 
 static int open_probes(struct watch *watch, struct lode_error *error)
 {
-	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record};
-	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules.rules,
-					   watch->rules.count, lode_flight_processes(watch->flight), error);
+	struct lode_recorder_sink sink = { watch, take_stack, take_change, take_record };
+	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules.rules, watch->rules.count,
+					   lode_flight_processes(watch->flight), error);
 
 	if (!code && lode_rule_probes_look(watch->probes) < 0)
 		code = lode_fail_memory(error);
@@ -281,8 +280,7 @@ static int open_all(struct watch *watch, struct lode_error *error)
 	code = lode_recorder_create(&watch->recorder, &recorder, error);
 	/* What is wrong with the corpus is better told now than when it is needed. */
 	if (!code)
-		code = lode_corpus_open(&corpus,
-					watch->settings->output ? watch->settings->output : DEFAULT_CORPUS,
+		code = lode_corpus_open(&corpus, watch->settings->output ? watch->settings->output : DEFAULT_CORPUS,
 					LODE_CORPUS_CREATE, error);
 	if (!code)
 		lode_corpus_close(corpus);
@@ -300,7 +298,7 @@ static int open_all(struct watch *watch, struct lode_error *error)
 
 static int start(struct watch *watch, struct lode_error *error)
 {
-	struct epoll_event event = {.events = EPOLLIN};
+	struct epoll_event event = { .events = EPOLLIN };
 	int code = lode_recorded_prepare(&watch->target, error);
 
 	if (!code)
@@ -371,8 +369,7 @@ static void draw_progress(struct watch *watch)
 		return;
 	lode_flight_counts(watch->flight, &counts);
 	lode_recorder_counts(watch->recorder, &kernel);
-	dprintf(err->fd,
-		"\rwatching: %s events/s, %s, the last %s, %llu triggered, %llu saved, %s dropped\033[K",
+	dprintf(err->fd, "\rwatching: %s events/s, %s, the last %s, %llu triggered, %llu saved, %s dropped\033[K",
 		lode_count_text((counts.records - watch->drawn_records) * 1000 / (passed / 1000000), rate),
 		lode_bytes_text(resident(), size),
 		lode_duration_text(counts.oldest && now > counts.oldest ? now - counts.oldest : 0, time),
@@ -402,7 +399,7 @@ static void say_saved(struct watch *watch, const struct lode_watch_saved *saved)
 		.bytes = saved->bytes,
 		.removed = saved->removed,
 	};
-	struct lode_buffer line = {0}, json = {0};
+	struct lode_buffer line = { 0 }, json = { 0 };
 
 	lode_watch_stream_text(&stream, &line);
 	lode_buffer_byte(&line, '\0');
@@ -454,7 +451,7 @@ static void save(struct watch *watch, uint64_t now)
 	};
 	struct lode_flight_counts flight;
 	struct lode_record_counts kernel;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 
 	lode_flight_counts(watch->flight, &flight);
 	lode_recorder_counts(watch->recorder, &kernel);
@@ -481,7 +478,7 @@ static void finish_burst(struct watch *watch, uint64_t now)
 static void look_at_writer(struct watch *watch, int wait)
 {
 	struct lode_watch_saved saved;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	int code = lode_watch_writer_look(&watch->writer, wait, watch->recorder, &saved, &error);
 
 	if (!code)
@@ -529,7 +526,8 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 	int over = 0, code = 0;
 
 	while (!code && !over) {
-		lode_recorder_wait(watch->recorder, lode_recorded_sleep(&watch->target, sleep_time(watch)), watch->events);
+		lode_recorder_wait(watch->recorder, lode_recorded_sleep(&watch->target, sleep_time(watch)),
+				   watch->events);
 		code = lode_recorded_change_slot(&watch->target, watch->recorder, error);
 		over = is_over(watch);
 		if (!code && read_records(watch) < 0)
@@ -557,14 +555,14 @@ static void note_losses(struct watch *watch, const struct lode_flight_counts *co
 {
 	lode_recorder_note(watch->recorder, &watch->notes);
 	lode_rule_probes_note(watch->probes, &watch->notes);
-	lode_notes_add(&watch->notes, counts->early,
-		       "records dropped before their time: --memory was too little", NULL);
+	lode_notes_add(&watch->notes, counts->early, "records dropped before their time: --memory was too little",
+		       NULL);
 	lode_notes_add(&watch->notes, counts->missing, "stacks that were lost", NULL);
 	lode_notes_add(&watch->notes, watch->burst.refused, "triggers not followed because of --max-per-hour",
 		       NULL);
-	lode_notes_add(&watch->notes, watch->late,
-		       "streams not written: --memory was too little to hold them until the one before was written",
-		       NULL);
+	lode_notes_add(
+		&watch->notes, watch->late,
+		"streams not written: --memory was too little to hold them until the one before was written", NULL);
 	lode_notes_add(&watch->notes, watch->removed, "older streams removed because of --keep", NULL);
 }
 
@@ -597,7 +595,7 @@ static struct lode_watch_report make_report(struct watch *watch)
 static void say_end(struct watch *watch)
 {
 	struct lode_watch_report report = make_report(watch);
-	struct lode_buffer line = {0}, budget = {0}, json = {0};
+	struct lode_buffer line = { 0 }, budget = { 0 }, json = { 0 };
 
 	if (!watch->call->quiet) {
 		lode_watch_text(&report, &line);
@@ -656,16 +654,15 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 	if (code)
 		return code;
 	say_end(watch);
-	return watch->failed
-		       ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
-		       : lode_recorded_status(&watch->target);
+	return watch->failed ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
+			     : lode_recorded_status(&watch->target);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	struct watch watch = {.call = call, .settings = call->settings, .events = -1};
-	int code = lode_recorded_init(&watch.target, &watch.settings->target, DEFAULT_BUDGET, "watch", call->operands,
-				    call->operand_count, error);
+	struct watch watch = { .call = call, .settings = call->settings, .events = -1 };
+	int code = lode_recorded_init(&watch.target, &watch.settings->target, DEFAULT_BUDGET, "watch",
+				      call->operands, call->operand_count, error);
 
 	lode_notes_init(&watch.notes);
 	if (!code)
@@ -681,10 +678,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	(void)call;
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"watch: this program was built without its recorder; build it where clang, bpftool and "
-		"libbpf are");
+	return lode_fail(error, LODE_SYSTEM,
+			 "watch: this program was built without its recorder; build it where clang, bpftool and "
+			 "libbpf are");
 }
 
 #endif

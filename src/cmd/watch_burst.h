@@ -15,8 +15,8 @@
 struct lode_watch_burst {
 	/* Set by the caller, once. */
 	struct lode_flight *flight;
-	uint64_t last;	  /* what a stream has of the time before its first trigger */
-	uint64_t after;	  /* a trigger: until the stream is written */
+	uint64_t last;    /* what a stream has of the time before its first trigger */
+	uint64_t after;   /* a trigger: until the stream is written */
 	uint64_t by_hand; /* the same for a manual one */
 	struct lode_rate rate;
 
@@ -27,7 +27,7 @@ struct lode_watch_burst {
 	/* The one that waits to be written, where there is one. */
 	int active;
 	uint64_t due;
-	uint64_t t;	 /* when the first trigger fired */
+	uint64_t t;      /* when the first trigger fired */
 	uint64_t oldest; /* what there was from then, or was asked for */
 	char trigger[LODE_WATCH_NAME];
 	struct lode_watch_hand hands[LODE_BURST_HANDS];

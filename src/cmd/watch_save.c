@@ -76,7 +76,7 @@ static int take_change(void *context, const struct lode_change *change)
 
 static int add_hand_symptom(struct saving *saving, const struct lode_watch_hand *hand, uint32_t thread)
 {
-	struct lode_symptom symptom = {.thread = thread, .t0 = saving->save->from, .t1 = hand->t};
+	struct lode_symptom symptom = { .thread = thread, .t0 = saving->save->from, .t1 = hand->t };
 	const char *name = *hand->name ? hand->name : "by hand";
 
 	symptom.name = lode_strings_add(&saving->builder.dictionary.frames.strings, name, strlen(name));
@@ -111,7 +111,7 @@ static int add_hand(struct saving *saving, const struct lode_watch_hand *hand)
 static int add_symptoms(struct saving *saving)
 {
 	const struct lode_watch_save *save = saving->save;
-	struct lode_record_times times = {.began = save->from, .ended = save->to};
+	struct lode_record_times times = { .began = save->from, .ended = save->to };
 
 	lode_builder_forget_fired(&saving->builder, save->told);
 	for (size_t i = 0; i < save->rule_count; i++)
@@ -181,18 +181,17 @@ static int open_all(struct saving *saving)
 	saving->sink = lode_builder_sink(&saving->builder);
 	code = lode_corpus_open(&saving->corpus, save->corpus, LODE_CORPUS_CREATE, saving->error);
 	if (!code)
-		code = lode_recording_create(&saving->recording, saving->corpus, &saving->builder,
-					     saving->error);
+		code = lode_recording_create(&saving->recording, saving->corpus, &saving->builder, saving->error);
 	return code;
 }
 
 static int finish(struct saving *saving, const char *source, struct lode_watch_saved *saved)
 {
 	const struct lode_watch_save *save = saving->save;
-	struct lode_translate_options translate = {.symbolizer = save->no_symbols ? NULL : saving->symbolizer,
-						   .inlines = save->inlines,
-						   .jobs = 1,
-						   .notes = &saving->notes};
+	struct lode_translate_options translate = { .symbolizer = save->no_symbols ? NULL : saving->symbolizer,
+						    .inlines = save->inlines,
+						    .jobs = 1,
+						    .notes = &saving->notes };
 	struct lode_corpus_entry entry;
 	int code = lode_recording_finish(saving->recording, source, &translate, &entry, saving->error);
 
@@ -205,7 +204,7 @@ static int finish(struct saving *saving, const char *source, struct lode_watch_s
 	saved->bytes = entry.file_size;
 	saved->span = entry.last_t - entry.first_t;
 	code = lode_retention_apply(&save->keep, saving->corpus, save->watch, entry.host, (uint64_t)time(NULL),
-			       saving->error);
+				    saving->error);
 	saved->removed = code > 0 ? (uint64_t)code : 0;
 	return code < 0 ? code : 0;
 }
@@ -213,8 +212,8 @@ static int finish(struct saving *saving, const char *source, struct lode_watch_s
 static int write_stream(const struct lode_watch_save *save, struct lode_watch_saved *saved,
 			struct lode_error *error)
 {
-	struct saving saving = {.save = save, .error = error};
-	struct lode_recorder_sink sink = {&saving, take_stack, take_change, take_record};
+	struct saving saving = { .save = save, .error = error };
+	struct lode_recorder_sink sink = { &saving, take_stack, take_change, take_record };
 	char *source = lode_recorded_source(save->target);
 	int code;
 
@@ -235,8 +234,8 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 
 static void be_writer(const struct lode_watch_save *save, int gate, int result_fd)
 {
-	struct result result = {0};
-	struct lode_error error = {""};
+	struct result result = { 0 };
+	struct lode_error error = { "" };
 	char byte;
 
 	/* Ctrl-C is for the recorder, which waits for this to end. */
@@ -264,8 +263,8 @@ static void close_both(int ends[2])
 int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_watch_save *save,
 			    struct lode_recorder *recorder, struct lode_error *error)
 {
-	int gate[2] = {-1, -1}, result[2] = {-1, -1};
-	struct epoll_event event = {.events = EPOLLIN};
+	int gate[2] = { -1, -1 }, result[2] = { -1, -1 };
+	struct epoll_event event = { .events = EPOLLIN };
 	pid_t pid = -1;
 
 	if (pipe2(gate, O_CLOEXEC) == 0 && pipe2(result, O_CLOEXEC) == 0)
@@ -302,7 +301,7 @@ uint64_t lode_watch_writer_spent(const struct lode_watch_writer *writer)
 
 static int is_done(const struct lode_watch_writer *writer, int wait)
 {
-	struct pollfd result = {writer->result, POLLIN, 0};
+	struct pollfd result = { writer->result, POLLIN, 0 };
 	int ready;
 
 	do {

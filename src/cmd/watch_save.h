@@ -27,7 +27,7 @@ struct lode_watch_save {
 	const struct lode_watch_hand *hands;
 	size_t hand_count;
 	uint64_t period; /* of a CPU sample */
-	uint64_t from;	 /* records that were written between two times */
+	uint64_t from;   /* records that were written between two times */
 	uint64_t to;
 	uint64_t told; /* limits that were exceeded until then are in an earlier stream */
 	uint64_t t;    /* of the trigger, for the stream's name */
@@ -48,14 +48,14 @@ struct lode_watch_saved {
 	uint64_t events;
 	uint64_t symptoms;
 	uint64_t bytes;
-	uint64_t span;	  /* nanoseconds from the first event to the last */
+	uint64_t span;    /* nanoseconds from the first event to the last */
 	uint64_t removed; /* older streams, because of --keep */
 };
 
 struct lode_watch_writer {
-	pid_t pid;  /* 0: none is at work */
-	int result; /* where it tells, readable when it is done */
-	int events; /* epoll descriptor that `result` is added to; not owned */
+	pid_t pid;         /* 0: none is at work */
+	int result;        /* where it tells, readable when it is done */
+	int events;        /* epoll descriptor that `result` is added to; not owned */
 	uint64_t spent_ns; /* processor time of those that are done */
 };
 

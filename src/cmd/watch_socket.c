@@ -49,7 +49,7 @@ static int check_folder(const char *path, struct lode_error *error)
 
 static int fill_address(const char *path, struct sockaddr_un *address, struct lode_error *error)
 {
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof(address->sun_path))
 		return lode_fail(error, LODE_SYSTEM, "%s: is too long for a socket", path);
 	memcpy(address->sun_path, path, strlen(path));
@@ -60,7 +60,7 @@ static int fill_address(const char *path, struct sockaddr_un *address, struct lo
 
 static int add_event(int events, int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
 	return epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
 }
@@ -108,7 +108,7 @@ static void drop_client(struct lode_watch_client *client)
 		return;
 	shutdown(client->fd, SHUT_RDWR); /* a child that is writing may have it, too */
 	close(client->fd);
-	*client = (struct lode_watch_client){.fd = -1};
+	*client = (struct lode_watch_client){ .fd = -1 };
 }
 
 void lode_watch_socket_close(struct lode_watch_socket *watch)
@@ -153,8 +153,7 @@ static void accept_clients(struct lode_watch_socket *watch)
 /* Whether the client's line is whole now. */
 static int read_line(struct lode_watch_client *client)
 {
-	ssize_t size =
-		recv(client->fd, client->line + client->used, sizeof(client->line) - 1 - client->used, 0);
+	ssize_t size = recv(client->fd, client->line + client->used, sizeof(client->line) - 1 - client->used, 0);
 
 	if (size <= 0) {
 		if (size == 0 || (errno != EAGAIN && errno != EINTR))
@@ -269,6 +268,5 @@ int lode_watch_ask(pid_t pid, uint32_t tid, const char *name, char answer[LODE_W
 	answer[strcspn(answer, "\n")] = '\0';
 	if (used)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "trigger: the watch of process %d ended before it answered",
-			 (int)pid);
+	return lode_fail(error, LODE_SYSTEM, "trigger: the watch of process %d ended before it answered", (int)pid);
 }

@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 #define LODE_WATCH_CLIENTS 16
-#define LODE_WATCH_NAME	   128 /* bytes of a trigger's name, with its NUL */
-#define LODE_WATCH_LINE	   1200
+#define LODE_WATCH_NAME    128 /* bytes of a trigger's name, with its NUL */
+#define LODE_WATCH_LINE    1200
 
 struct lode_watch_client {
 	int fd; /* -1: none */
@@ -25,7 +25,7 @@ struct lode_watch_client {
 };
 
 struct lode_watch_socket {
-	int fd;	    /* -1: it does not listen */
+	int fd;     /* -1: it does not listen */
 	int events; /* epoll descriptor that all its descriptors are added to; not owned */
 	char *path;
 	struct lode_watch_client clients[LODE_WATCH_CLIENTS];

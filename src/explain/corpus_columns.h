@@ -17,8 +17,7 @@ struct lode_corpus_making {
 };
 
 /* Adds a column of numbers, all missing; NULL when memory has run out, which the error then says. */
-struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name,
-					    size_t length);
+struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name, size_t length);
 /* Adds the columns behind y, in the order in which the tree should prefer them. */
 int lode_corpus_features(struct lode_corpus_making *making);
 

@@ -26,14 +26,13 @@
 
 const char *lode_corpus_features_name(enum lode_corpus_features features)
 {
-	static const char *const names[] = {"calls", "latency", "patterns"};
+	static const char *const names[] = { "calls", "latency", "patterns" };
 
 	return names[features];
 }
 
 /* Adds a column of zeros. */
-struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name,
-					    size_t length)
+struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name, size_t length)
 {
 	struct lode_data_column *column = lode_data_table_add(making->table, name, length, LODE_DATA_NUMBER);
 
@@ -206,8 +205,7 @@ static int add_latency_of(struct lode_corpus_making *making, const struct lode_l
 				return code;
 		}
 		if (row_of[row->stream] != LODE_NONE)
-			add_amount(making, functions, row_of[row->stream], (double)row->own,
-				   (double)row->own);
+			add_amount(making, functions, row_of[row->stream], (double)row->own, (double)row->own);
 	}
 	return 0;
 }
@@ -246,8 +244,7 @@ static void name_cluster(const struct lode_corpus_making *making, const struct l
 			 enum lode_event_type kind, struct lode_buffer *name)
 {
 	uint32_t pattern = mined->clusters.members[mined->clusters.items[i].first];
-	uint32_t frame =
-		lode_pattern_frames(&mined->patterns, pattern)[mined->patterns.items[pattern].length - 1];
+	uint32_t frame = lode_pattern_frames(&mined->patterns, pattern)[mined->patterns.items[pattern].length - 1];
 
 	if (mined->common_length[i])
 		frame = mined->common[i][mined->common_length[i] - 1];
@@ -259,15 +256,14 @@ static int add_cluster(struct lode_corpus_making *making, const struct lode_mine
 		       enum lode_event_type kind)
 {
 	const struct lode_shares *shares = &mined->cluster_groups[i].shares;
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 	uint32_t column;
 	int code;
 
 	name_cluster(making, mined, i, kind, &name);
 	code = add_feature(making, &name, &column);
 	for (size_t k = 0; code == 0 && k < shares->count; k++) {
-		making->table->columns[column].numbers[shares->items[k].stream] =
-			(double)shares->items[k].cost;
+		making->table->columns[column].numbers[shares->items[k].stream] = (double)shares->items[k].cost;
 		making->costs[column] += (double)shares->items[k].cost;
 	}
 	lode_buffer_release(&name);
@@ -282,7 +278,7 @@ static int add_patterns_of(struct lode_corpus_making *making, enum lode_event_ty
 		.jobs = making->options->jobs,
 		.progress = making->options->progress,
 	};
-	struct lode_mined mined = {.timing = {0}};
+	struct lode_mined mined = { .timing = { 0 } };
 	int code;
 
 	if (!making->area->rows[kind].cost)
@@ -361,8 +357,8 @@ static int mark_above(const double *x, const double *y, uint32_t count, unsigned
 	struct lode_function line;
 	struct lode_points points;
 
-	if (!all || lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE,
-				     NULL) < 0) {
+	if (!all ||
+	    lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE, NULL) < 0) {
 		lode_free(all);
 		return LODE_SYSTEM;
 	}
@@ -394,7 +390,7 @@ static int mark_slow(const struct lode_corpus_making *making, unsigned char *slo
 
 static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows, double cost)
 {
-	double sums[3] = {0}, counts[3] = {0}, means[2], rare;
+	double sums[3] = { 0 }, counts[3] = { 0 }, means[2], rare;
 
 	for (size_t row = 0; row < rows; row++) {
 		sums[slow[row]] += ranked->column.numbers[row];

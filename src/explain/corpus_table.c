@@ -55,8 +55,7 @@ static void list_attributes(const struct lode_corpus_making *making, struct lode
 			uint32_t key = area->streams[i].attributes[k].key;
 
 			if (!seen[key])
-				lode_buffer_print(names, "%s%s", names->size ? ", " : "",
-						  text_of(making, key));
+				lode_buffer_print(names, "%s%s", names->size ? ", " : "", text_of(making, key));
 			seen[key] = 1;
 		}
 	lode_buffer_byte(names, '\0');
@@ -65,7 +64,7 @@ static void list_attributes(const struct lode_corpus_making *making, struct lode
 
 static int fail_no_attribute(const struct lode_corpus_making *making, const char *name, size_t length)
 {
-	struct lode_buffer names = {0};
+	struct lode_buffer names = { 0 };
 	int code;
 
 	list_attributes(making, &names);
@@ -78,8 +77,8 @@ static int fail_no_attribute(const struct lode_corpus_making *making, const char
 			corpus_name(making));
 	else
 		code = lode_fail(making->error, LODE_BAD_INPUT,
-				 "%s: no stream has an attribute '%.*s'; there are %.500s",
-				 corpus_name(making), (int)(length < 200 ? length : 200), name, names.bytes);
+				 "%s: no stream has an attribute '%.*s'; there are %.500s", corpus_name(making),
+				 (int)(length < 200 ? length : 200), name, names.bytes);
 	lode_buffer_release(&names);
 	return code;
 }
@@ -138,8 +137,8 @@ static int add_inputs(struct lode_corpus_making *making)
 		int code;
 
 		if (input->inputs == LODE_MOST_INPUTS)
-			return lode_fail(making->error, LODE_USAGE,
-					 "more than %d attributes for x; name fewer", LODE_MOST_INPUTS);
+			return lode_fail(making->error, LODE_USAGE, "more than %d attributes for x; name fewer",
+					 LODE_MOST_INPUTS);
 		code = add_attribute(making, x, length);
 		if (code < 0)
 			return code;
@@ -183,7 +182,7 @@ static int add_from_catalogue(struct lode_corpus_making *making, const char *nam
 			      uint64_t (*time)(const struct lode_corpus_entry *entry))
 {
 	const struct lode_area *area = making->area;
-	struct lode_corpus_list list = {0};
+	struct lode_corpus_list list = { 0 };
 	struct lode_data_column *column;
 	size_t i = 0;
 	int code = lode_corpus_streams(making->corpus, &list, making->error);
@@ -279,10 +278,9 @@ static int make_table(struct lode_corpus_making *making)
 				 "%s: there is no stream in this corpus; import some, see 'lode help import'",
 				 corpus_name(making));
 	if (making->options->by_symptom && making->options->features == LODE_FEATURES_LATENCY)
-		return lode_fail(
-			making->error, LODE_USAGE,
-			"latencies are inferred from whole streams, and each row is a symptom; use other "
-			"features");
+		return lode_fail(making->error, LODE_USAGE,
+				 "latencies are inferred from whole streams, and each row is a symptom; use other "
+				 "features");
 	code = add_inputs(making);
 	if (code == 0)
 		code = add_y(making);
@@ -305,7 +303,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 			   const struct lode_corpus_table_options *options, struct lode_data_table *table,
 			   struct lode_explain_input *input, struct lode_error *error)
 {
-	struct lode_corpus_making making = {corpus, area, options, table, input, error, NULL, 0};
+	struct lode_corpus_making making = { corpus, area, options, table, input, error, NULL, 0 };
 	int code;
 
 	memset(input, 0, sizeof(*input));

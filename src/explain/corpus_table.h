@@ -14,8 +14,8 @@
 #include "scope/area.h"
 
 enum lode_corpus_features {
-	LODE_FEATURES_CALLS,	/* events, by function */
-	LODE_FEATURES_LATENCY,	/* ns, by function: inferred from the whole stream, callees included */
+	LODE_FEATURES_CALLS,    /* events, by function */
+	LODE_FEATURES_LATENCY,  /* ns, by function: inferred from the whole stream, callees included */
 	LODE_FEATURES_PATTERNS, /* ns, by cluster of mined patterns */
 	LODE_CORPUS_FEATURES,
 };
@@ -32,10 +32,10 @@ struct lode_corpus_table_options {
 	 */
 	const char *y;
 	enum lode_corpus_features features;
-	int by_symptom;			    /* the area's streams are symptoms, see area.h */
-	const char *const *where;	    /* latency: the area's, */
+	int by_symptom;                     /* the area's streams are symptoms, see area.h */
+	const char *const *where;           /* latency: the area's, */
 	const struct lode_idle_rules *idle; /* and what is idle, */
-	int include_work_waits;		    /* but for these */
+	int include_work_waits;             /* but for these */
 	unsigned jobs;
 	struct lode_notes *notes;
 	const struct lode_progress *progress;

@@ -128,8 +128,7 @@ static size_t count_equal(const struct lode_explain_input *input, struct copied_
 	size_t differing = 0, first = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!i || rows[i].hash != rows[first].hash ||
-		    !are_equal(input, rows[i].row, rows[first].row)) {
+		if (!i || rows[i].hash != rows[first].hash || !are_equal(input, rows[i].row, rows[first].row)) {
 			first = i;
 			differing++;
 		}
@@ -155,8 +154,7 @@ static int is_coarse(const struct copied_row *rows, size_t count, size_t differi
 			sorted[kept++] = rows[i];
 	qsort(sorted, kept, sizeof(*sorted), by_y);
 	for (size_t i = 0; i < kept; i++)
-		shared += (i && sorted[i - 1].y == sorted[i].y) ||
-			  (i + 1 < kept && sorted[i + 1].y == sorted[i].y);
+		shared += (i && sorted[i - 1].y == sorted[i].y) || (i + 1 < kept && sorted[i + 1].y == sorted[i].y);
 	*coarse = 2 * shared > kept;
 	lode_free(sorted);
 	return 0;
@@ -200,9 +198,9 @@ static int find_copies(const struct lode_explain_input *input, struct copied_row
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row = explanation->row_of[i];
 
-		rows[i] = (struct copied_row){hash_xy(input, row),
-					      lode_data_column_number(&input->table->columns[input->y], row),
-					      row, 0};
+		rows[i] = (struct copied_row){ hash_xy(input, row),
+					       lode_data_column_number(&input->table->columns[input->y], row), row,
+					       0 };
 	}
 	sort_rows(input, rows, count);
 	differing = count_equal(input, rows, count, &divisor);

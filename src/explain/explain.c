@@ -48,7 +48,7 @@ static void order_clusters(const struct lode_points *points, const struct lode_e
 			   struct rank *ranks)
 {
 	for (unsigned k = 0; k < model->clusters; k++) {
-		ranks[k] = (struct rank){0, k};
+		ranks[k] = (struct rank){ 0, k };
 		for (size_t row = 0; row < points->rows; row++)
 			ranks[k].value +=
 				lode_function_at(points, &model->functions[k], row) / (double)points->rows;
@@ -96,7 +96,7 @@ static void take_over(struct lode_explanation *explanation, struct lode_explain_
 static int curve_length(const struct lode_explain_input *input, const struct lode_explanation *explanation,
 			unsigned noises, double *least, struct lode_error *error)
 {
-	static const enum lode_family families[] = {LODE_FAMILY_AUTO, LODE_FAMILY_POLY};
+	static const enum lode_family families[] = { LODE_FAMILY_AUTO, LODE_FAMILY_POLY };
 	uint32_t *rows = lode_calloc(explanation->rows, sizeof(*rows));
 	int code = rows ? 0 : lode_fail_memory(error);
 
@@ -125,8 +125,8 @@ static int doubt(const struct lode_explain_input *input, const struct lode_point
 		 const struct lode_explain_options *options, struct lode_explanation *explanation,
 		 struct lode_explain_model *model, unsigned which, struct lode_error *error)
 {
-	struct lode_explain_problem problem = {&points[which], &explanation->features, 3, options->jobs,
-					       options->seed};
+	struct lode_explain_problem problem = { &points[which], &explanation->features, 3, options->jobs,
+						options->seed };
 	double curve;
 	int code = curve_length(input, explanation, noises, &curve, error);
 
@@ -151,10 +151,9 @@ static int doubt(const struct lode_explain_input *input, const struct lode_point
 }
 
 /* What is found, or, where that is doubtful, one function. */
-static int find_model(const struct lode_explain_input *input, const struct lode_points *points,
-		      unsigned noises, const struct lode_explain_options *options,
-		      struct lode_explanation *explanation, struct lode_explain_model *model, unsigned *which,
-		      struct lode_error *error)
+static int find_model(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
+		      const struct lode_explain_options *options, struct lode_explanation *explanation,
+		      struct lode_explain_model *model, unsigned *which, struct lode_error *error)
 {
 	struct lode_explain_options one = *options;
 	int code = lode_explain_search(points, noises, &explanation->features, options, model, which, error);
@@ -176,14 +175,14 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 			struct lode_explanation *explanation, struct lode_error *error)
 {
 	struct lode_points points[2];
-	struct lode_explain_model model = {.clusters = 0};
+	struct lode_explain_model model = { .clusters = 0 };
 	unsigned noises = 0, which = 0;
-	int code = lode_features_make(&explanation->features, input->table, input->auxiliary,
-				      explanation->row_of, explanation->rows, error);
+	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
+				      explanation->rows, error);
 
 	if (code == 0 && lode_explain_above_zero(input, explanation)) {
-		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_RELATIVE,
-					   &points[0], error);
+		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_RELATIVE, &points[0],
+					   error);
 		noises += code == 0;
 	}
 	if (code == 0) {
@@ -194,8 +193,7 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	if (code == 0)
 		code = find_model(input, points, noises, options, explanation, &model, &which, error);
 	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && model.clusters > 1)
-		code = lode_explain_plant_optimal(&points[which], &explanation->features, options, &model,
-						  error);
+		code = lode_explain_plant_optimal(&points[which], &explanation->features, options, &model, error);
 	for (unsigned i = 0; i < noises; i++) {
 		if (code == 0 && i == which)
 			explanation->points = points[i];
@@ -208,14 +206,13 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 }
 
 /* The same by the paper's algorithm. */
-static int explain_smallest(const struct lode_explain_input *input,
-			    const struct lode_explain_options *options, struct lode_explanation *explanation,
-			    struct lode_error *error)
+static int explain_smallest(const struct lode_explain_input *input, const struct lode_explain_options *options,
+			    struct lode_explanation *explanation, struct lode_error *error)
 {
 	int relative = options->max_error_relative && lode_explain_above_zero(input, explanation);
 	struct lode_explain_model model;
-	int code = lode_features_make(&explanation->features, input->table, input->auxiliary,
-				      explanation->row_of, explanation->rows, error);
+	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
+				      explanation->rows, error);
 
 	if (code == 0)
 		code = lode_explain_points(input, explanation, options->family,
@@ -239,8 +236,7 @@ static int attempt(const struct lode_explain_input *input, const struct lode_exp
 	explanation->clustering_error = NAN;
 	code = lode_explain_rows(input, options, explanation, error);
 	if (code == 0)
-		code = (options->smallest ? explain_smallest : explain_rows)(input, options, explanation,
-									     error);
+		code = (options->smallest ? explain_smallest : explain_rows)(input, options, explanation, error);
 	if (code == 0)
 		code = lode_explain_measure(explanation, error);
 	if (code < 0)
@@ -320,11 +316,10 @@ static int search_bound(const struct lode_explain_input *input, const struct lod
 /* What a person must know of how it came about. */
 static void add_notes(const struct lode_explain_options *options, const struct lode_explanation *explanation)
 {
-	lode_notes_add(
-		options->notes, explanation->tree.not_looked,
-		"nodes of the tree, where no column by itself says more, were not looked at with pairs or "
-		"triples of all columns: there are too many",
-		NULL);
+	lode_notes_add(options->notes, explanation->tree.not_looked,
+		       "nodes of the tree, where no column by itself says more, were not looked at with pairs or "
+		       "triples of all columns: there are too many",
+		       NULL);
 }
 
 int lode_explain(const struct lode_explain_input *input, const struct lode_explain_options *options,

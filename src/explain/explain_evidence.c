@@ -33,7 +33,7 @@
 #define FEW_ROWS    16
 #define TABLES_FEW  199
 #define TABLES_MANY 49
-#define BATCH	    20
+#define BATCH       20
 /* The share of tables without anything in them that may be taken for an explanation. */
 #define FALSE_ALARMS 0.02
 /* More rows are not asked. */
@@ -54,10 +54,10 @@ struct evidence {
 	unsigned which;
 	const struct lode_features *features;
 	const struct lode_explain_options *options;
-	uint32_t *all;		  /* numbers of rows, or of features, whichever are more */
+	uint32_t *all;            /* numbers of rows, or of features, whichever are more */
 	struct lode_function one; /* of all rows, without a tree */
-	struct fall falls[2];	  /* of residuals below 0, and above */
-	size_t first;		  /* of the tables that are being made */
+	struct fall falls[2];     /* of residuals below 0, and above */
+	size_t first;             /* of the tables that are being made */
 	double saved[TABLES_FEW];
 	int codes[TABLES_FEW];
 };
@@ -84,8 +84,7 @@ static double mean_size(double sum, size_t rows, unsigned coefficients, double f
  * chance saves more than all that is real, in shuffled tables most of all. So the
  * functions share one spread here, and coefficients are paid for.
  */
-static double saved_by_tree(const struct evidence *evidence, const struct lode_explain_model *model,
-			    unsigned which)
+static double saved_by_tree(const struct evidence *evidence, const struct lode_explain_model *model, unsigned which)
 {
 	const struct lode_points *points = &evidence->points[which];
 	double before = 0, after = 0;
@@ -126,7 +125,7 @@ static int search_shuffled(const struct evidence *evidence, const uint32_t *rows
 {
 	const struct lode_features *from = evidence->features;
 	struct lode_explain_options how = *evidence->options;
-	struct lode_explain_model model = {.clusters = 0};
+	struct lode_explain_model model = { .clusters = 0 };
 	struct lode_features shuffled;
 	unsigned which;
 	int code = lode_features_pick(&shuffled, from, rows, from->rows, evidence->all, from->count, NULL);
@@ -225,8 +224,7 @@ static double draw_noise(const struct evidence *evidence, struct lode_random *ra
 static void draw_y(const struct evidence *evidence, struct lode_points *points, struct lode_random random)
 {
 	for (size_t row = 0; row < points->rows; row++) {
-		double value = lode_function_at(points, &evidence->one, row),
-		       noise = draw_noise(evidence, &random);
+		double value = lode_function_at(points, &evidence->one, row), noise = draw_noise(evidence, &random);
 
 		if (points->noise == LODE_NOISE_ADDITIVE) {
 			points->y[row] = value + noise;
@@ -240,11 +238,10 @@ static void draw_y(const struct evidence *evidence, struct lode_points *points, 
 static int count_in(const struct evidence *evidence, const struct lode_points *points, unsigned *clusters,
 		    double *saved)
 {
-	struct lode_explain_problem problem = {points, evidence->features, 0, 1, evidence->options->seed};
+	struct lode_explain_problem problem = { points, evidence->features, 0, 1, evidence->options->seed };
 	struct lode_function one;
 
-	return lode_unexplained_count(&problem, one_length(points, evidence->all, &one), clusters, saved,
-				      NULL);
+	return lode_unexplained_count(&problem, one_length(points, evidence->all, &one), clusters, saved, NULL);
 }
 
 static void run_simulated(void *context, size_t piece)
@@ -301,13 +298,15 @@ static int compare_clusters(struct evidence *evidence, struct lode_chance *chanc
 	return code < 0 ? lode_fail_memory(error) : compare(evidence, run_simulated, saved, chance, error);
 }
 
-int lode_explain_evidence(const struct lode_points *points, unsigned noises,
-			  const struct lode_features *features, const struct lode_explain_options *options,
-			  const struct lode_explain_model *model, unsigned which, struct lode_chance *chance,
-			  struct lode_error *error)
+int lode_explain_evidence(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			  const struct lode_explain_options *options, const struct lode_explain_model *model,
+			  unsigned which, struct lode_chance *chance, struct lode_error *error)
 {
-	struct evidence evidence = {
-		.points = points, .noises = noises, .which = which, .features = features, .options = options};
+	struct evidence evidence = { .points = points,
+				     .noises = noises,
+				     .which = which,
+				     .features = features,
+				     .options = options };
 	size_t most = features->count > features->rows ? features->count : features->rows;
 	int code = 0, tree = model->tree.count > 1;
 
@@ -320,8 +319,7 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises,
 	for (size_t i = 0; i < most; i++)
 		evidence.all[i] = (uint32_t)i;
 	if (tree)
-		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, model, which), chance,
-			       error);
+		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, model, which), chance, error);
 	else
 		code = compare_clusters(&evidence, chance, error);
 	lode_free(evidence.all);

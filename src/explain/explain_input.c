@@ -17,8 +17,7 @@ void lode_explain_defaults(struct lode_explain_options *options)
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)
 {
 	if (options->clusters > LODE_MOST_CLUSTERS)
-		return lode_fail(error, LODE_USAGE,
-				 "%u clusters explain nothing to anybody; ask for at most %d",
+		return lode_fail(error, LODE_USAGE, "%u clusters explain nothing to anybody; ask for at most %d",
 				 options->clusters, LODE_MOST_CLUSTERS);
 	if (options->folds == 1)
 		return lode_fail(
@@ -81,8 +80,8 @@ int lode_explain_max_error(const char *text, struct lode_explain_options *option
 
 /* ---- columns ---- */
 
-static int find_column(const struct lode_data_table *table, const char *name, const char *column,
-		       uint32_t *found, struct lode_error *error)
+static int find_column(const struct lode_data_table *table, const char *name, const char *column, uint32_t *found,
+		       struct lode_error *error)
 {
 	*found = lode_data_table_find(table, column);
 	if (*found == LODE_NONE)
@@ -90,12 +89,11 @@ static int find_column(const struct lode_data_table *table, const char *name, co
 				 "%s: there is no column '%.200s'; the first of %zu is called '%.200s'", name,
 				 column, table->count, table->count ? table->columns[0].name : "");
 	if (table->columns[*found].kind == LODE_DATA_CATEGORY)
-		return lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s:%llu: column '%.200s' must be numeric, and holds '%s'; name another one, or "
-			"correct it",
-			name, (unsigned long long)table->columns[*found].text_line, column,
-			table->columns[*found].text);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: column '%.200s' must be numeric, and holds '%s'; name another one, or "
+				 "correct it",
+				 name, (unsigned long long)table->columns[*found].text_line, column,
+				 table->columns[*found].text);
 	return 0;
 }
 
@@ -111,8 +109,7 @@ static int find_inputs(struct lode_explain_input *input, const char *x, struct l
 		code = input->inputs == LODE_MOST_INPUTS
 			       ? lode_fail(error, LODE_USAGE, "more than %d columns for x; name fewer",
 					   LODE_MOST_INPUTS)
-			       : find_column(input->table, input->name, column, &input->x[input->inputs],
-					     error);
+			       : find_column(input->table, input->name, column, &input->x[input->inputs], error);
 		lode_free(column);
 		if (code < 0)
 			return code;
@@ -125,8 +122,8 @@ static int find_inputs(struct lode_explain_input *input, const char *x, struct l
 	return input->inputs ? 0 : lode_fail(error, LODE_USAGE, "no column for x; name one");
 }
 
-int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table,
-			 const char *name, const char *x, const char *y, struct lode_error *error)
+int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table, const char *name,
+			 const char *x, const char *y, struct lode_error *error)
 {
 	int code;
 
@@ -167,8 +164,8 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 	size_t rows = input->table->rows;
 
 	if (rows >= LODE_NONE)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: more than four thousand million rows; take a sample", input->name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: more than four thousand million rows; take a sample",
+				 input->name);
 	explanation->row_of = lode_calloc(rows, sizeof(*explanation->row_of));
 	if (!explanation->row_of)
 		return lode_fail_memory(error);
@@ -183,12 +180,11 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 				 explanation->rows, explanation->rows == 1 ? "" : "s");
 	if (!options->smallest && lode_explain_copies(input, explanation, error) < 0)
 		return LODE_SYSTEM;
-	lode_notes_add(options->notes, explanation->copies,
-		       "rows that equal others in every column count once", NULL);
+	lode_notes_add(options->notes, explanation->copies, "rows that equal others in every column count once",
+		       NULL);
 	if (options->clusters > explanation->rows && !options->smallest)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer",
-				 input->name, options->clusters, explanation->rows,
-				 explanation->copies ? "different " : "");
+		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer", input->name,
+				 options->clusters, explanation->rows, explanation->copies ? "different " : "");
 	return 0;
 }
 
@@ -219,8 +215,7 @@ int lode_explain_points(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
-int lode_explain_above_zero(const struct lode_explain_input *input,
-			    const struct lode_explanation *explanation)
+int lode_explain_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation)
 {
 	for (size_t i = 0; i < explanation->rows; i++)
 		if (!(lode_data_column_number(&input->table->columns[input->y], explanation->row_of[i]) > 0))

@@ -17,9 +17,9 @@ int lode_explain_points(const struct lode_explain_input *input, const struct lod
  * Searches for the model of the points, given once for each kind of noise that is
  * possible; `*which` of them it is about. It belongs to all of their rows.
  */
-int lode_explain_search(const struct lode_points *points, unsigned noises,
-			const struct lode_features *features, const struct lode_explain_options *options,
-			struct lode_explain_model *model, unsigned *which, struct lode_error *error);
+int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			const struct lode_explain_options *options, struct lode_explain_model *model,
+			unsigned *which, struct lode_error *error);
 /* Nats that change with the kind of noise only: the density of log y is not that of y. */
 double lode_density_of_y(const struct lode_points *points);
 /*
@@ -39,17 +39,15 @@ int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clust
  * Compares what the model of a search saves with what the same search saves in tables
  * of chance. Nothing is asked where there are too many rows for chance to matter.
  */
-int lode_explain_evidence(const struct lode_points *points, unsigned noises,
-			  const struct lode_features *features, const struct lode_explain_options *options,
-			  const struct lode_explain_model *model, unsigned which, struct lode_chance *chance,
-			  struct lode_error *error);
+int lode_explain_evidence(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			  const struct lode_explain_options *options, const struct lode_explain_model *model,
+			  unsigned which, struct lode_chance *chance, struct lode_error *error);
 /* Measures of the explanation: sizes, R², confusion, errors. */
 int lode_explain_measure(struct lode_explanation *explanation, struct lode_error *error);
 /* How far y is from a function's value; where they agree to twelve digits the rest is rounding. */
 double lode_gap_of(double y, double value);
 /* Whether every y is above 0, so that noise may be relative. */
-int lode_explain_above_zero(const struct lode_explain_input *input,
-			    const struct lode_explanation *explanation);
+int lode_explain_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation);
 /* The optimal tree in place of the learned one; functions follow its rows. Releases the model where it fails.
  */
 int lode_explain_plant_optimal(const struct lode_points *points, const struct lode_features *features,
@@ -62,8 +60,8 @@ void lode_explain_deal(unsigned char *fold_of, size_t rows, unsigned folds, uint
  * error (`*is`) is within the bound, and a tree of their labels. Where there is none, the largest number.
  */
 int lode_explain_smallest(const struct lode_points *points, const struct lode_features *features,
-			  const struct lode_explain_options *options, struct lode_explain_model *model,
-			  double *is, struct lode_error *error);
+			  const struct lode_explain_options *options, struct lode_explain_model *model, double *is,
+			  struct lode_error *error);
 /* The accuracy of its trees for labels that they have not seen. */
 int lode_smallest_validate(const struct lode_explain_options *options, struct lode_explanation *explanation,
 			   struct lode_error *error);

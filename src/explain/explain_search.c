@@ -17,10 +17,10 @@
 #include <string.h>
 
 /* Rows of the sample; features beyond which those that matter are looked for first. */
-#define SAMPLE	     1500
+#define SAMPLE       1500
 #define FEW_FEATURES 16
 /* Rough clusterings: how many functions each has. */
-static const unsigned rough[] = {3, 6};
+static const unsigned rough[] = { 3, 6 };
 
 /* ---- samples ---- */
 
@@ -54,12 +54,11 @@ static size_t add_used(const struct lode_tree *tree, unsigned char *marked, uint
 
 /* Labels of all rows by a rough clustering of the sample, then a tree over all features. */
 static int look_for_features(const struct lode_explain_problem *all, const struct lode_points *sample,
-			     unsigned clusters, unsigned tube, struct lode_tree *tree,
-			     struct lode_error *error)
+			     unsigned clusters, unsigned tube, struct lode_tree *tree, struct lode_error *error)
 {
-	struct lode_learn_options how = {all->look_ahead, all->jobs, all->seed};
-	struct lode_clustering clustering = {.clusters = 0};
-	struct lode_costs costs = {.rows = 0};
+	struct lode_learn_options how = { all->look_ahead, all->jobs, all->seed };
+	struct lode_clustering clustering = { .clusters = 0 };
+	struct lode_costs costs = { .rows = 0 };
 	int code;
 
 	memset(tree, 0, sizeof(*tree));
@@ -144,8 +143,7 @@ static int make_part(const struct lode_explain_problem *all, struct part *part, 
 	int code;
 
 	memset(part, 0, sizeof(*part));
-	part->rows =
-		lode_calloc(all->points->rows < SAMPLE ? all->points->rows : SAMPLE, sizeof(*part->rows));
+	part->rows = lode_calloc(all->points->rows < SAMPLE ? all->points->rows : SAMPLE, sizeof(*part->rows));
 	part->features = lode_calloc(all->features->count, sizeof(*part->features));
 	if (!part->rows || !part->features)
 		return lode_fail_memory(error);
@@ -175,11 +173,11 @@ static int search_sample(const struct lode_points *points, const struct part *pa
 			 const struct lode_explain_options *options, struct lode_explain_model *model,
 			 struct lode_error *error)
 {
-	struct lode_select_options how = {options->clusters, options->method, options->seed, options->jobs};
+	struct lode_select_options how = { options->clusters, options->method, options->seed, options->jobs };
 	struct lode_model_selection choice;
 	struct lode_points sample;
 	int code = lode_points_pick(&sample, points, part->rows, part->row_count, error);
-	struct lode_explain_problem problem = {&sample, &part->columns, 3, 1, options->seed};
+	struct lode_explain_problem problem = { &sample, &part->columns, 3, 1, options->seed };
 
 	if (code < 0)
 		return code;
@@ -199,7 +197,7 @@ static int search_sample(const struct lode_points *points, const struct part *pa
 static int move(const struct lode_explain_problem *problem, struct lode_explain_model *model,
 		struct lode_error *error)
 {
-	struct lode_explain_model moved = {.clusters = model->clusters};
+	struct lode_explain_model moved = { .clusters = model->clusters };
 
 	memcpy(moved.functions, model->functions, sizeof(moved.functions));
 	lode_model_release(model);
@@ -240,7 +238,7 @@ static int suits_better(const struct lode_points *points, const struct part *par
 	struct lode_points sample;
 	struct lode_explain_model same;
 	int code = lode_points_pick(&sample, points, part->rows, part->row_count, error);
-	struct lode_explain_problem problem = {&sample, &part->columns, 0, 1, seed};
+	struct lode_explain_problem problem = { &sample, &part->columns, 0, 1, seed };
 
 	if (code < 0)
 		return code;
@@ -262,7 +260,7 @@ static int search_noises(const struct lode_points *points, unsigned noises, cons
 	int code = search_sample(&points[0], part, options, model, error);
 
 	for (unsigned i = 1; code == 0 && i < noises; i++) {
-		struct lode_explain_model next = {.clusters = 0};
+		struct lode_explain_model next = { .clusters = 0 };
 		int better = 1;
 
 		if (model->clusters)
@@ -290,7 +288,7 @@ static int add_unexplained(const struct lode_explain_problem *all, const struct 
 	double saved;
 
 	if (!clusters && model->clusters == 1) {
-		struct lode_explain_problem problem = {&sample, &part->columns, 0, 1, all->seed};
+		struct lode_explain_problem problem = { &sample, &part->columns, 0, 1, all->seed };
 
 		code = lode_points_pick(&sample, all->points, part->rows, part->row_count, error);
 		if (code < 0)
@@ -305,11 +303,11 @@ static int add_unexplained(const struct lode_explain_problem *all, const struct 
 	return lode_unexplained_take(all, clusters, asked, model, error);
 }
 
-int lode_explain_search(const struct lode_points *points, unsigned noises,
-			const struct lode_features *features, const struct lode_explain_options *options,
-			struct lode_explain_model *model, unsigned *which, struct lode_error *error)
+int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			const struct lode_explain_options *options, struct lode_explain_model *model,
+			unsigned *which, struct lode_error *error)
 {
-	struct lode_explain_problem all = {&points[0], features, 3, options->jobs, options->seed};
+	struct lode_explain_problem all = { &points[0], features, 3, options->jobs, options->seed };
 	struct part part;
 	int code = make_part(&all, &part, error);
 
@@ -332,9 +330,9 @@ int lode_explain_plant_optimal(const struct lode_points *points, const struct lo
 			       const struct lode_explain_options *options, struct lode_explain_model *model,
 			       struct lode_error *error)
 {
-	struct lode_explain_problem problem = {points, features, 3, options->jobs, options->seed};
-	struct lode_learn_options how = {3, options->jobs, options->seed};
-	struct lode_tree tree = {.count = 0};
+	struct lode_explain_problem problem = { points, features, 3, options->jobs, options->seed };
+	struct lode_learn_options how = { 3, options->jobs, options->seed };
+	struct lode_tree tree = { .count = 0 };
 	struct lode_costs costs;
 	int code = lode_model_costs(points, model->functions, model->clusters, &costs, error);
 

@@ -53,11 +53,11 @@ static double label_rows(const struct lode_explain_options *options, const struc
 	return options->max_error_relative ? sqrt(sum) : sum;
 }
 
-static int cluster(const struct lode_explain_options *options, const struct lode_points *points,
-		   unsigned clusters, struct lode_clustering *clustering, struct lode_error *error)
+static int cluster(const struct lode_explain_options *options, const struct lode_points *points, unsigned clusters,
+		   struct lode_clustering *clustering, struct lode_error *error)
 {
-	struct lode_klinear_options how = {clusters, points->rows <= FEW_ROWS ? RESTARTS_FEW : RESTARTS,
-					   options->seed};
+	struct lode_klinear_options how = { clusters, points->rows <= FEW_ROWS ? RESTARTS_FEW : RESTARTS,
+					    options->seed };
 
 	if (options->method == LODE_METHOD_SPECTRAL && clusters > 1)
 		return lode_spectral(points, clusters, options->seed, clustering, error);
@@ -102,11 +102,11 @@ static void share_spread(const struct lode_points *points, struct lode_explain_m
 static int grow(const struct lode_features *features, const uint32_t *labels, unsigned clusters,
 		const struct lode_explain_options *options, struct lode_tree *tree, struct lode_error *error)
 {
-	struct lode_grow_options how = {.criterion = LODE_GINI,
-					.priced = 1,
-					.look_ahead = 3,
-					.jobs = options->jobs,
-					.seed = options->seed};
+	struct lode_grow_options how = { .criterion = LODE_GINI,
+					 .priced = 1,
+					 .look_ahead = 3,
+					 .jobs = options->jobs,
+					 .seed = options->seed };
 	int code = lode_tree_grow(tree, features, labels, clusters, &how, error);
 
 	if (code < 0)
@@ -116,10 +116,10 @@ static int grow(const struct lode_features *features, const uint32_t *labels, un
 }
 
 int lode_explain_smallest(const struct lode_points *points, const struct lode_features *features,
-			  const struct lode_explain_options *options, struct lode_explain_model *model,
-			  double *is, struct lode_error *error)
+			  const struct lode_explain_options *options, struct lode_explain_model *model, double *is,
+			  struct lode_error *error)
 {
-	struct lode_clustering clustering = {.clusters = 0};
+	struct lode_clustering clustering = { .clusters = 0 };
 	int code = find_smallest(options, points, &clustering, is, error);
 
 	memset(model, 0, sizeof(*model));
@@ -144,7 +144,7 @@ static int test_fold(const struct lode_explanation *explanation, const struct lo
 		     const unsigned char *fold_of, unsigned fold, uint32_t *labels, size_t *right,
 		     struct lode_error *error)
 {
-	struct lode_tree tree = {.count = 0};
+	struct lode_tree tree = { .count = 0 };
 	int code;
 
 	for (size_t row = 0; row < explanation->rows; row++)

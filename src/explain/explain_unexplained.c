@@ -11,7 +11,7 @@
 
 /* Clusters that are reported without a tree: how many at most, and how many spreads of their noise apart. */
 #define MOST_UNEXPLAINED 6
-#define FAR		 5
+#define FAR              5
 /* Rows that each of them must have to itself, on average. */
 #define LEAST_ROWS 6
 /* Nats a row that must be saved, by one more as well: chance saves some where rows are few. */
@@ -34,7 +34,7 @@ static void fit_nearest(const struct lode_points *points, struct lode_explain_mo
 /* Length of a description that encodes each row's cluster individually. */
 static double length_without_tree(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	double length = 0, sizes[LODE_MOST_CLUSTERS] = {0};
+	double length = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
 
 	for (size_t row = 0; row < points->rows; row++) {
 		sizes[model->labels[row]]++;
@@ -51,7 +51,7 @@ static double length_without_tree(const struct lode_points *points, const struct
 static int cluster_alone(const struct lode_points *points, unsigned clusters, uint64_t seed,
 			 struct lode_explain_model *model, struct lode_error *error)
 {
-	struct lode_klinear_options how = {clusters, 4, seed};
+	struct lode_klinear_options how = { clusters, 4, seed };
 	struct lode_clustering clustering;
 	uint32_t *rows;
 	int code = lode_klinear(points, &how, &clustering, error);
@@ -97,7 +97,7 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
 {
 	struct ordered_row *order = lode_calloc(points->rows, sizeof(*order));
 	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
-	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = {0};
+	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
 	struct lode_function all;
 
 	if (!order || !rows) {
@@ -111,7 +111,7 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
 	}
 	lode_function_fit(points, LODE_SHAPE_LINEAR, rows, points->rows, &all);
 	for (size_t i = 0; i < points->rows; i++)
-		order[i] = (struct ordered_row){lode_function_at(points, &all, i), (uint32_t)i};
+		order[i] = (struct ordered_row){ lode_function_at(points, &all, i), (uint32_t)i };
 	qsort(order, points->rows, sizeof(*order), by_value);
 	for (size_t i = 1; i < points->rows; i++)
 		same += model->labels[order[i].row] == model->labels[order[i - 1].row];
@@ -127,7 +127,7 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
  */
 static int all_have_rows(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	size_t sizes[LODE_MOST_CLUSTERS] = {0};
+	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
 
 	for (size_t row = 0; row < points->rows; row++)
 		sizes[model->labels[row]]++;
@@ -171,7 +171,7 @@ int lode_unexplained_count(const struct lode_explain_problem *problem, double le
 static int all_used(const struct lode_tree *tree)
 {
 	unsigned used = 0;
-	int seen[LODE_MOST_CLUSTERS] = {0};
+	int seen[LODE_MOST_CLUSTERS] = { 0 };
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].feature == LODE_NONE && !seen[tree->nodes[i].cluster]) {
@@ -191,7 +191,7 @@ static int cut_down(struct lode_tree *tree, struct lode_error *error)
 int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clusters, int asked,
 			  struct lode_explain_model *model, struct lode_error *error)
 {
-	struct lode_learn_options learn = {all->look_ahead, all->jobs, all->seed};
+	struct lode_learn_options learn = { all->look_ahead, all->jobs, all->seed };
 	struct lode_costs costs;
 	int code;
 
@@ -208,8 +208,7 @@ int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clust
 		code = cut_down(&model->tree, error);
 	/* Where the tree separates nothing, what x and y say is all there is. */
 	for (size_t row = 0; code == 0 && model->tree.count > 1 && row < all->points->rows; row++)
-		model->labels[row] =
-			model->tree.nodes[lode_tree_leaf(&model->tree, all->features, row)].cluster;
+		model->labels[row] = model->tree.nodes[lode_tree_leaf(&model->tree, all->features, row)].cluster;
 	lode_free(costs.cost);
 	return code;
 }

@@ -75,8 +75,8 @@ static int pick_seen(const struct validation *validation, size_t fold, struct se
 	for (size_t i = 0; i < features->count; i++)
 		seen->columns[i] = (uint32_t)i;
 	while (code == 0 && seen->noises < validation->noises) {
-		code = lode_points_pick(&seen->points[seen->noises], &validation->points[seen->noises],
-					seen->rows, seen->count, NULL);
+		code = lode_points_pick(&seen->points[seen->noises], &validation->points[seen->noises], seen->rows,
+					seen->count, NULL);
 		seen->noises += code == 0;
 	}
 	if (code == 0)
@@ -85,21 +85,21 @@ static int pick_seen(const struct validation *validation, size_t fold, struct se
 	return code;
 }
 
-static int learn(const struct validation *validation, const struct seen *seen,
-		 struct lode_explain_model *model, unsigned *which)
+static int learn(const struct validation *validation, const struct seen *seen, struct lode_explain_model *model,
+		 unsigned *which)
 {
-	int code = lode_explain_search(seen->points, seen->noises, &seen->features, &validation->options,
-				       model, which, NULL);
+	int code = lode_explain_search(seen->points, seen->noises, &seen->features, &validation->options, model,
+				       which, NULL);
 
 	if (code == 0 && !validation->options.clusters && model->clusters > 1 && model->tree.count > 1) {
-		struct lode_explain_problem problem = {&seen->points[*which], &seen->features, 3, 1,
-						       validation->options.seed};
+		struct lode_explain_problem problem = { &seen->points[*which], &seen->features, 3, 1,
+							validation->options.seed };
 
 		code = lode_model_merge_cuts(&problem, model, NULL);
 	}
 	if (code == 0 && validation->options.tree == LODE_TREE_OPTIMAL && model->clusters > 1)
-		code = lode_explain_plant_optimal(&seen->points[*which], &seen->features,
-						  &validation->options, model, NULL);
+		code = lode_explain_plant_optimal(&seen->points[*which], &seen->features, &validation->options,
+						  model, NULL);
 	return code;
 }
 
@@ -107,7 +107,7 @@ static int learn(const struct validation *validation, const struct seen *seen,
 static void translate(const struct lode_explanation *explanation, const struct seen *seen,
 		      const struct lode_explain_model *model, uint32_t *reported)
 {
-	size_t counts[LODE_MOST_CLUSTERS][LODE_MOST_CLUSTERS] = {{0}};
+	size_t counts[LODE_MOST_CLUSTERS][LODE_MOST_CLUSTERS] = { { 0 } };
 
 	for (size_t i = 0; i < seen->count; i++)
 		counts[model->labels[i]][explanation->nearest[seen->rows[i]]]++;
@@ -119,9 +119,8 @@ static void translate(const struct lode_explanation *explanation, const struct s
 	}
 }
 
-static void test_fold(const struct validation *validation, size_t fold,
-		      const struct lode_explain_model *model, const struct lode_points *points,
-		      const uint32_t *reported, struct fold *result)
+static void test_fold(const struct validation *validation, size_t fold, const struct lode_explain_model *model,
+		      const struct lode_points *points, const uint32_t *reported, struct fold *result)
 {
 	const struct lode_explanation *explanation = validation->explanation;
 
@@ -131,8 +130,7 @@ static void test_fold(const struct validation *validation, size_t fold,
 
 		if (validation->fold_of[row] != fold)
 			continue;
-		cluster =
-			model->tree.nodes[lode_tree_leaf(&model->tree, &explanation->features, row)].cluster;
+		cluster = model->tree.nodes[lode_tree_leaf(&model->tree, &explanation->features, row)].cluster;
 		gap = lode_gap_of(points->y[row], lode_function_at(points, &model->functions[cluster], row));
 		result->right += reported[cluster] == explanation->nearest[row];
 		result->rest += gap * gap;
@@ -143,7 +141,7 @@ static void run_fold(void *context, size_t fold)
 {
 	struct validation *validation = context;
 	struct fold *result = &validation->results[fold];
-	struct lode_explain_model model = {.clusters = 0};
+	struct lode_explain_model model = { .clusters = 0 };
 	uint32_t reported[LODE_MOST_CLUSTERS];
 	struct seen seen;
 	unsigned which = 0;
@@ -182,8 +180,8 @@ static int add_folds(const struct validation *validation, struct lode_explanatio
 }
 
 /* A fold takes the number of functions of all rows over only where something else than length led to it. */
-static void set_options(const struct lode_explain_options *options,
-			const struct lode_explanation *explanation, struct lode_explain_options *how)
+static void set_options(const struct lode_explain_options *options, const struct lode_explanation *explanation,
+			struct lode_explain_options *how)
 {
 	*how = *options;
 	how->jobs = 1;
@@ -195,13 +193,12 @@ static void set_options(const struct lode_explain_options *options,
 static int make_points(const struct lode_explain_input *input, struct validation *validation,
 		       struct lode_error *error)
 {
-	static const enum lode_noise kinds[] = {LODE_NOISE_RELATIVE, LODE_NOISE_ADDITIVE};
+	static const enum lode_noise kinds[] = { LODE_NOISE_RELATIVE, LODE_NOISE_ADDITIVE };
 	int code = 0;
 
-	for (unsigned i = lode_explain_above_zero(input, validation->explanation) ? 0 : 1; code == 0 && i < 2;
-	     i++) {
-		code = lode_explain_points(input, validation->explanation, validation->options.family,
-					   kinds[i], &validation->points[validation->noises], error);
+	for (unsigned i = lode_explain_above_zero(input, validation->explanation) ? 0 : 1; code == 0 && i < 2; i++) {
+		code = lode_explain_points(input, validation->explanation, validation->options.family, kinds[i],
+					   &validation->points[validation->noises], error);
 		validation->noises += code == 0;
 	}
 	return code;
@@ -210,7 +207,7 @@ static int make_points(const struct lode_explain_input *input, struct validation
 int lode_explain_validate(const struct lode_explain_input *input, const struct lode_explain_options *options,
 			  struct lode_explanation *explanation, struct lode_error *error)
 {
-	struct validation validation = {.explanation = explanation, .folds = options->folds};
+	struct validation validation = { .explanation = explanation, .folds = options->folds };
 	int code;
 
 	explanation->accuracy = NAN;

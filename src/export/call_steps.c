@@ -51,7 +51,7 @@ static int load(struct lode_export_stream *source, struct lode_error *error)
 /* The same calls as in sums of contexts. */
 static int find_callers(struct lode_stream *stream, struct lode_error *error)
 {
-	struct lode_lost_callers lost = {0};
+	struct lode_lost_callers lost = { 0 };
 	int code = lode_lost_callers_find(stream, &lost);
 
 	lode_lost_callers_release(&lost);
@@ -75,8 +75,8 @@ static int infer(struct order *order, struct lode_export *export, struct lode_ex
 		lode_events_release(&source->stream.events[type]);
 	}
 	if (code == 0)
-		lode_notes_add(export->options->notes, input.no_stack,
-			       "events without a stack tell no latency", NULL);
+		lode_notes_add(export->options->notes, input.no_stack, "events without a stack tell no latency",
+			       NULL);
 	return code ? code : lode_export_tell(export, events, order->error);
 }
 
@@ -141,8 +141,7 @@ static int make_steps(struct order *order, struct lode_export *export, struct lo
 int lode_call_steps_make(struct lode_call_steps *calls, struct lode_export *export,
 			 struct lode_export_stream *source, struct lode_error *error)
 {
-	struct order order = {
-		.tree = &source->stream.dictionary->tree, .steps = &calls->steps, .error = error};
+	struct order order = { .tree = &source->stream.dictionary->tree, .steps = &calls->steps, .error = error };
 	int code = lode_spool_open(&calls->steps, source->stream.thread_count, error);
 
 	if (code < 0)

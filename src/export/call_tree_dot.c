@@ -14,13 +14,13 @@
 #define THICKEST   16.0
 #define REST_SHARE 10 /* what is left out is shown where it is this part of the least that is shown */
 
-static const char *const colours[LODE_SIDES] = {"#4477aa", "#ee6677"};
+static const char *const colours[LODE_SIDES] = { "#4477aa", "#ee6677" };
 
 struct graph {
 	const struct lode_call_tree *tree;
 	struct lode_buffer *buffer;
 	struct lode_buffer text; /* room for a name */
-	uint32_t *path;		 /* by depth: the item above */
+	uint32_t *path;          /* by depth: the item above */
 };
 
 static void put_function(struct graph *graph, uint32_t node)
@@ -45,12 +45,10 @@ static void put_numbers(struct graph *graph, const uint64_t whole[LODE_SIDES], c
 	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT];
 
 	if (has_base(graph))
-		lode_buffer_print(graph->buffer, "base %s, slow %s",
-				  lode_duration_text(whole[LODE_SIDE_BASE], a),
+		lode_buffer_print(graph->buffer, "base %s, slow %s", lode_duration_text(whole[LODE_SIDE_BASE], a),
 				  lode_duration_text(whole[LODE_SIDE_SLOW], b));
 	else
-		lode_buffer_print(graph->buffer, "%s, by itself %s",
-				  lode_duration_text(whole[LODE_SIDE_SLOW], a),
+		lode_buffer_print(graph->buffer, "%s, by itself %s", lode_duration_text(whole[LODE_SIDE_SLOW], a),
 				  lode_duration_text(own[LODE_SIDE_SLOW], b));
 }
 
@@ -82,9 +80,9 @@ static void put_edge(struct graph *graph, size_t from, size_t to, enum lode_side
 	double share = (double)whole / (double)(lode_call_tree_most(graph->tree) + 1) * THICKEST;
 
 	if (whole)
-		lode_buffer_print(graph->buffer,
-				  "\tn%zu -> n%zu [color=\"%s\", penwidth=%.2f, tooltip=\"%s\"];\n", from, to,
-				  colours[side], share < 0.5 ? 0.5 : share, lode_duration_text(whole, text));
+		lode_buffer_print(graph->buffer, "\tn%zu -> n%zu [color=\"%s\", penwidth=%.2f, tooltip=\"%s\"];\n",
+				  from, to, colours[side], share < 0.5 ? 0.5 : share,
+				  lode_duration_text(whole, text));
 }
 
 /* What is left out below an item. */
@@ -108,7 +106,7 @@ static void put_rest(struct graph *graph, size_t i)
 
 static void put_tree(const struct lode_call_tree *tree, const char *title, struct lode_buffer *buffer)
 {
-	struct graph graph = {.tree = tree, .buffer = buffer};
+	struct graph graph = { .tree = tree, .buffer = buffer };
 	char shown[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
 
 	graph.path = lode_calloc(tree->count + 1, sizeof(*graph.path));
@@ -146,8 +144,7 @@ void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, 
 	lode_call_tree_release(&tree);
 }
 
-void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
-		   struct lode_buffer *buffer)
+void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_buffer *buffer)
 {
 	struct lode_call_tree tree;
 

@@ -42,11 +42,11 @@ struct writer {
 	struct lode_export *export;
 	struct lode_json json;
 	const struct lode_stream *stream; /* the one being written */
-	uint32_t *processes;		  /* number of each thread's process */
-	uint32_t *leaders; /* thread that names the process, for its first thread; else LODE_NONE */
+	uint32_t *processes;              /* number of each thread's process */
+	uint32_t *leaders;                /* thread that names the process, for its first thread; else LODE_NONE */
 	uint32_t next_process;
 	uint64_t next_symptom;
-	uint64_t start;		 /* time that is 0 in the trace */
+	uint64_t start;          /* time that is 0 in the trace */
 	struct lode_event *runs; /* by thread: the run that waits for the next event */
 	char *has_run;
 	struct lode_buffer facts; /* of the stream, for `otherData` */
@@ -103,7 +103,7 @@ static void write_stack_text(struct writer *writer, uint32_t node)
 {
 	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 	uint32_t depth = lode_stack_tree_depth(tree, node), *frames;
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 
 	if (!node)
 		return;
@@ -150,11 +150,9 @@ static int number_processes(struct writer *writer, struct lode_error *error)
 	if (!writer->processes || !writer->leaders ||
 	    lode_process_leaders(stream, writer->processes, writer->leaders) < 0)
 		return lode_fail_memory(error);
-	for (uint32_t i = 0; i < stream->thread_count;
-	     i++) /* from the first thread to the number; it comes first */
-		writer->processes[i] = writer->processes[i] == i
-					       ? number_process(writer, stream->threads[i].pid)
-					       : writer->processes[writer->processes[i]];
+	for (uint32_t i = 0; i < stream->thread_count; i++) /* from the first thread to the number; it comes first */
+		writer->processes[i] = writer->processes[i] == i ? number_process(writer, stream->threads[i].pid)
+								 : writer->processes[writer->processes[i]];
 	return 0;
 }
 
@@ -175,7 +173,7 @@ static int write_metadata(struct writer *writer, const char *what, uint32_t thre
 static int write_process_name(struct writer *writer, uint32_t leader, struct lode_error *error)
 {
 	const struct lode_thread *thread = &writer->stream->threads[leader];
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 	int code;
 
 	if (writer->export->count > 1)
@@ -240,8 +238,8 @@ static int end_run(struct writer *writer, uint32_t thread, uint64_t t, struct lo
 	return write_run(writer, run, t - run->t < run->cost ? t - run->t : run->cost, error);
 }
 
-static int write_slice(struct writer *writer, const char *category, const char *name, uint32_t thread,
-		       uint64_t t, uint64_t duration, struct lode_error *error)
+static int write_slice(struct writer *writer, const char *category, const char *name, uint32_t thread, uint64_t t,
+		       uint64_t duration, struct lode_error *error)
 {
 	begin_event(writer, "X", category, name, thread, t);
 	write_time(writer, "dur", duration);
@@ -270,8 +268,7 @@ static void write_wait_facts(struct writer *writer, const struct lode_event *eve
 
 static int write_wait(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
-	const char *name =
-		event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "wait");
+	const char *name = event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "wait");
 	int code;
 
 	begin_event(writer, "X", "wait", name, event->thread, event->t);
@@ -287,8 +284,7 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 
 static int write_call(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
-	const char *name =
-		event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "call");
+	const char *name = event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "call");
 
 	begin_event(writer, event->delay ? "X" : "i", "call", name, event->thread, event->t);
 	if (event->delay)
@@ -366,8 +362,7 @@ static int write_inferred(struct writer *writer, uint32_t thread, const struct l
 	return end_event(writer, error);
 }
 
-static int write_all_inferred(struct writer *writer, struct lode_export_stream *source,
-			      struct lode_error *error)
+static int write_all_inferred(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
 {
 	struct lode_call_steps calls;
 	struct lode_spool_cursor cursor;
@@ -442,7 +437,8 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 	writer->start = start_of_host(writer->export, source->entry->host);
 	code = write_opened(writer, source, error);
 	if (writer->export->count == 1)
-		lode_stream_facts_put(&writer->facts, &source->stream, writer->start == UINT64_MAX ? 0 : writer->start);
+		lode_stream_facts_put(&writer->facts, &source->stream,
+				      writer->start == UINT64_MAX ? 0 : writer->start);
 	else if (source->number == 0)
 		lode_stream_facts_put_several(&writer->facts, writer->export->count);
 	return code;
@@ -498,7 +494,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export, .next_process = 1, .next_symptom = 1};
+	struct writer writer = { .export = export, .next_process = 1, .next_symptom = 1 };
 	int code;
 
 	lode_json_init(&writer.json, &export->output->buffer);

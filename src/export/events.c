@@ -26,7 +26,7 @@ struct writer {
 	struct lode_export_stream *source;
 	struct lode_stack_text stacks;
 	struct lode_buffer names; /* quoted names of events and symptoms, made when first needed */
-	size_t *name_starts;	  /* of string i in it, plus one; 0: not yet */
+	size_t *name_starts;      /* of string i in it, plus one; 0: not yet */
 	size_t *name_lengths;
 	uint8_t *thread_marks; /* enum thread_mark */
 };
@@ -71,8 +71,7 @@ static const char *quoted_name(const struct writer *writer, uint32_t name)
 
 /* ---- the head of a stream ---- */
 
-static void write_attribute(struct writer *writer, struct lode_json *json,
-			    const struct lode_attribute *attribute)
+static void write_attribute(struct writer *writer, struct lode_json *json, const struct lode_attribute *attribute)
 {
 	const char *value = text_of(writer, attribute->value);
 
@@ -166,7 +165,8 @@ static int needs_line(const struct writer *writer, uint32_t thread)
 	const struct lode_thread *item = thread_of(writer, thread);
 	unsigned marks = writer->thread_marks[thread];
 
-	return item->name || lode_thread_has_totals(item) || (!(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER)));
+	return item->name || lode_thread_has_totals(item) ||
+	       (!(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER)));
 }
 
 static int write_thread(struct writer *writer, uint32_t thread, struct lode_error *error)
@@ -316,8 +316,8 @@ static int quote_names(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
 		code = quote_name(writer, stream->symptoms[i].name, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME, quote_block,
-					  writer, error);
+		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME, quote_block, writer,
+					  error);
 	return code;
 }
 
@@ -352,8 +352,7 @@ static int write_symptom(struct writer *writer, const struct lode_symptom *sympt
 	at = lode_put_number(at, symptom->t1);
 	if (symptom->name) {
 		at = LODE_PUT(at, ",\"name\":");
-		at = lode_put_bytes(at, quoted_name(writer, symptom->name),
-				    writer->name_lengths[symptom->name]);
+		at = lode_put_bytes(at, quoted_name(writer, symptom->name), writer->name_lengths[symptom->name]);
 	}
 	at = LODE_PUT(at, "}\n");
 	output->buffer.size = (size_t)(at - output->buffer.bytes);
@@ -374,7 +373,7 @@ static int write_symptoms(struct writer *writer, struct lode_error *error)
 
 static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
-	struct writer own = {.export = context, .source = source}, *writer = &own;
+	struct writer own = { .export = context, .source = source }, *writer = &own;
 	int code = write_head(writer, error);
 
 	if (code == 0)

@@ -26,8 +26,8 @@ static void put_node(const struct lode_explain_report *report, size_t id, struct
 		}
 		lode_buffer_text(buffer, "\", shape=box];\n");
 	} else {
-		lode_buffer_print(buffer, "?\"];\n\tn%zu -> n%u [label=\"no\"];\n\tn%zu -> n%u [label=\"yes\"];\n", id,
-				  node->left, id, node->right);
+		lode_buffer_print(buffer, "?\"];\n\tn%zu -> n%u [label=\"no\"];\n\tn%zu -> n%u [label=\"yes\"];\n",
+				  id, node->left, id, node->right);
 	}
 	lode_buffer_release(&label);
 }

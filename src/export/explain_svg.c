@@ -12,7 +12,7 @@
 
 #define PLOT_WIDTH  480.0
 #define PLOT_HEIGHT 360.0
-#define MARGIN	    60.0
+#define MARGIN      60.0
 #define LEAF_WIDTH  130.0
 #define ROW_HEIGHT  64.0
 #define MOST_DOTS   4000
@@ -20,8 +20,8 @@
 #define PIECES 64
 
 /* Colours that people with a colour deficiency can tell apart. */
-static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
-				       "#999999" };
+static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7",
+				       "#e69f00", "#56b4e9", "#000000", "#999999" };
 
 static const char *colour_of(unsigned cluster)
 {
@@ -57,7 +57,8 @@ static void put_text(double x, double y, const char *anchor, const char *colour,
 		     struct lode_buffer *buffer)
 {
 	buffer->failed |= text->failed;
-	lode_buffer_print(buffer, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor, colour);
+	lode_buffer_print(buffer, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
+			  colour);
 	if (!text->failed)
 		put_escaped(text->bytes, text->size, buffer);
 	lode_buffer_text(buffer, "</text>\n");
@@ -94,9 +95,10 @@ static void put_dots(const struct lode_explanation *explanation, const struct lo
 	for (size_t i = 0; i < drawn; i++) {
 		size_t row = i * explanation->rows / drawn;
 
-		lode_buffer_print(buffer, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
-				  across(plot, lode_explain_x(explanation, row)), up(plot, explanation->points.y[row]),
-				  colour_of(explanation->assigned[row]));
+		lode_buffer_print(buffer,
+				  "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
+				  across(plot, lode_explain_x(explanation, row)),
+				  up(plot, explanation->points.y[row]), colour_of(explanation->assigned[row]));
 	}
 }
 
@@ -105,7 +107,8 @@ static void put_curve(const struct lode_explanation *explanation, const struct l
 {
 	int inside = 0;
 
-	lode_buffer_print(buffer, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", colour_of(cluster));
+	lode_buffer_print(buffer, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"",
+			  colour_of(cluster));
 	for (unsigned i = 0; i <= PIECES; i++) {
 		double x = plot->least_x + (plot->most_x - plot->least_x) * i / PIECES;
 		double y = up(plot, lode_explain_value(explanation, &explanation->cluster[cluster].function, x));
@@ -139,8 +142,8 @@ static void put_axes(const struct lode_explain_report *report, const struct lode
 	const struct lode_data_column *columns = report->input->table->columns;
 	struct lode_buffer x = { 0 }, y = { 0 };
 
-	lode_buffer_print(buffer, "<path fill=\"none\" stroke=\"#333\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", MARGIN, MARGIN,
-			  MARGIN + PLOT_HEIGHT, MARGIN + PLOT_WIDTH);
+	lode_buffer_print(buffer, "<path fill=\"none\" stroke=\"#333\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", MARGIN,
+			  MARGIN, MARGIN + PLOT_HEIGHT, MARGIN + PLOT_WIDTH);
 	put_number(MARGIN, MARGIN + PLOT_HEIGHT + 16, "start", plot->least_x, buffer);
 	put_number(MARGIN + PLOT_WIDTH, MARGIN + PLOT_HEIGHT + 16, "end", plot->most_x, buffer);
 	put_y(report, MARGIN + PLOT_HEIGHT, plot->least_y, buffer);
@@ -193,8 +196,9 @@ static void put_shares(const struct lode_tree *tree, uint32_t leaf, double x, do
 		double width = (LEAF_WIDTH - 12) * (double)own / rows;
 
 		if (own)
-			lode_buffer_print(buffer, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" fill=\"%s\"/>\n",
-					  at, y - 15, width, colour_of(k));
+			lode_buffer_print(
+				buffer, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" fill=\"%s\"/>\n",
+				at, y - 15, width, colour_of(k));
 		at += width;
 	}
 }
@@ -216,12 +220,13 @@ static double put_node(struct drawing *drawing, uint32_t id, unsigned depth)
 		return x;
 	}
 	{
-		double left = put_node(drawing, node->left, depth + 1), right = put_node(drawing, node->right, depth + 1);
+		double left = put_node(drawing, node->left, depth + 1),
+		       right = put_node(drawing, node->right, depth + 1);
 
 		x = (left + right) / 2;
 		lode_buffer_print(drawing->buffer,
-				  "<path fill=\"none\" stroke=\"#999\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>\n", left,
-				  y + ROW_HEIGHT - 17, x, y + 6, right, y + ROW_HEIGHT - 17);
+				  "<path fill=\"none\" stroke=\"#999\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>\n",
+				  left, y + ROW_HEIGHT - 17, x, y + 6, right, y + ROW_HEIGHT - 17);
 		lode_explain_test(drawing->report, node, 1, &text);
 		lode_buffer_byte(&text, '?');
 		put_text(x, y, "middle", "#333", &text, drawing->buffer);

@@ -122,13 +122,12 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 		       const struct lode_export_options *options, struct lode_output *output,
 		       struct lode_error *error)
 {
-	struct lode_export export = {.exporter = exporter, .options = options, .output = output};
-	struct lode_corpus_list list = {0};
+	struct lode_export export = { .exporter = exporter, .options = options, .output = output };
+	struct lode_corpus_list list = { 0 };
 	int code;
 
 	if (options->inferred && !exporter->has_time_line)
-		return lode_fail(error, LODE_USAGE, "%s: has no place for calls on a time line",
-				 exporter->name);
+		return lode_fail(error, LODE_USAGE, "%s: has no place for calls on a time line", exporter->name);
 	code = lode_corpus_streams(corpus, &list, error);
 	if (code < 0)
 		return code;
@@ -145,11 +144,12 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 	return code;
 }
 
-static int open_stream(struct lode_export *export, size_t i, struct lode_export_stream *source, struct lode_error *error)
+static int open_stream(struct lode_export *export, size_t i, struct lode_export_stream *source,
+		       struct lode_error *error)
 {
 	int code;
 
-	*source = (struct lode_export_stream){.number = i, .entry = export->entries[i]};
+	*source = (struct lode_export_stream){ .number = i, .entry = export->entries[i] };
 	lode_stream_init(&source->stream, &export->dictionary);
 	code = lode_store_open(&source->store, source->entry->path, error);
 	return code ? code : lode_store_head(source->store, &source->stream, error);
@@ -244,8 +244,8 @@ int lode_export_blocks(struct lode_export *export, struct lode_export_stream *so
 	return code;
 }
 
-void lode_export_thread_name(const struct lode_export *export, const struct lode_stream *stream,
-			     uint32_t thread, struct lode_buffer *buffer)
+void lode_export_thread_name(const struct lode_export *export, const struct lode_stream *stream, uint32_t thread,
+			     struct lode_buffer *buffer)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
 	const struct lode_thread *item = &stream->threads[thread];
@@ -253,8 +253,7 @@ void lode_export_thread_name(const struct lode_export *export, const struct lode
 	if (export->count > 1)
 		lode_buffer_print(buffer, "%s: ", lode_strings_get(strings, stream->name));
 	if (item->name)
-		lode_buffer_print(buffer, "%s (%" PRIu32 ")", lode_strings_get(strings, item->name),
-				  item->tid);
+		lode_buffer_print(buffer, "%s (%" PRIu32 ")", lode_strings_get(strings, item->name), item->tid);
 	else
 		lode_buffer_print(buffer, "thread %" PRIu32, item->tid);
 }

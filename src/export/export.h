@@ -17,11 +17,11 @@
 
 /* All zero: everything, as the format likes it best. */
 struct lode_export_options {
-	unsigned kinds;		    /* 1 << LODE_RUN | ...: which events; 0: all, or the format's choice */
-	int per_event;		    /* folded: a line an event, instead of a line a stack */
+	unsigned kinds;             /* 1 << LODE_RUN | ...: which events; 0: all, or the format's choice */
+	int per_event;              /* folded: a line an event, instead of a line a stack */
 	const char *const *streams; /* names or ids, NULL-terminated; NULL: all streams */
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
-	int inferred;		    /* instead of events the inferred calls (latency/instances.h) on a time line */
+	int inferred;               /* instead of events the inferred calls (latency/instances.h) on a time line */
 	const char *const *match;   /* of inferred calls: those with a frame that fits one of these globs */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
@@ -32,23 +32,23 @@ struct lode_export {
 	const struct lode_exporter *exporter;
 	const struct lode_export_options *options;
 	struct lode_output *output;
-	const char *corpus;			  /* its path, for messages and titles */
+	const char *corpus;                       /* its path, for messages and titles */
 	const struct lode_corpus_entry **entries; /* the streams asked for */
 	size_t count;
 	struct lode_dictionary dictionary; /* of the streams that were opened so far */
-	uint64_t done;	/* events read, for progress */
-	uint64_t total; /* events in all, times `passes` */
+	uint64_t done;                     /* events read, for progress */
+	uint64_t total;                    /* events in all, times `passes` */
 };
 
 struct lode_exporter {
-	const char *name;	 /* "speedscope", as in --format */
+	const char *name;        /* "speedscope", as in --format */
 	const char *description; /* one line, for help */
-	const char *extension;	 /* usual end of a file's name, with the dot */
-	int binary;		 /* not fit for a terminal */
-	int has_time_line;	 /* it can show inferred calls (the option `inferred`) */
-	int has_no_calls;	 /* it has no place for `call` events; that they are left out is noted */
-	int forgets;		 /* streams need nothing of one another: each has a fresh dictionary */
-	unsigned passes;	 /* times it reads the events, for progress */
+	const char *extension;   /* usual end of a file's name, with the dot */
+	int binary;              /* not fit for a terminal */
+	int has_time_line;       /* it can show inferred calls (the option `inferred`) */
+	int has_no_calls;        /* it has no place for `call` events; that they are left out is noted */
+	int forgets;             /* streams need nothing of one another: each has a fresh dictionary */
+	unsigned passes;         /* times it reads the events, for progress */
 	int (*write)(struct lode_export *export, struct lode_error *error);
 };
 
@@ -103,7 +103,7 @@ int lode_export_blocks(struct lode_export *export, struct lode_export_stream *so
  * Appends what people call a thread: its name and number, with the stream in
  * front when there are several.
  */
-void lode_export_thread_name(const struct lode_export *export, const struct lode_stream *stream,
-			     uint32_t thread, struct lode_buffer *buffer);
+void lode_export_thread_name(const struct lode_export *export, const struct lode_stream *stream, uint32_t thread,
+			     struct lode_buffer *buffer);
 
 #endif

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #define PROCESSED_VERSION 57
-#define GECKO_VERSION	  31
+#define GECKO_VERSION     31
 #define RESOURCE_LIBRARY  1 /* the format's number for "a library" */
 
 /* The categories of frames: the kinds of modules, behind the one the format demands. */
@@ -44,8 +44,8 @@ static const struct {
 	const char *name;
 	const char *color;
 } categories[] = {
-	{"Other", "grey"},    {"User", "yellow"}, {"Library", "blue"},
-	{"Kernel", "orange"}, {"JIT", "green"},	  {"Waiting", "purple"},
+	{ "Other", "grey" },    { "User", "yellow" }, { "Library", "blue" },
+	{ "Kernel", "orange" }, { "JIT", "green" },   { "Waiting", "purple" },
 };
 
 enum marker_kind {
@@ -70,9 +70,9 @@ struct writer {
 	struct lode_json json;
 	struct lode_spool spool;
 	struct lode_stream *stream;
-	uint64_t start;			     /* time 0 of the profile */
+	uint64_t start;                      /* time 0 of the profile */
 	uint32_t marker_names[MARKER_KINDS]; /* strings */
-	struct lode_renumber nodes;	     /* of one thread */
+	struct lode_renumber nodes;          /* of one thread */
 	struct lode_renumber frames;
 	struct lode_renumber modules;
 	uint32_t *path; /* nodes from one up to a known one */
@@ -134,8 +134,7 @@ static int use_stack(struct writer *writer, uint32_t node, struct lode_error *er
 	return 0;
 }
 
-static int use_list(struct writer *writer, uint32_t thread, enum lode_event_type type,
-		    struct lode_error *error)
+static int use_list(struct writer *writer, uint32_t thread, enum lode_event_type type, struct lode_error *error)
 {
 	struct lode_spool_cursor cursor;
 	struct lode_spool_record record;
@@ -283,38 +282,38 @@ static int write_table(struct writer *writer, const char *key, uint32_t length, 
 static int write_tables(struct writer *writer, struct lode_error *error)
 {
 	static const struct column stacks[] = {
-		{"frame", cell_stack_frame},
-		{"prefix", cell_stack_prefix},
-		{NULL, NULL},
+		{ "frame", cell_stack_frame },
+		{ "prefix", cell_stack_prefix },
+		{ NULL, NULL },
 	};
 	static const struct column frames[] = {
-		{"address", cell_minus_one},
-		{"inlineDepth", cell_zero},
-		{"category", cell_frame_category},
-		{"subcategory", cell_zero},
-		{"func", cell_self},
-		{"nativeSymbol", cell_null},
-		{"innerWindowID", cell_zero},
-		{"line", cell_null},
-		{"column", cell_null},
-		{NULL, NULL},
+		{ "address", cell_minus_one },
+		{ "inlineDepth", cell_zero },
+		{ "category", cell_frame_category },
+		{ "subcategory", cell_zero },
+		{ "func", cell_self },
+		{ "nativeSymbol", cell_null },
+		{ "innerWindowID", cell_zero },
+		{ "line", cell_null },
+		{ "column", cell_null },
+		{ NULL, NULL },
 	};
 	static const struct column functions[] = {
-		{"name", cell_function_name},  {"isJS", cell_false},
-		{"relevantForJS", cell_false}, {"resource", cell_function_resource},
-		{"fileName", cell_null},       {"lineNumber", cell_null},
-		{"columnNumber", cell_null},   {NULL, NULL},
+		{ "name", cell_function_name },  { "isJS", cell_false },
+		{ "relevantForJS", cell_false }, { "resource", cell_function_resource },
+		{ "fileName", cell_null },       { "lineNumber", cell_null },
+		{ "columnNumber", cell_null },   { NULL, NULL },
 	};
 	static const struct column resources[] = {
-		{"lib", cell_resource_library},
-		{"name", cell_resource_name},
-		{"host", cell_null},
-		{"type", cell_one},
-		{NULL, NULL},
+		{ "lib", cell_resource_library },
+		{ "name", cell_resource_name },
+		{ "host", cell_null },
+		{ "type", cell_one },
+		{ NULL, NULL },
 	};
 	static const struct column symbols[] = {
-		{"libIndex", cell_zero},     {"address", cell_zero}, {"name", cell_zero},
-		{"functionSize", cell_null}, {NULL, NULL},
+		{ "libIndex", cell_zero },     { "address", cell_zero }, { "name", cell_zero },
+		{ "functionSize", cell_null }, { NULL, NULL },
 	};
 	int code = write_table(writer, "stackTable", writer->nodes.count, stacks, error);
 
@@ -346,8 +345,7 @@ static void sample_weight(struct writer *writer, const struct lode_spool_record 
 	write_time(writer, lode_spool_cost(record));
 }
 
-static int write_sample_column(struct writer *writer, const char *key, uint32_t thread,
-			       enum lode_event_type type,
+static int write_sample_column(struct writer *writer, const char *key, uint32_t thread, enum lode_event_type type,
 			       void (*cell)(struct writer *, const struct lode_spool_record *),
 			       struct lode_error *error)
 {
@@ -417,7 +415,7 @@ static void marker_category(struct writer *writer, const struct marker *marker)
 
 static void marker_data(struct writer *writer, const struct marker *marker)
 {
-	static const char *const types[] = {"Wait", "Call", "Symptom"};
+	static const char *const types[] = { "Wait", "Call", "Symptom" };
 	struct lode_json *json = &writer->json;
 
 	lode_json_object(json);
@@ -519,8 +517,8 @@ static int write_markers(struct writer *writer, uint32_t thread, int with, struc
 		const char *key;
 		void (*cell)(struct writer *, const struct marker *);
 	} columns[] = {
-		{"data", marker_data},	 {"name", marker_name},	  {"startTime", marker_start},
-		{"endTime", marker_end}, {"phase", marker_phase}, {"category", marker_category},
+		{ "data", marker_data },   { "name", marker_name },   { "startTime", marker_start },
+		{ "endTime", marker_end }, { "phase", marker_phase }, { "category", marker_category },
 	};
 	int code = 0;
 
@@ -578,8 +576,7 @@ static int write_thread_names(struct writer *writer, uint32_t thread, enum lode_
 	return name->failed ? lode_fail_memory(error) : 0;
 }
 
-static int write_thread(struct writer *writer, uint32_t thread, enum lode_event_type type,
-			struct lode_error *error)
+static int write_thread(struct writer *writer, uint32_t thread, enum lode_event_type type, struct lode_error *error)
 {
 	struct lode_json *json = &writer->json;
 	int code;
@@ -696,7 +693,7 @@ static void write_field(struct lode_json *json, const char *key, const char *lab
 
 static void write_schema(struct lode_json *json, const char *name, const char *description, int with_waker)
 {
-	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
+	static const char *const places[] = { "marker-chart", "marker-table", "timeline-overview" };
 
 	lode_json_object(json);
 	lode_json_key_text(json, "name", name);
@@ -798,8 +795,8 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 	lode_json_key(json, "shared");
 	lode_json_object(json);
 	if (code == 0)
-		code = write_column(writer, "stringArray", (uint32_t)writer->export->dictionary.frames.strings.count,
-				    cell_string, error);
+		code = write_column(writer, "stringArray",
+				    (uint32_t)writer->export->dictionary.frames.strings.count, cell_string, error);
 	lode_json_object_end(json);
 	lode_json_object_end(json);
 	lode_json_line(json);
@@ -808,7 +805,7 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 
 static int init(struct writer *writer, struct lode_error *error)
 {
-	static const char *const names[MARKER_KINDS] = {"wait", "call", "symptom"};
+	static const char *const names[MARKER_KINDS] = { "wait", "call", "symptom" };
 
 	lode_json_init(&writer->json, &writer->export->output->buffer);
 	for (int i = 0; i < MARKER_KINDS; i++) {
@@ -823,7 +820,7 @@ static int init(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export};
+	struct writer writer = { .export = export };
 	int code = init(&writer, error);
 
 	if (code == 0)

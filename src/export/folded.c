@@ -16,7 +16,7 @@ struct writer {
 	enum lode_event_type type;
 	struct lode_folded_texts texts;
 	uint64_t *sums; /* a node each */
-	uint8_t *met;	/* a node each: it has events, even if their costs are 0 */
+	uint8_t *met;   /* a node each: it has events, even if their costs are 0 */
 	size_t sums_capacity;
 	size_t met_capacity;
 	size_t nodes_done;
@@ -54,8 +54,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	int code = 0;
 
 	for (size_t i = 0; i < events->count && code == 0; i++) {
-		uint64_t value =
-			type == LODE_CALL ? lode_events_weight(events, i) : lode_events_cost(events, i);
+		uint64_t value = type == LODE_CALL ? lode_events_weight(events, i) : lode_events_cost(events, i);
 
 		writer->no_stack += events->stack[i] == 0;
 		if (writer->export->options->per_event)
@@ -76,8 +75,8 @@ static int read_stream(void *context, struct lode_export_stream *source, struct 
 	if (code == 0)
 		code = grow_sums(writer, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, source, 1u << writer->type, columns, take_block,
-					  writer, error);
+		code = lode_export_blocks(writer->export, source, 1u << writer->type, columns, take_block, writer,
+					  error);
 	return code;
 }
 
@@ -150,8 +149,7 @@ static void write_notes(const struct writer *writer)
 
 	note_waits(writer);
 	lode_folded_texts_tell(&writer->texts, notes);
-	lode_notes_add(notes, writer->no_stack, "events without a stack, written as " LODE_FOLDED_NO_STACK,
-		       NULL);
+	lode_notes_add(notes, writer->no_stack, "events without a stack, written as " LODE_FOLDED_NO_STACK, NULL);
 	lode_notes_add(notes, writer->overflows, "sums too large for 64 bits, cut", NULL);
 }
 
@@ -159,19 +157,19 @@ static int write_sums(struct writer *writer, struct lode_error *error)
 {
 	struct lode_folded_table table = {
 		.dictionary = &writer->export->dictionary,
-		.columns = {writer->sums},
+		.columns = { writer->sums },
 		.column_count = 1,
 		.wanted = writer->met,
 		.node_count = writer->nodes_done,
 	};
 
-	return lode_folded_write(&table, &writer->texts, writer->export->output,
-				 writer->export->options->notes, error);
+	return lode_folded_write(&table, &writer->texts, writer->export->output, writer->export->options->notes,
+				 error);
 }
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export};
+	struct writer writer = { .export = export };
 	int code = choose_type(export, &writer.type, error);
 
 	if (code < 0)

@@ -50,8 +50,7 @@ int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_fra
 
 void lode_folded_texts_tell(const struct lode_folded_texts *texts, struct lode_notes *notes)
 {
-	lode_notes_add(notes, texts->changed, "frames changed because they hold a ;, a line end or nothing",
-		       NULL);
+	lode_notes_add(notes, texts->changed, "frames changed because they hold a ;, a line end or nothing", NULL);
 }
 
 void lode_folded_texts_release(struct lode_folded_texts *texts)
@@ -159,14 +158,13 @@ static int compare_stacks(const void *left, const void *right, void *context)
 		a = tree->nodes[a].parent;
 		b = tree->nodes[b].parent;
 	}
-	return compare_frames(order->texts, tree->nodes[a].frame, a == leaf_a, tree->nodes[b].frame,
-			      b == leaf_b);
+	return compare_frames(order->texts, tree->nodes[a].frame, a == leaf_a, tree->nodes[b].frame, b == leaf_b);
 }
 
 static int write_sorted(const struct lode_folded_table *table, const struct lode_folded_texts *texts,
 			struct lode_output *output, struct lode_error *error)
 {
-	struct order order = {texts, &table->dictionary->tree};
+	struct order order = { texts, &table->dictionary->tree };
 	uint32_t *nodes = lode_calloc(table->node_count + 1, sizeof(*nodes));
 	uint64_t values[LODE_FOLDED_COLUMNS];
 	size_t count = 0;
@@ -182,8 +180,7 @@ static int write_sorted(const struct lode_folded_table *table, const struct lode
 	for (size_t i = 0; i < count && code == 0; i++) {
 		for (unsigned k = 0; k < table->column_count; k++)
 			values[k] = table->columns[k][nodes[i]];
-		code = lode_folded_line(texts, order.tree, nodes[i], values, table->column_count, output,
-					error);
+		code = lode_folded_line(texts, order.tree, nodes[i], values, table->column_count, output, error);
 	}
 	lode_free(nodes);
 	return code;
@@ -225,9 +222,9 @@ static int merge_frames(struct merged *merged, const struct lode_folded_texts *t
 static int merge_nodes(struct merged *merged, const struct lode_stack_tree *tree)
 {
 	for (uint32_t i = 1; i < tree->count; i++) {
-		merged->nodes[i] =
-			lode_stack_tree_child(&merged->dictionary.tree, merged->nodes[tree->nodes[i].parent],
-					      merged->frames[tree->nodes[i].frame]);
+		merged->nodes[i] = lode_stack_tree_child(&merged->dictionary.tree,
+							 merged->nodes[tree->nodes[i].parent],
+							 merged->frames[tree->nodes[i].frame]);
 		if (merged->nodes[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}
@@ -285,9 +282,8 @@ static void merged_release(struct merged *merged)
 static int write_merged(const struct lode_folded_table *table, const struct lode_folded_texts *texts,
 			struct lode_output *output, struct lode_notes *notes, struct lode_error *error)
 {
-	struct merged merged = {.overflows = 0};
-	struct lode_folded_table other = {.dictionary = &merged.dictionary,
-					  .column_count = table->column_count};
+	struct merged merged = { .overflows = 0 };
+	struct lode_folded_table other = { .dictionary = &merged.dictionary, .column_count = table->column_count };
 	int code = 0;
 
 	if (lode_dictionary_init(&merged.dictionary) < 0)

@@ -21,7 +21,7 @@
 /* All frames of a dictionary as they are written. A zeroed struct has none. */
 struct lode_folded_texts {
 	struct lode_buffer texts; /* one behind the other */
-	size_t *starts;		  /* of frame i; one more than frames */
+	size_t *starts;           /* of frame i; one more than frames */
 	size_t capacity;
 	size_t count;
 	uint64_t changed; /* could not be written as they are */

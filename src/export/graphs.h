@@ -15,8 +15,7 @@
  */
 void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
 		      struct lode_buffer *buffer);
-void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
-		   struct lode_buffer *buffer);
+void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_buffer *buffer);
 /* The search history graph. */
 void lode_hunt_dot(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 /* The tree, with functions at its leaves; and x against y. */

@@ -10,8 +10,8 @@ static const char *colour_of(enum lode_experiment_state state)
 {
 	static const char *const colours[LODE_EXPERIMENT_STATES] = {
 		[LODE_EXPERIMENT_NEVER_RUN] = "#ffffff", [LODE_EXPERIMENT_RUNNING] = "#f0e442",
-		[LODE_EXPERIMENT_TRUE] = "#d55e00",	 [LODE_EXPERIMENT_FALSE] = "#cccccc",
-		[LODE_EXPERIMENT_DEFERRED] = "#56b4e9",	 [LODE_EXPERIMENT_IMPOSSIBLE] = "#999999",
+		[LODE_EXPERIMENT_TRUE] = "#d55e00",      [LODE_EXPERIMENT_FALSE] = "#cccccc",
+		[LODE_EXPERIMENT_DEFERRED] = "#56b4e9",  [LODE_EXPERIMENT_IMPOSSIBLE] = "#999999",
 	};
 
 	return colours[state];
@@ -20,7 +20,7 @@ static const char *colour_of(enum lode_experiment_state state)
 static void put_node(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
-	struct lode_buffer label = {0};
+	struct lode_buffer label = { 0 };
 
 	lode_hunt_step(search, id, &label);
 	lode_buffer_print(buffer, "\te%u [label=\"", id);
@@ -30,8 +30,8 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 		lode_buffer_text(buffer, "\\n");
 		lode_hunt_measured(experiment, buffer);
 	}
-	lode_buffer_print(buffer, "\", fillcolor=\"%s\", tooltip=\"%s, %s\"%s];\n",
-			  colour_of(experiment->state), lode_experiment_state_name(experiment->state),
+	lode_buffer_print(buffer, "\", fillcolor=\"%s\", tooltip=\"%s, %s\"%s];\n", colour_of(experiment->state),
+			  lode_experiment_state_name(experiment->state),
 			  lode_experiment_origin_name(experiment->origin),
 			  experiment->origin == LODE_ORIGIN_DEEP_START ? ", penwidth=3" : "");
 	lode_buffer_release(&label);

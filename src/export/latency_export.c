@@ -16,7 +16,7 @@
 static int write_folded(const struct lode_folded_table *table, struct lode_output *output,
 			struct lode_notes *notes, struct lode_error *error)
 {
-	struct lode_folded_texts texts = {0};
+	struct lode_folded_texts texts = { 0 };
 	int code = lode_folded_texts_add(&texts, &table->dictionary->frames, error);
 
 	if (!code)
@@ -33,7 +33,7 @@ int lode_latency_folded(const struct lode_latency_report *report, struct lode_ou
 	uint8_t *wanted = lode_calloc(latency->node_count, 1);
 	struct lode_folded_table table = {
 		.dictionary = &latency->dictionary,
-		.columns = {latency->own},
+		.columns = { latency->own },
 		.column_count = 1,
 		.wanted = wanted,
 		.node_count = latency->node_count,
@@ -49,15 +49,15 @@ int lode_latency_folded(const struct lode_latency_report *report, struct lode_ou
 	return code;
 }
 
-int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output,
-		     struct lode_notes *notes, struct lode_error *error)
+int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output, struct lode_notes *notes,
+		     struct lode_error *error)
 {
 	const struct lode_diff *diff = report->diff;
 	size_t nodes = diff->dictionary->tree.count;
 	uint8_t *wanted = lode_calloc(nodes, 1);
 	struct lode_folded_table table = {
 		.dictionary = diff->dictionary,
-		.columns = {diff->base, diff->slow},
+		.columns = { diff->base, diff->slow },
 		.column_count = 2,
 		.wanted = wanted,
 		.node_count = nodes,
@@ -97,9 +97,9 @@ static uint64_t *own_idle(const struct lode_latency *latency)
 static int write_types(struct lode_pprof *pprof, const uint32_t *strings, struct lode_error *error)
 {
 	static const enum text types[][2] = {
-		{TEXT_CALLS, TEXT_COUNT},
-		{TEXT_LATENCY, TEXT_NANOSECONDS},
-		{TEXT_IDLE, TEXT_NANOSECONDS},
+		{ TEXT_CALLS, TEXT_COUNT },
+		{ TEXT_LATENCY, TEXT_NANOSECONDS },
+		{ TEXT_IDLE, TEXT_NANOSECONDS },
 	};
 	int code = 0;
 
@@ -111,15 +111,14 @@ static int write_types(struct lode_pprof *pprof, const uint32_t *strings, struct
 }
 
 static int write_profile(struct lode_pprof *pprof, const struct lode_latency *latency,
-			 const struct lode_contexts *contexts, const uint32_t *strings,
-			 struct lode_error *error)
+			 const struct lode_contexts *contexts, const uint32_t *strings, struct lode_error *error)
 {
 	uint64_t *idle = own_idle(latency);
 	int code = idle ? write_types(pprof, strings, error) : lode_fail_memory(error);
 
 	for (size_t i = 0; !code && i < contexts->count; i++) {
 		uint32_t node = contexts->nodes[i];
-		uint64_t values[] = {latency->nodes[node].count, latency->own[node], idle[node]};
+		uint64_t values[] = { latency->nodes[node].count, latency->own[node], idle[node] };
 
 		lode_pprof_sample(pprof, node, values, sizeof(values) / sizeof(values[0]));
 		code = lode_pprof_message(pprof, LODE_PPROF_PROFILE_SAMPLE, error);
@@ -131,14 +130,13 @@ static int write_profile(struct lode_pprof *pprof, const struct lode_latency *la
 int lode_latency_pprof(struct lode_latency *latency, const struct lode_contexts *contexts,
 		       struct lode_output *output, struct lode_error *error)
 {
-	static const char *const texts[TEXTS] = {"calls", "count", "latency", "idle", "nanoseconds"};
+	static const char *const texts[TEXTS] = { "calls", "count", "latency", "idle", "nanoseconds" };
 	struct lode_pprof pprof;
 	uint32_t strings[TEXTS];
 	int code = lode_pprof_open(&pprof, output, &latency->dictionary, error);
 
 	for (int i = 0; !code && i < TEXTS; i++) {
-		strings[i] =
-			lode_strings_add(&latency->dictionary.frames.strings, texts[i], strlen(texts[i]));
+		strings[i] = lode_strings_add(&latency->dictionary.frames.strings, texts[i], strlen(texts[i]));
 		if (strings[i] == LODE_NONE)
 			code = lode_fail_memory(error);
 	}

@@ -21,7 +21,7 @@ int lode_latency_pprof(struct lode_latency *latency, const struct lode_contexts 
  * Writes folded stacks with two values each, own latency in the base and in the slow
  * streams, ns per stream, as tools for differential flame graphs take them.
  */
-int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output,
-		     struct lode_notes *notes, struct lode_error *error);
+int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output, struct lode_notes *notes,
+		     struct lode_error *error);
 
 #endif

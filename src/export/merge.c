@@ -83,8 +83,7 @@ static int fill(struct lode_merge *merge, struct lode_merge_type *type, struct l
 	while (!code && type->next < type->block_count) {
 		size_t block = type->blocks[type->next];
 
-		if (type->open_count &&
-		    lode_store_block(merge->source->store, block)->first_t > time_of(type->open))
+		if (type->open_count && lode_store_block(merge->source->store, block)->first_t > time_of(type->open))
 			break;
 		code = open_block(merge, type, block, error);
 		type->next++;
@@ -172,8 +171,7 @@ static enum lode_event_type earliest(const struct lode_merge *merge)
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		if (!merge->types[type].open_count)
 			continue;
-		if (best == LODE_EVENT_TYPES ||
-		    time_of(merge->types[type].open) < time_of(merge->types[best].open))
+		if (best == LODE_EVENT_TYPES || time_of(merge->types[type].open) < time_of(merge->types[best].open))
 			best = (enum lode_event_type)type;
 	}
 	return best;

@@ -109,15 +109,15 @@ struct writer {
 	enum lode_event_type type;
 	uint32_t *attributes; /* by thread: number of its first attribute; 0: it has none yet */
 	uint32_t *wakers;     /* the same as a waker */
-	uint32_t *cpus;	      /* by CPU: number of its attribute */
+	uint32_t *cpus;       /* by CPU: number of its attribute */
 	uint32_t attribute_count;
-	uint8_t *used; /* by stack: a sample has it */
+	uint8_t *used;          /* by stack: a sample has it */
 	uint32_t *waker_stacks; /* by stack: number of its attribute as that of a waker */
 	size_t used_count;
 	size_t used_capacity;
 	size_t waker_capacity;
 	struct lode_buffer attribute_table; /* fields of the dictionary */
-	struct lode_buffer profile;	    /* being built: its samples */
+	struct lode_buffer profile;         /* being built: its samples */
 	struct lode_buffer inner;
 	struct lode_buffer value;
 	struct lode_buffer outer;
@@ -211,7 +211,7 @@ static void end_sample(struct writer *writer)
 {
 	const struct lode_event *event = &writer->sample;
 	struct lode_buffer *sample = &writer->inner;
-	struct lode_buffer packed = {0};
+	struct lode_buffer packed = { 0 };
 
 	if (!writer->events)
 		return;
@@ -232,8 +232,8 @@ static void end_sample(struct writer *writer)
 
 static int is_same_sample(const struct lode_event *a, const struct lode_event *b)
 {
-	return a->thread == b->thread && a->stack == b->stack && a->waker == b->waker && a->waker_stack == b->waker_stack &&
-	       a->cpu == b->cpu;
+	return a->thread == b->thread && a->stack == b->stack && a->waker == b->waker &&
+	       a->waker_stack == b->waker_stack && a->cpu == b->cpu;
 }
 
 static void add_event(struct writer *writer, const struct lode_event *event)
@@ -251,8 +251,7 @@ static void add_event(struct writer *writer, const struct lode_event *event)
 
 /* ---- resources ---- */
 
-static void put_key_value(struct writer *writer, struct lode_buffer *resource, const char *key,
-			  const char *text)
+static void put_key_value(struct writer *writer, struct lode_buffer *resource, const char *key, const char *text)
 {
 	lode_protobuf_put_text(&writer->value, ANY_TEXT, text);
 	lode_protobuf_put_text(&writer->inner, KEY_VALUE_KEY, key);
@@ -263,7 +262,7 @@ static void put_key_value(struct writer *writer, struct lode_buffer *resource, c
 static void put_resource(struct writer *writer, struct lode_buffer *resource)
 {
 	const struct lode_stream *stream = writer->stream;
-	struct lode_buffer facts = {0};
+	struct lode_buffer facts = { 0 };
 
 	lode_stream_facts_put(&facts, stream, 0);
 	lode_buffer_byte(&facts, '\0');
@@ -283,7 +282,7 @@ static void put_resource(struct writer *writer, struct lode_buffer *resource)
 /* 16 bytes: the stream's id, with the kind in the last one. */
 static void put_profile_id(struct writer *writer, struct lode_buffer *profile)
 {
-	unsigned char id[16] = {0};
+	unsigned char id[16] = { 0 };
 	unsigned digit;
 
 	for (size_t i = 0; i < sizeof(id) && sscanf(writer->entry->id + 2 * i, "%2x", &digit) == 1; i++)
@@ -296,7 +295,7 @@ static void put_profile_id(struct writer *writer, struct lode_buffer *profile)
 static int end_profile(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_corpus_entry *entry = writer->entry;
-	struct lode_buffer *profile = &writer->profile, *outer = &writer->outer, resource = {0}, scope = {0};
+	struct lode_buffer *profile = &writer->profile, *outer = &writer->outer, resource = { 0 }, scope = { 0 };
 
 	end_sample(writer);
 	if (!profile->size && !profile->failed)
@@ -353,7 +352,7 @@ static int grow_stacks(struct writer *writer)
 
 static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
-	static const enum lode_event_type types[] = {LODE_RUN, LODE_WAIT};
+	static const enum lode_event_type types[] = { LODE_RUN, LODE_WAIT };
 	struct writer *writer = context;
 	int code = 0;
 
@@ -367,8 +366,8 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 		code = lode_fail_memory(error);
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
-		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS,
-					  take_block, writer, error);
+		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS, take_block,
+					  writer, error);
 		if (code == 0)
 			code = end_profile(writer, error);
 	}
@@ -381,7 +380,7 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 
 static void put_module(struct writer *writer, const struct lode_module *module)
 {
-	struct lode_buffer packed = {0};
+	struct lode_buffer packed = { 0 };
 
 	lode_protobuf_put_number(&writer->outer, MAPPING_FILE, module->path ? module->path : module->name);
 	lode_buffer_varint(&packed, writer->attribute_count);
@@ -441,7 +440,7 @@ static void put_stacks(struct writer *writer, struct lode_buffer *dictionary)
 static int write_dictionary(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_strings *strings = &writer->export->dictionary.frames.strings;
-	struct lode_buffer dictionary = {0};
+	struct lode_buffer dictionary = { 0 };
 
 	put_modules(writer, &dictionary);
 	put_frames(writer, &dictionary);
@@ -491,7 +490,7 @@ static void release(struct writer *writer)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export};
+	struct writer writer = { .export = export };
 	int code;
 
 	code = init(&writer, error);
@@ -499,8 +498,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 		code = lode_export_streams(export, write_stream, &writer, error);
 	if (code == 0)
 		code = write_dictionary(&writer, error);
-	lode_notes_add(export->options->notes, writer.delays, "times on the run queue, which this format has no place for",
-		       NULL);
+	lode_notes_add(export->options->notes, writer.delays,
+		       "times on the run queue, which this format has no place for", NULL);
 	release(&writer);
 	return code;
 }

@@ -107,11 +107,11 @@ enum {
 struct writer {
 	struct lode_export *export;
 	const struct lode_stream *stream; /* the one being written */
-	size_t number;			  /* its place among the streams */
-	uint64_t first_track; /* thread i has track first_track + 2 * i, a process the one behind it */
+	size_t number;                    /* its place among the streams */
+	uint64_t first_track;             /* thread i has track first_track + 2 * i, a process the one behind it */
 	uint64_t next_track;
 	uint64_t next_flow;
-	uint64_t weighted; /* events that represent several */
+	uint64_t weighted;   /* events that represent several */
 	uint64_t *run_times; /* by thread: the sum of its samples so far */
 	struct lode_buffer packet;
 	struct lode_buffer data;  /* what the packet is about */
@@ -353,7 +353,8 @@ static int write_run(struct writer *writer, const struct lode_event *event, stru
 		lode_protobuf_put_number(&writer->data, SAMPLE_CALLSTACK, event->stack);
 	lode_protobuf_put_number(&writer->data, SAMPLE_MODE, is_kernel ? MODE_KERNEL : MODE_USER);
 	writer->run_times[event->thread] =
-		lode_add_saturating(writer->run_times[event->thread], lode_weighted(event->cost, event->weight ? event->weight : 1));
+		lode_add_saturating(writer->run_times[event->thread],
+				    lode_weighted(event->cost, event->weight ? event->weight : 1));
 	lode_protobuf_put_number(&writer->data, SAMPLE_COUNTER, writer->run_times[event->thread]);
 	return end_packet(writer, PACKET_PERF_SAMPLE, &event->t, error);
 }
@@ -428,7 +429,7 @@ static int write_mark(struct writer *writer, const struct mark *mark, struct lod
 
 static int write_end(struct writer *writer, uint64_t track, uint64_t t, struct lode_error *error)
 {
-	struct mark end = {.type = TYPE_END, .track = track, .t = t};
+	struct mark end = { .type = TYPE_END, .track = track, .t = t };
 
 	return write_mark(writer, &end, error);
 }
@@ -443,21 +444,20 @@ static const char *name_of(const struct writer *writer, const struct lode_event 
 }
 
 /* The end of a wait: the waker's mark, and the time on the run queue or another mark. */
-static int write_waking(struct writer *writer, const struct lode_event *event, uint64_t t,
-			struct lode_error *error)
+static int write_waking(struct writer *writer, const struct lode_event *event, uint64_t t, struct lode_error *error)
 {
 	int is_known = event->waker != LODE_NONE;
-	struct mark wakes = {.type = TYPE_INSTANT,
-			     .t = t,
-			     .category = "waking",
-			     .name = "wakes",
-			     .stack = event->waker_stack};
-	struct mark woken = {.type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
-			     .track = track_of(writer, event->thread),
-			     .t = t,
-			     .category = "delay",
-			     .name = event->delay ? "on the run queue" : "woken",
-			     .flow_ends = 1};
+	struct mark wakes = { .type = TYPE_INSTANT,
+			      .t = t,
+			      .category = "waking",
+			      .name = "wakes",
+			      .stack = event->waker_stack };
+	struct mark woken = { .type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
+			      .track = track_of(writer, event->thread),
+			      .t = t,
+			      .category = "delay",
+			      .name = event->delay ? "on the run queue" : "woken",
+			      .flow_ends = 1 };
 	int code = 0;
 
 	if (is_known) {
@@ -475,13 +475,13 @@ static int write_waking(struct writer *writer, const struct lode_event *event, u
 static int write_wait(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
 	uint64_t end = lode_add_saturating(event->t, event->cost);
-	struct mark mark = {.type = TYPE_BEGIN,
-			    .track = track_of(writer, event->thread),
-			    .t = event->t,
-			    .category = "wait",
-			    .name = name_of(writer, event, "wait"),
-			    .stack = event->stack,
-			    .event = event};
+	struct mark mark = { .type = TYPE_BEGIN,
+			     .track = track_of(writer, event->thread),
+			     .t = event->t,
+			     .category = "wait",
+			     .name = name_of(writer, event, "wait"),
+			     .stack = event->stack,
+			     .event = event };
 	int code = write_mark(writer, &mark, error);
 
 	if (code == 0)
@@ -492,13 +492,13 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 /* A call that represents time in the run queue (a preemption) is a slice. */
 static int write_call(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
-	struct mark mark = {.type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
-			    .track = track_of(writer, event->thread),
-			    .t = event->t,
-			    .category = "call",
-			    .name = name_of(writer, event, "call"),
-			    .stack = event->stack,
-			    .event = event};
+	struct mark mark = { .type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
+			     .track = track_of(writer, event->thread),
+			     .t = event->t,
+			     .category = "call",
+			     .name = name_of(writer, event, "call"),
+			     .stack = event->stack,
+			     .event = event };
 	int code = write_mark(writer, &mark, error);
 
 	if (code < 0 || !event->delay)
@@ -509,11 +509,11 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 static int write_symptom(struct writer *writer, const struct lode_symptom *symptom, struct lode_error *error)
 {
 	const char *name = symptom->name ? text_of(writer, symptom->name) : "symptom";
-	struct mark mark = {.type = TYPE_BEGIN,
-			    .track = writer->next_track++,
-			    .t = symptom->t0,
-			    .category = "symptom",
-			    .name = name};
+	struct mark mark = { .type = TYPE_BEGIN,
+			     .track = writer->next_track++,
+			     .t = symptom->t0,
+			     .category = "symptom",
+			     .name = name };
 	int code;
 
 	lode_protobuf_put_number(&writer->data, TRACK_UUID, mark.track);
@@ -597,7 +597,7 @@ static void release(struct writer *writer)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export, .next_track = 1, .next_flow = 1};
+	struct writer writer = { .export = export, .next_track = 1, .next_flow = 1 };
 	int code;
 
 	if (export->count > MOST_STREAMS)

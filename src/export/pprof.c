@@ -42,15 +42,14 @@ struct writer {
 	struct lode_spool spool;
 	uint32_t strings[TEXTS];
 	struct lode_renumber nodes; /* of one thread */
-	struct sums *sums;	    /* of each numbered node */
+	struct sums *sums;          /* of each numbered node */
 	size_t sums_capacity;
 	struct lode_pprof pprof;
 };
 
 /* ---- samples ---- */
 
-static int add_list(struct writer *writer, uint32_t thread, enum lode_event_type type,
-		    struct lode_error *error)
+static int add_list(struct writer *writer, uint32_t thread, enum lode_event_type type, struct lode_error *error)
 {
 	struct lode_spool_cursor cursor;
 	struct lode_spool_record record;
@@ -100,8 +99,8 @@ static void put_labels(struct writer *writer, const struct lode_stream *stream, 
 		put_label_text(writer, TEXT_STREAM, stream->name);
 }
 
-static int put_sample(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
-		      uint32_t number, struct lode_error *error)
+static int put_sample(struct writer *writer, const struct lode_stream *stream, uint32_t thread, uint32_t number,
+		      struct lode_error *error)
 {
 	lode_pprof_sample(&writer->pprof, writer->nodes.ids[number], writer->sums[number].values, 4);
 	put_labels(writer, stream, thread);
@@ -125,7 +124,8 @@ static int write_thread(struct writer *writer, const struct lode_stream *stream,
 static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
 	struct writer *writer = context;
-	int code = lode_spool_fill(&writer->spool, writer->export, source, 1u << LODE_RUN | 1u << LODE_WAIT, 0, error);
+	int code = lode_spool_fill(&writer->spool, writer->export, source, 1u << LODE_RUN | 1u << LODE_WAIT, 0,
+				   error);
 
 	if (code < 0)
 		return code;
@@ -140,8 +140,7 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 static int put_value_type(struct writer *writer, unsigned field, enum text type, enum text unit,
 			  struct lode_error *error)
 {
-	return lode_pprof_value_type(&writer->pprof, field, writer->strings[type], writer->strings[unit],
-				     error);
+	return lode_pprof_value_type(&writer->pprof, field, writer->strings[type], writer->strings[unit], error);
 }
 
 static int write_types(struct writer *writer, struct lode_error *error)
@@ -149,13 +148,11 @@ static int write_types(struct writer *writer, struct lode_error *error)
 	int code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_SAMPLES, TEXT_COUNT, error);
 
 	if (code == 0)
-		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_CPU, TEXT_NANOSECONDS,
-				      error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_CPU, TEXT_NANOSECONDS, error);
 	if (code == 0)
 		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_WAITS, TEXT_COUNT, error);
 	if (code == 0)
-		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_WAIT, TEXT_NANOSECONDS,
-				      error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_WAIT, TEXT_NANOSECONDS, error);
 	return code;
 }
 
@@ -180,8 +177,7 @@ static int write_summary(struct writer *writer, struct lode_error *error)
 	lode_pprof_number(&writer->pprof.plain, LODE_PPROF_PROFILE_DEFAULT_TYPE,
 			  writer->strings[runs ? TEXT_CPU : TEXT_WAIT]);
 	if (runs) {
-		code = put_value_type(writer, LODE_PPROF_PROFILE_PERIOD_TYPE, TEXT_CPU, TEXT_NANOSECONDS,
-				      error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_PERIOD_TYPE, TEXT_CPU, TEXT_NANOSECONDS, error);
 		lode_pprof_number(&writer->pprof.plain, LODE_PPROF_PROFILE_PERIOD,
 				  lode_pprof_signed(run_cost / runs));
 	}
@@ -213,7 +209,7 @@ static int init(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export};
+	struct writer writer = { .export = export };
 	int code = init(&writer, error);
 
 	if (code == 0)

@@ -186,8 +186,7 @@ int lode_pprof_open(struct lode_pprof *pprof, struct lode_output *output, struct
 	pprof->packer.zalloc = zlib_alloc;
 	pprof->packer.zfree = zlib_free;
 	/* 15 bits of window and 16 for a gzip header. */
-	if (deflateInit2(&pprof->packer, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
-	    Z_OK)
+	if (deflateInit2(&pprof->packer, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return lode_fail_memory(error);
 	pprof->open = 1;
 	return 0;

@@ -18,7 +18,7 @@ static uint32_t find_process(const struct lode_stream *stream, const struct lode
 
 int lode_process_leaders(const struct lode_stream *stream, uint32_t *first, uint32_t *leaders)
 {
-	struct lode_index index = {0};
+	struct lode_index index = { 0 };
 	int code = 0;
 
 	for (uint32_t i = 0; i < stream->thread_count && code == 0; i++) {

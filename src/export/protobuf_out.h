@@ -33,8 +33,7 @@ static inline void lode_protobuf_put_text(struct lode_buffer *message, unsigned 
 }
 
 /* Adds `inner` as a field, and empties it. */
-static inline void lode_protobuf_put_message(struct lode_buffer *message, unsigned field,
-					     struct lode_buffer *inner)
+static inline void lode_protobuf_put_message(struct lode_buffer *message, unsigned field, struct lode_buffer *inner)
 {
 	message->failed |= inner->failed;
 	lode_protobuf_put_bytes(message, field, inner->bytes ? inner->bytes : "", inner->size);

@@ -18,8 +18,7 @@ int lode_renumber_start(struct lode_renumber *renumber, size_t count, struct lod
 	    lode_grow(&renumber->ids, &renumber->ids_capacity, count, sizeof(uint32_t)) < 0)
 		return lode_fail_memory(error);
 	if (count > renumber->ids_known) {
-		memset(renumber->epochs + renumber->ids_known, 0,
-		       (count - renumber->ids_known) * sizeof(uint32_t));
+		memset(renumber->epochs + renumber->ids_known, 0, (count - renumber->ids_known) * sizeof(uint32_t));
 		renumber->ids_known = count;
 	}
 	/* After four thousand million epochs the old marks must go. */

@@ -12,7 +12,7 @@
 struct lode_renumber {
 	uint32_t *epochs;  /* in which id i was last numbered; 0: never */
 	uint32_t *numbers; /* its number then */
-	uint32_t *ids;	   /* the id of each number */
+	uint32_t *ids;     /* the id of each number */
 	size_t ids_known;  /* ids below this may be asked for */
 	size_t epochs_capacity;
 	size_t numbers_capacity;

@@ -116,8 +116,8 @@ static int write_profile(struct writer *writer, const struct lode_stream *stream
 			 enum lode_event_type type, struct lode_error *error)
 {
 	const struct lode_spool_list *list = lode_spool_list(&writer->spool, thread, type);
-	int code = begin_profile(writer, stream, thread, type == LODE_WAIT ? ", waiting" : ", running",
-				 list->cost, error);
+	int code = begin_profile(writer, stream, thread, type == LODE_WAIT ? ", waiting" : ", running", list->cost,
+				 error);
 
 	if (code < 0)
 		return code;
@@ -137,8 +137,7 @@ static uint64_t since_start(const struct writer *writer, uint64_t t)
 	return t > writer->start ? t - writer->start : 0;
 }
 
-static int write_step(struct writer *writer, const struct lode_call_step *step, int first,
-		      struct lode_error *error)
+static int write_step(struct writer *writer, const struct lode_call_step *step, int first, struct lode_error *error)
 {
 	struct lode_output *output = writer->export->output;
 	char *at = lode_buffer_room(&output->buffer, 40 + 2 * LODE_PUT_NUMBER);
@@ -176,7 +175,7 @@ static int write_evented(struct writer *writer, const struct lode_stream *stream
 {
 	struct lode_spool_cursor cursor;
 	struct lode_call_step step;
-	uint64_t span[2] = {0, 0};
+	uint64_t span[2] = { 0, 0 };
 	int first = 1;
 	int code = begin_profile(writer, stream, thread, "", lode_call_steps_count(calls, thread), error);
 
@@ -214,8 +213,8 @@ static int write_inferred(struct writer *writer, struct lode_export_stream *sour
 static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
 {
 	const struct lode_stream *stream = &source->stream;
-	int code = lode_spool_fill(&writer->spool, writer->export, source, 1u << LODE_RUN | 1u << LODE_WAIT,
-				   0, error);
+	int code = lode_spool_fill(&writer->spool, writer->export, source, 1u << LODE_RUN | 1u << LODE_WAIT, 0,
+				   error);
 
 	if (code < 0)
 		return code;
@@ -281,7 +280,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export, .start = lode_export_start(export)};
+	struct writer writer = { .export = export, .start = lode_export_start(export) };
 	int code;
 
 	lode_json_init(&writer.json, &export->output->buffer);

@@ -112,8 +112,8 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 			.weight = (uint32_t)lode_events_weight(events, i),
 		};
 
-		code = lode_spool_add(filler->spool, (size_t)events->thread[i] * LODE_EVENT_TYPES + type,
-				      &record, error);
+		code = lode_spool_add(filler->spool, (size_t)events->thread[i] * LODE_EVENT_TYPES + type, &record,
+				      error);
 	}
 	return code;
 }
@@ -135,12 +135,13 @@ int lode_spool_seal(struct lode_spool *spool, struct lode_error *error)
 int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
 		    unsigned types, unsigned columns, struct lode_error *error)
 {
-	struct filler filler = {spool, columns};
+	struct filler filler = { spool, columns };
 	int code = lode_spool_open(spool, source->stream.thread_count * LODE_EVENT_TYPES, error);
 
 	if (code < 0)
 		return code;
-	code = lode_export_blocks(export, source, types, columns | LODE_COST | LODE_STACK | LODE_THREAD | LODE_WEIGHT, take_block,
+	code = lode_export_blocks(export, source, types,
+				  columns | LODE_COST | LODE_STACK | LODE_THREAD | LODE_WEIGHT, take_block,
 				  &filler, error);
 	if (code == 0)
 		code = lode_spool_seal(spool, error);
@@ -167,7 +168,7 @@ int lode_spool_start(struct lode_spool *spool, uint32_t thread, enum lode_event_
 	size_t chunks = (size_t)((list->count + spool->chunk_records - 1) / spool->chunk_records);
 	uint64_t number = list->last;
 
-	*cursor = (struct lode_spool_cursor){.spool = spool, .left = list->count};
+	*cursor = (struct lode_spool_cursor){ .spool = spool, .left = list->count };
 	if (lode_grow(&spool->chain, &spool->chain_capacity, chunks, sizeof(*spool->chain)) < 0)
 		return lode_fail_memory(error);
 	for (size_t i = chunks; i-- > 0;) {

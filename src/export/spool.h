@@ -35,9 +35,9 @@ static inline uint64_t lode_spool_cost(const struct lode_spool_record *record)
 /* The events of one thread and type, on their way into the file. */
 struct lode_spool_list {
 	uint64_t count; /* events */
-	uint64_t cost;	/* sum of their costs times weights, saturating */
-	uint64_t last;	/* number of its last chunk in the file, plus one; 0: none */
-	uint32_t used;	/* records in the chunk being filled */
+	uint64_t cost;  /* sum of their costs times weights, saturating */
+	uint64_t last;  /* number of its last chunk in the file, plus one; 0: none */
+	uint32_t used;  /* records in the chunk being filled */
 };
 
 struct lode_spool {
@@ -49,7 +49,7 @@ struct lode_spool {
 	uint64_t chunk_count; /* in the file */
 	int fd;
 	struct lode_map map;
-	size_t touched;	 /* bytes of the map that may be in memory now */
+	size_t touched;  /* bytes of the map that may be in memory now */
 	uint64_t *chain; /* chunks of the list that is read, first to last */
 	size_t chain_capacity;
 };
@@ -57,11 +57,11 @@ struct lode_spool {
 /* One list being read, in the order of the stream. */
 struct lode_spool_cursor {
 	struct lode_spool *spool;
-	uint64_t left;		      /* events still to come */
-	size_t chunk;		      /* index in the chain of the next one */
+	uint64_t left;                /* events still to come */
+	size_t chunk;                 /* index in the chain of the next one */
 	const unsigned char *records; /* of this one */
-	size_t at;		      /* the next of them; backwards: one behind it */
-	uint64_t next;		      /* backwards: number of the next chunk, plus one */
+	size_t at;                    /* the next of them; backwards: one behind it */
+	uint64_t next;                /* backwards: number of the next chunk, plus one */
 };
 
 /*

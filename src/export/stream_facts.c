@@ -10,7 +10,8 @@ static const char *text_of(const struct lode_stream *stream, uint32_t string)
 	return lode_strings_get(&stream->dictionary->frames.strings, string);
 }
 
-static void put_attribute(struct lode_json *json, const struct lode_stream *stream, const struct lode_attribute *attribute)
+static void put_attribute(struct lode_json *json, const struct lode_stream *stream,
+			  const struct lode_attribute *attribute)
 {
 	const char *value = text_of(stream, attribute->value);
 

@@ -32,8 +32,7 @@ struct lode_hunt_archive {
 	size_t capacity;
 };
 
-int lode_hunt_archive_create(struct lode_hunt_archive **archive, struct lode_meter *meter,
-			     struct lode_error *error)
+int lode_hunt_archive_create(struct lode_hunt_archive **archive, struct lode_meter *meter, struct lode_error *error)
 {
 	*archive = lode_calloc(1, sizeof(**archive));
 	if (!*archive)
@@ -122,8 +121,7 @@ static uint32_t find_thread(const struct host *host, uint32_t number)
 	return LODE_NONE;
 }
 
-static uint32_t add_thread(struct lode_hunt_archive *archive, struct host *host, uint32_t process,
-			   uint32_t number)
+static uint32_t add_thread(struct lode_hunt_archive *archive, struct host *host, uint32_t process, uint32_t number)
 {
 	struct lode_strings *strings = &host->dictionary.frames.strings;
 	unsigned long pid = strtoul(name_of(archive, LODE_AXIS_PROCESS, process), NULL, 10), tid;
@@ -136,18 +134,15 @@ static uint32_t add_thread(struct lode_hunt_archive *archive, struct host *host,
 	text = lode_strings_add(strings, name, strlen(name));
 	thread = lode_stream_thread(&host->stream, (uint32_t)pid, (uint32_t)tid);
 	if (text == LODE_NONE || thread == LODE_NONE ||
-	    lode_grow(&host->threads, &host->thread_capacity, host->thread_count + 1,
-		      sizeof(*host->threads)) < 0 ||
-	    lode_index_insert(&host->thread_index, lode_hash_pair(number, 0), (uint32_t)host->thread_count) <
-		    0)
+	    lode_grow(&host->threads, &host->thread_capacity, host->thread_count + 1, sizeof(*host->threads)) < 0 ||
+	    lode_index_insert(&host->thread_index, lode_hash_pair(number, 0), (uint32_t)host->thread_count) < 0)
 		return LODE_NONE;
-	host->threads[host->thread_count++] = (struct thread){number, thread};
+	host->threads[host->thread_count++] = (struct thread){ number, thread };
 	host->stream.threads[thread].name = text;
 	return thread;
 }
 
-static uint32_t thread_of(struct lode_hunt_archive *archive, struct host *host, uint32_t process,
-			  uint32_t number)
+static uint32_t thread_of(struct lode_hunt_archive *archive, struct host *host, uint32_t process, uint32_t number)
 {
 	uint32_t thread = find_thread(host, number);
 
@@ -172,8 +167,7 @@ static uint32_t stack_of(struct lode_hunt_archive *archive, struct host *host, c
 	for (size_t i = 0; i < depth && node != LODE_NONE; i++) {
 		uint32_t frame = frame_of(archive, host, functions[i]);
 
-		node = frame == LODE_NONE ? LODE_NONE
-					  : lode_stack_tree_child(&host->dictionary.tree, node, frame);
+		node = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&host->dictionary.tree, node, frame);
 	}
 	return node;
 }
@@ -184,8 +178,7 @@ int lode_hunt_archive_sample(void *context, const struct lode_meter_sample *samp
 {
 	struct lode_hunt_archive *archive = context;
 	struct host *host = find_host(archive, sample->host);
-	struct lode_event event = {
-		.t = sample->t, .cost = sample->weight, .waker = LODE_NONE, .cpu = LODE_NO_CPU};
+	struct lode_event event = { .t = sample->t, .cost = sample->weight, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
 	if (!host)
 		return LODE_SYSTEM;
@@ -226,13 +219,13 @@ static uint32_t thread_of_focus(const struct host *host, const struct lode_focus
 	return thread == LODE_NONE && host->stream.thread_count ? 0 : thread;
 }
 
-static int archive_result(struct lode_hunt_archive *archive, struct host *host,
-			  const struct lode_search *search, uint32_t id)
+static int archive_result(struct lode_hunt_archive *archive, struct host *host, const struct lode_search *search,
+			  uint32_t id)
 {
 	const struct lode_history *history = lode_search_history(search);
 	const struct lode_experiment *experiment = &history->experiments[id];
 	const char *name = lode_hypothesis_name(experiment->hypothesis);
-	struct lode_event event = {.t = experiment->found, .waker = LODE_NONE, .cpu = LODE_NO_CPU};
+	struct lode_event event = { .t = experiment->found, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	uint32_t *functions = lode_calloc(history->count + 1, sizeof(*functions));
 	size_t depth = functions ? way_to(history, id, functions, history->count) : 0;
 	int code = LODE_SYSTEM;
@@ -260,9 +253,8 @@ static int set_number(struct lode_stream *stream, const char *key, double number
 static int set_result(struct lode_hunt_archive *archive, struct host *host,
 		      const struct lode_experiment *experiment)
 {
-	char *key =
-		lode_format("hunt: %s %s", lode_hypothesis_name(experiment->hypothesis),
-			    lode_program_function(archive->meter->program, experiment->focus.function)->name);
+	char *key = lode_format("hunt: %s %s", lode_hypothesis_name(experiment->hypothesis),
+				lode_program_function(archive->meter->program, experiment->focus.function)->name);
 	int code = key ? set_number(&host->stream, key, experiment->value) : LODE_SYSTEM;
 
 	lode_free(key);
@@ -318,8 +310,7 @@ static int draw_id(char id[33], struct lode_error *error)
 	unsigned char bytes[16];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return lode_fail(error, LODE_SYSTEM, "hunt: no random number for the stream: %s",
-				 strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "hunt: no random number for the stream: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 	return 0;

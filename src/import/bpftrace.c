@@ -34,7 +34,7 @@ struct reader {
 	uint32_t *frames; /* of the entry, leaf first */
 	size_t frame_count;
 	size_t frame_capacity;
-	size_t second; /* where the frames of a second stack begin; 0: there is none */
+	size_t second;           /* where the frames of a second stack begin; 0: there is none */
 	struct lode_buffer name; /* of its thread */
 	uint32_t tid;
 	uint32_t *named; /* threads without a number, by the string that is their name */
@@ -105,7 +105,8 @@ static uint32_t make_frame(struct reader *reader, struct span text)
 
 	if (space && text.length > 8 && is_offset((struct span){ text.text, (size_t)(space - text.text) }))
 		text = trim(behind(text, (size_t)(space - text.text)));
-	open = text.text && text.length && text.text[text.length - 1] == ')' ? memrchr(text.text, '(', text.length) : NULL;
+	open = text.text && text.length && text.text[text.length - 1] == ')' ? memrchr(text.text, '(', text.length)
+									     : NULL;
 	if (open > text.text && open[-1] == ' ') {
 		file = (struct span){ open + 1, (size_t)(text.text + text.length - open - 2) };
 		text = trim((struct span){ text.text, (size_t)(open - text.text) });
@@ -119,7 +120,8 @@ static uint32_t make_frame(struct reader *reader, struct span text)
 	module = lode_module_from_file(frames, file.text, file.length);
 	if (module == LODE_NONE)
 		return LODE_NONE;
-	return lode_frames_add(frames, module, text.length ? text.text : "[unknown]", text.length ? text.length : 9);
+	return lode_frames_add(frames, module, text.length ? text.text : "[unknown]",
+			       text.length ? text.length : 9);
 }
 
 static int add_frame(struct reader *reader, struct span text)
@@ -129,7 +131,8 @@ static int add_frame(struct reader *reader, struct span text)
 
 	if (frame == LODE_NONE) {
 		frame = make_frame(reader, text);
-		if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
+		if (frame == LODE_NONE ||
+		    lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
 			return lode_fail_memory(reader->error);
 	}
 	if (reader->frame_count >= LODE_STACK_DEPTH_LIMIT) {
@@ -215,9 +218,20 @@ static void clear(struct reader *reader)
 /* Whether a stack of frames ends where the kernel begins: a system call, an interrupt, a thread of its own. */
 static int ends_in_kernel(const struct reader *reader, size_t end)
 {
-	static const char *const roots[] = { "entry_",	       "do_syscall_64", "x64_sys_call", "el0",		"invoke_syscall", "ret_from_fork",
-					     "kthread",	       "asm_",		"secondary_startup", "cpu_startup_entry", "do_el0_svc",
-					     "ret_from_syscall", "system_call", "ret_fast_syscall" };
+	static const char *const roots[] = { "entry_",
+					     "do_syscall_64",
+					     "x64_sys_call",
+					     "el0",
+					     "invoke_syscall",
+					     "ret_from_fork",
+					     "kthread",
+					     "asm_",
+					     "secondary_startup",
+					     "cpu_startup_entry",
+					     "do_el0_svc",
+					     "ret_from_syscall",
+					     "system_call",
+					     "ret_fast_syscall" };
 	const char *function = lode_frames_function(&reader->dictionary.frames, reader->frames[end - 1]);
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
@@ -239,8 +253,8 @@ static void reverse(uint32_t *frames, size_t count)
 /* `@[ustack, kstack]` has the user's frames first: exchanges the two. */
 static void order_stacks(struct reader *reader)
 {
-	if (!reader->second || reader->second == reader->frame_count || !ends_in_kernel(reader, reader->frame_count) ||
-	    ends_in_kernel(reader, reader->second))
+	if (!reader->second || reader->second == reader->frame_count ||
+	    !ends_in_kernel(reader, reader->frame_count) || ends_in_kernel(reader, reader->second))
 		return;
 	reverse(reader->frames, reader->second);
 	reverse(reader->frames + reader->second, reader->frame_count - reader->second);
@@ -393,7 +407,8 @@ static void tell_notes(const struct reader *reader)
 	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!(options->unit_ns > 0))
 		lode_notes_add(options->notes, reader->entries,
-			       "counts without a unit: one counts as a nanosecond; --unit samples=10ms or the like says what it is",
+			       "counts without a unit: one counts as a nanosecond; --unit samples=10ms or the "
+			       "like says what it is",
 			       lode_input_name(reader->input));
 }
 
@@ -409,7 +424,8 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 	code = read_lines(&reader);
 	if (code == 0 && !reader.entries)
 		code = lode_fail(error, LODE_BAD_INPUT,
-				 "%s: no stack with a count was found in it; print one with `@[kstack, ustack, comm] = count()`",
+				 "%s: no stack with a count was found in it; print one with `@[kstack, ustack, "
+				 "comm] = count()`",
 				 lode_input_name(input));
 	tell_notes(&reader);
 	if (code == 0)
@@ -433,7 +449,10 @@ static int judge(struct span line)
 
 	if (line.length && line.text[0] == '@')
 		return memchr(line.text, '[', line.length) && !find_end(line) ? 90 : 0;
-	return line.length && strchr(" \t", line.text[0]) && tick && tick > text.text && !memchr(text.text, ' ', text.length) ? 75 : 0;
+	return line.length && strchr(" \t", line.text[0]) && tick && tick > text.text &&
+			       !memchr(text.text, ' ', text.length)
+		       ? 75
+		       : 0;
 }
 
 static int sniff(const unsigned char *bytes, size_t size, const char *name)

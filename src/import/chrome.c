@@ -65,7 +65,8 @@ struct reading {
 
 /* Members of an event. */
 struct members {
-	struct lode_json_value phase, name, category, ts, duration, cpu_duration, pid, tid, id, id2, sf, args, weight, cpu;
+	struct lode_json_value phase, name, category, ts, duration, cpu_duration, pid, tid, id, id2, sf, args,
+		weight, cpu;
 };
 
 static int fail_memory(struct reading *reading)
@@ -80,17 +81,24 @@ static struct lode_json_value *member_of(struct members *members, const char *ke
 #define IS(text) (memcmp(key, text, sizeof(text) - 1) == 0)
 	switch (length) {
 	case 2:
-		return IS("ph") ? &members->phase : IS("ts") ? &members->ts : IS("id") ? &members->id : IS("sf") ? &members->sf : NULL;
+		return IS("ph")   ? &members->phase
+		       : IS("ts") ? &members->ts
+		       : IS("id") ? &members->id
+		       : IS("sf") ? &members->sf
+				  : NULL;
 	case 3:
-		return IS("pid") ? &members->pid :
-		       IS("tid") ? &members->tid :
-		       IS("cat") ? &members->category :
-		       IS("dur") ? &members->duration :
-		       IS("id2") ? &members->id2 :
-		       IS("cpu") ? &members->cpu :
-				   NULL;
+		return IS("pid")   ? &members->pid
+		       : IS("tid") ? &members->tid
+		       : IS("cat") ? &members->category
+		       : IS("dur") ? &members->duration
+		       : IS("id2") ? &members->id2
+		       : IS("cpu") ? &members->cpu
+				   : NULL;
 	case 4:
-		return IS("name") ? &members->name : IS("args") ? &members->args : IS("tdur") ? &members->cpu_duration : NULL;
+		return IS("name")   ? &members->name
+		       : IS("args") ? &members->args
+		       : IS("tdur") ? &members->cpu_duration
+				    : NULL;
 	case 6:
 		return IS("weight") ? &members->weight : NULL;
 	default:
@@ -176,7 +184,8 @@ static uint32_t find_thread(struct reading *reading, const struct members *membe
 	uint32_t pid = LODE_NO_PID, tid = 0, thread;
 	int pid_is_text, tid_is_text = 0;
 
-	if (reading->last_tid.at && same_bytes(members->tid, reading->last_tid) && same_bytes(members->pid, reading->last_pid))
+	if (reading->last_tid.at && same_bytes(members->tid, reading->last_tid) &&
+	    same_bytes(members->pid, reading->last_pid))
 		return reading->last_thread;
 	if (members->pid.at && (pid = number_id(reading, members->pid, &pid_is_text)) == LODE_NONE)
 		return LODE_NONE;
@@ -230,7 +239,8 @@ static int read_metadata(struct reading *reading, const struct members *members,
 	if (!lode_json_is_text(members->name, "thread_name"))
 		return 0;
 	name = lode_json_string(lode_json_get(members->args, "name"), &reading->import.text);
-	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name)) : LODE_NONE;
+	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name))
+		      : LODE_NONE;
 	if (string == LODE_NONE)
 		return fail_memory(reading);
 	if (string)
@@ -243,7 +253,8 @@ static int read_metadata(struct reading *reading, const struct members *members,
 /* Both ends have the same category, id and name, and a local id the same process. */
 static uint64_t async_key(const struct members *members, uint32_t pid)
 {
-	struct lode_json_value local = lode_json_get(members->id2, "local"), global = lode_json_get(members->id2, "global");
+	struct lode_json_value local = lode_json_get(members->id2, "local"),
+			       global = lode_json_get(members->id2, "global");
 	struct lode_json_value id = local.at ? local : global.at ? global : members->id;
 	uint64_t key = lode_hash_u64(local.at ? pid : UINT64_MAX);
 
@@ -252,7 +263,8 @@ static uint64_t async_key(const struct members *members, uint32_t pid)
 	return lode_hash_u64(key ^ lode_hash_bytes(members->name.at, lode_json_length(members->name)));
 }
 
-static int read_async(struct reading *reading, const struct members *members, uint32_t thread, uint64_t t, int begins)
+static int read_async(struct reading *reading, const struct members *members, uint32_t thread, uint64_t t,
+		      int begins)
 {
 	const struct lode_frames *frames = &reading->import.dictionary.frames;
 	uint32_t frame = find_name(reading, members->name);
@@ -263,7 +275,8 @@ static int read_async(struct reading *reading, const struct members *members, ui
 	reading->async_slices += begins && !is_own;
 	if (!is_own && !lode_symptom_marker(reading->import.options, lode_frames_function(frames, frame)))
 		return 0;
-	if (lode_grow(&reading->async, &reading->async_capacity, reading->async_count + 1, sizeof(*reading->async)) < 0)
+	if (lode_grow(&reading->async, &reading->async_capacity, reading->async_count + 1,
+		      sizeof(*reading->async)) < 0)
 		return fail_memory(reading);
 	reading->async[reading->async_count] = (struct async_mark){
 		.key = async_key(members, reading->import.stream.threads[thread].pid),
@@ -330,7 +343,8 @@ static int finish_async(struct reading *reading)
 
 /* ---- events ---- */
 
-static int read_slice(struct reading *reading, const struct members *members, char phase, uint32_t thread, uint64_t t)
+static int read_slice(struct reading *reading, const struct members *members, char phase, uint32_t thread,
+		      uint64_t t)
 {
 	struct lode_json_value duration = members->duration.at ? members->duration : members->cpu_duration;
 	uint32_t frame = phase == 'E' && !members->name.at ? LODE_NONE : find_name(reading, members->name);
@@ -372,9 +386,8 @@ static int is_profile(const struct members *members)
 
 static int read_profile(struct reading *reading, const struct members *members, uint32_t thread, uint64_t t)
 {
-	struct lode_chrome_profile_event event = {
-		members->id, members->args, reading->import.stream.threads[thread].pid, thread, t
-	};
+	struct lode_chrome_profile_event event = { members->id, members->args,
+						   reading->import.stream.threads[thread].pid, thread, t };
 
 	return lode_chrome_profiles_add(&reading->profiles, &event);
 }
@@ -383,8 +396,8 @@ static int read_instant(struct reading *reading, const struct members *members, 
 {
 	uint32_t frame = find_name(reading, members->name);
 
-	if (frame == LODE_NONE ||
-	    lode_slices_instant(&reading->slices, thread, t, reading->import.dictionary.frames.items[frame].function) < 0)
+	if (frame == LODE_NONE || lode_slices_instant(&reading->slices, thread, t,
+						      reading->import.dictionary.frames.items[frame].function) < 0)
 		return fail_memory(reading);
 	return 0;
 }
@@ -405,11 +418,13 @@ static int read_own(struct reading *reading, const struct members *members, char
 	return lode_chrome_lode_read(&reading->own, &event);
 }
 
-static int read_phase(struct reading *reading, const struct members *members, char phase, uint32_t thread, uint64_t t)
+static int read_phase(struct reading *reading, const struct members *members, char phase, uint32_t thread,
+		      uint64_t t)
 {
 	int code;
 
-	if (reading->facts.is_lode && (phase == 'X' || phase == 'i') && (code = read_own(reading, members, phase, thread, t)) != 0)
+	if (reading->facts.is_lode && (phase == 'X' || phase == 'i') &&
+	    (code = read_own(reading, members, phase, thread, t)) != 0)
 		return code < 0 ? code : 0;
 	switch (phase) {
 	case 'B':
@@ -417,13 +432,13 @@ static int read_phase(struct reading *reading, const struct members *members, ch
 	case 'X':
 		return read_slice(reading, members, phase, thread, t);
 	case 'P':
-		return is_profile(members) ? read_profile(reading, members, thread, t) :
-					     read_sample(reading, members, thread, t);
+		return is_profile(members) ? read_profile(reading, members, thread, t)
+					   : read_sample(reading, members, thread, t);
 	case 'i':
 	case 'I':
 	case 'R':
-		return lode_json_is_text(members->name, "CpuProfile") ? read_profile(reading, members, thread, t) :
-									read_instant(reading, members, thread, t);
+		return lode_json_is_text(members->name, "CpuProfile") ? read_profile(reading, members, thread, t)
+								      : read_instant(reading, members, thread, t);
 	case 'b':
 	case 'S':
 	case 'e':
@@ -506,12 +521,14 @@ static void add_notes(const struct reading *reading)
 	const struct lode_import_options *options = reading->import.options;
 
 	lode_notes_add(options->notes, reading->timeless, "events without a time that makes sense, left out", NULL);
-	lode_notes_add(options->notes, reading->others, "events that are no time of a thread (counters, flows, objects), left out",
-		       NULL);
+	lode_notes_add(options->notes, reading->others,
+		       "events that are no time of a thread (counters, flows, objects), left out", NULL);
 	lode_symptom_markers_note(options, reading->async_slices, "asynchronous slices");
-	lode_notes_add(options->notes, reading->async_open, "asynchronous slices of which one end is missing, left out", NULL);
+	lode_notes_add(options->notes, reading->async_open,
+		       "asynchronous slices of which one end is missing, left out", NULL);
 	if (reading->slices.count)
-		lode_notes_add(options->notes, 1, "traces of slices, whose time is taken as run time though threads may have waited",
+		lode_notes_add(options->notes, 1,
+			       "traces of slices, whose time is taken as run time though threads may have waited",
 			       lode_input_name(reading->import.input));
 }
 
@@ -538,7 +555,8 @@ static int finish(struct reading *reading)
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
-	static const char *const keys[] = { "traceEvents", "stackFrames", "samples", "otherData", "systemTraceEvents" };
+	static const char *const keys[] = { "traceEvents", "stackFrames", "samples", "otherData",
+					    "systemTraceEvents" };
 	struct lode_json_value parts[5] = { { NULL } };
 	int code;
 
@@ -549,7 +567,8 @@ static int read_document(void *context, struct lode_json_value root)
 	reading->system = parts[4];
 	reading->is_mended = reading->import.mended.size != 0; /* a copy, which does not outlive this */
 	if (lode_json_kind(parts[0]) != LODE_JSON_ARRAY)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: there is no array `traceEvents`; is it a Chrome trace?",
+		return lode_fail(reading->import.error, LODE_BAD_INPUT,
+				 "%s: there is no array `traceEvents`; is it a Chrome trace?",
 				 lode_input_name(reading->import.input));
 	code = lode_exported_facts_read(&reading->import, parts[3], &reading->facts);
 	reading->stacks.is_lode = reading->facts.is_lode;
@@ -590,7 +609,8 @@ static int read_system(struct reading *reading, const struct lode_import_sink *s
 	if (text.failed)
 		code = fail_memory(reading);
 	if (code == 0 && text.size)
-		code = lode_input_memory(&input, lode_input_name(import->input), text.bytes, text.size, import->error);
+		code = lode_input_memory(&input, lode_input_name(import->input), text.bytes, text.size,
+					 import->error);
 	if (code == 0 && input)
 		code = lode_importer_ftrace.read(input, import->options, &second, import->error);
 	lode_input_close(input);
@@ -610,16 +630,21 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 	if (*bytes == '{' && lode_sniff_has(bytes, size, "\"traceEvents\""))
 		return 95;
 	if (*bytes == '{') /* the developer tools put many lines of facts in front of the events */
-		return lode_sniff_has(bytes, size, "\"metadata\"") && lode_sniff_has(bytes, size, "\"DevTools\"") ? 80 : 0;
-	return lode_sniff_has(bytes, size, "\"ph\"") && (lode_sniff_has(bytes, size, "\"ts\"") || lode_sniff_has(bytes, size, "\"pid\"")) ?
-		       80 :
-		       0;
+		return lode_sniff_has(bytes, size, "\"metadata\"") && lode_sniff_has(bytes, size, "\"DevTools\"")
+			       ? 80
+			       : 0;
+	return lode_sniff_has(bytes, size, "\"ph\"") &&
+			       (lode_sniff_has(bytes, size, "\"ts\"") || lode_sniff_has(bytes, size, "\"pid\""))
+		       ? 80
+		       : 0;
 }
 
 static int read_input(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
-	struct reading reading = { .import = { .input = input, .options = options, .error = error, .may_end_early = 1 } };
+	struct reading reading = {
+		.import = { .input = input, .options = options, .error = error, .may_end_early = 1 }
+	};
 	int code;
 
 	reading.stacks.import = reading.profiles.import = reading.own.import = &reading.import;

@@ -19,13 +19,15 @@ static uint32_t string_of(struct lode_chrome_lode *own, struct lode_json_value t
 /* ---- events ---- */
 
 enum { WEIGHT_NS, CPU, DELAY, WAKER, WAKER_PID, WAKER_STACK, WEIGHT, ARGS };
-static const char *const keys[ARGS] = { "weight_ns", "cpu", "delay_ns", "waker", "waker_pid", "waker_stack", "weight" };
+static const char *const keys[ARGS] = { "weight_ns", "cpu",         "delay_ns", "waker",
+					"waker_pid", "waker_stack", "weight" };
 
 /* Waits and calls without a name are called by their innermost function. */
 static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, struct lode_event *event)
 {
 	const struct lode_dictionary *dictionary = &own->import->dictionary;
-	uint32_t string = string_of(own, name), leaf = event->stack ? dictionary->tree.nodes[event->stack].frame : LODE_NONE;
+	uint32_t string = string_of(own, name),
+		 leaf = event->stack ? dictionary->tree.nodes[event->stack].frame : LODE_NONE;
 
 	if (string == LODE_NONE)
 		return fail_memory(own);
@@ -36,11 +38,13 @@ static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, 
 
 static int keep_waker(struct lode_chrome_lode *own, const struct lode_json_value *args, struct lode_event *event)
 {
-	uint64_t tid = lode_json_u64_or(args[WAKER], UINT64_MAX), pid = lode_json_u64_or(args[WAKER_PID], LODE_NO_PID);
+	uint64_t tid = lode_json_u64_or(args[WAKER], UINT64_MAX),
+		 pid = lode_json_u64_or(args[WAKER_PID], LODE_NO_PID);
 
 	if (tid >= UINT32_MAX)
 		return 0;
-	event->waker = lode_stream_thread(&own->import->stream, pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID, (uint32_t)tid);
+	event->waker = lode_stream_thread(&own->import->stream, pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID,
+					  (uint32_t)tid);
 	if (event->waker == LODE_NONE)
 		return fail_memory(own);
 	return lode_chrome_stacks_find(own->stacks, args[WAKER_STACK], &event->waker_stack);

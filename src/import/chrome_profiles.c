@@ -32,9 +32,10 @@ static struct lode_chrome_profile *find_profile(struct lode_chrome_profiles *pro
 	if (lode_grow(&profiles->items, &profiles->capacity, count + 1, sizeof(*profiles->items)) < 0 ||
 	    lode_frame_memo_add(&profiles->ids, key->bytes, key->size, hash, (uint32_t)count) < 0)
 		return NULL;
-	profiles->items[count] = (struct lode_chrome_profile){
-		.thread = event->thread, .t = event->t, .now = event->t, .nodes = { .import = profiles->import }
-	};
+	profiles->items[count] = (struct lode_chrome_profile){ .thread = event->thread,
+							       .t = event->t,
+							       .now = event->t,
+							       .nodes = { .import = profiles->import } };
 	return &profiles->items[count];
 }
 
@@ -114,8 +115,10 @@ int lode_chrome_profiles_finish(struct lode_chrome_profiles *profiles, uint8_t *
 			return LODE_SYSTEM;
 		if (profile->started)
 			measured[profile->thread] = 1;
-		lode_notes_add(notes, profile->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+		lode_notes_add(notes, profile->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off",
+			       NULL);
 	}
-	lode_notes_add(notes, profiles->back, "samples that come before the one before them, taken at its time", NULL);
+	lode_notes_add(notes, profiles->back, "samples that come before the one before them, taken at its time",
+		       NULL);
 	return 0;
 }

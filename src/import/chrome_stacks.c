@@ -18,7 +18,8 @@ void lode_chrome_stacks_release(struct lode_chrome_stacks *stacks)
 
 static int fail(struct lode_chrome_stacks *stacks, const char *what)
 {
-	return lode_fail(stacks->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(stacks->import->input), what);
+	return lode_fail(stacks->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(stacks->import->input),
+			 what);
 }
 
 /* ---- the table ---- */
@@ -146,7 +147,8 @@ int lode_chrome_stacks_find(struct lode_chrome_stacks *stacks, struct lode_json_
 
 int lode_chrome_stacks_sample(struct lode_chrome_stacks *stacks, const struct lode_chrome_sample *sample)
 {
-	if (lode_grow(&stacks->samples, &stacks->sample_capacity, stacks->sample_count + 1, sizeof(*stacks->samples)) < 0)
+	if (lode_grow(&stacks->samples, &stacks->sample_capacity, stacks->sample_count + 1,
+		      sizeof(*stacks->samples)) < 0)
 		return lode_fail_memory(stacks->import->error);
 	stacks->samples[stacks->sample_count++] = *sample;
 	return 0;
@@ -185,7 +187,8 @@ static void note_period(const struct lode_chrome_stacks *stacks, double period)
 	if (stacks->import->options->unit_ns > 0)
 		return;
 	snprintf(text, sizeof(text),
-		 "samples without a duration, taken as %.6g ms each, the usual time between two of a thread; --unit "
+		 "samples without a duration, taken as %.6g ms each, the usual time between two of a thread; "
+		 "--unit "
 		 "samples=PERIOD says what they are",
 		 period / 1e6);
 	lode_notes_add(stacks->import->options->notes, stacks->sample_count, text, NULL);
@@ -207,9 +210,11 @@ int lode_chrome_stacks_finish(struct lode_chrome_stacks *stacks, uint8_t *measur
 	for (size_t i = 0; i < stacks->sample_count; i++) {
 		const struct lode_chrome_sample *sample = &stacks->samples[i];
 		double cost = sample->weight * period + 0.5;
-		struct lode_event event = {
-			.t = sample->t, .thread = sample->thread, .stack = sample->stack, .waker = LODE_NONE, .cpu = sample->cpu
-		};
+		struct lode_event event = { .t = sample->t,
+					    .thread = sample->thread,
+					    .stack = sample->stack,
+					    .waker = LODE_NONE,
+					    .cpu = sample->cpu };
 
 		event.cost = cost >= 0 && cost < 0x1p63 ? (uint64_t)cost : 0;
 		measured[sample->thread] = 1;

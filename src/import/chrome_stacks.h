@@ -16,7 +16,7 @@ struct lode_chrome_frame {
 	struct lode_json_value object;
 	uint32_t stack; /* LODE_NONE: not made yet */
 	uint32_t depth;
-	int is_open;	/* its stack is being made */
+	int is_open; /* its stack is being made */
 };
 
 struct lode_chrome_sample {
@@ -29,7 +29,7 @@ struct lode_chrome_sample {
 
 struct lode_chrome_stacks {
 	struct lode_json_import *import;
-	int is_lode; /* `category` is a module as Lode writes it, not a file */
+	int is_lode;                /* `category` is a module as Lode writes it, not a file */
 	struct lode_frame_memo ids; /* from an id to its place in `frames` */
 	struct lode_chrome_frame *frames;
 	size_t capacity;
@@ -38,7 +38,7 @@ struct lode_chrome_stacks {
 	struct lode_chrome_sample *samples;
 	size_t sample_count;
 	size_t sample_capacity;
-	uint64_t cut;	  /* frames too deep */
+	uint64_t cut;     /* frames too deep */
 	uint64_t missing; /* stacks that are not in the table */
 };
 

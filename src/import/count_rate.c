@@ -57,8 +57,7 @@ static void add_pair(struct lode_count_rate *rate, uint64_t time, uint64_t count
 	bin->counts += (double)count;
 }
 
-int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, uint32_t thread,
-			uint64_t count)
+int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, uint32_t thread, uint64_t count)
 {
 	struct lode_count_last *last;
 
@@ -67,7 +66,7 @@ int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, 
 	last = &rate->by_cpu[cpu];
 	if (last->there && last->thread == thread && t > last->t && count)
 		add_pair(rate, t - last->t, count);
-	*last = (struct lode_count_last){t, thread, 1};
+	*last = (struct lode_count_last){ t, thread, 1 };
 	rate->samples++;
 	if (count > rate->largest)
 		rate->largest = count;

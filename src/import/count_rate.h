@@ -18,15 +18,14 @@ struct lode_count_rate {
 	struct lode_count_last *by_cpu; /* the sample that each CPU had last */
 	size_t cpus;
 	struct lode_count_bin *bins; /* counts and time of pairs, by the logarithm of their rate */
-	uint64_t largest;	     /* count of any sample */
+	uint64_t largest;            /* count of any sample */
 	uint64_t samples;
 };
 
 /* A zeroed struct is empty. */
 void lode_count_rate_release(struct lode_count_rate *rate);
 /* Takes a sample; they must come in order of time. Returns 0 or LODE_SYSTEM. */
-int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, uint32_t thread,
-			uint64_t count);
+int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, uint32_t thread, uint64_t count);
 /* Nanoseconds of one count; 0 when no two samples tell. */
 double lode_count_rate_find(const struct lode_count_rate *rate);
 /* `count` times `nanoseconds`, rounded; the largest number where that is too much. */

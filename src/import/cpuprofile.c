@@ -15,12 +15,13 @@ struct reading {
 	struct lode_json_import import;
 	struct lode_v8_nodes nodes;
 	struct lode_event wait; /* that may go on with the next sample; cost 0: none */
-	uint64_t back; /* samples that come before the one before them */
+	uint64_t back;          /* samples that come before the one before them */
 };
 
 static int fail(struct reading *reading, const char *what)
 {
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input), what);
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
+			 what);
 }
 
 /* ---- samples ---- */
@@ -35,11 +36,10 @@ static int end_wait(struct reading *reading)
 	return code;
 }
 
-static int add_sample(struct reading *reading, uint32_t thread, struct lode_json_value id, uint64_t t, uint64_t cost)
+static int add_sample(struct reading *reading, uint32_t thread, struct lode_json_value id, uint64_t t,
+		      uint64_t cost)
 {
-	struct lode_event event = {
-		.t = t, .cost = cost, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU
-	};
+	struct lode_event event = { .t = t, .cost = cost, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	const struct lode_v8_node *node;
 	int code = lode_v8_nodes_find(&reading->nodes, id, &node);
 
@@ -105,16 +105,19 @@ static int read_document(void *context, struct lode_json_value root)
 	if (thread == LODE_NONE)
 		return lode_fail_memory(reading->import.error);
 	if (lode_json_get(root, "head").at)
-		return fail(reading, "this is the nested form that Chrome wrote up to version 57; open it in a newer one and "
-				     "save it again");
+		return fail(
+			reading,
+			"this is the nested form that Chrome wrote up to version 57; open it in a newer one and "
+			"save it again");
 	if (lode_json_kind(nodes) != LODE_JSON_ARRAY)
 		return fail(reading, "there is no `nodes`; is it a CPU profile of V8?");
 	code = lode_v8_nodes_add(&reading->nodes, nodes);
 	if (code == 0)
 		code = read_samples(reading, root, thread);
-	lode_notes_add(reading->import.options->notes, reading->back, "samples that come before the one before them, taken at its time",
-		       NULL);
-	lode_notes_add(reading->import.options->notes, reading->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(reading->import.options->notes, reading->back,
+		       "samples that come before the one before them, taken at its time", NULL);
+	lode_notes_add(reading->import.options->notes, reading->nodes.cut,
+		       "stacks beyond the deepest that Lode keeps, cut off", NULL);
 	return code;
 }
 

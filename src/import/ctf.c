@@ -71,7 +71,8 @@ static int set_running(struct reader *reader, uint16_t cpu, uint32_t thread)
 	if (cpu == LODE_NO_CPU)
 		return 0;
 	if (cpu >= reader->cpus) {
-		if (lode_grow(&reader->running, &reader->cpu_capacity, (size_t)cpu + 1, sizeof(*reader->running)) < 0)
+		if (lode_grow(&reader->running, &reader->cpu_capacity, (size_t)cpu + 1, sizeof(*reader->running)) <
+		    0)
 			return LODE_SYSTEM;
 		while (reader->cpus <= cpu)
 			reader->running[reader->cpus++] = LODE_NONE;
@@ -96,8 +97,8 @@ static int thread_of(struct reader *reader, const struct lode_ctf_event *event, 
 /* ---- stacks ---- */
 
 /* Pushes addresses, leaf first, as frames of a module. */
-static uint32_t push_addresses(struct reader *reader, uint32_t stack, const char *module_name, const uint64_t *addresses,
-			       size_t count)
+static uint32_t push_addresses(struct reader *reader, uint32_t stack, const char *module_name,
+			       const uint64_t *addresses, size_t count)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
 	uint32_t module = *module_name ? lode_frames_module(frames, module_name, strlen(module_name)) : 0;
@@ -107,7 +108,8 @@ static uint32_t push_addresses(struct reader *reader, uint32_t stack, const char
 		int length = snprintf(text, sizeof(text), "0x%llx", (unsigned long long)addresses[count]);
 		uint32_t frame = lode_frames_add(frames, module, text, (size_t)length);
 
-		stack = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
+		stack = frame == LODE_NONE ? LODE_NONE
+					   : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
 	}
 	return module == LODE_NONE ? LODE_NONE : stack;
 }
@@ -120,7 +122,9 @@ static uint32_t stack_of(struct reader *reader, const struct lode_ctf_event *eve
 		return 0;
 	reader->stacks++;
 	stack = push_addresses(reader, stack, "", event->user_stack, event->user_depth);
-	return stack == LODE_NONE ? LODE_NONE : push_addresses(reader, stack, "kernel", event->kernel_stack, event->kernel_depth);
+	return stack == LODE_NONE
+		       ? LODE_NONE
+		       : push_addresses(reader, stack, "kernel", event->kernel_stack, event->kernel_depth);
 }
 
 /* ---- events ---- */
@@ -179,8 +183,9 @@ static int name_from_dump(struct reader *reader, const struct lode_ctf_event *ev
 
 static int is_waking(const struct lode_ctf_event *event)
 {
-	return event->has[LODE_CTF_TID] && (!strcmp(event->name, "sched_waking") || !strcmp(event->name, "sched_wakeup") ||
-					    !strcmp(event->name, "sched_wakeup_new"));
+	return event->has[LODE_CTF_TID] &&
+	       (!strcmp(event->name, "sched_waking") || !strcmp(event->name, "sched_wakeup") ||
+		!strcmp(event->name, "sched_wakeup_new"));
 }
 
 static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
@@ -243,9 +248,12 @@ static void tell_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->discarded, "events that the tracer discarded, because its buffers were full",
 		       lode_input_name(reader->input));
 	lode_notes_add(notes, reader->exits, "system call exits", NULL);
-	lode_notes_add(notes, reader->homeless,
-		       "events of no known thread, left out: before the first switch of their CPU, or of the idle thread", NULL);
-	lode_notes_add(notes, reader->stacks, "stacks whose functions are addresses: a CTF trace has no symbols", NULL);
+	lode_notes_add(
+		notes, reader->homeless,
+		"events of no known thread, left out: before the first switch of their CPU, or of the idle thread",
+		NULL);
+	lode_notes_add(notes, reader->stacks, "stacks whose functions are addresses: a CTF trace has no symbols",
+		       NULL);
 }
 
 static int read_trace(struct reader *reader, const struct lode_import_sink *sink)
@@ -261,14 +269,16 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	if (reader->joined && lode_sched_finish(reader->sched, reader->last) < 0)
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has no events of use; record with `lttng enable-event -k sched_switch,sched_waking`", name);
+		return lode_fail(
+			reader->error, LODE_BAD_INPUT,
+			"%s: has no events of use; record with `lttng enable-event -k sched_switch,sched_waking`",
+			name);
 	tell_notes(reader);
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
-static int read_ctf(struct lode_input *input, const struct lode_import_options *options, const struct lode_import_sink *sink,
-		    struct lode_error *error)
+static int read_ctf(struct lode_input *input, const struct lode_import_options *options,
+		    const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader reader = { .input = input, .options = options, .error = error, .dead = LODE_SWITCH_DEAD_BITS };
 	int code;

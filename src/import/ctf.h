@@ -28,9 +28,9 @@ enum lode_ctf_field {
 struct lode_ctf_event {
 	const char *name;
 	uint64_t t;
-	uint16_t cpu;	      /* LODE_NO_CPU: not told */
-	uint32_t context_tid; /* UINT32_MAX: not told */
-	uint32_t context_pid; /* the same */
+	uint16_t cpu;             /* LODE_NO_CPU: not told */
+	uint32_t context_tid;     /* UINT32_MAX: not told */
+	uint32_t context_pid;     /* the same */
 	const char *context_name; /* or NULL */
 	uint64_t number[LODE_CTF_FIELDS];
 	const char *text[LODE_CTF_FIELDS]; /* or NULL */

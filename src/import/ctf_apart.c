@@ -19,7 +19,7 @@
 
 #define BODY_LIMIT (1u << 20)
 #define OUT_BYTES  (1u << 16) /* written at once */
-#define NO_TEXT	   UINT32_MAX
+#define NO_TEXT    UINT32_MAX
 
 enum record_kind { EVENT, DISCARDED, ENVIRONMENT, FAILED, DONE };
 
@@ -33,7 +33,7 @@ struct record_head {
 struct writer {
 	int fd;
 	struct lode_buffer body; /* of the record that is being made */
-	struct lode_buffer out;	 /* whole records */
+	struct lode_buffer out;  /* whole records */
 };
 
 /* Ends the child where nobody reads any more. */
@@ -180,7 +180,8 @@ static int get_text(struct reader *reader, const char **text)
 
 static int fail_damaged(struct reader *reader, struct lode_error *error)
 {
-	return lode_fail(error, LODE_BAD_INPUT, "%s: libbabeltrace2 broke down while reading this trace; try babeltrace2 on it",
+	return lode_fail(error, LODE_BAD_INPUT,
+			 "%s: libbabeltrace2 broke down while reading this trace; try babeltrace2 on it",
 			 reader->folder);
 }
 
@@ -232,9 +233,10 @@ static int take_records(struct reader *reader, FILE *pipe, struct lode_error *er
 	while (!code && !reader->done) {
 		if (fread(&head, sizeof(head), 1, pipe) != 1 || head.size > BODY_LIMIT ||
 		    (head.size && fread(reader->body, head.size, 1, pipe) != 1))
-			return ferror(pipe) && errno == EINTR ?
-				       lode_fail(error, LODE_SYSTEM, "%s: reading was interrupted", reader->folder) :
-				       fail_damaged(reader, error);
+			return ferror(pipe) && errno == EINTR
+				       ? lode_fail(error, LODE_SYSTEM, "%s: reading was interrupted",
+						   reader->folder)
+				       : fail_damaged(reader, error);
 		reader->size = head.size;
 		reader->at = 0;
 		if (head.kind == EVENT)
@@ -261,8 +263,8 @@ static int take_all(const char *folder, const struct lode_ctf_taker *taker, int 
 	return code;
 }
 
-int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder, const struct lode_ctf_taker *taker,
-			struct lode_error *error)
+int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder,
+			const struct lode_ctf_taker *taker, struct lode_error *error)
 {
 	int ends[2], code;
 	pid_t child;

@@ -8,7 +8,7 @@
 #include "import/ctf_module.h"
 
 /* As module->read, which runs in a child process; `taker` is called in this one. */
-int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder, const struct lode_ctf_taker *taker,
-			struct lode_error *error);
+int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder,
+			const struct lode_ctf_taker *taker, struct lode_error *error);
 
 #endif

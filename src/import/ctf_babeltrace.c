@@ -15,9 +15,15 @@
 #define STACK_LIMIT 1024 /* addresses of a stack that are kept */
 
 static const char *const field_names[LODE_CTF_FIELDS] = {
-	[LODE_CTF_PREV_TID] = "prev_tid",   [LODE_CTF_PREV_STATE] = "prev_state", [LODE_CTF_NEXT_TID] = "next_tid",
-	[LODE_CTF_PREV_COMM] = "prev_comm", [LODE_CTF_NEXT_COMM] = "next_comm",	  [LODE_CTF_TID] = "tid",
-	[LODE_CTF_PID] = "pid",		    [LODE_CTF_COMM] = "comm",		  [LODE_CTF_NAME] = "name",
+	[LODE_CTF_PREV_TID] = "prev_tid",
+	[LODE_CTF_PREV_STATE] = "prev_state",
+	[LODE_CTF_NEXT_TID] = "next_tid",
+	[LODE_CTF_PREV_COMM] = "prev_comm",
+	[LODE_CTF_NEXT_COMM] = "next_comm",
+	[LODE_CTF_TID] = "tid",
+	[LODE_CTF_PID] = "pid",
+	[LODE_CTF_COMM] = "comm",
+	[LODE_CTF_NAME] = "name",
 };
 
 struct reading {
@@ -82,7 +88,9 @@ static void read_payload(struct reading *reading, const bt_field *payload)
 		const bt_field *field = member(payload, field_names[i]);
 
 		event->has[i] = field && number_of(field, &event->number[i]);
-		event->text[i] = field && !event->has[i] ? text_of(field, reading->texts[i], sizeof(reading->texts[i])) : NULL;
+		event->text[i] = field && !event->has[i]
+					 ? text_of(field, reading->texts[i], sizeof(reading->texts[i]))
+					 : NULL;
 	}
 }
 
@@ -127,7 +135,8 @@ static void read_context(struct reading *reading, const bt_event *from)
 
 	event->context_tid = context_number(contexts, "tid", "vtid");
 	event->context_pid = context_number(contexts, "pid", "vpid");
-	event->context_name = name ? text_of(name, reading->texts[LODE_CTF_FIELDS], sizeof(reading->texts[0])) : NULL;
+	event->context_name = name ? text_of(name, reading->texts[LODE_CTF_FIELDS], sizeof(reading->texts[0]))
+				   : NULL;
 	event->kernel_stack = reading->stacks[0];
 	event->user_stack = reading->stacks[1];
 	event->kernel_depth = read_stack(first_member(contexts, "callstack_kernel"), reading->stacks[0]);
@@ -137,12 +146,14 @@ static void read_context(struct reading *reading, const bt_event *from)
 static void read_cpu(struct reading *reading, const bt_event *from)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(from);
-	const bt_packet *packet =
-		bt_stream_class_supports_packets(bt_stream_borrow_class_const(stream)) ? bt_event_borrow_packet_const(from) : NULL;
+	const bt_packet *packet = bt_stream_class_supports_packets(bt_stream_borrow_class_const(stream))
+					  ? bt_event_borrow_packet_const(from)
+					  : NULL;
 	const bt_field *cpu = member(packet ? bt_packet_borrow_context_field_const(packet) : NULL, "cpu_id");
 	uint64_t number;
 
-	reading->event.cpu = cpu && number_of(cpu, &number) && number < LODE_NO_CPU ? (uint16_t)number : LODE_NO_CPU;
+	reading->event.cpu = cpu && number_of(cpu, &number) && number < LODE_NO_CPU ? (uint16_t)number
+										    : LODE_NO_CPU;
 }
 
 /* ---- messages ---- */
@@ -168,8 +179,8 @@ static void take_event(struct reading *reading, const bt_message *message)
 					    environment_text(trace, "kernel_release"));
 	}
 	if (bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) &&
-	    bt_clock_snapshot_get_ns_from_origin(bt_message_event_borrow_default_clock_snapshot_const(message), &t) !=
-		    BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+	    bt_clock_snapshot_get_ns_from_origin(bt_message_event_borrow_default_clock_snapshot_const(message),
+						 &t) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
 		t = 0;
 	reading->event.name = bt_event_class_get_name(bt_event_borrow_class_const(from));
 	reading->event.name = reading->event.name ? reading->event.name : "";
@@ -211,8 +222,8 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
 			take_message(reading, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
-	return reading->code == 0 ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK :
-				    BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
+	return reading->code == 0 ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK
+				  : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
 }
 
 /* ---- the graph ---- */
@@ -230,27 +241,33 @@ struct graph {
 /* Finds the library's plugins. */
 static int find_plugins(struct graph *graph)
 {
-	return bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &graph->ctf) == BT_PLUGIN_FIND_STATUS_OK &&
-	       bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &graph->utils) == BT_PLUGIN_FIND_STATUS_OK;
+	return bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &graph->ctf) ==
+		       BT_PLUGIN_FIND_STATUS_OK &&
+	       bt_plugin_find("utils", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &graph->utils) ==
+		       BT_PLUGIN_FIND_STATUS_OK;
 }
 
 static int add_components(struct graph *graph, const char *folder, struct reading *reading)
 {
-	const bt_component_class_source *source = bt_plugin_borrow_source_component_class_by_name_const(graph->ctf, "fs");
-	const bt_component_class_filter *muxer = bt_plugin_borrow_filter_component_class_by_name_const(graph->utils, "muxer");
+	const bt_component_class_source *source =
+		bt_plugin_borrow_source_component_class_by_name_const(graph->ctf, "fs");
+	const bt_component_class_filter *muxer =
+		bt_plugin_borrow_filter_component_class_by_name_const(graph->utils, "muxer");
 	bt_value *inputs;
 
 	graph->parameters = bt_value_map_create();
 	graph->graph = bt_graph_create(0);
 	return source && muxer && graph->parameters && graph->graph &&
-	       bt_value_map_insert_empty_array_entry(graph->parameters, "inputs", &inputs) == BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
+	       bt_value_map_insert_empty_array_entry(graph->parameters, "inputs", &inputs) ==
+		       BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
 	       bt_value_array_append_string_element(inputs, folder) == BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK &&
-	       bt_graph_add_source_component(graph->graph, source, "source", graph->parameters, BT_LOGGING_LEVEL_NONE,
+	       bt_graph_add_source_component(graph->graph, source, "source", graph->parameters,
+					     BT_LOGGING_LEVEL_NONE,
 					     &graph->source) == BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_add_filter_component(graph->graph, muxer, "muxer", NULL, BT_LOGGING_LEVEL_NONE, &graph->muxer) ==
-		       BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_add_simple_sink_component(graph->graph, "sink", NULL, consume, NULL, reading, &graph->sink) ==
-		       BT_GRAPH_ADD_COMPONENT_STATUS_OK;
+	       bt_graph_add_filter_component(graph->graph, muxer, "muxer", NULL, BT_LOGGING_LEVEL_NONE,
+					     &graph->muxer) == BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
+	       bt_graph_add_simple_sink_component(graph->graph, "sink", NULL, consume, NULL, reading,
+						  &graph->sink) == BT_GRAPH_ADD_COMPONENT_STATUS_OK;
 }
 
 /* The muxer has one free port at any time: the last one. */
@@ -259,13 +276,16 @@ static int connect(struct graph *graph)
 	uint64_t count = bt_component_source_get_output_port_count(graph->source);
 
 	for (uint64_t i = 0; i < count; i++)
-		if (bt_graph_connect_ports(graph->graph, bt_component_source_borrow_output_port_by_index_const(graph->source, i),
+		if (bt_graph_connect_ports(graph->graph,
+					   bt_component_source_borrow_output_port_by_index_const(graph->source, i),
 					   bt_component_filter_borrow_input_port_by_index_const(graph->muxer, i),
 					   NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
 			return 0;
-	return count && bt_graph_connect_ports(graph->graph, bt_component_filter_borrow_output_port_by_index_const(graph->muxer, 0),
-					       bt_component_sink_borrow_input_port_by_index_const(graph->sink, 0),
-					       NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
+	return count &&
+	       bt_graph_connect_ports(graph->graph,
+				      bt_component_filter_borrow_output_port_by_index_const(graph->muxer, 0),
+				      bt_component_sink_borrow_input_port_by_index_const(graph->sink, 0),
+				      NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
 }
 
 static void release(struct graph *graph)
@@ -281,7 +301,8 @@ static int fail(const char *folder, const char *what, struct lode_error *error)
 {
 	const bt_error *trouble = bt_current_thread_take_error();
 	uint64_t count = trouble ? bt_error_get_cause_count(trouble) : 0;
-	const char *why = count ? bt_error_cause_get_message(bt_error_borrow_cause_by_index(trouble, 0)) : "no reason is told";
+	const char *why = count ? bt_error_cause_get_message(bt_error_borrow_cause_by_index(trouble, 0))
+				: "no reason is told";
 
 	lode_fail(error, LODE_BAD_INPUT, "%s: %s; libbabeltrace2 says: %.500s", folder, what, why);
 	if (trouble)

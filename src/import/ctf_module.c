@@ -60,12 +60,14 @@ int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct
 	const struct lode_ctf_module *module = library ? dlsym(library, LODE_CTF_MODULE_SYMBOL) : NULL;
 	const char *reason;
 
-	if (module && module->version == LODE_CTF_MODULE_VERSION && module->event_size == sizeof(struct lode_ctf_event))
+	if (module && module->version == LODE_CTF_MODULE_VERSION &&
+	    module->event_size == sizeof(struct lode_ctf_event))
 		return lode_ctf_read_apart(module, folder, taker, error);
 	reason = module ? "it is of another version" : dlerror();
 	return lode_fail(error, LODE_BAD_INPUT,
 			 "%s: is a CTF trace; the module " LODE_CTF_MODULE_FILE
-			 " that reads it cannot be loaded (%s); install libbabeltrace2, or build lode where libbabeltrace2-dev is "
+			 " that reads it cannot be loaded (%s); install libbabeltrace2, or build lode where "
+			 "libbabeltrace2-dev is "
 			 "installed",
 			 folder, reason ? reason : "there is none");
 }

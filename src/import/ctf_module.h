@@ -8,8 +8,8 @@
 #include "import/ctf.h"
 
 #define LODE_CTF_MODULE_VERSION 1
-#define LODE_CTF_MODULE_FILE	"lode-ctf.so"
-#define LODE_CTF_MODULE_SYMBOL	"lode_ctf_module"
+#define LODE_CTF_MODULE_FILE    "lode-ctf.so"
+#define LODE_CTF_MODULE_SYMBOL  "lode_ctf_module"
 
 struct lode_ctf_module {
 	unsigned version;

@@ -53,7 +53,7 @@ static const unsigned char rundown[16] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0
 
 /* The interval that Windows has where a trace tells none, and its unit. */
 #define DEFAULT_INTERVAL 10000
-#define INTERVAL_NS	 100
+#define INTERVAL_NS      100
 
 /* A thread that was made ready by an interrupt. */
 #define READY_IN_DPC 1
@@ -62,7 +62,7 @@ static const unsigned char rundown[16] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0
 struct record {
 	uint64_t t;
 	uint64_t value; /* of a sample its address, of a switch the thread that goes */
-	uint32_t tid;	/* that runs, comes, or is made ready */
+	uint32_t tid;   /* that runs, comes, or is made ready */
 	uint16_t cpu;
 	uint16_t hook;
 	uint8_t state; /* of a thread that goes; of a waking its flags */
@@ -87,10 +87,10 @@ struct reader {
 	size_t processor_capacity;
 	uint64_t interval; /* of 100 ns; 0: not told */
 	uint64_t events;
-	uint64_t idle;	    /* samples of the idle thread */
-	uint64_t bare;	    /* samples without a stack */
-	uint64_t counters;  /* samples of counters */
-	uint64_t others;    /* events that are of no use here */
+	uint64_t idle;     /* samples of the idle thread */
+	uint64_t bare;     /* samples without a stack */
+	uint64_t counters; /* samples of counters */
+	uint64_t others;   /* events that are of no use here */
 	int switches;
 	uint64_t last;
 };
@@ -157,7 +157,8 @@ static uint32_t add_text(struct reader *reader, struct lode_cursor text)
 
 	buffer->size = 0;
 	lode_etl_utf8(buffer, &text);
-	return buffer->failed ? LODE_NONE : lode_strings_add(&reader->dictionary.frames.strings, buffer->bytes, buffer->size);
+	return buffer->failed ? LODE_NONE
+			      : lode_strings_add(&reader->dictionary.frames.strings, buffer->bytes, buffer->size);
 }
 
 static int take_thread_name(struct reader *reader, struct lode_cursor data)
@@ -179,8 +180,8 @@ static int take_thread(struct reader *reader, const struct lode_etl_event *event
 
 	if (data.failed)
 		return 0;
-	return event->version ? lode_etl_threads_own(&reader->threads, event->t, tid, pid) :
-				lode_etl_threads_own(&reader->threads, event->t, pid, tid);
+	return event->version ? lode_etl_threads_own(&reader->threads, event->t, tid, pid)
+			      : lode_etl_threads_own(&reader->threads, event->t, pid, tid);
 }
 
 /* Behind the numbers of a process stand its user, if it has one, and the name of its program. */
@@ -327,7 +328,8 @@ static int find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t
 	if (!tid)
 		return 0;
 	*pid = lode_etl_threads_pid(&reader->threads, t, tid);
-	*thread = *pid == LODE_NO_PID ? lode_stream_tid(&reader->stream, tid) : lode_stream_thread(&reader->stream, *pid, tid);
+	*thread = *pid == LODE_NO_PID ? lode_stream_tid(&reader->stream, tid)
+				      : lode_stream_thread(&reader->stream, *pid, tid);
 	return *thread == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
@@ -335,7 +337,8 @@ static int find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t
 static uint32_t *running_on(struct reader *reader, uint16_t cpu)
 {
 	if (cpu >= reader->processor_count) {
-		if (lode_grow(&reader->running, &reader->processor_capacity, (size_t)cpu + 1, sizeof(*reader->running)) < 0)
+		if (lode_grow(&reader->running, &reader->processor_capacity, (size_t)cpu + 1,
+			      sizeof(*reader->running)) < 0)
 			return NULL;
 		while (reader->processor_count <= cpu)
 			reader->running[reader->processor_count++] = LODE_NONE;
@@ -450,14 +453,17 @@ static void tell_notes(const struct reader *reader)
 
 	lode_notes_add(notes, reader->file.events_lost, "events that Windows lost", name);
 	lode_notes_add(notes, reader->file.buffers_lost, "buffers that Windows lost", name);
-	lode_notes_add(notes, reader->file.damaged, "buffers that are damaged, read as far as they are whole", name);
+	lode_notes_add(notes, reader->file.damaged, "buffers that are damaged, read as far as they are whole",
+		       name);
 	lode_notes_add(notes, (uint64_t)reader->file.is_cut, "a trace that is cut off", name);
 	lode_notes_add(notes, reader->idle, "samples of idle processors, left out", NULL);
 	lode_notes_add(notes, reader->bare, "samples without a stack: the address that ran stands alone", NULL);
-	lode_notes_add(notes, reader->counters, "samples of hardware counters, left out: they are no CPU time", NULL);
+	lode_notes_add(notes, reader->counters, "samples of hardware counters, left out: they are no CPU time",
+		       NULL);
 	lode_notes_add(notes, reader->others, "events of other kinds, left out", NULL);
-	lode_notes_add(notes, !reader->interval && lode_stream_event_count(&reader->stream) &&
-				      reader->stream.events[LODE_RUN].count,
+	lode_notes_add(notes,
+		       !reader->interval && lode_stream_event_count(&reader->stream) &&
+			       reader->stream.events[LODE_RUN].count,
 		       "a trace that does not tell its sampling interval: 1 ms is assumed", name);
 	lode_etl_stacks_tell(reader->stacks);
 	lode_etl_code_tell(&reader->code);
@@ -483,11 +489,12 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	if (reader->record_count && (code = tell_all(reader)) < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: none of its %llu events is a CPU sample or a context switch; record with "
-				 "`wpr -start CPU` or `xperf -on PROC_THREAD+LOADER+PROFILE+CSWITCH+DISPATCHER -stackwalk "
-				 "Profile+CSwitch+ReadyThread`",
-				 lode_input_name(reader->input), (unsigned long long)reader->events);
+		return lode_fail(
+			reader->error, LODE_BAD_INPUT,
+			"%s: none of its %llu events is a CPU sample or a context switch; record with "
+			"`wpr -start CPU` or `xperf -on PROC_THREAD+LOADER+PROFILE+CSWITCH+DISPATCHER -stackwalk "
+			"Profile+CSwitch+ReadyThread`",
+			lode_input_name(reader->input), (unsigned long long)reader->events);
 	lode_etl_threads_apply(&reader->threads, &reader->stream);
 	tell_notes(reader);
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);

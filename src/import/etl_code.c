@@ -71,7 +71,8 @@ void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text)
 static int add(struct lode_etl_ranges *ranges, struct lode_etl_range range)
 {
 	range.order = (uint32_t)ranges->count;
-	if (range.order == UINT32_MAX || lode_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof(range)) < 0)
+	if (range.order == UINT32_MAX ||
+	    lode_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof(range)) < 0)
 		return LODE_SYSTEM;
 	ranges->items[ranges->count++] = range;
 	return 0;
@@ -220,8 +221,8 @@ static uint32_t make_frame(struct lode_etl_code *code, uint32_t pid, uint64_t ad
 	if (!image && pid)
 		image = find(&code->images, 0, address);
 	if (method) {
-		uint32_t module = image ? image->module :
-					  lode_frames_module(frames, LODE_JIT_MODULE, strlen(LODE_JIT_MODULE));
+		uint32_t module = image ? image->module
+					: lode_frames_module(frames, LODE_JIT_MODULE, strlen(LODE_JIT_MODULE));
 
 		return module == LODE_NONE ? LODE_NONE : lode_frames_pair(frames, module, method->function);
 	}
@@ -256,6 +257,7 @@ void lode_etl_code_tell(const struct lode_etl_code *code)
 	struct lode_notes *notes = code->options->notes;
 
 	if (!code->options->no_symbols)
-		lode_notes_add(notes, code->unnamed, "addresses without a symbol; --symbol-map MODULE=FILE gives names", NULL);
+		lode_notes_add(notes, code->unnamed,
+			       "addresses without a symbol; --symbol-map MODULE=FILE gives names", NULL);
 	lode_notes_add(notes, code->unmapped, "addresses in no image that the trace tells of", NULL);
 }

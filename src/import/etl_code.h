@@ -37,8 +37,8 @@ struct lode_etl_code {
 	size_t place_capacity;
 	struct lode_index index; /* of places */
 	struct lode_buffer text; /* for names on their way */
-	uint64_t unnamed;  /* addresses in images without a name */
-	uint64_t unmapped; /* addresses in no image */
+	uint64_t unnamed;        /* addresses in images without a name */
+	uint64_t unmapped;       /* addresses in no image */
 };
 
 void lode_etl_code_release(struct lode_etl_code *code);

@@ -4,16 +4,16 @@
 #include "base/memory.h"
 #include "import/windows_compression.h"
 
-#define BUFFER_HEAD	  72
-#define FIRST_BUFFER	  4
-#define COMPRESSED	  0x40
-#define BUFFER_LIMIT	  (64u << 20) /* what a buffer may hold; Windows makes none beyond 16 MiB */
-#define UNPACKED_FREE	  (32u << 20) /* so much may come out of any file, beyond it ... */
-#define UNPACKED_RATIO	  500	      /* ... so many times its size */
-#define SECOND		  UINT64_C(1000000000)
-#define FREQUENCY_LIMIT	  UINT64_C(10000000000) /* times a second it fits 64 bits */
-#define FILETIME_1970	  116444736000000000u
-#define EXTENDED	  1 /* flag of a manifest's event: more stands between head and data */
+#define BUFFER_HEAD     72
+#define FIRST_BUFFER    4
+#define COMPRESSED      0x40
+#define BUFFER_LIMIT    (64u << 20) /* what a buffer may hold; Windows makes none beyond 16 MiB */
+#define UNPACKED_FREE   (32u << 20) /* so much may come out of any file, beyond it ... */
+#define UNPACKED_RATIO  500         /* ... so many times its size */
+#define SECOND          UINT64_C(1000000000)
+#define FREQUENCY_LIMIT UINT64_C(10000000000) /* times a second it fits 64 bits */
+#define FILETIME_1970   116444736000000000u
+#define EXTENDED        1 /* flag of a manifest's event: more stands between head and data */
 
 /* Heads of events, by number. */
 enum { SYSTEM32 = 1, SYSTEM64, COMPACT32, COMPACT64, PERFORMANCE32 = 16, PERFORMANCE64, MANIFEST32, MANIFEST64 };
@@ -64,7 +64,8 @@ int lode_etl_open(struct lode_etl_file *file, const unsigned char *bytes, size_t
 
 	*file = (struct lode_etl_file){ .bytes = bytes, .size = size };
 	if (!lode_etl_is(bytes, size))
-		return lode_fail(error, LODE_BAD_INPUT, "is no trace of Windows (ETW): its first buffer is something else");
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "is no trace of Windows (ETW): its first buffer is something else");
 	lode_cursor_bytes(&at, BUFFER_HEAD + 16);
 	file->first_tick = lode_cursor_u64(&at);
 	lode_cursor_bytes(&at, 8 + 12);
@@ -146,7 +147,8 @@ static size_t read_event(struct lode_etl_event *event, const unsigned char *at, 
 		return 0;
 	kind = at[2];
 	event->head = LODE_ETL_OTHER;
-	event->pointer_size = kind == SYSTEM32 || kind == COMPACT32 || kind == PERFORMANCE32 || kind == MANIFEST32 ? 4 : 8;
+	event->pointer_size =
+		kind == SYSTEM32 || kind == COMPACT32 || kind == PERFORMANCE32 || kind == MANIFEST32 ? 4 : 8;
 	if ((kind >= SYSTEM32 && kind <= COMPACT64) || kind == PERFORMANCE32 || kind == PERFORMANCE64)
 		size = u16_at(at + 4);
 	else
@@ -199,11 +201,12 @@ static int unpack(struct reading *reading, const unsigned char *bytes, size_t si
 
 	file->unpacked += out;
 	if (file->unpacked > UNPACKED_FREE && file->unpacked / UNPACKED_RATIO > file->size)
-		return lode_fail(reading->error, LODE_BAD_INPUT, "unpacks to more than %d times its size, which no trace does",
-				 UNPACKED_RATIO);
+		return lode_fail(reading->error, LODE_BAD_INPUT,
+				 "unpacks to more than %d times its size, which no trace does", UNPACKED_RATIO);
 	if (lode_grow(&reading->unpacked, &reading->capacity, out, 1) < 0)
 		return lode_fail_memory(reading->error);
-	if (lode_windows_unpack((enum lode_windows_compression)file->compression, bytes, size, reading->unpacked, out) < 0) {
+	if (lode_windows_unpack((enum lode_windows_compression)file->compression, bytes, size, reading->unpacked,
+				out) < 0) {
 		file->damaged++;
 		return 0;
 	}

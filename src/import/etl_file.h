@@ -33,16 +33,16 @@ struct lode_etl_file {
 	size_t size;
 	unsigned pointer_size; /* of the machine: 4 or 8 */
 	unsigned processors;
-	unsigned compression;  /* enum lode_windows_compression; 0: none */
-	uint64_t frequency;    /* ticks of time stamps in a second */
-	uint64_t first_tick;   /* when it began */
-	uint64_t start_ns;     /* the same since 1970 */
+	unsigned compression; /* enum lode_windows_compression; 0: none */
+	uint64_t frequency;   /* ticks of time stamps in a second */
+	uint64_t first_tick;  /* when it began */
+	uint64_t start_ns;    /* the same since 1970 */
 	uint32_t events_lost;
 	uint32_t buffers_lost;
 	/* found while reading */
 	uint64_t damaged;  /* buffers that could not be read to their end */
 	uint64_t unpacked; /* bytes of compressed buffers */
-	int is_cut;	   /* the last buffer is not whole */
+	int is_cut;        /* the last buffer is not whole */
 };
 
 enum lode_etl_head { LODE_ETL_KERNEL, LODE_ETL_MANIFEST, LODE_ETL_OTHER };
@@ -52,10 +52,10 @@ struct lode_etl_event {
 	uint16_t version;
 	uint16_t hook; /* of the kernel: group << 8 | type; of a manifest: its id */
 	uint16_t cpu;
-	uint64_t t;  /* ticks */
+	uint64_t t;                    /* ticks */
 	const unsigned char *provider; /* GUID, of a manifest only */
 	struct lode_cursor data;
-	uint32_t pid; /* of a manifest only */
+	uint32_t pid;          /* of a manifest only */
 	unsigned pointer_size; /* of the process that wrote it */
 };
 

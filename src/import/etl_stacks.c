@@ -27,9 +27,9 @@ struct key {
 };
 
 struct reference {
-	uint64_t t;	  /* of the event that it belongs to */
+	uint64_t t; /* of the event that it belongs to */
 	uint64_t written;
-	uint64_t key;	  /* 0: `row` */
+	uint64_t key; /* 0: `row` */
 	uint32_t tid;
 	uint32_t row;
 };
@@ -119,7 +119,8 @@ static int add_addresses(struct lode_etl_stacks *stacks, struct lode_cursor data
 		count = LODE_STACK_DEPTH_LIMIT;
 		stacks->cut++;
 	}
-	if (lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->address_count + count, sizeof(uint64_t)) < 0)
+	if (lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->address_count + count,
+		      sizeof(uint64_t)) < 0)
 		return LODE_SYSTEM;
 	while (count--) {
 		uint64_t address = read_pointer(stacks, &data);
@@ -141,7 +142,8 @@ static uint32_t settle_row(struct lode_etl_stacks *stacks, size_t first)
 
 	while ((id = lode_index_next(&stacks->row_index, hash, &probe)) != LODE_NONE) {
 		if (stacks->rows[id].count != row.count ||
-		    (size && memcmp(stacks->addresses + stacks->rows[id].first, stacks->addresses + first, size) != 0))
+		    (size &&
+		     memcmp(stacks->addresses + stacks->rows[id].first, stacks->addresses + first, size) != 0))
 			continue;
 		stacks->address_count = first;
 		return id;
@@ -176,7 +178,8 @@ static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_curs
 	if (data.failed)
 		return 0;
 	key.row = add_row(stacks, data);
-	if (key.row == LODE_NONE || lode_grow(&stacks->keys, &stacks->key_capacity, stacks->key_count + 1, sizeof(key)) < 0)
+	if (key.row == LODE_NONE ||
+	    lode_grow(&stacks->keys, &stacks->key_capacity, stacks->key_count + 1, sizeof(key)) < 0)
 		return LODE_SYSTEM;
 	stacks->keys[stacks->key_count++] = key;
 	return 0;
@@ -260,7 +263,8 @@ static uint32_t resolve_key(const struct lode_etl_stacks *stacks, uint64_t key, 
 		return stacks->keys[at].row;
 	if (at < stacks->key_count && stacks->keys[at].key == key && stacks->keys[at].t == t)
 		return stacks->keys[at].row;
-	return at && stacks->keys[at - 1].key == key && stacks->keys[at - 1].is_made ? stacks->keys[at - 1].row : LODE_NONE;
+	return at && stacks->keys[at - 1].key == key && stacks->keys[at - 1].is_made ? stacks->keys[at - 1].row
+										     : LODE_NONE;
 }
 
 /* Stacks with a key that is told nowhere are dropped. */
@@ -300,7 +304,8 @@ int lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
 	resolve(stacks, &stacks->kernel);
 	resolve(stacks, &stacks->user);
 	if (stacks->kernel.count)
-		qsort(stacks->kernel.items, stacks->kernel.count, sizeof(*stacks->kernel.items), compare_references);
+		qsort(stacks->kernel.items, stacks->kernel.count, sizeof(*stacks->kernel.items),
+		      compare_references);
 	if (stacks->user.count)
 		qsort(stacks->user.items, stacks->user.count, sizeof(*stacks->user.items), compare_references);
 	return 0;
@@ -324,7 +329,8 @@ static const struct reference *find_reference(const struct references *reference
 	}
 	if (!low || references->items[low - 1].tid != tid)
 		return NULL;
-	for (low--; low && references->items[low - 1].tid == tid && references->items[low - 1].t == references->items[low].t;)
+	for (low--; low && references->items[low - 1].tid == tid &&
+		    references->items[low - 1].t == references->items[low].t;)
 		low--;
 	return &references->items[low];
 }
@@ -336,7 +342,8 @@ static uint32_t push_row(struct lode_etl_stacks *stacks, uint32_t stack, uint32_
 	for (uint32_t i = stacks->rows[row].count; i-- && stack != LODE_NONE;) {
 		uint32_t frame = lode_etl_code_frame(stacks->code, pid, addresses[i], i > 0 || has_callee);
 
-		stack = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&stacks->code->dictionary->tree, stack, frame);
+		stack = frame == LODE_NONE ? LODE_NONE
+					   : lode_stack_tree_child(&stacks->code->dictionary->tree, stack, frame);
 	}
 	return stack;
 }
@@ -395,7 +402,8 @@ uint32_t lode_etl_stacks_find(struct lode_etl_stacks *stacks, uint64_t t, uint32
 
 	if (kernel && kernel->t == t)
 		known.kernel = kernel->row;
-	if (user && (user->t == t || (known.kernel != LODE_NONE && user->written >= t && !is_whole(stacks, known.kernel))))
+	if (user &&
+	    (user->t == t || (known.kernel != LODE_NONE && user->written >= t && !is_whole(stacks, known.kernel))))
 		known.user = user->row;
 	return known.kernel == LODE_NONE && known.user == LODE_NONE ? 0 : node_of(stacks, known);
 }

@@ -28,8 +28,8 @@ void lode_etl_threads_release(struct lode_etl_threads *threads)
 
 static int add_owner(struct lode_etl_threads *threads, const struct lode_etl_owner *owner)
 {
-	if (threads->owner_count >= LODE_NONE - 1 || lode_grow(&threads->owners, &threads->owner_capacity,
-							       threads->owner_count + 1, sizeof(*owner)) < 0)
+	if (threads->owner_count >= LODE_NONE - 1 ||
+	    lode_grow(&threads->owners, &threads->owner_capacity, threads->owner_count + 1, sizeof(*owner)) < 0)
 		return LODE_SYSTEM;
 	threads->owners[threads->owner_count++] = *owner;
 	return 0;
@@ -56,7 +56,8 @@ int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t 
 		return 0;
 	}
 	owner.t = 0;
-	return add_owner(threads, &owner) < 0 || lode_index_insert(&threads->index, hash, number) < 0 ? LODE_SYSTEM : 0;
+	return add_owner(threads, &owner) < 0 || lode_index_insert(&threads->index, hash, number) < 0 ? LODE_SYSTEM
+												      : 0;
 }
 
 int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name)
@@ -130,7 +131,9 @@ static uint32_t find_name(const struct lode_etl_threads *threads, uint32_t pid, 
 		else
 			high = middle;
 	}
-	return low && threads->names[low - 1].pid == pid && threads->names[low - 1].tid == tid ? threads->names[low - 1].name : 0;
+	return low && threads->names[low - 1].pid == pid && threads->names[low - 1].tid == tid
+		       ? threads->names[low - 1].name
+		       : 0;
 }
 
 void lode_etl_threads_apply(const struct lode_etl_threads *threads, struct lode_stream *stream)

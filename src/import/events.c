@@ -27,7 +27,7 @@
 
 #define HAS(field) LODE_JSONL_BIT(LODE_JSONL_##field)
 
-#define EVENT_MAY                                                                                            \
+#define EVENT_MAY                                                                                                 \
 	(HAS(PID) | HAS(CPU) | HAS(WEIGHT) | HAS(STACK) | HAS(NAME) | HAS(DELAY) | HAS(WAKER) | HAS(WAKER_STACK))
 
 #define TOTALS (HAS(WAITS) | HAS(PREEMPTIONS) | HAS(WAITED) | HAS(RUN_TIME) | HAS(QUEUED))
@@ -192,8 +192,7 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 		return lode_reading_fail(reader->input, reader->error,
 					 "`weight` is 0; an event stands for at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
-	    event.name == LODE_NONE ||
-	    lode_stream_add_event(&reader->stream, type, &event) < 0)
+	    event.name == LODE_NONE || lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }
@@ -227,7 +226,8 @@ static int name_thread(struct lode_events_reader *reader)
 		reader->stream.threads[thread].name = name;
 	for (unsigned i = LODE_JSONL_WAITS; i <= LODE_JSONL_QUEUED; i++)
 		if (reader->line.seen & LODE_JSONL_BIT(i))
-			(&reader->stream.threads[thread].totals.waits)[i - LODE_JSONL_WAITS] = reader->line.numbers[i];
+			(&reader->stream.threads[thread].totals.waits)[i - LODE_JSONL_WAITS] =
+				reader->line.numbers[i];
 	return 0;
 }
 
@@ -299,7 +299,8 @@ static int check_fields(struct lode_events_reader *reader, const struct line_typ
 					 lode_events_field_name((enum lode_events_field)(__builtin_ctz(missing))));
 	for (; misplaced; misplaced &= misplaced - 1) {
 		first = __builtin_ctz(misplaced);
-		lode_tally_add(&reader->misplaced_fields, reader->input, lode_events_field_name((enum lode_events_field)(first)),
+		lode_tally_add(&reader->misplaced_fields, reader->input,
+			       lode_events_field_name((enum lode_events_field)(first)),
 			       strlen(lode_events_field_name((enum lode_events_field)(first))));
 	}
 	return 0;

@@ -68,16 +68,15 @@ static int stop_wrong_value(struct lode_events_reader *reader)
 	static const char *const wanted[] = { "a text", "a number", "an array of texts", "an object" };
 
 	if (reader->depth == 0)
-		reader->code = lode_reading_fail(
-			reader->input, reader->error,
-			"is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
+		reader->code =
+			lode_reading_fail(reader->input, reader->error,
+					  "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
 	else if (reader->depth == 2)
 		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must hold only texts",
 						 fields[reader->field].name);
 	else
-		reader->code =
-			lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
-					  fields[reader->field].name, wanted[fields[reader->field].shape]);
+		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
+						 fields[reader->field].name, wanted[fields[reader->field].shape]);
 	return 0;
 }
 
@@ -102,8 +101,8 @@ static int keep_attribute(struct lode_events_reader *reader, const void *value, 
 	struct lode_events_attribute attribute = { .key = reader->attribute_key, .type = type };
 
 	if (keep_text(line, value, length, &attribute.value) < 0 ||
-	    lode_grow(&line->attributes, &line->attribute_capacity, line->attribute_count + 1,
-		      sizeof(attribute)) < 0)
+	    lode_grow(&line->attributes, &line->attribute_capacity, line->attribute_count + 1, sizeof(attribute)) <
+		    0)
 		return stop_memory(reader);
 	line->attributes[line->attribute_count++] = attribute;
 	return go_on();
@@ -169,10 +168,11 @@ static int keep_number(struct lode_events_reader *reader, const char *text, size
 	if (fault == LODE_NUMBER_FINE && number > fields[reader->field].most)
 		fault = LODE_NUMBER_TOO_LARGE;
 	if (fault != LODE_NUMBER_FINE) {
-		reader->code = lode_reading_fail(
-			reader->input, reader->error, "`%s` %s: %.*s; it must be from 0 to %llu",
-			fields[reader->field].name, faults[fault], (int)(length < 60 ? length : 60), text,
-			(unsigned long long)fields[reader->field].most);
+		reader->code = lode_reading_fail(reader->input, reader->error,
+						 "`%s` %s: %.*s; it must be from 0 to %llu",
+						 fields[reader->field].name, faults[fault],
+						 (int)(length < 60 ? length : 60), text,
+						 (unsigned long long)fields[reader->field].most);
 		return 0;
 	}
 	reader->line.numbers[reader->field] = number;
@@ -233,8 +233,7 @@ static int begin_other(struct lode_events_reader *reader)
 		return skip_nested(reader);
 	if (reader->depth == 2 && reader->field == LODE_JSONL_ATTRS) {
 		lode_tally_add(&reader->nested_attributes, reader->input,
-			       reader->line.bytes.bytes + reader->attribute_key.at,
-			       reader->attribute_key.length);
+			       reader->line.bytes.bytes + reader->attribute_key.at, reader->attribute_key.length);
 		return skip_nested(reader);
 	}
 	return stop_wrong_value(reader);
@@ -286,8 +285,7 @@ static enum lode_events_field find_field(const unsigned char *key, size_t length
 	for (int i = 0; i < LODE_JSONL_FIELDS; i++) {
 		const char *name = fields[i].name;
 
-		if ((unsigned char)name[0] == key[0] && strlen(name) == length &&
-		    memcmp(name, key, length) == 0)
+		if ((unsigned char)name[0] == key[0] && strlen(name) == length && memcmp(name, key, length) == 0)
 			return (enum lode_events_field)i;
 	}
 	return LODE_JSONL_UNKNOWN;
@@ -300,8 +298,7 @@ static int on_key(void *context, const unsigned char *key, size_t length)
 	if (reader->skipping)
 		return go_on();
 	if (reader->depth == 2) {
-		if (keep_text(&reader->line, key, length_to_nul(reader, key, length),
-			      &reader->attribute_key) < 0)
+		if (keep_text(&reader->line, key, length_to_nul(reader, key, length), &reader->attribute_key) < 0)
 			return stop_memory(reader);
 		return go_on();
 	}

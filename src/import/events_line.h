@@ -32,7 +32,11 @@ enum lode_events_field {
 	LODE_JSONL_KIND,
 	LODE_JSONL_PATH,
 	LODE_JSONL_BUILD_ID,
-	LODE_JSONL_WAITS, LODE_JSONL_PREEMPTIONS, LODE_JSONL_WAITED, LODE_JSONL_RUN_TIME, LODE_JSONL_QUEUED, /* TOTALS, in the order of struct lode_thread_totals */
+	LODE_JSONL_WAITS,
+	LODE_JSONL_PREEMPTIONS,
+	LODE_JSONL_WAITED,
+	LODE_JSONL_RUN_TIME,
+	LODE_JSONL_QUEUED, /* TOTALS, in the order of struct lode_thread_totals */
 	LODE_JSONL_FIELDS,
 	LODE_JSONL_UNKNOWN = LODE_JSONL_FIELDS,
 };
@@ -79,7 +83,7 @@ struct lode_events_reader {
 	int code;
 
 	/* Where in the JSON we are. */
-	unsigned depth; /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
+	unsigned depth;    /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
 	unsigned skipping; /* nesting inside a value that nobody wants */
 	enum lode_events_field field;
 	struct lode_events_text attribute_key;

@@ -76,8 +76,7 @@ void lode_events_part_release(struct lode_events_part *part)
 
 /* ---- stacks ---- */
 
-static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode_plain_text written,
-			   uint64_t hash)
+static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash)
 {
 	size_t probe = 0;
 	uint32_t id;
@@ -102,8 +101,7 @@ static int keep_stack(struct lode_written_stacks *stacks, struct lode_plain_text
 	return 0;
 }
 
-static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames,
-			 struct lode_plain_text text)
+static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames, struct lode_plain_text text)
 {
 	uint64_t hash = lode_hash_bytes(text.text, text.length);
 	uint32_t frame = lode_frame_memo_find(&part->memo, text.text, text.length, hash);
@@ -134,8 +132,7 @@ static struct stack look_up(const struct lode_events_part *part, const struct lo
 	return stack;
 }
 
-static int read_frames(struct lode_events_part *part, struct lode_events_piece *piece,
-		       const struct stack *stack)
+static int read_frames(struct lode_events_part *part, struct lode_events_piece *piece, const struct stack *stack)
 {
 	size_t first = stack->plain->first, end = first + stack->plain->count;
 
@@ -176,8 +173,7 @@ static int read_stacks(struct lode_events_part *part, struct lode_events_piece *
 	*stack = look_up(part, &event->stack);
 	*waker_stack = look_up(part, &event->waker_stack);
 	if (read_frames(part, piece, waker_first ? waker_stack : stack) < 0 ||
-	    read_frames(part, piece, waker_first ? stack : waker_stack) < 0 ||
-	    make_node(part, piece, stack) < 0)
+	    read_frames(part, piece, waker_first ? stack : waker_stack) < 0 || make_node(part, piece, stack) < 0)
 		return LODE_SYSTEM;
 	return make_node(part, piece, waker_stack);
 }
@@ -213,8 +209,8 @@ static int add_event(struct lode_events_part *part, struct lode_events_piece *pi
 	event.stack = stack.node;
 	event.waker_stack = waker_stack.node;
 	if (plain->name.text)
-		event.name = lode_strings_add(&piece->dictionary.frames.strings, plain->name.text,
-					      plain->name.length);
+		event.name =
+			lode_strings_add(&piece->dictionary.frames.strings, plain->name.text, plain->name.length);
 	if (event.name == LODE_NONE || keep_waker(piece, plain->type, plain->waker) < 0)
 		return LODE_SYSTEM;
 	return lode_stream_add_event(&piece->stream, plain->type, &event);
@@ -228,8 +224,7 @@ static int is_blank(const char *line, size_t length)
 }
 
 /* The lines from `line` up to `end` are read one by one. */
-static void leave(struct lode_events_part *part, struct lode_events_piece *piece, const char *line,
-		  const char *end)
+static void leave(struct lode_events_part *part, struct lode_events_piece *piece, const char *line, const char *end)
 {
 	if (!piece->rest) {
 		piece->rest = line;

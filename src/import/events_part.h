@@ -27,7 +27,7 @@ struct lode_written_stacks {
 	struct lode_written_stack {
 		struct lode_plain_text written;
 		uint32_t node;
-	} *items;
+	} * items;
 	size_t count;
 	size_t capacity;
 	struct lode_index index;

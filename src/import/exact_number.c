@@ -50,12 +50,11 @@ static struct decimal take_apart(const char *text, size_t length)
 				continue;
 			}
 			for (; zeros && decimal.digits; zeros--)
-				decimal.too_long |=
-					__builtin_mul_overflow(decimal.digits, 10, &decimal.digits);
+				decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits);
 			zeros = 0;
-			decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits) ||
-					    __builtin_add_overflow(decimal.digits, (uint64_t)(text[i] - '0'),
-								   &decimal.digits);
+			decimal.too_long |=
+				__builtin_mul_overflow(decimal.digits, 10, &decimal.digits) ||
+				__builtin_add_overflow(decimal.digits, (uint64_t)(text[i] - '0'), &decimal.digits);
 			if (decimal.too_long)
 				decimal.digits = 1;
 		}

@@ -30,9 +30,9 @@ static int read_attributes(struct lode_json_import *import, struct lode_json_val
 	while (lode_json_kind(attributes) == LODE_JSON_OBJECT && lode_json_member(&walk, &key, &value)) {
 		enum lode_json_kind kind = lode_json_kind(value);
 		const char *name = lode_json_string(key, &import->text), *text = value_text(import, value);
-		enum lode_attribute_type type = kind == LODE_JSON_NUMBER ? LODE_ATTRIBUTE_NUMBER :
-						kind == LODE_JSON_TEXT	 ? LODE_ATTRIBUTE_TEXT :
-									   LODE_ATTRIBUTE_BOOL;
+		enum lode_attribute_type type = kind == LODE_JSON_NUMBER ? LODE_ATTRIBUTE_NUMBER
+						: kind == LODE_JSON_TEXT ? LODE_ATTRIBUTE_TEXT
+									 : LODE_ATTRIBUTE_BOOL;
 
 		if (kind == LODE_JSON_OBJECT || kind == LODE_JSON_ARRAY || kind == LODE_JSON_NULL)
 			continue;
@@ -109,9 +109,11 @@ static int read_totals(struct lode_json_import *import, struct lode_json_value t
 	return 0;
 }
 
-int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_value facts, struct lode_exported_facts *read)
+int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_value facts,
+			     struct lode_exported_facts *read)
 {
-	static const char *const keys[] = { "exporter", "start_ns", "stream", "host", "attributes", "modules", "streams", "no_process", "totals" };
+	static const char *const keys[] = { "exporter", "start_ns", "stream",     "host",  "attributes",
+					    "modules",  "streams",  "no_process", "totals" };
 	struct lode_json_value values[9];
 	uint32_t name, host;
 

@@ -31,14 +31,14 @@ struct reading {
 	struct lode_json_import import;
 	double interval; /* nanoseconds */
 	double cpu_unit; /* nanoseconds of a CPU delta of 1; 0: unknown */
-	int is_lode; /* written by `lode export` */
-	double first; /* the earliest time, in milliseconds; ours begin there */
+	int is_lode;     /* written by `lode export` */
+	double first;    /* the earliest time, in milliseconds; ours begin there */
 	uint64_t threads;
 	uint64_t without_tid;
 	uint64_t estimated; /* waits */
-	uint64_t bytes; /* threads whose samples count bytes */
-	uint64_t cut; /* frames too deep */
-	uint64_t back; /* samples that come before the one before them */
+	uint64_t bytes;     /* threads whose samples count bytes */
+	uint64_t cut;       /* frames too deep */
+	uint64_t back;      /* samples that come before the one before them */
 	uint64_t markers, half_markers;
 };
 
@@ -56,8 +56,8 @@ struct stacks {
 
 static int fail(struct reading *reading, const char *what)
 {
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: thread %llu: %s", lode_input_name(reading->import.input),
-			 (unsigned long long)reading->threads, what);
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: thread %llu: %s",
+			 lode_input_name(reading->import.input), (unsigned long long)reading->threads, what);
 }
 
 static struct lode_json_value find_table(const struct tables *tables, const char *name)
@@ -72,10 +72,10 @@ static struct lode_json_value find_table(const struct tables *tables, const char
 /* Columns that lead from a frame to its name. */
 struct names {
 	struct lode_json_column strings;
-	struct lode_json_column function;	   /* frame -> function, processed profiles */
-	struct lode_json_column location;	   /* frame -> string, Gecko */
+	struct lode_json_column function;             /* frame -> function, processed profiles */
+	struct lode_json_column location;             /* frame -> string, Gecko */
 	struct lode_json_column name, resource, file; /* of functions */
-	struct lode_json_column lib;		   /* resource -> library */
+	struct lode_json_column lib;                  /* resource -> library */
 	struct lode_json_column libs;
 };
 
@@ -95,9 +95,9 @@ static void release_names(struct names *names)
 static struct lode_json_value string_owner(const struct tables *tables, const char **name)
 {
 	struct lode_json_value owner = lode_json_get(tables->thread, "stringArray").at ||
-						       lode_json_get(tables->thread, "stringTable").at ?
-					       tables->thread :
-					       tables->shared;
+						       lode_json_get(tables->thread, "stringTable").at
+					       ? tables->thread
+					       : tables->shared;
 
 	*name = lode_json_get(owner, "stringArray").at ? "stringArray" : "stringTable";
 	return owner;
@@ -105,11 +105,13 @@ static struct lode_json_value string_owner(const struct tables *tables, const ch
 
 static int load_names(struct reading *reading, const struct tables *tables, struct names *names)
 {
-	struct lode_json_value frames = find_table(tables, "frameTable"), functions = find_table(tables, "funcTable");
+	struct lode_json_value frames = find_table(tables, "frameTable"),
+			       functions = find_table(tables, "funcTable");
 	const char *strings;
 	struct lode_json_value owner = string_owner(tables, &strings);
 
-	if (lode_json_column(owner, strings, &names->strings) < 0 || lode_json_column(frames, "func", &names->function) < 0 ||
+	if (lode_json_column(owner, strings, &names->strings) < 0 ||
+	    lode_json_column(frames, "func", &names->function) < 0 ||
 	    lode_json_column(frames, "location", &names->location) < 0 ||
 	    lode_json_column(functions, "name", &names->name) < 0 ||
 	    lode_json_column(functions, "resource", &names->resource) < 0 ||
@@ -179,7 +181,8 @@ static const char *split_location(char *text)
 		return "";
 	text[length - 1] = '\0';
 	*open = '\0';
-	for (char *colon = strrchr(open + 2, ':'); colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+	for (char *colon = strrchr(open + 2, ':');
+	     colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
 	     colon = strrchr(open + 2, ':'))
 		*colon = '\0';
 	return open + 2;
@@ -319,7 +322,8 @@ static void release_samples(struct samples *samples)
 
 static int load_samples(struct reading *reading, struct lode_json_value table, struct samples *samples)
 {
-	if (lode_json_column(table, "stack", &samples->stack) < 0 || lode_json_column(table, "time", &samples->time) < 0 ||
+	if (lode_json_column(table, "stack", &samples->stack) < 0 ||
+	    lode_json_column(table, "time", &samples->time) < 0 ||
 	    lode_json_column(table, "timeDeltas", &samples->delta) < 0 ||
 	    lode_json_column(table, "threadCPUDelta", &samples->cpu) < 0 ||
 	    lode_json_column(table, "weight", &samples->weight) < 0)
@@ -340,7 +344,7 @@ static double time_of(const struct samples *samples, size_t i, double last)
 struct lane {
 	uint32_t thread;
 	enum lode_event_type type; /* of samples without CPU deltas */
-	uint64_t t; /* of the sample before */
+	uint64_t t;                /* of the sample before */
 	int started;
 	struct lode_event wait; /* cost 0: none */
 };
@@ -449,8 +453,9 @@ static int add_thread(struct reading *reading, struct lode_json_value thread, st
 		reading->without_tid++;
 		tid = (uint32_t)reading->threads;
 	}
-	lane->type = name && reading->is_lode && lode_text_drop_end(reading->import.text.bytes, ", waiting") ? LODE_WAIT :
-													       LODE_RUN;
+	lane->type = name && reading->is_lode && lode_text_drop_end(reading->import.text.bytes, ", waiting")
+			     ? LODE_WAIT
+			     : LODE_RUN;
 	if (name)
 		string = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
 	lane->thread = string == LODE_NONE ? LODE_NONE : lode_stream_thread(&reading->import.stream, pid, tid);
@@ -592,7 +597,8 @@ static int keep_product(struct reading *reading, struct lode_json_value meta)
 {
 	const char *product = lode_json_string(lode_json_get(meta, "product"), &reading->import.text);
 
-	if (!product || (product[0] && lode_stream_set_attribute(&reading->import.stream, "product", product, LODE_ATTRIBUTE_TEXT) < 0))
+	if (!product || (product[0] && lode_stream_set_attribute(&reading->import.stream, "product", product,
+								 LODE_ATTRIBUTE_TEXT) < 0))
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -601,11 +607,13 @@ static void add_notes(const struct reading *reading)
 {
 	struct lode_notes *notes = reading->import.options->notes;
 
-	lode_notes_add(notes, reading->estimated, "waits, estimated from samples whose thread used little CPU time", NULL);
+	lode_notes_add(notes, reading->estimated,
+		       "waits, estimated from samples whose thread used little CPU time", NULL);
 	lode_notes_add(notes, reading->bytes, "threads whose samples count bytes, left out", NULL);
 	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
 	lode_notes_add(notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
-	lode_notes_add(notes, reading->back, "samples that come before the one before them, taken at its time", NULL);
+	lode_notes_add(notes, reading->back, "samples that come before the one before them, taken at its time",
+		       NULL);
 	lode_symptom_markers_note(reading->import.options, reading->markers, "markers with a duration");
 	lode_notes_add(notes, reading->half_markers, "markers of which one end is missing, left out", NULL);
 }
@@ -619,7 +627,8 @@ static int read_document(void *context, struct lode_json_value root)
 	if (lode_json_kind(inner) == LODE_JSON_OBJECT)
 		root = inner;
 	if (lode_json_kind(lode_json_get(root, "threads")) != LODE_JSON_ARRAY)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: there are no `threads`; is it a profile of Firefox Profiler?",
+		return lode_fail(reading->import.error, LODE_BAD_INPUT,
+				 "%s: there are no `threads`; is it a profile of Firefox Profiler?",
 				 lode_input_name(reading->import.input));
 	reading->is_lode = lode_json_is_text(lode_json_get(lode_json_get(root, "meta"), "importedFrom"), "lode");
 	code = keep_product(reading, lode_json_get(root, "meta"));
@@ -634,8 +643,8 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 	(void)name;
 	if (!size || bytes[0] != '{')
 		return 0;
-	if (lode_sniff_has(bytes, size, "\"preprocessedProfileVersion\"") || lode_sniff_has(bytes, size, "\"processType\"") ||
-	    lode_sniff_has(bytes, size, "\"breakpadId\""))
+	if (lode_sniff_has(bytes, size, "\"preprocessedProfileVersion\"") ||
+	    lode_sniff_has(bytes, size, "\"processType\"") || lode_sniff_has(bytes, size, "\"breakpadId\""))
 		return 90;
 	return lode_sniff_has(bytes, size, "\"meta\"") && lode_sniff_has(bytes, size, "\"interval\"") ? 70 : 0;
 }

@@ -47,14 +47,17 @@ static int load_columns(struct reading *reading)
 	struct lode_json_walk walk = lode_json_walk(reading->markers->strings);
 	size_t count = lode_json_count(reading->markers->strings);
 
-	if (lode_json_column(table, "name", &columns->name) < 0 || lode_json_column(table, "startTime", &columns->start) < 0 ||
-	    lode_json_column(table, "endTime", &columns->end) < 0 || lode_json_column(table, "phase", &columns->phase) < 0 ||
+	if (lode_json_column(table, "name", &columns->name) < 0 ||
+	    lode_json_column(table, "startTime", &columns->start) < 0 ||
+	    lode_json_column(table, "endTime", &columns->end) < 0 ||
+	    lode_json_column(table, "phase", &columns->phase) < 0 ||
 	    lode_json_column(table, "data", &columns->data) < 0)
 		return LODE_SYSTEM;
 	columns->strings.values = lode_calloc(count + 1, sizeof(*columns->strings.values));
 	if (!columns->strings.values)
 		return LODE_SYSTEM;
-	while (columns->strings.count < count && lode_json_item(&walk, &columns->strings.values[columns->strings.count]))
+	while (columns->strings.count < count &&
+	       lode_json_item(&walk, &columns->strings.values[columns->strings.count]))
 		columns->strings.count++;
 	return 0;
 }
@@ -79,7 +82,8 @@ static uint64_t as_ns(const struct reading *reading, double ms)
 static int add(struct reading *reading, uint64_t name, double from, double until)
 {
 	struct lode_symptom symptom = { reading->markers->thread, 0, as_ns(reading, from), as_ns(reading, until) };
-	const char *text = lode_json_string(lode_json_cell(&reading->columns.strings, name), &reading->import->text);
+	const char *text =
+		lode_json_string(lode_json_cell(&reading->columns.strings, name), &reading->import->text);
 
 	if (!text)
 		return LODE_SYSTEM;
@@ -135,7 +139,8 @@ static int read_marker(struct reading *reading, size_t i)
 		return begin(reading, name, lode_json_double_or(from, 0));
 	if (phase == ENDS)
 		return end(reading, name, lode_json_double_or(until, 0));
-	if (phase == INSTANT || lode_json_kind(from) != LODE_JSON_NUMBER || lode_json_kind(until) != LODE_JSON_NUMBER)
+	if (phase == INSTANT || lode_json_kind(from) != LODE_JSON_NUMBER ||
+	    lode_json_kind(until) != LODE_JSON_NUMBER)
 		return 0;
 	return add(reading, name, lode_json_double_or(from, 0), lode_json_double_or(until, 0));
 }

@@ -11,10 +11,10 @@
 struct lode_firefox_markers {
 	struct lode_json_value markers; /* the table */
 	struct lode_json_value strings; /* an array */
-	uint32_t thread;		/* of the stream */
-	double first;			/* milliseconds that are 0 in the stream */
-	uint64_t count;			/* gets the number of markers with a duration */
-	uint64_t open;			/* gets the number of those of which one end is missing */
+	uint32_t thread;                /* of the stream */
+	double first;                   /* milliseconds that are 0 in the stream */
+	uint64_t count;                 /* gets the number of markers with a duration */
+	uint64_t open;                  /* gets the number of those of which one end is missing */
 };
 
 /* Returns 0, or LODE_SYSTEM with a sentence in the import's error. */

@@ -25,8 +25,8 @@
 /* How the exporter writes an event without a stack. */
 #define NO_STACK "[no stack]"
 /* What is wrong with a line that has no value. */
-#define NO_VALUE                                                                                             \
-	"the line does not end in a number, as in `main;load;read 12`; "                                     \
+#define NO_VALUE                                                                                                  \
+	"the line does not end in a number, as in `main;load;read 12`; "                                          \
 	"if the file is of another format, name it with --format"
 
 /* A frame of the line read last: where its text ends in the line, and its node. */
@@ -38,7 +38,7 @@ struct level {
 /* Lines that want a note: how many, and the first of them. */
 struct odd_lines {
 	uint64_t count;
-	uint64_t line; /* number of the first, from 1 */
+	uint64_t line;  /* number of the first, from 1 */
 	char text[100]; /* what it says, as far as it fits */
 };
 
@@ -57,16 +57,16 @@ struct part {
 	size_t last_length;
 
 	uint64_t lines;
-	uint64_t costs; /* their sum */
-	uint64_t with_value; /* lines that are events */
-	uint64_t two_values; /* of these, lines that end in two numbers */
-	uint64_t cut; /* stacks that were too deep */
-	struct odd_lines rounded; /* values with a fraction that nanoseconds do not hold */
-	struct odd_lines unended; /* the last line of the file has no line end */
-	struct odd_lines left_out; /* and no value either */
+	uint64_t costs;             /* their sum */
+	uint64_t with_value;        /* lines that are events */
+	uint64_t two_values;        /* of these, lines that end in two numbers */
+	uint64_t cut;               /* stacks that were too deep */
+	struct odd_lines rounded;   /* values with a fraction that nanoseconds do not hold */
+	struct odd_lines unended;   /* the last line of the file has no line end */
+	struct odd_lines left_out;  /* and no value either */
 	struct odd_lines valueless; /* lines with a line end and no value */
 	int code;
-	char wrong[256]; /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
+	char wrong[256];         /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
 	struct lode_error error; /* what went wrong otherwise */
 };
 
@@ -238,14 +238,12 @@ static int has_suffix(const char *text, size_t length, const char *suffix)
 }
 
 /* The function of a module that only an annotation tells, unless the text names one. */
-static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text,
-				size_t length)
+static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text, size_t length)
 {
 	uint32_t frame;
 
 	if (!memchr(text, '!', length))
-		return lode_frames_add(frames, lode_frames_module(frames, module, strlen(module)), text,
-				       length);
+		return lode_frames_add(frames, lode_frames_module(frames, module, strlen(module)), text, length);
 	frame = lode_frames_parse(frames, text, length);
 	if (frame == LODE_NONE || frames->items[frame].module)
 		return frame;
@@ -348,8 +346,8 @@ static uint32_t stack_of(struct part *part, const char *text, size_t length)
 		end = frame_end(text, start, length);
 		node = lode_stack_tree_child(&part->dictionary.tree, node,
 					     frame_of(part, text + start, end - start));
-		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity,
-						   part->level_count + 1, sizeof(*part->levels)) < 0)
+		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity, part->level_count + 1,
+						   sizeof(*part->levels)) < 0)
 			return LODE_NONE;
 		part->levels[part->level_count++] = (struct level){ (uint32_t)end, node };
 	}
@@ -389,8 +387,7 @@ static int has_second_value(const char *stack, size_t length)
 	return word && is_value(stack + word, length - word);
 }
 
-static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length,
-		      uint64_t cost)
+static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length, uint64_t cost)
 {
 	struct lode_event event = {
 		.t = part->costs,
@@ -404,8 +401,7 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 	if (event.stack == LODE_NONE || lode_stream_add_event(&part->stream, type, &event) < 0)
 		part->code = lode_fail_memory(&part->error);
 	else if (__builtin_add_overflow(part->costs, cost, &part->costs))
-		complain(part,
-			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
+		complain(part, "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
 /* A line that ends in no number is left out: a truncated file and a wrong line are distinguished.
@@ -415,8 +411,7 @@ static void miss_value(struct part *part, const char *line, size_t length, int e
 	add_odd(ended ? &part->valueless : &part->left_out, part->lines, line, length);
 }
 
-static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length,
-		      int ended)
+static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length, int ended)
 {
 	size_t value, end = without_blanks(line, length);
 	uint64_t cost;
@@ -589,8 +584,8 @@ static int check_all(struct reading *reading, struct lode_error *error)
 	tell_odd(reading, &reading->unended, "a last line without a line end, which may be cut off");
 	tell_odd(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
 	tell_odd(reading, &reading->valueless, "lines that do not end in a number, left out");
-	lode_notes_add(reading->options->notes, reading->cut,
-		       "stacks deeper than 16384 frames, cut at the root", name);
+	lode_notes_add(reading->options->notes, reading->cut, "stacks deeper than 16384 frames, cut at the root",
+		       name);
 	return 0;
 }
 
@@ -637,7 +632,7 @@ static int read_folded(struct lode_input *input, const struct lode_import_option
 struct guess {
 	unsigned lines;
 	unsigned stacks; /* lines with more than one frame */
-	unsigned wrong;	 /* lines that do not end in a number */
+	unsigned wrong;  /* lines that do not end in a number */
 };
 
 static void guess_line(struct guess *guess, const char *line, size_t length)
@@ -682,9 +677,8 @@ static int sniff_folded(const unsigned char *bytes, size_t size, const char *nam
 	if (guess.wrong > WRONG_LINES || (guess.wrong && guess.stacks < 4 * guess.wrong))
 		return 0;
 	if (!guess.lines)
-		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at))
-			       ? 20 + 40 * has_name(name)
-			       : 5 * has_name(name);
+		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at)) ? 20 + 40 * has_name(name)
+										     : 5 * has_name(name);
 	return (guess.stacks ? 70 : 30) - 20 * !!guess.wrong + 20 * has_name(name);
 }
 

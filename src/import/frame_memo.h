@@ -32,8 +32,8 @@ int lode_frame_memo_add(struct lode_frame_memo *memo, const char *text, size_t l
 			uint32_t frame);
 
 /* The frame remembered for a text, or LODE_NONE. */
-static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text,
-					    size_t length, uint64_t hash)
+static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text, size_t length,
+					    uint64_t hash)
 {
 	size_t probe = 0;
 	uint32_t id;

@@ -189,7 +189,8 @@ static int starts(struct lode_script_span span, const char *text)
 static uint32_t make_frame(struct reader *reader, struct lode_script_span text)
 {
 	const char *end = text.text + text.length, *stop = text.text, *module = "kernel";
-	const char *open = memchr(text.text, '[', text.length), *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+	const char *open = memchr(text.text, '[', text.length),
+		   *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
 	size_t module_length = 6;
 	uint32_t id;
 
@@ -213,7 +214,8 @@ static int add_frame(struct reader *reader, struct lode_script_span text)
 
 	if (frame == LODE_NONE) {
 		frame = make_frame(reader, text);
-		if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
+		if (frame == LODE_NONE ||
+		    lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
 			return LODE_SYSTEM;
 	}
 	if (reader->frame_count >= LODE_STACK_DEPTH_LIMIT)
@@ -268,7 +270,8 @@ static int add_switch(struct reader *reader, const struct line *line, uint32_t s
 	    find_thread(reader, told.next, told.next_comm, &next) < 0)
 		return LODE_SYSTEM;
 	reader->joined++;
-	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(told.state), stack, next);
+	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(told.state), stack,
+				 next);
 }
 
 static int add_waking(struct reader *reader, const struct line *line, uint32_t stack)
@@ -294,8 +297,8 @@ static int add_call(struct reader *reader, const struct line *line, uint32_t sta
 	if (starts(name, "sys_enter_"))
 		name = span_of(name.text + 10, name.text + name.length);
 	call.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
-	call.thread = line->tgid != LODE_NO_PID ? lode_stream_thread(&reader->stream, line->tgid, line->tid) :
-						  lode_stream_tid(&reader->stream, line->tid);
+	call.thread = line->tgid != LODE_NO_PID ? lode_stream_thread(&reader->stream, line->tgid, line->tid)
+						: lode_stream_tid(&reader->stream, line->tid);
 	if (call.name == LODE_NONE || call.thread == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
@@ -314,7 +317,8 @@ static int take_event(struct reader *reader, const struct line *line)
 		reader->last = line->t;
 	if (is(line->event, "sched_switch"))
 		return add_switch(reader, line, stack);
-	if (is(line->event, "sched_waking") || is(line->event, "sched_wakeup") || is(line->event, "sched_wakeup_new"))
+	if (is(line->event, "sched_waking") || is(line->event, "sched_wakeup") ||
+	    is(line->event, "sched_wakeup_new"))
 		return add_waking(reader, line, stack);
 	if (starts(line->event, "sys_exit") || starts(line->text, "-> ")) {
 		lode_tally_add(&reader->exits, reader->input, NULL, 0);
@@ -375,9 +379,10 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	if (got)
 		return got < 0 ? got : 0;
 	if (!read_event_line(text, length, &line)) {
-		struct lode_tally *tally = memmem(text, length, "LOST", 4) || memmem(text, length, "EVENTS DROPPED", 14) ?
-						   &reader->lost :
-						   &reader->unknown_lines;
+		struct lode_tally *tally = memmem(text, length, "LOST", 4) ||
+							   memmem(text, length, "EVENTS DROPPED", 14)
+						   ? &reader->lost
+						   : &reader->unknown_lines;
 
 		lode_tally_add(tally, reader->input, text, length);
 		return 0;
@@ -419,7 +424,8 @@ static void tell_notes(const struct reader *reader)
 
 	lode_tally_tell(&reader->lost, options, "places where the kernel lost events, because its buffer was full");
 	lode_tally_tell(&reader->backwards, options, "events before the one before them: times go backwards");
-	lode_tally_tell(&reader->user_stacks, options, "user stacks, left out: they are addresses without a memory map");
+	lode_tally_tell(&reader->user_stacks, options,
+			"user stacks, left out: they are addresses without a memory map");
 	lode_tally_tell(&reader->exits, options, "system call exits");
 	lode_tally_tell(&reader->unknown_sched, options, "scheduler events that are not understood");
 	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");
@@ -436,13 +442,14 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: no event was found in it; print it with `trace-cmd report`, or copy /sys/kernel/tracing/trace",
+				 "%s: no event was found in it; print it with `trace-cmd report`, or copy "
+				 "/sys/kernel/tracing/trace",
 				 lode_input_name(reader->input));
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
-static int read_ftrace(struct lode_input *input, const struct lode_import_options *options, const struct lode_import_sink *sink,
-		       struct lode_error *error)
+static int read_ftrace(struct lode_input *input, const struct lode_import_options *options,
+		       const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader reader = { .input = input, .options = options, .error = error };
 	int code = 0;
@@ -479,7 +486,8 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 		if (read_event_line(at, (size_t)(stop - at), &line))
 			return line.event.length ? 92 : 0;
-		if (stop > at && *at != '#' && !starts(span_of(at, stop), "cpus=") && !memmem(at, (size_t)(stop - at), "LOST", 4))
+		if (stop > at && *at != '#' && !starts(span_of(at, stop), "cpus=") &&
+		    !memmem(at, (size_t)(stop - at), "LOST", 4))
 			return 0;
 		at = stop + 1;
 	}

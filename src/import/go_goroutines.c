@@ -171,8 +171,11 @@ int lode_go_name(struct lode_goroutines *goroutines, uint32_t thread, uint64_t i
 int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind, uint64_t ticks, uint32_t thread,
 		 uint32_t waker, uint64_t stack)
 {
-	struct lode_go_step step = { .t = lode_go_time(goroutines, ticks), .order = (uint32_t)goroutines->step_count, .thread = thread,
-				     .waker = waker, .kind = kind };
+	struct lode_go_step step = { .t = lode_go_time(goroutines, ticks),
+				     .order = (uint32_t)goroutines->step_count,
+				     .thread = thread,
+				     .waker = waker,
+				     .kind = kind };
 
 	if (thread == LODE_NONE)
 		return 0;
@@ -191,7 +194,8 @@ static struct lode_go_call *call_of(struct lode_goroutines *goroutines, uint32_t
 	size_t known = goroutines->call_count;
 
 	if (thread >= known) {
-		if (lode_grow(&goroutines->calls, &goroutines->call_capacity, (size_t)thread + 1, sizeof(*goroutines->calls)) < 0)
+		if (lode_grow(&goroutines->calls, &goroutines->call_capacity, (size_t)thread + 1,
+			      sizeof(*goroutines->calls)) < 0)
 			return NULL;
 		memset(goroutines->calls + known, 0, (thread + 1 - known) * sizeof(*goroutines->calls));
 		goroutines->call_count = (size_t)thread + 1;
@@ -247,12 +251,17 @@ static int take_step(struct lode_goroutines *goroutines, struct lode_sched *sche
 		[LODE_GO_YIELDS] = LODE_SWITCH_PREEMPTED,
 		[LODE_GO_ENDS] = LODE_SWITCH_DEAD,
 	};
-	struct lode_event sample = { .t = step->t, .cost = SAMPLE_NS, .thread = step->thread, .stack = step->stack,
-				     .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct lode_event sample = { .t = step->t,
+				     .cost = SAMPLE_NS,
+				     .thread = step->thread,
+				     .stack = step->stack,
+				     .waker = LODE_NONE,
+				     .cpu = LODE_NO_CPU };
 
 	switch (step->kind) {
 	case LODE_GO_STARTS:
-		return lode_sched_switch(sched, step->t, LODE_NO_CPU, LODE_NONE, LODE_SWITCH_BLOCKED, 0, step->thread);
+		return lode_sched_switch(sched, step->t, LODE_NO_CPU, LODE_NONE, LODE_SWITCH_BLOCKED, 0,
+					 step->thread);
 	case LODE_GO_IS_UNBLOCKED:
 		return lode_sched_waking(sched, step->t, step->waker, step->stack, step->thread);
 	case LODE_GO_IS_SAMPLED:
@@ -264,7 +273,8 @@ static int take_step(struct lode_goroutines *goroutines, struct lode_sched *sche
 	case LODE_GO_LEAVES_BLOCKED:
 		return leave_syscall(goroutines, step);
 	default:
-		return lode_sched_switch(sched, step->t, LODE_NO_CPU, step->thread, states[step->kind], step->stack, LODE_NONE);
+		return lode_sched_switch(sched, step->t, LODE_NO_CPU, step->thread, states[step->kind],
+					 step->stack, LODE_NONE);
 	}
 }
 

@@ -70,7 +70,8 @@ static uint32_t *running_at(struct reader *reader, uint64_t id)
 		if (reader->places[number].id == id)
 			return &reader->places[number].thread;
 	if (reader->place_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->places, &reader->place_capacity, reader->place_count + 1, sizeof(*reader->places)) < 0 ||
+	    lode_grow(&reader->places, &reader->place_capacity, reader->place_count + 1, sizeof(*reader->places)) <
+		    0 ||
 	    lode_index_insert(&reader->place_index, lode_hash_u64(id), (uint32_t)reader->place_count) < 0)
 		return NULL;
 	reader->places[reader->place_count] = (struct place){ id, LODE_NONE };
@@ -196,7 +197,8 @@ static int read_old_tables(struct reader *reader, struct lode_cursor cursor)
 		} else if (event.type == GO_OLD_STACK) {
 			lode_cursor_varint(&event.rest);
 			lode_cursor_varint(&event.rest);
-			if (lode_go_table_add(&reader->goroutines.stacks, event.numbers[0], event.rest, event.numbers[1]) < 0)
+			if (lode_go_table_add(&reader->goroutines.stacks, event.numbers[0], event.rest,
+					      event.numbers[1]) < 0)
 				return LODE_SYSTEM;
 		}
 	}
@@ -524,7 +526,8 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 		if (generation != current)
 			code = end_generation(reader);
 		current = generation;
-		if (code == 0 && lode_grow(&reader->batches, &reader->batch_capacity, reader->batch_count + 1, sizeof(batch)) < 0)
+		if (code == 0 && lode_grow(&reader->batches, &reader->batch_capacity, reader->batch_count + 1,
+					   sizeof(batch)) < 0)
 			code = lode_fail_memory(reader->error);
 		if (code == 0)
 			reader->batches[reader->batch_count++] = batch;
@@ -556,17 +559,20 @@ static int read_trace(struct reader *reader, size_t size, const struct lode_impo
 	if (version < 0)
 		return fail(reader, reader->bytes, "no header of a Go execution trace (`go 1.N trace`)");
 	if (version < 11)
-		return fail(reader, reader->bytes, "traces of Go before 1.11 are not read; trace it with a newer Go");
-	code = version < 22 ? read_old(reader, lode_cursor(reader->bytes + 16, size - 16)) :
-			      read_new(reader, lode_cursor(reader->bytes + 16, size - 16));
+		return fail(reader, reader->bytes,
+			    "traces of Go before 1.11 are not read; trace it with a newer Go");
+	code = version < 22 ? read_old(reader, lode_cursor(reader->bytes + 16, size - 16))
+			    : read_new(reader, lode_cursor(reader->bytes + 16, size - 16));
 	if (code == 0 && lode_goroutines_finish(goroutines) < 0)
 		code = lode_fail_memory(reader->error);
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&goroutines->stream))
-		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no events of goroutines", lode_input_name(reader->input));
+		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no events of goroutines",
+				 lode_input_name(reader->input));
 	lode_notes_add(notes, goroutines->samples, "CPU samples, taken as 10 ms each", NULL);
-	lode_notes_add(notes, reader->damaged, "batches that are damaged or cut off", lode_input_name(reader->input));
+	lode_notes_add(notes, reader->damaged, "batches that are damaged or cut off",
+		       lode_input_name(reader->input));
 	lode_notes_add(notes, goroutines->cut, "stacks deeper than 1000 frames, cut at the root", NULL);
 	return lode_reading_deliver(reader->input, reader->options, sink, &goroutines->stream, 0, reader->error);
 }

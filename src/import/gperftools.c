@@ -69,7 +69,8 @@ static uint64_t try_header(struct reader *reader, struct lode_cursor *cursor)
 	uint64_t first = read_word(reader, cursor), words = read_word(reader, cursor);
 	uint64_t version = read_word(reader, cursor), period = read_word(reader, cursor);
 
-	if (cursor->failed || first || words < 3 || words > HEADER_LIMIT || version || !period || period > PERIOD_LIMIT)
+	if (cursor->failed || first || words < 3 || words > HEADER_LIMIT || version || !period ||
+	    period > PERIOD_LIMIT)
 		return 0;
 	lode_cursor_bytes(cursor, (words - 2) * (reader->wide ? 8 : 4));
 	return cursor->failed ? 0 : period;
@@ -189,7 +190,8 @@ static uint32_t make_stack(struct reader *reader, const struct record *record)
 
 		stack = lode_mapped_frames_push(&reader->mapped, stack, address ? address - 1 : 0, &depth);
 	}
-	return record->depth && stack != LODE_NONE ? lode_mapped_frames_push(&reader->mapped, stack, leaf, &depth) : stack;
+	return record->depth && stack != LODE_NONE ? lode_mapped_frames_push(&reader->mapped, stack, leaf, &depth)
+						   : stack;
 }
 
 static int add_record(struct reader *reader, const struct record *record, uint32_t thread)
@@ -223,7 +225,8 @@ static int read_stacks(struct reader *reader)
 		code = add_record(reader, &record, thread);
 		if (code == 0 && cursor.next - told >= 1 << 20) {
 			told = cursor.next;
-			code = lode_reading_progress_at(reader->input, reader->options, (uint64_t)(told - reader->start.next),
+			code = lode_reading_progress_at(reader->input, reader->options,
+							(uint64_t)(told - reader->start.next),
 							(uint64_t)(cursor.end - reader->start.next), reader->error);
 		}
 	}
@@ -281,8 +284,8 @@ static int read_profile(struct reader *reader, const struct lode_import_sink *si
 		return code;
 	if (!reader->stacks)
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reader->input),
-				 reader->ended ? "it has no samples; the program may have used no CPU time" :
-						 "it is cut off before its first stack");
+				 reader->ended ? "it has no samples; the program may have used no CPU time"
+					       : "it is cut off before its first stack");
 	tell_notes(reader);
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }

@@ -17,7 +17,7 @@
 /* `a, b, c`; NULL when memory has run out. */
 static char *list_formats(void)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 
 	for (size_t i = 0; lode_importers[i]; i++) {
 		lode_buffer_text(&buffer, i ? ", " : "");
@@ -54,8 +54,7 @@ static const struct lode_importer *find_named(const char *name)
 /* From here on a sniffer has seen a mark of its own format. */
 #define SURE 60
 
-static const struct lode_importer *find_surest(const unsigned char *bytes, size_t size, const char *name,
-					       int *most)
+static const struct lode_importer *find_surest(const unsigned char *bytes, size_t size, const char *name, int *most)
 {
 	const struct lode_importer *surest = NULL;
 
@@ -128,13 +127,11 @@ static const struct lode_importer *choose_by_bytes(struct lode_input *input, con
 	}
 	if (!importer)
 		fail_with_formats(error, LODE_BAD_INPUT,
-				  "%s: its format is not known; if it is one of %s, say which with --format",
-				  name);
+				  "%s: its format is not known; if it is one of %s, say which with --format", name);
 	return importer;
 }
 
-const struct lode_importer *lode_import_choose(struct lode_input *input,
-					       const struct lode_import_options *options,
+const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
 					       struct lode_error *error)
 {
 	const struct lode_importer *importer = options->format ? find_named(options->format) : NULL;
@@ -143,8 +140,7 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 
 	if (options->format && !importer)
 		return fail_with_formats(error, LODE_USAGE,
-					 "--format %s: there is no such format; choose one of %s",
-					 options->format);
+					 "--format %s: there is no such format; choose one of %s", options->format);
 	if (peek_telling(input, &bytes, &size, error) < 0)
 		return NULL;
 	if (size == 0) {
@@ -213,8 +209,7 @@ char *lode_import_name(const char *path, unsigned folders)
 
 	while (length > 1 && name[length - 1] == '/')
 		length--;
-	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") ||
-	    ends_with(name, length, ".xz"))
+	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") || ends_with(name, length, ".xz"))
 		length = without_extension(name, length);
 	return lode_strndup(name, without_extension(name, length));
 }

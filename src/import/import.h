@@ -22,20 +22,20 @@
 struct lode_symbol_maps;
 
 struct lode_import_options {
-	const char *format;        /* importer's name, or NULL to sniff */
-	int kind_is_wait;          /* folded stacks: waits instead of runs */
-	double unit_ns;            /* nanoseconds of one value (folded stacks) or count (pprof); 0: not told */
-	unsigned jobs;             /* threads; 0: one a processor */
-	size_t chunk_bytes;        /* of text that a thread reads at a time; 0: 4 MiB */
-	int inlines;               /* inlined functions as frames of their own */
-	int debuginfod;            /* symbols may be fetched */
-	int no_symbols;            /* leave addresses as they are */
+	const char *format; /* importer's name, or NULL to sniff */
+	int kind_is_wait;   /* folded stacks: waits instead of runs */
+	double unit_ns;     /* nanoseconds of one value (folded stacks) or count (pprof); 0: not told */
+	unsigned jobs;      /* threads; 0: one a processor */
+	size_t chunk_bytes; /* of text that a thread reads at a time; 0: 4 MiB */
+	int inlines;        /* inlined functions as frames of their own */
+	int debuginfod;     /* symbols may be fetched */
+	int no_symbols;     /* leave addresses as they are */
 	const char *const *symbol_paths; /* folders to look for debug files in, NULL-terminated; or NULL */
 	const struct lode_symbol_maps *symbol_maps; /* names that the user gives (symbol_maps.h), or NULL */
-	const char *cache;         /* symbol cache folder; NULL: the default; "": none */
-	const char *stream_name;   /* NULL: from the recording or the file */
+	const char *cache;                          /* symbol cache folder; NULL: the default; "": none */
+	const char *stream_name;                    /* NULL: from the recording or the file */
 	const char *const *symptom_markers; /* patterns of names of slices and markers that are symptoms, NULL-terminated; or NULL */
-	const char *file_name;     /* of a stream that has no other name; NULL: made from the input's name */
+	const char *file_name; /* of a stream that has no other name; NULL: made from the input's name */
 	const struct lode_progress *progress;
 	struct lode_notes *notes;
 };

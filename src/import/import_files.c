@@ -81,8 +81,8 @@ static int store(struct reading *reading, struct lode_stream *stream, struct lod
 		if (code < 0)
 			return code;
 	}
-	added = lode_corpus_add(import->corpus, outcome->id, lode_input_name(reading->input), stream, import->replace,
-				import->options.jobs, error);
+	added = lode_corpus_add(import->corpus, outcome->id, lode_input_name(reading->input), stream,
+				import->replace, import->options.jobs, error);
 	if (added < 0)
 		return added;
 	outcome->skipped = added == 0;
@@ -124,7 +124,8 @@ static int take(void *context, struct lode_stream *stream, unsigned ordinal, str
 /* The corpus is opened when there is something to put into it, so that a wrong name leaves no empty folder. */
 static int open_corpus(struct lode_import_files *import, struct lode_error *error)
 {
-	int code = import->corpus ? 0 : lode_corpus_open(&import->corpus, import->output, LODE_CORPUS_CREATE, error);
+	int code = import->corpus ? 0
+				  : lode_corpus_open(&import->corpus, import->output, LODE_CORPUS_CREATE, error);
 
 	import->store_failed = code < 0;
 	return code;
@@ -141,18 +142,22 @@ static int is_one_of(const char *format, const char *const *formats)
 static void note_useless_options(const struct reading *reading)
 {
 	static const char *const with_kinds[] = { "bpftrace", "folded", "otlp", "pprof", NULL };
-	static const char *const with_units[] = { "bpftrace", "chrome", "folded", "jfr", "otlp", "perf-script", "perfetto", "pprof", "speedscope", "wprof", NULL };
+	static const char *const with_units[] = { "bpftrace",   "chrome",      "folded",   "jfr",
+						  "otlp",       "perf-script", "perfetto", "pprof",
+						  "speedscope", "wprof",       NULL };
 	static const char *const with_markers[] = { "chrome", "firefox", "perfetto", "wprof", NULL };
 	const struct lode_import_files *import = reading->import;
 	const char *format = reading->importer->name, *name = lode_input_name(reading->input);
 
-	if ((import->gives_kind && !is_one_of(format, with_kinds)) || (import->gives_unit && !is_one_of(format, with_units)))
+	if ((import->gives_kind && !is_one_of(format, with_kinds)) ||
+	    (import->gives_unit && !is_one_of(format, with_units)))
 		lode_notes_add(import->options.notes, 1,
 			       "files whose format knows its own kinds and units "
 			       "(--kind and --unit are for folded stacks and pprof)",
 			       name);
 	if (import->options.symptom_markers && !is_one_of(format, with_markers))
-		lode_notes_add(import->options.notes, 1, "files whose format has no slices or markers for --symptom-markers", name);
+		lode_notes_add(import->options.notes, 1,
+			       "files whose format has no slices or markers for --symptom-markers", name);
 }
 
 static int read_input(struct reading *reading, struct lode_error *error)

@@ -50,9 +50,9 @@ struct lode_import_hooks {
 struct lode_import_files {
 	const char *const *paths;
 	size_t path_count;
-	const char *output; /* the corpus; made when there is something to put into it */
+	const char *output;                 /* the corpus; made when there is something to put into it */
 	struct lode_import_options options; /* with notes; `file_name` is set for each file */
-	const char *name;   /* of the streams, their host and attributes; NULL: not given */
+	const char *name;                   /* of the streams, their host and attributes; NULL: not given */
 	const char *host;
 	const char *const *attributes;
 	int gives_kind, gives_unit; /* they were asked for, so that a format without them is noted */
@@ -63,7 +63,7 @@ struct lode_import_files {
 	struct lode_imported_stream *streams;
 	size_t count, capacity;
 	struct lode_imported_file *files; /* one a path */
-	int store_failed; /* the corpus, not the file, is to blame for the last failure */
+	int store_failed;                 /* the corpus, not the file, is to blame for the last failure */
 	struct lode_import_names names;
 };
 

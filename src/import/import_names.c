@@ -65,8 +65,7 @@ static int lengthen(struct lode_import_names *names)
 		.first = lode_calloc(names->count + 1, sizeof(*round.first)),
 		.shared = lode_calloc(names->count + 1, 1),
 	};
-	int changed =
-		round.ids && round.first && round.shared ? lode_strings_init(&round.strings) : LODE_SYSTEM;
+	int changed = round.ids && round.first && round.shared ? lode_strings_init(&round.strings) : LODE_SYSTEM;
 
 	if (changed == 0)
 		changed = number_names(names, &round);
@@ -87,7 +86,7 @@ int lode_import_names_init(struct lode_import_names *names, const char *const *p
 {
 	int changed = 1;
 
-	*names = (struct lode_import_names){.paths = paths, .count = count};
+	*names = (struct lode_import_names){ .paths = paths, .count = count };
 	names->folders = lode_calloc(count + 1, sizeof(*names->folders));
 	if (!names->folders || lode_strings_init(&names->taken) < 0)
 		return LODE_SYSTEM;
@@ -121,8 +120,7 @@ static int load(struct lode_import_names *names, struct lode_corpus *corpus, str
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < list.count && code == 0; i++)
-		if (lode_strings_add(&names->taken, list.items[i].name, strlen(list.items[i].name)) ==
-		    LODE_NONE)
+		if (lode_strings_add(&names->taken, list.items[i].name, strlen(list.items[i].name)) == LODE_NONE)
 			code = lode_fail_memory(error);
 	lode_corpus_list_release(&list);
 	names->loaded = code == 0;
@@ -141,8 +139,7 @@ static char *free_name(const struct lode_import_names *names, size_t file, char 
 	size_t room;
 	char *numbered;
 
-	for (unsigned folders = names->folders[file];
-	     name && is_taken(names, name) && has_more(path, folders);) {
+	for (unsigned folders = names->folders[file]; name && is_taken(names, name) && has_more(path, folders);) {
 		lode_free(name);
 		name = name_of(path, ++folders);
 	}

@@ -12,9 +12,9 @@
 struct lode_import_names {
 	const char *const *paths; /* of the command's files */
 	size_t count;
-	unsigned *folders;	   /* by file: how many folders its name has in front */
+	unsigned *folders;         /* by file: how many folders its name has in front */
 	struct lode_strings taken; /* names of the corpus' streams */
-	int loaded;		   /* they are there */
+	int loaded;                /* they are there */
 };
 
 /* `paths` must outlive it. Returns 0 or LODE_SYSTEM; release it in either case. */

@@ -45,7 +45,7 @@ struct value {
 	uint64_t number; /* a time, a weight, a processor, an id of the system; of a binary where it is loaded */
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t name;	/* string, of a thread */
+	uint32_t name;  /* string, of a thread */
 	uint32_t index; /* frame, stack, module */
 	uint8_t is_blocked;
 };
@@ -53,10 +53,10 @@ struct value {
 /* An element that is open. */
 struct element {
 	struct value value;
-	uint64_t id;	/* UINT64_MAX: none */
+	uint64_t id;     /* UINT64_MAX: none */
 	uint32_t string; /* of a frame: its name */
 	uint64_t address;
-	size_t frames;	/* of a backtrace: where its frames begin */
+	size_t frames; /* of a backtrace: where its frames begin */
 	/* of a row */
 	uint64_t t;
 	uint64_t weight;
@@ -86,7 +86,7 @@ struct reader {
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* of definitions */
-	uint32_t *frames; /* of backtraces that are open */
+	uint32_t *frames;        /* of backtraces that are open */
 	size_t frame_count;
 	size_t frame_capacity;
 	struct lode_buffer text;
@@ -94,7 +94,7 @@ struct reader {
 	uint64_t rows;
 	uint64_t incomplete; /* rows without a time, a thread or a weight */
 	uint64_t unknown;    /* references to nothing */
-	uint64_t bare;	     /* rows without a stack */
+	uint64_t bare;       /* rows without a stack */
 	uint64_t unnamed;    /* frames without a symbol */
 	uint64_t cut;
 	uint64_t cycles;
@@ -106,11 +106,21 @@ static enum kind find_kind(const struct lode_xml *xml)
 		const char *name;
 		enum kind kind;
 	} kinds[] = {
-		{ "frame", FRAME },	  { "binary", BINARY }, { "row", ROW },
-		{ "sample-time", TIME },  { "thread", THREAD }, { "process", PROCESS },
-		{ "tid", TID },		  { "pid", PID },	{ "core", CORE },
-		{ "thread-state", STATE }, { "weight", WEIGHT }, { "cycle-weight", CYCLES },
-		{ "backtrace", BACKTRACE }, { "tagged-backtrace", BACKTRACE }, { "node", NODE },
+		{ "frame", FRAME },
+		{ "binary", BINARY },
+		{ "row", ROW },
+		{ "sample-time", TIME },
+		{ "thread", THREAD },
+		{ "process", PROCESS },
+		{ "tid", TID },
+		{ "pid", PID },
+		{ "core", CORE },
+		{ "thread-state", STATE },
+		{ "weight", WEIGHT },
+		{ "cycle-weight", CYCLES },
+		{ "backtrace", BACKTRACE },
+		{ "tagged-backtrace", BACKTRACE },
+		{ "node", NODE },
 		{ "schema", SCHEMA },
 	};
 
@@ -190,7 +200,8 @@ static int begin_thread(struct reader *reader, struct value *value)
 	if (!name)
 		return LODE_SYSTEM;
 	end = strstr(name, " 0x");
-	value->name = lode_strings_add(&reader->dictionary.frames.strings, name, end ? (size_t)(end - name) : strlen(name));
+	value->name = lode_strings_add(&reader->dictionary.frames.strings, name,
+				       end ? (size_t)(end - name) : strlen(name));
 	return value->name == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
@@ -221,7 +232,8 @@ static int begin_frame(struct reader *reader, struct element *element)
 
 static int begin(struct reader *reader, struct element *element)
 {
-	struct lode_xml_text id = lode_xml_attribute(&reader->xml, "id"), reference = lode_xml_attribute(&reader->xml, "ref");
+	struct lode_xml_text id = lode_xml_attribute(&reader->xml, "id"),
+			     reference = lode_xml_attribute(&reader->xml, "ref");
 	const char *schema;
 
 	*element = (struct element){ .value = { .kind = find_kind(&reader->xml), .pid = LODE_NO_PID },
@@ -294,7 +306,8 @@ static int end_backtrace(struct reader *reader, struct element *element)
 		count = LODE_STACK_DEPTH_LIMIT;
 	}
 	while (count-- && stack != LODE_NONE)
-		stack = lode_stack_tree_child(&reader->dictionary.tree, stack, reader->frames[element->frames + count]);
+		stack = lode_stack_tree_child(&reader->dictionary.tree, stack,
+					      reader->frames[element->frames + count]);
 	reader->frame_count = element->frames;
 	if (stack) /* a tagged backtrace has its stack from the one inside */
 		element->value.index = stack;
@@ -303,7 +316,11 @@ static int end_backtrace(struct reader *reader, struct element *element)
 
 static int end_row(struct reader *reader, const struct element *row)
 {
-	struct lode_event event = { .t = row->t, .cost = row->weight, .stack = row->stack, .waker = LODE_NONE, .cpu = row->cpu };
+	struct lode_event event = { .t = row->t,
+				    .cost = row->weight,
+				    .stack = row->stack,
+				    .waker = LODE_NONE,
+				    .cpu = row->cpu };
 
 	reader->rows++;
 	if (row->seen != (SEEN_TIME | SEEN_THREAD | SEEN_WEIGHT)) {
@@ -417,9 +434,10 @@ static void take_words(struct reader *reader, struct value *value)
 	struct lode_xml_text words = reader->xml.words;
 
 	if (value->kind == STATE)
-		value->is_blocked = words.length >= 7 && (!memcmp(words.at, "Blocked", 7) || !memcmp(words.at, "Waiting", 7));
-	else if (value->kind == TIME || value->kind == TID || value->kind == PID || value->kind == CORE || value->kind == WEIGHT ||
-		 value->kind == CYCLES)
+		value->is_blocked = words.length >= 7 &&
+				    (!memcmp(words.at, "Blocked", 7) || !memcmp(words.at, "Waiting", 7));
+	else if (value->kind == TIME || value->kind == TID || value->kind == PID || value->kind == CORE ||
+		 value->kind == WEIGHT || value->kind == CYCLES)
 		value->number = lode_xml_number(words, 0);
 }
 
@@ -436,8 +454,10 @@ static int read_rows(struct reader *reader)
 		unsigned depth = reader->xml.depth;
 
 		if (token == LODE_XML_BROKEN)
-			return lode_fail(reader->error, LODE_BAD_INPUT, "%s:%zu: %s; export the table again with `xctrace export`",
-					 lode_input_name(reader->input), lode_xml_line(&reader->xml), reader->xml.wrong);
+			return lode_fail(reader->error, LODE_BAD_INPUT,
+					 "%s:%zu: %s; export the table again with `xctrace export`",
+					 lode_input_name(reader->input), lode_xml_line(&reader->xml),
+					 reader->xml.wrong);
 		if (token == LODE_XML_OPEN) {
 			code = begin(reader, &reader->open[depth]);
 			is_reference[depth] = code > 0;
@@ -450,8 +470,10 @@ static int read_rows(struct reader *reader)
 		}
 		if (code >= 0 && reader->rows - told >= 65536) {
 			told = reader->rows;
-			code = lode_reading_progress_at(reader->input, reader->options, (uint64_t)(reader->xml.at - reader->xml.start),
-							(uint64_t)(reader->xml.end - reader->xml.start), reader->error);
+			code = lode_reading_progress_at(reader->input, reader->options,
+							(uint64_t)(reader->xml.at - reader->xml.start),
+							(uint64_t)(reader->xml.end - reader->xml.start),
+							reader->error);
 			if (code < 0)
 				return code;
 		}
@@ -463,13 +485,17 @@ static int tell(struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 
-	lode_notes_add(notes, reader->incomplete, "rows without a time, a thread or a weight, left out", reader->schema);
+	lode_notes_add(notes, reader->incomplete, "rows without a time, a thread or a weight, left out",
+		       reader->schema);
 	lode_notes_add(notes, reader->unknown, "references to ids that are not defined", NULL);
 	lode_notes_add(notes, reader->bare, "samples without a stack", NULL);
 	lode_notes_add(notes, reader->unnamed, "addresses without a symbol", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
-	lode_notes_add(notes, reader->cycles, "samples of cycles, which are no time: each cycle is counted as 1 ns", reader->schema);
-	return reader->cycles ? lode_stream_set_attribute(&reader->stream, "cost_unit", "cycles", LODE_ATTRIBUTE_TEXT) : 0;
+	lode_notes_add(notes, reader->cycles,
+		       "samples of cycles, which are no time: each cycle is counted as 1 ns", reader->schema);
+	return reader->cycles
+		       ? lode_stream_set_attribute(&reader->stream, "cost_unit", "cycles", LODE_ATTRIBUTE_TEXT)
+		       : 0;
 }
 
 static int read_table(struct reader *reader, const struct lode_import_sink *sink)
@@ -480,8 +506,10 @@ static int read_table(struct reader *reader, const struct lode_import_sink *sink
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: its table%s%s has no samples with a time, a thread and a weight; export the one of the Time Profiler: "
-				 "`xctrace export --input X.trace --xpath '/trace-toc/run/data/table[@schema=\"time-profile\"]'`",
+				 "%s: its table%s%s has no samples with a time, a thread and a weight; export the "
+				 "one of the Time Profiler: "
+				 "`xctrace export --input X.trace --xpath "
+				 "'/trace-toc/run/data/table[@schema=\"time-profile\"]'`",
 				 lode_input_name(reader->input), reader->schema[0] ? " " : "", reader->schema);
 	if (tell(reader) < 0)
 		return lode_fail_memory(reader->error);

@@ -41,12 +41,15 @@ static const struct {
 	const char *name;
 	enum use use;
 } uses[] = {
-	{ "jdk.ExecutionSample", SAMPLE },     { "jdk.CPUTimeSample", CPU_TIME }, { "jdk.NativeMethodSample", NATIVE },
-	{ "profiler.WallClockSample", WALL },  { "jdk.JavaMonitorEnter", BLOCKED }, { "jdk.JavaMonitorWait", BLOCKED },
-	{ "jdk.ThreadPark", BLOCKED },	       { "jdk.ThreadSleep", BLOCKED },	  { "jdk.SocketRead", BLOCKED },
-	{ "jdk.SocketWrite", BLOCKED },	       { "jdk.SocketConnect", BLOCKED },  { "jdk.SocketAccept", BLOCKED },
-	{ "jdk.FileRead", BLOCKED },	       { "jdk.FileWrite", BLOCKED },	  { "jdk.FileForce", BLOCKED },
-	{ "jdk.ActiveSetting", SETTING },      { "jdk.JVMInformation", PROCESS },
+	{ "jdk.ExecutionSample", SAMPLE },    { "jdk.CPUTimeSample", CPU_TIME },
+	{ "jdk.NativeMethodSample", NATIVE }, { "profiler.WallClockSample", WALL },
+	{ "jdk.JavaMonitorEnter", BLOCKED },  { "jdk.JavaMonitorWait", BLOCKED },
+	{ "jdk.ThreadPark", BLOCKED },        { "jdk.ThreadSleep", BLOCKED },
+	{ "jdk.SocketRead", BLOCKED },        { "jdk.SocketWrite", BLOCKED },
+	{ "jdk.SocketConnect", BLOCKED },     { "jdk.SocketAccept", BLOCKED },
+	{ "jdk.FileRead", BLOCKED },          { "jdk.FileWrite", BLOCKED },
+	{ "jdk.FileForce", BLOCKED },         { "jdk.ActiveSetting", SETTING },
+	{ "jdk.JVMInformation", PROCESS },
 };
 
 /* What a sample represents unless the recording says: the defaults of the JDK and async-profiler. */
@@ -111,7 +114,8 @@ static int keep_java_thread(struct reader *reader, uint64_t id, uint32_t thread)
 	if (!id)
 		return 0;
 	if (reader->thread_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->threads, &reader->thread_capacity, reader->thread_count + 1, sizeof(*reader->threads)) < 0 ||
+	    lode_grow(&reader->threads, &reader->thread_capacity, reader->thread_count + 1,
+		      sizeof(*reader->threads)) < 0 ||
 	    lode_index_insert(&reader->thread_index, lode_hash_u64(id), (uint32_t)reader->thread_count) < 0)
 		return LODE_SYSTEM;
 	reader->threads[reader->thread_count++] = (struct java_thread){ id, thread };
@@ -239,12 +243,15 @@ static int is_waiting(struct reader *reader, const struct lode_jfr_value *state)
 	return constant->memo == 1;
 }
 
-static int add_event(struct reader *reader, enum use use, const struct lode_jfr_value *fields, struct lode_event *event)
+static int add_event(struct reader *reader, enum use use, const struct lode_jfr_value *fields,
+		     struct lode_event *event)
 {
-	enum lode_event_type type = use == BLOCKED || is_waiting(reader, &fields[LODE_JFR_STATE]) ? LODE_WAIT : LODE_RUN;
+	enum lode_event_type type = use == BLOCKED || is_waiting(reader, &fields[LODE_JFR_STATE]) ? LODE_WAIT
+												  : LODE_RUN;
 	int flags = 0;
 
-	if (lode_jfr_frames_stack(&reader->frames, &reader->chunk, &fields[LODE_JFR_STACK_TRACE], &event->stack, &flags) < 0)
+	if (lode_jfr_frames_stack(&reader->frames, &reader->chunk, &fields[LODE_JFR_STACK_TRACE], &event->stack,
+				  &flags) < 0)
 		return lode_fail_memory(reader->error);
 	reader->truncated += (flags & LODE_JFR_STACK_TRUNCATED) != 0;
 	if (use == NATIVE) {
@@ -275,7 +282,8 @@ static int read_event(struct reader *reader, enum use use, const struct lode_jfr
 {
 	struct lode_event event = { .cpu = LODE_NO_CPU };
 	const struct lode_jfr_value *waker = &fields[LODE_JFR_PREVIOUS_OWNER];
-	const struct lode_jfr_value *thread = &fields[use == BLOCKED ? LODE_JFR_EVENT_THREAD : LODE_JFR_SAMPLED_THREAD];
+	const struct lode_jfr_value *thread =
+		&fields[use == BLOCKED ? LODE_JFR_EVENT_THREAD : LODE_JFR_SAMPLED_THREAD];
 
 	if (!thread->number)
 		thread = &fields[LODE_JFR_EVENT_THREAD];
@@ -303,7 +311,8 @@ static void find_uses(struct lode_jfr_chunk *chunk)
 				chunk->classes[i].use = uses[j].use;
 }
 
-static int take_event(struct reader *reader, const struct lode_jfr_class *class_, struct lode_cursor *event, int settings)
+static int take_event(struct reader *reader, const struct lode_jfr_class *class_, struct lode_cursor *event,
+		      int settings)
 {
 	enum use use = (enum use)class_->use;
 	int wanted = settings ? use == SETTING || use == PROCESS : use != UNUSED && use < SETTING;
@@ -313,7 +322,8 @@ static int take_event(struct reader *reader, const struct lode_jfr_class *class_
 	if (!wanted)
 		return 0;
 	if (!lode_jfr_object_read(&reader->chunk, class_, event, fields))
-		return fail(reader, (uint64_t)(event->next - reader->chunk.bytes), "an event is shorter than its fields");
+		return fail(reader, (uint64_t)(event->next - reader->chunk.bytes),
+			    "an event is shorter than its fields");
 	if (use == SETTING)
 		read_setting(reader, fields);
 	else if (use == PROCESS)
@@ -331,15 +341,16 @@ static int read_events(struct reader *reader, uint64_t start, int settings)
 	int got, code = 0;
 
 	while (code == 0 && (got = lode_jfr_event_next(chunk, &at, &class_id, &event)) != 0) {
-		const struct lode_jfr_class *class_ = got > 0 && class_id > 1 ? lode_jfr_class_find(chunk, class_id) : NULL;
+		const struct lode_jfr_class *class_ =
+			got > 0 && class_id > 1 ? lode_jfr_class_find(chunk, class_id) : NULL;
 
 		if (got < 0)
 			return fail(reader, start + at, "an event is longer than the chunk, or has no length");
 		if (class_)
 			code = take_event(reader, class_, &event, settings);
 		if (code == 0 && !settings && (++reader->events & 0xffff) == 0)
-			code = lode_reading_progress_at(reader->input, reader->options, start + at, start + chunk->size,
-							reader->error);
+			code = lode_reading_progress_at(reader->input, reader->options, start + at,
+							start + chunk->size, reader->error);
 	}
 	return code;
 }
@@ -391,14 +402,18 @@ static void tell_notes(const struct reader *reader)
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
 
-	lode_notes_add(notes, reader->assumed,
-		       reader->options->unit_ns > 1 ? "samples whose period is not recorded, taken as --unit says" :
-						      "samples whose period is not recorded, taken as 20 ms of the JDK, 10 ms (50 ms of "
-						      "wall clock) of async-profiler; --unit samples=PERIOD says what it is",
-		       name);
-	lode_notes_add(notes, reader->native,
-		       "samples in native methods, taken as waits where the method is known to block, else as runs", NULL);
-	lode_notes_add(notes, reader->truncated, "events whose stack the recorder has cut at the root (stackdepth)", NULL);
+	lode_notes_add(
+		notes, reader->assumed,
+		reader->options->unit_ns > 1
+			? "samples whose period is not recorded, taken as --unit says"
+			: "samples whose period is not recorded, taken as 20 ms of the JDK, 10 ms (50 ms of "
+			  "wall clock) of async-profiler; --unit samples=PERIOD says what it is",
+		name);
+	lode_notes_add(
+		notes, reader->native,
+		"samples in native methods, taken as waits where the method is known to block, else as runs", NULL);
+	lode_notes_add(notes, reader->truncated,
+		       "events whose stack the recorder has cut at the root (stackdepth)", NULL);
 	lode_notes_add(notes, reader->frames.cut, "stacks deeper than 16384 frames, cut at the root", NULL);
 	lode_notes_add(notes, reader->threadless, "samples and waits without a thread, left out", NULL);
 	lode_notes_add(notes, reader->unfinished, "a last chunk that is not finished, left out", name);
@@ -408,20 +423,22 @@ static void tell_notes(const struct reader *reader)
 static int finish(struct reader *reader, const struct lode_import_sink *sink)
 {
 	if (!reader->chunks)
-		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: no chunk of it is finished; end the recording, or take a copy with `jcmd PID JFR.dump`",
-				 lode_input_name(reader->input));
+		return lode_fail(
+			reader->error,
+			LODE_BAD_INPUT, "%s: no chunk of it is finished; end the recording, or take a copy with `jcmd PID JFR.dump`",
+			lode_input_name(reader->input));
 	if (!reader->used)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: it has no CPU samples and no waits (jdk.ExecutionSample, jdk.JavaMonitorEnter and the "
+				 "%s: it has no CPU samples and no waits (jdk.ExecutionSample, "
+				 "jdk.JavaMonitorEnter and the "
 				 "like); record with settings=profile",
 				 lode_input_name(reader->input));
 	tell_notes(reader);
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
-static int read_jfr(struct lode_input *input, const struct lode_import_options *options, const struct lode_import_sink *sink,
-		    struct lode_error *error)
+static int read_jfr(struct lode_input *input, const struct lode_import_options *options,
+		    const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader reader = { .input = input, .options = options, .error = error, .pid = LODE_NO_PID };
 	const unsigned char *bytes;

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define TICKS_LIMIT 10000000000u /* a second */
-#define DEPTH_LIMIT 32 /* of objects in objects, and of metadata's elements */
+#define DEPTH_LIMIT 32           /* of objects in objects, and of metadata's elements */
 
 enum kind { OBJECT, BOOLEAN, BYTE, CHAR, SHORT, INT, LONG, FLOAT, DOUBLE, TEXT };
 
@@ -29,14 +29,24 @@ static const struct {
 	enum kind kind;
 	unsigned size; /* of a number that is not packed */
 } primitives[] = {
-	{ "boolean", BOOLEAN, 1 }, { "byte", BYTE, 1 },	  { "char", CHAR, 2 },	   { "short", SHORT, 2 },	    { "int", INT, 4 },
-	{ "long", LONG, 8 },	   { "float", FLOAT, 4 }, { "double", DOUBLE, 8 }, { "java.lang.String", TEXT, 0 },
+	{ "boolean", BOOLEAN, 1 }, { "byte", BYTE, 1 },     { "char", CHAR, 2 },
+	{ "short", SHORT, 2 },     { "int", INT, 4 },       { "long", LONG, 8 },
+	{ "float", FLOAT, 4 },     { "double", DOUBLE, 8 }, { "java.lang.String", TEXT, 0 },
 };
 
 static const char *const slot_names[LODE_JFR_SLOTS] = {
-	"startTime", "duration",  "eventThread", "sampledThread",  "stackTrace", "state",	"samples", "previousOwner",
-	"notifier",  "samplingPeriod", "frames",  "truncated",	    "method",	  "type",	"name",	   "description",
-	"string",    "osName",	  "osThreadId",	 "javaName",	    "javaThreadId", "pid",	"id",	   "value",
+	"startTime",    "duration",
+	"eventThread",  "sampledThread",
+	"stackTrace",   "state",
+	"samples",      "previousOwner",
+	"notifier",     "samplingPeriod",
+	"frames",       "truncated",
+	"method",       "type",
+	"name",         "description",
+	"string",       "osName",
+	"osThreadId",   "javaName",
+	"javaThreadId", "pid",
+	"id",           "value",
 };
 
 static const char *const pool_names[LODE_JFR_POOLS] = {
@@ -104,7 +114,8 @@ static void add_character(struct lode_buffer *buffer, uint64_t c)
 }
 
 /* Reads a text; what it says goes to `buffer` unless that is NULL. Returns the key of one in the pool, else 0. */
-static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, struct lode_buffer *buffer)
+static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor,
+			  struct lode_buffer *buffer)
 {
 	uint8_t encoding = lode_cursor_u8(cursor);
 	const unsigned char *bytes;
@@ -138,8 +149,8 @@ static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor
 
 /* ---- objects ---- */
 
-static void skip_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_, struct lode_cursor *cursor,
-			unsigned depth);
+static void skip_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			struct lode_cursor *cursor, unsigned depth);
 
 /* Steps over one value of a class, which is no constant. */
 static void skip_one(struct lode_jfr_chunk *chunk, uint32_t number, struct lode_cursor *cursor, unsigned depth)
@@ -176,8 +187,8 @@ static int spend(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsig
 	return !cursor->failed;
 }
 
-static void skip_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field, struct lode_cursor *cursor,
-		       unsigned depth)
+static void skip_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field,
+		       struct lode_cursor *cursor, unsigned depth)
 {
 	uint64_t count = 1;
 
@@ -193,8 +204,8 @@ static void skip_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field
 	}
 }
 
-static void skip_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_, struct lode_cursor *cursor,
-			unsigned depth)
+static void skip_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			struct lode_cursor *cursor, unsigned depth)
 {
 	for (uint32_t i = 0; i < class_->count && spend(chunk, cursor, depth); i++)
 		skip_field(chunk, &chunk->fields[class_->first + i], cursor, depth);
@@ -207,15 +218,16 @@ static int is_number(const struct lode_jfr_chunk *chunk, const struct lode_jfr_f
 	return kind != OBJECT && kind != TEXT && kind != FLOAT && kind != DOUBLE;
 }
 
-static void read_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field, struct lode_cursor *cursor,
-		       struct lode_jfr_value *value)
+static void read_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field,
+		       struct lode_cursor *cursor, struct lode_jfr_value *value)
 {
 	value->class_ = field->class_;
 	value->at.next = NULL;
 	if (!field->is_list && field->is_pooled) {
 		value->number = read_number(chunk, cursor, 8);
 	} else if (!field->is_list && is_number(chunk, field)) {
-		value->number = read_number(chunk, cursor, primitives[chunk->classes[field->class_].kind - BOOLEAN].size);
+		value->number =
+			read_number(chunk, cursor, primitives[chunk->classes[field->class_].kind - BOOLEAN].size);
 	} else {
 		value->number = 0;
 		value->at = *cursor;
@@ -223,8 +235,8 @@ static void read_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field
 	}
 }
 
-int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_, struct lode_cursor *cursor,
-			 struct lode_jfr_value values[LODE_JFR_SLOTS])
+int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
 {
 	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
 	for (uint32_t i = 0; i < class_->count && spend(chunk, cursor, 0); i++) {
@@ -238,7 +250,8 @@ int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_cla
 	return !cursor->failed;
 }
 
-uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value, struct lode_cursor *list)
+uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
+		       struct lode_cursor *list)
 {
 	uint64_t count;
 
@@ -267,7 +280,8 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 
 	/* A name is a symbol, whose string is a text, which may be in the pool of texts. */
 	for (int step = 0; step < 4 && here.class_ != LODE_NONE && here.class_ < chunk->class_count; step++) {
-		const struct lode_jfr_constant *constant = here.at.next ? NULL : lode_jfr_constant_find(chunk, &here);
+		const struct lode_jfr_constant *constant = here.at.next ? NULL
+									: lode_jfr_constant_find(chunk, &here);
 		struct lode_cursor cursor = constant ? constant->at : here.at;
 
 		if (!cursor.next)
@@ -329,7 +343,7 @@ static uint8_t find_slot(const char *name)
 /* The attributes of an element that are of use. */
 struct attributes {
 	const char *name;
-	const char *id;	   /* of a class */
+	const char *id;     /* of a class */
 	const char *class_; /* of a field */
 	const char *dimension;
 	const char *pooled;
@@ -340,7 +354,8 @@ static const char *string_at(const struct lode_jfr_chunk *chunk, uint64_t number
 	return number < chunk->string_count ? chunk->strings[number] : "";
 }
 
-static void read_attributes(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, struct attributes *attributes)
+static void read_attributes(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor,
+			    struct attributes *attributes)
 {
 	uint64_t count = read_number(chunk, cursor, 4);
 
@@ -437,7 +452,8 @@ static int read_strings(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor
 		lode_buffer_clear(&text);
 		read_text(chunk, cursor, &text);
 		copy = text.failed ? NULL : lode_arena_text(&chunk->arena, text.size ? text.bytes : "", text.size);
-		if (!copy || lode_grow(&chunk->strings, &chunk->string_capacity, chunk->string_count + 1, sizeof(copy)) < 0)
+		if (!copy ||
+		    lode_grow(&chunk->strings, &chunk->string_capacity, chunk->string_count + 1, sizeof(copy)) < 0)
 			code = LODE_SYSTEM;
 		else
 			chunk->strings[chunk->string_count++] = copy;
@@ -484,7 +500,8 @@ static uint64_t hash_constant(uint32_t class_, uint64_t key)
 	return lode_hash_u64(key + ((uint64_t)class_ << 48));
 }
 
-struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value)
+struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk,
+						 const struct lode_jfr_value *value)
 {
 	uint64_t hash = hash_constant(value->class_, value->number);
 	size_t probe = 0;
@@ -496,8 +513,8 @@ struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *ch
 	return NULL;
 }
 
-struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
-					       enum lode_jfr_pool pool)
+struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk,
+					       const struct lode_jfr_value *value, enum lode_jfr_pool pool)
 {
 	if (value->class_ >= chunk->class_count || chunk->classes[value->class_].pool != pool)
 		return NULL;
@@ -512,8 +529,10 @@ static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t 
 	if (lode_jfr_constant_find(chunk, &value))
 		return 0;
 	if (chunk->constant_count >= LODE_NONE - 1 ||
-	    lode_grow(&chunk->constants, &chunk->constant_capacity, chunk->constant_count + 1, sizeof(constant)) < 0 ||
-	    lode_index_insert(&chunk->constant_index, hash_constant(class_, key), (uint32_t)chunk->constant_count) < 0)
+	    lode_grow(&chunk->constants, &chunk->constant_capacity, chunk->constant_count + 1, sizeof(constant)) <
+		    0 ||
+	    lode_index_insert(&chunk->constant_index, hash_constant(class_, key),
+			      (uint32_t)chunk->constant_count) < 0)
 		return LODE_SYSTEM;
 	chunk->constants[chunk->constant_count++] = constant;
 	return 0;
@@ -584,7 +603,8 @@ static int read_checkpoints(struct lode_jfr_chunk *chunk, struct lode_error *err
 
 /* ---- the chunk ---- */
 
-int lode_jfr_chunk_header(struct lode_jfr_chunk *chunk, const unsigned char *bytes, size_t size, struct lode_error *error)
+int lode_jfr_chunk_header(struct lode_jfr_chunk *chunk, const unsigned char *bytes, size_t size,
+			  struct lode_error *error)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	unsigned major, minor;
@@ -598,7 +618,8 @@ int lode_jfr_chunk_header(struct lode_jfr_chunk *chunk, const unsigned char *byt
 	minor = lode_cursor_u16(&cursor);
 	if (major < 1 || major > 2)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "version %u.%u of the format is not known; record with OpenJDK 8u262 or later", major, minor);
+				 "version %u.%u of the format is not known; record with OpenJDK 8u262 or later",
+				 major, minor);
 	chunk->bytes = bytes;
 	chunk->size = lode_cursor_u64(&cursor);
 	chunk->checkpoint = lode_cursor_u64(&cursor);
@@ -615,7 +636,8 @@ int lode_jfr_chunk_open(struct lode_jfr_chunk *chunk, struct lode_error *error)
 {
 	int code;
 
-	if (!chunk->ticks_per_second || chunk->ticks_per_second > TICKS_LIMIT || chunk->metadata < LODE_JFR_HEADER || chunk->metadata >= chunk->size)
+	if (!chunk->ticks_per_second || chunk->ticks_per_second > TICKS_LIMIT ||
+	    chunk->metadata < LODE_JFR_HEADER || chunk->metadata >= chunk->size)
 		return lode_fail(error, LODE_BAD_INPUT, "the header of a chunk is damaged");
 	chunk->budget = (1 << 20) + 64 * chunk->size;
 	code = read_metadata(chunk, error);
@@ -634,7 +656,8 @@ void lode_jfr_chunk_release(struct lode_jfr_chunk *chunk)
 	memset(chunk, 0, sizeof(*chunk));
 }
 
-int lode_jfr_event_next(const struct lode_jfr_chunk *chunk, uint64_t *at, uint64_t *class_id, struct lode_cursor *event)
+int lode_jfr_event_next(const struct lode_jfr_chunk *chunk, uint64_t *at, uint64_t *class_id,
+			struct lode_cursor *event)
 {
 	uint64_t size;
 

@@ -83,9 +83,9 @@ struct lode_jfr_class {
 	const char *name;
 	uint32_t first; /* of its fields */
 	uint32_t count;
-	uint8_t kind;   /* primitive, text or object: see jfr_chunk.c */
-	uint8_t pool;   /* enum lode_jfr_pool */
-	int32_t use;    /* for the caller, 0 at first */
+	uint8_t kind; /* primitive, text or object: see jfr_chunk.c */
+	uint8_t pool; /* enum lode_jfr_pool */
+	int32_t use;  /* for the caller, 0 at first */
 };
 
 struct lode_jfr_constant {
@@ -136,22 +136,25 @@ int lode_jfr_chunk_open(struct lode_jfr_chunk *chunk, struct lode_error *error);
 void lode_jfr_chunk_release(struct lode_jfr_chunk *chunk);
 
 /* The next event of the chunk from `*at` on, as a cursor behind its class. Returns 1, 0 at the end, -1: damaged. */
-int lode_jfr_event_next(const struct lode_jfr_chunk *chunk, uint64_t *at, uint64_t *class_id, struct lode_cursor *event);
+int lode_jfr_event_next(const struct lode_jfr_chunk *chunk, uint64_t *at, uint64_t *class_id,
+			struct lode_cursor *event);
 /* The class with this id, or NULL. */
 struct lode_jfr_class *lode_jfr_class_find(const struct lode_jfr_chunk *chunk, uint64_t id);
 /* Reads an object of a class. What is not there is 0. Returns whether it was whole. */
-int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_, struct lode_cursor *cursor,
-			 struct lode_jfr_value values[LODE_JFR_SLOTS]);
+int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS]);
 /* The constant that a value names, or NULL. */
-struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value);
+struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk,
+						 const struct lode_jfr_value *value);
 /* The same if it is one of this pool: only then its memo means what the caller put into it. */
-struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
-					       enum lode_jfr_pool pool);
+struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk,
+					       const struct lode_jfr_value *value, enum lode_jfr_pool pool);
 /* Reads a constant, or the object itself where the value holds one. Returns whether it was there. */
 int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 			struct lode_jfr_value values[LODE_JFR_SLOTS]);
 /* How many items a list has, and `list` before the first; 0 for what is no list. */
-uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value, struct lode_cursor *list);
+uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
+		       struct lode_cursor *list);
 /* Appends a text as UTF-8, following constants. Nothing for what is no text. */
 void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value, struct lode_buffer *buffer);
 /* A time of the chunk in nanoseconds since 1970, and a length of time. */

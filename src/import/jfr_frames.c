@@ -44,17 +44,18 @@ static void drop_varying(struct lode_buffer *name)
 /* What a frame's type says. A native method of Java is native too, but its class is no library. */
 enum code { JAVA, NATIVE, CPP, KERNEL };
 
-static enum code read_type(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *type)
+static enum code read_type(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			   const struct lode_jfr_value *type)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 
 	lode_buffer_clear(&frames->text);
 	if (lode_jfr_value_read(chunk, type, fields))
 		lode_jfr_text(chunk, &fields[LODE_JFR_DESCRIPTION], &frames->text);
-	return has_text(&frames->text, "Kernel") ? KERNEL :
-	       has_text(&frames->text, "C++")	 ? CPP :
-	       has_text(&frames->text, "Native") ? NATIVE :
-						   JAVA;
+	return has_text(&frames->text, "Kernel")   ? KERNEL
+	       : has_text(&frames->text, "C++")    ? CPP
+	       : has_text(&frames->text, "Native") ? NATIVE
+						   : JAVA;
 }
 
 /* Whether `text` is what async-profiler has in place of a class: a library, `[vdso]`, or nothing. */
@@ -64,7 +65,8 @@ static int is_library(const struct lode_buffer *text)
 }
 
 /* The name of a method's class, in `text`: of Java with dots for slashes. */
-static void read_class(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *type)
+static void read_class(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+		       const struct lode_jfr_value *type)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 
@@ -74,7 +76,8 @@ static void read_class(struct lode_jfr_frames *frames, struct lode_jfr_chunk *ch
 }
 
 /* `text` holds the name of the class. */
-static uint32_t add_java(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *name)
+static uint32_t add_java(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			 const struct lode_jfr_value *name)
 {
 	if (frames->text.size) {
 		drop_varying(&frames->text);
@@ -90,12 +93,13 @@ static uint32_t add_java(struct lode_jfr_frames *frames, struct lode_jfr_chunk *
 			       frames->text.size ? frames->text.size : 9);
 }
 
-static uint32_t add_native(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *name,
-			   int kernel)
+static uint32_t add_native(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			   const struct lode_jfr_value *name, int kernel)
 {
 	struct lode_frames *table = &frames->dictionary->frames;
-	uint32_t module = kernel ? lode_module_from_file(table, "[kernel]", 8) :
-				   lode_module_from_file(table, frames->text.size ? frames->text.bytes : "", frames->text.size);
+	uint32_t module = kernel ? lode_module_from_file(table, "[kernel]", 8)
+				 : lode_module_from_file(table, frames->text.size ? frames->text.bytes : "",
+							 frames->text.size);
 
 	lode_buffer_clear(&frames->text);
 	lode_jfr_text(chunk, name, &frames->text);
@@ -105,8 +109,8 @@ static uint32_t add_native(struct lode_jfr_frames *frames, struct lode_jfr_chunk
 			       frames->text.size ? frames->text.size : 9);
 }
 
-static uint32_t make_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *method,
-			    const struct lode_jfr_value *type)
+static uint32_t make_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			    const struct lode_jfr_value *method, const struct lode_jfr_value *type)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 	enum code code = read_type(frames, chunk, type);
@@ -118,9 +122,11 @@ static uint32_t make_method(struct lode_jfr_frames *frames, struct lode_jfr_chun
 	return add_java(frames, chunk, &fields[LODE_JFR_NAME]);
 }
 
-static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *fields)
+static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			    const struct lode_jfr_value *fields)
 {
-	struct lode_jfr_constant *constant = lode_jfr_constant_of(chunk, &fields[LODE_JFR_METHOD], LODE_JFR_METHODS);
+	struct lode_jfr_constant *constant =
+		lode_jfr_constant_of(chunk, &fields[LODE_JFR_METHOD], LODE_JFR_METHODS);
 
 	if (!constant)
 		return lode_frames_add(&frames->dictionary->frames, 0, "[unknown]", 9);
@@ -134,9 +140,11 @@ static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chun
 /* Native methods in which a thread waits for something outside of it. */
 static int blocks(const struct lode_jfr_frames *frames, uint32_t frame)
 {
-	static const char *const methods[] = { "poll",	 "epollWait", "wait",  "accept",  "accept0", "read",	     "read0",
-					       "socketRead0", "readBytes", "park", "sleep",   "select",	 "connect",   "connect0",
-					       "wait0",	 "sleep0",    "poll0", "pollArray", "kevent", "waitForProcessExit0" };
+	static const char *const methods[] = { "poll",      "epollWait", "wait",   "accept",
+					       "accept0",   "read",      "read0",  "socketRead0",
+					       "readBytes", "park",      "sleep",  "select",
+					       "connect",   "connect0",  "wait0",  "sleep0",
+					       "poll0",     "pollArray", "kevent", "waitForProcessExit0" };
 	const char *name = lode_frames_function(&frames->dictionary->frames, frame), *dot = strrchr(name, '.');
 
 	name = dot ? dot + 1 : name;
@@ -147,7 +155,8 @@ static int blocks(const struct lode_jfr_frames *frames, uint32_t frame)
 }
 
 /* Reads the frames, leaf first, up to the limit. Returns how many, or LODE_NONE when memory has run out. */
-static uint32_t read_frames(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value)
+static uint32_t read_frames(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			    const struct lode_jfr_value *value)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 	struct lode_cursor list;
@@ -170,8 +179,8 @@ static uint32_t read_frames(struct lode_jfr_frames *frames, struct lode_jfr_chun
 	return read;
 }
 
-static int make_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
-		      uint32_t *stack, int *flags)
+static int make_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+		      const struct lode_jfr_value *value, uint32_t *stack, int *flags)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 	uint32_t count;
@@ -190,8 +199,8 @@ static int make_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chu
 	return *stack == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
-			  uint32_t *stack, int *flags)
+int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			  const struct lode_jfr_value *value, uint32_t *stack, int *flags)
 {
 	struct lode_jfr_constant *constant = lode_jfr_constant_of(chunk, value, LODE_JFR_STACK_TRACES);
 
@@ -201,7 +210,8 @@ int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk 
 		return 0;
 	if (constant->memo == LODE_NONE) {
 		if (make_stack(frames, chunk, value, stack, flags) < 0 || frames->stack_count >= LODE_NONE - 1 ||
-		    lode_grow(&frames->stacks, &frames->stack_capacity, frames->stack_count + 1, sizeof(*frames->stacks)) < 0)
+		    lode_grow(&frames->stacks, &frames->stack_capacity, frames->stack_count + 1,
+			      sizeof(*frames->stacks)) < 0)
 			return LODE_SYSTEM;
 		frames->stacks[frames->stack_count].stack = *stack;
 		frames->stacks[frames->stack_count].flags = *flags;

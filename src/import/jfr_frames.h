@@ -18,7 +18,7 @@ struct lode_jfr_frames {
 	struct {
 		uint32_t stack;
 		int flags;
-	} *stacks; /* what the constants' memos name */
+	} * stacks; /* what the constants' memos name */
 	size_t stack_count;
 	size_t stack_capacity;
 	uint64_t cut; /* stacks too deep */
@@ -27,7 +27,7 @@ struct lode_jfr_frames {
 /* A struct with a dictionary, else zeroed, is empty. */
 void lode_jfr_frames_release(struct lode_jfr_frames *frames);
 /* The stack that `value` names, 0 where it names none, and its flags. Returns 0 or LODE_SYSTEM. */
-int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
-			  uint32_t *stack, int *flags);
+int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			  const struct lode_jfr_value *value, uint32_t *stack, int *flags);
 
 #endif

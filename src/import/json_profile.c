@@ -69,7 +69,8 @@ static int read_whole(struct lode_json_import *import, struct lode_json_value *r
 		return code;
 	code = lode_json_check(name, (const char *)bytes, size, root, import->error);
 	if (code == LODE_BAD_INPUT && import->may_end_early && mend(import, (const char *)bytes, size, root)) {
-		lode_notes_add(import->options->notes, 1, "files without an end, read up to the last whole event", name);
+		lode_notes_add(import->options->notes, 1, "files without an end, read up to the last whole event",
+			       name);
 		return 0;
 	}
 	return code;
@@ -90,7 +91,8 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill(context, root);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
+		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
+					    import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	lode_buffer_release(&import->text);

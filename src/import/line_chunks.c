@@ -35,7 +35,7 @@ struct reading {
 	size_t chunk_bytes;
 
 	pthread_mutex_t fetching; /* guards the input, `fetched` and `at_end` */
-	size_t fetched; /* chunks */
+	size_t fetched;           /* chunks */
 	int at_end;
 
 	pthread_mutex_t joining; /* guards all below */
@@ -49,8 +49,7 @@ struct reading {
  * Shows whole lines, about a chunk of them. A line that is longer is shown whole,
  * or, beyond the limit, so far that the parser sees that it is too long.
  */
-static int peek_lines(struct reading *reading, const unsigned char **bytes, size_t *size,
-		      struct lode_error *error)
+static int peek_lines(struct reading *reading, const unsigned char **bytes, size_t *size, struct lode_error *error)
 {
 	size_t wanted = reading->chunk_bytes, most = LODE_LINE_LIMIT + 2;
 

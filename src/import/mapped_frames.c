@@ -65,7 +65,9 @@ static int read_hexadecimal(struct text *text, uint64_t *number)
 		start = text->at += 2;
 	for (*number = 0; text->at < text->end && text->at - start < 16; text->at++) {
 		char c = *text->at;
-		int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		int digit = c >= '0' && c <= '9'                 ? c - '0'
+			    : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+								 : -1;
 
 		if (digit < 0)
 			break;
@@ -115,8 +117,8 @@ static int add_range(struct lode_mapped_frames *mapped, struct lode_mapped_range
 	range.module = lode_module_from_file(&mapped->dictionary->frames, path.at, length);
 	range.image = image_of(mapped, name);
 	lode_free(name);
-	if (range.module == LODE_NONE || lode_grow(&mapped->ranges, &mapped->range_capacity, mapped->range_count + 1,
-						   sizeof(*mapped->ranges)) < 0)
+	if (range.module == LODE_NONE || lode_grow(&mapped->ranges, &mapped->range_capacity,
+						   mapped->range_count + 1, sizeof(*mapped->ranges)) < 0)
 		return LODE_SYSTEM;
 	mapped->ranges[mapped->range_count++] = range;
 	return 1;
@@ -134,7 +136,8 @@ int lode_mapped_frames_line(struct lode_mapped_frames *mapped, const char *line,
 		return 0;
 	permissions = next_word(&text);
 	offset = next_word(&text);
-	if (permissions.end - permissions.at < 3 || !read_hexadecimal(&offset, &range.offset) || offset.at != offset.end)
+	if (permissions.end - permissions.at < 3 || !read_hexadecimal(&offset, &range.offset) ||
+	    offset.at != offset.end)
 		return 0;
 	next_word(&text); /* device */
 	next_word(&text); /* inode */
@@ -210,8 +213,9 @@ static int add_frames(struct lode_mapped_frames *mapped, uint64_t address)
 			return add_symbol(mapped, range, in_image, symbol.name);
 	}
 	name = range ? lode_symbol_maps_find(mapped->options->symbol_maps,
-					     lode_strings_get(&frames->strings, frames->modules[range->module].name), offset) :
-		       NULL;
+					     lode_strings_get(&frames->strings, frames->modules[range->module].name),
+					     offset)
+		     : NULL;
 	if (name)
 		return add_frame(mapped, range->module, name);
 	mapped->unnamed++;
@@ -225,7 +229,8 @@ static uint32_t add_location(struct lode_mapped_frames *mapped, uint64_t hash, u
 	struct lode_mapped_location location = { .address = address, .first = (uint32_t)mapped->frame_count };
 
 	if (add_frames(mapped, address) < 0 || mapped->location_count >= LODE_NONE - 1 ||
-	    lode_grow(&mapped->locations, &mapped->location_capacity, mapped->location_count + 1, sizeof(location)) < 0 ||
+	    lode_grow(&mapped->locations, &mapped->location_capacity, mapped->location_count + 1,
+		      sizeof(location)) < 0 ||
 	    lode_index_insert(&mapped->index, hash, (uint32_t)mapped->location_count) < 0)
 		return LODE_NONE;
 	location.count = (uint32_t)mapped->frame_count - location.first;
@@ -245,7 +250,8 @@ static uint32_t location_of(struct lode_mapped_frames *mapped, uint64_t address)
 	return add_location(mapped, hash, address);
 }
 
-uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address, uint32_t *depth)
+uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address,
+				 uint32_t *depth)
 {
 	uint32_t location = location_of(mapped, address), count;
 

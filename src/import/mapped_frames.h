@@ -28,8 +28,8 @@ struct lode_mapped_frames {
 	uint32_t *frames;        /* of locations, root first: more than one with inlined functions */
 	size_t frame_count;
 	size_t frame_capacity;
-	uint64_t unnamed;   /* addresses without a symbol */
-	uint64_t unmapped;  /* of these, where nothing is mapped */
+	uint64_t unnamed;  /* addresses without a symbol */
+	uint64_t unmapped; /* of these, where nothing is mapped */
 };
 
 /* `options` and `dictionary` must outlive it. Returns 0 or a negative code; release it in either case. */

@@ -49,7 +49,7 @@ static int is_kernel(struct span name)
 /* Names in brackets that the memory map of a program holds; all others are kernel modules. */
 static int is_of_program(struct span name)
 {
-	static const char *const names[] = { "[vdso",	 "[vsyscall", "[vvar",	  "[heap", "[stack",  "[anon",
+	static const char *const names[] = { "[vdso",    "[vsyscall", "[vvar",    "[heap", "[stack",  "[anon",
 					     "[uprobes", "[vectors",  "[sigpage", "[jit",  "[unknown" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -95,8 +95,7 @@ static uint32_t add_module(struct lode_frames *frames, struct span file)
 		return add_kernel_module(frames, (struct span){ "kernel", 6 });
 	if (is_module_file(&name))
 		return add_kernel_module(frames, name);
-	if (name.length > 2 && name.text[0] == '[' && name.text[name.length - 1] == ']' &&
-	    !is_of_program(name))
+	if (name.length > 2 && name.text[0] == '[' && name.text[name.length - 1] == ']' && !is_of_program(name))
 		return add_kernel_module(frames, (struct span){ name.text + 1, name.length - 2 });
 	return lode_frames_module(frames, name.text, name.length);
 }

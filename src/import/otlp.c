@@ -152,8 +152,8 @@ static struct lode_cursor resource_of(struct lode_cursor message)
 }
 
 /* The stream that a resource belongs to: one for each host, and for each stream we exported. */
-static int number_stream(struct reading *reading, const struct lode_otlp_value *host, const struct lode_otlp_value *name,
-			 uint32_t *stream)
+static int number_stream(struct reading *reading, const struct lode_otlp_value *host,
+			 const struct lode_otlp_value *name, uint32_t *stream)
 {
 	struct lode_buffer *key = &reading->import.text;
 	uint64_t hash;
@@ -170,8 +170,11 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 		return 0;
 	*stream = (uint32_t)reading->streams.count;
 	if (*stream == STREAM_LIMIT)
-		return lode_otlp_fail(&reading->tables, "it has resources of more than 1024 hosts or streams; split it");
-	return lode_frame_memo_add(&reading->streams, key->bytes, key->size, hash, *stream) < 0 ? fail_memory(reading) : 0;
+		return lode_otlp_fail(&reading->tables,
+				      "it has resources of more than 1024 hosts or streams; split it");
+	return lode_frame_memo_add(&reading->streams, key->bytes, key->size, hash, *stream) < 0
+		       ? fail_memory(reading)
+		       : 0;
 }
 
 static int add_resource(struct reading *reading, struct lode_cursor message)
@@ -225,7 +228,8 @@ static uint32_t value_string(struct reading *reading, const struct lode_otlp_val
 
 static int share_attribute(struct reading *reading, struct lode_cursor key, const struct lode_otlp_value *value)
 {
-	uint32_t name = string_of(reading, (const char *)key.next, lode_cursor_left(&key)), text = value_string(reading, value);
+	uint32_t name = string_of(reading, (const char *)key.next, lode_cursor_left(&key)),
+		 text = value_string(reading, value);
 
 	if (name == LODE_NONE || text == LODE_NONE)
 		return fail_memory(reading);
@@ -239,7 +243,8 @@ static int share_attribute(struct reading *reading, struct lode_cursor key, cons
 	}
 	if (reading->shared_count == 256) /* more would be no description */
 		return 0;
-	if (lode_grow(&reading->shared, &reading->shared_capacity, reading->shared_count + 1, sizeof(*reading->shared)) < 0)
+	if (lode_grow(&reading->shared, &reading->shared_capacity, reading->shared_count + 1,
+		      sizeof(*reading->shared)) < 0)
 		return fail_memory(reading);
 	reading->shared[reading->shared_count++] = (struct shared_attribute){ name, text, value->type, 1 };
 	return 0;
@@ -294,9 +299,10 @@ static int set_attributes(struct reading *reading, size_t resources)
 
 static uint32_t small_number(const struct lode_otlp_value *value, uint32_t otherwise)
 {
-	return value->type == LODE_ATTRIBUTE_NUMBER && !value->is_fraction && value->number >= 0 && value->number < UINT32_MAX ?
-		       (uint32_t)value->number :
-		       otherwise;
+	return value->type == LODE_ATTRIBUTE_NUMBER && !value->is_fraction && value->number >= 0 &&
+			       value->number < UINT32_MAX
+		       ? (uint32_t)value->number
+		       : otherwise;
 }
 
 /* Which attributes of a sample are of use, by name. The order is that of enum meaning, behind its first. */
@@ -309,7 +315,18 @@ static const char *const meanings[] = { "thread.id",
 					"lode.waker.thread.name",
 					"lode.waker.stack_index" };
 
-enum meaning { NOT_LOOKED_AT, TID, PID, PROCESSOR, THREAD_NAME, WAKER_TID, WAKER_PID, WAKER_NAME, WAKER_STACK, LABEL };
+enum meaning {
+	NOT_LOOKED_AT,
+	TID,
+	PID,
+	PROCESSOR,
+	THREAD_NAME,
+	WAKER_TID,
+	WAKER_PID,
+	WAKER_NAME,
+	WAKER_STACK,
+	LABEL
+};
 
 /* Reads an attribute of the dictionary, once: samples name the same few thousand over and over. */
 static int look_at(struct reading *reading, uint64_t attribute, struct known_attribute *known)
@@ -337,7 +354,8 @@ static int look_at(struct reading *reading, uint64_t attribute, struct known_att
 
 static int read_attribute(struct reading *reading, uint64_t attribute, struct who *who)
 {
-	struct known_attribute unknown = { 0 }, *known = attribute < reading->known_count ? &reading->known[attribute] : &unknown;
+	struct known_attribute unknown = { 0 },
+			       *known = attribute < reading->known_count ? &reading->known[attribute] : &unknown;
 	uint32_t number;
 	int code = known->meaning == NOT_LOOKED_AT ? look_at(reading, attribute, known) : 0;
 
@@ -408,7 +426,7 @@ struct sample {
 	uint64_t stack;
 	struct who who;
 	struct lode_cursor values, times; /* packed numbers; lists of single ones are not written by anybody */
-	uint64_t value; /* a single one */
+	uint64_t value;                   /* a single one */
 	size_t value_count;
 	uint64_t time;
 	int has_time;
@@ -462,8 +480,8 @@ static uint64_t *end_of(struct reading *reading, uint32_t thread, uint64_t start
 	return &reading->ends[thread];
 }
 
-static int add_event(struct reading *reading, const struct profile *profile, struct lode_event *event, int64_t value,
-		     const uint64_t *time)
+static int add_event(struct reading *reading, const struct profile *profile, struct lode_event *event,
+		     int64_t value, const uint64_t *time)
 {
 	if (value < 0 || lode_pprof_cost(value, profile->value.scale, &event->cost) < 0) {
 		reading->negative++;
@@ -544,7 +562,8 @@ static int add_sample(struct reading *reading, const struct profile *profile, st
 		return add_timed(reading, profile, &sample, &event, values);
 	for (size_t i = 0; code == 0 && i < values; i++)
 		code = add_event(reading, profile, &event,
-				 (int64_t)(lode_cursor_left(&sample.values) ? lode_cursor_varint(&sample.values) : sample.value),
+				 (int64_t)(lode_cursor_left(&sample.values) ? lode_cursor_varint(&sample.values)
+									    : sample.value),
 				 NULL);
 	return code;
 }
@@ -607,7 +626,8 @@ static int read_profile(struct reading *reading, struct lode_cursor message, uin
 	if (code == 0) {
 		if (!reading->skipped++)
 			snprintf(reading->skipped_type, sizeof(reading->skipped_type), "%.*s",
-				 (int)(profile.value.type_length < 60 ? profile.value.type_length : 60), profile.value.type);
+				 (int)(profile.value.type_length < 60 ? profile.value.type_length : 60),
+				 profile.value.type);
 		return 0;
 	}
 	for (code = code < 0 ? code : 0; code == 0 && lode_protobuf_next(&message, &field);)
@@ -676,7 +696,8 @@ static int read_stream(struct reading *reading, uint32_t stream, const struct lo
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill_stream(reading, stream);
 	if (code == 0 && (lode_stream_event_count(&import->stream) || reading->facts.is_lode))
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, stream, import->error);
+		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, stream,
+					    import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;
@@ -702,11 +723,14 @@ static void add_notes(const struct reading *reading)
 {
 	struct lode_notes *notes = reading->import.options->notes;
 
-	lode_notes_add(notes, reading->labels, "attributes of samples, other than thread, process and CPU, left out", NULL);
+	lode_notes_add(notes, reading->labels,
+		       "attributes of samples, other than thread, process and CPU, left out", NULL);
 	lode_notes_add(notes, reading->links, "links of samples to spans, left out", NULL);
 	lode_notes_add(notes, reading->negative, "values below 0 or too large, left out", NULL);
-	lode_notes_add(notes, reading->skipped, "profiles whose values are no time, left out", reading->skipped_type);
-	lode_notes_add(notes, reading->timeless, "samples without a time, put one behind another on their thread", NULL);
+	lode_notes_add(notes, reading->skipped, "profiles whose values are no time, left out",
+		       reading->skipped_type);
+	lode_notes_add(notes, reading->timeless, "samples without a time, put one behind another on their thread",
+		       NULL);
 	lode_notes_add(notes, reading->tables.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
 }
 
@@ -721,10 +745,12 @@ static int read_data(struct reading *reading, struct lode_cursor data, const str
 	if (code < 0)
 		return code;
 	if (!reading->events && !is_lode)
-		return lode_otlp_fail(&reading->tables,
-				      reading->skipped ? "none of its profiles is of CPU time, counted samples with a period or waits; "
-							 "if its counts are CPU samples, give their period with --unit samples=10ms" :
-							 "it has no samples");
+		return lode_otlp_fail(
+			&reading->tables,
+			reading->skipped
+				? "none of its profiles is of CPU time, counted samples with a period or waits; "
+				  "if its counts are CPU samples, give their period with --unit samples=10ms"
+				: "it has no samples");
 	add_notes(reading);
 	return 0;
 }

@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum kind {
-	NUMBER,	 /* also as text, as 64 bits are written */
-	FIXED,	 /* 64 bits */
+	NUMBER, /* also as text, as 64 bits are written */
+	FIXED,  /* 64 bits */
 	TEXT,
 	BOOL,
 	DOUBLE,
@@ -110,7 +110,8 @@ static const struct member *find_member(enum message owner, struct lode_json_val
 	const char *text = lode_json_plain_text(key, &length);
 
 	for (size_t i = 0; text && i < sizeof(members) / sizeof(members[0]); i++)
-		if (members[i].owner == owner && strlen(members[i].name) == length && memcmp(members[i].name, text, length) == 0)
+		if (members[i].owner == owner && strlen(members[i].name) == length &&
+		    memcmp(members[i].name, text, length) == 0)
 			return &members[i];
 	return NULL;
 }
@@ -138,7 +139,8 @@ static uint64_t number_of(struct lode_json_value value)
 	return lode_json_number_or(value, 0);
 }
 
-static void put_scalar(struct encoding *encoding, unsigned level, const struct member *member, struct lode_json_value value)
+static void put_scalar(struct encoding *encoding, unsigned level, const struct member *member,
+		       struct lode_json_value value)
 {
 	struct lode_buffer *to = &encoding->levels[level];
 	double fraction;
@@ -160,12 +162,14 @@ static void put_scalar(struct encoding *encoding, unsigned level, const struct m
 		return;
 	default:
 		put_tag(to, member->number, LODE_WIRE_VARINT);
-		lode_buffer_varint(to, member->kind == BOOL ? lode_json_kind(value) == LODE_JSON_TRUE : number_of(value));
+		lode_buffer_varint(to, member->kind == BOOL ? lode_json_kind(value) == LODE_JSON_TRUE
+							    : number_of(value));
 	}
 }
 
 /* Lists of numbers are packed. */
-static void put_packed(struct encoding *encoding, unsigned level, const struct member *member, struct lode_json_value list)
+static void put_packed(struct encoding *encoding, unsigned level, const struct member *member,
+		       struct lode_json_value list)
 {
 	struct lode_json_walk walk = lode_json_walk(list);
 	struct lode_json_value item;
@@ -183,7 +187,8 @@ static void put_packed(struct encoding *encoding, unsigned level, const struct m
 
 static void put_object(struct encoding *encoding, unsigned level, enum message type, struct lode_json_value object);
 
-static void put_value(struct encoding *encoding, unsigned level, const struct member *member, struct lode_json_value value)
+static void put_value(struct encoding *encoding, unsigned level, const struct member *member,
+		      struct lode_json_value value)
 {
 	if (member->kind != MESSAGE) {
 		put_scalar(encoding, level, member, value);
@@ -275,23 +280,26 @@ int lode_otlp_sniff(const unsigned char *bytes, size_t size)
 
 	if (lode_otlp_is_json(bytes, size))
 		return lode_sniff_has(bytes, size, "\"resourceProfiles\"") ||
-				       (lode_sniff_has(bytes, size, "\"dictionary\"") && lode_sniff_has(bytes, size, "\"stringTable\"")) ?
-			       95 :
-			       0;
+				       (lode_sniff_has(bytes, size, "\"dictionary\"") &&
+					lode_sniff_has(bytes, size, "\"stringTable\""))
+			       ? 95
+			       : 0;
 	tag = lode_cursor_varint(&data);
 	length = lode_cursor_varint(&data);
 	if (data.failed || tag != (1u << 3 | LODE_WIRE_BYTES))
 		return 0;
-	resource = lode_cursor(data.next, length < lode_cursor_left(&data) ? (size_t)length : lode_cursor_left(&data));
+	resource = lode_cursor(data.next,
+			       length < lode_cursor_left(&data) ? (size_t)length : lode_cursor_left(&data));
 	if (lode_cursor_left(&resource) < 4 || resource.next[0] != (1u << 3 | LODE_WIRE_BYTES))
 		return 0;
 	if (!has_only(resource, 3, &count))
 		return 0;
 	/* A resource, its first attribute, its key: texts such as `process.pid` or `service.name`. */
-	return lode_sniff_has(bytes, size < 600 ? size : 600, "process.") || lode_sniff_has(bytes, size < 600 ? size : 600, "service.") ||
+	return lode_sniff_has(bytes, size < 600 ? size : 600, "process.") ||
+			       lode_sniff_has(bytes, size < 600 ? size : 600, "service.") ||
 			       lode_sniff_has(bytes, size < 600 ? size : 600, "host.") ||
 			       lode_sniff_has(bytes, size < 600 ? size : 600, "lode.") ||
-			       lode_sniff_has(bytes, size < 600 ? size : 600, "telemetry.") ?
-		       85 :
-		       25;
+			       lode_sniff_has(bytes, size < 600 ? size : 600, "telemetry.")
+		       ? 85
+		       : 25;
 }

@@ -52,7 +52,8 @@ void lode_otlp_tables_release(struct lode_otlp_tables *tables)
 
 int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what)
 {
-	return lode_fail(tables->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(tables->import->input), what);
+	return lode_fail(tables->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(tables->import->input),
+			 what);
 }
 
 static int fail_memory(struct lode_otlp_tables *tables)
@@ -87,7 +88,8 @@ int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor di
 	struct lode_protobuf_field field;
 
 	while (lode_protobuf_next(&dictionary, &field)) {
-		struct lode_otlp_table *table = field.wire == LODE_WIRE_BYTES ? table_of(tables, field.number) : NULL;
+		struct lode_otlp_table *table = field.wire == LODE_WIRE_BYTES ? table_of(tables, field.number)
+									      : NULL;
 
 		if (!table)
 			continue;
@@ -112,7 +114,8 @@ static int make_unknown(uint32_t **items, size_t count)
 int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
 {
 	tables->frame_count = 0;
-	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 || make_unknown(&tables->modules, tables->mappings.count) < 0 ||
+	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 ||
+	    make_unknown(&tables->modules, tables->mappings.count) < 0 ||
 	    make_unknown(&tables->lines, tables->locations.count) < 0)
 		return fail_memory(tables);
 	return 0;
@@ -240,8 +243,8 @@ static int make_module(struct lode_otlp_tables *tables, struct lode_cursor messa
 	}
 	if (code < 0 || (code = lode_otlp_string(tables, file, &text, &length)) < 0)
 		return code;
-	*module = facts.module.text ? lode_frames_module(frames, facts.module.text, facts.module.length) :
-				      lode_module_from_file(frames, text, length);
+	*module = facts.module.text ? lode_frames_module(frames, facts.module.text, facts.module.length)
+				    : lode_module_from_file(frames, text, length);
 	return *module == LODE_NONE ? fail_memory(tables) : keep_build_id(tables, *module, &facts.build_id);
 }
 
@@ -269,7 +272,8 @@ static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const cha
 	uint32_t frame = lode_frames_add(&tables->import->dictionary.frames, module, text, length);
 
 	if (frame == LODE_NONE || tables->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + 1, sizeof(*tables->frames)) < 0)
+	    lode_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + 1, sizeof(*tables->frames)) <
+		    0)
 		return fail_memory(tables);
 	tables->frames[tables->frame_count++] = frame;
 	return 0;
@@ -291,8 +295,8 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 	while (lode_protobuf_next(&message, &field))
 		if (field.number <= FUNCTION_FILE && field.wire == LODE_WIRE_VARINT)
 			numbers[field.number] = field.value;
-	if ((code = lode_otlp_string(tables, numbers[numbers[FUNCTION_NAME] ? FUNCTION_NAME : FUNCTION_SYSTEM_NAME], &text,
-				     &length)) < 0 ||
+	if ((code = lode_otlp_string(tables, numbers[numbers[FUNCTION_NAME] ? FUNCTION_NAME : FUNCTION_SYSTEM_NAME],
+				     &text, &length)) < 0 ||
 	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file, &file_length)) < 0)
 		return code;
 	if (!module && file_length) {
@@ -369,8 +373,8 @@ static int open_location(struct lode_otlp_tables *tables, uint32_t location)
 	}
 	if ((code = find_module(tables, mapping, &module)) < 0)
 		return code;
-	if (tables->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + 1, sizeof(*tables->frames)) < 0)
+	if (tables->frame_count >= LODE_NONE - 1 || lode_grow(&tables->frames, &tables->frame_capacity,
+							      tables->frame_count + 1, sizeof(*tables->frames)) < 0)
 		return fail_memory(tables);
 	head = tables->frame_count++;
 	code = open_lines(tables, tables->locations.items[location], module);
@@ -394,10 +398,13 @@ static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor messag
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		int more = 1;
 
-		while (code == 0 && field.number == STACK_LOCATIONS && lode_protobuf_number(&field, &more, &location)) {
+		while (code == 0 && field.number == STACK_LOCATIONS &&
+		       lode_protobuf_number(&field, &more, &location)) {
 			if (location >= tables->locations.count)
-				return lode_otlp_fail(tables, "a stack names a location that is not in its dictionary");
-			if (lode_grow(&tables->chain, &tables->chain_capacity, *count + 1, sizeof(*tables->chain)) < 0)
+				return lode_otlp_fail(tables,
+						      "a stack names a location that is not in its dictionary");
+			if (lode_grow(&tables->chain, &tables->chain_capacity, *count + 1,
+				      sizeof(*tables->chain)) < 0)
 				return fail_memory(tables);
 			code = tables->lines[location] == LODE_NONE ? open_location(tables, (uint32_t)location) : 0;
 			if (code < 0)

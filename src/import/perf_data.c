@@ -69,10 +69,9 @@ static int check_magic(struct lode_input *input, int *pipe, struct lode_error *e
 				 "script instead",
 				 name);
 	if (size >= 8 && !memcmp(bytes, PERF_MAGIC_OLD, 8))
-		return lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s:0: is of the format of before 2013; import the output of perf script instead",
-			name);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:0: is of the format of before 2013; import the output of perf script instead",
+				 name);
 	if (size < PERF_PIPE_BYTES || memcmp(bytes, PERF_MAGIC_LITTLE, 8) != 0)
 		return lode_fail(error, LODE_BAD_INPUT, "%s:0: is no perf.data file", name);
 	*pipe = perf_u64(bytes + 8) == PERF_PIPE_BYTES;
@@ -120,10 +119,9 @@ static int read_more(struct recording *recording, struct lode_input *input, stru
 	int code = 1;
 
 	if (!folder)
-		lode_notes_add(
-			recording->facts.notes, 1,
-			"recordings written as a folder, of which only one file was given; name the folder",
-			name);
+		lode_notes_add(recording->facts.notes, 1,
+			       "recordings written as a folder, of which only one file was given; name the folder",
+			       name);
 	for (unsigned i = 0; folder && code > 0 && i < FILES_LIMIT; i++) {
 		char *path = lode_format("%.*sdata.%u", (int)folder, name, i);
 
@@ -158,8 +156,8 @@ static int read_file(struct recording *recording, struct lode_input *input, stru
 	int code = lode_input_whole(input, &bytes, &size, error);
 
 	if (code == 0)
-		code = lode_perf_sections_read(&recording->facts, bytes, size, lode_input_name(input),
-					       &offset, &length, error);
+		code = lode_perf_sections_read(&recording->facts, bytes, size, lode_input_name(input), &offset,
+					       &length, error);
 	if (code < 0 || (code = find_kallsyms(recording, input, error)) < 0)
 		return code;
 	code = lode_perf_reader_file(&recording->reader, bytes + offset, (size_t)length, offset, error);
@@ -188,8 +186,8 @@ static int describe(struct recording *recording, struct lode_error *error)
 
 	snprintf(cpus, sizeof(cpus), "%u", facts->cpus);
 	if (facts->host) {
-		stream->host = lode_strings_add(&recording->dictionary.frames.strings, facts->host,
-						strlen(facts->host));
+		stream->host =
+			lode_strings_add(&recording->dictionary.frames.strings, facts->host, strlen(facts->host));
 		if (stream->host == LODE_NONE)
 			return lode_fail_memory(error);
 	}
@@ -206,8 +204,7 @@ static void note_stacks(const struct lode_perf_facts *facts, struct lode_notes *
 		lode_notes_add(notes, 1, "recordings without call chains; record with -g", NULL);
 }
 
-static int read_recording(struct recording *recording, struct lode_input *input, int pipe,
-			  struct lode_error *error)
+static int read_recording(struct recording *recording, struct lode_input *input, int pipe, struct lode_error *error)
 {
 	int code = pipe ? read_pipe(recording, input, error) : read_file(recording, input, error);
 
@@ -232,11 +229,9 @@ static int import(struct recording *recording, struct lode_input *input, int pip
 	lode_perf_facts_init(&recording->facts, options->notes);
 	lode_stream_init(&recording->stream, &recording->dictionary);
 	if (lode_dictionary_init(&recording->dictionary) < 0 ||
-	    lode_perf_reader_init(&recording->reader, input, options, &recording->facts,
-				  &recording->pipeline) < 0)
+	    lode_perf_reader_init(&recording->reader, input, options, &recording->facts, &recording->pipeline) < 0)
 		return lode_fail_memory(error);
-	code = lode_perf_replay_init(&recording->replay, &recording->facts, options, &recording->stream,
-				     error);
+	code = lode_perf_replay_init(&recording->replay, &recording->facts, options, &recording->stream, error);
 	if (code < 0)
 		return code;
 	lode_perf_pipeline_init(&recording->pipeline, replay_batch, &recording->replay, jobs > 1);

@@ -32,7 +32,7 @@
 
 enum what {
 	NOTHING,
-	SAMPLE,	   /* a run whose cost the period tells */
+	SAMPLE,    /* a run whose cost the period tells */
 	COUNTED,   /* a run whose period counts something: cycles */
 	ESTIMATED, /* a run whose cost must be estimated */
 	OFF_CPU,   /* a wait that is over, whose cost the period tells */
@@ -48,10 +48,10 @@ struct sched_record {
 	enum what what;
 	enum lode_switch_state state;
 	uint16_t cpu;
-	uint32_t thread; /* of the header: the waker */
+	uint32_t thread;   /* of the header: the waker */
 	uint32_t previous; /* tids */
-	uint32_t next; /* or the thread that is woken */
-	uint32_t comm; /* name of `next` */
+	uint32_t next;     /* or the thread that is woken */
+	uint32_t comm;     /* name of `next` */
 	uint32_t stack;
 };
 
@@ -88,7 +88,7 @@ struct reader {
 	uint64_t last_t;
 	uint64_t summed; /* off-CPU samples that add up many waits */
 	uint64_t untold; /* of these, runs without a cost */
-	int timeless;	 /* the samples have no times: they follow one another in their order */
+	int timeless;    /* the samples have no times: they follow one another in their order */
 
 	struct lode_tally exits;
 	struct lode_tally side_records;
@@ -130,8 +130,7 @@ static uint32_t frame_of(struct reader *reader, const struct lode_script_frame *
 	if (id != LODE_NONE)
 		return id;
 	id = new_frame(reader, frame);
-	if (id == LODE_NONE ||
-	    lode_frame_memo_add(&reader->memo, frame->key.text, frame->key.length, hash, id) < 0)
+	if (id == LODE_NONE || lode_frame_memo_add(&reader->memo, frame->key.text, frame->key.length, hash, id) < 0)
 		return LODE_NONE;
 	return id;
 }
@@ -166,8 +165,8 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 	if (!frame->inlined && reader->inlined &&
 	    settle_inlined(reader, reader->dictionary.frames.items[id].module) < 0)
 		return LODE_SYSTEM;
-	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1,
-		      sizeof(*reader->frames)) < 0)
+	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(*reader->frames)) <
+	    0)
 		return fail_memory(reader);
 	reader->frames[reader->frame_count++] = id;
 	reader->inlined += (size_t)frame->inlined;
@@ -267,9 +266,8 @@ static int is_no_name(const struct lode_script_header *header)
 
 	return !header->comm.length ||
 	       (header->comm.text[0] == ':' &&
-		lode_script_number(
-			(struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
-			UINT64_MAX, &number));
+		lode_script_number((struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
+				   UINT64_MAX, &number));
 }
 
 static uint32_t thread_of(struct reader *reader, const struct lode_script_header *header)
@@ -311,8 +309,7 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 		understood = lode_script_waking_read(header->trace, &record.next, &comm);
 	}
 	if (!understood) {
-		lode_tally_add(&reader->unknown_sched, reader->input, header->trace.text,
-			       header->trace.length);
+		lode_tally_add(&reader->unknown_sched, reader->input, header->trace.text, header->trace.length);
 		reader->what = NOTHING;
 		return 0;
 	}
@@ -473,8 +470,7 @@ static int is_empty(const char *line, size_t length)
 }
 
 /* The first header decides whether all have times: without one, too many lines could be headers. */
-static int read_header(struct reader *reader, const char *line, size_t length,
-		       struct lode_script_header *header)
+static int read_header(struct reader *reader, const char *line, size_t length, struct lode_script_header *header)
 {
 	if (!reader->timeless && lode_script_header_read(line, length, header))
 		return 1;
@@ -574,8 +570,7 @@ static void sort_records(struct reader *reader)
 {
 	for (size_t i = 1; i < reader->record_count; i++) {
 		if (reader->records[i].t < reader->records[i - 1].t) {
-			qsort(reader->records, reader->record_count, sizeof(*reader->records),
-			      compare_records);
+			qsort(reader->records, reader->record_count, sizeof(*reader->records), compare_records);
 			return;
 		}
 	}
@@ -602,9 +597,8 @@ static int feed(struct reader *reader, struct lode_sched *sched, const struct sc
 	if (find_thread(reader, record->next, record->comm, &next) < 0)
 		return LODE_SYSTEM;
 	if (record->what == WAKING)
-		return next == LODE_NONE
-			       ? 0
-			       : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
+		return next == LODE_NONE ? 0
+					 : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
 	if (find_thread(reader, record->previous, 0, &previous) < 0)
 		return LODE_SYSTEM;
 	return lode_sched_switch(sched, record->t, record->cpu, previous, record->state, record->stack, next);
@@ -704,7 +698,7 @@ static int estimate_costs(struct reader *reader)
 static int settle_counts(struct reader *reader)
 {
 	struct lode_events *runs = &reader->stream.events[LODE_RUN];
-	struct lode_count_rate rate = {0};
+	struct lode_count_rate rate = { 0 };
 	double found, nanoseconds;
 	char example[400];
 	int code = 0;
@@ -712,8 +706,7 @@ static int settle_counts(struct reader *reader)
 	for (size_t i = 0; i < reader->counted_count && !reader->timeless && code == 0; i++) {
 		size_t run = reader->counted[i];
 
-		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run],
-					   runs->cost[run]);
+		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run], runs->cost[run]);
 	}
 	found = lode_count_rate_find(&rate);
 	nanoseconds = found > 0 ? found : 1;
@@ -723,9 +716,8 @@ static int settle_counts(struct reader *reader)
 	snprintf(example, sizeof(example), "%.300s: %.3g cycles a nanosecond", lode_input_name(reader->input),
 		 1 / nanoseconds);
 	lode_notes_add(reader->options->notes, reader->counted_count,
-		       found > 0
-			       ? "samples whose cost is their period, at the rate at which their counter ran"
-			       : "samples whose cost is their period, at a rate that is assumed",
+		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
+				 : "samples whose cost is their period, at a rate that is assumed",
 		       example);
 	return code < 0 ? fail_memory(reader) : 0;
 }
@@ -751,16 +743,14 @@ static void tell_notes(const struct reader *reader)
 
 static void tell_timeless(const struct reader *reader)
 {
-	lode_notes_add(
-		reader->options->notes, reader->samples,
-		"samples without a time, put one behind another; print them with `perf script -F +time`",
-		lode_input_name(reader->input));
+	lode_notes_add(reader->options->notes, reader->samples,
+		       "samples without a time, put one behind another; print them with `perf script -F +time`",
+		       lode_input_name(reader->input));
 	if (!(reader->options->unit_ns > 0))
-		lode_notes_add(
-			reader->options->notes, reader->untold,
-			"samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
-			"stands for with --unit samples=10ms",
-			lode_input_name(reader->input));
+		lode_notes_add(reader->options->notes, reader->untold,
+			       "samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
+			       "stands for with --unit samples=10ms",
+			       lode_input_name(reader->input));
 }
 
 static int finish(struct reader *reader, const struct lode_import_sink *sink)

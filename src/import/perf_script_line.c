@@ -211,8 +211,7 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 			continue;
 		while (start > span.text && !is_blank(start[-1]))
 			start--;
-		if (read_time(make_span(start, at), &header->t) &&
-		    read_who(make_span(span.text, start), header)) {
+		if (read_time(make_span(start, at), &header->t) && read_who(make_span(span.text, start), header)) {
 			read_what(trim(make_span(at, end)), header);
 			return 1;
 		}
@@ -224,8 +223,7 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 static int is_event(struct lode_script_span word)
 {
 	for (size_t i = 0; i + 1 < word.length; i++)
-		if ((word.text[i] >= 'a' && word.text[i] <= 'z') ||
-		    (word.text[i] >= 'A' && word.text[i] <= 'Z'))
+		if ((word.text[i] >= 'a' && word.text[i] <= 'z') || (word.text[i] >= 'A' && word.text[i] <= 'Z'))
 			return 1;
 	return 0;
 }
@@ -242,7 +240,7 @@ static struct lode_script_span without_period(struct lode_script_span span, stru
 
 int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header)
 {
-	struct lode_script_span span = trim((struct lode_script_span){line, length});
+	struct lode_script_span span = trim((struct lode_script_span){ line, length });
 	const char *end = span.text + span.length, *at = span.text;
 	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
 
@@ -322,8 +320,7 @@ int lode_script_frame_read(const char *line, size_t length, struct lode_script_f
 
 static struct lode_script_span within_reach(struct lode_script_span trace)
 {
-	return (struct lode_script_span){ trace.text,
-					  trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
+	return (struct lode_script_span){ trace.text, trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
 }
 
 /* The span behind `key`, which must follow a blank or begin the span. */
@@ -377,8 +374,7 @@ static int read_short_task(struct lode_script_span span, uint32_t *tid, struct l
 		const char *close = memchr(bracket, ']', (size_t)(end - bracket));
 		uint64_t number;
 
-		if (colon && close &&
-		    lode_script_number(make_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
+		if (colon && close && lode_script_number(make_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
 			*tid = (uint32_t)number;
 			*comm = trim(make_span(span.text, colon));
 			*rest = trim(make_span(close + 1, end));

@@ -41,11 +41,10 @@ int lode_script_header_read_timeless(const char *line, size_t length, struct lod
 /* `address symbol+0xoffset (dso)`; the offset is left out of the symbol. */
 struct lode_script_frame {
 	struct lode_script_span address; /* hexadecimal digits */
-	struct lode_script_span symbol; /* empty: unknown */
-	struct lode_script_span dso; /* empty: unknown */
+	struct lode_script_span symbol;  /* empty: unknown */
+	struct lode_script_span dso;     /* empty: unknown */
 	int inlined;
-	struct lode_script_span
-		key; /* what tells this frame from others: with the address only if it matters */
+	struct lode_script_span key; /* what tells this frame from others: with the address only if it matters */
 };
 
 /* Whether the line is a frame; then takes it apart. */

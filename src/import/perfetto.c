@@ -71,14 +71,14 @@ enum {
 };
 
 /* A group of packets may become as large, and as many times as large, as an input may (base/input.h). */
-#define MOST_UNPACKED	    (32u << 20)
+#define MOST_UNPACKED       (32u << 20)
 #define MOST_TIMES_UNPACKED 500u
 
 struct sequence {
 	uint32_t id;
 	uint32_t generation;
-	uint64_t clock; /* default */
-	uint64_t track; /* default */
+	uint64_t clock;  /* default */
+	uint64_t track;  /* default */
 	uint32_t thread; /* old traces: a sequence is a thread; LODE_NONE */
 	uint64_t event_time;
 	double period_ns; /* of its samples; 0: unknown */
@@ -120,7 +120,7 @@ struct reading {
 /* A packet taken apart. */
 struct packet {
 	struct lode_cursor data; /* what it is about */
-	uint32_t kind;		 /* the field of it; 0: something else */
+	uint32_t kind;           /* the field of it; 0: something else */
 	struct lode_cursor interned, defaults;
 	uint64_t t, clock, sequence;
 	int is_cleared, has_clock;
@@ -133,7 +133,8 @@ static int fail_memory(struct reading *reading)
 
 static int fail(struct reading *reading, const char *what)
 {
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input), what);
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
+			 what);
 }
 
 /* ---- sequences ---- */
@@ -162,7 +163,8 @@ static void read_timebase(struct sequence *sequence, struct lode_cursor message)
 	struct lode_protobuf_field field, inner;
 
 	while (lode_protobuf_next(&message, &field))
-		while (field.number == 1 && field.wire == LODE_WIRE_BYTES && lode_protobuf_next(&field.bytes, &inner))
+		while (field.number == 1 && field.wire == LODE_WIRE_BYTES &&
+		       lode_protobuf_next(&field.bytes, &inner))
 			if (inner.number <= TIMEBASE_COUNTER && inner.wire == LODE_WIRE_VARINT)
 				numbers[inner.number] = inner.value;
 	if (numbers[TIMEBASE_FREQUENCY])
@@ -247,7 +249,8 @@ static int add_sample(struct reading *reading, const struct sample *sample)
 /* In our own export the counter is the run time of the thread so far. */
 static int set_own_cost(struct reading *reading, struct sample *sample, uint64_t counter)
 {
-	if (lode_grow(&reading->run_times, &reading->run_capacity, (size_t)sample->thread + 1, sizeof(*reading->run_times)) < 0)
+	if (lode_grow(&reading->run_times, &reading->run_capacity, (size_t)sample->thread + 1,
+		      sizeof(*reading->run_times)) < 0)
 		return fail_memory(reading);
 	while (reading->run_count <= sample->thread)
 		reading->run_times[reading->run_count++] = 0;
@@ -268,8 +271,8 @@ static int read_sample(struct reading *reading, const struct sequence *sequence,
 	while (lode_protobuf_next(&message, &field))
 		if (field.number <= SAMPLE_COUNTER && field.wire == LODE_WIRE_VARINT)
 			numbers[field.number] = field.value;
-	sample.thread = lode_perfetto_thread_named(&reading->threads, (uint32_t)numbers[SAMPLE_PID], (uint32_t)numbers[SAMPLE_TID],
-						   "", 0);
+	sample.thread = lode_perfetto_thread_named(&reading->threads, (uint32_t)numbers[SAMPLE_PID],
+						   (uint32_t)numbers[SAMPLE_TID], "", 0);
 	if (sample.thread == LODE_NONE)
 		return fail_memory(reading);
 	if (numbers[SAMPLE_CPU] < LODE_NO_CPU)
@@ -289,16 +292,19 @@ static int read_streaming(struct reading *reading, struct sequence *sequence, st
 	struct lode_protobuf_field field, step = { 0 };
 	int code = 0, more_steps = 0;
 
-	sample.thread = sequence->thread == LODE_NONE ? lode_perfetto_thread(&reading->threads, 0) : sequence->thread;
+	sample.thread = sequence->thread == LODE_NONE ? lode_perfetto_thread(&reading->threads, 0)
+						      : sequence->thread;
 	if (sample.thread == LODE_NONE)
 		return fail_memory(reading);
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		uint64_t iid, delta;
 		int more = 1;
 
-		while (code == 0 && field.number == STREAMING_CALLSTACK && lode_protobuf_number(&field, &more, &iid)) {
+		while (code == 0 && field.number == STREAMING_CALLSTACK &&
+		       lode_protobuf_number(&field, &more, &iid)) {
 			delta = 0;
-			while (!(step.number == STREAMING_DELTA_US && lode_protobuf_number(&step, &more_steps, &delta))) {
+			while (!(step.number == STREAMING_DELTA_US &&
+				 lode_protobuf_number(&step, &more_steps, &delta))) {
 				more_steps = 1;
 				if (!lode_protobuf_next(&steps, &step))
 					break;
@@ -323,7 +329,8 @@ static int read_facts(struct reading *reading, struct lode_cursor message)
 
 	while (code == 0 && lode_protobuf_next(&message, &field))
 		if (field.number == TEST_TEXT && field.wire == LODE_WIRE_BYTES &&
-		    lode_json_check("facts", (const char *)field.bytes.next, lode_cursor_left(&field.bytes), &root, &ignored) == 0)
+		    lode_json_check("facts", (const char *)field.bytes.next, lode_cursor_left(&field.bytes), &root,
+				    &ignored) == 0)
 			code = lode_exported_facts_read(&reading->import, root, &reading->facts);
 	reading->interned.is_lode = reading->tracks.is_lode = reading->facts.is_lode;
 	return code;
@@ -378,7 +385,8 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 	struct lode_unpacker *unpacker;
 	unsigned char *bytes = NULL, *more;
 	size_t used = 0;
-	int code = lode_unpacker_create(&unpacker, LODE_PACKING_GZIP, lode_input_name(reading->import.input), reading->import.error);
+	int code = lode_unpacker_create(&unpacker, LODE_PACKING_GZIP, lode_input_name(reading->import.input),
+					reading->import.error);
 
 	if (code < 0)
 		return code;
@@ -387,7 +395,8 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 			capacity *= bytes ? 2 : 1;
 		more = used < most ? lode_realloc(bytes, capacity, 1) : NULL;
 		if (!more) {
-			code = used < most ? fail_memory(reading) : fail(reading, "its compressed packets unpack to far too much");
+			code = used < most ? fail_memory(reading)
+					   : fail(reading, "its compressed packets unpack to far too much");
 			break;
 		}
 		bytes = more;
@@ -410,7 +419,8 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 static int read_data(struct reading *reading, struct sequence *sequence, const struct packet *packet)
 {
 	struct lode_perfetto_scope scope = { sequence->id, sequence->generation };
-	struct lode_perfetto_context context = { scope, sequence->track, sequence->thread, packet->t, &sequence->event_time };
+	struct lode_perfetto_context context = { scope, sequence->track, sequence->thread, packet->t,
+						 &sequence->event_time };
 
 	switch (packet->kind) {
 	case PACKET_FTRACE:
@@ -418,7 +428,9 @@ static int read_data(struct reading *reading, struct sequence *sequence, const s
 	case PACKET_PROCESS_TREE:
 		return read_process_tree(reading, packet->data);
 	case PACKET_CLOCKS:
-		return lode_perfetto_clocks_snapshot(&reading->clocks, sequence->id, packet->data) < 0 ? fail_memory(reading) : 0;
+		return lode_perfetto_clocks_snapshot(&reading->clocks, sequence->id, packet->data) < 0
+			       ? fail_memory(reading)
+			       : 0;
 	case PACKET_THREAD:
 		return read_thread(reading, sequence, packet->data);
 	case PACKET_TRACK:
@@ -456,11 +468,12 @@ static int read_packet(struct reading *reading, struct lode_cursor message, int 
 	if (lode_cursor_left(&packet.defaults))
 		read_defaults(sequence, packet.defaults);
 	if (lode_cursor_left(&packet.interned))
-		code = lode_perfetto_intern(&reading->interned, (struct lode_perfetto_scope){ sequence->id, sequence->generation },
+		code = lode_perfetto_intern(&reading->interned,
+					    (struct lode_perfetto_scope){ sequence->id, sequence->generation },
 					    packet.interned);
 	if (packet.t)
-		packet.t = lode_perfetto_clocks_time(&reading->clocks, sequence->id, packet.has_clock ? packet.clock : sequence->clock,
-						     packet.t);
+		packet.t = lode_perfetto_clocks_time(&reading->clocks, sequence->id,
+						     packet.has_clock ? packet.clock : sequence->clock, packet.t);
 	return code < 0 ? code : read_data(reading, sequence, &packet);
 }
 
@@ -473,7 +486,8 @@ static int read_packets(struct reading *reading, struct lode_cursor trace, int m
 		if (field.number == TRACE_PACKET && field.wire == LODE_WIRE_BYTES)
 			code = read_packet(reading, field.bytes, may_be_packed);
 	if (code == 0 && trace.failed)
-		lode_notes_add(reading->import.options->notes, 1, "traces that are damaged or cut off, read up to there",
+		lode_notes_add(reading->import.options->notes, 1,
+			       "traces that are damaged or cut off, read up to there",
 			       lode_input_name(reading->import.input));
 	return code;
 }
@@ -508,7 +522,8 @@ static int usual_gap(struct reading *reading, double *period)
 	*period = (double)lode_reading_median(gaps, count);
 	lode_free(gaps);
 	snprintf(text, sizeof(text),
-		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; --unit "
+		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; "
+		 "--unit "
 		 "samples=PERIOD says what they are",
 		 *period / 1e6);
 	lode_notes_add(reading->import.options->notes, untold, text, NULL);
@@ -527,11 +542,18 @@ static int finish_samples(struct reading *reading)
 	for (size_t i = 0; i < reading->sample_count; i++) {
 		const struct sample *sample = &reading->samples[i];
 		double period = told > 0 ? told : sample->period_ns > 0 ? sample->period_ns : gap;
-		struct lode_event event = { .t = sample->t, .stack = sample->stack, .waker = LODE_NONE, .cpu = sample->cpu };
+		struct lode_event event = { .t = sample->t,
+					    .stack = sample->stack,
+					    .waker = LODE_NONE,
+					    .cpu = sample->cpu };
 
-		event.cost = reading->facts.is_lode ? sample->cost : period < 0x1p62 ? (uint64_t)(period + 0.5) : 0;
-		event.thread = lode_perfetto_stream_thread(&reading->threads, &reading->import.stream, sample->thread);
-		if (event.thread == LODE_NONE || lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
+		event.cost = reading->facts.is_lode ? sample->cost
+			     : period < 0x1p62      ? (uint64_t)(period + 0.5)
+						    : 0;
+		event.thread =
+			lode_perfetto_stream_thread(&reading->threads, &reading->import.stream, sample->thread);
+		if (event.thread == LODE_NONE ||
+		    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
 			return fail_memory(reading);
 	}
 	return 0;
@@ -544,7 +566,8 @@ static int forget_processes(struct reading *reading)
 	struct lode_json_value tid;
 
 	while (lode_json_kind(reading->facts.no_process) == LODE_JSON_ARRAY && lode_json_item(&walk, &tid)) {
-		uint32_t thread = lode_perfetto_thread(&reading->threads, (uint32_t)lode_json_u64_or(tid, 0) & INT32_MAX);
+		uint32_t thread =
+			lode_perfetto_thread(&reading->threads, (uint32_t)lode_json_u64_or(tid, 0) & INT32_MAX);
 
 		if (thread == LODE_NONE)
 			return fail_memory(reading);
@@ -561,18 +584,24 @@ static int finish(struct reading *reading)
 
 	if (code == 0)
 		code = finish_samples(reading);
-	if (code == 0 && reading->sched.count && lode_perfetto_sched_finish(&reading->sched, &reading->import.stream, options) < 0)
+	if (code == 0 && reading->sched.count &&
+	    lode_perfetto_sched_finish(&reading->sched, &reading->import.stream, options) < 0)
 		code = fail_memory(reading);
 	if (code == 0)
 		code = lode_perfetto_tracks_finish(&reading->tracks);
 	if (code < 0)
 		return code;
-	lode_notes_add(options->notes, reading->clocks.unknown, "times of clocks that the trace does not explain, taken as they are", NULL);
-	lode_notes_add(options->notes, reading->interned.missing, "names and stacks that the trace does not define, left out", NULL);
-	lode_notes_add(options->notes, reading->interned.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
-	if (!lode_stream_event_count(&reading->import.stream) && !reading->import.stream.symptom_count && !reading->facts.is_lode)
-		return fail(reading, reading->packets ? "the trace has no samples, scheduler events or slices of threads" :
-							"it is no trace of Perfetto, or damaged from the beginning");
+	lode_notes_add(options->notes, reading->clocks.unknown,
+		       "times of clocks that the trace does not explain, taken as they are", NULL);
+	lode_notes_add(options->notes, reading->interned.missing,
+		       "names and stacks that the trace does not define, left out", NULL);
+	lode_notes_add(options->notes, reading->interned.cut, "stacks beyond the deepest that Lode keeps, cut off",
+		       NULL);
+	if (!lode_stream_event_count(&reading->import.stream) && !reading->import.stream.symptom_count &&
+	    !reading->facts.is_lode)
+		return fail(reading, reading->packets
+					     ? "the trace has no samples, scheduler events or slices of threads"
+					     : "it is no trace of Perfetto, or damaged from the beginning");
 	return 0;
 }
 
@@ -610,7 +639,8 @@ static int read_trace(struct reading *reading, const struct lode_import_sink *si
 	if (code == 0)
 		code = finish(reading);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
+		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
+					    import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;
@@ -644,14 +674,15 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 		if (trace.failed || tag != (TRACE_PACKET << 3 | LODE_WIRE_BYTES))
 			return packets && trace.failed ? (known == packets ? 45 + sure : sure) : 0;
-		packet = lode_cursor(trace.next, length < lode_cursor_left(&trace) ? (size_t)length : lode_cursor_left(&trace));
+		packet = lode_cursor(trace.next, length < lode_cursor_left(&trace) ? (size_t)length
+										   : lode_cursor_left(&trace));
 		trace.next = packet.end;
 		if (!lode_cursor_left(&packet))
 			continue;
 		inner = lode_cursor_varint(&packet) >> 3;
 		packets++;
-		known += inner == PACKET_TIME || inner == PACKET_SEQUENCE || inner == PACKET_CLOCKS || inner == PACKET_FTRACE ||
-			 (inner >= 2 && inner <= 130 && inner != 3 && inner != 4);
+		known += inner == PACKET_TIME || inner == PACKET_SEQUENCE || inner == PACKET_CLOCKS ||
+			 inner == PACKET_FTRACE || (inner >= 2 && inner <= 130 && inner != 3 && inner != 4);
 	}
 	return packets && known == packets ? (packets > 2 ? 50 : 10) + sure : sure;
 }

@@ -67,13 +67,15 @@ static int set_clock(struct lode_perfetto_clocks *clocks, struct lode_perfetto_c
 	}
 	if (clocks->count >= LODE_NONE - 1 ||
 	    lode_grow(&clocks->items, &clocks->capacity, clocks->count + 1, sizeof(clock)) < 0 ||
-	    lode_index_insert(&clocks->index, lode_hash_u64(clock.id ^ lode_hash_u64(clock.sequence)), (uint32_t)clocks->count) < 0)
+	    lode_index_insert(&clocks->index, lode_hash_u64(clock.id ^ lode_hash_u64(clock.sequence)),
+			      (uint32_t)clocks->count) < 0)
 		return LODE_SYSTEM;
 	clocks->items[clocks->count++] = clock;
 	return 0;
 }
 
-int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence, struct lode_cursor message)
+int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence,
+				  struct lode_cursor message)
 {
 	struct lode_cursor rest = message;
 	struct lode_protobuf_field field;

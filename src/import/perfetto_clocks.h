@@ -16,9 +16,9 @@
 struct lode_perfetto_clock {
 	uint64_t id;
 	uint32_t sequence; /* 0: a clock of all */
-	uint64_t shown;	   /* at the snapshot, in nanoseconds */
-	uint64_t boot;	   /* the time since boot then */
-	uint64_t last;	   /* of an incremental one */
+	uint64_t shown;    /* at the snapshot, in nanoseconds */
+	uint64_t boot;     /* the time since boot then */
+	uint64_t last;     /* of an incremental one */
 	uint64_t unit;
 	int is_incremental;
 };
@@ -34,7 +34,8 @@ struct lode_perfetto_clocks {
 /* A zeroed struct knows no clocks. */
 void lode_perfetto_clocks_release(struct lode_perfetto_clocks *clocks);
 /* Takes over a ClockSnapshot of a sequence. Returns 0 or LODE_SYSTEM. */
-int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence, struct lode_cursor message);
+int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence,
+				  struct lode_cursor message);
 /* The time since boot that `t` of a clock means. */
 uint64_t lode_perfetto_clocks_time(struct lode_perfetto_clocks *clocks, uint32_t sequence, uint64_t id, uint64_t t);
 

@@ -35,8 +35,8 @@ static uint64_t hash_of(uint32_t sequence, uint8_t kind, uint64_t iid)
 	return lode_hash_u64(iid ^ lode_hash_pair(sequence, kind));
 }
 
-static struct lode_perfetto_definition *find(const struct lode_perfetto_interned *interned, uint32_t sequence, uint8_t kind,
-					     uint64_t iid)
+static struct lode_perfetto_definition *find(const struct lode_perfetto_interned *interned, uint32_t sequence,
+					     uint8_t kind, uint64_t iid)
 {
 	uint64_t hash = hash_of(sequence, kind, iid);
 	size_t probe = 0;
@@ -72,13 +72,15 @@ static int define(struct lode_perfetto_interned *interned, struct lode_perfetto_
 	}
 	if (interned->count >= LODE_NONE - 1 ||
 	    lode_grow(&interned->items, &interned->capacity, interned->count + 1, sizeof(item)) < 0 ||
-	    lode_index_insert(&interned->index, hash_of(scope.sequence, kind, item.iid), (uint32_t)interned->count) < 0)
+	    lode_index_insert(&interned->index, hash_of(scope.sequence, kind, item.iid),
+			      (uint32_t)interned->count) < 0)
 		return fail_memory(interned);
 	interned->items[interned->count++] = item;
 	return 0;
 }
 
-int lode_perfetto_intern(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope, struct lode_cursor data)
+int lode_perfetto_intern(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
+			 struct lode_cursor data)
 {
 	struct lode_protobuf_field field;
 	int code = 0;
@@ -101,8 +103,9 @@ int lode_perfetto_intern(struct lode_perfetto_interned *interned, struct lode_pe
 }
 
 /* What is defined now under a number, or NULL. */
-static struct lode_perfetto_definition *look_up(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
-						enum lode_perfetto_kind kind, uint64_t iid)
+static struct lode_perfetto_definition *look_up(struct lode_perfetto_interned *interned,
+						struct lode_perfetto_scope scope, enum lode_perfetto_kind kind,
+						uint64_t iid)
 {
 	struct lode_perfetto_definition *item = find(interned, scope.sequence, (uint8_t)kind, iid);
 
@@ -134,8 +137,8 @@ static int is_rooted(struct lode_cursor part)
 }
 
 /* Components of a path, each below the one before it, from the root on; into the import's room for files. */
-static int read_path(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope, struct lode_cursor message,
-		     size_t *components)
+static int read_path(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
+		     struct lode_cursor message, size_t *components)
 {
 	struct lode_buffer *path = &interned->import->file;
 	struct lode_protobuf_field field;
@@ -208,10 +211,11 @@ static int find_module(struct lode_perfetto_interned *interned, struct lode_perf
 		return 0;
 	if (read_path(interned, scope, item->message, &components) < 0)
 		return LODE_SYSTEM;
-	*module = interned->is_lode ? own_module(interned, interned->import->file.bytes, interned->import->file.size) :
-				      lode_module_from_file(&interned->import->dictionary.frames,
-							    components ? interned->import->file.bytes : "",
-							    interned->import->file.size);
+	*module = interned->is_lode
+			  ? own_module(interned, interned->import->file.bytes, interned->import->file.size)
+			  : lode_module_from_file(&interned->import->dictionary.frames,
+						  components ? interned->import->file.bytes : "",
+						  interned->import->file.size);
 	if (*module == LODE_NONE)
 		return fail_memory(interned);
 	item->made = *module;
@@ -237,21 +241,23 @@ static int make_frame(struct lode_perfetto_interned *interned, struct lode_perfe
 			numbers[field.number] = field.value;
 	if (find_module(interned, scope, numbers[FRAME_MAPPING], &module) < 0)
 		return LODE_SYSTEM;
-	name = numbers[FRAME_FUNCTION] ? lode_perfetto_text(interned, scope, LODE_PERFETTO_FUNCTION, numbers[FRAME_FUNCTION]) :
-					 lode_cursor("", 0);
+	name = numbers[FRAME_FUNCTION]
+		       ? lode_perfetto_text(interned, scope, LODE_PERFETTO_FUNCTION, numbers[FRAME_FUNCTION])
+		       : lode_cursor("", 0);
 	if (!lode_cursor_left(&name) && !interned->is_lode) {
 		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)numbers[FRAME_RELATIVE_PC]);
 		name = lode_cursor(address, strlen(address));
 	}
-	frame = lode_frames_add(&interned->import->dictionary.frames, module, (const char *)name.next, lode_cursor_left(&name));
+	frame = lode_frames_add(&interned->import->dictionary.frames, module, (const char *)name.next,
+				lode_cursor_left(&name));
 	if (frame == LODE_NONE)
 		return fail_memory(interned);
 	item->made = frame;
 	return 0;
 }
 
-static int make_stack(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope, struct lode_cursor message,
-		      uint32_t *stack)
+static int make_stack(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
+		      struct lode_cursor message, uint32_t *stack)
 {
 	struct lode_protobuf_field field;
 	uint64_t iid;

@@ -43,7 +43,7 @@ struct lode_perfetto_interned {
 	uint32_t *chain;
 	size_t chain_capacity;
 	uint64_t missing; /* numbers that nothing defines */
-	uint64_t cut;	  /* frames too deep */
+	uint64_t cut;     /* frames too deep */
 };
 
 /* A sequence of packets, as far as what it interns goes. */
@@ -55,7 +55,8 @@ struct lode_perfetto_scope {
 /* A struct with only `import` set is empty. */
 void lode_perfetto_interned_release(struct lode_perfetto_interned *interned);
 /* Takes over an InternedData message. All return 0 or LODE_SYSTEM with a sentence. */
-int lode_perfetto_intern(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope, struct lode_cursor data);
+int lode_perfetto_intern(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
+			 struct lode_cursor data);
 /* The text of a category or name; empty when it is not defined. */
 struct lode_cursor lode_perfetto_text(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope,
 				      enum lode_perfetto_kind kind, uint64_t iid);

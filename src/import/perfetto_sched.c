@@ -79,7 +79,8 @@ static uint32_t thread_of(struct lode_perfetto_sched *sched, uint64_t tid, struc
 
 /* ---- plain events ---- */
 
-static int read_switch(struct lode_perfetto_sched *sched, struct lode_cursor message, struct lode_perfetto_switch record)
+static int read_switch(struct lode_perfetto_sched *sched, struct lode_cursor message,
+		       struct lode_perfetto_switch record)
 {
 	struct lode_cursor texts[SWITCH_FIELDS] = { { 0 } };
 	uint64_t numbers[SWITCH_FIELDS] = { 0 };
@@ -100,8 +101,8 @@ static int read_switch(struct lode_perfetto_sched *sched, struct lode_cursor mes
 	return add_record(sched, record);
 }
 
-static int read_waking(struct lode_perfetto_sched *sched, struct lode_cursor message, struct lode_perfetto_switch record,
-		       uint64_t waker)
+static int read_waking(struct lode_perfetto_sched *sched, struct lode_cursor message,
+		       struct lode_perfetto_switch record, uint64_t waker)
 {
 	struct lode_cursor comm = lode_cursor("", 0);
 	struct lode_protobuf_field field;
@@ -138,11 +139,12 @@ static int read_event(struct lode_perfetto_sched *sched, struct lode_cursor mess
 			continue;
 		if (field.number == EVENT_SWITCH && read_switch(sched, field.bytes, record) < 0)
 			return LODE_SYSTEM;
-		if ((field.number == EVENT_WAKING || field.number == EVENT_WAKEUP || field.number == EVENT_WAKEUP_NEW) &&
+		if ((field.number == EVENT_WAKING || field.number == EVENT_WAKEUP ||
+		     field.number == EVENT_WAKEUP_NEW) &&
 		    read_waking(sched, field.bytes, record, pid) < 0)
 			return LODE_SYSTEM;
-		known |= field.number == EVENT_SWITCH || field.number == EVENT_WAKING || field.number == EVENT_WAKEUP ||
-			 field.number == EVENT_WAKEUP_NEW;
+		known |= field.number == EVENT_SWITCH || field.number == EVENT_WAKING ||
+			 field.number == EVENT_WAKEUP || field.number == EVENT_WAKEUP_NEW;
 	}
 	sched->others += !known;
 	return 0;
@@ -173,7 +175,8 @@ static int read_columns(struct lode_perfetto_sched *sched, struct lode_cursor me
 	sched->comm_count = 0;
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number == COMPACT_COMMS && field.wire == LODE_WIRE_BYTES) {
-			if (lode_grow(&sched->comms, &sched->comm_capacity, sched->comm_count + 1, sizeof(*sched->comms)) < 0)
+			if (lode_grow(&sched->comms, &sched->comm_capacity, sched->comm_count + 1,
+				      sizeof(*sched->comms)) < 0)
 				return LODE_SYSTEM;
 			sched->comms[sched->comm_count++] = field.bytes;
 		} else if (field.number < COMPACT_FIELDS && read_column(sched, &field) < 0) {
@@ -192,7 +195,8 @@ static struct lode_cursor comm_of(const struct lode_perfetto_sched *sched, int c
 {
 	uint64_t comm = cell(sched, column, row);
 
-	return row < sched->column_counts[column] && comm < sched->comm_count ? sched->comms[comm] : lode_cursor("", 0);
+	return row < sched->column_counts[column] && comm < sched->comm_count ? sched->comms[comm]
+									      : lode_cursor("", 0);
 }
 
 /* Times are differences to the one before, of switches and of wakings. */
@@ -204,8 +208,10 @@ static int read_compact(struct lode_perfetto_sched *sched, struct lode_cursor me
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < sched->column_counts[COMPACT_SWITCH_TIME]; i++) {
 		record.t += cell(sched, COMPACT_SWITCH_TIME, i);
-		record.state = (uint8_t)lode_switch_state(cell(sched, COMPACT_SWITCH_STATE, i), LODE_SWITCH_DEAD_BITS);
-		record.to = thread_of(sched, cell(sched, COMPACT_SWITCH_NEXT, i), comm_of(sched, COMPACT_SWITCH_COMM, i));
+		record.state =
+			(uint8_t)lode_switch_state(cell(sched, COMPACT_SWITCH_STATE, i), LODE_SWITCH_DEAD_BITS);
+		record.to = thread_of(sched, cell(sched, COMPACT_SWITCH_NEXT, i),
+				      comm_of(sched, COMPACT_SWITCH_COMM, i));
 		if (add_record(sched, record) < 0)
 			return LODE_SYSTEM;
 	}
@@ -213,7 +219,8 @@ static int read_compact(struct lode_perfetto_sched *sched, struct lode_cursor me
 	record.is_waking = 1;
 	for (size_t i = 0; i < sched->column_counts[COMPACT_WAKING_TIME]; i++) {
 		record.t += cell(sched, COMPACT_WAKING_TIME, i);
-		record.to = thread_of(sched, cell(sched, COMPACT_WAKING_PID, i), comm_of(sched, COMPACT_WAKING_COMM, i));
+		record.to = thread_of(sched, cell(sched, COMPACT_WAKING_PID, i),
+				      comm_of(sched, COMPACT_WAKING_COMM, i));
 		if (add_record(sched, record) < 0)
 			return LODE_SYSTEM;
 	}
@@ -266,7 +273,8 @@ static int find(struct lode_perfetto_sched *sched, struct lode_stream *stream, u
 	return *found == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int join_all(struct lode_perfetto_sched *sched, struct lode_stream *stream, struct lode_sched *joined, uint32_t *running)
+static int join_all(struct lode_perfetto_sched *sched, struct lode_stream *stream, struct lode_sched *joined,
+		    uint32_t *running)
 {
 	int code = 0;
 
@@ -281,7 +289,8 @@ static int join_all(struct lode_perfetto_sched *sched, struct lode_stream *strea
 			code = lode_sched_waking(joined, record->t, from, 0, to);
 			continue;
 		}
-		code = lode_sched_switch(joined, record->t, record->cpu, from, (enum lode_switch_state)record->state, 0, to);
+		code = lode_sched_switch(joined, record->t, record->cpu, from,
+					 (enum lode_switch_state)record->state, 0, to);
 		running[record->cpu] = record->to;
 	}
 	return code < 0 ? code : lode_sched_finish(joined, sched->count ? sched->items[sched->count - 1].t : 0);
@@ -303,6 +312,7 @@ int lode_perfetto_sched_finish(struct lode_perfetto_sched *sched, struct lode_st
 	lode_sched_destroy(joined);
 	lode_free(running);
 	lode_notes_add(options->notes, sched->lost, "ftrace buffers that overran: events are missing", NULL);
-	lode_notes_add(options->notes, sched->others, "ftrace events other than switches and wakings, left out", NULL);
+	lode_notes_add(options->notes, sched->others, "ftrace events other than switches and wakings, left out",
+		       NULL);
 	return code;
 }

@@ -25,7 +25,7 @@ struct lode_perfetto_sched {
 	size_t comm_count;
 	size_t comm_capacity;
 	uint64_t others; /* events of other kinds */
-	uint64_t lost;	 /* bundles that lost events */
+	uint64_t lost;   /* bundles that lost events */
 };
 
 /* A struct with only `threads` set is empty. */

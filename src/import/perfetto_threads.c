@@ -28,8 +28,8 @@ uint32_t lode_perfetto_thread(struct lode_perfetto_threads *threads, uint32_t ti
 	return id;
 }
 
-uint32_t lode_perfetto_thread_named(struct lode_perfetto_threads *threads, uint32_t pid, uint32_t tid, const char *name,
-				    size_t length)
+uint32_t lode_perfetto_thread_named(struct lode_perfetto_threads *threads, uint32_t pid, uint32_t tid,
+				    const char *name, size_t length)
 {
 	uint32_t id = lode_perfetto_thread(threads, tid), string = 0;
 
@@ -46,7 +46,8 @@ uint32_t lode_perfetto_thread_named(struct lode_perfetto_threads *threads, uint3
 	return id;
 }
 
-uint32_t lode_perfetto_stream_thread(struct lode_perfetto_threads *threads, struct lode_stream *stream, uint32_t thread)
+uint32_t lode_perfetto_stream_thread(struct lode_perfetto_threads *threads, struct lode_stream *stream,
+				     uint32_t thread)
 {
 	struct lode_perfetto_thread *item = &threads->items[thread];
 

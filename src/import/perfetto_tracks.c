@@ -105,10 +105,12 @@ int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor 
 			track.uuid = field.value;
 		else if (field.number == TRACK_PARENT && field.wire != LODE_WIRE_BYTES)
 			track.parent = field.value;
-		else if (field.wire == LODE_WIRE_BYTES && (field.number == TRACK_THREAD || (field.number == TRACK_PROCESS && !tracks->is_lode))) {
+		else if (field.wire == LODE_WIRE_BYTES &&
+			 (field.number == TRACK_THREAD || (field.number == TRACK_PROCESS && !tracks->is_lode))) {
 			track.is_thread = field.number == TRACK_THREAD;
-			track.thread = track.is_thread ? lode_perfetto_thread_descriptor(tracks->threads, field.bytes) :
-							 main_thread(tracks->threads, field.bytes);
+			track.thread = track.is_thread
+					       ? lode_perfetto_thread_descriptor(tracks->threads, field.bytes)
+					       : main_thread(tracks->threads, field.bytes);
 			if (track.thread == LODE_NONE)
 				return fail_memory(tracks);
 		}
@@ -153,7 +155,9 @@ static void read_event(struct lode_perfetto_context *context, struct lode_cursor
 {
 	struct lode_protobuf_field field;
 
-	*event = (struct event){ .name = lode_cursor("", 0), .category = lode_cursor("", 0), .legacy = lode_cursor("", 0) };
+	*event = (struct event){ .name = lode_cursor("", 0),
+				 .category = lode_cursor("", 0),
+				 .legacy = lode_cursor("", 0) };
 	event->message = message;
 	while (lode_protobuf_next(&message, &field)) {
 		switch (field.number) {
@@ -192,15 +196,16 @@ static void read_event(struct lode_perfetto_context *context, struct lode_cursor
 static uint32_t name_of(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context,
 			const struct event *event, int *failed)
 {
-	struct lode_cursor name = event->name_iid ? lode_perfetto_text(tracks->interned, context->scope, LODE_PERFETTO_EVENT_NAME,
-								       event->name_iid) :
-						    event->name;
+	struct lode_cursor name = event->name_iid ? lode_perfetto_text(tracks->interned, context->scope,
+								       LODE_PERFETTO_EVENT_NAME, event->name_iid)
+						  : event->name;
 	uint32_t frame;
 
 	*failed = 0;
 	if (!lode_cursor_left(&name))
 		return LODE_NONE;
-	frame = lode_frames_add(&tracks->import->dictionary.frames, 0, (const char *)name.next, lode_cursor_left(&name));
+	frame = lode_frames_add(&tracks->import->dictionary.frames, 0, (const char *)name.next,
+				lode_cursor_left(&name));
 	*failed = frame == LODE_NONE;
 	return frame;
 }
@@ -319,7 +324,9 @@ static int begin_own(struct lode_perfetto_tracks *tracks, const struct lode_perf
 
 	*own = (struct lode_perfetto_own){ .is_open = 1, .uuid = from->track };
 	own->is_symptom = is_word(from->category, "symptom");
-	own->type = is_word(from->category, "wait") ? LODE_WAIT : is_word(from->category, "call") ? LODE_CALL : LODE_EVENT_TYPES;
+	own->type = is_word(from->category, "wait")   ? LODE_WAIT
+		    : is_word(from->category, "call") ? LODE_CALL
+						      : LODE_EVENT_TYPES;
 	own->event = (struct lode_event){ .t = context->t, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	own->event.thread = thread_of_track(tracks, from->track, &is_thread);
 	if (own->event.thread == LODE_NONE || (own->type == LODE_EVENT_TYPES && !own->is_symptom)) {
@@ -341,7 +348,8 @@ static int end_own(struct lode_perfetto_tracks *tracks, uint64_t t)
 
 	own->is_open = 0;
 	if (own->is_symptom) {
-		if (lode_grow(&tracks->symptoms, &tracks->symptom_capacity, tracks->symptom_count + 1, sizeof(symptom)) < 0)
+		if (lode_grow(&tracks->symptoms, &tracks->symptom_capacity, tracks->symptom_count + 1,
+			      sizeof(symptom)) < 0)
 			return fail_memory(tracks);
 		tracks->symptoms[tracks->symptom_count++] = symptom;
 		return 0;
@@ -353,7 +361,8 @@ static int end_own(struct lode_perfetto_tracks *tracks, uint64_t t)
 	return add_own(tracks, own->type, &own->event);
 }
 
-static int read_own(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context, const struct event *event)
+static int read_own(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context,
+		    const struct event *event)
 {
 	int code;
 
@@ -385,7 +394,8 @@ int lode_perfetto_track_event(struct lode_perfetto_tracks *tracks, struct lode_p
 	}
 	mark = (struct lode_perfetto_mark){ .t = context->t,
 					    .uuid = event.has_track ? event.track : context->track,
-					    .thread = event.has_track || context->track ? LODE_NONE : context->thread,
+					    .thread = event.has_track || context->track ? LODE_NONE
+											: context->thread,
 					    .frame = name_of(tracks, context, &event, &failed),
 					    .type = (uint8_t)event.type };
 	if (failed)
@@ -403,8 +413,9 @@ int lode_perfetto_track_event(struct lode_perfetto_tracks *tracks, struct lode_p
 
 static int find_stream_thread(struct lode_perfetto_tracks *tracks, uint32_t number, uint32_t *thread)
 {
-	*thread = number == LODE_NONE ? LODE_NONE :
-					lode_perfetto_stream_thread(tracks->threads, &tracks->import->stream, number);
+	*thread = number == LODE_NONE
+			  ? LODE_NONE
+			  : lode_perfetto_stream_thread(tracks->threads, &tracks->import->stream, number);
 	return number != LODE_NONE && *thread == LODE_NONE ? fail_memory(tracks) : 0;
 }
 
@@ -416,7 +427,8 @@ static int finish_own(struct lode_perfetto_tracks *tracks)
 		if (find_stream_thread(tracks, event->thread, &event->thread) < 0 ||
 		    find_stream_thread(tracks, event->waker, &event->waker) < 0)
 			return LODE_SYSTEM;
-		if (lode_stream_add_event(&tracks->import->stream, (enum lode_event_type)tracks->event_types[i], event) < 0)
+		if (lode_stream_add_event(&tracks->import->stream, (enum lode_event_type)tracks->event_types[i],
+					  event) < 0)
 			return fail_memory(tracks);
 	}
 	for (size_t i = 0; i < tracks->symptom_count; i++) {
@@ -463,7 +475,8 @@ static int finish_async(struct lode_perfetto_tracks *tracks, struct lode_perfett
 		if (mark.type != TYPE_END || !open)
 			continue;
 		begin = marks[--open];
-		if (begin.frame == LODE_NONE || !lode_symptom_marker(tracks->import->options, lode_frames_function(frames, begin.frame)))
+		if (begin.frame == LODE_NONE ||
+		    !lode_symptom_marker(tracks->import->options, lode_frames_function(frames, begin.frame)))
 			continue;
 		symptom = (struct lode_symptom){ 0, frames->items[begin.frame].function, begin.t, mark.t };
 		if (find_stream_thread(tracks, begin.thread, &symptom.thread) < 0)
@@ -474,8 +487,8 @@ static int finish_async(struct lode_perfetto_tracks *tracks, struct lode_perfett
 	return 0;
 }
 
-static int add_slice_mark(struct lode_perfetto_tracks *tracks, struct lode_slices *slices, const struct lode_perfetto_mark *mark,
-			  uint32_t thread)
+static int add_slice_mark(struct lode_perfetto_tracks *tracks, struct lode_slices *slices,
+			  const struct lode_perfetto_mark *mark, uint32_t thread)
 {
 	const struct lode_frames *frames = &tracks->import->dictionary.frames;
 	uint32_t frame = mark->frame;
@@ -486,8 +499,9 @@ static int add_slice_mark(struct lode_perfetto_tracks *tracks, struct lode_slice
 		frame = lode_frames_add(&tracks->import->dictionary.frames, 0, "(unnamed)", 9);
 	if (frame == LODE_NONE)
 		return LODE_SYSTEM;
-	return mark->type == TYPE_BEGIN ? lode_slices_begin(slices, thread, mark->t, frame) :
-					  lode_slices_instant(slices, thread, mark->t, frames->items[frame].function);
+	return mark->type == TYPE_BEGIN
+		       ? lode_slices_begin(slices, thread, mark->t, frame)
+		       : lode_slices_instant(slices, thread, mark->t, frames->items[frame].function);
 }
 
 /* Gives marks of threads to `slices`; the others stay, `*async` of them, at the front. */
@@ -544,7 +558,8 @@ int lode_perfetto_tracks_finish(struct lode_perfetto_tracks *tracks)
 	if (code == 0)
 		code = finish_async(tracks, tracks->marks, async);
 	lode_symptom_markers_note(options, tracks->async, "slices on tracks of their own");
-	lode_notes_add(options->notes, tracks->placeless, "events on tracks that belong to no thread or process, left out", NULL);
+	lode_notes_add(options->notes, tracks->placeless,
+		       "events on tracks that belong to no thread or process, left out", NULL);
 	lode_notes_add(options->notes, tracks->others, "counters on tracks, left out", NULL);
 	lode_free(measured);
 	lode_slices_release(&slices);

@@ -17,14 +17,14 @@ struct lode_perfetto_track {
 	uint64_t uuid;
 	uint64_t parent;
 	uint32_t thread; /* number of the thread it belongs to; LODE_NONE */
-	int is_thread;	 /* it is the thread's own */
+	int is_thread;   /* it is the thread's own */
 };
 
 struct lode_perfetto_mark {
 	uint64_t t;
 	uint64_t uuid;
 	uint32_t thread; /* a thread that is known without a track; LODE_NONE */
-	uint32_t frame;	 /* its name; LODE_NONE: it has none */
+	uint32_t frame;  /* its name; LODE_NONE: it has none */
 	uint32_t order;
 	uint8_t type;
 };
@@ -66,7 +66,7 @@ struct lode_perfetto_tracks {
 /* The sequence that an event comes with. */
 struct lode_perfetto_context {
 	struct lode_perfetto_scope scope;
-	uint64_t track; /* default */
+	uint64_t track;  /* default */
 	uint32_t thread; /* of the sequence, as old traces have it; LODE_NONE */
 	uint64_t t;
 	uint64_t *event_time; /* of the sequence, as old traces have it: nanoseconds */

@@ -21,7 +21,7 @@ enum frame_kind { NOT_DEFINED, FUNCTION, PROCESS, THREAD, CPU, BLOCKED, PSEUDO }
 struct frame {
 	uint32_t frame;
 	uint32_t number; /* pid or tid */
-	uint32_t name;	 /* string, of a process */
+	uint32_t name;   /* string, of a process */
 	enum frame_kind kind;
 };
 
@@ -99,7 +99,8 @@ static enum frame_kind kind_of(const char *text)
 		return BLOCKED;
 	if (!strcmp(text, "CPU_TIME") || !strcmp(text, "UNMANAGED_CODE_TIME"))
 		return CPU;
-	return !strcmp(text, "(Non-Activities)") || !strcmp(text, "Threads") || !strcmp(text, "ROOT") ? PSEUDO : FUNCTION;
+	return !strcmp(text, "(Non-Activities)") || !strcmp(text, "Threads") || !strcmp(text, "ROOT") ? PSEUDO
+												      : FUNCTION;
 }
 
 /* `c:\path\module!function` without the path. */
@@ -113,11 +114,14 @@ static uint32_t parse_frame(struct reader *reader, const char *text)
 }
 
 /* Makes room for entry `id`; LODE_BAD_INPUT when there cannot be so many. */
-static int make_room(struct reader *reader, void *items, size_t *count, size_t *capacity, size_t item_size, uint64_t id)
+static int make_room(struct reader *reader, void *items, size_t *count, size_t *capacity, size_t item_size,
+		     uint64_t id)
 {
 	if (id >= reader->limit)
-		return lode_fail(reader->error, LODE_BAD_INPUT, "%s:%zu: the id %llu is beyond what a file of this size can hold",
-				 lode_input_name(reader->input), lode_xml_line(&reader->xml), (unsigned long long)id);
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s:%zu: the id %llu is beyond what a file of this size can hold",
+				 lode_input_name(reader->input), lode_xml_line(&reader->xml),
+				 (unsigned long long)id);
 	if (id < *count)
 		return 0;
 	if (lode_grow(items, capacity, (size_t)id + 1, item_size) < 0)
@@ -132,13 +136,15 @@ static uint32_t process_name(struct reader *reader, const char *text)
 {
 	const char *name = strchr(text, ' ') + 1, *end = strstr(name, " (");
 
-	return lode_strings_add(&reader->dictionary.frames.strings, name, end ? (size_t)(end - name) : strlen(name));
+	return lode_strings_add(&reader->dictionary.frames.strings, name,
+				end ? (size_t)(end - name) : strlen(name));
 }
 
 static int add_frame(struct reader *reader, uint64_t id, struct lode_xml_text words, int is_raw)
 {
 	struct frame frame = { .number = LODE_NO_PID };
-	int code = make_room(reader, &reader->frames, &reader->frame_count, &reader->frame_capacity, sizeof(frame), id);
+	int code = make_room(reader, &reader->frames, &reader->frame_count, &reader->frame_capacity, sizeof(frame),
+			     id);
 
 	if (code < 0)
 		return code;
@@ -170,14 +176,16 @@ static uint64_t number_of(struct reader *reader, const char *name)
 
 static int add_stack(struct reader *reader)
 {
-	uint64_t id = number_of(reader, "ID"), caller = number_of(reader, "CallerID"), frame = number_of(reader, "FrameID");
+	uint64_t id = number_of(reader, "ID"), caller = number_of(reader, "CallerID"),
+		 frame = number_of(reader, "FrameID");
 	int code;
 
 	if (id == UINT64_MAX || frame >= LODE_NONE) {
 		reader->unknown++;
 		return 0;
 	}
-	code = make_room(reader, &reader->stacks, &reader->stack_count, &reader->stack_capacity, sizeof(*reader->stacks), id);
+	code = make_room(reader, &reader->stacks, &reader->stack_count, &reader->stack_capacity,
+			 sizeof(*reader->stacks), id);
 	if (code < 0)
 		return code;
 	reader->stacks[id] = (struct stack){ .caller = caller < LODE_NONE ? (uint32_t)caller : LODE_NONE,
@@ -194,7 +202,8 @@ static int read_milliseconds(struct lode_xml_text text, uint64_t *ns)
 
 	*ns = 0;
 	for (; i < text.length && (unsigned char)(text.at[i] - '0') < 10; i++)
-		if (__builtin_mul_overflow(*ns, 10, ns) || __builtin_add_overflow(*ns, (uint64_t)(text.at[i] - '0'), ns))
+		if (__builtin_mul_overflow(*ns, 10, ns) ||
+		    __builtin_add_overflow(*ns, (uint64_t)(text.at[i] - '0'), ns))
 			return 0;
 	if (!i || __builtin_mul_overflow(*ns, scale, ns))
 		return 0;
@@ -228,7 +237,8 @@ static int add_sample(struct reader *reader)
 static int resolve_one(struct reader *reader, struct stack *stack)
 {
 	const struct stack *caller = stack->caller == LODE_NONE ? NULL : &reader->stacks[stack->caller];
-	const struct frame none = { .kind = PSEUDO }, *frame = stack->frame < reader->frame_count ? &reader->frames[stack->frame] : &none;
+	const struct frame none = { .kind = PSEUDO },
+			   *frame = stack->frame < reader->frame_count ? &reader->frames[stack->frame] : &none;
 
 	stack->node = caller ? caller->node : 0;
 	stack->depth = caller ? caller->depth : 0;
@@ -258,10 +268,12 @@ static int resolve(struct reader *reader, uint32_t id)
 		struct stack *stack = id < reader->stack_count ? &reader->stacks[id] : NULL;
 
 		if (!stack || stack->state == UNDEFINED)
-			return lode_fail(reader->error, LODE_BAD_INPUT, "%s: names the stack %u, which it does not define; the file is damaged",
+			return lode_fail(reader->error, LODE_BAD_INPUT,
+					 "%s: names the stack %u, which it does not define; the file is damaged",
 					 lode_input_name(reader->input), id);
 		if (stack->state == ON_THE_WAY)
-			return lode_fail(reader->error, LODE_BAD_INPUT, "%s: the stack %u is its own caller; the file is damaged",
+			return lode_fail(reader->error, LODE_BAD_INPUT,
+					 "%s: the stack %u is its own caller; the file is damaged",
 					 lode_input_name(reader->input), id);
 		if (stack->state == UNRESOLVED && stack->caller != LODE_NONE) {
 			if (lode_grow(&reader->path, &reader->path_capacity, depth + 1, sizeof(*reader->path)) < 0)
@@ -309,8 +321,10 @@ static int read_entries(struct reader *reader)
 
 	while (code == 0 && (token = lode_xml_next(&reader->xml)) != LODE_XML_END) {
 		if (token == LODE_XML_BROKEN)
-			return lode_fail(reader->error, LODE_BAD_INPUT, "%s:%zu: %s; save the stacks again in PerfView",
-					 lode_input_name(reader->input), lode_xml_line(&reader->xml), reader->xml.wrong);
+			return lode_fail(reader->error, LODE_BAD_INPUT,
+					 "%s:%zu: %s; save the stacks again in PerfView",
+					 lode_input_name(reader->input), lode_xml_line(&reader->xml),
+					 reader->xml.wrong);
 		if (token == LODE_XML_OPEN && lode_xml_is(&reader->xml, "Sample"))
 			code = add_sample(reader);
 		else if (token == LODE_XML_OPEN && lode_xml_is(&reader->xml, "Stack"))
@@ -326,8 +340,10 @@ static int read_entries(struct reader *reader)
 			frame = UINT64_MAX;
 		}
 		if (code == 0 && (++count & 0xfffff) == 0)
-			code = lode_reading_progress_at(reader->input, reader->options, (uint64_t)(reader->xml.at - reader->xml.start),
-							(uint64_t)(reader->xml.end - reader->xml.start), reader->error);
+			code = lode_reading_progress_at(reader->input, reader->options,
+							(uint64_t)(reader->xml.at - reader->xml.start),
+							(uint64_t)(reader->xml.end - reader->xml.start),
+							reader->error);
 	}
 	return code;
 }
@@ -342,7 +358,8 @@ static int read_stacks(struct reader *reader, const struct lode_import_sink *sin
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no samples; save a view of CPU or thread time in PerfView",
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: has no samples; save a view of CPU or thread time in PerfView",
 				 lode_input_name(reader->input));
 	lode_notes_add(notes, reader->unknown, "stacks without a number or a frame, left out", NULL);
 	lode_notes_add(notes, reader->negative, "samples without a time or a stack, or below 0, left out", NULL);

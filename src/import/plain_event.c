@@ -65,8 +65,10 @@ static int has_special(const char *bytes)
 	memcpy(&word, bytes, sizeof(word));
 	quote = word ^ ones * '"';
 	backslash = word ^ ones * '\\';
-	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-		((backslash - ones) & ~backslash)) & high ? 1 : 0;
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) &
+			       high
+		       ? 1
+		       : 0;
 }
 
 static int take_text(struct walk *walk, struct lode_plain_text *text)
@@ -107,8 +109,7 @@ static int take_number(struct walk *walk, uint64_t most, uint64_t *number)
 static int add_frame(struct lode_plain_event *event, struct lode_plain_text frame)
 {
 	if (event->frame_count == event->frame_capacity &&
-	    lode_grow(&event->frames, &event->frame_capacity, event->frame_count + 1,
-		      sizeof(*event->frames)) < 0)
+	    lode_grow(&event->frames, &event->frame_capacity, event->frame_count + 1, sizeof(*event->frames)) < 0)
 		return -1;
 	event->frames[event->frame_count++] = frame;
 	return 0;

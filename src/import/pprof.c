@@ -39,15 +39,15 @@ struct reader {
 	size_t stack_capacity;
 
 	struct lode_pprof_value *uses; /* what becomes of each value */
-	size_t used;		       /* how many are used */
-	int64_t *values;	       /* of a sample */
-	int odd_period;		       /* it makes no sense: counts are taken as nanoseconds */
+	size_t used;                   /* how many are used */
+	int64_t *values;               /* of a sample */
+	int odd_period;                /* it makes no sense: counts are taken as nanoseconds */
 	uint64_t samples;
 	uint64_t *ends; /* by thread: where its next event begins */
 	size_t end_count;
 	size_t end_capacity;
 	struct lode_pprof_labels labels;
-	int splits; /* samples of several streams, as our exporter writes them: one at a time is read */
+	int splits;           /* samples of several streams, as our exporter writes them: one at a time is read */
 	uint64_t stream_key;  /* string that names the label of streams */
 	uint64_t stream_only; /* string: the stream that is read */
 	uint64_t stream_met;  /* that of the sample at hand; 0: it has none */
@@ -108,8 +108,7 @@ static int describe_values(struct reader *reader)
 		struct lode_pprof_string type, unit;
 		int code;
 
-		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) <
-			    0 ||
+		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) < 0 ||
 		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].unit, &unit)) < 0)
 			return code;
 		reader->uses[i] = (struct lode_pprof_value){
@@ -149,14 +148,13 @@ static void note_values(struct reader *reader)
 		    !(value->unit_length == 5 && memcmp(value->unit, "count", 5) == 0)) {
 			snprintf(example, sizeof(example), "%.250s: %.*s", name,
 				 (int)(value->type_length < 100 ? value->type_length : 100), value->type);
-			lode_notes_add(reader->tables.options->notes, 1,
-				       "kinds of values that are not imported", example);
+			lode_notes_add(reader->tables.options->notes, 1, "kinds of values that are not imported",
+				       example);
 		}
 		if (value->use == LODE_PPROF_WALL)
-			lode_notes_add(
-				reader->tables.options->notes, 1,
-				"profiles of CPU and wall time, of which the difference is taken as waits",
-				name);
+			lode_notes_add(reader->tables.options->notes, 1,
+				       "profiles of CPU and wall time, of which the difference is taken as waits",
+				       name);
 	}
 }
 
@@ -165,11 +163,10 @@ static int choose_values(struct reader *reader)
 	struct lode_pprof_string unit;
 	int code = describe_values(reader);
 
-	if (code < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
+	if (code < 0 || (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
 		return code;
-	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count,
-					 scale_of_counts(reader, unit), reader->tables.options->kind_is_wait);
+	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count, scale_of_counts(reader, unit),
+					 reader->tables.options->kind_is_wait);
 	if (!reader->used)
 		return fail_no_time(reader);
 	note_values(reader);
@@ -223,7 +220,7 @@ static void put_aside(struct reader *reader, struct lode_cursor packed)
 /* Takes apart the locations that were put aside. */
 static int read_packed(struct reader *reader, uint64_t at)
 {
-	struct lode_protobuf_field field = {.number = 1, .wire = LODE_WIRE_BYTES, .bytes = reader->packed};
+	struct lode_protobuf_field field = { .number = 1, .wire = LODE_WIRE_BYTES, .bytes = reader->packed };
 	int code = reader->has_packed ? read_numbers(reader, &field, NULL) : 0;
 
 	reader->has_packed = 0;
@@ -242,7 +239,10 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	int code;
 
 	if (!reader->has_packed || size >= UINT32_MAX)
-		return (code = read_packed(reader, at)) < 0 ? code : lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node);
+		return (code = read_packed(reader, at)) < 0
+			       ? code
+			       : lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at,
+							 node);
 	hash = lode_hash_bytes(reader->packed.next, size);
 	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, hash);
 	if (known) {
@@ -250,9 +250,11 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 		*node = known->node;
 		return 0;
 	}
-	if ((code = read_packed(reader, at)) < 0 || (code = lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node)) < 0)
+	if ((code = read_packed(reader, at)) < 0 ||
+	    (code = lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node)) < 0)
 		return code;
-	item = (struct lode_stack_memo_item){reader->packed.next, (uint32_t)size, *node, reader->frames.cut > cut};
+	item = (struct lode_stack_memo_item){ reader->packed.next, (uint32_t)size, *node,
+					      reader->frames.cut > cut };
 	return lode_stack_memo_add(&reader->memo, &item, hash) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
@@ -273,11 +275,10 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 		reader->stream_met = text;
 		return 0;
 	}
-	label = (struct lode_pprof_label){key_text.text, key_text.length, value.text, value.length,
-					  (int64_t)number};
-	return lode_pprof_labels_add(&reader->labels, &label, who) < 0
-		       ? lode_pprof_fail_memory(&reader->tables)
-		       : 0;
+	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
+					   (int64_t)number };
+	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables)
+								       : 0;
 }
 
 static int read_sample(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
@@ -293,7 +294,8 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number == 3 && field.wire == LODE_WIRE_BYTES)
 			code = read_label(reader, field.bytes, who);
-		else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed && !reader->stack_count)
+		else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed &&
+			 !reader->stack_count)
 			put_aside(reader, field.bytes);
 		else if (field.number == 1 && reader->has_packed && (code = read_packed(reader, at)) < 0)
 			break;
@@ -334,9 +336,8 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 					       "the costs add up to more than 64 bits of nanoseconds");
 	if (end >= cost && end)
 		event.t = end - cost;
-	return lode_stream_add_event(&reader->stream, type, &event) < 0
-		       ? lode_pprof_fail_memory(&reader->tables)
-		       : 0;
+	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? lode_pprof_fail_memory(&reader->tables)
+									: 0;
 }
 
 /* The thread's line of time, which begins with the profile. */
@@ -386,10 +387,10 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 
 static int add_sample(struct reader *reader, struct lode_cursor message)
 {
-	struct lode_event event = {.waker = LODE_NONE, .cpu = LODE_NO_CPU};
+	struct lode_event event = { .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	struct lode_pprof_who who = lode_pprof_nobody();
 	uint64_t at = lode_pprof_place(&reader->tables, &message);
-	struct worth worth = {0};
+	struct worth worth = { 0 };
 	uint64_t known;
 	int code = read_sample(reader, message, &who);
 
@@ -450,7 +451,7 @@ static int set_number(struct reader *reader, const char *key, uint64_t number)
 /* All comments as one attribute, a line each. */
 static int set_comments(struct reader *reader)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 	int code = 0;
 
 	for (size_t i = 0; i < reader->tables.comment_count && code == 0 && buffer.size < 1u << 20; i++) {
@@ -462,10 +463,9 @@ static int set_comments(struct reader *reader)
 		lode_buffer_add(&buffer, comment.text, comment.length);
 	}
 	lode_buffer_byte(&buffer, '\0');
-	if (code == 0 &&
-	    (buffer.failed ||
-	     (reader->tables.comment_count &&
-	      lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes, LODE_ATTRIBUTE_TEXT) < 0)))
+	if (code == 0 && (buffer.failed || (reader->tables.comment_count &&
+					    lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes,
+								      LODE_ATTRIBUTE_TEXT) < 0)))
 		code = lode_pprof_fail_memory(&reader->tables);
 	lode_buffer_release(&buffer);
 	return code;
@@ -526,8 +526,8 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 	    (code = set_attributes(reader)) < 0 || (code = tell_period(reader)) < 0 ||
 	    (code = tell_notes(reader)) < 0)
 		return code;
-	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream,
-				    ordinal, reader->tables.error);
+	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
+				    reader->tables.error);
 }
 
 /* ---- several streams ---- */
@@ -669,7 +669,7 @@ static void release(struct reader *reader)
 static int read_pprof(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
-	struct reader reader = {.tables = {.input = input, .options = options, .error = error}};
+	struct reader reader = { .tables = { .input = input, .options = options, .error = error } };
 	int code = lode_input_whole(input, &reader.tables.bytes, &reader.tables.size, error);
 
 	if (code < 0)

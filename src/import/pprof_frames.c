@@ -71,10 +71,10 @@ static int get_module(struct lode_pprof_frames *maker, uint64_t id, uint32_t *mo
 	if (!entry || entry->first != LODE_NONE)
 		return 0;
 	if ((code = keep_range(maker, entry)) < 0 ||
-	    (code = lode_pprof_read_number(maker->tables, lode_pprof_message_at(maker->tables, entry->at),
-					   5, &file_number)) < 0 ||
-	    (code = lode_pprof_read_number(maker->tables, lode_pprof_message_at(maker->tables, entry->at),
-					   6, &build_number)) < 0 ||
+	    (code = lode_pprof_read_number(maker->tables, lode_pprof_message_at(maker->tables, entry->at), 5,
+					   &file_number)) < 0 ||
+	    (code = lode_pprof_read_number(maker->tables, lode_pprof_message_at(maker->tables, entry->at), 6,
+					   &build_number)) < 0 ||
 	    (code = lode_pprof_string_get(maker->tables, file_number, &file)) < 0 ||
 	    (code = lode_pprof_string_get(maker->tables, build_number, &build_id)) < 0)
 		return code;
@@ -94,15 +94,13 @@ static int get_function(struct lode_pprof_frames *maker, uint64_t id, uint64_t a
 	int code;
 
 	if (!entry)
-		return lode_pprof_fail_damaged(maker->tables, at,
-					       "the function of a location is not there");
+		return lode_pprof_fail_damaged(maker->tables, at, "the function of a location is not there");
 	*string = entry->first;
 	if (entry->first != LODE_NONE)
 		return 0;
 	for (uint32_t field = 2; field <= 3; field++) { /* `name`, else `system_name` */
-		if ((code = lode_pprof_read_number(maker->tables,
-						   lode_pprof_message_at(maker->tables, entry->at), field,
-						   &number)) < 0 ||
+		if ((code = lode_pprof_read_number(maker->tables, lode_pprof_message_at(maker->tables, entry->at),
+						   field, &number)) < 0 ||
 		    (code = lode_pprof_string_get(maker->tables, number, &name)) < 0)
 			return code;
 		if (name.length)
@@ -120,8 +118,7 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 	uint32_t frame = lode_frames_pair(&maker->dictionary->frames, module, function);
 
 	if (frame == LODE_NONE || maker->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&maker->frames, &maker->frame_capacity, maker->frame_count + 1,
-		      sizeof(*maker->frames)) < 0)
+	    lode_grow(&maker->frames, &maker->frame_capacity, maker->frame_count + 1, sizeof(*maker->frames)) < 0)
 		return lode_pprof_fail_memory(maker->tables);
 	maker->frames[maker->frame_count++] = frame;
 	return 0;
@@ -130,8 +127,7 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 /* A function without a symbol is its offset in its file. The module of the mapping is known already. */
 static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32_t module, uint64_t address)
 {
-	const struct lode_pprof_entry *entry =
-		mapping ? lode_pprof_find(&maker->tables->mappings, mapping) : NULL;
+	const struct lode_pprof_entry *entry = mapping ? lode_pprof_find(&maker->tables->mappings, mapping) : NULL;
 	const struct lode_pprof_range *range = entry ? &maker->ranges[entry->count] : NULL;
 	uint32_t function;
 	char text[24];
@@ -140,8 +136,7 @@ static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32
 		address = address - range->start + range->offset;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	function = lode_strings_add(&maker->dictionary->frames.strings, text, strlen(text));
-	return function == LODE_NONE ? lode_pprof_fail_memory(maker->tables)
-				     : add_frame(maker, module, function);
+	return function == LODE_NONE ? lode_pprof_fail_memory(maker->tables) : add_frame(maker, module, function);
 }
 
 static int add_lines(struct lode_pprof_frames *maker, struct lode_cursor message, uint32_t module)
@@ -164,8 +159,7 @@ static int add_lines(struct lode_pprof_frames *maker, struct lode_cursor message
 		/* Some writers leave a function out that they do not know. */
 		if (code < 0 || !function)
 			continue;
-		code = get_function(maker, function, lode_pprof_place(maker->tables, &field.bytes),
-				    &string);
+		code = get_function(maker, function, lode_pprof_place(maker->tables, &field.bytes), &string);
 		if (code == 0)
 			code = add_frame(maker, module, string);
 	}
@@ -193,8 +187,7 @@ static int open_location(struct lode_pprof_frames *maker, struct lode_pprof_entr
 
 	if ((code = lode_pprof_read_number(maker->tables, message, 2, &mapping)) < 0 ||
 	    (code = lode_pprof_read_number(maker->tables, message, 3, &address)) < 0 ||
-	    (code = get_module(maker, mapping, &module)) < 0 ||
-	    (code = add_lines(maker, message, module)) < 0)
+	    (code = get_module(maker, mapping, &module)) < 0 || (code = add_lines(maker, message, module)) < 0)
 		return code;
 	if (maker->frame_count == first && (code = add_address(maker, mapping, module, address)) < 0)
 		return code;
@@ -211,7 +204,7 @@ static uint32_t step_into(struct lode_pprof_frames *maker, uint32_t parent, uint
 {
 	const struct lode_pprof_entry *entry = &maker->tables->locations.items[location];
 	uint64_t hash = lode_hash_pair(parent, location);
-	struct lode_pprof_step step = {parent, location, parent};
+	struct lode_pprof_step step = { parent, location, parent };
 	size_t probe = 0;
 	uint32_t id;
 
@@ -242,8 +235,7 @@ static int open_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t *
 		int code;
 
 		if (!entry)
-			return lode_pprof_fail_damaged(maker->tables, at,
-						       "a location of a sample is not there");
+			return lode_pprof_fail_damaged(maker->tables, at, "a location of a sample is not there");
 		code = entry->first == LODE_NONE ? open_location(maker, entry) : 0;
 		if (code < 0)
 			return code;
@@ -257,7 +249,8 @@ static int open_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t *
 	return 0;
 }
 
-int lode_pprof_frames_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t count, uint64_t at, uint32_t *node)
+int lode_pprof_frames_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t count, uint64_t at,
+			    uint32_t *node)
 {
 	int code = open_stack(maker, stack, &count, at);
 

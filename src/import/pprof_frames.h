@@ -13,7 +13,7 @@ struct lode_pprof_step;
 struct lode_pprof_frames {
 	struct lode_pprof_tables *tables;   /* not owned */
 	struct lode_dictionary *dictionary; /* not owned */
-	uint32_t *frames; /* of all locations that were met */
+	uint32_t *frames;                   /* of all locations that were met */
 	size_t frame_count;
 	size_t frame_capacity;
 	struct lode_pprof_range *ranges;
@@ -30,7 +30,8 @@ struct lode_pprof_frames {
  * The stack of `count` locations, leaf first, of the sample at `at`; `stack` is used up. Returns 0 or a negative code with
  * a sentence.
  */
-int lode_pprof_frames_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t count, uint64_t at, uint32_t *node);
+int lode_pprof_frames_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t count, uint64_t at,
+			    uint32_t *node);
 /* The dictionary is an empty one again. */
 void lode_pprof_frames_forget(struct lode_pprof_frames *maker);
 void lode_pprof_frames_release(struct lode_pprof_frames *maker);

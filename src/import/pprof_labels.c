@@ -21,20 +21,20 @@ static enum meaning meaning_of(const struct lode_pprof_label *label)
 		const char *key;
 		enum meaning meaning;
 	} keys[] = {
-		{"pid", PID},
-		{"process_id", PID},
-		{"process id", PID},
-		{"process.pid", PID},
-		{"tid", TID},
-		{"thread_id", TID},
-		{"thread id", TID},
-		{"thread.id", TID},
-		{"os_thread_id", TID},
-		{"thread", THREAD},
-		{"thread_name", THREAD},
-		{"thread name", THREAD},
-		{"thread.name", THREAD},
-		{"end_timestamp_ns", END},
+		{ "pid", PID },
+		{ "process_id", PID },
+		{ "process id", PID },
+		{ "process.pid", PID },
+		{ "tid", TID },
+		{ "thread_id", TID },
+		{ "thread id", TID },
+		{ "thread.id", TID },
+		{ "os_thread_id", TID },
+		{ "thread", THREAD },
+		{ "thread_name", THREAD },
+		{ "thread name", THREAD },
+		{ "thread.name", THREAD },
+		{ "end_timestamp_ns", END },
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -56,7 +56,7 @@ void lode_pprof_labels_release(struct lode_pprof_labels *labels)
 
 struct lode_pprof_who lode_pprof_nobody(void)
 {
-	return (struct lode_pprof_who){.pid = LODE_NO_PID, .name = ""};
+	return (struct lode_pprof_who){ .pid = LODE_NO_PID, .name = "" };
 }
 
 /* ---- taking labels ---- */
@@ -113,8 +113,7 @@ static int add_other(struct lode_pprof_labels *labels, const struct lode_pprof_l
 	if (i == labels->count)
 		labels->items[labels->count++] = *label;
 	labels->counts[i]++;
-	if (!same_text(labels->items[i].text, labels->items[i].text_length, label->text,
-		       label->text_length) ||
+	if (!same_text(labels->items[i].text, labels->items[i].text_length, label->text, label->text_length) ||
 	    labels->items[i].number != label->number)
 		labels->varies[i] = 1;
 	return 0;
@@ -193,22 +192,20 @@ static int set_attribute(struct lode_stream *stream, const struct lode_pprof_lab
 	int code = LODE_SYSTEM;
 
 	if (key && value)
-		code = lode_stream_set_attribute(
-			stream, key, value, label->text_length ? LODE_ATTRIBUTE_TEXT : LODE_ATTRIBUTE_NUMBER);
+		code = lode_stream_set_attribute(stream, key, value,
+						 label->text_length ? LODE_ATTRIBUTE_TEXT : LODE_ATTRIBUTE_NUMBER);
 	lode_free(key);
 	lode_free(value);
 	return code < 0 ? LODE_SYSTEM : 0;
 }
 
-int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t samples,
-			     struct lode_stream *stream, const struct lode_pprof_label **lost,
-			     uint64_t *count)
+int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t samples, struct lode_stream *stream,
+			     const struct lode_pprof_label **lost, uint64_t *count)
 {
 	*lost = NULL;
 	*count = labels->dropped;
 	for (size_t i = 0; i < labels->count; i++) {
-		int is_one =
-			!labels->varies[i] && labels->counts[i] >= samples && labels->items[i].key_length;
+		int is_one = !labels->varies[i] && labels->counts[i] >= samples && labels->items[i].key_length;
 
 		if (is_one && set_attribute(stream, &labels->items[i]) < 0)
 			return LODE_SYSTEM;

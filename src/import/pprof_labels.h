@@ -31,10 +31,10 @@ struct lode_pprof_who {
 
 struct lode_pprof_labels {
 	struct lode_pprof_label *items; /* the first of each key, of those that are of no thread */
-	uint64_t *counts;		/* by item: samples that have it, all with the same value */
-	char *varies;			/* by item: two samples have different values */
+	uint64_t *counts;               /* by item: samples that have it, all with the same value */
+	char *varies;                   /* by item: two samples have different values */
 	size_t count;
-	uint64_t dropped;	   /* labels beyond the limit */
+	uint64_t dropped;          /* labels beyond the limit */
 	struct lode_strings names; /* of threads without a number */
 	int has_names;
 };
@@ -53,8 +53,7 @@ uint32_t lode_pprof_labels_thread(struct lode_pprof_labels *labels, struct lode_
  * At the end of `samples` samples: labels of one value become attributes. `*lost` is one that could not be
  * kept (NULL: none), `*count` how many samples have such. Returns 0 or LODE_SYSTEM.
  */
-int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t samples,
-			     struct lode_stream *stream, const struct lode_pprof_label **lost,
-			     uint64_t *count);
+int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t samples, struct lode_stream *stream,
+			     const struct lode_pprof_label **lost, uint64_t *count);
 
 #endif

@@ -29,7 +29,7 @@ uint64_t lode_pprof_place(const struct lode_pprof_tables *tables, const struct l
 struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables, uint64_t at)
 {
 	struct lode_cursor cursor = lode_cursor(tables->bytes + at, (size_t)(tables->size - at));
-	struct lode_protobuf_field field = {.bytes = lode_cursor(tables->bytes, 0)};
+	struct lode_protobuf_field field = { .bytes = lode_cursor(tables->bytes, 0) };
 
 	lode_protobuf_next(&cursor, &field);
 	return field.bytes;
@@ -50,8 +50,7 @@ struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, u
 	return NULL;
 }
 
-static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id,
-		     uint64_t at)
+static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id, uint64_t at)
 {
 	if (!id || lode_pprof_find(table, id))
 		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
@@ -59,7 +58,7 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
 	    lode_index_insert(&table->index, lode_hash_u64(id), (uint32_t)table->count) < 0)
 		return lode_pprof_fail_memory(tables);
-	table->items[table->count++] = (struct lode_pprof_entry){.id = id, .at = at, .first = LODE_NONE};
+	table->items[table->count++] = (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE };
 	return 0;
 }
 
@@ -76,16 +75,15 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 {
 	struct lode_cursor text;
 
-	*string = (struct lode_pprof_string){"", 0};
+	*string = (struct lode_pprof_string){ "", 0 };
 	if (number == 0)
 		return 0;
 	if (number >= tables->string_count)
 		return lode_fail(tables->error, LODE_BAD_INPUT,
 				 "%s: string %llu is used and there are %zu; the profile is damaged",
-				 lode_input_name(tables->input), (unsigned long long)number,
-				 tables->string_count);
+				 lode_input_name(tables->input), (unsigned long long)number, tables->string_count);
 	text = lode_pprof_message_at(tables, tables->strings[number]);
-	*string = (struct lode_pprof_string){(const char *)text.next, lode_cursor_left(&text)};
+	*string = (struct lode_pprof_string){ (const char *)text.next, lode_cursor_left(&text) };
 	return 0;
 }
 
@@ -125,14 +123,13 @@ static int read_value_type(struct lode_pprof_tables *tables, struct lode_cursor 
 
 static int note_type(struct lode_pprof_tables *tables, struct lode_cursor message)
 {
-	if (lode_grow(&tables->types, &tables->type_capacity, tables->type_count + 1,
-		      sizeof(*tables->types)) < 0)
+	if (lode_grow(&tables->types, &tables->type_capacity, tables->type_count + 1, sizeof(*tables->types)) < 0)
 		return lode_pprof_fail_memory(tables);
 	return read_value_type(tables, message, &tables->types[tables->type_count++]);
 }
 
-static int note_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table,
-		      struct lode_cursor message, uint64_t at)
+static int note_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, struct lode_cursor message,
+		      uint64_t at)
 {
 	uint64_t id;
 	int code = lode_pprof_read_number(tables, message, 1, &id); /* `id` is field 1 of all three */
@@ -163,8 +160,8 @@ static int note_message(struct lode_pprof_tables *tables, struct lode_protobuf_f
 	case FUNCTION:
 		return note_entry(tables, &tables->functions, field->bytes, at);
 	case STRING:
-		return lode_pprof_append(tables, &tables->strings, &tables->string_count,
-					 &tables->string_capacity, at);
+		return lode_pprof_append(tables, &tables->strings, &tables->string_count, &tables->string_capacity,
+					 at);
 	case PERIOD_TYPE:
 		return read_value_type(tables, field->bytes, &tables->period_type);
 	case COMMENT:

@@ -75,8 +75,7 @@ struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables,
 /* The entry with this id, or NULL. */
 struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, uint64_t id);
 /* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
-int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number,
-			  struct lode_pprof_string *string);
+int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, struct lode_pprof_string *string);
 /* The number in field `number` of a message; the last one counts. */
 int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor message, uint32_t number,
 			   uint64_t *value);

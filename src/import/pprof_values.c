@@ -19,10 +19,10 @@ double lode_pprof_unit(const char *unit, size_t length)
 		const char *names[3];
 		double nanoseconds;
 	} units[] = {
-		{{"nanoseconds", "nanosecond", "ns"}, 1},
-		{{"microseconds", "microsecond", "us"}, 1e3},
-		{{"milliseconds", "millisecond", "ms"}, 1e6},
-		{{"seconds", "second", "s"}, 1e9},
+		{ { "nanoseconds", "nanosecond", "ns" }, 1 },
+		{ { "microseconds", "microsecond", "us" }, 1e3 },
+		{ { "milliseconds", "millisecond", "ms" }, 1e6 },
+		{ { "seconds", "second", "s" }, 1e9 },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -35,8 +35,8 @@ double lode_pprof_unit(const char *unit, size_t length)
 /* `lock_time`, `block`, `contentions`, `delay`, but no clock. */
 static int is_wait(const struct lode_pprof_value *value)
 {
-	static const char *const parts[] = {"block", "contention", "delay",  "wait",
-					    "mutex", "off-cpu",	   "offcpu", "off_cpu"};
+	static const char *const parts[] = { "block", "contention", "delay",  "wait",
+					     "mutex", "off-cpu",    "offcpu", "off_cpu" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (has(value, parts[i]))
@@ -143,9 +143,8 @@ size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double c
 	}
 	if (all_waits) {
 		run = shown_time(values, count);
-		return run != SIZE_MAX
-			       ? take(values, run, LODE_PPROF_WAIT, unit_of(&values[run]))
-			       : take(values, first_count(values, count, 1), LODE_PPROF_WAIT, count_ns);
+		return run != SIZE_MAX ? take(values, run, LODE_PPROF_WAIT, unit_of(&values[run]))
+				       : take(values, first_count(values, count, 1), LODE_PPROF_WAIT, count_ns);
 	}
 	run = run_time(values, count);
 	taken = run == SIZE_MAX ? 0 : take(values, run, LODE_PPROF_RUN, unit_of(&values[run]));

@@ -16,7 +16,7 @@ enum lode_protobuf_wire {
 struct lode_protobuf_field {
 	uint32_t number;
 	enum lode_protobuf_wire wire;
-	uint64_t value; /* all but LODE_WIRE_BYTES */
+	uint64_t value;           /* all but LODE_WIRE_BYTES */
 	struct lode_cursor bytes; /* LODE_WIRE_BYTES: text, a message or packed numbers */
 };
 

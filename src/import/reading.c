@@ -78,8 +78,7 @@ int lode_reading_fail(const struct lode_input *input, struct lode_error *error, 
 			 (unsigned long long)lode_input_line_number(input), what);
 }
 
-void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail,
-		    size_t length)
+void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail, size_t length)
 {
 	if (tally->count++)
 		return;
@@ -88,8 +87,7 @@ void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, co
 		 detail ? (int)(length < 100 ? length : 100) : 0, detail ? detail : "");
 }
 
-void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options,
-		     const char *what)
+void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what)
 {
 	lode_notes_add(options->notes, tally->count, what, tally->first);
 }

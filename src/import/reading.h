@@ -40,14 +40,12 @@ struct lode_tally {
 };
 
 /* Counts one, in the line that lode_input_line gave last; `detail` (`length` bytes, or NULL) says what. */
-void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail,
-		    size_t length);
+void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail, size_t length);
 /* What importers of text say of a last line that is not whole. */
 #define LODE_LEFT_OUT_LINE "a last line that is cut off, left out"
 
 /* Puts it into the notes as `what`. */
-void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options,
-		     const char *what);
+void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
 
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
 int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,

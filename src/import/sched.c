@@ -82,11 +82,9 @@ void lode_sched_destroy(struct lode_sched *sched)
 static struct thread *thread_of(struct lode_sched *sched, uint32_t thread)
 {
 	if (thread >= sched->count) {
-		if (lode_grow(&sched->threads, &sched->capacity, (size_t)thread + 1,
-			      sizeof(*sched->threads)) < 0)
+		if (lode_grow(&sched->threads, &sched->capacity, (size_t)thread + 1, sizeof(*sched->threads)) < 0)
 			return NULL;
-		memset(sched->threads + sched->count, 0,
-		       (thread + 1 - sched->count) * sizeof(*sched->threads));
+		memset(sched->threads + sched->count, 0, (thread + 1 - sched->count) * sizeof(*sched->threads));
 		sched->count = (size_t)thread + 1;
 	}
 	return &sched->threads[thread];
@@ -132,8 +130,7 @@ static int store_blocked(struct lode_sched *sched, const struct thread *thread, 
 }
 
 /* A preemption that ended at `in`; 0: that was not recorded. */
-static int store_preempted(struct lode_sched *sched, const struct thread *thread, uint32_t number,
-			   uint64_t in)
+static int store_preempted(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t in)
 {
 	struct lode_event event = event_of(thread, number);
 
@@ -172,8 +169,7 @@ static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t n
  * recorded: some kernels do not tell of the idle thread being switched out. It
  * ran again before `t`; how long it was in the run queue is not known.
  */
-static int store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number,
-			    uint64_t t)
+static int store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t t)
 {
 	switch (thread->state) {
 	case BLOCKED:
@@ -213,8 +209,8 @@ void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t st
 		sched->threads[thread].stack = stack;
 }
 
-static int switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t,
-		      uint16_t cpu, enum lode_switch_state state, uint32_t stack)
+static int switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t, uint16_t cpu,
+		      enum lode_switch_state state, uint32_t stack)
 {
 	if (see_running(sched, thread, number, t) < 0)
 		return LODE_SYSTEM;
@@ -243,8 +239,7 @@ int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32
 	return thread ? switch_in(sched, thread, next, t) : LODE_SYSTEM;
 }
 
-int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack,
-		      uint32_t target)
+int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target)
 {
 	struct thread *thread = target == LODE_NONE ? NULL : thread_of(sched, target);
 
@@ -274,8 +269,8 @@ int lode_sched_finish(struct lode_sched *sched, uint64_t t)
 		thread->state = UNKNOWN;
 	}
 	lode_notes_add(sched->notes, sched->unexplained, "waits whose waker was not recorded", NULL);
-	lode_notes_add(sched->notes, sched->unseen,
-		       "switch-ins not recorded, whose run-queue time is not known", NULL);
+	lode_notes_add(sched->notes, sched->unseen, "switch-ins not recorded, whose run-queue time is not known",
+		       NULL);
 	lode_notes_add(sched->notes, sched->open, "waits that were not over when the recording ended", NULL);
 	sched->unexplained = sched->unseen = sched->open = 0;
 	return 0;

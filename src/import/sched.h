@@ -28,7 +28,7 @@ enum lode_switch_state {
  * 0x40 parked, 0x80 idle); a bit above it says that it was preempted. `dead` are the bits
  * of threads that will not run again: before Linux 4.14 0x40 was one of them.
  */
-#define LODE_SWITCH_DEAD_BITS	  0x30u
+#define LODE_SWITCH_DEAD_BITS     0x30u
 #define LODE_SWITCH_DEAD_BITS_OLD 0x70u
 
 static inline enum lode_switch_state lode_switch_state(uint64_t state, unsigned dead)
@@ -49,8 +49,7 @@ int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32
  * CPU. A later waking of a thread that is already ready changes nothing, so that
  * waking and wakeup may both be fed.
  */
-int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack,
-		      uint32_t target);
+int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target);
 /*
  * Where the thread waits, for recordings that tell it only when it runs again: call it before the
  * switch-in. Nothing happens to a thread that does not wait.

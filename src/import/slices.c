@@ -122,9 +122,9 @@ struct open_slice {
 };
 
 struct lane {
-	uint32_t top;	/* innermost open slice, or LODE_NONE */
+	uint32_t top; /* innermost open slice, or LODE_NONE */
 	uint32_t depth;
-	uint64_t t;	/* up to here its time is in events */
+	uint64_t t; /* up to here its time is in events */
 };
 
 /* Whose stack is asked for: that of a wait, or of its waker. */
@@ -161,7 +161,8 @@ static int push(struct nesting *nesting, struct lane *lane, const struct lode_sl
 	uint32_t at = nesting->unused;
 
 	if (at == LODE_NONE) {
-		if (lode_grow(&nesting->open, &nesting->open_capacity, nesting->open_count + 1, sizeof(*nesting->open)) < 0)
+		if (lode_grow(&nesting->open, &nesting->open_capacity, nesting->open_count + 1,
+			      sizeof(*nesting->open)) < 0)
 			return LODE_SYSTEM;
 		at = (uint32_t)nesting->open_count++;
 	} else {
@@ -319,9 +320,11 @@ static int nest(struct nesting *nesting, const struct lode_slice *slice)
 static int add_call(struct nesting *nesting, const struct lode_slice_mark *instant)
 {
 	const struct lane *lane = &nesting->lanes[instant->thread];
-	struct lode_event event = {
-		.t = instant->t, .thread = instant->thread, .name = instant->frame, .waker = LODE_NONE, .cpu = LODE_NO_CPU
-	};
+	struct lode_event event = { .t = instant->t,
+				    .thread = instant->thread,
+				    .name = instant->frame,
+				    .waker = LODE_NONE,
+				    .cpu = LODE_NO_CPU };
 
 	if (advance(nesting, instant->thread, instant->t) < 0)
 		return LODE_SYSTEM;
@@ -350,7 +353,8 @@ static int ask_for_stacks(struct nesting *nesting)
 
 		if (!waits->stack[i])
 			nesting->questions[nesting->question_count++] = question;
-		question = (struct question){ lode_add_saturating(waits->t[i], waits->cost[i]), waits->waker[i], (uint32_t)i, 1 };
+		question = (struct question){ lode_add_saturating(waits->t[i], waits->cost[i]), waits->waker[i],
+					      (uint32_t)i, 1 };
 		if (waits->waker[i] != LODE_NONE && !waits->waker_stack[i])
 			nesting->questions[nesting->question_count++] = question;
 	}
@@ -366,7 +370,8 @@ static int answer(struct nesting *nesting, const struct question *question)
 	if (advance(nesting, question->thread, question->t) < 0)
 		return LODE_SYSTEM;
 	if (lane->top != LODE_NONE)
-		(question->is_waker ? waits->waker_stack : waits->stack)[question->wait] = nesting->open[lane->top].stack;
+		(question->is_waker ? waits->waker_stack : waits->stack)[question->wait] =
+			nesting->open[lane->top].stack;
 	return 0;
 }
 
@@ -388,7 +393,8 @@ static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 	sort(slices->instants, slices->instant_count, sizeof(*slices->instants), compare_marks);
 	for (size_t i = 0; i < slices->count; i++) {
 		for (; next < slices->instant_count && slices->instants[next].t < slices->items[i].t0; next++)
-			if (answer_until(nesting, &question, slices->instants[next].t) < 0 || add_call(nesting, &slices->instants[next]) < 0)
+			if (answer_until(nesting, &question, slices->instants[next].t) < 0 ||
+			    add_call(nesting, &slices->instants[next]) < 0)
 				return LODE_SYSTEM;
 		if (answer_until(nesting, &question, slices->items[i].t0) < 0)
 			return LODE_SYSTEM;
@@ -396,7 +402,8 @@ static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 			return LODE_SYSTEM;
 	}
 	for (; next < slices->instant_count; next++)
-		if (answer_until(nesting, &question, slices->instants[next].t) < 0 || add_call(nesting, &slices->instants[next]) < 0)
+		if (answer_until(nesting, &question, slices->instants[next].t) < 0 ||
+		    add_call(nesting, &slices->instants[next]) < 0)
 			return LODE_SYSTEM;
 	for (; question < nesting->question_count; question++)
 		if (answer(nesting, &nesting->questions[question]) < 0)
@@ -418,8 +425,8 @@ static void add_notes(const struct nesting *nesting)
 		       "slices whose end is missing: they end with the one around them, or with the trace", NULL);
 	lode_notes_add(notes, nesting->overlapping, "slices that end after the one they began in, cut there", NULL);
 	lode_notes_add(notes, nesting->empty, "slices that last no time, left out", NULL);
-	lode_notes_add(notes, nesting->cut, "slices beyond the deepest stack that Lode keeps: they count for the one around them",
-		       NULL);
+	lode_notes_add(notes, nesting->cut,
+		       "slices beyond the deepest stack that Lode keeps: they count for the one around them", NULL);
 	lode_symptom_markers_note(nesting->options, nesting->measured_slices,
 				  "slices of threads whose time is known from samples or switches");
 }

@@ -17,22 +17,22 @@
 struct reading {
 	struct lode_json_import import;
 	struct lode_frame_memo stacks; /* what a sample's text is as a stack: most come again and again */
-	uint32_t *frames;	       /* the file's frames as ours */
+	uint32_t *frames;              /* the file's frames as ours */
 	size_t frame_count;
 	int is_lode; /* written by `lode export` */
 	uint64_t profiles;
-	uint64_t read; /* profiles that count time */
+	uint64_t read;  /* profiles that count time */
 	uint64_t bytes; /* profiles that count bytes */
 	uint64_t unitless;
 	uint64_t unmatched; /* frames that close without being open */
 	uint64_t unclosed;  /* and the other way round */
-	uint64_t cut;	    /* stacks too deep */
+	uint64_t cut;       /* stacks too deep */
 };
 
 /* The members of a profile: its lists can be long, so they are looked up in one pass. */
 enum member { TYPE, NAME, UNIT, START, END, SAMPLES, WEIGHTS, EVENTS, MEMBERS };
 
-static const char *const members[MEMBERS] = { "type",	 "name",    "unit",    "startValue",
+static const char *const members[MEMBERS] = { "type",     "name",    "unit",    "startValue",
 					      "endValue", "samples", "weights", "events" };
 
 /* The profile being read. */
@@ -46,8 +46,8 @@ struct profile {
 
 static int fail(struct reading *reading, const char *what)
 {
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: profile %llu: %s", lode_input_name(reading->import.input),
-			 (unsigned long long)reading->profiles, what);
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: profile %llu: %s",
+			 lode_input_name(reading->import.input), (unsigned long long)reading->profiles, what);
 }
 
 /* ---- frames ---- */
@@ -175,7 +175,7 @@ struct open_frames {
 	struct {
 		uint64_t frame; /* as the file numbers it */
 		uint32_t stack;
-	} *items;
+	} * items;
 	size_t count;
 	size_t capacity;
 	uint32_t *times; /* by frame of the file: how often it is open, so that nobody looks for what is not */
@@ -253,7 +253,8 @@ static int read_evented(struct reading *reading, struct profile *profile)
 	while (code == 0 && lode_json_item(&walk, &step))
 		code = read_step(reading, profile, &open, step);
 	reading->unclosed += open.count;
-	if (code == 0 && open.count && lode_json_ns(profile->member[END], profile->unit, &end) == 0 && end > profile->t)
+	if (code == 0 && open.count && lode_json_ns(profile->member[END], profile->unit, &end) == 0 &&
+	    end > profile->t)
 		code = add_event(reading, profile, end - profile->t, top(&open));
 	lode_free(open.items);
 	lode_free(open.times);
@@ -343,8 +344,10 @@ static void add_notes(const struct reading *reading)
 
 	lode_notes_add(notes, reading->bytes, "profiles of bytes, which are no time, left out", NULL);
 	if (!(reading->import.options->unit_ns > 0))
-		lode_notes_add(notes, reading->unitless,
-			       "profiles whose values have no unit: one counts as a nanosecond; --unit says what it is", NULL);
+		lode_notes_add(
+			notes, reading->unitless,
+			"profiles whose values have no unit: one counts as a nanosecond; --unit says what it is",
+			NULL);
 	lode_notes_add(notes, reading->unmatched, "frames that close without being open, passed over", NULL);
 	lode_notes_add(notes, reading->unclosed, "frames that are never closed: they end with their caller", NULL);
 	lode_notes_add(notes, reading->cut, "frames beyond the deepest stack that Lode keeps, left out", NULL);
@@ -367,9 +370,10 @@ static int read_document(void *context, struct lode_json_value root)
 	if (code < 0)
 		return code;
 	if (!reading->read)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
-				 reading->bytes ? "all of its profiles count bytes; Lode analyses time" :
-						  "it has no profiles (`profiles`)");
+		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s",
+				 lode_input_name(reading->import.input),
+				 reading->bytes ? "all of its profiles count bytes; Lode analyses time"
+						: "it has no profiles (`profiles`)");
 	add_notes(reading);
 	return 0;
 }

@@ -30,8 +30,8 @@ void lode_stack_memo_release(struct lode_stack_memo *memo);
 int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash);
 
 /* What is remembered for the bytes, or NULL. */
-static inline const struct lode_stack_memo_item *lode_stack_memo_find(const struct lode_stack_memo *memo,
-								      const unsigned char *bytes, size_t size, uint64_t hash)
+static inline const struct lode_stack_memo_item *
+lode_stack_memo_find(const struct lode_stack_memo *memo, const unsigned char *bytes, size_t size, uint64_t hash)
 {
 	size_t probe = 0;
 	uint32_t id;

@@ -75,8 +75,7 @@ int lode_stream_id(const struct lode_stream_id *parts, char id[33], struct lode_
 		 add_list(&buffer, "symptoms", parts->symptom_markers) < 0 || buffer.failed;
 	if (!failed) {
 		hash = XXH3_128bits(buffer.bytes, buffer.size);
-		snprintf(id, 33, "%016llx%016llx", (unsigned long long)hash.high64,
-			 (unsigned long long)hash.low64);
+		snprintf(id, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 	}
 	lode_buffer_release(&buffer);
 	return failed ? lode_fail_memory(error) : 0;

@@ -8,12 +8,12 @@
 
 /* Everything that decides which stream comes out of an import. */
 struct lode_stream_id {
-	const char *digest;            /* of the unpacked input, 32 digits */
-	unsigned ordinal;              /* of the stream in the input */
-	const char *format;            /* importer's name */
-	const char *name;              /* NULL: not given */
-	const char *host;              /* NULL: not given */
-	const char *const *attributes; /* KEY=VALUE, in any order, NULL-terminated; or NULL */
+	const char *digest;                 /* of the unpacked input, 32 digits */
+	unsigned ordinal;                   /* of the stream in the input */
+	const char *format;                 /* importer's name */
+	const char *name;                   /* NULL: not given */
+	const char *host;                   /* NULL: not given */
+	const char *const *attributes;      /* KEY=VALUE, in any order, NULL-terminated; or NULL */
 	const char *const *symptom_markers; /* the same */
 	int kind_is_wait;
 	double unit_ns;

@@ -111,7 +111,8 @@ static int read_lines(struct map *map, struct lode_input *input, struct lode_err
 		if (code < 0)
 			return lode_fail_memory(error);
 		if (code == 0 && length && *line != '#')
-			return lode_fail(error, LODE_BAD_INPUT, "%s:%zu: is no symbol; a line is a hexadecimal address and a name",
+			return lode_fail(error, LODE_BAD_INPUT,
+					 "%s:%zu: is no symbol; a line is a hexadecimal address and a name",
 					 lode_input_name(input), number);
 	}
 	if (got < 0)
@@ -130,7 +131,8 @@ static int load(struct lode_symbol_maps *maps, const char *setting, struct lode_
 
 	if (!equals || equals == setting || !equals[1])
 		return lode_fail(error, LODE_USAGE,
-				 "import: '--symbol-map' wants MODULE=FILE (such as ntoskrnl.exe=names.txt), not '%s'. See 'lode help import'.",
+				 "import: '--symbol-map' wants MODULE=FILE (such as ntoskrnl.exe=names.txt), not "
+				 "'%s'. See 'lode help import'.",
 				 setting);
 	if (lode_grow(&maps->maps, &maps->capacity, maps->count + 1, sizeof(*maps->maps)) < 0)
 		return lode_fail_memory(error);

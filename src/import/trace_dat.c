@@ -50,7 +50,7 @@ struct reader {
 	struct {
 		uint64_t address;
 		uint32_t frame;
-	} *frames;
+	} * frames;
 	size_t frame_count;
 	size_t frame_capacity;
 	struct source *sources;
@@ -206,7 +206,8 @@ static uint32_t frame_of(struct reader *reader, uint64_t address)
 			return reader->frames[id].frame;
 	frame = make_frame(reader, address);
 	if (frame == LODE_NONE || reader->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(*reader->frames)) < 0 ||
+	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(*reader->frames)) <
+		    0 ||
 	    lode_index_insert(&reader->frame_index, hash, (uint32_t)reader->frame_count) < 0)
 		return LODE_NONE;
 	reader->frames[reader->frame_count].address = address;
@@ -239,7 +240,8 @@ static uint32_t stack_of(struct reader *reader, const struct lode_trace_dat_even
 		lode_cursor_bytes(&at, (uint64_t)count * size);
 		address = size == 8 ? lode_cursor_u64(&at) : lode_cursor_u32(&at);
 		frame = frame_of(reader, address);
-		stack = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
+		stack = frame == LODE_NONE ? LODE_NONE
+					   : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
 	}
 	return stack;
 }
@@ -251,7 +253,8 @@ static int read_symbols(struct reader *reader)
 	int code = 0;
 
 	if (reader->file.kallsyms_size && !reader->options->no_symbols)
-		code = lode_image_parse_kallsyms(&builder, reader->file.kallsyms, reader->file.kallsyms_size, &kallsyms);
+		code = lode_image_parse_kallsyms(&builder, reader->file.kallsyms, reader->file.kallsyms_size,
+						 &kallsyms);
 	if (code == 0)
 		code = lode_table_finish(&builder, &reader->symbols);
 	lode_table_builder_release(&builder);
@@ -260,14 +263,15 @@ static int read_symbols(struct reader *reader)
 
 /* ---- events ---- */
 
-static int add_call(struct reader *reader, struct format *format, const struct lode_trace_dat_event *event, uint16_t cpu,
-		    uint32_t stack)
+static int add_call(struct reader *reader, struct format *format, const struct lode_trace_dat_event *event,
+		    uint16_t cpu, uint32_t stack)
 {
 	struct lode_event call = { .t = event->t, .stack = stack, .waker = LODE_NONE, .cpu = cpu };
 	char text[40];
 
 	if (format->use == SYSCALL) {
-		snprintf(text, sizeof(text), "syscall_%lld", (long long)number_of(event, format->tracepoint, FIELD_ID));
+		snprintf(text, sizeof(text), "syscall_%lld",
+			 (long long)number_of(event, format->tracepoint, FIELD_ID));
 		call.name = lode_strings_add(&reader->dictionary.frames.strings, text, strlen(text));
 	} else {
 		call.name = name_of(reader, format);
@@ -278,26 +282,29 @@ static int add_call(struct reader *reader, struct format *format, const struct l
 	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
-static int add_switch(struct reader *reader, const struct lode_perf_tracepoint *format, const struct lode_trace_dat_event *event,
-		      uint16_t cpu, uint32_t stack)
+static int add_switch(struct reader *reader, const struct lode_perf_tracepoint *format,
+		      const struct lode_trace_dat_event *event, uint16_t cpu, uint32_t stack)
 {
 	enum lode_switch_state state = lode_switch_state(number_of(event, format, FIELD_PREV_STATE), format->dead);
 	uint32_t previous, next;
 
-	if (find_thread(reader, number_of(event, format, FIELD_PREV_PID), event, &format->fields[FIELD_PREV_COMM], &previous) < 0 ||
-	    find_thread(reader, number_of(event, format, FIELD_NEXT_PID), event, &format->fields[FIELD_NEXT_COMM], &next) < 0)
+	if (find_thread(reader, number_of(event, format, FIELD_PREV_PID), event, &format->fields[FIELD_PREV_COMM],
+			&previous) < 0 ||
+	    find_thread(reader, number_of(event, format, FIELD_NEXT_PID), event, &format->fields[FIELD_NEXT_COMM],
+			&next) < 0)
 		return LODE_SYSTEM;
 	reader->joined++;
 	return lode_sched_switch(reader->sched, event->t, cpu, previous, state, stack, next);
 }
 
-static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *format, const struct lode_trace_dat_event *event,
-		      uint32_t stack)
+static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *format,
+		      const struct lode_trace_dat_event *event, uint32_t stack)
 {
 	uint32_t waker, target;
 
 	if (find_thread(reader, event->tid, event, NULL, &waker) < 0 ||
-	    find_thread(reader, number_of(event, format, FIELD_PID), event, &format->fields[FIELD_COMM], &target) < 0)
+	    find_thread(reader, number_of(event, format, FIELD_PID), event, &format->fields[FIELD_COMM], &target) <
+		    0)
 		return LODE_SYSTEM;
 	reader->joined++;
 	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
@@ -305,7 +312,8 @@ static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *
 
 static int take_event(struct reader *reader, const struct lode_trace_dat_event *event, uint16_t cpu)
 {
-	const struct lode_perf_tracepoint *tracepoint = lode_perf_tracepoints_find(&reader->file.tracepoints, event->type);
+	const struct lode_perf_tracepoint *tracepoint =
+		lode_perf_tracepoints_find(&reader->file.tracepoints, event->type);
 	struct format *format = tracepoint ? &reader->formats[tracepoint - reader->file.tracepoints.items] : NULL;
 	uint32_t stack;
 
@@ -363,7 +371,8 @@ static void sift_up(struct reader *reader)
 {
 	uint32_t *heap = reader->heap;
 
-	for (size_t at = reader->heap_count - 1; at && is_earlier(reader, heap[at], heap[(at - 1) / 2]); at = (at - 1) / 2) {
+	for (size_t at = reader->heap_count - 1; at && is_earlier(reader, heap[at], heap[(at - 1) / 2]);
+	     at = (at - 1) / 2) {
 		uint32_t other = heap[at];
 
 		heap[at] = heap[(at - 1) / 2];
@@ -403,10 +412,12 @@ static int tell_progress(struct reader *reader)
 	uint64_t left = 0, total = 0;
 
 	for (size_t i = 0; i < reader->source_count; i++) {
-		left += lode_cursor_left(&reader->sources[i].cpu.chunk) + lode_cursor_left(&reader->sources[i].cpu.rest);
+		left += lode_cursor_left(&reader->sources[i].cpu.chunk) +
+			lode_cursor_left(&reader->sources[i].cpu.rest);
 		total += lode_cursor_left(&reader->file.rows[i].bytes);
 	}
-	return lode_reading_progress_at(reader->input, reader->options, total > left ? total - left : 0, total, reader->error);
+	return lode_reading_progress_at(reader->input, reader->options, total > left ? total - left : 0, total,
+					reader->error);
 }
 
 static int merge(struct reader *reader)
@@ -447,7 +458,8 @@ static int name_threads(struct reader *reader)
 			tid = tid * 10 + (uint64_t)(*at - '0');
 		if (at < stop && *at == ' ' && tid && tid < UINT32_MAX) {
 			uint32_t thread = lode_stream_tid(&reader->stream, (uint32_t)tid);
-			uint32_t name = lode_strings_add(&reader->dictionary.frames.strings, at + 1, (size_t)(stop - at - 1));
+			uint32_t name = lode_strings_add(&reader->dictionary.frames.strings, at + 1,
+							 (size_t)(stop - at - 1));
 
 			if (thread == LODE_NONE || name == LODE_NONE)
 				return lode_fail_memory(reader->error);
@@ -477,7 +489,8 @@ static void tell_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->unknown, "events without a format", NULL);
 	lode_notes_add(notes, reader->file.instances, "buffers of other instances, left out", name);
 	lode_notes_add(notes, reader->unnamed, "addresses without a symbol", NULL);
-	lode_notes_add(notes, strstr(reader->file.clock, "[x86-tsc]") != NULL || !strcmp(reader->file.clock, "x86-tsc"),
+	lode_notes_add(notes,
+		       strstr(reader->file.clock, "[x86-tsc]") != NULL || !strcmp(reader->file.clock, "x86-tsc"),
 		       "a recording by a clock that counts cycles (x86-tsc): each is taken for a nanosecond", name);
 }
 
@@ -498,9 +511,10 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has no events of use; record with `trace-cmd record -e sched_switch -e sched_waking -T`",
-				 lode_input_name(reader->input));
+		return lode_fail(
+			reader->error,
+			LODE_BAD_INPUT, "%s: has no events of use; record with `trace-cmd record -e sched_switch -e sched_waking -T`",
+			lode_input_name(reader->input));
 	tell_notes(reader);
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }

@@ -126,7 +126,8 @@ static int next_page(struct lode_trace_dat_cpu *cpu)
 static struct lode_cursor read_record(struct lode_trace_dat_cpu *cpu)
 {
 	uint32_t head = lode_cursor_u32(&cpu->page), length = 0;
-	uint32_t type = cpu->file->swap ? head >> 27 : head & 31, delta = cpu->file->swap ? head & 0x7ffffff : head >> 5;
+	uint32_t type = cpu->file->swap ? head >> 27 : head & 31,
+		 delta = cpu->file->swap ? head & 0x7ffffff : head >> 5;
 	struct lode_cursor data = cpu->page;
 
 	if (type == TYPE_PADDING && !delta) {

@@ -17,22 +17,22 @@ struct lode_trace_dat_event {
 
 struct lode_trace_dat_cpu {
 	const struct lode_trace_dat *file;
-	struct lode_cursor rest;   /* pages or chunks that are not read yet */
-	uint32_t chunks;           /* that are left, where they are packed */
+	struct lode_cursor rest; /* pages or chunks that are not read yet */
+	uint32_t chunks;         /* that are left, where they are packed */
 	int packed;
-	unsigned char *rooms[2];   /* the chunk that is unpacked, and the one before it */
+	unsigned char *rooms[2]; /* the chunk that is unpacked, and the one before it */
 	size_t room_capacities[2];
 	int room;
-	struct lode_cursor chunk;  /* what is left of it */
-	struct lode_cursor page;   /* what is left of the page */
+	struct lode_cursor chunk; /* what is left of it */
+	struct lode_cursor page;  /* what is left of the page */
 	uint64_t t;
-	uint32_t stack_type;       /* id of the format of kernel stacks; 0: none */
-	uint32_t stack_offset;     /* where its addresses begin */
-	uint32_t user_type;        /* id of the format of user stacks; 0: none */
+	uint32_t stack_type;              /* id of the format of kernel stacks; 0: none */
+	uint32_t stack_offset;            /* where its addresses begin */
+	uint32_t user_type;               /* id of the format of user stacks; 0: none */
 	struct lode_trace_dat_event next; /* read ahead */
 	int has_next;
-	uint64_t lost;             /* pages before which events were lost */
-	uint64_t user_stacks;      /* left out */
+	uint64_t lost;        /* pages before which events were lost */
+	uint64_t user_stacks; /* left out */
 	int damaged;
 };
 

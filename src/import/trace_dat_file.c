@@ -66,7 +66,8 @@ static const char *read_text(struct lode_cursor *cursor)
 
 /* ---- packed parts ---- */
 
-int lode_trace_dat_unpack(const struct lode_trace_dat *file, const void *bytes, size_t size, void *to, size_t wanted)
+int lode_trace_dat_unpack(const struct lode_trace_dat *file, const void *bytes, size_t size, void *to,
+			  size_t wanted)
 {
 	uLongf length = wanted;
 
@@ -234,7 +235,9 @@ static int read_version_6(struct lode_trace_dat *file, struct lode_cursor *curso
 		what = lode_cursor_bytes(cursor, 10);
 	}
 	if (what && !memcmp(what, "latency  ", 10))
-		return fail(error, "is a latency trace, which is text without events; import what `trace-cmd report` prints");
+		return fail(
+			error,
+			"is a latency trace, which is text without events; import what `trace-cmd report` prints");
 	if (!what || memcmp(what, "flyrecord", 10) != 0 || cpus > CPU_LIMIT)
 		return fail(error, "is cut off or damaged before its events");
 	return read_rows_6(file, cursor, cpus) < 0 ? lode_fail_memory(error) : 0;
@@ -243,7 +246,8 @@ static int read_version_6(struct lode_trace_dat *file, struct lode_cursor *curso
 /* ---- version 7 ---- */
 
 /* The part at `at`, unpacked. */
-static int open_part(struct lode_trace_dat *file, uint64_t at, struct lode_cursor *part, int *packed, struct lode_error *error)
+static int open_part(struct lode_trace_dat *file, uint64_t at, struct lode_cursor *part, int *packed,
+		     struct lode_error *error)
 {
 	uint64_t size;
 
@@ -364,15 +368,16 @@ static int read_version_7(struct lode_trace_dat *file, struct lode_cursor *curso
 
 	read_text(cursor); /* its version */
 	at = lode_cursor_u64(cursor);
-	file->packing = !strcmp(packing, "none") ? LODE_TRACE_DAT_PLAIN :
-			!strcmp(packing, "zstd") ? LODE_TRACE_DAT_ZSTD :
-			!strcmp(packing, "zlib") ? LODE_TRACE_DAT_ZLIB :
-						   LODE_TRACE_DAT_UNKNOWN;
+	file->packing = !strcmp(packing, "none")   ? LODE_TRACE_DAT_PLAIN
+			: !strcmp(packing, "zstd") ? LODE_TRACE_DAT_ZSTD
+			: !strcmp(packing, "zlib") ? LODE_TRACE_DAT_ZLIB
+						   : LODE_TRACE_DAT_UNKNOWN;
 	if (cursor->failed || file->packing == LODE_TRACE_DAT_UNKNOWN)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "is packed with %.20s, which is not known; write it again with `trace-cmd convert "
-				 "--compression none`",
-				 packing);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"is packed with %.20s, which is not known; write it again with `trace-cmd convert "
+			"--compression none`",
+			packing);
 	for (int lists = 0; at && code == 0; lists++) {
 		if (lists == LIST_LIMIT)
 			return fail(error, "its lists of options do not end");
@@ -396,7 +401,8 @@ static int check(struct lode_trace_dat *file, struct lode_error *error)
 	return 0;
 }
 
-int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes, size_t size, struct lode_error *error)
+int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes, size_t size,
+			struct lode_error *error)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	const void *magic = lode_cursor_bytes(&cursor, 10);
@@ -409,7 +415,8 @@ int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes,
 	version = read_text(&cursor);
 	file->version = !strcmp(version, "6") ? 6 : !strcmp(version, "7") ? 7 : 0;
 	if (!file->version)
-		return lode_fail(error, LODE_BAD_INPUT, "version %.20s of trace.dat is not known; 6 and 7 are", version);
+		return lode_fail(error, LODE_BAD_INPUT, "version %.20s of trace.dat is not known; 6 and 7 are",
+				 version);
 	file->swap = cursor.swap = lode_cursor_u8(&cursor) == 1;
 	file->long_size = lode_cursor_u8(&cursor);
 	file->page_size = lode_cursor_u32(&cursor);

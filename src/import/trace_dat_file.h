@@ -50,12 +50,14 @@ struct lode_trace_dat {
  * Reads all but the events. `bytes` must outlive it. Returns 0 or a negative code with a sentence without the
  * file's name; release it in either case.
  */
-int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes, size_t size, struct lode_error *error);
+int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes, size_t size,
+			struct lode_error *error);
 void lode_trace_dat_release(struct lode_trace_dat *file);
 /*
  * Unpacks `size` bytes into `to`, which must become exactly `wanted`. Returns 0, or LODE_BAD_INPUT for what is
  * damaged.
  */
-int lode_trace_dat_unpack(const struct lode_trace_dat *file, const void *bytes, size_t size, void *to, size_t wanted);
+int lode_trace_dat_unpack(const struct lode_trace_dat *file, const void *bytes, size_t size, void *to,
+			  size_t wanted);
 
 #endif

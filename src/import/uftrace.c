@@ -20,17 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC	      "Ftrace!"
+#define MAGIC         "Ftrace!"
 #define SESSION_LIMIT 64
 #define CPU_LIMIT     4096
 #define DEPTH_LIMIT   1024 /* what the bits of a record can say */
-#define RECORD	      16
+#define RECORD        16
 
 enum record_type { ENTRY, EXIT, LOST, EVENT };
 
 /* Records of perf. */
-#define PERF_SWITCH	 14
-#define PERF_SWITCH_OUT	 0x2000
+#define PERF_SWITCH           14
+#define PERF_SWITCH_OUT       0x2000
 #define PERF_SWITCH_PREEMPTED 0x4000
 
 struct session {
@@ -59,7 +59,7 @@ struct reader {
 	struct switched *switches; /* by thread and time */
 	size_t switch_count;
 	size_t switch_capacity;
-	uint32_t preempt; /* string */
+	uint32_t preempt;  /* string */
 	uint64_t too_many; /* sessions */
 	uint64_t lost;
 	uint64_t events;
@@ -71,8 +71,8 @@ struct reader {
 struct task {
 	uint32_t thread;
 	uint32_t pid;
-	uint64_t t;	/* up to where its time is known */
-	uint64_t out;	/* when it was switched out; 0: it runs */
+	uint64_t t;   /* up to where its time is known */
+	uint64_t out; /* when it was switched out; 0: it runs */
 	int preempted;
 	uint32_t nodes[DEPTH_LIMIT];
 	uint32_t depth; /* open functions */
@@ -149,7 +149,9 @@ static uint64_t find_time(const char *line, size_t length)
 	if (!find_value(line, length, " timestamp=", text, sizeof(text)))
 		return 0;
 	seconds = strtoull(text, &rest, 10);
-	return seconds > UINT64_MAX / 2000000000u ? 0 : seconds * 1000000000u + (*rest == '.' ? strtoull(rest + 1, NULL, 10) : 0);
+	return seconds > UINT64_MAX / 2000000000u
+		       ? 0
+		       : seconds * 1000000000u + (*rest == '.' ? strtoull(rest + 1, NULL, 10) : 0);
 }
 
 /* ---- sessions ---- */
@@ -171,7 +173,8 @@ static int read_map(struct reader *reader, struct session *session, const char *
 	while (code >= 0 && next_line(&text, &line, &length)) {
 		const char *build_id = memmem(line, length, " build-id:", 10);
 
-		code = lode_mapped_frames_line(&session->mapped, line, build_id ? (size_t)(build_id - line) : length);
+		code = lode_mapped_frames_line(&session->mapped, line,
+					       build_id ? (size_t)(build_id - line) : length);
 	}
 	lode_input_close(input);
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
@@ -302,7 +305,8 @@ static uint32_t top(const struct task *task)
 	return task->depth ? task->nodes[task->depth - 1] : 0;
 }
 
-static int add_event(struct reader *reader, const struct task *task, enum lode_event_type type, struct lode_event event)
+static int add_event(struct reader *reader, const struct task *task, enum lode_event_type type,
+		     struct lode_event event)
 {
 	event.thread = task->thread;
 	event.stack = top(task);
@@ -319,7 +323,8 @@ static int run_until(struct reader *reader, struct task *task, uint64_t t)
 	if (t <= from || task->out)
 		return 0;
 	task->t = t;
-	return task->depth ? add_event(reader, task, LODE_RUN, (struct lode_event){ .t = from, .cost = t - from }) : 0;
+	return task->depth ? add_event(reader, task, LODE_RUN, (struct lode_event){ .t = from, .cost = t - from })
+			   : 0;
 }
 
 static int take_switch(struct reader *reader, struct task *task, const struct switched *item)
@@ -338,7 +343,8 @@ static int take_switch(struct reader *reader, struct task *task, const struct sw
 	if (!out || !task->depth)
 		return 0;
 	if (task->preempted)
-		return add_event(reader, task, LODE_CALL, (struct lode_event){ .t = out, .delay = length, .name = reader->preempt });
+		return add_event(reader, task, LODE_CALL,
+				 (struct lode_event){ .t = out, .delay = length, .name = reader->preempt });
 	return add_event(reader, task, LODE_WAIT, (struct lode_event){ .t = out, .cost = length });
 }
 
@@ -349,7 +355,8 @@ static int enter(struct reader *reader, struct task *task, uint64_t t, uint32_t 
 	/* Calls that were filtered out or lost leave a gap, which the innermost known one fills. */
 	for (uint32_t i = task->depth; i < depth; i++)
 		task->nodes[i] = i ? task->nodes[i - 1] : 0;
-	node = lode_mapped_frames_push(&session_at(reader, task->pid, t)->mapped, depth ? task->nodes[depth - 1] : 0, address, &frames);
+	node = lode_mapped_frames_push(&session_at(reader, task->pid, t)->mapped,
+				       depth ? task->nodes[depth - 1] : 0, address, &frames);
 	task->nodes[depth] = node;
 	task->depth = depth + 1;
 	return node == LODE_NONE ? LODE_SYSTEM : 0;
@@ -367,7 +374,8 @@ static int take_record(struct reader *reader, struct task *task, uint64_t t, uin
 	}
 	if (word & 4)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has arguments or return values, whose sizes it does not tell; record without -A, -R and -a",
+				 "%s: has arguments or return values, whose sizes it does not tell; record "
+				 "without -A, -R and -a",
 				 reader->folder);
 	reader->lost += type == LOST;
 	reader->events += type == EVENT;
@@ -392,7 +400,9 @@ static int read_records(struct reader *reader, struct task *task, uint32_t tid, 
 	while (code == 0 && lode_cursor_left(&records) >= RECORD) {
 		uint64_t t = lode_cursor_u64(&records), word = lode_cursor_u64(&records);
 
-		for (; next < reader->switch_count && reader->switches[next].tid == tid && reader->switches[next].t <= t; next++)
+		for (; next < reader->switch_count && reader->switches[next].tid == tid &&
+		       reader->switches[next].t <= t;
+		     next++)
 			if (take_switch(reader, task, &reader->switches[next]) < 0)
 				return lode_fail_memory(reader->error);
 		code = take_record(reader, task, t, word);
@@ -405,7 +415,8 @@ static int read_records(struct reader *reader, struct task *task, uint32_t tid, 
 
 static int read_task(struct reader *reader, const char *line, size_t length)
 {
-	uint32_t tid = (uint32_t)find_number(line, length, " tid="), pid = (uint32_t)find_number(line, length, " pid=");
+	uint32_t tid = (uint32_t)find_number(line, length, " tid="),
+		 pid = (uint32_t)find_number(line, length, " pid=");
 	struct task *task;
 	struct lode_input *input;
 	struct lode_cursor records;
@@ -423,7 +434,8 @@ static int read_task(struct reader *reader, const char *line, size_t length)
 		task->pid = pid;
 		task->thread = lode_stream_thread(&reader->stream, pid, tid);
 	}
-	code = !task || task->thread == LODE_NONE ? lode_fail_memory(reader->error) : read_records(reader, task, tid, records);
+	code = !task || task->thread == LODE_NONE ? lode_fail_memory(reader->error)
+						  : read_records(reader, task, tid, records);
 	lode_free(task);
 	lode_input_close(input);
 	return code;
@@ -452,12 +464,14 @@ static int read_tasks(struct reader *reader)
 	int code = open_file(reader, "task.txt", &input, &text);
 
 	if (code == 0)
-		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no task.txt; is it a folder of `uftrace record`?", reader->folder);
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: has no task.txt; is it a folder of `uftrace record`?", reader->folder);
 	if (code < 0)
 		return code;
 	code = read_lines(reader, text, "SESS ", add_session);
 	if (code == 0 && !reader->session_count)
-		code = lode_fail(reader->error, LODE_BAD_INPUT, "%s: its task.txt names no session", reader->folder);
+		code = lode_fail(reader->error, LODE_BAD_INPUT, "%s: its task.txt names no session",
+				 reader->folder);
 	if (code == 0)
 		code = read_switches(reader);
 	if (code == 0)
@@ -474,9 +488,12 @@ static void tell_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->damaged, "records that are damaged or cut off", reader->folder);
 	lode_notes_add(notes, reader->missing, "threads without records", NULL);
 	lode_notes_add(notes, reader->events, "events that are no functions, left out", NULL);
-	lode_notes_add(notes, reader->too_many, "sessions beyond the 64th, whose functions may have wrong names", reader->folder);
+	lode_notes_add(notes, reader->too_many, "sessions beyond the 64th, whose functions may have wrong names",
+		       reader->folder);
 	lode_notes_add(notes, !reader->switch_count,
-		       "a recording without context switches: waits count as time run (record with --event=linux:schedule)", reader->folder);
+		       "a recording without context switches: waits count as time run (record with "
+		       "--event=linux:schedule)",
+		       reader->folder);
 	for (size_t i = 0; i < reader->session_count; i++)
 		lode_mapped_frames_tell(&reader->sessions[i].mapped);
 }
@@ -508,13 +525,14 @@ static int check_info(struct lode_input *input, struct lode_error *error)
 	if (size < 16 || memcmp(bytes, MAGIC, 8) != 0)
 		return lode_fail(error, LODE_BAD_INPUT, "%s: is no `info` of uftrace", lode_input_name(input));
 	if (bytes[14] != 1 || bytes[15] != 2)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: is of a 32-bit or big-endian machine, which is not read",
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is of a 32-bit or big-endian machine, which is not read",
 				 lode_input_name(input));
 	return 0;
 }
 
-static int read_uftrace(struct lode_input *input, const struct lode_import_options *options, const struct lode_import_sink *sink,
-			struct lode_error *error)
+static int read_uftrace(struct lode_input *input, const struct lode_import_options *options,
+			const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader *reader;
 	const char *name = lode_input_name(input), *slash = strrchr(name, '/');

@@ -14,7 +14,8 @@ void lode_v8_nodes_release(struct lode_v8_nodes *nodes)
 
 static int fail(struct lode_v8_nodes *nodes, const char *what)
 {
-	return lode_fail(nodes->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(nodes->import->input), what);
+	return lode_fail(nodes->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(nodes->import->input),
+			 what);
 }
 
 static uint32_t find_node(const struct lode_v8_nodes *nodes, uint64_t id)

@@ -16,8 +16,8 @@ struct lode_v8_node {
 	struct lode_json_value call; /* the frame: functionName, url */
 	struct lode_json_value children;
 	uint64_t parent_id; /* UINT64_MAX: not given here */
-	uint32_t parent; /* LODE_NONE: a root */
-	uint32_t stack;	 /* LODE_NONE: not made yet */
+	uint32_t parent;    /* LODE_NONE: a root */
+	uint32_t stack;     /* LODE_NONE: not made yet */
 	uint32_t depth;
 	int is_idle;
 };
@@ -28,9 +28,9 @@ struct lode_v8_nodes {
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* by id */
-	uint32_t *chain;	 /* from a node up to one whose stack is known */
+	uint32_t *chain;         /* from a node up to one whose stack is known */
 	size_t chain_capacity;
-	uint64_t cut;		 /* frames too deep */
+	uint64_t cut; /* frames too deep */
 };
 
 /* A struct with only `import` set is an empty tree. */

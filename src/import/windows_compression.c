@@ -131,14 +131,14 @@ static int unpack_lznt1(struct lode_cursor in, struct target *target)
 
 /* ---- XPRESS with Huffman codes ---- */
 
-#define SYMBOLS	   512
+#define SYMBOLS    512
 #define CODE_BITS  15
 #define BLOCK_SIZE 65536
 
 struct huffman {
 	struct lode_cursor in;
-	uint32_t bits;	/* the next ones, the first on top */
-	int extra;	/* of them beyond the first 16 */
+	uint32_t bits; /* the next ones, the first on top */
+	int extra;     /* of them beyond the first 16 */
 	unsigned char lengths[SYMBOLS];
 	uint16_t symbols[1 << CODE_BITS]; /* by the next 15 bits */
 };

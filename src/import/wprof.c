@@ -35,7 +35,7 @@ struct reading {
 	struct lode_index index; /* of stacks, by id */
 	struct lode_frame_memo frames;
 	uint64_t line;
-	uint64_t last; /* time */
+	uint64_t last;    /* time */
 	double period_ns; /* of the timer */
 	uint64_t events, others, requests, counters, timeless, missing, cut;
 };
@@ -66,9 +66,26 @@ enum {
 };
 
 static const char *const keys[MEMBERS] = {
-	"t",	    "ts",	"cpu",	    "task",	       "prev",		  "next", "prev_state",	   "waker", "wakee",
-	"waking_ts", "stack_id", "offcpu_stack_id", "waker_stack_id", "pmu", "sample_period", "event", "latency", "req_name",
-	"id",	    "frames",
+	"t",
+	"ts",
+	"cpu",
+	"task",
+	"prev",
+	"next",
+	"prev_state",
+	"waker",
+	"wakee",
+	"waking_ts",
+	"stack_id",
+	"offcpu_stack_id",
+	"waker_stack_id",
+	"pmu",
+	"sample_period",
+	"event",
+	"latency",
+	"req_name",
+	"id",
+	"frames",
 };
 
 static int fail_memory(struct reading *reading)
@@ -78,8 +95,8 @@ static int fail_memory(struct reading *reading)
 
 static int fail(struct reading *reading, const char *what)
 {
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->import.input),
-			 (unsigned long long)reading->line, what);
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s:%llu: %s",
+			 lode_input_name(reading->import.input), (unsigned long long)reading->line, what);
 }
 
 /* ---- stacks ---- */
@@ -99,7 +116,8 @@ static const char *function_of(const char *text, size_t *length, int *is_kernel)
 			text = close + 2;
 		}
 	}
-	if (*length > sizeof(inlined) - 1 && memcmp(text + *length - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0)
+	if (*length > sizeof(inlined) - 1 &&
+	    memcmp(text + *length - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0)
 		*length -= sizeof(inlined) - 1;
 	end = text + *length;
 	plus = memrchr(text, '+', *length);
@@ -201,7 +219,8 @@ static int find_thread(struct reading *reading, struct lode_json_value task, uin
 	if (stream->threads[*thread].name)
 		return 0;
 	name = lode_json_string(values[2], &reading->import.text);
-	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name)) : LODE_NONE;
+	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name))
+		      : LODE_NONE;
 	if (string == LODE_NONE)
 		return fail_memory(reading);
 	stream->threads[*thread].name = string;
@@ -235,7 +254,8 @@ static int read_switch(struct reading *reading, const struct lode_json_value *va
 	uint64_t woken;
 	int code;
 
-	if ((code = find_thread(reading, values[PREV], &prev)) < 0 || (code = find_thread(reading, values[NEXT], &next)) < 0 ||
+	if ((code = find_thread(reading, values[PREV], &prev)) < 0 ||
+	    (code = find_thread(reading, values[NEXT], &next)) < 0 ||
 	    (code = find_thread(reading, values[WAKER], &waker)) < 0)
 		return code;
 	/* Says nothing new where the waking itself was recorded. */
@@ -254,7 +274,8 @@ static int read_waking(struct reading *reading, const struct lode_json_value *va
 	uint32_t waker, wakee;
 	int code;
 
-	if ((code = find_thread(reading, values[WAKER], &waker)) < 0 || (code = find_thread(reading, values[WAKEE], &wakee)) < 0)
+	if ((code = find_thread(reading, values[WAKER], &waker)) < 0 ||
+	    (code = find_thread(reading, values[WAKEE], &wakee)) < 0)
 		return code;
 	if (lode_sched_waking(reading->sched, t, waker, find_stack(reading, values[WAKER_STACK_ID]), wakee) < 0)
 		return fail_memory(reading);
@@ -298,7 +319,9 @@ static int read_request(struct reading *reading, const struct lode_json_value *v
 	name = lode_json_string(values[REQUEST_NAME], &reading->import.file);
 	if (!name)
 		return fail_memory(reading);
-	code = lode_symptom_marker(reading->import.options, name) ? find_thread(reading, values[TASK], &symptom.thread) : 1;
+	code = lode_symptom_marker(reading->import.options, name)
+		       ? find_thread(reading, values[TASK], &symptom.thread)
+		       : 1;
 	if (code || symptom.thread == LODE_NONE)
 		return code < 0 ? code : 0;
 	symptom.t0 = latency < t ? t - latency : 0;
@@ -339,10 +362,11 @@ static int read_header(struct reading *reading, struct lode_json_value root)
 	double frequency = lode_json_double_or(lode_json_get(root, "timer_freq_hz"), 0);
 
 	if (lode_json_kind(lode_json_get(root, "version")) != LODE_JSON_TEXT)
-		return fail(reading, "the first line is no header of wprof (`version`, `timer_freq_hz`); is it the output of wprof -J?");
-	reading->period_ns = reading->import.options->unit_ns > 0 ? reading->import.options->unit_ns :
-			     frequency > 0			   ? 1e9 / frequency :
-								     0;
+		return fail(reading, "the first line is no header of wprof (`version`, `timer_freq_hz`); is it "
+				     "the output of wprof -J?");
+	reading->period_ns = reading->import.options->unit_ns > 0 ? reading->import.options->unit_ns
+			     : frequency > 0                      ? 1e9 / frequency
+								  : 0;
 	return 0;
 }
 
@@ -388,8 +412,10 @@ static void add_notes(const struct reading *reading)
 {
 	const struct lode_import_options *options = reading->import.options;
 
-	lode_notes_add(options->notes, reading->others,
-		       "events that are neither switches, wakings nor samples (interrupts, work queues, …), left out", NULL);
+	lode_notes_add(
+		options->notes, reading->others,
+		"events that are neither switches, wakings nor samples (interrupts, work queues, …), left out",
+		NULL);
 	lode_notes_add(options->notes, reading->counters, "samples of counters that are no clock, left out", NULL);
 	lode_symptom_markers_note(options, reading->requests, "requests");
 	lode_notes_add(options->notes, reading->timeless, "events without a time, left out", NULL);
@@ -429,7 +455,8 @@ static int read_all(struct reading *reading, const struct lode_import_sink *sink
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill(reading, (const char *)bytes, size);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
+		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
+					    import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;
@@ -453,9 +480,9 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 {
 	(void)name;
 	return size && bytes[0] == '{' && lode_sniff_has(bytes, size, "\"timer_freq_hz\"") &&
-			       lode_sniff_has(bytes, size, "\"stack_cnt\"") ?
-		       97 :
-		       0;
+			       lode_sniff_has(bytes, size, "\"stack_cnt\"")
+		       ? 97
+		       : 0;
 }
 
 const struct lode_importer lode_importer_wprof = {

@@ -27,8 +27,8 @@ enum row { SAMPLE, SWITCH, READY, STACK, INTERVAL, ROWS };
 enum field { TIME, TID, PROCESS, OTHER_TID, OTHER_PROCESS, PROCESSOR, STATE, FUNCTION, NEW_INTERVAL, FIELDS };
 
 #define NO_COLUMN 255
-#define COLUMNS	  64
-#define TICK_NS	  1000u /* times are microseconds */
+#define COLUMNS   64
+#define TICK_NS   1000u /* times are microseconds */
 
 struct text {
 	const char *at;
@@ -43,14 +43,14 @@ struct layout {
 
 struct record {
 	uint64_t t;
-	uint32_t tid;	/* that runs, comes, or is made ready */
+	uint32_t tid; /* that runs, comes, or is made ready */
 	uint32_t pid;
 	uint32_t other; /* the tid that goes, or makes ready */
 	uint32_t other_pid;
 	uint32_t frame; /* of a sample */
 	uint16_t cpu;
 	uint8_t row;
-	uint8_t state;	/* enum lode_switch_state */
+	uint8_t state; /* enum lode_switch_state */
 };
 
 struct stack {
@@ -116,7 +116,8 @@ static size_t split(const char *line, size_t length, struct text *fields, size_t
 	size_t count = 0;
 
 	while (line <= end && count < most) {
-		const char *comma = count + 1 < most ? memchr(line, ',', (size_t)(end - line)) : NULL, *stop = comma ? comma : end;
+		const char *comma = count + 1 < most ? memchr(line, ',', (size_t)(end - line)) : NULL,
+			   *stop = comma ? comma : end;
 
 		fields[count++] = trim((struct text){ line, (size_t)(stop - line) });
 		line = stop + 1;
@@ -130,7 +131,8 @@ static int read_number(struct text text, uint64_t *number)
 	for (size_t i = 0; i < text.length; i++) {
 		unsigned digit = (unsigned char)text.at[i] - (unsigned)'0';
 
-		if (digit >= 10 || __builtin_mul_overflow(*number, 10, number) || __builtin_add_overflow(*number, digit, number))
+		if (digit >= 10 || __builtin_mul_overflow(*number, 10, number) ||
+		    __builtin_add_overflow(*number, digit, number))
 			return 0;
 	}
 	return text.length > 0;
@@ -223,7 +225,8 @@ static uint32_t read_pid(struct text text, struct text *name)
 		bracket--;
 	*name = trim((struct text){ text.at, bracket ? bracket - 1 : 0 });
 	if (!bracket || text.at[text.length - 1] != ')' ||
-	    !read_number(trim((struct text){ text.at + bracket, text.length - bracket - 1 }), &pid) || pid >= LODE_NO_PID)
+	    !read_number(trim((struct text){ text.at + bracket, text.length - bracket - 1 }), &pid) ||
+	    pid >= LODE_NO_PID)
 		return LODE_NO_PID;
 	return (uint32_t)pid;
 }
@@ -259,7 +262,8 @@ static int finish_stack(struct reader *reader)
 		stack.node = lode_stack_tree_child(&reader->dictionary.tree, stack.node, reader->frames[count]);
 	if (stack.node == LODE_NONE || reader->stack_count >= LODE_NONE - 1 ||
 	    lode_grow(&reader->stacks, &reader->stack_capacity, reader->stack_count + 1, sizeof(stack)) < 0 ||
-	    lode_index_insert(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)), (uint32_t)reader->stack_count) < 0)
+	    lode_index_insert(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)),
+			      (uint32_t)reader->stack_count) < 0)
 		return LODE_SYSTEM;
 	reader->stacks[reader->stack_count++] = stack;
 	return 0;
@@ -276,7 +280,8 @@ static int take_stack(struct reader *reader, const struct line *line, uint64_t t
 	reader->stack_t = t;
 	reader->stack_tid = (uint32_t)tid;
 	frame = frame_of(reader, field_of(line, FUNCTION));
-	if (frame == LODE_NONE || lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
+	if (frame == LODE_NONE ||
+	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
 		return LODE_SYSTEM;
 	reader->frames[reader->frame_count++] = frame;
 	return 0;
@@ -358,7 +363,10 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	int row;
 
 	(void)is_whole;
-	if (is(text, "BeginHeader") || is(text, "\xef\xbb\xbf" "BeginHeader") || is(text, "EndHeader")) {
+	if (is(text, "BeginHeader") ||
+	    is(text, "\xef\xbb\xbf"
+		     "BeginHeader") ||
+	    is(text, "EndHeader")) {
 		reader->in_header = !is(text, "EndHeader");
 		reader->has_header = 1;
 		return 0;
@@ -435,12 +443,14 @@ static int tell_record(struct reader *reader, const struct record *record)
 	    find_thread(reader, record->other_pid, record->other, &other) < 0)
 		return LODE_SYSTEM;
 	if (record->row == READY)
-		return lode_sched_waking(reader->sched, t, other, find_stack(reader, record->t, record->other), thread);
+		return lode_sched_waking(reader->sched, t, other, find_stack(reader, record->t, record->other),
+					 thread);
 	reader->switches = 1;
 	stack = find_stack(reader, record->t, record->tid);
 	if (stack && thread != LODE_NONE)
 		lode_sched_set_stack(reader->sched, thread, stack);
-	return lode_sched_switch(reader->sched, t, record->cpu, other, (enum lode_switch_state)record->state, 0, thread);
+	return lode_sched_switch(reader->sched, t, record->cpu, other, (enum lode_switch_state)record->state, 0,
+				 thread);
 }
 
 static int tell_all(struct reader *reader)
@@ -473,7 +483,8 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 
 	if (code == 0 && !reader->has_header)
 		code = lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has no header (BeginHeader … EndHeader) that says what its columns are; print it with `xperf -a dumper`",
+				 "%s: has no header (BeginHeader … EndHeader) that says what its columns are; "
+				 "print it with `xperf -a dumper`",
 				 name);
 	if (code == 0)
 		code = tell_all(reader);

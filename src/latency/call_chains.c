@@ -7,7 +7,7 @@
 
 /* What is known of a node. */
 #define HAS_CHILD 1u
-#define IS_END	  2u /* several children, or an event's whole stack */
+#define IS_END    2u /* several children, or an event's whole stack */
 
 static void mark_stacks(const struct lode_stream *stream, uint8_t *marks)
 {
@@ -66,8 +66,8 @@ int lode_call_chains_find(struct lode_call_chains *chains, const struct lode_str
 	return code;
 }
 
-int lode_call_chains_restore(struct lode_call_chains *chains, const struct lode_stack_tree *tree, const uint32_t *ends,
-			     size_t count)
+int lode_call_chains_restore(struct lode_call_chains *chains, const struct lode_stack_tree *tree,
+			     const uint32_t *ends, size_t count)
 {
 	uint8_t *marks = lode_calloc(tree->count, 1);
 	size_t known = 0;

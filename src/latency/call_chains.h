@@ -12,7 +12,7 @@
 
 /* Chains are numbered in the order of their first nodes, so callers have smaller numbers than callees. */
 struct lode_call_chains {
-	uint32_t *of;	/* by node: its chain; node 0 is chain 0 */
+	uint32_t *of;   /* by node: its chain; node 0 is chain 0 */
 	uint32_t *ends; /* by chain: its last node */
 	size_t count;
 };
@@ -23,8 +23,8 @@ int lode_call_chains_find(struct lode_call_chains *chains, const struct lode_str
  * The same from the last nodes of all chains. Returns LODE_BAD_INPUT where they are not such
  * nodes in the order of chains.
  */
-int lode_call_chains_restore(struct lode_call_chains *chains, const struct lode_stack_tree *tree, const uint32_t *ends,
-			     size_t count);
+int lode_call_chains_restore(struct lode_call_chains *chains, const struct lode_stack_tree *tree,
+			     const uint32_t *ends, size_t count);
 void lode_call_chains_release(struct lode_call_chains *chains);
 
 #endif

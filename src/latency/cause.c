@@ -94,8 +94,8 @@ static int replaces_another(const struct search *search, uint32_t node)
 	int64_t more = search->diff->more[node];
 
 	for (uint32_t i = 1; i < base->node_count; i++)
-		if (search->nodes[i].parent == search->nodes[node].parent && i != node &&
-		    base->nodes[i].count && !search->in_slow[i] &&
+		if (search->nodes[i].parent == search->nodes[node].parent && i != node && base->nodes[i].count &&
+		    !search->in_slow[i] &&
 		    base->nodes[i].estimate / streams > (uint64_t)(more > 0 ? more : 0) / REPLACED_PART)
 			return 1;
 	return 0;
@@ -148,8 +148,8 @@ static uint32_t who_is_new(const struct search *search, uint32_t node)
 		return node;
 	node = where_paths_meet(search, node);
 	parent = search->nodes[node].parent;
-	if (parent && is_known(search, parent) && search->nodes[parent].parent &&
-	    has_one_caller(search, node) && !replaces_another(search, node))
+	if (parent && is_known(search, parent) && search->nodes[parent].parent && has_one_caller(search, node) &&
+	    !replaces_another(search, node))
 		return parent;
 	return node;
 }
@@ -170,13 +170,14 @@ int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, con
 		    const uint32_t *slow_nodes, int guess)
 {
 	const struct lode_dictionary *dictionary = diff->dictionary;
-	struct search search = {.diff = diff, .base = base, .nodes = dictionary->tree.nodes};
+	struct search search = { .diff = diff, .base = base, .nodes = dictionary->tree.nodes };
 	const struct lode_diff_path *first = diff->paths;
 	uint32_t node;
 	int64_t own;
 	int code;
 
-	if (!diff->path_count || (!guess && !lode_diff_path_is_sure(first)) || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
+	if (!diff->path_count || (!guess && !lode_diff_path_is_sure(first)) || first->cost <= 0 ||
+	    lode_diff_delta(diff, first->hottest) <= 0)
 		return 0;
 	code = search_prepare(&search, slow, slow_nodes);
 	if (!code) {

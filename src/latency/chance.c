@@ -29,14 +29,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS	9999
-#define BLOCK	101 /* rounds; the others are multiples */
-#define FEW	909 /* rounds where more than MOST additions would be needed: seconds instead of minutes */
-#define MOST	2e10
-#define SEED	0x5eed10deu
-#define SIDES	2.0 /* either might have been the slower one, so chance has two tries */
-#define ONE	4294967296.0 /* a standard deviation, in whole numbers */
-#define POWER_Z 0.8416	     /* normal quantile of LODE_CHANCE_POWER */
+#define ROUNDS  9999
+#define BLOCK   101 /* rounds; the others are multiples */
+#define FEW     909 /* rounds where more than MOST additions would be needed: seconds instead of minutes */
+#define MOST    2e10
+#define SEED    0x5eed10deu
+#define SIDES   2.0          /* either might have been the slower one, so chance has two tries */
+#define ONE     4294967296.0 /* a standard deviation, in whole numbers */
+#define POWER_Z 0.8416       /* normal quantile of LODE_CHANCE_POWER */
 
 /* Normal quantile at 1 - 0.05 / 2 / 1000: so far above 0 is the largest of a thousand columns by chance. */
 #define THOUSAND_COLUMNS_Z 4.0556
@@ -45,12 +45,12 @@ struct work {
 	const struct lode_chance_input *input;
 	struct lode_chance_column *columns;
 	size_t streams;
-	size_t size;	  /* of the smaller side, which is summed up */
+	size_t size;      /* of the smaller side, which is summed up */
 	int slow_smaller; /* it is the slow one */
 	uint32_t *order;  /* columns, the largest real statistic first */
 	int64_t *scaled;  /* by stream, then by place in the order */
 	int64_t *totals;  /* by place: of all streams */
-	int64_t *real;	  /* by place */
+	int64_t *real;    /* by place */
 	uint64_t *beaten; /* by place: splits with this column as large */
 	uint64_t *beaten_by_any;
 	int64_t *largest; /* by split */
@@ -135,8 +135,7 @@ static int order_columns(struct work *work)
 	struct place *places = lode_calloc(input->columns, sizeof(*places));
 
 	for (size_t i = 0; places && i < input->columns; i++)
-		places[i] = (struct place){statistic_of(input, input->values + i * work->streams),
-					   (uint32_t)i};
+		places[i] = (struct place){ statistic_of(input, input->values + i * work->streams), (uint32_t)i };
 	if (places)
 		qsort(places, input->columns, sizeof(*places), by_statistic);
 	for (size_t i = 0; places && i < input->columns; i++)
@@ -153,8 +152,7 @@ static void scale_columns(struct work *work)
 		const double *values = input->values + work->order[at] * work->streams;
 		double mean = mean_of(values, work->streams);
 		double deviation =
-			sqrt(squares_around(values, work->streams, mean) / (double)work->streams) +
-			input->trifle;
+			sqrt(squares_around(values, work->streams, mean) / (double)work->streams) + input->trifle;
 
 		for (size_t i = 0; i < work->streams; i++) {
 			double value = deviation > 0 ? (values[i] - mean) / deviation : 0;
@@ -171,8 +169,7 @@ static void scale_columns(struct work *work)
 /* ---- splits ---- */
 
 /* Takes note of a split, given the sums of the smaller side, which become those of the slow one. */
-static void note_split(struct work *work, int64_t *sums, uint64_t *beaten, uint64_t *beaten_by_any,
-		       uint64_t split)
+static void note_split(struct work *work, int64_t *sums, uint64_t *beaten, uint64_t *beaten_by_any, uint64_t split)
 {
 	size_t columns = work->input->columns;
 	int64_t largest = INT64_MIN;
@@ -223,8 +220,7 @@ static void try_all(struct work *work, size_t *places, int64_t *sums)
 static void draw(const struct work *work, uint64_t *random, size_t *places)
 {
 	for (size_t i = 0; i < work->size; i++) {
-		size_t other = i + lode_random_scale((uint32_t)(lode_splitmix64(random) >> 32),
-						     work->streams - i);
+		size_t other = i + lode_random_scale((uint32_t)(lode_splitmix64(random) >> 32), work->streams - i);
 		size_t place = places[other];
 
 		places[other] = places[i];
@@ -332,8 +328,7 @@ static double detectable(const struct work *work, double within, double least)
 	if (rest <= 1e-9)
 		return INFINITY;
 	root = trifle * trifle + rest * (within * within - trifle * trifle);
-	return least * (trifle + sqrt(root > 0 ? root : 0)) / rest +
-	       POWER_Z * within * sqrt(1 / base + 1 / slow);
+	return least * (trifle + sqrt(root > 0 ? root : 0)) / rest + POWER_Z * within * sqrt(1 / base + 1 / slow);
 }
 
 static void fill_in(struct work *work, double *z)
@@ -437,7 +432,7 @@ static double *without_outliers(const struct lode_chance_input *input)
 
 static int test_clipped(const struct lode_chance_input *input, struct lode_chance_column *columns, double *z)
 {
-	struct work work = {.input = input, .columns = columns, .streams = input->base + input->slow};
+	struct work work = { .input = input, .columns = columns, .streams = input->base + input->slow };
 	int code = 0;
 
 	*z = THOUSAND_COLUMNS_Z;
@@ -445,8 +440,7 @@ static int test_clipped(const struct lode_chance_input *input, struct lode_chanc
 		columns[i] = (struct lode_chance_column){
 			.p = 1,
 			.q = 1,
-			.within = without_clipping(
-				input, deviation_within(input, input->values + i * work.streams)),
+			.within = without_clipping(input, deviation_within(input, input->values + i * work.streams)),
 			.detectable = INFINITY,
 		};
 	if (input->columns && lode_chance_can_tell(input->base, input->slow, input->level))

@@ -18,9 +18,9 @@
 #define LODE_CHANCE_POWER 80
 
 struct lode_chance_column {
-	double p; /* chance makes the slow side take as much more in this column */
-	double q; /* the same for all columns together */
-	double within; /* standard deviation of streams of the same side */
+	double p;          /* chance makes the slow side take as much more in this column */
+	double q;          /* the same for all columns together */
+	double within;     /* standard deviation of streams of the same side */
 	double detectable; /* a difference that would be called sure LODE_CHANCE_POWER times of 100;
 			      INFINITY: none */
 };

@@ -21,8 +21,7 @@ struct lode_contexts {
  * a frame that fits. Returns 0 or LODE_SYSTEM; release in either case.
  */
 int lode_contexts_rank(const struct lode_latency *latency, const char *const *match,
-		       const enum lode_latency_rule *mean,
-		       struct lode_contexts *contexts);
+		       const enum lode_latency_rule *mean, struct lode_contexts *contexts);
 void lode_contexts_release(struct lode_contexts *contexts);
 
 #endif

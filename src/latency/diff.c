@@ -20,9 +20,9 @@
 
 struct work {
 	const struct lode_latency *sides[2]; /* base, slow */
-	const uint32_t *nodes[2];	     /* their numbers in the common tree; NULL: the same */
+	const uint32_t *nodes[2];            /* their numbers in the common tree; NULL: the same */
 	struct lode_diff *diff;
-	size_t *starts[2];		  /* by common node: its first row; one more than nodes */
+	size_t *starts[2];                /* by common node: its first row; one more than nodes */
 	struct lode_latency_row *rows[2]; /* with common numbers, by node */
 };
 
@@ -102,8 +102,7 @@ static void add_up(struct lode_diff *diff)
 		diff->base_whole = lode_add_saturating(diff->base_whole, diff->base[i]);
 	}
 	for (size_t i = tree->count; i-- > 1;)
-		diff->more[tree->nodes[i].parent] =
-			add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
+		diff->more[tree->nodes[i].parent] = add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
 	diff->difference = diff->more[0];
 }
 
@@ -145,22 +144,20 @@ static int list_paths(struct work *work)
 		const struct way *parent = &ways[tree->nodes[i].parent];
 
 		ways[i].cost = add_signed(parent->cost, lode_diff_delta(diff, i));
-		ways[i].hottest =
-			!parent->hottest || lode_diff_delta(diff, i) >= lode_diff_delta(diff, parent->hottest)
-				? i
-				: parent->hottest;
+		ways[i].hottest = !parent->hottest || lode_diff_delta(diff, i) >=
+							      lode_diff_delta(diff, parent->hottest)
+					  ? i
+					  : parent->hottest;
 		if (!leaves[i])
 			continue;
-		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1,
-				 sizeof(*diff->paths));
+		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1, sizeof(*diff->paths));
 		if (!code)
-			diff->paths[diff->path_count++] =
-				(struct lode_diff_path){ .leaf = i,
-							 .hottest = ways[i].hottest,
-							 .is_new = !diff->known[i],
-							 .cost = ways[i].cost,
-							 .p = 1,
-							 .q = 1 };
+			diff->paths[diff->path_count++] = (struct lode_diff_path){ .leaf = i,
+										   .hottest = ways[i].hottest,
+										   .is_new = !diff->known[i],
+										   .cost = ways[i].cost,
+										   .p = 1,
+										   .q = 1 };
 	}
 	lode_free(leaves);
 	lode_free(ways);
@@ -227,8 +224,7 @@ static size_t choose_columns(const struct work *work, uint32_t *columns)
 	for (uint32_t i = 1; i < tree->count; i++) {
 		double own = own_of_node(work, i);
 
-		columns[i] = own > 0 && own >= all / TRIFLE ? (uint32_t)++count
-							   : columns[tree->nodes[i].parent];
+		columns[i] = own > 0 && own >= all / TRIFLE ? (uint32_t)++count : columns[tree->nodes[i].parent];
 	}
 	return count;
 }
@@ -286,8 +282,7 @@ static void take_results(const struct work *work, const struct lode_chance_colum
 	diff->chance.detectable_path = whole_ns(find_detectable_path(results, count));
 	/* One stream a side does not tell how much streams vary. */
 	if (streams_of(work) > 2 && five > 0)
-		diff->chance.streams_for_5 =
-			lode_chance_streams(results[0].within, five, z, LODE_DIFF_LEVEL);
+		diff->chance.streams_for_5 = lode_chance_streams(results[0].within, five, z, LODE_DIFF_LEVEL);
 	for (size_t i = 0; i < diff->path_count; i++) {
 		struct lode_diff_path *path = &diff->paths[i];
 		uint32_t column = columns[path->leaf];
@@ -306,12 +301,12 @@ static int test_columns(struct work *work, const uint32_t *columns, size_t count
 	size_t streams = streams_of(work);
 	double *values = lode_calloc(count, streams * sizeof(*values)), all = 0, z;
 	struct lode_chance_column *results = lode_calloc(count, sizeof(*results));
-	struct lode_chance_input input = {.values = values,
-					  .columns = count,
-					  .base = work->sides[0]->stream_count,
-					  .slow = work->sides[1]->stream_count,
-					  .level = LODE_DIFF_LEVEL,
-					  .jobs = jobs};
+	struct lode_chance_input input = { .values = values,
+					   .columns = count,
+					   .base = work->sides[0]->stream_count,
+					   .slow = work->sides[1]->stream_count,
+					   .level = LODE_DIFF_LEVEL,
+					   .jobs = jobs };
 	int code = values && results ? 0 : LODE_SYSTEM;
 
 	if (!code) {
@@ -337,9 +332,9 @@ static int test_paths(struct work *work, unsigned jobs)
 	uint32_t *columns;
 	int code = LODE_SYSTEM;
 
-	*chance = (struct lode_diff_chance){.p = 1, .q = 1, .detectable = -1, .detectable_path = -1};
-	chance->tested = lode_chance_can_tell(work->sides[0]->stream_count, work->sides[1]->stream_count,
-					      LODE_DIFF_LEVEL);
+	*chance = (struct lode_diff_chance){ .p = 1, .q = 1, .detectable = -1, .detectable_path = -1 };
+	chance->tested =
+		lode_chance_can_tell(work->sides[0]->stream_count, work->sides[1]->stream_count, LODE_DIFF_LEVEL);
 	if (order_rows(work, 0) < 0 || order_rows(work, 1) < 0)
 		return LODE_SYSTEM;
 	columns = lode_calloc(work->diff->dictionary->tree.count, sizeof(*columns));
@@ -403,8 +398,8 @@ static int compare_sides(struct work *work, const struct lode_diff_options *opti
 		       : 0;
 }
 
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow,
-	      const struct lode_diff_options *options, struct lode_diff *diff)
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, const struct lode_diff_options *options,
+	      struct lode_diff *diff)
 {
 	struct work work = { .sides = { base, slow }, .diff = diff };
 	struct lode_dictionary_map map = { 0 };

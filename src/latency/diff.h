@@ -22,19 +22,19 @@
 struct lode_diff_path {
 	uint32_t leaf;
 	uint32_t hottest; /* its node that takes most more */
-	int is_new;	  /* the good side does not have this context */
-	int whole;	  /* all of it counts, whatever the good side takes there (paper_ranking.h) */
-	int64_t cost;	  /* ns per stream: sum of what its nodes take more */
+	int is_new;       /* the good side does not have this context */
+	int whole;        /* all of it counts, whatever the good side takes there (paper_ranking.h) */
+	int64_t cost;     /* ns per stream: sum of what its nodes take more */
 	double p; /* that chance makes it take so much more (permutation test over streams); 1 where not tested */
 	double q; /* the same for all paths together */
 };
 
 /* What the streams can tell at all. */
 struct lode_diff_chance {
-	int tested;	      /* there are streams enough for a test */
-	double p;	      /* of the whole run, as of a path */
+	int tested; /* there are streams enough for a test */
+	double p;   /* of the whole run, as of a path */
 	double q;
-	size_t sure_paths;    /* that surely take more */
+	size_t sure_paths; /* that surely take more */
 	/*
 	 * ns per stream: a difference that would have been called sure LODE_CHANCE_POWER times of 100,
 	 * however it is spread over the run; and one of a single path. -1: none, or not known.
@@ -46,29 +46,29 @@ struct lode_diff_chance {
 
 /* The function to look at first, out of the first path. */
 struct lode_root_cause {
-	uint32_t node;	 /* 0: nothing surely takes more */
+	uint32_t node;   /* 0: nothing surely takes more */
 	uint32_t caller; /* the node that calls it; 0: none */
-	int is_new;	 /* it was never called from there on the good side */
-	int64_t more;	 /* ns per stream that it takes more, by itself or with what it calls */
+	int is_new;      /* it was never called from there on the good side */
+	int64_t more;    /* ns per stream that it takes more, by itself or with what it calls */
 	enum lode_layer layer;
-	int sure;  /* the first path surely takes more; else it is a guess */
-	double p;  /* of the first path */
+	int sure; /* the first path surely takes more; else it is a guess */
+	double p; /* of the first path */
 	double q;
 };
 
 struct lode_diff {
 	const struct lode_dictionary *dictionary; /* the base's, which has both sides' stacks */
-	uint64_t *base;				  /* by node: own latency, ns per stream */
+	uint64_t *base;                           /* by node: own latency, ns per stream */
 	uint64_t *slow;
-	uint8_t *known;		      /* by node: the base has it */
-	int64_t *more;		      /* by node: what it and all below it take more, ns per stream */
+	uint8_t *known;               /* by node: the base has it */
+	int64_t *more;                /* by node: what it and all below it take more, ns per stream */
 	struct lode_diff_path *paths; /* sure ones first, then likely ones, by cost, by names */
 	size_t path_count;
 	size_t path_capacity;
 	struct lode_diff_chance chance;
 	uint64_t base_whole; /* ns per stream: of all nodes of the base */
-	int64_t difference; /* ns per stream: of all nodes */
-	double *base_means; /* by node: own latency a call, by the paper's arithmetic; NULL: not asked for */
+	int64_t difference;  /* ns per stream: of all nodes */
+	double *base_means;  /* by node: own latency a call, by the paper's arithmetic; NULL: not asked for */
 	double *slow_means;
 	struct lode_root_cause cause;
 };
@@ -77,17 +77,17 @@ struct lode_diff_options {
 	unsigned jobs; /* as in lode_parallel */
 	int guess;     /* name a cause though nothing is sure */
 	/* To the letter of the paper (paper_ranking.h); with either, paths are ordered by cost alone. */
-	int mean;	       /* paths cost what their functions take more a call, not a stream */
+	int mean;                    /* paths cost what their functions take more a call, not a stream */
 	enum lode_latency_rule rule; /* of these means */
-	int whole_new_paths;   /* a path that the base does not have counts with all its functions */
+	int whole_new_paths;         /* a path that the base does not have counts with all its functions */
 };
 
 /*
  * Compares. The slow side's stacks are added to the base's dictionary; the two must stay
  * as long as the result. Returns 0 or LODE_SYSTEM; release in either case.
  */
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow,
-	      const struct lode_diff_options *options, struct lode_diff *diff);
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, const struct lode_diff_options *options,
+	      struct lode_diff *diff);
 void lode_diff_release(struct lode_diff *diff);
 
 /* Whether something surely takes more: a path, or the run as a whole. */

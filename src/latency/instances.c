@@ -49,12 +49,12 @@ struct end {
 };
 
 struct thread {
-	uint32_t node;	  /* last stack that was seen; 0: none yet */
+	uint32_t node;    /* last stack that was seen; 0: none yet */
 	uint32_t moments; /* at most UINT32_MAX */
 	uint32_t samples;
-	uint64_t t;	 /* last moment */
+	uint64_t t;      /* last moment */
 	uint64_t waited; /* clock of waiting at `t` */
-	uint64_t clock;	 /* the same at `clock_t`, which events without a stack move on, too */
+	uint64_t clock;  /* the same at `clock_t`, which events without a stack move on, too */
 	uint64_t clock_t;
 	uint64_t wait_until; /* end of the wait that goes on, or went on last */
 	struct layer *layers;
@@ -131,8 +131,8 @@ static int close_deeper(struct inference *inference, struct thread *thread, uint
 static int open_deeper(struct inference *inference, struct thread *thread, uint32_t depth, uint64_t before,
 		       uint64_t begin, uint64_t t)
 {
-	if (lode_grow(&thread->layers, &thread->layer_capacity, thread->layer_count + 1,
-		      sizeof(*thread->layers)) < 0)
+	if (lode_grow(&thread->layers, &thread->layer_capacity, thread->layer_count + 1, sizeof(*thread->layers)) <
+	    0)
 		return lode_fail_memory(inference->error);
 	thread->layers[thread->layer_count++] = (struct layer){
 		.depth = depth + 1,
@@ -384,8 +384,12 @@ int lode_instances_of_chains(const struct lode_stream *stream, const struct lode
 			     struct lode_time_shares *shares, struct lode_instances_input *input,
 			     struct lode_error *error)
 {
-	struct inference inference = { .stream = stream, .chains = chains, .take = take, .context = context,
-				       .shares = shares, .error = error };
+	struct inference inference = { .stream = stream,
+				       .chains = chains,
+				       .take = take,
+				       .context = context,
+				       .shares = shares,
+				       .error = error };
 	int code = prepare(&inference);
 
 	if (!code)

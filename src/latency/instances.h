@@ -24,15 +24,15 @@
 /* Times in order: before <= begin <= first <= last <= end <= after. */
 struct lode_instance {
 	uint32_t thread;
-	uint32_t node;	  /* of the stack tree, or a call chain; never 0 */
-	uint32_t seen;	  /* moments that show it, at most UINT32_MAX */
+	uint32_t node;    /* of the stack tree, or a call chain; never 0 */
+	uint32_t seen;    /* moments that show it, at most UINT32_MAX */
 	uint32_t samples; /* of them run events */
 	uint64_t before;  /* the moment before `first`, or `first` itself at the thread's first moment */
-	uint64_t begin;	  /* when it is taken to have begun */
-	uint64_t first;	  /* the first moment that shows it */
-	uint64_t last;	  /* the last one */
-	uint64_t end;	  /* when it is taken to have ended */
-	uint64_t after;	  /* the moment after `last`, or `last` itself at the thread's last moment */
+	uint64_t begin;   /* when it is taken to have begun */
+	uint64_t first;   /* the first moment that shows it */
+	uint64_t last;    /* the last one */
+	uint64_t end;     /* when it is taken to have ended */
+	uint64_t after;   /* the moment after `last`, or `last` itself at the thread's last moment */
 	uint64_t waited;  /* ns from first to last that the thread was blocked or waited for a processor */
 };
 
@@ -62,7 +62,7 @@ static inline uint64_t lode_instance_estimate(const struct lode_instance *instan
 struct lode_instances_input {
 	uint64_t events;   /* with a stack, of threads that count */
 	uint64_t no_stack; /* without one */
-	uint64_t idle;	   /* of the idle task */
+	uint64_t idle;     /* of the idle task */
 	uint64_t threads;  /* with at least one moment */
 };
 

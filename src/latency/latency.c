@@ -40,7 +40,8 @@ static int grow_own(struct collection *collection)
 }
 
 /* What a chain takes itself is its last node's. */
-static int merge_own(struct collection *collection, const struct lode_latency_partial *partial, const uint32_t *nodes)
+static int merge_own(struct collection *collection, const struct lode_latency_partial *partial,
+		     const uint32_t *nodes)
 {
 	struct lode_latency *latency = collection->latency;
 	size_t count = partial->chains.count;
@@ -93,8 +94,7 @@ static void add_input(struct lode_instances_input *to, const struct lode_instanc
 	to->threads += from->threads;
 }
 
-static int tell(struct collection *collection, const struct lode_corpus_entry *entry,
-		struct lode_error *error)
+static int tell(struct collection *collection, const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
@@ -161,10 +161,8 @@ static int sort_rows(struct lode_latency *latency)
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
 		       const char *path, size_t streams, struct lode_error *error)
 {
-	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency",
-		       NULL);
-	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out",
-		       NULL);
+	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency", NULL);
+	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
 	lode_notes_add(options->notes, latency->placed,
 		       "stacks that had lost their callers were put where alone they fit", NULL);
 	lode_notes_add(options->notes, latency->unplaced,
@@ -174,14 +172,12 @@ static int check_found(const struct lode_latency *latency, const struct lode_lat
 		       "corpora without any event that has a stack", path);
 	if (latency->stream_count || !streams)
 		return 0;
-	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is",
-			 path, options->where && options->where[0] ? options->where[0] : options->streams[0],
-			 path);
+	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is", path,
+			 options->where && options->where[0] ? options->where[0] : options->streams[0], path);
 }
 
 static int collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-		   const struct lode_corpus_list *list, struct lode_latency *latency,
-		   struct lode_error *error)
+		   const struct lode_corpus_list *list, struct lode_latency *latency, struct lode_error *error)
 {
 	struct collection collection = { .options = options, .list = list, .latency = latency };
 	struct lode_in_order work = { sizeof(struct lode_latency_partial), map, merge, release, &collection };
@@ -191,9 +187,9 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection.events_total += list->items[i].events[type];
 	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
-	if (!code && (grow_own(&collection) < 0 || sort_rows(latency) < 0 ||
-		      lode_merged_sums_finish(&collection.sums, latency->node_count, &latency->nodes,
-					      &latency->sketch) < 0))
+	if (!code &&
+	    (grow_own(&collection) < 0 || sort_rows(latency) < 0 ||
+	     lode_merged_sums_finish(&collection.sums, latency->node_count, &latency->nodes, &latency->sketch) < 0))
 		code = lode_fail_memory(error);
 	lode_merged_sums_release(&collection.sums);
 	return code ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
@@ -253,7 +249,8 @@ int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_opti
 	struct lode_corpus_list list = { 0 };
 	int code = lode_corpus_streams(corpus, &list, error);
 
-	if (!code && lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ options, &list }) < 0)
+	if (!code &&
+	    lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ options, &list }) < 0)
 		code = lode_fail_memory(error);
 	lode_corpus_list_release(&list);
 	return code;

@@ -27,20 +27,20 @@ struct lode_latency_node {
 	uint64_t conservative;
 	uint64_t aggressive;
 	uint64_t estimate; /* by shares.h, of this node and all below it */
-	uint64_t waited;  /* blocked, or waiting for a processor */
-	uint64_t idle;	  /* of it in idle waits, of this node and all below it */
-	uint64_t longest; /* estimate of the longest instance */
-	uint64_t unsure;  /* what stacks without their callers may add to the estimate */
-	double variance;  /* of the estimate, ns squared */
-	double gap;	  /* ns that a thread ran between two looks at it, the largest of all streams */
+	uint64_t waited;   /* blocked, or waiting for a processor */
+	uint64_t idle;     /* of it in idle waits, of this node and all below it */
+	uint64_t longest;  /* estimate of the longest instance */
+	uint64_t unsure;   /* what stacks without their callers may add to the estimate */
+	double variance;   /* of the estimate, ns squared */
+	double gap;        /* ns that a thread ran between two looks at it, the largest of all streams */
 };
 
 /* What a node comes to in one stream, after normalising. */
 struct lode_latency_row {
 	uint32_t node;
 	uint32_t stream;
-	uint64_t own;	/* estimate minus those of its callees, without idle waits */
-	uint64_t slept;	 /* of these idle waits, sleeping until a time has come */
+	uint64_t own;    /* estimate minus those of its callees, without idle waits */
+	uint64_t slept;  /* of these idle waits, sleeping until a time has come */
 	uint64_t queued; /* of own: ready to run, and waiting for a processor */
 };
 
@@ -54,9 +54,9 @@ struct lode_latency {
 	struct lode_latency_stream *streams; /* those that the options leave, in the catalogue's order */
 	size_t stream_count;
 	struct lode_latency_node *nodes; /* by node of the dictionary's tree; node 0 stays empty */
-	size_t node_count;		 /* of nodes and own; the tree may have grown since (diff.h) */
-	uint64_t *own;			 /* by node: sum of the rows */
-	struct lode_latency_row *rows;	 /* by node, then by stream; only what is not all 0 */
+	size_t node_count;               /* of nodes and own; the tree may have grown since (diff.h) */
+	uint64_t *own;                   /* by node: sum of the rows */
+	struct lode_latency_row *rows;   /* by node, then by stream; only what is not all 0 */
 	size_t row_count;
 	struct lode_sketch sketch; /* of estimates */
 	struct lode_instances_input input;
@@ -67,12 +67,12 @@ struct lode_latency {
 
 /* What of it changes the result of a stream belongs to the key in partial_cache.c, too. */
 struct lode_latency_options {
-	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
-	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */
+	const char *const *where;           /* `key=value`: streams must have all of these; NULL: all streams */
+	const char *const *streams;         /* names or ids, one of which a stream must have; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
-	int include_work_waits; /* waits for work (scope/work_waits.h) are not idle */
+	int include_work_waits;             /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
-	unsigned jobs;			    /* 0: one a processor */
+	unsigned jobs;      /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };

@@ -11,7 +11,7 @@
 
 const char *lode_layer_name(enum lode_layer layer)
 {
-	static const char *const names[] = {"program", "jit", "library", "plug-in", "kernel", "unknown"};
+	static const char *const names[] = { "program", "jit", "library", "plug-in", "kernel", "unknown" };
 
 	return names[layer];
 }
@@ -44,7 +44,7 @@ static int has_any(const char *text, const char *const *words)
 
 static int is_plugin(const char *name, const char *path)
 {
-	static const char *const folders[] = {"plugin", "plug-in", "module", "extension", "addon", NULL};
+	static const char *const folders[] = { "plugin", "plug-in", "module", "extension", "addon", NULL };
 	size_t length = strlen(name);
 
 	if (length < 3 || strcmp(name + length - 3, ".so"))
@@ -86,8 +86,8 @@ int lode_layer_is_machinery(const struct lode_dictionary *dictionary, uint32_t n
 	const char *module = lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame);
 
 	return lode_layer_of_node(dictionary, node) == LODE_LAYER_KERNEL || !strncmp(module, "libc.", 5) ||
-	       !strncmp(module, "libc-", 5) || !strncmp(module, "libpthread", 10) ||
-	       !strncmp(module, "ld-", 3) || !strncmp(module, "ld.", 3);
+	       !strncmp(module, "libc-", 5) || !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) ||
+	       !strncmp(module, "ld.", 3);
 }
 
 uint32_t lode_stack_who(const struct lode_dictionary *dictionary, uint32_t node)
@@ -111,8 +111,7 @@ int lode_layer_sums(const struct lode_dictionary *dictionary, const uint64_t *ow
 	for (uint32_t i = 1; i < node_count; i++) {
 		enum lode_layer layer = lode_layer_of_node(dictionary, i);
 
-		layers[i] = lode_layer_is_machinery(dictionary, i) ? layers[nodes[i].parent]
-								   : (uint8_t)(layer + 1);
+		layers[i] = lode_layer_is_machinery(dictionary, i) ? layers[nodes[i].parent] : (uint8_t)(layer + 1);
 		if (layers[i])
 			layer = (enum lode_layer)(layers[i] - 1);
 		sums[layer] = lode_add_saturating(sums[layer], own[i]);

@@ -18,7 +18,7 @@ struct pair {
 	uint32_t thread;
 	uint32_t stack;
 	uint32_t moved; /* the stack in its place; 0: it stays */
-	uint32_t lost;	/* 1: its callers are lost */
+	uint32_t lost;  /* 1: its callers are lost */
 };
 
 struct vote {
@@ -31,8 +31,8 @@ struct finding {
 	struct lode_stream *stream;
 	struct lode_stack_tree *tree;
 	struct lode_lost_callers *lost;
-	uint32_t *roots; /* by node: where its stack begins, also a node */
-	size_t nodes;	 /* of the tree before anything was added */
+	uint32_t *roots;  /* by node: where its stack begins, also a node */
+	size_t nodes;     /* of the tree before anything was added */
 	uint32_t *begins; /* by node: the function its stack begins with; LODE_NONE where that is the kernel's */
 	struct vote *votes;
 	int is_mixed; /* some thread's stacks are */
@@ -40,9 +40,9 @@ struct finding {
 	size_t count;
 	size_t capacity;
 	uint32_t *marks;  /* by node: number of the thread, plus one, whose whole stacks go through it */
-	uint32_t *next;	  /* by such a node: the next one with the same function; 0: none */
+	uint32_t *next;   /* by such a node: the next one with the same function; 0: none */
 	uint32_t *firsts; /* by frame: the first such node, if `of` has this thread */
-	uint32_t *of;	  /* by frame: number of the thread, plus one */
+	uint32_t *of;     /* by frame: number of the thread, plus one */
 	uint32_t *noted;  /* by node that stacks begin with: of this thread its places were noted */
 	uint32_t *frames; /* of a stack */
 	size_t frames_capacity;
@@ -50,7 +50,8 @@ struct finding {
 
 /* ---- where threads begin ---- */
 
-static void each_event(struct finding *finding, void (*visit)(struct finding *finding, uint32_t thread, uint32_t *stack))
+static void each_event(struct finding *finding,
+		       void (*visit)(struct finding *finding, uint32_t thread, uint32_t *stack))
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		struct lode_events *events = &finding->stream->events[type];
@@ -92,7 +93,7 @@ static void count_pair(struct finding *finding, uint32_t thread, uint32_t *stack
 static void add_pair(struct finding *finding, uint32_t thread, uint32_t *stack)
 {
 	if (finding->votes[thread].mixed)
-		finding->pairs[finding->count++] = (struct pair){.thread = thread, .stack = *stack};
+		finding->pairs[finding->count++] = (struct pair){ .thread = thread, .stack = *stack };
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -166,7 +167,7 @@ static int note_places(struct finding *finding, uint32_t root, uint32_t place, u
 	for (; place; place = finding->next[place]) {
 		if (lode_grow(&lost->places, &lost->capacity, lost->count + 1, sizeof(*lost->places)) < 0)
 			return LODE_SYSTEM;
-		lost->places[lost->count++] = (struct lode_lost_place){root, place};
+		lost->places[lost->count++] = (struct lode_lost_place){ root, place };
 	}
 	return 0;
 }
@@ -202,7 +203,7 @@ static int place_threads(struct finding *finding)
 
 static void move_event(struct finding *finding, uint32_t thread, uint32_t *stack)
 {
-	const struct pair key = {.thread = thread, .stack = *stack};
+	const struct pair key = { .thread = thread, .stack = *stack };
 	const struct pair *pair;
 
 	if (!finding->votes[thread].mixed)
@@ -241,7 +242,9 @@ static int prepare(struct finding *finding)
 		if (node->parent)
 			finding->begins[i] = finding->begins[node->parent];
 		else
-			finding->begins[i] = strcmp(lode_frames_module_name(frames, node->frame), "kernel") ? node->frame : LODE_NONE;
+			finding->begins[i] = strcmp(lode_frames_module_name(frames, node->frame), "kernel")
+						     ? node->frame
+						     : LODE_NONE;
 	}
 	return 0;
 }

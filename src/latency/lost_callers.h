@@ -19,8 +19,8 @@ struct lode_lost_place {
 };
 
 struct lode_lost_callers {
-	uint64_t placed;   /* events whose stacks were put in place */
-	uint64_t unplaced; /* events whose stacks fit in several places */
+	uint64_t placed;                /* events whose stacks were put in place */
+	uint64_t unplaced;              /* events whose stacks fit in several places */
 	struct lode_lost_place *places; /* of these, by root */
 	size_t count;
 	size_t capacity;

@@ -12,8 +12,8 @@
 
 struct lode_sums_class {
 	struct lode_latency_node sums;
-	uint32_t size;	 /* nodes */
-	uint32_t taken;	 /* of them in the chain of `turn` */
+	uint32_t size;   /* nodes */
+	uint32_t taken;  /* of them in the chain of `turn` */
 	uint32_t target; /* the class that takes the sums of this chain; 0: not settled */
 	uint64_t turn;
 };
@@ -58,26 +58,26 @@ static int cover_nodes(struct lode_merged_sums *sums, size_t count)
 /* A class without nodes that begins as `like`. Returns 0 when memory has run out. */
 static uint32_t new_class(struct lode_merged_sums *sums, uint32_t like)
 {
-	uint32_t class = (uint32_t)(sums->class_count ? sums->class_count : 1);
+	uint32_t cls = (uint32_t)(sums->class_count ? sums->class_count : 1);
 
-	if (lode_grow(&sums->classes, &sums->class_capacity, (size_t)class + 1, sizeof(*sums->classes)) < 0 ||
-	    lode_sketch_reserve(&sums->sketch, (size_t)class + 1) < 0)
+	if (lode_grow(&sums->classes, &sums->class_capacity, (size_t)cls + 1, sizeof(*sums->classes)) < 0 ||
+	    lode_sketch_reserve(&sums->sketch, (size_t)cls + 1) < 0)
 		return 0;
 	if (!sums->class_count)
 		memset(sums->classes, 0, sizeof(*sums->classes)); /* class 0: nodes without instances */
-	sums->classes[class] = sums->classes[like];
-	sums->classes[class].size = 0;
-	sums->class_count = (size_t)class + 1;
-	if (like && lode_sketch_merge_row(&sums->sketch, class, &sums->sketch.rows[like]) < 0)
+	sums->classes[cls] = sums->classes[like];
+	sums->classes[cls].size = 0;
+	sums->class_count = (size_t)cls + 1;
+	if (like && lode_sketch_merge_row(&sums->sketch, cls, &sums->sketch.rows[like]) < 0)
 		return 0;
-	return class;
+	return cls;
 }
 
 /* ---- one chain ---- */
 
 /* Begins a turn: counts how many nodes of each class the chain has. Returns how many it has itself. */
-static uint32_t count_taken(struct lode_merged_sums *sums, const struct lode_latency_partial *partial, uint32_t chain,
-			    const uint32_t *nodes)
+static uint32_t count_taken(struct lode_merged_sums *sums, const struct lode_latency_partial *partial,
+			    uint32_t chain, const uint32_t *nodes)
 {
 	const struct lode_call_chains *chains = &partial->chains;
 	uint32_t length = 0;
@@ -85,29 +85,29 @@ static uint32_t count_taken(struct lode_merged_sums *sums, const struct lode_lat
 	sums->turn++;
 	for (uint32_t node = chains->ends[chain]; chains->of[node] == chain;
 	     node = partial->dictionary.tree.nodes[node].parent, length++) {
-		struct lode_sums_class *class = &sums->classes[sums->class_of[nodes[node]]];
+		struct lode_sums_class *cls = &sums->classes[sums->class_of[nodes[node]]];
 
-		if (class->turn != sums->turn) {
-			class->turn = sums->turn;
-			class->taken = 0;
-			class->target = 0;
+		if (cls->turn != sums->turn) {
+			cls->turn = sums->turn;
+			cls->taken = 0;
+			cls->target = 0;
 		}
-		class->taken++;
+		cls->taken++;
 	}
 	return length;
 }
 
-/* The class that takes the chain's sums for nodes of `class` is settled, and has taken them. */
+/* The class that takes the chain's sums for nodes of `cls` is settled, and has taken them. */
 static int settle(struct lode_merged_sums *sums, const struct lode_latency_partial *partial, uint32_t chain,
-		  uint32_t class)
+		  uint32_t cls)
 {
-	uint32_t target = class;
+	uint32_t target = cls;
 
-	if (!class || sums->classes[class].taken < sums->classes[class].size)
-		target = new_class(sums, class);
+	if (!cls || sums->classes[cls].taken < sums->classes[cls].size)
+		target = new_class(sums, cls);
 	if (!target)
 		return LODE_SYSTEM;
-	sums->classes[class].target = target;
+	sums->classes[cls].target = target;
 	add_sums(&sums->classes[target].sums, &partial->nodes[chain]);
 	return lode_sketch_merge_row(&sums->sketch, target, &partial->sketch.rows[chain]);
 }
@@ -116,36 +116,39 @@ static int add_chain(struct lode_merged_sums *sums, const struct lode_latency_pa
 		     const uint32_t *nodes)
 {
 	const struct lode_call_chains *chains = &partial->chains;
-	uint32_t length = count_taken(sums, partial, chain, nodes), first = sums->class_of[nodes[chains->ends[chain]]];
+	uint32_t length = count_taken(sums, partial, chain, nodes),
+		 first = sums->class_of[nodes[chains->ends[chain]]];
 
 	/* Mostly the chain is one class. */
 	if (first && sums->classes[first].taken == length && sums->classes[first].size == length)
 		return settle(sums, partial, chain, first);
 	for (uint32_t node = chains->ends[chain]; chains->of[node] == chain;
 	     node = partial->dictionary.tree.nodes[node].parent) {
-		uint32_t *class = &sums->class_of[nodes[node]], target;
+		uint32_t *cls = &sums->class_of[nodes[node]], target;
 
-		if (!sums->classes[*class].target && settle(sums, partial, chain, *class) < 0)
+		if (!sums->classes[*cls].target && settle(sums, partial, chain, *cls) < 0)
 			return LODE_SYSTEM;
-		target = sums->classes[*class].target;
-		if (target == *class)
+		target = sums->classes[*cls].target;
+		if (target == *cls)
 			continue;
-		sums->classes[*class].size -= *class != 0;
+		sums->classes[*cls].size -= *cls != 0;
 		sums->classes[target].size++;
-		*class = target;
+		*cls = target;
 	}
 	return 0;
 }
 
 /* ---- the whole ---- */
 
-static int add_unsure(struct lode_merged_sums *sums, const struct lode_latency_partial *partial, const uint32_t *nodes)
+static int add_unsure(struct lode_merged_sums *sums, const struct lode_latency_partial *partial,
+		      const uint32_t *nodes)
 {
 	if (!partial->unsure)
 		return 0;
 	if (lode_grow(&sums->unsure, &sums->unsure_capacity, sums->node_count, sizeof(*sums->unsure)) < 0)
 		return LODE_SYSTEM;
-	memset(sums->unsure + sums->unsure_count, 0, (sums->node_count - sums->unsure_count) * sizeof(*sums->unsure));
+	memset(sums->unsure + sums->unsure_count, 0,
+	       (sums->node_count - sums->unsure_count) * sizeof(*sums->unsure));
 	sums->unsure_count = sums->node_count;
 	for (size_t i = 1; i < partial->dictionary.tree.count; i++)
 		if (partial->nodes[partial->chains.of[i]].count)
@@ -177,13 +180,13 @@ int lode_merged_sums_finish(struct lode_merged_sums *sums, size_t count, struct 
 		return LODE_SYSTEM;
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint32_t class = sums->class_of[i];
+		uint32_t cls = sums->class_of[i];
 
-		if (!class)
+		if (!cls)
 			continue;
-		(*nodes)[i] = sums->classes[class].sums;
+		(*nodes)[i] = sums->classes[cls].sums;
 		(*nodes)[i].unsure = i < sums->unsure_count ? sums->unsure[i] : 0;
-		rows[i] = sums->sketch.rows[class];
+		rows[i] = sums->sketch.rows[cls];
 	}
 	*sketch = sums->sketch;
 	sums->sketch = (struct lode_sketch){ 0 };

@@ -20,7 +20,7 @@ struct lode_merged_sums {
 	size_t class_count;
 	size_t class_capacity;
 	struct lode_sketch sketch; /* by class */
-	uint64_t *unsure;	   /* by node; NULL: 0 for all */
+	uint64_t *unsure;          /* by node; NULL: 0 for all */
 	size_t unsure_capacity;
 	size_t unsure_count;
 	uint64_t turn; /* of the last chain that was added */

@@ -18,8 +18,8 @@
 /* ---- means ---- */
 
 /* Own means of a side by node of the common tree. NULL when memory has run out. */
-static double *means_of(const struct lode_diff *diff, const struct lode_latency *latency,
-			const uint32_t *nodes, enum lode_latency_rule rule)
+static double *means_of(const struct lode_diff *diff, const struct lode_latency *latency, const uint32_t *nodes,
+			enum lode_latency_rule rule)
 {
 	double *own = lode_latency_own_means(latency, rule);
 	double *means = lode_calloc(diff->dictionary->tree.count, sizeof(*means));
@@ -100,7 +100,7 @@ int lode_paper_rank(struct lode_diff *diff, const struct lode_latency *base, con
 struct lode_diff_distance lode_diff_distance_of(const struct lode_diff *diff, const uint8_t *at_fault)
 {
 	const struct lode_stack_tree *tree = &diff->dictionary->tree;
-	struct lode_diff_distance distance = {0, 0};
+	struct lode_diff_distance distance = { 0, 0 };
 
 	for (size_t i = 0; !distance.path && i < diff->path_count; i++) {
 		const struct lode_diff_path *path = &diff->paths[i];
@@ -112,7 +112,7 @@ struct lode_diff_distance lode_diff_distance_of(const struct lode_diff *diff, co
 
 			if (!at_fault[tree->nodes[node].frame] || (distance.path && calls >= distance.function))
 				continue;
-			distance = (struct lode_diff_distance){i + 1, calls};
+			distance = (struct lode_diff_distance){ i + 1, calls };
 		}
 	}
 	return distance;

@@ -17,7 +17,7 @@ int lode_paper_rank(struct lode_diff *diff, const struct lode_latency *base, con
 
 /* How far the result is from the truth: functions that are known to be at fault. */
 struct lode_diff_distance {
-	size_t path;	 /* p_min: rank, from 1, of the first path that has such a function; 0: none has */
+	size_t path;     /* p_min: rank, from 1, of the first path that has such a function; 0: none has */
 	size_t function; /* f_min: calls between the hottest function of that path and the nearest such one */
 };
 

@@ -48,7 +48,8 @@ static int load_head(struct lode_latency_partial *partial, const struct lode_lat
 	return code;
 }
 
-static int load_events(struct lode_latency_partial *partial, const struct lode_store *store, struct lode_error *error)
+static int load_events(struct lode_latency_partial *partial, const struct lode_store *store,
+		       struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK | LODE_WEIGHT;
 	const unsigned columns[LODE_EVENT_TYPES] = {
@@ -63,8 +64,7 @@ static int load_events(struct lode_latency_partial *partial, const struct lode_s
 	return code;
 }
 
-int lode_latency_partial_load(struct lode_latency_partial *partial,
-			      const struct lode_latency_options *options,
+int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	struct lode_store *store;
@@ -160,7 +160,8 @@ static int add_unsure(struct lode_latency_partial *partial)
 	return seen && partial->unsure ? 0 : LODE_SYSTEM;
 }
 
-static int add_instances(struct lode_latency_partial *partial, struct lode_time_shares *shares, struct lode_error *error)
+static int add_instances(struct lode_latency_partial *partial, struct lode_time_shares *shares,
+			 struct lode_error *error)
 {
 	struct adding adding = { .partial = partial };
 	int code = lode_sketch_batch_init(&adding.batch, partial->chains.count, BATCH);
@@ -222,8 +223,8 @@ static uint64_t *find_lives(const struct lode_stream *stream)
 			uint64_t end = events->t[i];
 
 			if (type == LODE_WAIT)
-				end = lode_add_saturating(
-					end, lode_add_saturating(events->cost[i], events->delay[i]));
+				end = lode_add_saturating(end,
+							  lode_add_saturating(events->cost[i], events->delay[i]));
 			first[thread] = events->t[i] < first[thread] ? events->t[i] : first[thread];
 			last[thread] = end > last[thread] ? end : last[thread];
 		}
@@ -246,7 +247,7 @@ struct idle {
 	struct lode_idle_stacks *stacks;
 	struct lode_wait_classes classes;
 	uint64_t *lives;
-	uint8_t *joins;	 /* by node: waits for another thread to end */
+	uint8_t *joins;  /* by node: waits for another thread to end */
 	uint8_t *sleeps; /* by node: sleeps until a time has come */
 };
 
@@ -254,8 +255,7 @@ static int is_idle(const struct idle *idle, const struct lode_events *waits, siz
 {
 	if (length > SOMETHING && less(idle->lives[waits->thread[i]], length) < SOMETHING)
 		return 1;
-	return idle->joins[waits->stack[i]] ||
-	       lode_wait_class(&idle->classes, waits, i) != LODE_WAIT_COUNTS;
+	return idle->joins[waits->stack[i]] || lode_wait_class(&idle->classes, waits, i) != LODE_WAIT_COUNTS;
 }
 
 /*
@@ -397,7 +397,8 @@ static int infer_and_keep(struct lode_latency_partial *partial, const struct lod
 
 /* What was kept turned out to be damaged when part of it was taken over: from the beginning, without it. */
 static int make_anew(struct lode_latency_partial *partial, const struct lode_latency_options *options,
-		     const struct lode_corpus_entry *entry, const struct lode_map_key *key, struct lode_error *error)
+		     const struct lode_corpus_entry *entry, const struct lode_map_key *key,
+		     struct lode_error *error)
 {
 	struct lode_store *store;
 	int code;

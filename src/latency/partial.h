@@ -12,22 +12,21 @@
 struct lode_latency_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head; events, too, while they are needed */
-	int wanted;		   /* the options let it in */
-	int aggressive_end;	   /* as in the options */
+	int wanted;                /* the options let it in */
+	int aggressive_end;        /* as in the options */
 	struct lode_call_chains chains;
 	struct lode_latency_node *nodes; /* by chain, `unsure` aside */
-	uint64_t *own;	  /* by chain, here and below: of its last node; of the others it is 0 */
+	uint64_t *own;                   /* by chain, here and below: of its last node; of the others it is 0 */
 	uint64_t *slept;
 	uint64_t *queued;
-	uint64_t *unsure; /* by node; NULL: 0 for all */
+	uint64_t *unsure;          /* by node; NULL: 0 for all */
 	struct lode_sketch sketch; /* by chain */
 	struct lode_instances_input input;
 	struct lode_lost_callers lost;
 };
 
 /* Reads a stream, its events too when the options let it in. Release in either case (zeroed before). */
-int lode_latency_partial_load(struct lode_latency_partial *partial,
-			      const struct lode_latency_options *options,
+int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
 /* Finds the chains, infers and adds up; the first step of lode_latency_partial_infer. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);

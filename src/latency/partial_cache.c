@@ -40,16 +40,21 @@ _Static_assert(sizeof(struct lode_latency_node) == 80, "all sums of a node are k
 _Static_assert(sizeof(struct lode_instances_input) == 32, "all counts are kept");
 _Static_assert(sizeof(struct lode_latency_partial) ==
 		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 + 5 * sizeof(void *) +
-			       sizeof(struct lode_call_chains) + sizeof(struct lode_sketch) + sizeof(struct lode_instances_input) +
-			       sizeof(struct lode_lost_callers),
+			       sizeof(struct lode_call_chains) + sizeof(struct lode_sketch) +
+			       sizeof(struct lode_instances_input) + sizeof(struct lode_lost_callers),
 	       "all numbers of a partial are kept");
 
 static const struct lode_map_field sum_fields[] = {
-	LODE_MAP_FIELD(struct lode_latency_node, count),    LODE_MAP_FIELD(struct lode_latency_node, conservative),
-	LODE_MAP_FIELD(struct lode_latency_node, aggressive), LODE_MAP_FIELD(struct lode_latency_node, estimate),
-	LODE_MAP_FIELD(struct lode_latency_node, waited),   LODE_MAP_FIELD(struct lode_latency_node, idle),
-	LODE_MAP_FIELD(struct lode_latency_node, longest),  LODE_MAP_FIELD(struct lode_latency_node, unsure),
-	LODE_MAP_FIELD(struct lode_latency_node, variance), LODE_MAP_FIELD(struct lode_latency_node, gap),
+	LODE_MAP_FIELD(struct lode_latency_node, count),
+	LODE_MAP_FIELD(struct lode_latency_node, conservative),
+	LODE_MAP_FIELD(struct lode_latency_node, aggressive),
+	LODE_MAP_FIELD(struct lode_latency_node, estimate),
+	LODE_MAP_FIELD(struct lode_latency_node, waited),
+	LODE_MAP_FIELD(struct lode_latency_node, idle),
+	LODE_MAP_FIELD(struct lode_latency_node, longest),
+	LODE_MAP_FIELD(struct lode_latency_node, unsure),
+	LODE_MAP_FIELD(struct lode_latency_node, variance),
+	LODE_MAP_FIELD(struct lode_latency_node, gap),
 };
 static const struct lode_map_layout sum_layout = { sizeof(struct lode_latency_node), sum_fields,
 						   sizeof(sum_fields) / sizeof(sum_fields[0]) };
@@ -131,7 +136,8 @@ static void read_nodes(struct lode_map_reader *reader, struct lode_dictionary *d
 	for (size_t i = 0; !reader->code && i < count; i++) {
 		uint32_t node;
 
-		lode_map_reader_expect(reader, nodes[i].parent < own + i && nodes[i].frame < dictionary->frames.count);
+		lode_map_reader_expect(reader,
+				       nodes[i].parent < own + i && nodes[i].frame < dictionary->frames.count);
 		if (reader->code)
 			break;
 		node = lode_stack_tree_child(&dictionary->tree, nodes[i].parent, nodes[i].frame);
@@ -166,8 +172,8 @@ static size_t read_chains(struct lode_map_reader *reader, struct lode_latency_pa
 	return reader->code ? 0 : count;
 }
 
-static void put_steps(struct lode_map_reader *reader, struct lode_sketch *sketch, const uint32_t *counts, size_t nodes,
-		      const struct lode_sketch_step *steps, size_t total)
+static void put_steps(struct lode_map_reader *reader, struct lode_sketch *sketch, const uint32_t *counts,
+		      size_t nodes, const struct lode_sketch_step *steps, size_t total)
 {
 	size_t at = 0;
 

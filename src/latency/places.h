@@ -22,7 +22,7 @@ static inline struct lode_place *lode_places_make(const struct lode_stack_tree *
 	for (size_t i = 1; places && i < tree->count; i++) {
 		uint32_t parent = tree->nodes[i].parent;
 
-		places[i] = (struct lode_place){parent, places[parent].depth + 1};
+		places[i] = (struct lode_place){ parent, places[parent].depth + 1 };
 	}
 	return places;
 }
@@ -37,7 +37,7 @@ static inline struct lode_place *lode_places_make_chains(const struct lode_stack
 		uint32_t chain = chains->of[i], above = chains->of[tree->nodes[i].parent];
 
 		if (chain != above)
-			places[chain] = (struct lode_place){above, places[above].depth + 1};
+			places[chain] = (struct lode_place){ above, places[above].depth + 1 };
 	}
 	return places;
 }

@@ -25,8 +25,8 @@ struct piece {
 };
 
 struct lode_shares_thread {
-	uint32_t stack;	 /* of the last moment; 0: none yet */
-	uint32_t first;	 /* of the first one */
+	uint32_t stack;  /* of the last moment; 0: none yet */
+	uint32_t first;  /* of the first one */
 	uint32_t anchor; /* 0: none yet */
 	uint64_t t;
 	uint64_t waited;
@@ -83,8 +83,8 @@ static int keep(struct lode_shares_thread *thread, const struct piece *piece)
 		last->ran += piece->ran;
 		return 0;
 	}
-	if (lode_grow(&thread->pieces, &thread->piece_capacity, thread->piece_count + 1,
-		      sizeof(*thread->pieces)) < 0)
+	if (lode_grow(&thread->pieces, &thread->piece_capacity, thread->piece_count + 1, sizeof(*thread->pieces)) <
+	    0)
 		return LODE_SYSTEM;
 	thread->pieces[thread->piece_count++] = *piece;
 	return 0;
@@ -93,8 +93,8 @@ static int keep(struct lode_shares_thread *thread, const struct piece *piece)
 /* ---- moments ---- */
 
 /* The thread ran from its last moment to this one. */
-static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *thread,
-		  const struct piece *piece, const struct lode_moment *moment)
+static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *thread, const struct piece *piece,
+		  const struct lode_moment *moment)
 {
 	thread->pending = lode_add_saturating(thread->pending, piece->ran);
 	if (thread->pending > shares->limit || !shares->limit) {
@@ -164,8 +164,8 @@ void lode_time_shares_finish(struct lode_time_shares *shares)
 
 /* ---- thinned streams ---- */
 
-static void weigh_event(struct lode_time_shares *shares, const struct lode_events *events, enum lode_event_type type,
-			size_t i)
+static void weigh_event(struct lode_time_shares *shares, const struct lode_events *events,
+			enum lode_event_type type, size_t i)
 {
 	uint64_t weight = lode_events_weight(events, i);
 	uint64_t length = type == LODE_CALL ? 0 : events->cost[i];

@@ -31,7 +31,7 @@ struct lode_moment {
 	uint64_t t;
 	uint64_t waited; /* the thread's clock of waiting, which never goes back, nor ahead of t */
 	uint32_t thread;
-	uint32_t stack;	 /* never 0 */
+	uint32_t stack;  /* never 0 */
 	uint32_t common; /* node at which this stack and the thread's last one part */
 	int is_sample;
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FIRST_STEPS 4u
-#define FINE	   LODE_SKETCH_FINE
+#define FINE        LODE_SKETCH_FINE
 
 /* The inverse: above the exact numbers, adding 1 << FINE steps doubles the number. */
 uint64_t lode_sketch_floor(uint32_t step)
@@ -62,8 +62,8 @@ static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row, ui
 		return 0;
 	while (larger.capacity < wanted)
 		larger.capacity *= 2;
-	larger.counts = lode_arena_alloc(&sketch->arena,
-					 larger.capacity * (sizeof(*larger.counts) + sizeof(uint16_t)));
+	larger.counts =
+		lode_arena_alloc(&sketch->arena, larger.capacity * (sizeof(*larger.counts) + sizeof(uint16_t)));
 	if (!larger.counts)
 		return LODE_SYSTEM;
 	if (row->count) {

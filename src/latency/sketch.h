@@ -25,7 +25,7 @@ struct lode_sketch {
 	struct lode_sketch_row *rows; /* by node */
 	size_t count;
 	size_t capacity;
-	struct lode_arena arena;      /* of counts and steps */
+	struct lode_arena arena; /* of counts and steps */
 };
 
 /* A zeroed struct is an empty sketch. */
@@ -47,7 +47,8 @@ struct lode_sketch_step {
 /* The steps of a node, in order, into `steps` (NULL: only counted). Returns how many there are. */
 uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps);
 /* Gives an empty node its steps. Returns 0, LODE_BAD_INPUT where they are not steps in order, or LODE_SYSTEM. */
-int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_step *steps, uint32_t count);
+int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_step *steps,
+		    uint32_t count);
 /*
  * The latency that `share` (0 to 1) of the node's instances do not exceed: the middle of
  * the step that holds it. 0 for a node without instances.
@@ -76,7 +77,7 @@ struct lode_sketch_batch {
 	struct {
 		uint32_t node;
 		uint16_t step;
-	} *items;
+	} * items;
 	size_t count;
 	size_t room;
 	size_t nodes;

@@ -47,11 +47,11 @@ static int compare_frames(const void *left, const void *right, void *context)
 
 struct ordering {
 	const struct lode_stack_tree *tree;
-	uint32_t *frames;  /* by name */
-	uint32_t *starts;  /* by frame: where its next node goes */
+	uint32_t *frames;   /* by name */
+	uint32_t *starts;   /* by frame: where its next node goes */
 	uint32_t *by_frame; /* nodes but the root in the order of their frames' names */
-	uint32_t *below;   /* by node: itself and all below it */
-	uint32_t *next;    /* by node: the place of its next callee */
+	uint32_t *below;    /* by node: itself and all below it */
+	uint32_t *next;     /* by node: the place of its next callee */
 	uint32_t *places;
 };
 

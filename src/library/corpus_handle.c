@@ -70,8 +70,10 @@ int liblode_corpus_stream(const struct liblode_corpus *corpus, size_t i, struct 
 	struct liblode_stream_info whole;
 
 	if (i >= corpus->list.count)
-		return lode_public_error(error, lode_fail(&sentence, LODE_USAGE, "%s: has %zu streams, so there is no stream %zu",
-							  lode_corpus_path(corpus->corpus), corpus->list.count, i),
+		return lode_public_error(error,
+					 lode_fail(&sentence, LODE_USAGE,
+						   "%s: has %zu streams, so there is no stream %zu",
+						   lode_corpus_path(corpus->corpus), corpus->list.count, i),
 					 &sentence);
 	whole = (struct liblode_stream_info){
 		.id = entry->id,
@@ -93,6 +95,7 @@ int liblode_corpus_stream(const struct liblode_corpus *corpus, size_t i, struct 
 	}
 	if (!lode_public_copy(info, &whole, sizeof(whole)))
 		return LIBLODE_OK;
-	return lode_public_error(error, lode_fail(&sentence, LODE_USAGE, "set 'size' of struct liblode_stream_info first"),
+	return lode_public_error(error,
+				 lode_fail(&sentence, LODE_USAGE, "set 'size' of struct liblode_stream_info first"),
 				 &sentence);
 }

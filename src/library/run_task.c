@@ -31,7 +31,7 @@ struct run {
 	struct lode_progress progress;
 	struct liblode_run_options options;
 	struct liblode_result *result;
-	int stop; /* the caller asked for it */
+	int stop;                /* the caller asked for it */
 	struct lode_error first; /* failure of one of several inputs that the task told as a message */
 };
 
@@ -156,11 +156,17 @@ static int call_command(struct run *run, const struct lode_command *command, con
 }
 
 static int run_command(const struct lode_command *command, const struct words *words,
-		       const struct liblode_run_options *options, struct liblode_result **result, struct lode_error *error)
+		       const struct liblode_run_options *options, struct liblode_result **result,
+		       struct lode_error *error)
 {
 	struct run run = {
-		.host = { .collects = 1, .begin = begin, .pause = pause_nothing, .hold = hold_nothing,
-			  .stopped = stopped, .show = show, .say = say },
+		.host = { .collects = 1,
+			  .begin = begin,
+			  .pause = pause_nothing,
+			  .hold = hold_nothing,
+			  .stopped = stopped,
+			  .show = show,
+			  .say = say },
 		.progress = { update, &run },
 		.result = lode_calloc(1, sizeof(**result)),
 	};
@@ -169,7 +175,8 @@ static int run_command(const struct lode_command *command, const struct words *w
 	if (!run.result)
 		return lode_fail_memory(error);
 	if (options && options->size >= sizeof(size_t))
-		memcpy(&run.options, options, options->size < sizeof(run.options) ? options->size : sizeof(run.options));
+		memcpy(&run.options, options,
+		       options->size < sizeof(run.options) ? options->size : sizeof(run.options));
 	code = call_command(&run, command, words, error);
 	if (code < LODE_SYSTEM)
 		lode_fail(error, 0, "stopped, as the caller asked");
@@ -195,8 +202,9 @@ static int run_words(const struct lode_command *command, const char *first, cons
 	int code;
 
 	*result = NULL;
-	code = make_words(&words, first, second, options, operands) < 0 ? lode_fail_memory(&sentence)
-									  : run_command(command, &words, run, result, &sentence);
+	code = make_words(&words, first, second, options, operands) < 0
+		       ? lode_fail_memory(&sentence)
+		       : run_command(command, &words, run, result, &sentence);
 	lode_free(words.items);
 	return lode_public_error(error, code, &sentence);
 }
@@ -204,7 +212,8 @@ static int run_words(const struct lode_command *command, const char *first, cons
 /* ---- the tasks ---- */
 
 int liblode_analyse(const char *analysis, const char *const *corpora, const char *const *options,
-		    const struct liblode_run_options *run, struct liblode_result **result, struct liblode_error *error)
+		    const struct liblode_run_options *run, struct liblode_result **result,
+		    struct liblode_error *error)
 {
 	struct lode_error sentence;
 
@@ -212,13 +221,18 @@ int liblode_analyse(const char *analysis, const char *const *corpora, const char
 		if (!strcmp(analyses[i]->name, analysis))
 			return run_words(analyses[i], "--json", NULL, options, corpora, run, result, error);
 	*result = NULL;
-	return lode_public_error(error, lode_fail(&sentence, LODE_USAGE,
-						  "'%s' is no analysis; there are mine, latency, diff, scope, explain, coverage, "
-						  "info and signatures", analysis), &sentence);
+	return lode_public_error(
+		error,
+		lode_fail(&sentence, LODE_USAGE,
+			  "'%s' is no analysis; there are mine, latency, diff, scope, explain, coverage, "
+			  "info and signatures",
+			  analysis),
+		&sentence);
 }
 
 int liblode_import(const char *corpus, const char *const *files, const char *const *options,
-		   const struct liblode_run_options *run, struct liblode_result **result, struct liblode_error *error)
+		   const struct liblode_run_options *run, struct liblode_result **result,
+		   struct liblode_error *error)
 {
 	char *output = lode_format("--output=%s", corpus);
 	int code;

@@ -80,8 +80,8 @@ static int load(struct liblode_stream *stream, enum liblode_event_type type, str
 	return code;
 }
 
-int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type type, struct liblode_events *events,
-			  struct liblode_error *error)
+int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type type,
+			  struct liblode_events *events, struct liblode_error *error)
 {
 	struct lode_error sentence = { "" };
 	const struct lode_events *columns;
@@ -89,7 +89,9 @@ int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type
 	int code;
 
 	if ((unsigned)type >= LODE_EVENT_TYPES)
-		return lode_public_error(error, lode_fail(&sentence, LODE_USAGE, "%d is no type of events", (int)type), &sentence);
+		return lode_public_error(error,
+					 lode_fail(&sentence, LODE_USAGE, "%d is no type of events", (int)type),
+					 &sentence);
 	code = load(stream, type, &sentence);
 	if (code)
 		return lode_public_error(error, code, &sentence);
@@ -109,7 +111,9 @@ int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type
 	};
 	if (!lode_public_copy(events, &whole, sizeof(whole)))
 		return lode_public_error(error, 0, &sentence);
-	return lode_public_error(error, lode_fail(&sentence, LODE_USAGE, "set 'size' of struct liblode_events first"), &sentence);
+	return lode_public_error(error,
+				 lode_fail(&sentence, LODE_USAGE, "set 'size' of struct liblode_events first"),
+				 &sentence);
 }
 
 size_t liblode_stream_thread_count(const struct liblode_stream *stream)

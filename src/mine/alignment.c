@@ -84,8 +84,8 @@ static void fill_row(const struct lode_words *words, struct table *table, size_t
 	}
 }
 
-static void fill(const struct lode_words *words, struct table *table, const uint32_t *left,
-		 size_t left_length, const uint32_t *right, size_t right_length)
+static void fill(const struct lode_words *words, struct table *table, const uint32_t *left, size_t left_length,
+		 const uint32_t *right, size_t right_length)
 {
 	for (size_t j = 0; j <= right_length; j++) {
 		table->row[j] = (uint64_t)j * LODE_SUB_UNITS;
@@ -112,8 +112,8 @@ static void walk_back(const struct table *table, size_t i, size_t j, struct lode
 		memmove(alignment->steps, alignment->steps + at, alignment->count);
 }
 
-int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t left_length,
-	       const uint32_t *right, uint32_t right_length, struct lode_alignment *alignment)
+int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t left_length, const uint32_t *right,
+	       uint32_t right_length, struct lode_alignment *alignment)
 {
 	size_t most = (size_t)left_length + right_length;
 	struct table table;
@@ -149,8 +149,7 @@ static double weight(const struct lode_call_counts *counts, const uint32_t *fram
 
 /* Sums up from the leaf end: the order matters for the last digit, and similarities.c keeps to it, too. */
 double lode_alignment_similarity(const struct lode_alignment *alignment, const struct lode_words *words,
-				 const struct lode_call_counts *counts, const uint32_t *left,
-				 const uint32_t *right)
+				 const struct lode_call_counts *counts, const uint32_t *left, const uint32_t *right)
 {
 	const uint8_t *steps = alignment->steps;
 	double matched = 0, rest = 0;
@@ -175,8 +174,7 @@ double lode_alignment_similarity(const struct lode_alignment *alignment, const s
 			rest += weight(counts, right, j, before, after);
 		else
 			rest += lode_words_sub(words, left[i], right[j]) / 2 *
-				(weight(counts, left, i, before, after) +
-				 weight(counts, right, j, before, after));
+				(weight(counts, left, i, before, after) + weight(counts, right, j, before, after));
 	}
 	if (matched + rest == 0)
 		return differences == 0;

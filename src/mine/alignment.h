@@ -34,13 +34,13 @@ struct lode_alignment {
 	size_t count;
 	size_t capacity;
 	double cost;
-	void *work;     /* the table, reused */
+	void *work; /* the table, reused */
 	size_t work_capacity;
 };
 
 /* Aligns; `alignment` is zeroed before its first use and reused. Returns 0 or LODE_SYSTEM. */
-int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t left_length,
-	       const uint32_t *right, uint32_t right_length, struct lode_alignment *alignment);
+int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t left_length, const uint32_t *right,
+	       uint32_t right_length, struct lode_alignment *alignment);
 void lode_alignment_release(struct lode_alignment *alignment);
 
 /*

@@ -40,7 +40,7 @@ struct lode_call_counts {
 	struct call *calls;
 	size_t call_count;
 	size_t call_capacity;
-	struct lode_index index;    /* of calls, by caller and callee */
+	struct lode_index index; /* of calls, by caller and callee */
 };
 
 static struct call *find_call(const struct lode_call_counts *counts, uint32_t caller, uint32_t callee)
@@ -147,8 +147,8 @@ static int count_all(struct lode_call_counts *counts, const struct lode_stack_tr
 	return code;
 }
 
-struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree,
-					       const uint64_t *occurrences, size_t frames)
+struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree, const uint64_t *occurrences,
+					       size_t frames)
 {
 	struct lode_call_counts *counts = lode_calloc(1, sizeof(*counts));
 

@@ -19,8 +19,8 @@
 struct lode_call_counts;
 
 /* `occurrences`: by node, events with exactly this stack. NULL when memory has run out. */
-struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree,
-					       const uint64_t *occurrences, size_t frames);
+struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree, const uint64_t *occurrences,
+					       size_t frames);
 void lode_call_counts_free(struct lode_call_counts *counts);
 double lode_call_uni(const struct lode_call_counts *counts, uint32_t f);
 /* LODE_NONE for either means the end of a segment: 1. */

@@ -25,14 +25,14 @@
 struct clustering {
 	const struct lode_clusters_input *input;
 	struct lode_similarities *similarities;
-	const uint32_t *order;  /* of all patterns, as they are compared */
+	const uint32_t *order; /* of all patterns, as they are compared */
 	size_t count;
 	size_t held;
-	uint32_t cut;           /* in LODE_SIM_UNITS */
-	uint32_t *held_units;   /* by place in `order`, lode_pair_place; NULL: not held */
-	uint32_t *group;        /* by pattern: a lower one that it hangs together with, itself at last */
-	uint32_t *leaders;      /* by pattern: the first of its cluster */
-	uint32_t *number; /* by pattern: its place in the group at hand; at last by leader: its cluster */
+	uint32_t cut;         /* in LODE_SIM_UNITS */
+	uint32_t *held_units; /* by place in `order`, lode_pair_place; NULL: not held */
+	uint32_t *group;      /* by pattern: a lower one that it hangs together with, itself at last */
+	uint32_t *leaders;    /* by pattern: the first of its cluster */
+	uint32_t *number;     /* by pattern: its place in the group at hand; at last by leader: its cluster */
 };
 
 static void release_clustering(struct clustering *clustering)
@@ -54,8 +54,7 @@ static int prepare(struct clustering *clustering, struct lode_error *error)
 	clustering->leaders = lode_calloc(count, sizeof(*clustering->leaders));
 	clustering->number = lode_calloc(count, sizeof(*clustering->number));
 	if (count > 1 && count <= clustering->held)
-		clustering->held_units = lode_calloc(count * (count - 1) / 2,
-						     sizeof(*clustering->held_units));
+		clustering->held_units = lode_calloc(count * (count - 1) / 2, sizeof(*clustering->held_units));
 	if (!clustering->similarities || !clustering->group || !clustering->leaders || !clustering->number ||
 	    (count > 1 && count <= clustering->held && !clustering->held_units))
 		return lode_fail_memory(error);
@@ -117,9 +116,9 @@ struct group {
 	const uint32_t *patterns; /* rising */
 	const uint32_t *places;   /* of the same patterns in the order, rising */
 	size_t count;
-	uint64_t *sums;           /* by places in `patterns`, lode_pair_place */
-	uint32_t *members;        /* the patterns in the order, for comparing them again */
-	uint32_t *leaders;        /* beside `patterns` */
+	uint64_t *sums;    /* by places in `patterns`, lode_pair_place */
+	uint32_t *members; /* the patterns in the order, for comparing them again */
+	uint32_t *leaders; /* beside `patterns` */
 	const struct clustering *clustering;
 };
 
@@ -230,8 +229,7 @@ static void sort_by_group(const struct clustering *clustering, struct sorted *so
 	sorted->starts[0] = 0;
 }
 
-static int link_groups(const struct clustering *clustering, const struct sorted *sorted,
-		       struct lode_error *error)
+static int link_groups(const struct clustering *clustering, const struct sorted *sorted, struct lode_error *error)
 {
 	int code = 0;
 
@@ -376,8 +374,8 @@ int lode_cluster_common(const struct lode_patterns *patterns, const uint32_t *me
 	for (size_t i = 1; i < count && length && !code; i++) {
 		const struct lode_pattern *other = &patterns->items[members[i]];
 
-		code = lode_align(words, common, length, lode_pattern_frames(patterns, members[i]),
-				  other->length, &alignment);
+		code = lode_align(words, common, length, lode_pattern_frames(patterns, members[i]), other->length,
+				  &alignment);
 		if (!code)
 			length = keep_matches(&alignment, common);
 	}

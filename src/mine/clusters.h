@@ -16,7 +16,7 @@ struct lode_cluster {
 struct lode_clusters {
 	struct lode_cluster *items; /* by their first pattern */
 	size_t count;
-	uint32_t *members;          /* numbers of patterns, rising in each cluster */
+	uint32_t *members; /* numbers of patterns, rising in each cluster */
 };
 
 struct lode_clusters_input {

@@ -44,7 +44,8 @@ static uint32_t *translate(const struct lode_frames *from, struct lode_frames *t
 	for (uint32_t i = 0; frames && i < from->count; i++) {
 		const char *module = lode_frames_module_name(from, i), *function = lode_frames_function(from, i);
 
-		frames[i] = lode_frames_add(to, lode_frames_module(to, module, strlen(module)), function, strlen(function));
+		frames[i] = lode_frames_add(to, lode_frames_module(to, module, strlen(module)), function,
+					    strlen(function));
 		if (frames[i] != LODE_NONE)
 			continue;
 		lode_free(frames);
@@ -101,7 +102,8 @@ static int measure(struct side *side, const struct lode_patterns *patterns, stru
 	if (!sequences)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < patterns->count; i++)
-		sequences[i] = (struct lode_sequence){ lode_pattern_frames(patterns, i), patterns->items[i].length };
+		sequences[i] =
+			(struct lode_sequence){ lode_pattern_frames(patterns, i), patterns->items[i].length };
 	code = lode_ranking_measure(side->ranking, sequences, patterns->count, 0, metrics, &side->shares);
 	lode_free(sequences);
 	return code;
@@ -280,10 +282,10 @@ static int work_out(struct work *work, enum lode_event_type kind)
 {
 	struct lode_comparison *comparison = work->comparison;
 
-	work->here.frames = translate(&work->other.given->area->dictionary.frames,
-				      &work->here.given->area->dictionary.frames);
-	work->other.frames = translate(&work->here.given->area->dictionary.frames,
-				       &work->other.given->area->dictionary.frames);
+	work->here.frames =
+		translate(&work->other.given->area->dictionary.frames, &work->here.given->area->dictionary.frames);
+	work->other.frames =
+		translate(&work->here.given->area->dictionary.frames, &work->other.given->area->dictionary.frames);
 	if (!work->here.frames || !work->other.frames || prepare(&work->here, kind) < 0 ||
 	    prepare(&work->other, kind) < 0)
 		return LODE_SYSTEM;

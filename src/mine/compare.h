@@ -28,15 +28,15 @@ const char *lode_change_name(enum lode_pattern_change change);
 
 struct lode_compared {
 	char id[LODE_ID];
-	int from_other;              /* the cluster was found in the other corpus only */
-	size_t cluster;              /* its number there or here */
+	int from_other; /* the cluster was found in the other corpus only */
+	size_t cluster; /* its number there or here */
 	enum lode_pattern_change change;
 	struct lode_metrics here;
 	struct lode_metrics other;
-	double here_mean;            /* ns per stream */
+	double here_mean; /* ns per stream */
 	double other_mean;
-	double p;                    /* of a difference of means as large as this by chance */
-	double q;                    /* the same, corrected for looking at many clusters (Benjamini and Hochberg) */
+	double p; /* of a difference of means as large as this by chance */
+	double q; /* the same, corrected for looking at many clusters (Benjamini and Hochberg) */
 };
 
 struct lode_comparison {

@@ -10,8 +10,7 @@
 
 const char *lode_opening_name(enum lode_opening opening)
 {
-	static const char *const names[LODE_OPENINGS] = { "stackmine", "random", "greedy_total",
-							  "greedy_max" };
+	static const char *const names[LODE_OPENINGS] = { "stackmine", "random", "greedy_total", "greedy_max" };
 
 	return names[opening];
 }
@@ -83,8 +82,7 @@ int lode_coverage_make(struct lode_coverage *coverage, const struct lode_area *a
 	measure_whole(coverage, area);
 	code = choose_items(coverage, signatures);
 	if (!code)
-		code = lode_coverage_classes_make(&classes, area, signatures, coverage->items,
-						  coverage->count);
+		code = lode_coverage_classes_make(&classes, area, signatures, coverage->items, coverage->count);
 	if (!code)
 		code = accumulate(coverage, &classes);
 	if (!code)

@@ -43,8 +43,8 @@ enum lode_opening {
 const char *lode_opening_name(enum lode_opening opening);
 
 struct lode_covering {
-	size_t signature;    /* its number in the list given */
-	uint64_t cost[2];    /* by LODE_RUN, LODE_WAIT */
+	size_t signature; /* its number in the list given */
+	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT */
 	uint64_t events;
 	uint64_t streams;    /* where it matches */
 	uint64_t cumulative; /* cost of what it and those before it match together */
@@ -52,11 +52,11 @@ struct lode_covering {
 
 /* A stream that is opened and reveals something. */
 struct lode_opened {
-	uint64_t opened;   /* streams opened up to and with this one */
-	uint32_t stream;   /* of the area */
-	uint32_t unused;   /* 0 */
-	uint64_t cost;     /* covered from here on */
-	size_t first;      /* of what it reveals, in `revealed` */
+	uint64_t opened; /* streams opened up to and with this one */
+	uint32_t stream; /* of the area */
+	uint32_t unused; /* 0 */
+	uint64_t cost;   /* covered from here on */
+	size_t first;    /* of what it reveals, in `revealed` */
 	size_t count;
 };
 
@@ -76,15 +76,15 @@ struct lode_coverage_level {
 };
 
 struct lode_coverage {
-	uint64_t whole;                /* what the shares are of, ns */
-	int from_symptoms;             /* it is the delay of symptoms */
-	uint64_t cost;                 /* of all that any signature matches, ns; saturating, like all sums */
+	uint64_t whole;    /* what the shares are of, ns */
+	int from_symptoms; /* it is the delay of symptoms */
+	uint64_t cost;     /* of all that any signature matches, ns; saturating, like all sums */
 	uint64_t events;
-	struct lode_covering *items;   /* by cost, largest first, then by name */
+	struct lode_covering *items; /* by cost, largest first, then by name */
 	size_t count;
-	size_t ignored;                /* signatures that do not count */
+	size_t ignored;                                  /* signatures that do not count */
 	struct lode_opening_curve curves[LODE_OPENINGS]; /* Random has none */
-	struct lode_coverage_level *levels; /* rising */
+	struct lode_coverage_level *levels;              /* rising */
 	size_t level_count;
 	double ratio[LODE_OPENINGS]; /* mean over the levels of StackMine's streams by those of this order */
 	unsigned shuffles;

@@ -89,10 +89,10 @@ static int sum_classes(struct lode_coverage_classes *classes, const struct lode_
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
 		for (size_t i = 0; i < area->rows[kind].count; i++) {
 			const struct lode_area_row *row = &area->rows[kind].items[i];
-			uint32_t class = classes->of_node[kind][row->stack];
+			uint32_t cls = classes->of_node[kind][row->stack];
 
-			classes->cost[class] = lode_add_saturating(classes->cost[class], row->cost);
-			classes->events[class] = lode_add_saturating(classes->events[class], row->events);
+			classes->cost[cls] = lode_add_saturating(classes->cost[cls], row->cost);
+			classes->events[cls] = lode_add_saturating(classes->events[cls], row->events);
 		}
 	return 0;
 }
@@ -106,8 +106,8 @@ static int list_members(struct lode_coverage_classes *classes)
 	classes->starts = lode_calloc(classes->count + 2, sizeof(*classes->starts));
 	if (!next || !classes->starts)
 		goto fail;
-	for (size_t class = 1; class < tree->count; class++)
-		for (uint32_t at = (uint32_t)class; at; at = tree->nodes[at].parent)
+	for (size_t cls = 1; cls < tree->count; cls++)
+		for (uint32_t at = (uint32_t)cls; at; at = tree->nodes[at].parent)
 			classes->starts[tree->nodes[at].frame + 1]++;
 	for (size_t i = 0; i < classes->count; i++) {
 		classes->starts[i + 1] += classes->starts[i];
@@ -116,9 +116,9 @@ static int list_members(struct lode_coverage_classes *classes)
 	classes->members = lode_calloc(classes->starts[classes->count] + 1, sizeof(*classes->members));
 	if (!classes->members)
 		goto fail;
-	for (size_t class = 1; class < tree->count; class++)
-		for (uint32_t at = (uint32_t)class; at; at = tree->nodes[at].parent)
-			classes->members[next[tree->nodes[at].frame]++] = (uint32_t)class;
+	for (size_t cls = 1; cls < tree->count; cls++)
+		for (uint32_t at = (uint32_t)cls; at; at = tree->nodes[at].parent)
+			classes->members[next[tree->nodes[at].frame]++] = (uint32_t)cls;
 	lode_free(next);
 	return 0;
 fail:
@@ -148,12 +148,12 @@ static void place_rows(struct sorted_rows *sorted, size_t *next, const struct lo
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
 		for (size_t i = 0; i < area->rows[kind].count; i++) {
 			const struct lode_area_row *row = &area->rows[kind].items[i];
-			uint32_t class = classes->of_node[kind][row->stack];
+			uint32_t cls = classes->of_node[kind][row->stack];
 			size_t at;
 
-			if (!class)
+			if (!cls)
 				continue;
-			at = next[class]++;
+			at = next[cls]++;
 			sorted->rows[at] = row;
 			sorted->kinds[at] = (uint8_t)kind;
 		}
@@ -171,9 +171,9 @@ static int sort_rows(struct sorted_rows *sorted, const struct lode_coverage_clas
 		for (size_t i = 0; i < area->rows[kind].count; i++)
 			sorted->starts[classes->of_node[kind][area->rows[kind].items[i].stack] + 1]++;
 	sorted->starts[1] = 0; /* those of class 0 are not kept */
-	for (size_t class = 1; class < count; class++) {
-		sorted->starts[class + 1] += sorted->starts[class];
-		next[class] = sorted->starts[class];
+	for (size_t cls = 1; cls < count; cls++) {
+		sorted->starts[cls + 1] += sorted->starts[cls];
+		next[cls] = sorted->starts[cls];
 	}
 	sorted->rows = lode_calloc(sorted->starts[count] + 1, sizeof(*sorted->rows));
 	sorted->kinds = lode_alloc(sorted->starts[count] + 1);
@@ -188,13 +188,13 @@ fail:
 }
 
 /* Adds up the rows of an item's classes by stream. `by_stream` is zero before and after. */
-static int add_revealings(struct lode_coverage_classes *classes, uint32_t item,
-			  const struct sorted_rows *sorted, struct lode_revealing *by_stream, size_t streams)
+static int add_revealings(struct lode_coverage_classes *classes, uint32_t item, const struct sorted_rows *sorted,
+			  struct lode_revealing *by_stream, size_t streams)
 {
 	for (size_t m = classes->starts[item]; m < classes->starts[item + 1]; m++) {
-		uint32_t class = classes->members[m];
+		uint32_t cls = classes->members[m];
 
-		for (size_t i = sorted->starts[class]; i < sorted->starts[class + 1]; i++) {
+		for (size_t i = sorted->starts[cls]; i < sorted->starts[cls + 1]; i++) {
 			struct lode_revealing *sum = &by_stream[sorted->rows[i]->stream];
 			uint64_t *cost = &sum->cost[sorted->kinds[i]];
 
@@ -205,8 +205,8 @@ static int add_revealings(struct lode_coverage_classes *classes, uint32_t item,
 	for (uint32_t stream = 0; stream < streams; stream++) {
 		if (!by_stream[stream].events)
 			continue;
-		if (lode_grow(&classes->revealings, &classes->revealing_capacity,
-			      classes->revealing_count + 1, sizeof(*classes->revealings)) < 0)
+		if (lode_grow(&classes->revealings, &classes->revealing_capacity, classes->revealing_count + 1,
+			      sizeof(*classes->revealings)) < 0)
 			return LODE_SYSTEM;
 		by_stream[stream].stream = stream;
 		by_stream[stream].item = item;
@@ -314,8 +314,7 @@ static int put_in_order(struct lode_coverage_classes *classes, const struct lode
 }
 
 int lode_coverage_classes_make(struct lode_coverage_classes *classes, const struct lode_area *area,
-			       const struct lode_signatures *signatures, struct lode_covering *items,
-			       size_t count)
+			       const struct lode_signatures *signatures, struct lode_covering *items, size_t count)
 {
 	int code;
 
@@ -378,21 +377,20 @@ void lode_covered_release(struct lode_covered *covered)
 	memset(covered, 0, sizeof(*covered));
 }
 
-int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes,
-			uint32_t item)
+int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes, uint32_t item)
 {
 	if (covered->items[item])
 		return 0;
 	covered->items[item] = 1;
 	covered->left--;
 	for (size_t i = classes->starts[item]; i < classes->starts[item + 1]; i++) {
-		uint32_t class = classes->members[i];
+		uint32_t cls = classes->members[i];
 
-		if (covered->classes[class])
+		if (covered->classes[cls])
 			continue;
-		covered->classes[class] = 1;
-		covered->cost = lode_add_saturating(covered->cost, classes->cost[class]);
-		covered->events = lode_add_saturating(covered->events, classes->events[class]);
+		covered->classes[cls] = 1;
+		covered->cost = lode_add_saturating(covered->cost, classes->cost[cls]);
+		covered->events = lode_add_saturating(covered->events, classes->events[cls]);
 	}
 	return 1;
 }

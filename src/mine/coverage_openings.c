@@ -54,8 +54,8 @@ static int compare_numbers(const void *left, const void *right)
 static void sort_revealed(struct lode_opening_curve *curve)
 {
 	for (size_t i = 0; i < curve->count; i++)
-		qsort(curve->revealed + curve->steps[i].first, curve->steps[i].count,
-		      sizeof(*curve->revealed), compare_numbers);
+		qsort(curve->revealed + curve->steps[i].first, curve->steps[i].count, sizeof(*curve->revealed),
+		      compare_numbers);
 }
 
 /* ---- StackMine ---- */
@@ -74,14 +74,13 @@ static uint64_t gain(const struct lode_coverage_classes *classes, const struct l
 	for (size_t i = classes->stream_starts[stream]; i < classes->stream_starts[stream + 1]; i++) {
 		uint32_t item = classes->revealings[classes->by_stream[i]].item;
 
-		for (size_t k = classes->starts[item]; !covered->items[item] && k < classes->starts[item + 1];
-		     k++) {
-			uint32_t class = classes->members[k];
+		for (size_t k = classes->starts[item]; !covered->items[item] && k < classes->starts[item + 1]; k++) {
+			uint32_t cls = classes->members[k];
 
-			if (covered->classes[class] || seen[class] == turn)
+			if (covered->classes[cls] || seen[cls] == turn)
 				continue;
-			seen[class] = turn;
-			cost = lode_add_saturating(cost, classes->cost[class]);
+			seen[cls] = turn;
+			cost = lode_add_saturating(cost, classes->cost[cls]);
 		}
 	}
 	return cost;
@@ -248,10 +247,8 @@ static void open_at_random(const struct lode_coverage *coverage, const struct lo
 		streams[drawn] = streams[i];
 		streams[i] = stream;
 		for (size_t k = classes->stream_starts[stream]; k < classes->stream_starts[stream + 1]; k++)
-			lode_covered_reveal(covered, classes,
-					    classes->revealings[classes->by_stream[k]].item);
-		for (; level < coverage->level_count && covered->cost >= coverage->levels[level].cost;
-		     level++)
+			lode_covered_reveal(covered, classes, classes->revealings[classes->by_stream[k]].item);
+		for (; level < coverage->level_count && covered->cost >= coverage->levels[level].cost; level++)
 			sums[level] += i + 1;
 	}
 }
@@ -304,8 +301,8 @@ int lode_coverage_openings(struct lode_coverage *coverage, const struct lode_are
 		code = make_levels(coverage);
 	for (int opening = LODE_OPENING_GREEDY_TOTAL; !code && opening < LODE_OPENINGS; opening++) {
 		lode_covered_clear(&covered, classes);
-		code = open_by_weight(&coverage->curves[opening], classes, &covered, area,
-				      coverage->from_symptoms, (enum lode_opening)opening);
+		code = open_by_weight(&coverage->curves[opening], classes, &covered, area, coverage->from_symptoms,
+				      (enum lode_opening)opening);
 	}
 	for (int opening = 0; !code && opening < LODE_OPENINGS; opening++) {
 		sort_revealed(&coverage->curves[opening]);

@@ -40,8 +40,8 @@ static void add_sums(struct lode_signatures *signatures, const struct lode_signa
 	}
 }
 
-void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus,
-			      const char *id, const struct lode_stream *stream)
+void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus, const char *id,
+			      const struct lode_stream *stream)
 {
 	struct lode_import_match item = { .path = NULL };
 	int code;
@@ -52,8 +52,8 @@ void lode_import_match_stream(struct lode_import_matching *matching, struct lode
 	code = lode_signatures_match(&matching->signatures, stream, &item.matches, &matching->error);
 	if (!code && !(item.path = lode_corpus_stream_path(corpus, id, &matching->error)))
 		code = LODE_SYSTEM;
-	if (!code && lode_grow(&matching->items, &matching->capacity, matching->count + 1,
-			       sizeof(*matching->items)) < 0)
+	if (!code &&
+	    lode_grow(&matching->items, &matching->capacity, matching->count + 1, sizeof(*matching->items)) < 0)
 		code = lode_fail_memory(&matching->error);
 	if (code) {
 		lode_free(item.path);
@@ -74,8 +74,7 @@ void lode_import_match_end(struct lode_import_matching *matching, struct lode_co
 	code = lode_catalogue_begin(catalogue, &matching->error);
 	for (size_t i = 0; !code && i < matching->count; i++)
 		code = lode_catalogue_put_matches(catalogue, matching->items[i].id, matching->items[i].path,
-						  matching->signatures.newest,
-						  matching->items[i].matches.items,
+						  matching->signatures.newest, matching->items[i].matches.items,
 						  matching->items[i].matches.count, &matching->error);
 	if (!code)
 		lode_catalogue_commit(catalogue, &matching->error);

@@ -23,8 +23,8 @@ struct lode_import_matching {
 /* Loads the signatures of a corpus, the first time it is called. Costs next to nothing when there are none. */
 void lode_import_match_begin(struct lode_import_matching *matching, struct lode_corpus *corpus);
 /* Matches a stream that was just added under `id`. */
-void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus,
-			      const char *id, const struct lode_stream *stream);
+void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus, const char *id,
+			      const struct lode_stream *stream);
 /* Keeps what was found. */
 void lode_import_match_end(struct lode_import_matching *matching, struct lode_corpus *corpus);
 void lode_import_match_release(struct lode_import_matching *matching);

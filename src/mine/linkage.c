@@ -28,10 +28,10 @@ __extension__ typedef unsigned __int128 wide;
 #define TOLD 256
 
 struct row {
-	uint64_t sum;     /* of the best pair */
-	uint64_t pairs;   /* that it is the sum of */
-	uint32_t best;    /* the other cluster; LODE_NONE: there is none */
-	uint32_t size;    /* 0: joined to another */
+	uint64_t sum;      /* of the best pair */
+	uint64_t pairs;    /* that it is the sum of */
+	uint32_t best;     /* the other cluster; LODE_NONE: there is none */
+	uint32_t size;     /* 0: joined to another */
 	uint32_t outdated; /* the best may be worse than remembered, or gone */
 };
 
@@ -43,8 +43,7 @@ struct linkage {
 
 static uint64_t *sum_of(const struct linkage *linkage, size_t i, size_t j)
 {
-	return &linkage->sums[i < j ? lode_pair_place(linkage->count, i, j)
-				    : lode_pair_place(linkage->count, j, i)];
+	return &linkage->sums[i < j ? lode_pair_place(linkage->count, i, j) : lode_pair_place(linkage->count, j, i)];
 }
 
 /* Whether sum / pairs is a higher average than that of the other. */
@@ -102,8 +101,8 @@ static void join(struct linkage *linkage, size_t a, size_t b)
 	find_best(linkage, a);
 }
 
-static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders,
-		    const struct lode_progress *progress, struct lode_error *error)
+static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders, const struct lode_progress *progress,
+		    struct lode_error *error)
 {
 	size_t highest;
 

@@ -16,9 +16,11 @@ int lode_marks_add(const struct lode_matcher *matcher, const struct lode_pattern
 	int code = by_order ? 0 : LODE_SYSTEM;
 
 	for (size_t i = first; !code && i < first + count; i++) {
-		code = lode_matcher_find(matcher, lode_pattern_frames(patterns, i), patterns->items[i].length, &matches);
+		code = lode_matcher_find(matcher, lode_pattern_frames(patterns, i), patterns->items[i].length,
+					 &matches);
 		for (size_t k = 0; !code && k < matches.count; k++)
-			memset(by_order + matches.items[k].first, 1, matches.items[k].last - matches.items[k].first);
+			memset(by_order + matches.items[k].first, 1,
+			       matches.items[k].last - matches.items[k].first);
 	}
 	for (size_t node = 0; !code && node < matcher->nodes; node++)
 		marks[node] |= by_order[matcher->order[node]];

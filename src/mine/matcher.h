@@ -29,7 +29,7 @@ struct lode_matches {
 	struct lode_match *items; /* rising, apart from one another */
 	size_t count;
 	size_t capacity;
-	struct lode_match *spare;  /* room for the next step */
+	struct lode_match *spare; /* room for the next step */
 	size_t spare_capacity;
 };
 

@@ -163,8 +163,7 @@ static int put_frames_in_order(struct lode_patterns *patterns)
 }
 
 /* Every so many comparisons the progress callback is asked whether to go on. */
-static int is_time_to_stop(struct chains *chains, const struct lode_progress *progress, size_t done,
-			   size_t all)
+static int is_time_to_stop(struct chains *chains, const struct lode_progress *progress, size_t done, size_t all)
 {
 	if (chains->compared < COMPARISONS_BETWEEN_WORDS)
 		return 0;
@@ -172,8 +171,8 @@ static int is_time_to_stop(struct chains *chains, const struct lode_progress *pr
 	return lode_progress_tell(progress, "dropping contained patterns", "patterns", done, all);
 }
 
-static int keep_maximal(struct lode_patterns *patterns, uint32_t min_length,
-			const struct lode_progress *progress, struct chains *chains)
+static int keep_maximal(struct lode_patterns *patterns, uint32_t min_length, const struct lode_progress *progress,
+			struct chains *chains)
 {
 	size_t kept = 0;
 	int stopped = 0;

@@ -35,16 +35,18 @@ int lode_mine_threshold(const char *text, uint64_t cost, uint64_t *threshold, st
 
 		if (share < 0)
 			return lode_fail(error, LODE_USAGE,
-					 "'%s' is no share of the cost; write a threshold as '1%%' or as '30s'", text);
+					 "'%s' is no share of the cost; write a threshold as '1%%' or as '30s'",
+					 text);
 		*threshold = (uint64_t)(share * (double)cost);
 		*threshold += !*threshold;
 	} else {
 		code = lode_duration_parse_in("--threshold", text, threshold, error);
 	}
 	if (!code && !*threshold)
-		return lode_fail(error, LODE_USAGE,
-				 "a threshold of 0 would ask for every subsequence of every stack; give one such as '1%%' "
-				 "or '30s'");
+		return lode_fail(
+			error, LODE_USAGE,
+			"a threshold of 0 would ask for every subsequence of every stack; give one such as '1%%' "
+			"or '30s'");
 	return code;
 }
 
@@ -56,10 +58,11 @@ int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, stru
 	int code;
 
 	if (!comma || share < 0)
-		return lode_fail(error, LODE_USAGE,
-				 "'%s' is no impact; write '10%%,300ms' for a bug that costs 300 ms on average in 10 %% "
-				 "of the streams",
-				 text);
+		return lode_fail(
+			error, LODE_USAGE,
+			"'%s' is no impact; write '10%%,300ms' for a bug that costs 300 ms on average in 10 %% "
+			"of the streams",
+			text);
 	code = lode_duration_parse_in(text, comma + 1, &cost, error);
 	if (code)
 		return code;
@@ -80,8 +83,7 @@ static void id_of_bytes(const struct lode_buffer *bytes, char id[LODE_ID])
 	id[LODE_ID - 1] = '\0';
 }
 
-int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length,
-		     char id[LODE_ID])
+int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length, char id[LODE_ID])
 {
 	struct lode_buffer text = { 0 };
 	int code;
@@ -242,9 +244,11 @@ static void measure_pattern(void *context, size_t i)
 {
 	struct measuring *measuring = context;
 	struct lode_mined *mined = measuring->mined;
-	struct lode_sequence sequence = { lode_pattern_frames(&mined->patterns, i), mined->patterns.items[i].length };
+	struct lode_sequence sequence = { lode_pattern_frames(&mined->patterns, i),
+					  mined->patterns.items[i].length };
 	struct lode_mined_group *group = &mined->pattern_groups[i];
-	int code = lode_sequence_id(&measuring->area->dictionary.frames, sequence.frames, sequence.length, group->id);
+	int code =
+		lode_sequence_id(&measuring->area->dictionary.frames, sequence.frames, sequence.length, group->id);
 
 	if (!code)
 		code = lode_ranking_measure(measuring->ranking, &sequence, 1, 0, &group->metrics, NULL);
@@ -266,8 +270,8 @@ static int measure_members(struct measuring *measuring, const struct lode_cluste
 		sequences[i] = (struct lode_sequence){ lode_pattern_frames(&mined->patterns, pattern),
 						       mined->patterns.items[pattern].length };
 	}
-	code = lode_ranking_measure(measuring->ranking, sequences, cluster->count, 1,
-				    &group->metrics, &group->shares);
+	code = lode_ranking_measure(measuring->ranking, sequences, cluster->count, 1, &group->metrics,
+				    &group->shares);
 	lode_free(sequences);
 	return code;
 }
@@ -447,8 +451,8 @@ static int cluster_alike(struct measuring *measuring, struct watch *watch, struc
 	const struct lode_dictionary *dictionary = &measuring->area->dictionary;
 	struct lode_mined *mined = measuring->mined;
 	struct lode_progress progress = { watch_progress, watch };
-	struct lode_call_counts *counts = lode_call_counts_make(&dictionary->tree, measuring->area->occurrences,
-								dictionary->frames.count);
+	struct lode_call_counts *counts =
+		lode_call_counts_make(&dictionary->tree, measuring->area->occurrences, dictionary->frames.count);
 	int code;
 
 	if (!counts)

@@ -49,7 +49,7 @@ struct lode_mined {
 	struct lode_mined_group *cluster_groups; /* beside clusters */
 	uint32_t **common;                       /* beside clusters: frames that all their patterns share */
 	uint32_t *common_length;
-	struct lode_words *words;                /* of the area's frames, for those who show alignments */
+	struct lode_words *words; /* of the area's frames, for those who show alignments */
 	struct lode_mine_timing timing;
 };
 
@@ -67,7 +67,6 @@ int lode_mine(const struct lode_area *area, const struct lode_mine_options *opti
 void lode_mined_release(struct lode_mined *mined);
 
 /* The id of a sequence of frames: of their texts, so that it does not depend on numbers. 0 or LODE_SYSTEM. */
-int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length,
-		     char id[LODE_ID]);
+int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length, char id[LODE_ID]);
 
 #endif

@@ -15,17 +15,17 @@
 
 struct lode_miner_input {
 	const struct lode_stack_tree *tree;
-	const uint64_t *cost;    /* by node: what events with exactly this stack cost; sums stop at UINT64_MAX */
-	uint64_t threshold;      /* at least 1 */
-	uint32_t min_length;     /* shorter patterns are left out of the result; 0 or 1: none are */
-	uint32_t max_length;     /* patterns up to this length are looked for, maximal among those; 0: no limit */
-	uint64_t max_patterns;   /* stop when so many were found, 0: no limit */
-	unsigned jobs;           /* 0: one a processor */
+	const uint64_t *cost;  /* by node: what events with exactly this stack cost; sums stop at UINT64_MAX */
+	uint64_t threshold;    /* at least 1 */
+	uint32_t min_length;   /* shorter patterns are left out of the result; 0 or 1: none are */
+	uint32_t max_length;   /* patterns up to this length are looked for, maximal among those; 0: no limit */
+	uint64_t max_patterns; /* stop when so many were found, 0: no limit */
+	unsigned jobs;         /* 0: one a processor */
 	const struct lode_progress *progress;
 };
 
 struct lode_pattern {
-	size_t first;    /* of its frames in `frames` */
+	size_t first; /* of its frames in `frames` */
 	uint32_t length;
 	uint32_t unused; /* 0 */
 	uint64_t cost;
@@ -41,11 +41,11 @@ struct lode_patterns {
 	struct lode_pattern *items; /* by cost, largest first; then by length, longest first; then by frame numbers */
 	size_t count;
 	size_t capacity;
-	uint32_t *frames;           /* of all patterns, root first */
+	uint32_t *frames; /* of all patterns, root first */
 	size_t frame_count;
 	size_t frame_capacity;
 	enum lode_miner_end end;
-	uint64_t prefixes;          /* that were looked at, to tell how hard it was */
+	uint64_t prefixes; /* that were looked at, to tell how hard it was */
 };
 
 /*

@@ -15,11 +15,11 @@
 struct links {
 	const struct lode_stack_node *nodes;
 	size_t count;
-	uint64_t *cost;    /* by node: of all stacks through it */
-	uint32_t *child;   /* by node: the first that costs anything, or LODE_NONE */
+	uint64_t *cost;  /* by node: of all stacks through it */
+	uint32_t *child; /* by node: the first that costs anything, or LODE_NONE */
 	uint32_t *sibling;
-	uint32_t *places;  /* by depth: preorder number of the node on the path */
-	size_t labels;     /* largest frame number and 1 */
+	uint32_t *places; /* by depth: preorder number of the node on the path */
+	size_t labels;    /* largest frame number and 1 */
 	size_t height;
 };
 

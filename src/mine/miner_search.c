@@ -45,8 +45,8 @@
 #include <string.h>
 
 /* Nodes looked at between two words to the progress callback: some milliseconds. */
-#define WORK_BETWEEN_WORDS  (1u << 20)
-#define WORK_OF_A_PREFIX    128
+#define WORK_BETWEEN_WORDS (1u << 20)
+#define WORK_OF_A_PREFIX   128
 /* Nodes looked at between two gifts to other threads. */
 #define WORK_BETWEEN_SHARES 20000u
 /* Visited prefixes that are kept, in all threads together: 128 MiB. */
@@ -251,8 +251,7 @@ static int begin(struct miner_worker *worker, struct miner_level *level)
 }
 
 /* Extends the prefix of `level` by a label of its tree; what comes of it goes to `next`. Returns as begin. */
-static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next,
-		  uint32_t label)
+static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next, uint32_t label)
 {
 	struct miner_pool *pool = worker->pool;
 	uint32_t name = level->tree.label[label].name;
@@ -291,8 +290,7 @@ static int reserve_level(struct miner_worker *worker, size_t depth)
 }
 
 /* A task with the last `count` labels of a level; NULL when memory has run out. */
-static struct miner_task *split(const struct miner_worker *worker, const struct miner_level *level,
-				uint32_t count)
+static struct miner_task *split(const struct miner_worker *worker, const struct miner_level *level, uint32_t count)
 {
 	struct miner_task *task = lode_calloc(1, sizeof(*task));
 	struct miner_level *part;

@@ -36,15 +36,15 @@ struct miner_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct miner_task *tasks;
-	unsigned busy;         /* threads that have a task */
-	atomic_int hungry;     /* threads that wait for a task, less the tasks that wait for a thread */
-	atomic_int stop;       /* set once: everyone ends */
-	int code;              /* 0, or what failed */
+	unsigned busy;     /* threads that have a task */
+	atomic_int hungry; /* threads that wait for a task, less the tasks that wait for a thread */
+	atomic_int stop;   /* set once: everyone ends */
+	int code;          /* 0, or what failed */
 	enum lode_miner_end end;
 	atomic_uint_fast64_t prefixes;
 	pthread_mutex_t telling; /* held while calling the progress callback */
 	const struct lode_miner_input *input;
-	uint32_t root_nodes;   /* of the tree of all stacks, the largest there is */
+	uint32_t root_nodes; /* of the tree of all stacks, the largest there is */
 	uint32_t root_labels;
 	uint32_t root_height;
 	uint32_t longest;      /* max_length, or UINT32_MAX */
@@ -58,18 +58,18 @@ struct miner_worker {
 	struct miner_pool *pool;
 	struct miner_room room;
 	struct miner_level *levels;
-	size_t level_count;    /* those that were ever used */
+	size_t level_count; /* those that were ever used */
 	size_t level_capacity;
-	size_t depth;          /* the level that is worked on */
+	size_t depth; /* the level that is worked on */
 	uint32_t *prefix;
 	size_t prefix_capacity;
 	uint32_t length;
 	struct lode_arena arena; /* of visited prefixes; lives until all threads have ended */
 	struct lode_patterns found;
 	uint64_t prefixes;
-	uint64_t work;         /* nodes looked at */
-	uint64_t tell_at;      /* when to tell the pool next, by `work` */
-	uint64_t share_at;     /* when to give something away next, by `work` */
+	uint64_t work;     /* nodes looked at */
+	uint64_t tell_at;  /* when to tell the pool next, by `work` */
+	uint64_t share_at; /* when to give something away next, by `work` */
 };
 
 /* Takes over `root`, which is to be searched. Returns 0 or LODE_SYSTEM; release in either case. */

@@ -157,9 +157,8 @@ static uint32_t place(struct miner_room *room, uint32_t next, uint32_t parent, u
 			node = loose[node].sibling;
 	if (node != LODE_NONE)
 		return node;
-	loose[next] = (struct miner_loose_node){
-		0, label, parent, LODE_NONE, parent == LODE_NONE ? LODE_NONE : *link
-	};
+	loose[next] =
+		(struct miner_loose_node){ 0, label, parent, LODE_NONE, parent == LODE_NONE ? LODE_NONE : *link };
 	*link = next;
 	return next;
 }
@@ -216,8 +215,7 @@ static uint32_t put_in_order(struct miner_tree *to, uint32_t top, uint32_t count
 	}
 }
 
-int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label,
-		    struct miner_room *room)
+int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, struct miner_room *room)
 {
 	uint32_t nodes = 0;
 
@@ -235,8 +233,8 @@ int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32
 	to->height = 0;
 	for (uint32_t i = 0; i < from->labels; i++)
 		if (room->map[i] != LODE_NONE)
-			to->label[room->map[i]] = (struct miner_label){ .total = room->tally[i].sum,
-									.name = from->label[i].name };
+			to->label[room->map[i]] =
+				(struct miner_label){ .total = room->tally[i].sum, .name = from->label[i].name };
 	nodes = 0;
 	for (uint32_t i = 0; i < to->labels; i++)
 		if (room->top[i] != LODE_NONE)

@@ -9,9 +9,9 @@
 
 /* A node of a tree in preorder; there is none for the empty stack. */
 struct miner_node {
-	uint64_t cost;  /* of all stacks through it */
+	uint64_t cost; /* of all stacks through it */
 	uint32_t label;
-	uint32_t end;   /* one past its subtree */
+	uint32_t end; /* one past its subtree */
 };
 
 /*
@@ -33,7 +33,7 @@ struct miner_tree {
 	uint32_t labels; /* their number */
 	uint32_t height; /* nodes on the longest path */
 	struct miner_node *nodes;
-	uint32_t *next;  /* by topmost node: the next topmost node of its label, or LODE_NONE */
+	uint32_t *next; /* by topmost node: the next topmost node of its label, or LODE_NONE */
 	struct miner_label *label;
 	size_t node_capacity;
 	size_t label_capacity;
@@ -56,9 +56,9 @@ struct miner_loose_node {
 
 /* What a survey finds out about a label. */
 struct miner_sight {
-	double high;         /* cost of its topmost nodes, less the deeper they are */
-	uint32_t last;       /* its last topmost node so far */
-	uint16_t on_path;    /* whether it is on the path to the current node */
+	double high;      /* cost of its topmost nodes, less the deeper they are */
+	uint32_t last;    /* its last topmost node so far */
+	uint16_t on_path; /* whether it is on the path to the current node */
 	uint16_t above_count;
 };
 
@@ -70,16 +70,16 @@ struct miner_step {
 
 /* What one thread needs to make trees out of trees up to a size. */
 struct miner_room {
-	struct miner_tally *tally;      /* by label of the source */
-	uint32_t *last_end;             /* by the same: where the subtree of the last topmost node ends */
-	uint32_t *map;                  /* by the same: label in the new tree, or LODE_NONE */
-	uint32_t *top;                  /* by label of the new tree: its node right below the root */
-	struct miner_sight *sight;      /* by label of the tree that is surveyed */
-	uint32_t *above;                /* by the same: labels above all its topmost nodes so far */
+	struct miner_tally *tally; /* by label of the source */
+	uint32_t *last_end;        /* by the same: where the subtree of the last topmost node ends */
+	uint32_t *map;             /* by the same: label in the new tree, or LODE_NONE */
+	uint32_t *top;             /* by label of the new tree: its node right below the root */
+	struct miner_sight *sight; /* by label of the tree that is surveyed */
+	uint32_t *above;           /* by the same: labels above all its topmost nodes so far */
 	struct miner_loose_node *loose;
-	struct miner_step *path;        /* by depth */
-	uint64_t all_weight;            /* as counted last: cost of all nodes of labels that stay */
-	uint32_t kept;                  /* as counted last: labels that stay */
+	struct miner_step *path; /* by depth */
+	uint64_t all_weight;     /* as counted last: cost of all nodes of labels that stay */
+	uint32_t kept;           /* as counted last: labels that stay */
 };
 
 /* Returns 0 or LODE_SYSTEM; release in either case. */
@@ -97,8 +97,7 @@ int miner_tree_reserve(struct miner_tree *tree, size_t nodes, size_t labels);
 uint32_t miner_tree_count(const struct miner_tree *from, uint32_t label, uint64_t threshold,
 			  struct miner_room *room);
 /* Makes `to` of what miner_tree_count has counted last. Returns 0 or LODE_SYSTEM. */
-int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label,
-		    struct miner_room *room);
+int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, struct miner_room *room);
 /* Cuts off the first `count` nodes, each of which is the only child of the one before. */
 void miner_tree_cut(struct miner_tree *tree, uint32_t count);
 /* Takes the costs of all labels from what was counted last, of this tree and with no label to drop. */

@@ -17,9 +17,9 @@
 struct numbering {
 	struct lode_names *names;
 	const struct lode_words *words;
-	uint32_t *of_group;         /* by word group: its name, or LODE_NONE */
-	struct lode_index unknown;  /* of unknown frames */
-	uint32_t *frame;            /* by name: the unknown frame, or LODE_NONE */
+	uint32_t *of_group;        /* by word group: its name, or LODE_NONE */
+	struct lode_index unknown; /* of unknown frames */
+	uint32_t *frame;           /* by name: the unknown frame, or LODE_NONE */
 	size_t frame_capacity;
 };
 
@@ -57,8 +57,8 @@ static uint32_t name_frame(struct numbering *numbering, uint32_t frame)
 	if (group == LODE_NONE)
 		return name_unknown(numbering, frame);
 	if (numbering->of_group[group] == LODE_NONE)
-		numbering->of_group[group] = add_name(numbering, lode_words_of_group(numbering->words, group),
-						      LODE_NONE);
+		numbering->of_group[group] =
+			add_name(numbering, lode_words_of_group(numbering->words, group), LODE_NONE);
 	return numbering->of_group[group];
 }
 
@@ -125,8 +125,7 @@ static int list_by_word(struct lode_names *names, size_t words)
 	return 0;
 }
 
-int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns,
-		    const struct lode_words *words)
+int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns, const struct lode_words *words)
 {
 	memset(names, 0, sizeof(*names));
 	if (name_frames(names, patterns, words) < 0)
@@ -143,8 +142,7 @@ void lode_names_release(struct lode_names *names)
 	memset(names, 0, sizeof(*names));
 }
 
-size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common,
-		       struct lode_near_name *near)
+size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common, struct lode_near_name *near)
 {
 	const struct lode_word_group *own = &names->groups[name];
 	size_t count = 0;

@@ -14,7 +14,7 @@ struct lode_names {
 	struct lode_word_group *groups; /* by name: its words */
 	size_t count;
 	size_t capacity;
-	size_t *starts;                 /* by word, one more than words: names with it in `having` */
+	size_t *starts; /* by word, one more than words: names with it in `having` */
 	struct lode_name_with_word *having;
 };
 
@@ -24,8 +24,7 @@ struct lode_name_with_word {
 };
 
 /* Returns 0 or LODE_SYSTEM. `words` must outlive it. Release in either case. */
-int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns,
-		    const struct lode_words *words);
+int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns, const struct lode_words *words);
 void lode_names_release(struct lode_names *names);
 
 struct lode_near_name {

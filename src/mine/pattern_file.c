@@ -36,13 +36,13 @@ struct parser {
 	const char *name;
 	const char *text;
 	size_t size;
-	size_t start;      /* of this line */
-	size_t next;       /* line */
-	uint64_t line;     /* number of this one */
+	size_t start;  /* of this line */
+	size_t next;   /* line */
+	uint64_t line; /* number of this one */
 	enum form form;
-	int in_pattern;    /* frames may follow */
+	int in_pattern;        /* frames may follow */
 	uint64_t pattern_line; /* where it began */
-	uint32_t *sequence; /* its frames so far */
+	uint32_t *sequence;    /* its frames so far */
 	size_t length;
 	size_t capacity;
 	struct lode_buffer unescaped;
@@ -183,8 +183,7 @@ static int end_group(struct parser *parser)
 
 	if (!code && group && !group->count)
 		code = fail_at(parser, group->line,
-			       "a %s without a pattern; write 'pattern' and its frames below it",
-			       group->type);
+			       "a %s without a pattern; write 'pattern' and its frames below it", group->type);
 	return code;
 }
 
@@ -230,8 +229,8 @@ static int add_frame(struct parser *parser, struct piece line)
 		return FAIL(parser, "a pattern of more than %d frames, which no stack has; shorten it",
 			    LODE_STACK_DEPTH_LIMIT);
 	frame = lode_frames_parse(parser->frames, text.at, text.size);
-	if (frame == LODE_NONE || lode_grow(&parser->sequence, &parser->capacity, parser->length + 1,
-					    sizeof(*parser->sequence)) < 0)
+	if (frame == LODE_NONE ||
+	    lode_grow(&parser->sequence, &parser->capacity, parser->length + 1, sizeof(*parser->sequence)) < 0)
 		return lode_fail_memory(parser->error);
 	parser->sequence[parser->length++] = frame;
 	return 0;
@@ -271,8 +270,7 @@ static int set_state(struct parser *parser, struct piece value, const char **fie
 	*field = choose(value, states);
 	if (*field)
 		return 0;
-	return FAIL(parser, "'%.*s' is not a state; write 'open', 'fixed' or 'ignored'", shown(value),
-		    value.at);
+	return FAIL(parser, "'%.*s' is not a state; write 'open', 'fixed' or 'ignored'", shown(value), value.at);
 }
 
 static int set_kind(struct parser *parser, struct piece value, const char **field)
@@ -348,8 +346,7 @@ static int set_attribute(struct parser *parser, const struct attribute *attribut
 			    group->type);
 	field = (const char **)((char *)group + attribute->offset);
 	if (*field)
-		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword,
-			    group->type);
+		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword, group->type);
 	if (!value.size)
 		return FAIL(parser, "'%s' needs a value behind it", attribute->keyword);
 	return attribute->set(parser, value, field);
@@ -396,8 +393,8 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 			    "bug, state, since, kind or made",
 			    shown(word), word.at);
 	if (!type && rest.size)
-		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line",
-			    shown(rest), rest.at);
+		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line", shown(rest),
+			    rest.at);
 	if (!type)
 		return begin_pattern(parser);
 	if (!rest.size)
@@ -487,9 +484,12 @@ static int take_lines(struct parser *parser)
 int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, const char *text, size_t size,
 			    struct lode_frames *frames, struct lode_error *error)
 {
-	struct parser parser = {
-		.file = file, .frames = frames, .error = error, .name = name, .text = text, .size = size
-	};
+	struct parser parser = { .file = file,
+				 .frames = frames,
+				 .error = error,
+				 .name = name,
+				 .text = text,
+				 .size = size };
 	int code;
 
 	memset(file, 0, sizeof(*file));
@@ -514,8 +514,8 @@ int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, str
 		return code;
 	code = lode_input_whole(input, &bytes, &size, error);
 	if (!code)
-		code = lode_pattern_file_parse(file, lode_input_name(input), (const char *)bytes, size,
-					       frames, error);
+		code = lode_pattern_file_parse(file, lode_input_name(input), (const char *)bytes, size, frames,
+					       error);
 	lode_input_close(input);
 	return code;
 }

@@ -32,8 +32,7 @@
 
 /* A group of patterns with what is said of it. Texts live in the file's arena; NULL: not said. */
 struct lode_pattern_group {
-	const char
-		*type; /* "signature", "cluster", or "" for bare patterns, which are the file's first group */
+	const char *type; /* "signature", "cluster", or "" for bare patterns, which are the file's first group */
 	const char *name; /* what follows it */
 	const char *bug;
 	const char *state; /* "open", "fixed", "ignored" */

@@ -9,16 +9,15 @@
 #include <unistd.h>
 
 /* Takes what `id` names if it begins as wanted; LODE_USAGE when another thing was found already. */
-static int take(struct lode_pattern_choice *choice, const struct lode_pattern_choice *found,
-		const char *wanted, struct lode_error *error)
+static int take(struct lode_pattern_choice *choice, const struct lode_pattern_choice *found, const char *wanted,
+		struct lode_error *error)
 {
 	if (choice->type && strcmp(choice->id, found->id) == 0)
 		return 0; /* a cluster of one pattern may be called like it */
 	if (choice->type)
-		return lode_fail(
-			error, LODE_USAGE,
-			"'%s' is the beginning of more than one id, such as %s and %s; give more of it",
-			wanted, choice->id, found->id);
+		return lode_fail(error, LODE_USAGE,
+				 "'%s' is the beginning of more than one id, such as %s and %s; give more of it",
+				 wanted, choice->id, found->id);
 	*choice = *found;
 	return 0;
 }
@@ -32,8 +31,7 @@ static int choose_group(const struct lode_pattern_file *file, const char *wanted
 	for (int exact = 1; exact >= 0 && !choice->type; exact--)
 		for (size_t i = 0; !code && i < file->count; i++) {
 			const struct lode_pattern_group *group = &file->groups[i];
-			struct lode_pattern_choice found = { "cluster", "", group, group->first,
-							     group->count };
+			struct lode_pattern_choice found = { "cluster", "", group, group->first, group->count };
 
 			if (!group->name || strncmp(group->name, wanted, strlen(wanted)) != 0 ||
 			    (exact && strcmp(group->name, wanted) != 0))
@@ -63,9 +61,8 @@ static int choose_pattern(const struct lode_pattern_file *file, const struct lod
 	return code;
 }
 
-int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_frames *frames,
-			const char *path, const char *wanted, struct lode_pattern_choice *choice,
-			struct lode_error *error)
+int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_frames *frames, const char *path,
+			const char *wanted, struct lode_pattern_choice *choice, struct lode_error *error)
 {
 	int code;
 
@@ -75,8 +72,8 @@ int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_
 		code = choose_pattern(file, frames, wanted, choice, error);
 	if (!code && !choice->type)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: has no cluster or pattern '%s'; run 'lode mine' first to get new ids",
-				 path, wanted);
+				 "%s: has no cluster or pattern '%s'; run 'lode mine' first to get new ids", path,
+				 wanted);
 	return code;
 }
 
@@ -90,8 +87,8 @@ int lode_mined_file_read(struct lode_pattern_file *file, const char *corpus, str
 	if (!path)
 		return lode_fail_memory(error);
 	if (access(path, F_OK) < 0)
-		code = lode_fail(error, LODE_USAGE, "%s: has not been mined yet; run 'lode mine %s' first",
-				 corpus, corpus);
+		code = lode_fail(error, LODE_USAGE, "%s: has not been mined yet; run 'lode mine %s' first", corpus,
+				 corpus);
 	else
 		code = lode_pattern_file_read(file, path, frames, error);
 	lode_free(path);
@@ -111,7 +108,8 @@ static void write_clusters(const struct lode_mined *mined, const char *kind, con
 		if (kind)
 			lode_pattern_line_write("kind", kind, buffer);
 		for (size_t k = 0; k < cluster->count; k++)
-			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k], frames, buffer);
+			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k], frames,
+					   buffer);
 	}
 }
 

@@ -21,9 +21,8 @@ struct lode_pattern_choice {
  * patterns; a group that is called just so comes first. `path` is for messages.
  * None, or more than one that begins so: LODE_USAGE and a sentence.
  */
-int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_frames *frames,
-			const char *path, const char *wanted, struct lode_pattern_choice *choice,
-			struct lode_error *error);
+int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_frames *frames, const char *path,
+			const char *wanted, struct lode_pattern_choice *choice, struct lode_error *error);
 /* Reads CORPUS/mined.txt; where there is none the sentence says to mine first. */
 int lode_mined_file_read(struct lode_pattern_file *file, const char *corpus, struct lode_frames *frames,
 			 struct lode_error *error);

@@ -25,9 +25,9 @@ struct lode_ranking {
 	const struct lode_area_row *rows;
 	size_t row_count;
 	size_t streams;
-	uint32_t *starts;    /* by preorder number, one more than nodes: its rows in `order` */
-	uint32_t *order;     /* numbers of rows, by preorder number of their stacks */
-	wide *cost_before;   /* by place in `order`, one more than rows */
+	uint32_t *starts;  /* by preorder number, one more than nodes: its rows in `order` */
+	uint32_t *order;   /* numbers of rows, by preorder number of their stacks */
+	wide *cost_before; /* by place in `order`, one more than rows */
 	wide *events_before;
 };
 
@@ -282,9 +282,8 @@ static int find_interval(const struct lode_ranking *ranking, const struct lode_s
 	return 0;
 }
 
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
-			 size_t count, int interval, struct lode_metrics *metrics,
-			 struct lode_shares *shares)
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+			 int interval, struct lode_metrics *metrics, struct lode_shares *shares)
 {
 	struct intervals intervals = { 0 };
 	struct lode_shares own = { 0 };

@@ -21,14 +21,14 @@ enum lode_rank {
 const char *lode_rank_name(enum lode_rank rank);
 
 struct lode_metrics {
-	uint64_t cost;    /* ns */
+	uint64_t cost; /* ns */
 	uint64_t events;
 	uint64_t streams;
 	uint64_t average; /* cost / events, rounded; 0 when there are none */
 	uint64_t low;     /* 95 % interval of the total to be expected of as many such streams, */
 	uint64_t high;
-	int sure;         /* where there is one; else both are the cost */
-	double variance;  /* of the cost, by what thinned recordings left out; 0: nothing */
+	int sure;        /* where there is one; else both are the cost */
+	double variance; /* of the cost, by what thinned recordings left out; 0: nothing */
 };
 
 /* What a group costs in one stream. */
@@ -68,9 +68,8 @@ struct lode_sequence {
  * they cost in each stream (zeroed before first use, reused). `interval` 0: no
  * interval (low = high = cost). Threads share a ranking. Returns 0 or LODE_SYSTEM.
  */
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
-			 size_t count, int interval, struct lode_metrics *metrics,
-			 struct lode_shares *shares);
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+			 int interval, struct lode_metrics *metrics, struct lode_shares *shares);
 void lode_shares_release(struct lode_shares *shares);
 
 /* Fewer streams say nothing of others. */

@@ -32,8 +32,8 @@ static uint32_t *map_frames(const struct lode_signatures *signatures, const stru
 	return map;
 }
 
-static int translate(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
-		     uint32_t *sequence, struct lode_patterns *patterns)
+static int translate(const struct lode_signatures *signatures, size_t i, const uint32_t *map, uint32_t *sequence,
+		     struct lode_patterns *patterns)
 {
 	const uint32_t *frames = lode_pattern_frames(&signatures->patterns, i);
 	uint32_t length = signatures->patterns.items[i].length;
@@ -79,8 +79,7 @@ int lode_signatures_cover(const struct lode_signatures *signatures, const struct
 		code = lode_matcher_init(&matcher, &dictionary->tree, dictionary->frames.count);
 	for (size_t i = 0; !code && i < signatures->count; i++)
 		if (signatures->items[i].kinds & 1u << kind)
-			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i],
-					      marks);
+			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
 	lode_matcher_release(&matcher);
 	lode_patterns_release(&patterns);
 	lode_free(starts);
@@ -120,7 +119,8 @@ static void costs_add(struct node_costs *costs, int kind, const struct lode_even
 	for (size_t i = 0; i < events->count; i++) {
 		uint32_t stack = events->stack[i];
 
-		costs->cost[kind][stack] = lode_add_saturating(costs->cost[kind][stack], lode_events_cost(events, i));
+		costs->cost[kind][stack] =
+			lode_add_saturating(costs->cost[kind][stack], lode_events_cost(events, i));
 		costs->events[kind][stack] += lode_events_weight(events, i);
 	}
 }
@@ -144,8 +144,8 @@ static struct lode_signature_match sum(const struct lode_signature *signature, c
 }
 
 /* Marks the nodes whose stacks contain the pattern. */
-static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length,
-		 uint32_t *passed, uint8_t *marks)
+static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length, uint32_t *passed,
+		 uint8_t *marks)
 {
 	passed[0] = 0;
 	for (size_t node = 1; node < tree->count; node++) {
@@ -195,8 +195,7 @@ static int match_costs(const struct lode_signatures *signatures, const struct lo
 		       const struct node_costs *costs, struct lode_signature_matches *matches)
 {
 	struct matching matching = { .signatures = signatures, .tree = &dictionary->tree, .costs = costs };
-	int code = lode_signatures_translate(signatures, &dictionary->frames, &matching.patterns,
-					     &matching.starts);
+	int code = lode_signatures_translate(signatures, &dictionary->frames, &matching.patterns, &matching.starts);
 
 	matching.passed = lode_alloc(dictionary->tree.count * sizeof(*matching.passed));
 	matching.marks = lode_alloc(dictionary->tree.count);
@@ -429,8 +428,7 @@ static int compare_ids(const void *left, const void *right)
 }
 
 /* The sums as the catalogue has them now. */
-static int reload_sums(struct lode_corpus *corpus, struct lode_signatures *signatures,
-		       struct lode_error *error)
+static int reload_sums(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error)
 {
 	struct lode_signature_rows rows;
 	int code = lode_catalogue_signatures(lode_corpus_catalogue(corpus), &rows, error);

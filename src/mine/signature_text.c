@@ -39,8 +39,7 @@ void lode_signature_text_set(const char *text, size_t size, const struct lode_pa
 {
 	size_t at = group->start, behind;
 
-	while (at < group->end && !begins_with(text, size, at, "pattern") &&
-	       !begins_with(text, size, at, keyword))
+	while (at < group->end && !begins_with(text, size, at, "pattern") && !begins_with(text, size, at, keyword))
 		at = line_end(text, size, at);
 	behind = at < group->end && begins_with(text, size, at, keyword) ? line_end(text, size, at) : at;
 	lode_buffer_add(result, text, at);

@@ -32,12 +32,12 @@
 #define TIME_TEXT  21
 
 struct desk {
-	const char *folder;      /* of the corpus */
+	const char *folder; /* of the corpus */
 	struct lode_catalogue *catalogue;
-	char *path;              /* of the text file */
+	char *path; /* of the text file */
 	struct lode_buffer text;
-	int missing;             /* there is no such file; the text was made from the rows */
-	char digest[33];         /* of the text */
+	int missing;     /* there is no such file; the text was made from the rows */
+	char digest[33]; /* of the text */
 	struct lode_signature_rows rows;
 	struct lode_frames frames;
 	struct lode_pattern_file file; /* the text, parsed */
@@ -139,8 +139,8 @@ static int read_descriptor(struct desk *desk, int fd, struct lode_error *error)
 		desk->text.size += (size_t)got;
 		if (desk->text.size > TEXT_LIMIT)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s: is longer than %u MiB, so it is no list of signatures",
-					 desk->path, TEXT_LIMIT >> 20);
+					 "%s: is longer than %u MiB, so it is no list of signatures", desk->path,
+					 TEXT_LIMIT >> 20);
 	}
 	return 0;
 }
@@ -344,14 +344,12 @@ static int take_over(struct desk *desk, struct lode_error *error)
 	int code = 0;
 
 	if (newest < 0 || newest > INT64_MAX / 2)
-		return lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
-			desk->folder);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
+				 desk->folder);
 	for (size_t i = 0; !code && i < desk->rows.count; i++)
 		if (!group_named(desk, desk->rows.items[i].name))
-			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id,
-							       error);
+			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id, error);
 	for (size_t i = 0; !code && i < desk->file.count; i++)
 		code = take_over_group(desk, i, &newest, &patterns, error);
 	if (!code)
@@ -387,8 +385,7 @@ static int take_over_now(struct desk *desk, struct lode_error *error)
 }
 
 /* Does `work` between begin and commit. */
-static int with_lock(struct desk *desk, int (*work)(struct desk *, struct lode_error *),
-		     struct lode_error *error)
+static int with_lock(struct desk *desk, int (*work)(struct desk *, struct lode_error *), struct lode_error *error)
 {
 	int code = lode_catalogue_begin(desk->catalogue, error);
 
@@ -415,8 +412,7 @@ static unsigned kinds_of(const char *kind)
 	return 1u << (strcmp(kind, "run") == 0 ? LODE_RUN : LODE_WAIT);
 }
 
-static int load_group(struct desk *desk, size_t i, struct lode_signatures *signatures,
-		      struct lode_buffer *patterns)
+static int load_group(struct desk *desk, size_t i, struct lode_signatures *signatures, struct lode_buffer *patterns)
 {
 	const struct lode_pattern_group *group = &desk->file.groups[i];
 	const struct lode_signature_row *row = row_named(desk, group->name);
@@ -471,8 +467,7 @@ static int load(struct desk *desk, struct lode_signatures *signatures, struct lo
 	return code ? lode_fail_memory(error) : 0;
 }
 
-int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures,
-			 struct lode_error *error)
+int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error)
 {
 	struct desk desk;
 	int code = desk_open(&desk, lode_corpus_path(corpus), lode_corpus_catalogue(corpus), error);
@@ -546,8 +541,7 @@ static int set_line(struct desk *desk, const char *name, const char *keyword, co
 {
 	struct lode_buffer edited = { 0 };
 
-	lode_signature_text_set(text_of(desk), desk->text.size, group_named(desk, name), keyword, value,
-				&edited);
+	lode_signature_text_set(text_of(desk), desk->text.size, group_named(desk, name), keyword, value, &edited);
 	return replace_text(desk, &edited, error);
 }
 
@@ -581,8 +575,7 @@ static int make(struct desk *desk, const struct lode_signature_change *change, s
 	return replace_text(desk, &edited, error);
 }
 
-static int add_patterns(struct desk *desk, const struct lode_signature_change *change,
-			struct lode_error *error)
+static int add_patterns(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
 {
 	struct lode_buffer lines = { 0 }, edited = { 0 };
 
@@ -606,21 +599,19 @@ static int set_state(struct desk *desk, const struct lode_signature_change *chan
 	return code ? code : set_line(desk, change->name, "since", desk->now, error);
 }
 
-static int change_group(struct desk *desk, const struct lode_signature_change *change,
-			struct lode_error *error)
+static int change_group(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
 {
 	int code = set_state(desk, change, error);
 
 	if (!code && change->bug)
 		code = set_line(desk, change->name, "bug", change->bug, error);
 	if (!code && change->kind)
-		code = set_line(desk, change->name, "kind",
-				strcmp(change->kind, "any") == 0 ? "" : change->kind, error);
+		code = set_line(desk, change->name, "kind", strcmp(change->kind, "any") == 0 ? "" : change->kind,
+				error);
 	return code ? code : add_patterns(desk, change, error);
 }
 
-static int remove_group(struct desk *desk, const struct lode_signature_change *change,
-			struct lode_error *error)
+static int remove_group(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
 {
 	struct lode_buffer edited = { 0 };
 
@@ -634,8 +625,8 @@ static int edit(struct desk *desk, const struct lode_signature_change *change, s
 		return make(desk, change, error);
 	if (!group_named(desk, change->name))
 		return lode_fail(error, LODE_USAGE,
-				 "%s: has no signature '%.200s'; 'lode signatures %s' lists them",
-				 desk->folder, change->name, desk->folder);
+				 "%s: has no signature '%.200s'; 'lode signatures %s' lists them", desk->folder,
+				 change->name, desk->folder);
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		return remove_group(desk, change, error);
 	return change_group(desk, change, error);

@@ -32,19 +32,19 @@ enum lode_signature_state {
 const char *lode_signature_state_name(enum lode_signature_state state);
 
 struct lode_signature {
-	int64_t id;       /* in the catalogue; 0: it is not there, because it cannot be written to */
+	int64_t id; /* in the catalogue; 0: it is not there, because it cannot be written to */
 	const char *name;
-	const char *bug;  /* "" none */
+	const char *bug;   /* "" none */
 	const char *since; /* when it came into its state */
 	const char *made;
 	enum lode_signature_state state;
-	unsigned kinds;   /* 1 << LODE_RUN | 1 << LODE_WAIT: events it can match */
-	size_t first;     /* of its patterns in `patterns` */
+	unsigned kinds; /* 1 << LODE_RUN | 1 << LODE_WAIT: events it can match */
+	size_t first;   /* of its patterns in `patterns` */
 	size_t count;
 
 	/* Where it matches, over all events of all streams, as far as known: see lode_signatures_refresh. */
 	uint64_t streams;
-	uint64_t newer;   /* streams added after `since` */
+	uint64_t newer; /* streams added after `since` */
 	uint64_t events;
 	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT; saturating */
 };
@@ -65,14 +65,14 @@ static inline int lode_signature_is_back(const struct lode_signature *signature)
 const char *lode_signature_kind(const struct lode_signature *signature);
 
 struct lode_signatures {
-	struct lode_signature *items;  /* as they are in the file */
+	struct lode_signature *items; /* as they are in the file */
 	size_t count;
 	struct lode_patterns patterns; /* over `frames` */
 	struct lode_frames frames;
 	struct lode_arena arena;
-	int64_t newest;                /* id given last in the catalogue */
-	char digest[33];               /* of the text */
-	int kept;                      /* the catalogue holds just these */
+	int64_t newest;  /* id given last in the catalogue */
+	char digest[33]; /* of the text */
+	int kept;        /* the catalogue holds just these */
 };
 
 /*
@@ -81,8 +81,7 @@ struct lode_signatures {
  * LODE_BAD_INPUT and a sentence with its line. The caller releases them, whatever
  * is returned.
  */
-int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures,
-			 struct lode_error *error);
+int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error);
 void lode_signatures_release(struct lode_signatures *signatures);
 /* Whether the text file of the corpus in `folder`, if there is one, can be read; takes nothing over. */
 int lode_signatures_check(const char *folder, struct lode_error *error);
@@ -100,9 +99,9 @@ enum lode_signature_verb {
 struct lode_signature_change {
 	enum lode_signature_verb verb;
 	const char *name;
-	const char *bug;   /* NULL: as it was; "": none */
-	const char *state; /* NULL: as it was; new ones are open */
-	const char *kind;  /* NULL: as it was; "run", "wait", "any" */
+	const char *bug;                      /* NULL: as it was; "": none */
+	const char *state;                    /* NULL: as it was; new ones are open */
+	const char *kind;                     /* NULL: as it was; "run", "wait", "any" */
 	const struct lode_patterns *patterns; /* over `frames`; NULL: none */
 	const struct lode_frames *frames;
 };

@@ -32,7 +32,7 @@
 #include <string.h>
 
 #define LANES 8
-#define ONE ((int32_t)LODE_SUB_UNITS)
+#define ONE   ((int32_t)LODE_SUB_UNITS)
 
 /*
  * Patterns longer than this are aligned one by one, without vectors: below it the
@@ -99,8 +99,8 @@ static int prepare(struct lode_similarities *similarities)
 	    lode_names_make(&similarities->names, patterns, similarities->words) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < patterns->count; i++) {
-		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i),
-			      patterns->items[i].length, similarities->weights + patterns->items[i].first);
+		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i), patterns->items[i].length,
+			      similarities->weights + patterns->items[i].first);
 		similarities->order[i] = (uint32_t)i;
 	}
 	if (patterns->count)
@@ -152,23 +152,23 @@ struct lane {
 };
 
 struct worker {
-	struct worker *next;           /* among those at rest */
+	struct worker *next; /* among those at rest */
 	const struct lode_similarities *similarities;
 	struct lane lanes[LANES];
 	size_t lane_count;
-	uint32_t longest;              /* of the lanes that take part */
-	union lanes *profile;          /* rows of `longest`, Sub - 1; row 0 is all zero */
+	uint32_t longest;     /* of the lanes that take part */
+	union lanes *profile; /* rows of `longest`, Sub - 1; row 0 is all zero */
 	size_t profile_capacity;
-	uint32_t *row_of_name;         /* in the profile; 0: nothing in common */
-	uint32_t *named;               /* names that have a row of their own, from row 1 on */
-	size_t row_count;              /* of the profile, row 0 included */
+	uint32_t *row_of_name; /* in the profile; 0: nothing in common */
+	uint32_t *named;       /* names that have a row of their own, from row 1 on */
+	size_t row_count;      /* of the profile, row 0 included */
 	struct lode_near_name *near;
 	uint32_t *common;
-	union lanes *table;            /* columns of longest + 1 */
+	union lanes *table; /* columns of longest + 1 */
 	size_t table_capacity;
 	const union lanes **column_profiles; /* by frame of the column: its row of the profile */
 	size_t column_capacity;
-	uint32_t *units;               /* LANES rows of results */
+	uint32_t *units; /* LANES rows of results */
 	size_t unit_capacity;
 	struct lode_alignment alignment; /* for long patterns */
 };
@@ -212,8 +212,8 @@ static struct lane get_lane(const struct lode_similarities *similarities, uint32
 {
 	const struct lode_pattern *item = &similarities->patterns->items[pattern];
 
-	return (struct lane){ similarities->patterns->frames + item->first,
-			      similarities->weights + item->first, pattern, item->length };
+	return (struct lane){ similarities->patterns->frames + item->first, similarities->weights + item->first,
+			      pattern, item->length };
 }
 
 static const uint32_t *names_of(const struct lode_similarities *similarities, uint32_t pattern)
@@ -342,11 +342,11 @@ struct way {
 	const struct worker *worker;
 	const struct lane *row;
 	const struct lane *column;
-	size_t width;  /* of the table */
-	size_t k;      /* lane of the row */
+	size_t width; /* of the table */
+	size_t k;     /* lane of the row */
 	int row_is_left;
-	uint32_t i;    /* frames of the row that are still to go */
-	uint32_t j;    /* of the column */
+	uint32_t i; /* frames of the row that are still to go */
+	uint32_t j; /* of the column */
 	double matched;
 	double rest;
 };
@@ -354,7 +354,7 @@ struct way {
 enum turn {
 	MATCH,
 	SUBSTITUTE,
-	LEAVE_ROW,    /* a frame of the row is unmatched */
+	LEAVE_ROW, /* a frame of the row is unmatched */
 	LEAVE_COLUMN,
 };
 
@@ -438,10 +438,14 @@ static inline void go_along(struct way *way, enum turn *turn)
 static double similarity_of_lane(const struct worker *worker, size_t k, const struct lane *column)
 {
 	struct way way = {
-		.worker = worker, .row = &worker->lanes[k], .column = column, .k = k,
+		.worker = worker,
+		.row = &worker->lanes[k],
+		.column = column,
+		.k = k,
 		.width = (size_t)worker->longest + 1,
 		.row_is_left = worker->lanes[k].pattern < column->pattern,
-		.i = worker->lanes[k].length, .j = column->length,
+		.i = worker->lanes[k].length,
+		.j = column->length,
 	};
 	enum turn turn = MATCH;
 	int equal = 1;
@@ -546,8 +550,7 @@ static int compare_rows(struct worker *worker, const struct members *members, si
 	size_t left = members->count - first;
 
 	take_lanes(worker, members->patterns + first, left < LANES ? left : LANES);
-	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count,
-		      sizeof(*worker->units)) < 0 ||
+	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count, sizeof(*worker->units)) < 0 ||
 	    make_profile(worker) < 0)
 		return LODE_SYSTEM;
 	return compare_columns(worker, members, first);
@@ -597,8 +600,7 @@ static int sort_members(struct members *members, const struct lode_patterns *pat
 	for (size_t i = 0; i < members->count; i++)
 		members->by_frames[i] = (uint32_t)i;
 	if (members->count)
-		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames,
-			&sorting);
+		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames, &sorting);
 	for (size_t i = 1; i < members->count; i++)
 		members->shared[i] = count_shared(patterns, members->patterns[members->by_frames[i - 1]],
 						  members->patterns[members->by_frames[i]]);
@@ -612,9 +614,9 @@ struct comparison {
 	struct members members;
 	const struct lode_progress *progress;
 	const struct lode_similarities_sink *sink;
-	pthread_mutex_t lock;    /* for all below, for the sink and for progress */
+	pthread_mutex_t lock; /* for all below, for the sink and for progress */
 	struct worker *at_rest;
-	uint64_t done;           /* pairs */
+	uint64_t done; /* pairs */
 	int stopped;
 	int failed;
 };
@@ -675,8 +677,8 @@ static void compare_piece(void *context, size_t piece)
 	finish_rows(comparison, worker, piece * LANES, code);
 }
 
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members,
-			      size_t count, unsigned jobs, const struct lode_progress *progress,
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
+			      unsigned jobs, const struct lode_progress *progress,
 			      const struct lode_similarities_sink *sink, struct lode_error *error)
 {
 	struct comparison comparison = {

@@ -40,8 +40,8 @@ struct lode_similarities_sink {
  * lower number is the left one. Returns 0, or LODE_SYSTEM when memory has run out
  * or `progress` asked to stop.
  */
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members,
-			      size_t count, unsigned jobs, const struct lode_progress *progress,
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
+			      unsigned jobs, const struct lode_progress *progress,
 			      const struct lode_similarities_sink *sink, struct lode_error *error);
 
 #endif

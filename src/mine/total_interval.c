@@ -25,13 +25,14 @@
 #include <math.h>
 
 #define SKEWNESS_FACTOR 0.3
-#define Z 1.959964 /* 97.5 % point of the normal distribution */
+#define Z               1.959964 /* 97.5 % point of the normal distribution */
 
 /* 97.5 % points of Student's distribution, by degrees of freedom. */
 static const double student[] = {
-	0,        12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157, 2.228139,
-	2.200985, 2.178813,  2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963, 2.079614,
-	2.073873, 2.068658,  2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272,
+	0,        12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624,
+	2.306004, 2.262157,  2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450,
+	2.119905, 2.109816,  2.100922, 2.093024, 2.085963, 2.079614, 2.073873, 2.068658,
+	2.063899, 2.059539,  2.055529, 2.051831, 2.048407, 2.045230, 2.042272,
 };
 
 #define STUDENT_KNOWN (sizeof(student) / sizeof(*student))
@@ -65,7 +66,8 @@ static double power_of_e(double x)
 }
 
 /* Sums of the second and third powers of the differences from the mean; streams that cost nothing count, too. */
-static void sum_powers(const uint64_t *costs, size_t nonzero, size_t streams, double mean, double *second, double *third)
+static void sum_powers(const uint64_t *costs, size_t nonzero, size_t streams, double mean, double *second,
+		       double *third)
 {
 	double rest = (double)(streams - nonzero);
 

@@ -25,17 +25,17 @@
 #include <string.h>
 
 struct lode_words {
-	struct lode_strings texts;  /* of the words, small letters; its ids are the words' */
+	struct lode_strings texts; /* of the words, small letters; its ids are the words' */
 	size_t frames;
-	uint32_t *group;            /* by frame */
-	size_t *first;              /* by group, one more than groups: its words in `words` */
+	uint32_t *group; /* by frame */
+	size_t *first;   /* by group, one more than groups: its words in `words` */
 	size_t groups;
 	size_t group_capacity;
-	uint32_t *words;            /* of all groups */
+	uint32_t *words; /* of all groups */
 	size_t word_count;
 	size_t word_capacity;
-	struct lode_index index;    /* of groups, by their words */
-	struct lode_buffer folded;  /* the word at hand */
+	struct lode_index index;   /* of groups, by their words */
+	struct lode_buffer folded; /* the word at hand */
 };
 
 /* ---- splitting ---- */

@@ -18,7 +18,7 @@ static void put_text(struct lode_json *json, const char *key, struct lode_buffer
 static void put_words(const struct lode_search *search, struct lode_json *json)
 {
 	const struct lode_history *history = lode_search_history(search);
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 
 	lode_json_array(json);
 	for (uint32_t i = 0; i < history->count; i++) {
@@ -45,7 +45,7 @@ static void put_sentences(const struct lode_search *search, struct lode_json *js
 {
 	size_t count, specific;
 	uint32_t *ids = lode_hunt_bottlenecks(search, &count, &specific);
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 
 	json->buffer->failed |= !ids;
 	lode_json_array(json);
@@ -82,7 +82,7 @@ void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buff
 
 void lode_hunt_html(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
-	struct lode_buffer json = {0}, title = {0};
+	struct lode_buffer json = { 0 }, title = { 0 };
 
 	lode_hunt_page_json(report, &json);
 	lode_buffer_print(&title, "lode hunt %s", report->target);

@@ -12,7 +12,7 @@
 
 #define TITLE_MARK "<!--title-->"
 #define INDEX_MARK "<!--index-->"
-#define DATA_MARK "<!--data-->"
+#define DATA_MARK  "<!--data-->"
 
 extern const char lode_page_template[];
 
@@ -119,7 +119,7 @@ static void write_base64(struct lode_buffer *page, const unsigned char *bytes, s
 
 void lode_page_block(struct lode_buffer *page, const char *name, const void *bytes, size_t size)
 {
-	struct lode_buffer packed = {0};
+	struct lode_buffer packed = { 0 };
 	uLongf length = compressBound(size);
 	char *room = lode_buffer_room(&packed, length);
 

@@ -33,7 +33,8 @@ static void *add(struct lode_page_columns *columns, const char *name, const char
 	size_t size = count * width;
 	void *room = lode_buffer_room(&columns->data, size + ALIGNMENT);
 
-	if (!room || lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0) {
+	if (!room ||
+	    lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0) {
 		columns->failed = 1;
 		return NULL;
 	}
@@ -94,7 +95,7 @@ struct numbers {
 
 static struct numbers numbers_of(const struct lode_page_columns *columns, const struct lode_page_column *column)
 {
-	return (struct numbers){columns->data.bytes + column->offset, column->width};
+	return (struct numbers){ columns->data.bytes + column->offset, column->width };
 }
 
 static double number_at(struct numbers numbers, size_t i)
@@ -135,7 +136,8 @@ static uint64_t zigzag(int64_t number)
 }
 
 /* The numbers that are written: they themselves, or their differences from what is predicted. */
-static void find_values(struct numbers numbers, size_t count, const struct numbers *steps, int predicted, uint64_t *values)
+static void find_values(struct numbers numbers, size_t count, const struct numbers *steps, int predicted,
+			uint64_t *values)
 {
 	int64_t next = 0;
 
@@ -172,7 +174,8 @@ static void write_values(const uint64_t *values, size_t count, unsigned planes, 
 }
 
 /* Only columns that are coded, and as long as this one, can help. */
-static void find_steps(const struct lode_page_columns *columns, struct lode_page_column *column, struct numbers *steps)
+static void find_steps(const struct lode_page_columns *columns, struct lode_page_column *column,
+		       struct numbers *steps)
 {
 	int found = 0;
 
@@ -186,7 +189,7 @@ static void find_steps(const struct lode_page_columns *columns, struct lode_page
 	}
 	for (; found < LODE_PAGE_COLUMN_STEPS; found++) {
 		column->steps[found] = NULL;
-		steps[found] = (struct numbers){0};
+		steps[found] = (struct numbers){ 0 };
 	}
 }
 
@@ -204,9 +207,10 @@ static size_t packed_size(const struct lode_buffer *bytes, struct lode_buffer *r
 }
 
 /* Tries all ways on the first numbers, and sets the one that packs best. */
-static void choose(struct lode_page_column *column, struct numbers numbers, const struct numbers *steps, uint64_t *values)
+static void choose(struct lode_page_column *column, struct numbers numbers, const struct numbers *steps,
+		   uint64_t *values)
 {
-	struct lode_buffer bytes = {0}, room = {0};
+	struct lode_buffer bytes = { 0 }, room = { 0 };
 	size_t tried = column->count < TRIED ? column->count : TRIED;
 	size_t least = SIZE_MAX;
 
@@ -254,7 +258,7 @@ static void code(const struct lode_page_columns *columns, struct lode_page_colum
 
 void lode_page_columns_code(struct lode_page_columns *columns)
 {
-	struct lode_buffer coded = {0};
+	struct lode_buffer coded = { 0 };
 
 	/* Offsets are those of the old data until all are written. */
 	for (size_t i = 0; i < columns->count && !columns->failed; i++) {
@@ -304,7 +308,8 @@ void lode_page_columns_json(const struct lode_page_columns *columns, struct lode
 	lode_json_array_end(head);
 }
 
-void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head, struct lode_buffer *out)
+void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head,
+			    struct lode_buffer *out)
 {
 	size_t start = out->size;
 

@@ -54,6 +54,7 @@ void lode_page_columns_code(struct lode_page_columns *columns);
 /* Writes the key `columns` into a head that is under way, after the last column. */
 void lode_page_columns_json(const struct lode_page_columns *columns, struct lode_json *head);
 /* Appends the whole. */
-void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head, struct lode_buffer *out);
+void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head,
+			    struct lode_buffer *out);
 
 #endif

@@ -26,15 +26,17 @@ static void write_names(const struct lode_dictionary *dictionary, const uint32_t
 	lode_json_array_end(head);
 }
 
-static void put_nodes(const struct lode_stack_tree *tree, const uint32_t *numbers, size_t count, const uint32_t *frames,
-		      struct lode_page_columns *columns)
+static void put_nodes(const struct lode_stack_tree *tree, const uint32_t *numbers, size_t count,
+		      const uint32_t *frames, struct lode_page_columns *columns)
 {
 	/* A column's place may move when the next one is made: each is filled before that. */
 	uint32_t *column = lode_page_columns_u32(columns, "node_parent", count);
 
 	for (size_t i = 0; column && i < tree->count; i++)
 		if (!numbers || numbers[i] != LODE_NONE)
-			column[numbers ? numbers[i] : i] = !i ? 0 : numbers ? numbers[tree->nodes[i].parent] : tree->nodes[i].parent;
+			column[numbers ? numbers[i] : i] = !i        ? 0
+							   : numbers ? numbers[tree->nodes[i].parent]
+								     : tree->nodes[i].parent;
 	column = lode_page_columns_u32(columns, "node_frame", count);
 	for (size_t i = 0; column && i < tree->count; i++)
 		if (!numbers || numbers[i] != LODE_NONE)
@@ -73,9 +75,9 @@ int lode_page_stacks_share(struct lode_page_stacks *stacks, const struct lode_di
 int lode_page_stacks_block(const struct lode_page_stacks *stacks, const struct lode_idle_rules *rules,
 			   struct lode_buffer *out, struct lode_error *error)
 {
-	struct lode_page_columns columns = {0};
+	struct lode_page_columns columns = { 0 };
 	struct lode_idle_stacks *idle = NULL;
-	struct lode_buffer head = {0};
+	struct lode_buffer head = { 0 };
 	struct lode_json json;
 	int code = lode_idle_stacks_make(&idle, rules, &stacks->dictionary, error);
 

@@ -9,7 +9,7 @@
 
 enum value { RUN, WAIT, WORK, IDLE, VALUES };
 
-static const char *const value_names[VALUES] = {"run", "wait", "work", "idle"};
+static const char *const value_names[VALUES] = { "run", "wait", "work", "idle" };
 
 struct profile {
 	const struct lode_area *area;
@@ -80,7 +80,8 @@ static void choose_nodes(struct profile *profile)
 	profile->kept = 1;
 	for (size_t i = 1; i < tree->count; i++) {
 		int stays = is_large(profile, i);
-		double time = profile->total[RUN][i] + profile->total[WAIT][i] + profile->total[WORK][i] + profile->total[IDLE][i];
+		double time = profile->total[RUN][i] + profile->total[WAIT][i] + profile->total[WORK][i] +
+			      profile->total[IDLE][i];
 
 		profile->numbers[i] = stays ? (uint32_t)profile->kept++ : LODE_NONE;
 		profile->cut += !stays && time > 0;
@@ -88,7 +89,8 @@ static void choose_nodes(struct profile *profile)
 }
 
 /* `places`: by number, where the values of a node go; NULL: there. */
-static void put_values(const struct profile *profile, const uint32_t *places, size_t count, struct lode_page_columns *columns)
+static void put_values(const struct profile *profile, const uint32_t *places, size_t count,
+		       struct lode_page_columns *columns)
 {
 	for (int value = 0; value < VALUES; value++) {
 		double *column = lode_page_columns_f64(columns, value_names[value], count);
@@ -97,25 +99,26 @@ static void put_values(const struct profile *profile, const uint32_t *places, si
 			memset(column, 0, count * sizeof(*column));
 		for (size_t i = 0; column && i < profile->area->dictionary.tree.count; i++)
 			if (profile->numbers[i] != LODE_NONE)
-				column[places ? places[profile->numbers[i]] : profile->numbers[i]] = profile->self[value][i];
+				column[places ? places[profile->numbers[i]] : profile->numbers[i]] =
+					profile->self[value][i];
 	}
 }
 
 /* With stacks of its own. */
-static void write_alone(struct profile *profile, const struct lode_idle_stacks *idle, struct lode_page_columns *columns,
-			struct lode_json *head)
+static void write_alone(struct profile *profile, const struct lode_idle_stacks *idle,
+			struct lode_page_columns *columns, struct lode_json *head)
 {
 	lode_page_stacks_write(&profile->area->dictionary, profile->numbers, profile->kept, idle, columns, head);
 	put_values(profile, NULL, profile->kept, columns);
 }
 
 /* With those of the file: only the stacks that stay are added to them. */
-static int write_shared(struct profile *profile, struct lode_page_stacks *shared, struct lode_page_columns *columns,
-			struct lode_error *error)
+static int write_shared(struct profile *profile, struct lode_page_stacks *shared,
+			struct lode_page_columns *columns, struct lode_error *error)
 {
 	struct lode_dictionary part = profile->area->dictionary;
 	struct lode_stack_node *nodes = lode_calloc(profile->kept, sizeof(*nodes));
-	struct lode_dictionary_map map = {0};
+	struct lode_dictionary_map map = { 0 };
 	int code;
 
 	for (size_t i = 1; nodes && i < part.tree.count; i++)
@@ -139,8 +142,8 @@ static int write_shared(struct profile *profile, struct lode_page_stacks *shared
 static int write(struct profile *profile, const struct lode_idle_stacks *idle, struct lode_page_stacks *shared,
 		 struct lode_buffer *out, struct lode_error *error)
 {
-	struct lode_page_columns columns = {0};
-	struct lode_buffer head = {0};
+	struct lode_page_columns columns = { 0 };
+	struct lode_buffer head = { 0 };
 	struct lode_json json;
 	int code = 0;
 
@@ -160,10 +163,10 @@ static int write(struct profile *profile, const struct lode_idle_stacks *idle, s
 	return code;
 }
 
-int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, struct lode_page_stacks *shared,
-		      struct lode_buffer *out, struct lode_error *error)
+int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle,
+		      struct lode_page_stacks *shared, struct lode_buffer *out, struct lode_error *error)
 {
-	struct profile profile = {.area = area};
+	struct profile profile = { .area = area };
 	int code = make_room(&profile) < 0 ? lode_fail_memory(error) : 0;
 
 	if (!code) {

@@ -13,7 +13,7 @@
  * than a hundred-thousandth of their kind go to their callers; the head says how many. `shared` as for
  * streams (stream_page.h).
  */
-int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, struct lode_page_stacks *shared,
-		      struct lode_buffer *out, struct lode_error *error);
+int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle,
+		      struct lode_page_stacks *shared, struct lode_buffer *out, struct lode_error *error);
 
 #endif

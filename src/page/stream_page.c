@@ -21,8 +21,8 @@ struct writing {
 	struct lode_scope_report *report;
 	struct lode_page_columns columns;
 	struct order orders[LODE_EVENT_TYPES]; /* of runs and waits */
-	uint32_t *threads;		       /* the first thread of the same tid */
-	uint64_t start;			       /* what times count from */
+	uint32_t *threads;                     /* the first thread of the same tid */
+	uint64_t start;                        /* what times count from */
 	uint64_t span;
 	struct lode_page_stacks *shared; /* whose numbers stacks get; NULL: they keep their own */
 	struct lode_dictionary_map map;
@@ -83,7 +83,8 @@ static void put_times(struct writing *writing, enum lode_event_type type, const 
 		column[i] = (double)(values[writing->orders[type].events[i]] - start);
 }
 
-static void put_numbers(struct writing *writing, enum lode_event_type type, const char *name, const uint32_t *values)
+static void put_numbers(struct writing *writing, enum lode_event_type type, const char *name,
+			const uint32_t *values)
 {
 	size_t count = writing->report->stream.events[type].count;
 	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
@@ -231,7 +232,8 @@ static void threads_json(struct lode_json *json, const struct lode_stream *strea
 			lode_json_null(json);
 		else
 			lode_json_u64(json, thread->pid);
-		lode_json_key_text(json, "name", lode_strings_get(&stream->dictionary->frames.strings, thread->name));
+		lode_json_key_text(json, "name",
+				   lode_strings_get(&stream->dictionary->frames.strings, thread->name));
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);
@@ -291,8 +293,8 @@ static void head_json(struct writing *writing, struct lode_buffer *head)
 int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *shared, struct lode_buffer *out,
 		     struct lode_error *error)
 {
-	struct writing writing = {.report = report, .shared = shared, .error = error};
-	struct lode_buffer head = {0};
+	struct writing writing = { .report = report, .shared = shared, .error = error };
+	struct lode_buffer head = { 0 };
 	uint64_t last;
 	int code = find_threads(&writing);
 

@@ -58,8 +58,7 @@ static uint32_t new_node(struct lode_spaces *spaces)
 	if (node) {
 		spaces->free = spaces->nodes[node].left;
 	} else {
-		if (lode_grow(&spaces->nodes, &spaces->capacity, spaces->count + 1, sizeof(*spaces->nodes)) <
-		    0)
+		if (lode_grow(&spaces->nodes, &spaces->capacity, spaces->count + 1, sizeof(*spaces->nodes)) < 0)
 			return 0;
 		node = (uint32_t)spaces->count++;
 	}
@@ -105,8 +104,7 @@ static void drop(struct lode_spaces *spaces, uint32_t node, uint32_t owner)
 }
 
 /* Joins two trees, all of `left` before all of `right`. Returns 0 or LODE_SYSTEM. */
-static int join(struct lode_spaces *spaces, uint32_t left, uint32_t right, uint32_t owner,
-		uint32_t *root)
+static int join(struct lode_spaces *spaces, uint32_t left, uint32_t right, uint32_t owner, uint32_t *root)
 {
 	uint32_t node, below;
 	int code;
@@ -132,8 +130,7 @@ static int join(struct lode_spaces *spaces, uint32_t left, uint32_t right, uint3
 
 /* Cuts the mapping of `node`, which is the owner's, at `address`; the upper part becomes a tree of its own.
  */
-static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner,
-	       uint32_t *upper)
+static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner, uint32_t *upper)
 {
 	uint32_t part = new_node(spaces);
 	struct lode_space_node *lower;
@@ -153,8 +150,8 @@ static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint
 }
 
 /* Splits a tree into addresses below `address` and the rest. Returns 0 or LODE_SYSTEM. */
-static int split(struct lode_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner,
-		 uint32_t *left, uint32_t *right)
+static int split(struct lode_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner, uint32_t *left,
+		 uint32_t *right)
 {
 	uint32_t node, below, upper;
 	int code;
@@ -203,8 +200,8 @@ struct lode_space lode_space_fork(struct lode_spaces *spaces, struct lode_space 
 }
 
 /* Replaces [start, end) by `middle`, a tree or 0. */
-static int replace(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
-		   uint64_t end, uint32_t middle)
+static int replace(struct lode_spaces *spaces, struct lode_space *space, uint64_t start, uint64_t end,
+		   uint32_t middle)
 {
 	uint32_t left, rest, gone, right;
 
@@ -218,8 +215,7 @@ static int replace(struct lode_spaces *spaces, struct lode_space *space, uint64_
 	return join(spaces, left, right, space->owner, &space->root);
 }
 
-int lode_space_map(struct lode_spaces *spaces, struct lode_space *space,
-			const struct lode_mapping *mapping)
+int lode_space_map(struct lode_spaces *spaces, struct lode_space *space, const struct lode_mapping *mapping)
 {
 	uint32_t node;
 
@@ -232,21 +228,19 @@ int lode_space_map(struct lode_spaces *spaces, struct lode_space *space,
 	node = new_node(spaces);
 	if (!node)
 		return LODE_SYSTEM;
-	spaces->nodes[node] =
-		(struct lode_space_node){ *mapping, random_priority(spaces), 0, 0, space->owner };
+	spaces->nodes[node] = (struct lode_space_node){ *mapping, random_priority(spaces), 0, 0, space->owner };
 	return replace(spaces, space, mapping->start, mapping->end, node);
 }
 
-int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
-			  uint64_t end)
+int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start, uint64_t end)
 {
 	if (end <= start || !space->root)
 		return 0;
 	return replace(spaces, space, start, end, 0);
 }
 
-const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
-						     const struct lode_space *space, uint64_t address)
+const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces, const struct lode_space *space,
+					   uint64_t address)
 {
 	uint32_t node = space->root;
 

@@ -51,14 +51,12 @@ void lode_space_clear(struct lode_spaces *spaces, struct lode_space *space);
 struct lode_space lode_space_fork(struct lode_spaces *spaces, struct lode_space *parent);
 /* Maps; what was mapped there before goes. An empty or wrapping range does nothing. Returns 0 or LODE_SYSTEM.
  */
-int lode_space_map(struct lode_spaces *spaces, struct lode_space *space,
-			const struct lode_mapping *mapping);
+int lode_space_map(struct lode_spaces *spaces, struct lode_space *space, const struct lode_mapping *mapping);
 /* Unmaps a range. Returns 0 or LODE_SYSTEM. */
-int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
-			  uint64_t end);
+int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start, uint64_t end);
 /* The mapping at an address, valid until the next change; NULL when there is none. */
-const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
-						     const struct lode_space *space, uint64_t address);
+const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces, const struct lode_space *space,
+					   uint64_t address);
 
 /* Calls `visit` for each mapping, by address, until it returns something else than 0, which is returned. */
 int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *space,

@@ -26,7 +26,7 @@ static void let_go(struct lode_held_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	lode_free(file->path);
-	*file = (struct lode_held_file){.fd = -1};
+	*file = (struct lode_held_file){ .fd = -1 };
 }
 
 void lode_held_files_release(struct lode_held_files *files)
@@ -47,8 +47,8 @@ static size_t find(const struct lode_held_files *files, const char *path, const 
 	size_t i = 0;
 
 	while (i < LODE_HELD_FILES &&
-	       !(files->items[i].hash == hash && files->items[i].path &&
-		 !strcmp(files->items[i].path, path) && !strcmp(files->items[i].build_id, build_id)))
+	       !(files->items[i].hash == hash && files->items[i].path && !strcmp(files->items[i].path, path) &&
+		 !strcmp(files->items[i].build_id, build_id)))
 		i++;
 	return i;
 }

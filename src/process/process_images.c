@@ -83,7 +83,7 @@ uint32_t lode_process_images_get(struct lode_process_images *images, const struc
 }
 
 uint32_t lode_process_images_copy(struct lode_process_images *images, const struct lode_process_images *from,
-				 uint32_t number)
+				  uint32_t number)
 {
 	return add_image(images, &from->items[number]);
 }
@@ -123,8 +123,7 @@ static char *reachable_path(const struct lode_process_image *image)
 		return lode_strndup(image->path, lode_mapped_length(image->path));
 	if (image->kind == LODE_MAPPED_ANONYMOUS)
 		return lode_format("/proc/%u/root/tmp/perf-%u.map", image->pid, inner_pid(image->pid));
-	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path),
-			   image->path);
+	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path), image->path);
 }
 
 static int open_path(char *path)
@@ -220,8 +219,7 @@ static int enter_module(struct lode_process_image *image, struct lode_frames *fr
 	module->kind = (uint8_t)module_kind(image, name, length);
 	if (image->kind == LODE_MAPPED_FILE && module->kind != LODE_KIND_JIT) {
 		module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
-		module->build_id =
-			lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
+		module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
 	}
 	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_SYSTEM : 0;
 }
@@ -297,7 +295,7 @@ static struct lode_image *open_symbols(struct lode_process_images *images, struc
 }
 
 int lode_process_images_settle(struct lode_process_images *images, struct lode_symbolizer *symbolizer,
-			      struct lode_notes *notes)
+			       struct lode_notes *notes)
 {
 	for (size_t i = 1; i < images->count; i++) {
 		struct lode_process_image *image = &images->items[i];

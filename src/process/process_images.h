@@ -24,10 +24,10 @@ struct lode_process_image {
 	uint32_t pid;         /* a process that has it, and where */
 	uint64_t start;
 	uint64_t end;
-	uint32_t module;            /* of the dictionary; LODE_NONE until it is used */
-	int fd;                     /* -1: not open */
-	int shares_name;            /* another image is called the same and is another file */
-	uint32_t canonical;         /* the image that represents it: itself, or one used before with the same build-id */
+	uint32_t module;    /* of the dictionary; LODE_NONE until it is used */
+	int fd;             /* -1: not open */
+	int shares_name;    /* another image is called the same and is another file */
+	uint32_t canonical; /* the image that represents it: itself, or one used before with the same build-id */
 	struct lode_image *symbols; /* NULL until lode_process_images_settle, and without symbols */
 };
 
@@ -38,8 +38,8 @@ struct lode_process_images {
 	size_t capacity;
 	struct lode_index index;
 	const struct lode_held_files *files; /* that are held open; NULL: none. Not owned */
-	size_t text_bytes;   /* of paths and build-ids */
-	uint64_t unreadable; /* used files that could not be opened */
+	size_t text_bytes;                   /* of paths and build-ids */
+	uint64_t unreadable;                 /* used files that could not be opened */
 	const char *unreadable_path;
 };
 
@@ -53,7 +53,7 @@ void lode_process_images_release(struct lode_process_images *images);
 uint32_t lode_process_images_get(struct lode_process_images *images, const struct lode_process_image *wanted);
 /* The image `number` of `from`, added to `images` if new; LODE_NONE when memory has run out. */
 uint32_t lode_process_images_copy(struct lode_process_images *images, const struct lode_process_images *from,
-				 uint32_t number);
+				  uint32_t number);
 /* Bytes that it takes, about. */
 size_t lode_process_images_bytes(const struct lode_process_images *images);
 /* Opens the image's file, if it can be reached and is the one that was mapped, and learns its build-id. */
@@ -66,7 +66,7 @@ void lode_process_image_close(struct lode_process_image *image);
 int lode_process_image_use(struct lode_process_images *images, uint32_t image, struct lode_frames *frames);
 /* Asks the symbolizer for all images that are used. Returns 0 or LODE_SYSTEM. */
 int lode_process_images_settle(struct lode_process_images *images, struct lode_symbolizer *symbolizer,
-			      struct lode_notes *notes);
+			       struct lode_notes *notes);
 
 /* Whether addresses in this image are offsets in its file; else they are run-time addresses. */
 static inline int lode_process_image_by_offset(const struct lode_process_image *image)

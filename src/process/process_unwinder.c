@@ -117,7 +117,7 @@ static int get_table(struct lode_process_unwinder *unwinder, const struct lode_p
 		     uint32_t *number)
 {
 	char *key = image->kind == LODE_MAPPED_VDSO ? lode_strdup("[vdso]")
-		    : *image->build_id ? lode_strdup(image->build_id)
+		    : *image->build_id              ? lode_strdup(image->build_id)
 				       : lode_format("%s %llu", image->path, (unsigned long long)image->mounts);
 	int code = 0;
 
@@ -188,8 +188,9 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 }
 
 int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,
-			       const struct lode_unwind_registers *registers, const struct lode_unwind_memory *memory,
-			       struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound)
+			       const struct lode_unwind_registers *registers,
+			       const struct lode_unwind_memory *memory, struct lode_unwind_frame *frames,
+			       size_t limit, struct lode_unwound *unwound)
 {
 	struct walk walk = { unwinder, memory, lode_processes_get(&unwinder->processes, pid) };
 	struct lode_unwind_source source = { &walk, read_word, find_code };

@@ -29,12 +29,12 @@ struct lode_process_unwinder {
 	struct lode_binary_table *tables;
 	size_t table_count;
 	size_t table_capacity;
-	struct lode_index index;  /* of tables, by key */
-	uint32_t *image_tables;   /* by image: number of its table, or one of the above */
-	size_t image_count;       /* images that have an entry there */
+	struct lode_index index; /* of tables, by key */
+	uint32_t *image_tables;  /* by image: number of its table, or one of the above */
+	size_t image_count;      /* images that have an entry there */
 	size_t image_capacity;
-	uint64_t asked;           /* tables asked for so far, also those that are absent */
-	size_t compacted;         /* bytes of the processes when they were last compacted */
+	uint64_t asked;   /* tables asked for so far, also those that are absent */
+	size_t compacted; /* bytes of the processes when they were last compacted */
 };
 
 /* `cache`: folder of cached tables, NULL for the user's own, "" for none. Returns 0 or LODE_SYSTEM; release it either way. */
@@ -62,8 +62,9 @@ struct lode_unwind_memory {
 
 /* The user stack of a thread of `pid`, as lode_unwind. */
 int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,
-			       const struct lode_unwind_registers *registers, const struct lode_unwind_memory *memory,
-			       struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound);
+			       const struct lode_unwind_registers *registers,
+			       const struct lode_unwind_memory *memory, struct lode_unwind_frame *frames,
+			       size_t limit, struct lode_unwound *unwound);
 /* Loads the tables of all that a process has mapped now. Returns 0 or LODE_SYSTEM. */
 int lode_process_unwinder_load(struct lode_process_unwinder *unwinder, uint32_t pid);
 

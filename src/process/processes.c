@@ -63,10 +63,8 @@ static struct lode_thread_lifetime *add_life(struct lode_processes *processes, u
 {
 	struct lode_thread_lifetime *life;
 
-	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1,
-		      sizeof(*life)) < 0 ||
-	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid),
-			      (uint32_t)processes->life_count) < 0)
+	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1, sizeof(*life)) < 0 ||
+	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid), (uint32_t)processes->life_count) < 0)
 		return NULL;
 	life = &processes->lives[processes->life_count++];
 	*life = (struct lode_thread_lifetime){ .pid = pid, .tid = tid };
@@ -129,8 +127,7 @@ static int map_line(struct lode_processes *processes, struct lode_process *proce
 	image.path = line + at;
 	image.start = start;
 	image.end = end;
-	mapping = (struct lode_mapping){ start, end, offset,
-					 lode_process_images_get(processes->images, &image) };
+	mapping = (struct lode_mapping){ start, end, offset, lode_process_images_get(processes->images, &image) };
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
@@ -220,8 +217,7 @@ struct lode_process *lode_processes_get(struct lode_processes *processes, uint32
 struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	uint32_t id = find_life(processes, pid, tid);
-	struct lode_thread_lifetime *life =
-		id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
+	struct lode_thread_lifetime *life = id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
 
 	if (life && !life->name[0] && !life->died)
 		ask_name(life);
@@ -263,10 +259,10 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
 	struct lode_process_image image = { .path = change->text,
-					   .build_id = build_id,
-					   .pid = change->pid,
-					   .start = change->start,
-					   .end = change->end };
+					    .build_id = build_id,
+					    .pid = change->pid,
+					    .start = change->start,
+					    .end = change->end };
 
 	if (!process)
 		return LODE_SYSTEM;
@@ -286,8 +282,8 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 static int apply_name(struct lode_processes *processes, const struct lode_change *change)
 {
 	uint32_t id = find_life(processes, change->pid, change->tid);
-	struct lode_thread_lifetime *life =
-		id == LODE_NONE ? add_life(processes, change->pid, change->tid) : &processes->lives[id];
+	struct lode_thread_lifetime *life = id == LODE_NONE ? add_life(processes, change->pid, change->tid)
+							    : &processes->lives[id];
 	struct lode_process *process;
 
 	if (!life)
@@ -386,8 +382,7 @@ int lode_processes_apply(struct lode_processes *processes, const struct lode_cha
 size_t lode_processes_bytes(const struct lode_processes *processes)
 {
 	return processes->capacity * sizeof(*processes->items) + lode_index_bytes(&processes->index) +
-	       processes->life_capacity * sizeof(*processes->lives) +
-	       lode_index_bytes(&processes->life_index) +
+	       processes->life_capacity * sizeof(*processes->lives) + lode_index_bytes(&processes->life_index) +
 	       processes->gone_capacity * sizeof(*processes->gone) + lode_spaces_bytes(&processes->spaces) +
 	       lode_process_images_bytes(processes->images);
 }
@@ -422,9 +417,9 @@ static int copy_space(struct copying *copying, struct lode_index *roots, const s
 	while ((other = lode_index_next(roots, hash, &probe)) != LODE_NONE) {
 		struct lode_space *known = &copying->to->items[other].space;
 
-		if (known->root && copying->from->items[find_process(copying->from,
-								     copying->to->items[other].pid)]
-						   .space.root == space->root) {
+		if (known->root &&
+		    copying->from->items[find_process(copying->from, copying->to->items[other].pid)].space.root ==
+			    space->root) {
 			copying->to->items[number].space = lode_space_fork(&copying->to->spaces, known);
 			return 0;
 		}
@@ -488,8 +483,7 @@ static int copy_gone(struct copying *copying)
 
 	if (!count)
 		return 0;
-	if (lode_grow(&copying->to->gone, &copying->to->gone_capacity, count,
-		      sizeof(*copying->to->gone)) < 0)
+	if (lode_grow(&copying->to->gone, &copying->to->gone_capacity, count, sizeof(*copying->to->gone)) < 0)
 		return LODE_SYSTEM;
 	memcpy(copying->to->gone, copying->from->gone + copying->from->gone_first,
 	       count * sizeof(*copying->to->gone));

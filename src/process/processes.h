@@ -43,7 +43,7 @@ struct lode_processes {
 	struct lode_thread_lifetime *lives;
 	size_t life_count;
 	size_t life_capacity;
-	struct lode_index life_index;  /* by pid and tid; the newest is the one that counts */
+	struct lode_index life_index;   /* by pid and tid; the newest is the one that counts */
 	struct lode_process_exit *gone; /* oldest first, from `gone_first` on */
 	size_t gone_first;
 	size_t gone_count;

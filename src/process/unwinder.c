@@ -49,7 +49,8 @@ static int leads_to_code(const struct lode_unwind_source *source, const struct l
 	uint64_t image_address;
 
 	return lode_unwind_lacks_record(state, (void *)(uintptr_t)source) &&
-	       source->find(source->context, lode_unwind_plain(state, state->link) - 1, &table, &image_address) == 1;
+	       source->find(source->context, lode_unwind_plain(state, state->link) - 1, &table, &image_address) ==
+		       1;
 }
 
 int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,

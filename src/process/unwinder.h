@@ -45,9 +45,9 @@ struct lode_unwind_registers {
 };
 
 enum lode_unwind_end {
-	LODE_UNWIND_WHOLE, /* it reaches the root of its thread */
-	LODE_UNWIND_DEEP,  /* it has more frames than there is room for */
-	LODE_UNWIND_SHORT, /* it goes on in memory that could not be read */
+	LODE_UNWIND_WHOLE,  /* it reaches the root of its thread */
+	LODE_UNWIND_DEEP,   /* it has more frames than there is room for */
+	LODE_UNWIND_SHORT,  /* it goes on in memory that could not be read */
 	LODE_UNWIND_BROKEN, /* some function has no rule that leads on */
 };
 
@@ -58,9 +58,9 @@ struct lode_unwind_frame {
 
 struct lode_unwound {
 	enum lode_unwind_end end;
-	int guessed;    /* some caller was found by frame pointer, since its callee has no table */
-	uint64_t link;  /* x86-64: the leaf has no table, and this, a return address, may be its caller; else 0 */
-	int by_link;    /* aarch64: the leaf has no table, and its caller is what the link register held; it may be the leaf */
+	int guessed;   /* some caller was found by frame pointer, since its callee has no table */
+	uint64_t link; /* x86-64: the leaf has no table, and this, a return address, may be its caller; else 0 */
+	int by_link; /* aarch64: the leaf has no table, and its caller is what the link register held; it may be the leaf */
 };
 
 /* Fills `frames`, leaf first, at least one if `limit` allows. Returns their number, or LODE_SYSTEM. */

@@ -29,7 +29,7 @@
  * than its own time a program that takes stacks keeps its processor from others, whose caches it uses.
  */
 #define SAMPLE_NS 2000
-#define CACHES	  1.2
+#define CACHES    1.2
 
 /*
  * The same for the many runs that take no stack. They take more than they see of themselves: being called, and what they push
@@ -38,9 +38,9 @@
  * there are several outside for each inside. Fitted to paired runs with and without (bench/record --budget): 85 ns inside
  * and 170 in all for two processes that take turns, 140 and 570 for Apache, 210 and 1100 for MariaDB.
  */
-#define WARM_NS	     85.0
-#define WARM_FACTOR  2.0
-#define COLD_FACTOR  5.0
+#define WARM_NS     85.0
+#define WARM_FACTOR 2.0
+#define COLD_FACTOR 5.0
 
 /* Before that a recording still loads tables, and learns. */
 #define BEGIN_NS  3000000000u
@@ -50,12 +50,12 @@
 #define AIM   0.93
 #define LEAST 0.1
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
-#define SWITCHES     0.55
-#define TOO_MANY     0.7
+#define SWITCHES 0.55
+#define TOO_MANY 0.7
 /* Of what was taken too much, as much is saved later as the budget is in so many seconds. */
 #define DEBT_SECONDS 4.0
 /* And what CPU samples and the process may take before there are fewer samples. */
-#define STEADY	     0.4
+#define STEADY 0.4
 
 /*
  * What a record takes of the recorder's process at most, in nanoseconds; where it takes more, that is because processes come
@@ -66,7 +66,7 @@
 #define LEAST_SCALE 16u
 #define MOST_SCALE  (LODE_THIN_LONG * 100)
 /* One in so many nanoseconds of scale: the weight of system calls, which have no length to go by. */
-#define CALL_NS	    100000u
+#define CALL_NS 100000u
 
 void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, unsigned frequency, uint64_t now)
 {
@@ -151,7 +151,8 @@ static void count_second(struct lode_budget *budget, const struct lode_budget_us
 /* The scale at which so many records would be made of what was waited, where nearly all waits were recorded. */
 static double first_scale(const struct lode_budget *budget, const struct lode_budget_usage *usage, double ratio)
 {
-	double waits = more(usage->waits, budget->last.waits), recorded = more(usage->recorded, budget->last.recorded);
+	double waits = more(usage->waits, budget->last.waits),
+	       recorded = more(usage->recorded, budget->last.recorded);
 
 	if (recorded < waits * 0.9 || recorded < 1 || ratio <= 1)
 		return 0;
@@ -160,7 +161,8 @@ static double first_scale(const struct lode_budget *budget, const struct lode_bu
 
 static void choose_scale(struct lode_budget *budget, const struct lode_budget_usage *usage, double ratio)
 {
-	double scale = (double)budget->scale * (ratio > 0.5 ? ratio : 0.5), start = first_scale(budget, usage, ratio);
+	double scale = (double)budget->scale * (ratio > 0.5 ? ratio : 0.5),
+	       start = first_scale(budget, usage, ratio);
 
 	scale = start > scale ? start : scale;
 	scale = scale > LEAST_SCALE ? scale : LEAST_SCALE;
@@ -184,9 +186,11 @@ static void choose_frequency(struct lode_budget *budget, double steady)
 	if (over && budget->frequency > least)
 		budget->frequency = budget->frequency * 2 / 3 > least ? budget->frequency * 2 / 3 : least;
 	else if (!over && !stuck && steady < budget->share * STEADY / 2 && budget->frequency < budget->asked)
-		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2 : budget->asked;
+		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2
+									      : budget->asked;
 	else if (stuck && budget->taken < budget->share / 2 && budget->frequency < budget->asked)
-		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2 : budget->asked;
+		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2
+									      : budget->asked;
 }
 
 /* In how many slots the programs are attached, with so much of the machine for what they take. */
@@ -229,7 +233,8 @@ static double aim(struct lode_budget *budget, const struct lode_budget_usage *us
 
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
-	double machine = more(usage->t, budget->last.t) * budget->cpus, on = more(usage->on, budget->last.on) * budget->cpus;
+	double machine = more(usage->t, budget->last.t) * budget->cpus,
+	       on = more(usage->on, budget->last.on) * budget->cpus;
 	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
 	double records = records_part(usage, &budget->last), room;
 

@@ -10,36 +10,36 @@
 #include <stdint.h>
 
 /* CPU samples a second under a budget, unless asked for otherwise, and the fewest that it goes down to. */
-#define LODE_BUDGET_FREQUENCY 97
+#define LODE_BUDGET_FREQUENCY       97
 #define LODE_BUDGET_LEAST_FREQUENCY 19
 
 /* All since the start. */
 struct lode_budget_usage {
-	uint64_t t;         /* nanoseconds */
-	uint64_t on;        /* nanoseconds in which the programs of the scheduler were attached */
-	uint64_t stacks;    /* spent in the kernel on waits and system calls that are recorded */
-	uint64_t other;     /* spent in the kernel on those that are not, in */
-	uint64_t runs;      /* runs of programs, each of which takes more than it sees */
-	uint64_t sampling;  /* spent in the kernel on */
-	uint64_t samples;   /* samples of CPUs, whose interrupts take more */
-	uint64_t process;   /* of the recorder's process, all its threads */
-	uint64_t saving;    /* of processes that write streams for it: counts, but is not steered by */
-	uint64_t calls;     /* recorded, of the system */
-	uint64_t waits;     /* that there were */
-	uint64_t recorded;  /* of them */
-	uint64_t waited;    /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
+	uint64_t t;        /* nanoseconds */
+	uint64_t on;       /* nanoseconds in which the programs of the scheduler were attached */
+	uint64_t stacks;   /* spent in the kernel on waits and system calls that are recorded */
+	uint64_t other;    /* spent in the kernel on those that are not, in */
+	uint64_t runs;     /* runs of programs, each of which takes more than it sees */
+	uint64_t sampling; /* spent in the kernel on */
+	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
+	uint64_t process;  /* of the recorder's process, all its threads */
+	uint64_t saving;   /* of processes that write streams for it: counts, but is not steered by */
+	uint64_t calls;    /* recorded, of the system */
+	uint64_t waits;    /* that there were */
+	uint64_t recorded; /* of them */
+	uint64_t waited;   /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
 };
 
 struct lode_budget {
-	double share;       /* of all processors; 0: there is no budget */
+	double share; /* of all processors; 0: there is no budget */
 	unsigned cpus;
 	unsigned asked;     /* CPU samples a second */
 	int keeps_attached; /* every context switch must be seen: all slots are chosen, whatever that takes */
 	/* What to do until the next step: */
-	uint64_t scale;     /* as thin_scale of the programs */
+	uint64_t scale; /* as thin_scale of the programs */
 	uint32_t call_weight;
 	unsigned frequency;
-	unsigned slots;     /* of LODE_SLOTS in which the programs are attached */
+	unsigned slots; /* of LODE_SLOTS in which the programs are attached */
 	/* What it took in the last step, as a share of all processors, and what of it does not depend on the scale. */
 	double taken;
 	double fixed;

@@ -109,8 +109,7 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 		return add_string(builder, text);
 	}
 	if (number >= builder->call_count) {
-		if (lode_grow(&builder->calls, &builder->call_capacity, (size_t)number + 1,
-			      sizeof(uint32_t)) < 0)
+		if (lode_grow(&builder->calls, &builder->call_capacity, (size_t)number + 1, sizeof(uint32_t)) < 0)
 			return LODE_NONE;
 		memset(builder->calls + builder->call_count, 0,
 		       (number + 1 - builder->call_count) * sizeof(uint32_t));
@@ -137,8 +136,7 @@ static uint32_t root_module(const struct lode_builder *builder, uint32_t node)
 static int find_own(struct lode_builder *builder, struct lode_builder_known *wanted)
 {
 	wanted->thread = thread_of(builder, wanted->pid, wanted->tid);
-	wanted->stack =
-		lode_record_stacks_node(&builder->stacks, wanted->pid, wanted->user, wanted->kernel, 0);
+	wanted->stack = lode_record_stacks_node(&builder->stacks, wanted->pid, wanted->user, wanted->kernel, 0);
 	if (wanted->thread == LODE_NONE || wanted->stack == LODE_NONE)
 		return LODE_SYSTEM;
 	wanted->end = lode_record_stacks_end(&builder->stacks, wanted->user, &wanted->guessed);
@@ -202,9 +200,10 @@ static int count_end(struct lode_builder *builder, const struct lode_builder_kno
 
 static int add_own(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event)
 {
-	struct lode_builder_known own = {
-		.user = record->user, .kernel = record->kernel, .pid = record->pid, .tid = record->tid
-	};
+	struct lode_builder_known own = { .user = record->user,
+					  .kernel = record->kernel,
+					  .pid = record->pid,
+					  .tid = record->tid };
 
 	if (look_up(builder, &own) < 0)
 		return LODE_SYSTEM;
@@ -313,7 +312,6 @@ static int take_record(void *context, const struct lode_record *record)
 	return lode_stream_add_event(&builder->stream, type, &event);
 }
 
-
 static int take_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_builder *builder = context;
@@ -395,12 +393,14 @@ static void note_broken(const struct lode_builder *builder, struct lode_notes *n
 
 	for (int i = 0; i < LODE_STACK_ENDS; i++) {
 		sum += builder->ends[i];
-		if (i != LODE_STACK_WHOLE && i != LODE_STACK_DEEP && i != LODE_STACK_UNKNOWN && i != LODE_STACK_COMPAT)
+		if (i != LODE_STACK_WHOLE && i != LODE_STACK_DEEP && i != LODE_STACK_UNKNOWN &&
+		    i != LODE_STACK_COMPAT)
 			count += builder->ends[i];
 	}
 	if (!count)
 		return;
-	snprintf(text, sizeof(text), "user stacks that do not reach the start of their thread (%.1f %%, most in %.100s: %s)",
+	snprintf(text, sizeof(text),
+		 "user stacks that do not reach the start of their thread (%.1f %%, most in %.100s: %s)",
 		 100.0 * (double)count / (double)sum,
 		 worst ? lode_strings_get(&frames->strings, frames->modules[worst].name) : "unknown code",
 		 broken_advice(builder, worst));
@@ -410,15 +410,18 @@ static void note_broken(const struct lode_builder *builder, struct lode_notes *n
 void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes)
 {
 	lode_notes_add(notes, builder->stacks.missing, "stacks that were lost", NULL);
-	lode_notes_add(notes, builder->ends[LODE_STACK_DEEP], "stacks deeper than could be recorded, cut at the root",
-		       NULL);
-	lode_notes_add(notes, builder->ends[LODE_STACK_COMPAT],
-		       "stacks of 32-bit programs, of which only the innermost function is known; build them for 64 bits",
-		       NULL);
+	lode_notes_add(notes, builder->ends[LODE_STACK_DEEP],
+		       "stacks deeper than could be recorded, cut at the root", NULL);
+	lode_notes_add(
+		notes, builder->ends[LODE_STACK_COMPAT],
+		"stacks of 32-bit programs, of which only the innermost function is known; build them for 64 bits",
+		NULL);
 	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
-	lode_notes_add(notes, builder->late,
-		       "waits recorded because they were long: their user stacks are those of other waits at their places", NULL);
+	lode_notes_add(
+		notes,
+		builder->late, "waits recorded because they were long: their user stacks are those of other waits at their places",
+		NULL);
 	lode_notes_add(notes, builder->late_bare,
 		       "of these, waits without a user stack: none was seen at their places, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);

@@ -46,10 +46,10 @@ struct lode_builder {
 	struct lode_record_stacks stacks;
 	struct lode_record_totals totals;
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
-	uint32_t age;     /* of what is known; what is of another holds no more */
-	uint64_t period;  /* of a CPU sample */
-	uint32_t preempt; /* string */
-	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */
+	uint32_t age;                     /* of what is known; what is of another holds no more */
+	uint64_t period;                  /* of a CPU sample */
+	uint32_t preempt;                 /* string */
+	uint32_t *calls;                  /* strings, by number of system call; 0: not asked for yet */
 	size_t call_count;
 	size_t call_capacity;
 	struct lode_fired *fired;

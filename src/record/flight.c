@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define PARTS_OF_MEMORY 16
-#define PARTS_OF_TIME	8
+#define PARTS_OF_TIME   8
 
 /* Processes are looked through for what is gone when they have grown by so many bytes, and have doubled. */
 #define COMPACT_BYTES 131072u
@@ -56,12 +56,12 @@ struct generation {
 	size_t thread_count;
 	size_t thread_capacity;
 	struct lode_index thread_index;
-	uint64_t count;	 /* of records */
+	uint64_t count;  /* of records */
 	uint64_t oldest; /* ends of records */
 	uint64_t newest;
-	uint64_t last;	  /* end of the last record that was packed */
-	int settled;	  /* an epoch was begun since it was filled: only what is held is still named by it */
-	uint64_t begun;	  /* time of the first record or change; 0: there is none */
+	uint64_t last;    /* end of the last record that was packed */
+	int settled;      /* an epoch was begun since it was filled: only what is held is still named by it */
+	uint64_t begun;   /* time of the first record or change; 0: there is none */
 	uint64_t touched; /* of the youngest */
 };
 
@@ -73,8 +73,8 @@ struct lode_flight {
 	struct lode_held_files files;
 	struct lode_process_images images;
 	struct lode_processes processes; /* as of the oldest record */
-	size_t compacted;		 /* bytes of processes after the last compaction */
-	uint64_t hold; /* what was written since then is not too old */
+	size_t compacted;                /* bytes of processes after the last compaction */
+	uint64_t hold;                   /* what was written since then is not too old */
 	uint64_t records;
 	uint64_t early;
 	uint64_t missing;
@@ -103,13 +103,12 @@ static int begin_generation(struct lode_flight *flight)
 		return LODE_SYSTEM;
 	generation->stack_count = generation->thread_count = 1;
 	if (lode_grow(&generation->stacks, &generation->stack_capacity, 1, sizeof(*generation->stacks)) < 0 ||
-	    lode_grow(&generation->threads, &generation->thread_capacity, 1, sizeof(*generation->threads)) <
-		    0) {
+	    lode_grow(&generation->threads, &generation->thread_capacity, 1, sizeof(*generation->threads)) < 0) {
 		release_generation(flight, generation);
 		return LODE_SYSTEM;
 	}
-	generation->stacks[0] = (struct stack){0};
-	generation->threads[0] = (struct thread){0};
+	generation->stacks[0] = (struct stack){ 0 };
+	generation->threads[0] = (struct thread){ 0 };
 	if (flight->last)
 		flight->last->next = generation;
 	else
@@ -138,8 +137,8 @@ static size_t table_bytes(const struct generation *generation)
 
 static size_t bytes_in_use(const struct lode_flight *flight)
 {
-	size_t bytes = flight->pages.used_count * sizeof(struct lode_page) +
-		       lode_processes_bytes(&flight->processes);
+	size_t bytes =
+		flight->pages.used_count * sizeof(struct lode_page) + lode_processes_bytes(&flight->processes);
 
 	for (const struct generation *generation = flight->first; generation; generation = generation->next)
 		bytes += table_bytes(generation);
@@ -231,7 +230,7 @@ static uint32_t add_stack(struct generation *generation, uint64_t id)
 		      sizeof(*generation->stacks)) < 0 ||
 	    lode_index_insert(&generation->stack_index, stack_hash(id), number) < 0)
 		return 0;
-	generation->stacks[number] = (struct stack){.id = id};
+	generation->stacks[number] = (struct stack){ .id = id };
 	generation->stack_count++;
 	return number;
 }
@@ -264,8 +263,7 @@ static uint32_t name_stack(struct lode_flight *flight, uint64_t id)
 		return LODE_NONE;
 	other = find_elsewhere(flight, generation, id);
 	flight->missing += !other;
-	if (other &&
-	    fill_stack(flight, generation, &generation->stacks[number], other->bytes, other->size) < 0)
+	if (other && fill_stack(flight, generation, &generation->stacks[number], other->bytes, other->size) < 0)
 		return LODE_NONE;
 	return number;
 }
@@ -287,7 +285,7 @@ static uint32_t name_thread(struct lode_flight *flight, uint32_t pid, uint32_t t
 		      sizeof(*generation->threads)) < 0 ||
 	    lode_index_insert(&generation->thread_index, hash, number) < 0)
 		return LODE_NONE;
-	generation->threads[number] = (struct thread){pid, tid};
+	generation->threads[number] = (struct thread){ pid, tid };
 	generation->thread_count++;
 	return number;
 }
@@ -315,8 +313,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 		number = add_stack(generation, stack->id);
 	if (!number)
 		return LODE_SYSTEM;
-	return fill_stack(flight, generation, &generation->stacks[number], packed,
-			  lode_pack_stack(packed, stack));
+	return fill_stack(flight, generation, &generation->stacks[number], packed, lode_pack_stack(packed, stack));
 }
 
 static int take_change(void *context, const struct lode_change *change)
@@ -384,8 +381,8 @@ static int take_record(void *context, const struct lode_record *record)
 	references.waker_kernel = name_stack(flight, record->waker_kernel);
 	room = lode_chain_room(&flight->pages, &generation->records, LODE_PACKED_RECORD);
 	if (!room || references.thread == LODE_NONE || references.waker == LODE_NONE ||
-	    references.user == LODE_NONE || references.kernel == LODE_NONE ||
-	    references.waker_user == LODE_NONE || references.waker_kernel == LODE_NONE)
+	    references.user == LODE_NONE || references.kernel == LODE_NONE || references.waker_user == LODE_NONE ||
+	    references.waker_kernel == LODE_NONE)
 		return LODE_SYSTEM;
 	lode_chain_fill(&generation->records, lode_pack_record(room, record, &references, generation->last));
 	note_time(generation, lode_record_end(record));
@@ -395,7 +392,7 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 {
-	return (struct lode_recorder_sink){flight, take_stack, take_change, take_record};
+	return (struct lode_recorder_sink){ flight, take_stack, take_change, take_record };
 }
 
 /* ---- dropping ---- */
@@ -565,8 +562,7 @@ static int replay_stacks(const struct generation *generation, const struct lode_
 	int code = 0;
 
 	for (size_t i = 1; !code && i < generation->stack_count; i++) {
-		struct lode_cursor cursor =
-			lode_cursor(generation->stacks[i].bytes, generation->stacks[i].size);
+		struct lode_cursor cursor = lode_cursor(generation->stacks[i].bytes, generation->stacks[i].size);
 
 		if (!generation->stacks[i].bytes)
 			continue;
@@ -621,7 +617,7 @@ static int replay_records(const struct generation *generation, uint64_t from, ui
 			  const struct lode_recorder_sink *sink)
 {
 	struct lode_chain_reader reader = lode_chain_read(&generation->records);
-	struct changes changes = {.reader = lode_chain_read(&generation->changes)};
+	struct changes changes = { .reader = lode_chain_read(&generation->changes) };
 	struct lode_pack_references references;
 	struct lode_cursor *cursor;
 	struct lode_record record;
@@ -657,10 +653,10 @@ int lode_flight_replay(const struct lode_flight *flight, uint64_t from, uint64_t
 
 void lode_flight_counts(const struct lode_flight *flight, struct lode_flight_counts *counts)
 {
-	*counts = (struct lode_flight_counts){.records = flight->records,
-					      .early = flight->early,
-					      .missing = flight->missing,
-					      .bytes = bytes_in_use(flight)};
+	*counts = (struct lode_flight_counts){ .records = flight->records,
+					       .early = flight->early,
+					       .missing = flight->missing,
+					       .bytes = bytes_in_use(flight) };
 	for (const struct generation *generation = flight->first; generation; generation = generation->next) {
 		counts->kept += generation->count;
 		counts->stacks += generation->stack_count - 1;

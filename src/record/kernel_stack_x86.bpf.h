@@ -44,12 +44,12 @@
  * and the distance in words. Without these the address was only seen as the last one.
  * Steps whose keys share a place are side by side.
  */
-#define STEP_KEY_SHIFT	   32
-#define STEP_HOLDER_SHIFT  16
-#define STEP_HOLDER	   0xffu
-#define STEP_ENDS	   (1u << 24) /* it led to the last address, each time it was learnt */
-#define STEP_INTERRUPTED   (1u << 25) /* it leads to an address that was interrupted */
-#define STEP_DISTANCE	   0xffffu
+#define STEP_KEY_SHIFT    32
+#define STEP_HOLDER_SHIFT 16
+#define STEP_HOLDER       0xffu
+#define STEP_ENDS         (1u << 24) /* it led to the last address, each time it was learnt */
+#define STEP_INTERRUPTED  (1u << 25) /* it leads to an address that was interrupted */
+#define STEP_DISTANCE     0xffffu
 /* As distances: */
 #define STEP_TO_END 0xfffeu /* it leads to the last address, by whatever distance */
 #define STEP_VARIES 0xffffu /* of no use */
@@ -62,11 +62,11 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 /* Words of the largest frame that is learnt; the kernel is built with a warning of larger ones. */
 #define FRAME_WORDS 256
 /* So many stacks of a CPU are learnt from, then one in some: what is still not known mostly cannot be. */
-#define LEARN_ALWAYS 1024
+#define LEARN_ALWAYS    1024
 #define LEARN_SOMETIMES 16
 /* Addresses of the kernel's own way among which the first of a walk is, and words above the context where it is. */
 #define FIRST_ADDRESSES 8
-#define FIRST_WORDS	32
+#define FIRST_WORDS     32
 
 #define STACK_BYTES 16384 /* of a thread's stack */
 #define PAGE_BYTES  4096

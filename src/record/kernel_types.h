@@ -181,10 +181,10 @@ struct pt_regs {
 #define REGS_ARGUMENTS          8
 #define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
 #define STACK_ARGUMENT(i)       (8 * (i))
-#define REGS_COMPAT(regs)   (((regs)->pstate & 0x10) != 0)
-#define CALL_MMAP           222
-#define CALL_EXECVE         221
-#define CALL_EXECVEAT       281
+#define REGS_COMPAT(regs)       (((regs)->pstate & 0x10) != 0)
+#define CALL_MMAP               222
+#define CALL_EXECVE             221
+#define CALL_EXECVEAT           281
 #else
 #define REGS_PC(regs)       ((regs)->ip)
 #define REGS_SP(regs)       ((regs)->sp)
@@ -195,18 +195,18 @@ struct pt_regs {
 #define REGS_ARGUMENT(regs) ((regs)->di)
 #define REGS_THIRD(regs)    ((regs)->dx)
 #define REGS_ARGUMENTS      6
-#define REGS_ARGUMENT_OFFSET(i)                                                                              \
-	((i) == 0   ? bpf_core_field_offset(struct pt_regs, di)                                              \
-	 : (i) == 1 ? bpf_core_field_offset(struct pt_regs, si)                                              \
-	 : (i) == 2 ? bpf_core_field_offset(struct pt_regs, dx)                                              \
-	 : (i) == 3 ? bpf_core_field_offset(struct pt_regs, cx)                                              \
-	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                              \
+#define REGS_ARGUMENT_OFFSET(i)                                                                                   \
+	((i) == 0   ? bpf_core_field_offset(struct pt_regs, di)                                                   \
+	 : (i) == 1 ? bpf_core_field_offset(struct pt_regs, si)                                                   \
+	 : (i) == 2 ? bpf_core_field_offset(struct pt_regs, dx)                                                   \
+	 : (i) == 3 ? bpf_core_field_offset(struct pt_regs, cx)                                                   \
+	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                                   \
 		    : bpf_core_field_offset(struct pt_regs, r9))
 #define STACK_ARGUMENT(i) (8 * ((i) + 1)) /* above the return address */
-#define REGS_COMPAT(regs)   (((regs)->cs & 0xffff) == 0x23)
-#define CALL_MMAP           9
-#define CALL_EXECVE         59
-#define CALL_EXECVEAT       322
+#define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
+#define CALL_MMAP         9
+#define CALL_EXECVE       59
+#define CALL_EXECVEAT     322
 #endif
 
 #endif

@@ -86,8 +86,8 @@ static const struct lode_mapped_build_id *find(const struct lode_mapped_build_id
 	return NULL;
 }
 
-static const struct lode_mapped_build_id *add(struct lode_mapped_build_ids *ids, const struct lode_file_number *file,
-					      const struct lode_change *change)
+static const struct lode_mapped_build_id *add(struct lode_mapped_build_ids *ids,
+					      const struct lode_file_number *file, const struct lode_change *change)
 {
 	struct lode_mapped_build_id item = { .file = *file };
 

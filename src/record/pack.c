@@ -93,8 +93,8 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 	unsigned fields = lode_cursor_u8(cursor), kind = lode_cursor_u8(cursor);
 	uint64_t end;
 
-	*record = (struct lode_record){.type = (uint8_t)(kind >> 4), .flags = kind & 15};
-	*references = (struct lode_pack_references){0};
+	*record = (struct lode_record){ .type = (uint8_t)(kind >> 4), .flags = kind & 15 };
+	*references = (struct lode_pack_references){ 0 };
 	record->cpu = (uint16_t)lode_cursor_varint(cursor);
 	end = previous + unfold(lode_cursor_varint(cursor));
 	references->thread = take32(cursor);
@@ -189,13 +189,12 @@ static void take_bytes(struct lode_cursor *cursor, void *to, size_t size, size_t
 		memcpy(to, bytes, size);
 }
 
-void lode_unpack_change(struct lode_cursor *cursor, struct lode_change *change, char *text,
-			uint64_t *position)
+void lode_unpack_change(struct lode_cursor *cursor, struct lode_change *change, char *text, uint64_t *position)
 {
 	unsigned kind = lode_cursor_u8(cursor);
 	size_t length;
 
-	*change = (struct lode_change){.type = (enum lode_change_type)(kind & 15), .executed = !!(kind & 16)};
+	*change = (struct lode_change){ .type = (enum lode_change_type)(kind & 15), .executed = !!(kind & 16) };
 	*position = lode_cursor_varint(cursor);
 	change->t = lode_cursor_varint(cursor);
 	change->pid = take32(cursor);

@@ -39,7 +39,6 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 			struct lode_pack_references *references, uint64_t previous);
 void lode_unpack_stack(struct lode_cursor *cursor, struct lode_record_stack *stack);
 /* `text` has room for LODE_PACKED_TEXT + 1 bytes, and `change` points to it. */
-void lode_unpack_change(struct lode_cursor *cursor, struct lode_change *change, char *text,
-			uint64_t *position);
+void lode_unpack_change(struct lode_cursor *cursor, struct lode_change *change, char *text, uint64_t *position);
 
 #endif

@@ -78,7 +78,7 @@ void lode_chain_release(struct lode_pages *pages, struct lode_chain *chain)
 
 struct lode_chain_reader lode_chain_read(const struct lode_chain *chain)
 {
-	return (struct lode_chain_reader){.next = chain->first};
+	return (struct lode_chain_reader){ .next = chain->first };
 }
 
 struct lode_cursor *lode_chain_next(struct lode_chain_reader *reader)

@@ -20,13 +20,13 @@
 #define CAP_PTRACE  19
 #define CAP_ADMIN   21
 #define CAP_PERFMON 38
-#define CAP_BPF	    39
+#define CAP_BPF     39
 
-#define TYPES	 "/sys/kernel/btf/vmlinux"
+#define TYPES    "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define STATUS	 "/proc/self/status"
-#define USERS	 "/proc/self/uid_map"
+#define STATUS   "/proc/self/status"
+#define USERS    "/proc/self/uid_map"
 
 /* ---- looking ---- */
 
@@ -111,7 +111,7 @@ static void name_missing(const struct lode_permissions *permissions, unsigned ne
 		missing[count++] = "CAP_SYS_PTRACE";
 	for (int i = 0; i < count; i++)
 		snprintf(text + strlen(text), 64 - strlen(text), "%s%s",
-			 i == 0		? ""
+			 i == 0          ? ""
 			 : i < count - 1 ? ", "
 					 : " and ",
 			 missing[i]);

@@ -12,16 +12,16 @@
 /* What this process may do, as far as the kernel's files tell. */
 struct lode_permissions {
 	uint64_t capabilities; /* effective ones; all bits where they are not known */
-	int has_types;	       /* /sys/kernel/btf/vmlinux can be read */
+	int has_types;         /* /sys/kernel/btf/vmlinux can be read */
 	int is_locked_down;    /* in the mode 'confidentiality' */
 	int is_in_namespace;   /* of users, where capabilities do not reach the kernel */
 	int is_filtered;       /* by seccomp */
-	int paranoid;	       /* perf_event_paranoid; 2 where it is not known */
+	int paranoid;          /* perf_event_paranoid; 2 where it is not known */
 };
 
 enum lode_permission_need {
 	LODE_NEEDS_PROGRAMS = 1, /* BPF programs that trace */
-	LODE_NEEDS_STACKS = 2,	 /* the stacks of other processes: ptrace */
+	LODE_NEEDS_STACKS = 2,   /* the stacks of other processes: ptrace */
 };
 
 /* Looks at the files below `root` ("" for the real ones). */

@@ -31,7 +31,7 @@ struct recent_walk {
 	uint64_t hash;
 	uint64_t sum;
 	uint64_t returns[RECENT_FRAMES];
-	uint64_t words[RECENT_WORDS]; /* other words that it read */
+	uint64_t words[RECENT_WORDS];      /* other words that it read */
 	uint16_t return_at[RECENT_FRAMES]; /* words above the first stack pointer, or NOT_IN_MEMORY */
 	uint16_t word_at[RECENT_WORDS];
 };

@@ -60,31 +60,32 @@ const volatile bool only_pids = false;
 const volatile bool only_comm = false;
 const volatile bool only_cgroup = false;
 const volatile bool with_calls = false;
-const volatile bool use_tables = false;  /* walk user stacks by unwind tables, else by frame pointers */
-const volatile uint32_t copy_bytes = 0; /* of user stacks that are not walked, or with tables could not be; 0: none */
+const volatile bool use_tables = false; /* walk user stacks by unwind tables, else by frame pointers */
+const volatile uint32_t copy_bytes =
+	0; /* of user stacks that are not walked, or with tables could not be; 0: none */
 const volatile uint64_t stacks_half = 2 << 20; /* bytes of the ring of stacks, halved */
-const volatile bool switch_has_state = true; /* sched_switch tells the state (Linux 5.18 and later) */
+const volatile bool switch_has_state = true;   /* sched_switch tells the state (Linux 5.18 and later) */
 const volatile bool walk_kernel = false;
-const volatile bool only_own = false; /* neither the kernel's stacks nor those of wakers */
+const volatile bool only_own = false;       /* neither the kernel's stacks nor those of wakers */
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
-const volatile bool thin = false; /* there is a budget */
+const volatile bool thin = false;        /* there is a budget */
 const volatile bool with_totals = false; /* what threads did in all is told (totals.bpf.h) */
-const volatile bool has_writer = false; /* `writer_pid` may be set: a child of the recorder, left out too */
+const volatile bool has_writer = false;  /* `writer_pid` may be set: a child of the recorder, left out too */
 const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
 const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 
 volatile uint64_t epoch = 0;
-volatile uint64_t thin_scale = 0;  /* nanoseconds that a recorded wait stands for (thinning.h) */
-volatile uint32_t call_weight = 0; /* one in so many system calls is recorded; 0: all */
-volatile uint32_t sample_ns = 0;   /* that a CPU sample stands for; 0: as it was asked for */
+volatile uint64_t thin_scale = 0;    /* nanoseconds that a recorded wait stands for (thinning.h) */
+volatile uint32_t call_weight = 0;   /* one in so many system calls is recorded; 0: all */
+volatile uint32_t sample_ns = 0;     /* that a CPU sample stands for; 0: as it was asked for */
 volatile struct lode_slot slot = {}; /* with a budget; nothing is recorded while it is not on */
 volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
-volatile uint32_t copies_wait = 0; /* the reader was woken for them */
+volatile uint32_t copies_wait = 0;  /* the reader was woken for them */
 volatile uint64_t mapped_known = 0; /* the program knows what processes mapped until then */
 
 #define WRONG_WALKS_LIMIT  16
@@ -201,7 +202,7 @@ struct scratch {
 	struct lode_record_stack stack;
 	uint64_t check[LODE_RECORD_KERNEL_FRAMES + 1];
 	uint64_t places[LODE_RECORD_KERNEL_FRAMES + 1]; /* of what is in `check` (kernel_stack_x86.bpf.h) */
-	uint64_t hash; /* of the stack so far */
+	uint64_t hash;                                  /* of the stack so far */
 	uint64_t sum;
 	uint64_t number; /* on its way from what the verifier knows to what it does not */
 	uint64_t walks;
@@ -210,7 +211,7 @@ struct scratch {
 	struct lode_unwind_state state;
 	struct lode_unwind_space space;
 	struct lode_unwind_rule rule; /* of the step in progress */
-	uint64_t block_start; /* what `block` holds */
+	uint64_t block_start;         /* what `block` holds */
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */
 	struct trail trail;
@@ -294,11 +295,11 @@ static __always_inline struct lode_record_counts *own_counts(void)
 	return bpf_map_lookup_elem(&counts, &zero);
 }
 
-#define COUNT(what)                                                                                          \
-	do {                                                                                                 \
-		struct lode_record_counts *counts_ = own_counts();                                           \
-		if (counts_)                                                                                 \
-			counts_->what++;                                                                     \
+#define COUNT(what)                                                                                               \
+	do {                                                                                                      \
+		struct lode_record_counts *counts_ = own_counts();                                                \
+		if (counts_)                                                                                      \
+			counts_->what++;                                                                          \
 	} while (0)
 
 static __always_inline struct scratch *own_scratch(uint32_t user)
@@ -437,8 +438,7 @@ static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost
 			continue;
 		if (limit->type == LODE_LIMIT_WAIT && limit->any && idle)
 			continue;
-		if (took > limit->limit &&
-		    (limit->any || (limit->name[0] == name[0] && limit->name[1] == name[1])))
+		if (took > limit->limit && (limit->any || (limit->name[0] == name[0] && limit->name[1] == name[1])))
 			passed |= 1u << i;
 	}
 	return passed;
@@ -476,8 +476,7 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 /* ---- waits ---- */
 
 /* Writes the wait or preemption of a thread that runs again, at `now`. Returns whether it did. */
-static __always_inline bool write_wait(struct lode_record_thread *thread, struct task_struct *task,
-				       uint64_t now)
+static __always_inline bool write_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
 {
 	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
 	struct lode_record *record;
@@ -487,8 +486,7 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		type = LODE_RECORD_WAIT;
-		if (thread->state == LODE_THREAD_WOKEN ||
-		    (woken && woken + LODE_RECORD_EARLY > thread->out)) {
+		if (thread->state == LODE_THREAD_WOKEN || (woken && woken + LODE_RECORD_EARLY > thread->out)) {
 			flags |= LODE_RECORD_WOKEN;
 			cost = woken > thread->out ? woken - thread->out : 0;
 			delay -= cost;
@@ -745,8 +743,7 @@ int lode_sample(void *context)
 		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
 		kernel = identify(scratch);
 	}
-	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0, task->pid,
-			  LODE_COPY_SAMPLE);
+	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0, task->pid, LODE_COPY_SAMPLE);
 	write_event(task, LODE_RECORD_RUN, sample_ns, 1, user, kernel);
 	if (thin)
 		account_sample(begun);
@@ -784,7 +781,8 @@ int lode_call(uint64_t *context)
 	thread->entry.sp = REGS_SP(regs);
 	thread->entry.frame = mixed_frame(regs);
 	thread->entry.pc = REGS_PC(regs);
-	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
+	write_event(task, LODE_RECORD_CALL,
+		    (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
 		    thin ? lode_slot_weight(weight, slot.single, bpf_get_prandom_u32()) : 1, thread->entry.user, 0);
 	if (run.own)
 		run.own->calls++;

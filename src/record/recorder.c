@@ -45,7 +45,7 @@
 #include <unistd.h>
 
 /* Stacks that are held while a table is made, where memory is not counted. */
-#define HELD_BYTES   (64u << 20)
+#define HELD_BYTES (64u << 20)
 
 struct lode_recorder {
 	struct recorder *programs; /* the skeleton */
@@ -69,12 +69,12 @@ struct lode_recorder {
 	struct lode_stack_copies copies;
 	int started;
 	struct lode_scheduler_programs *scheduler; /* with a budget */
-	int unwinds;               /* stacks by tables, in the kernel or here */
-	int cgroup;                /* descriptor, or -1 */
-	struct bpf_link **samples; /* one a CPU, or NULL */
-	int *sample_events;        /* their descriptors, which the links own; -1: none */
-	struct lode_rings rings;     /* over `ends` and `slots` */
-	struct lode_record *open;    /* what was not over when the recording ended */
+	int unwinds;                               /* stacks by tables, in the kernel or here */
+	int cgroup;                                /* descriptor, or -1 */
+	struct bpf_link **samples;                 /* one a CPU, or NULL */
+	int *sample_events;                        /* their descriptors, which the links own; -1: none */
+	struct lode_rings rings;                   /* over `ends` and `slots` */
+	struct lode_record *open;                  /* what was not over when the recording ended */
 	size_t open_count;
 	size_t open_capacity;
 	const struct lode_recorder_sink *sink; /* of the read in progress */
@@ -111,11 +111,10 @@ static int explain(int number, struct lode_error *error)
 
 	if (code)
 		return code;
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
-		"'perf record' and 'lode import'",
-		uname(&system) < 0 ? "?" : system.release, strerror(number));
+	return lode_fail(error, LODE_SYSTEM,
+			 "Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
+			 "'perf record' and 'lode import'",
+			 uname(&system) < 0 ? "?" : system.release, strerror(number));
 }
 
 /*
@@ -132,10 +131,9 @@ static int check_namespace(struct lode_error *error)
 	link[size] = '\0';
 	if (!strcmp(link, "pid:[4026531836]"))
 		return 0;
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"this is a container with process numbers of its own; record from outside it, "
-		"with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
+	return lode_fail(error, LODE_SYSTEM,
+			 "this is a container with process numbers of its own; record from outside it, "
+			 "with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
 }
 
 static int load(struct lode_recorder *recorder, const struct lode_recorder_options *options,
@@ -175,8 +173,7 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 				       recorder->slot_count) < 0
 			       ? lode_fail_memory(error)
 			       : 0;
-	return lode_fail(error, LODE_SYSTEM, "the rings of the kernel cannot be mapped: %s",
-			 strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "the rings of the kernel cannot be mapped: %s", strerror(errno));
 }
 
 static int take_stack(void *context, void *bytes, size_t size);
@@ -233,8 +230,7 @@ static int open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), take_stack, recorder, NULL);
 	if (recorder->stacks)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "the ring of stacks cannot be opened: %s",
-			 strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "the ring of stacks cannot be opened: %s", strerror(errno));
 }
 
 static int set_cgroup(struct lode_recorder *recorder, const char *path, struct lode_error *error)
@@ -247,12 +243,11 @@ static int set_cgroup(struct lode_recorder *recorder, const char *path, struct l
 	if (recorder->cgroup < 0)
 		return lode_fail(error, LODE_USAGE, "%s: %s; name the folder of a control group", path,
 				 strerror(errno));
-	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.cgroups), &zero, &recorder->cgroup,
-				BPF_ANY) < 0)
-		return lode_fail(
-			error, LODE_USAGE,
-			"%s: is not a control group (of version 2); name a folder below /sys/fs/cgroup",
-			path);
+	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.cgroups), &zero, &recorder->cgroup, BPF_ANY) <
+	    0)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: is not a control group (of version 2); name a folder below /sys/fs/cgroup",
+				 path);
 	return 0;
 }
 
@@ -333,8 +328,7 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 
 	recorder->programs->bss->pid_hints[pid % LODE_RECORD_PID_HINTS] = 1;
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "process %u cannot be asked for: %s", pid,
-				 strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "process %u cannot be asked for: %s", pid, strerror(errno));
 	/* What it has mapped is read now: when its first stack is unwound it may run another program. */
 	if (recorder->unwinds && !lode_processes_get(&recorder->unwinder.processes, pid))
 		return lode_fail_memory(error);
@@ -358,8 +352,7 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 	if (fd < 0 && errno == ENODEV)
 		return 0;
 	if (fd >= 0)
-		recorder->samples[cpu] =
-			bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
+		recorder->samples[cpu] = bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
 	recorder->sample_events[cpu] = recorder->samples[cpu] ? fd : -1;
 	if (recorder->samples[cpu])
 		return 0;
@@ -566,7 +559,8 @@ static int hand_over_record(struct lode_recorder *recorder, const struct lode_re
 	const struct lode_recorder_sink *sink = recorder->sink;
 	struct lode_record resolved;
 
-	if (!((record->user | record->waker_user) & LODE_RECORD_COPY_ID) || record->type >= LODE_RECORD_TOTALS_FIRST)
+	if (!((record->user | record->waker_user) & LODE_RECORD_COPY_ID) ||
+	    record->type >= LODE_RECORD_TOTALS_FIRST)
 		return sink->record(sink->context, record);
 	resolved = *record;
 	if (resolve_copy(recorder, &resolved.user) < 0 || resolve_copy(recorder, &resolved.waker_user) < 0)
@@ -641,7 +635,8 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 /* ---- stopping ---- */
 
 /* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
-static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread, struct lode_record *record)
+static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread,
+		     struct lode_record *record)
 {
 	uint64_t random = thread->out;
 
@@ -649,8 +644,10 @@ static int thin_open(const struct lode_recorder *recorder, const struct lode_rec
 	if (thread->out < recorder->programs->bss->slot.began && !recorder->programs->rodata->with_totals)
 		return 0;
 	record->weight = lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT,
-					  record->cost + record->delay, recorder->programs->bss->thin_scale, thread->random);
-	record->weight = lode_slot_weight(record->weight, thread->single, (uint32_t)(lode_splitmix64(&random) >> 32));
+					  record->cost + record->delay, recorder->programs->bss->thin_scale,
+					  thread->random);
+	record->weight =
+		lode_slot_weight(record->weight, thread->single, (uint32_t)(lode_splitmix64(&random) >> 32));
 	if (!thread->weight) { /* the stacks are those of another wait */
 		record->user = record->kernel = 0;
 		record->flags |= LODE_RECORD_LATE;
@@ -747,8 +744,7 @@ size_t lode_recorder_bytes(const struct lode_recorder *recorder)
 	/* The ring of stacks is mapped twice in a row; copies are taken out of it before they are unwound. */
 	return recorder->ends_bytes + recorder->slots_bytes +
 	       (recorder->unwinds ? 3 : 2) * bpf_map__max_entries(recorder->programs->maps.stacks) +
-	       recorder->held_limit +
-	       lode_sideband_bytes(recorder->sideband);
+	       recorder->held_limit + lode_sideband_bytes(recorder->sideband);
 }
 
 void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid)
@@ -774,9 +770,7 @@ void lode_recorder_renew(struct lode_recorder *recorder)
 static int add_held(struct lode_recorder_held *held, const struct lode_record_thread *thread)
 {
 	int off = thread->tid && thread->state != LODE_THREAD_RUNNING;
-	const uint64_t ids[] = { off ? thread->user : 0,
-				 off ? thread->kernel : 0,
-				 off ? thread->waker_user : 0,
+	const uint64_t ids[] = { off ? thread->user : 0, off ? thread->kernel : 0, off ? thread->waker_user : 0,
 				 off ? thread->waker_kernel : 0,
 				 thread->tid && thread->entry.pc ? thread->entry.user : 0 };
 	size_t count = sizeof(ids) / sizeof(*ids);
@@ -905,8 +899,7 @@ static uint64_t missed(struct lode_recorder *recorder)
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
 
-		if (bpf_program__fd(program) >= 0 &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		if (bpf_program__fd(program) >= 0 && !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 			sum += info.recursion_misses;
 	}
 	return sum;
@@ -918,7 +911,8 @@ static void note_tables(const struct lode_recorder *recorder, struct lode_notes 
 	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recorder);
 
 	lode_notes_add(notes, totals.refused,
-		       "unwind tables that the kernel did not take: stacks through these binaries are guessed", NULL);
+		       "unwind tables that the kernel did not take: stacks through these binaries are guessed",
+		       NULL);
 	lode_notes_add(notes, totals.crowded,
 		       "processes with too many mappings for the kernel: their stacks are copied or cut", NULL);
 }
@@ -934,8 +928,7 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	note_tables(recorder, notes);
-	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded",
-		       NULL);
+	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded", NULL);
 	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
 	lode_notes_add(notes, counts.wrong_walks, "kernel stacks that had to be taken again", NULL);
 	lode_notes_add(notes, lode_sideband_lost(recorder->sideband), "changes of processes lost", NULL);

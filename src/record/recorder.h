@@ -30,12 +30,12 @@ struct lode_recorder_options {
 	enum lode_recorder_unwind unwind; /* how user stacks are found */
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
 	const char *cache;   /* folder of cached unwind tables; NULL: the user's own, "": none */
-	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
-	int only_own;       /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
-	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
-	size_t ring_bytes;  /* of the rings of all CPUs together; 0: as much as is good for speed */
-	int has_writer;     /* lode_recorder_leave_out will be used */
-	int has_command;    /* lode_recorder_await_exec will be used */
+	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */
+	int only_own;      /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
+	int no_own_walk;   /* kernel stacks only by the kernel's own way; for tests */
+	size_t ring_bytes; /* of the rings of all CPUs together; 0: as much as is good for speed */
+	int has_writer;    /* lode_recorder_leave_out will be used */
+	int has_command;   /* lode_recorder_await_exec will be used */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
 };

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
-#define RINGS_BYTES  (64u << 20)
-#define MOST_SLOTS   65536u
+#define RINGS_BYTES (64u << 20)
+#define MOST_SLOTS  65536u
 /* Of the ring of stacks, where they are copied. */
 #define COPIES_BYTES (64u << 20)
 #define LEAST_SLOTS  1024u
@@ -70,8 +70,8 @@ static void set_idle_calls(struct recorder *programs)
 #ifdef SYS_io_pgetevents
 		SYS_io_pgetevents,
 #endif
-		SYS_epoll_pwait,      SYS_accept,        SYS_accept4,      SYS_nanosleep,
-		SYS_clock_nanosleep,  SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_io_getevents,
+		SYS_epoll_pwait,     SYS_accept,          SYS_accept4,       SYS_nanosleep,
+		SYS_clock_nanosleep, SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_io_getevents,
 	};
 	uint64_t *bits = (void *)(uintptr_t)programs->rodata->idle_calls;
 
@@ -103,8 +103,7 @@ static void set_spans(struct recorder *programs, const struct lode_recorder_opti
 	for (size_t i = 0; i < 2; i++) {
 		bpf_program__set_autoload(both[i], wanted);
 		bpf_program__set_autoattach(both[i], false);
-		bpf_program__set_expected_attach_type(both[i],
-						      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
+		bpf_program__set_expected_attach_type(both[i], (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
 	}
 	if (!wanted)
 		bpf_map__set_max_entries(programs->maps.spans, 1);
@@ -140,7 +139,8 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	if (by_tables && !options->calls)
 		bpf_map__set_max_entries(programs->maps.recent_walks, 1 << LODE_RECENT_WALKS_BITS);
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables || options->totals || options->thin);
+	bpf_program__set_autoload(programs->progs.lode_exit,
+				  options->only_pids || by_tables || options->totals || options->thin);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
 	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map,

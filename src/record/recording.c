@@ -30,15 +30,14 @@ static int make_id(char id[33], struct lode_error *error)
 	unsigned char bytes[16];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s",
-				 strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s", strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 	return 0;
 }
 
-int lode_recording_create(struct lode_recording **result, struct lode_corpus *corpus,
-			  struct lode_builder *builder, struct lode_error *error)
+int lode_recording_create(struct lode_recording **result, struct lode_corpus *corpus, struct lode_builder *builder,
+			  struct lode_error *error)
 {
 	struct lode_recording *recording = lode_calloc(1, sizeof(*recording));
 	int code;

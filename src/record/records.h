@@ -37,7 +37,7 @@ enum lode_record_type {
 	LODE_RECORD_PREEMPT,  /* from `t` for `delay` in the run queue, though it could have run */
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
-	LODE_RECORD_FIRED,    /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
+	LODE_RECORD_FIRED, /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
 	/*
 	 * No events: what the kernel counted of a thread since it was born: nanoseconds that it ran (`user`) and was in the
 	 * run queue (`kernel`), how often it blocked (`waker_user`) and was preempted (`waker_kernel`). When the recording begins
@@ -53,7 +53,8 @@ enum lode_record_type {
 enum lode_record_flag {
 	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
-	LODE_RECORD_LATE = 4,  /* recorded because it was long: the user's stack is the only one seen at its place, or none */
+	LODE_RECORD_LATE =
+		4, /* recorded because it was long: the user's stack is the only one seen at its place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */
@@ -130,11 +131,11 @@ struct lode_record_ends {
 struct lode_record_stack {
 	uint64_t id;
 	uint32_t count;
-	uint8_t user;     /* else the kernel's */
+	uint8_t user; /* else the kernel's */
 	uint8_t has_link; /* user: addresses[1], from the link register or the top of the stack, may be the leaf's caller */
-	uint8_t sampled;  /* kernel: addresses[0] is where the CPU was; all others are return addresses */
-	uint8_t end;      /* enum lode_stack_end */
-	uint8_t guessed;  /* user: some function has no unwind table, and its caller was found by frame pointer */
+	uint8_t sampled; /* kernel: addresses[0] is where the CPU was; all others are return addresses */
+	uint8_t end;     /* enum lode_stack_end */
+	uint8_t guessed; /* user: some function has no unwind table, and its caller was found by frame pointer */
 	uint8_t unused[3];
 	uint64_t addresses[LODE_RECORD_FRAMES + 1];
 };
@@ -143,9 +144,9 @@ struct lode_record_stack {
 #define LODE_RECORD_COPY_BYTES 16384
 #define LODE_RECORD_COPY_MARK  UINT32_MAX
 /* In the id of a copy; ids of stacks are even. */
-#define LODE_RECORD_COPY_ID    1ull
+#define LODE_RECORD_COPY_ID 1ull
 /* Bytes below the stack pointer that a function may use, and where just restored registers still are. */
-#define LODE_RECORD_RED_ZONE   128
+#define LODE_RECORD_RED_ZONE 128
 
 enum lode_record_copy_kind {
 	LODE_COPY_OWN,   /* where `tid` stopped running */
@@ -189,12 +190,12 @@ struct lode_record_counts {
 	uint64_t recorded_waits; /* of them */
 	uint64_t waited_ns;      /* in all of them, LODE_THIN_LONG at most in each */
 	uint64_t samples;
-	uint64_t samples_ns;     /* spent in the programs of samples */
-	uint64_t calls;          /* of the system that were recorded */
-	uint64_t runs;           /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
-	uint64_t stacks_ns;      /* spent in those that took stacks */
-	uint64_t other_ns;       /* and in the others, as far as the programs see it */
-	uint64_t random;         /* no count: the state of this CPU's random numbers */
+	uint64_t samples_ns; /* spent in the programs of samples */
+	uint64_t calls;      /* of the system that were recorded */
+	uint64_t runs; /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
+	uint64_t stacks_ns; /* spent in those that took stacks */
+	uint64_t other_ns;  /* and in the others, as far as the programs see it */
+	uint64_t random;    /* no count: the state of this CPU's random numbers */
 };
 
 /* Processes that may be asked for, by the remainder of their number: a first look before the table of those that are. */
@@ -241,17 +242,17 @@ struct lode_record_thread {
 	uint16_t state;
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
-	uint16_t limit;      /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
-	uint16_t weight;     /* of the wait; 0: it was not chosen; */
-	uint16_t slot;       /* in which it stopped running (slots.h), */
-	uint16_t single;     /* whose own factor that is; */
+	uint16_t limit;  /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
+	uint16_t weight; /* of the wait; 0: it was not chosen; */
+	uint16_t slot;   /* in which it stopped running (slots.h), */
+	uint16_t single; /* whose own factor that is; */
 	uint16_t unused;
-	uint32_t random;     /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
-	uint32_t key;        /* where it stopped (thinning.h); */
-	uint32_t switches;   /* and how often it had stopped running by then, modulo 2^32 */
-	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
-	uint64_t out;   /* when it stopped running */
-	uint64_t woken; /* when it was woken; 0: not yet */
+	uint32_t random;   /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
+	uint32_t key;      /* where it stopped (thinning.h); */
+	uint32_t switches; /* and how often it had stopped running by then, modulo 2^32 */
+	uint32_t call;     /* what it was doing when it stopped running, as in a record's value */
+	uint64_t out;      /* when it stopped running */
+	uint64_t woken;    /* when it was woken; 0: not yet */
 	uint64_t user;
 	uint64_t kernel;
 	uint64_t waker_user;

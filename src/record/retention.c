@@ -12,7 +12,7 @@
 
 int lode_rate_init(struct lode_rate *rate, size_t limit)
 {
-	*rate = (struct lode_rate){.limit = limit};
+	*rate = (struct lode_rate){ .limit = limit };
 	if (!limit)
 		return 0;
 	rate->times = lode_calloc(limit, sizeof(*rate->times));
@@ -66,11 +66,10 @@ int lode_retention_parse(struct lode_retention *keep, const char *text, struct l
 			return LODE_USAGE;
 	} else if (!read_days(text, limit)) {
 		if (lode_duration_parse(text, &nanoseconds, NULL) < 0)
-			return lode_fail(
-				error, LODE_USAGE,
-				"'%s' says nothing about what to keep; write a number of streams (20), "
-				"a size (500MB) or an age (36h, 7d)",
-				text);
+			return lode_fail(error, LODE_USAGE,
+					 "'%s' says nothing about what to keep; write a number of streams (20), "
+					 "a size (500MB) or an age (36h, 7d)",
+					 text);
 		*limit = nanoseconds / SECOND;
 	}
 	if (*limit)
@@ -101,8 +100,7 @@ static int is_kept(const struct lode_retention *keep, const struct lode_corpus_e
 
 /* From the youngest on: the first that is too much, and all that are older, go. */
 static int remove_rest(const struct lode_retention *keep, struct lode_corpus *corpus,
-		       struct lode_corpus_list *list, const char *host, uint64_t now,
-		       struct lode_error *error)
+		       struct lode_corpus_list *list, const char *host, uint64_t now, struct lode_error *error)
 {
 	uint64_t number = 0, bytes = 0;
 	int removed = 0, over = 0;
@@ -127,7 +125,7 @@ static int remove_rest(const struct lode_retention *keep, struct lode_corpus *co
 }
 
 int lode_retention_apply(const struct lode_retention *keep, struct lode_corpus *corpus, const char *watch,
-		    const char *host, uint64_t now, struct lode_error *error)
+			 const char *host, uint64_t now, struct lode_error *error)
 {
 	struct lode_corpus_list list;
 	int code;

@@ -38,6 +38,6 @@ int lode_retention_parse(struct lode_retention *keep, const char *text, struct l
  * keeps the limits; the youngest always stays. Returns how many, or a negative code.
  */
 int lode_retention_apply(const struct lode_retention *keep, struct lode_corpus *corpus, const char *watch,
-		    const char *host, uint64_t now_seconds, struct lode_error *error);
+			 const char *host, uint64_t now_seconds, struct lode_error *error);
 
 #endif

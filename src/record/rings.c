@@ -21,9 +21,10 @@
 int lode_rings_init(struct lode_rings *rings, struct lode_record_ends *ends, const struct lode_record *slots,
 		    uint32_t cpu_count, uint32_t slot_count)
 {
-	*rings = (struct lode_rings){
-		.ends = ends, .slots = slots, .cpu_count = cpu_count, .slot_count = slot_count
-	};
+	*rings = (struct lode_rings){ .ends = ends,
+				      .slots = slots,
+				      .cpu_count = cpu_count,
+				      .slot_count = slot_count };
 	rings->rings = lode_calloc(cpu_count, sizeof(*rings->rings));
 	return rings->rings ? 0 : LODE_SYSTEM;
 }
@@ -56,8 +57,7 @@ static int look(const struct lode_rings *rings, struct lode_ring *ring)
 	const struct lode_record *record = record_of(rings, ring);
 	uint64_t end;
 
-	if (ring->at == ring->until ||
-	    __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) != ring->at + 1)
+	if (ring->at == ring->until || __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) != ring->at + 1)
 		return 0;
 	end = lode_record_end(record);
 	ring->written = end > ring->written ? end : ring->written;

@@ -57,7 +57,7 @@ static int add_place(struct places *places, uint64_t offset, uint64_t cookie)
 {
 	if (lode_grow(&places->items, &places->capacity, places->count + 1, sizeof(*places->items)) < 0)
 		return LODE_SYSTEM;
-	places->items[places->count++] = (struct lode_uprobe_place){offset, cookie};
+	places->items[places->count++] = (struct lode_uprobe_place){ offset, cookie };
 	return 0;
 }
 
@@ -68,8 +68,7 @@ static int attach(struct lode_rule_probes *probes, int end, const char *path, co
 
 	if (!places->count)
 		return 0;
-	if (lode_grow(&probes->links, &probes->link_capacity, probes->link_count + 1,
-		      sizeof(*probes->links)) < 0)
+	if (lode_grow(&probes->links, &probes->link_capacity, probes->link_count + 1, sizeof(*probes->links)) < 0)
 		return lode_fail_memory(error);
 	link = lode_uprobes_attach(lode_recorder_span_program(probes->recorder, end), path, places->items,
 				   places->count, 0, error);
@@ -123,8 +122,7 @@ static char *find_mapped(const struct lode_processes *processes, const char *nam
 		const struct lode_process_image *image = &processes->images->items[i];
 		size_t size = lode_mapped_length(image->path);
 
-		if (image->kind == LODE_MAPPED_FILE && size > length &&
-		    image->path[size - length - 1] == '/' &&
+		if (image->kind == LODE_MAPPED_FILE && size > length && image->path[size - length - 1] == '/' &&
 		    !memcmp(image->path + size - length, name, length))
 			return path_in_process(image, image->pid);
 	}
@@ -152,7 +150,7 @@ static int attach_code(struct lode_rule_probes *probes, const struct lode_record
 		       const struct lode_code *code, const struct lode_code_function *function,
 		       struct lode_error *error)
 {
-	struct places begins = {0}, ends = {0};
+	struct places begins = { 0 }, ends = { 0 };
 	int failed = 0, result;
 
 	for (uint32_t i = 0; i < function->entry_count; i++)
@@ -175,8 +173,7 @@ static int attach_named(struct lode_rule_probes *probes, const struct lode_recor
 		return lode_fail_memory(error);
 	lode_free(name);
 	if (number == LODE_NONE)
-		return fail_function(rule, path, "is not there; was it inlined, or the file stripped?",
-				     error);
+		return fail_function(rule, path, "is not there; was it inlined, or the file stripped?", error);
 	if (code->functions[number].unknown_ends)
 		return fail_function(rule, path,
 				     "has code that cannot be read, so its end is not known; choose a caller",
@@ -249,7 +246,7 @@ static int collect_marks(const struct lode_rule_probes *probes, const struct lod
 /* What cannot be attached is counted: that one file is strange must not end a recording. */
 static int attach_marks(struct lode_rule_probes *probes, const struct file *file, const char *path)
 {
-	struct places begins = {0}, ends = {0};
+	struct places begins = { 0 }, ends = { 0 };
 	struct lode_marks marks;
 	int code = lode_marks_read(&marks, path);
 
@@ -278,7 +275,7 @@ static int look_at(struct lode_rule_probes *probes, const char *path)
 
 	if (stat(path, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
-	file = (struct file){status.st_dev, status.st_ino};
+	file = (struct file){ status.st_dev, status.st_ino };
 	return was_seen(probes, &file) ? 0 : attach_marks(probes, &file, path);
 }
 
@@ -343,19 +340,20 @@ static int take_record(void *context, const struct lode_record *record)
 	return probes->next.record(probes->next.context, record);
 }
 
-struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes, const struct lode_recorder_sink *next)
+struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes,
+						const struct lode_recorder_sink *next)
 {
 	if (!probes->has_marks)
 		return *next; /* nothing to look for */
 	probes->next = *next;
-	return (struct lode_recorder_sink){probes, take_stack, take_change, take_record};
+	return (struct lode_recorder_sink){ probes, take_stack, take_change, take_record };
 }
 
 /* ---- all of it ---- */
 
 int lode_rule_probes_create(struct lode_rule_probes **result, struct lode_recorder *recorder,
-		       const struct lode_record_rule *rules, size_t count,
-		       const struct lode_processes *processes, struct lode_error *error)
+			    const struct lode_record_rule *rules, size_t count,
+			    const struct lode_processes *processes, struct lode_error *error)
 {
 	struct lode_rule_probes *probes = lode_calloc(1, sizeof(*probes));
 	int code = 0;

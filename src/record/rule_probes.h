@@ -20,15 +20,16 @@ struct lode_rule_probes;
  * function, LODE_SYSTEM when it cannot be probed.
  */
 int lode_rule_probes_create(struct lode_rule_probes **probes, struct lode_recorder *recorder,
-		       const struct lode_record_rule *rules, size_t count,
-		       const struct lode_processes *processes, struct lode_error *error);
+			    const struct lode_record_rule *rules, size_t count,
+			    const struct lode_processes *processes, struct lode_error *error);
 void lode_rule_probes_destroy(struct lode_rule_probes *probes);
 /* A command that will run: its marks are attached before it does. */
 int lode_rule_probes_command(struct lode_rule_probes *probes, const char *command);
 /* Looks through what the processes of lode_rule_probes_create have mapped. Returns 0 or LODE_SYSTEM. */
 int lode_rule_probes_look(struct lode_rule_probes *probes);
 /* A sink that looks for marks in what is mapped, and hands all on to `next`. */
-struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes, const struct lode_recorder_sink *next);
+struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes,
+						const struct lode_recorder_sink *next);
 /* Counts what could not be attached; at the end, once. */
 void lode_rule_probes_note(const struct lode_rule_probes *probes, struct lode_notes *notes);
 

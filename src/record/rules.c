@@ -102,8 +102,7 @@ static int read_limit(struct lode_record_rule *rule, const char *text, struct lo
 		rule->type = LODE_RULE_RUN;
 	else if (!read_subject(rule, head, length))
 		return 0;
-	return lode_duration_parse_in(text, behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE
-												: 1;
+	return lode_duration_parse_in(text, behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE : 1;
 }
 
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
@@ -111,7 +110,7 @@ int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, stru
 	const char *rest = behind_word(behind_spaces(text), "thread");
 	int read;
 
-	*rule = (struct lode_record_rule){.text = text};
+	*rule = (struct lode_record_rule){ .text = text };
 	read = read_limit(rule, text, error);
 	if (read < 0)
 		return read;
@@ -132,7 +131,7 @@ int lode_record_rule_is_limit(const struct lode_record_rule *rule)
 
 struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule)
 {
-	struct lode_record_limit limit = {.limit = rule->limit};
+	struct lode_record_limit limit = { .limit = rule->limit };
 
 	switch (rule->type) {
 	case LODE_RULE_WAIT:
@@ -186,7 +185,7 @@ void lode_record_rules_release(struct lode_record_rules *rules)
 static int add_symptom(struct lode_builder *builder, const struct lode_record_rule *rule, uint32_t thread,
 		       uint64_t t0, uint64_t t1)
 {
-	struct lode_symptom symptom = {.thread = thread, .t0 = t0, .t1 = t1};
+	struct lode_symptom symptom = { .thread = thread, .t0 = t0, .t1 = t1 };
 
 	symptom.name = lode_strings_add(&builder->dictionary.frames.strings, rule->text, strlen(rule->text));
 	if (symptom.name == LODE_NONE || lode_stream_add_symptom(&builder->stream, &symptom) < 0)

@@ -35,7 +35,7 @@ struct lode_record_rule {
 	size_t length;
 	const char *binary; /* of a function; in `text` too */
 	size_t binary_length;
-	uint64_t limit;	 /* nanoseconds */
+	uint64_t limit;  /* nanoseconds */
 	uint32_t number; /* its limit's, below LODE_RECORD_LIMITS */
 };
 

@@ -74,8 +74,7 @@ static int fail_event(int number, struct lode_error *error)
 	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
 
 	return code ? code
-		    : lode_fail(error, LODE_SYSTEM, "the kernel does not tell of processes: %s",
-				strerror(number));
+		    : lode_fail(error, LODE_SYSTEM, "the kernel does not tell of processes: %s", strerror(number));
 }
 
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)
@@ -88,12 +87,10 @@ static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu,
 		return errno == ENODEV ? 0 /* the CPU is switched off */ : fail_event(errno, error);
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0); /* from the kernel */
 	if (page == MAP_FAILED)
-		return lode_fail(error, LODE_SYSTEM, "no memory for a ring of the kernel: %s",
-				 strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "no memory for a ring of the kernel: %s", strerror(errno));
 	ring->page = page;
 	if (ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return lode_fail(error, LODE_SYSTEM, "listening to the kernel failed: %s",
-				 strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "listening to the kernel failed: %s", strerror(errno));
 	return 0;
 }
 
@@ -280,8 +277,7 @@ static int read_ring(struct lode_sideband *sideband, struct ring *ring)
 		copy_out(sideband, ring, tail, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail)
 			break;
-		copy_out(sideband, ring, tail + sizeof(header), sideband->record,
-			 header.size - sizeof(header));
+		copy_out(sideband, ring, tail + sizeof(header), sideband->record, header.size - sizeof(header));
 		code = take_record(sideband, &header);
 		tail += header.size;
 	}

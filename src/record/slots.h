@@ -27,26 +27,26 @@
 
 #include <stdint.h>
 
-#define LODE_SLOTS	40u
-#define LODE_SLOT_NS	25000000u
+#define LODE_SLOTS       40u
+#define LODE_SLOT_NS     25000000u
 #define LODE_SLOTS_LEAST 2u
 /* Factors are in 1/256. */
-#define LODE_SLOT_UNIT	256u
+#define LODE_SLOT_UNIT 256u
 
 /* The slot of now, as the programs see it. */
 struct lode_slot {
-	uint64_t began;	 /* what a thread did before that is not known for sure */
-	uint32_t on;	 /* 0: nothing is recorded */
+	uint64_t began;  /* what a thread did before that is not known for sure */
+	uint32_t on;     /* 0: nothing is recorded */
 	uint16_t number; /* modulo 65536: waits of 27 minutes and more may get the factor of shorter ones */
-	uint16_t cycle;	 /* the number of the first slot of its cycle */
-	uint32_t pair;	 /* factor of what begins in another slot of this cycle and ends in it */
+	uint16_t cycle;  /* the number of the first slot of its cycle */
+	uint32_t pair;   /* factor of what begins in another slot of this cycle and ends in it */
 	uint16_t single; /* of what begins and ends in it */
 	uint16_t unused;
 };
 
 /* The factor of what began in slot `number`, whose own one is `single`, and ends in `slot`. */
-static inline __attribute__((always_inline)) uint64_t lode_slot_factor(const volatile struct lode_slot *slot, uint16_t number,
-									uint16_t single)
+static inline __attribute__((always_inline)) uint64_t lode_slot_factor(const volatile struct lode_slot *slot,
+								       uint16_t number, uint16_t single)
 {
 	if (number == slot->number)
 		return slot->single;
@@ -56,7 +56,8 @@ static inline __attribute__((always_inline)) uint64_t lode_slot_factor(const vol
 }
 
 /* A weight times a factor, up or down to a whole number by 32 random bits. */
-static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t weight, uint64_t factor, uint32_t random)
+static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t weight, uint64_t factor,
+								       uint32_t random)
 {
 	return (uint32_t)((weight * factor + (random >> 24)) / LODE_SLOT_UNIT);
 }
@@ -64,11 +65,11 @@ static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t 
 struct lode_slots {
 	struct lode_slot now;
 	uint64_t seed;
-	uint64_t lasts;	  /* how long it and those behind it that are off like it are; */
-	uint64_t ends;	  /* when they are over; 0: it lasts as long as all slots are chosen */
-	unsigned chosen;  /* slots of this cycle; LODE_SLOTS: all, which is one slot then */
-	unsigned next;	  /* slot of this cycle that comes behind them */
-	uint64_t set;	  /* the chosen ones, a bit each */
+	uint64_t lasts;  /* how long it and those behind it that are off like it are; */
+	uint64_t ends;   /* when they are over; 0: it lasts as long as all slots are chosen */
+	unsigned chosen; /* slots of this cycle; LODE_SLOTS: all, which is one slot then */
+	unsigned next;   /* slot of this cycle that comes behind them */
+	uint64_t set;    /* the chosen ones, a bit each */
 };
 
 /* Everything is recorded until a cycle with fewer chosen slots begins. */

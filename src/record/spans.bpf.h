@@ -37,9 +37,9 @@ SEC("uprobe")
 int lode_span_begin(struct pt_regs *context)
 {
 	uint64_t cookie = bpf_get_attach_cookie(context);
-	struct span_key key = {.tid = (uint32_t)bpf_get_current_pid_tgid(),
-			       .limit = (uint32_t)cookie % LODE_RECORD_LIMITS};
-	struct span span = {.t = bpf_ktime_get_ns(), .sp = span_pointer(context, cookie)};
+	struct span_key key = { .tid = (uint32_t)bpf_get_current_pid_tgid(),
+				.limit = (uint32_t)cookie % LODE_RECORD_LIMITS };
+	struct span span = { .t = bpf_ktime_get_ns(), .sp = span_pointer(context, cookie) };
 	struct span *begun = bpf_map_lookup_elem(&spans, &key);
 
 	if (begun && begun->sp > span.sp)
@@ -52,8 +52,8 @@ SEC("uprobe")
 int lode_span_end(struct pt_regs *context)
 {
 	uint64_t cookie = bpf_get_attach_cookie(context), now = bpf_ktime_get_ns(), t;
-	struct span_key key = {.tid = (uint32_t)bpf_get_current_pid_tgid(),
-			       .limit = (uint32_t)cookie % LODE_RECORD_LIMITS};
+	struct span_key key = { .tid = (uint32_t)bpf_get_current_pid_tgid(),
+				.limit = (uint32_t)cookie % LODE_RECORD_LIMITS };
 	struct span *begun = bpf_map_lookup_elem(&spans, &key);
 	uint32_t limit = (uint32_t)cookie % LODE_RECORD_LIMITS;
 	struct task_struct *task;

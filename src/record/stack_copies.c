@@ -18,7 +18,7 @@
 
 #define ITEMS_LIMIT (1u << 13)
 /* Memory for the copies of a batch that is kept for the next one. */
-#define BYTES_KEPT  (1u << 20)
+#define BYTES_KEPT (1u << 20)
 /* Bytes of a batch: while copies come as fast as they are read there would be no end. */
 #define BATCH_LIMIT (64u << 20)
 
@@ -93,7 +93,8 @@ static int unwind(struct lode_stack_copies *copies, const struct lode_record_cop
 		if (!i && unwound.link)
 			stack->addresses[stack->count++] = unwound.link;
 	}
-	stack->id = lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)) & ~LODE_RECORD_COPY_ID;
+	stack->id = lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)) &
+		    ~LODE_RECORD_COPY_ID;
 	return 0;
 }
 
@@ -299,8 +300,8 @@ int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_re
 		return 0;
 	}
 	item.batch = copies->batch;
-	if (copies->count >= LODE_NONE - 1 || lode_grow(&copies->items, &copies->capacity, copies->count + 1,
-							sizeof(item)) < 0)
+	if (copies->count >= LODE_NONE - 1 ||
+	    lode_grow(&copies->items, &copies->capacity, copies->count + 1, sizeof(item)) < 0)
 		return LODE_SYSTEM;
 	item.bytes = copies->bytes.size;
 	lode_buffer_add(&copies->bytes, copy, size);

@@ -26,18 +26,18 @@ struct lode_stack_copies {
 	struct lode_stack_copy *items; /* in the order of coming */
 	size_t count;
 	size_t capacity;
-	size_t unwound; /* as far as here */
-	struct lode_index index; /* by id */
-	struct lode_buffer bytes; /* of the copies of this batch, behind those that had to wait */
+	size_t unwound;                    /* as far as here */
+	struct lode_index index;           /* by id */
+	struct lode_buffer bytes;          /* of the copies of this batch, behind those that had to wait */
 	struct lode_record_stack **stacks; /* distinct, each as large as it must be */
 	size_t stack_count;
 	size_t stack_capacity;
 	struct lode_index stack_index; /* by id */
-	size_t limit; /* of items; then those that no record can name any more are dropped */
+	size_t limit;                  /* of items; then those that no record can name any more are dropped */
 	uint32_t batch;
 	uint64_t dropped; /* copies beyond what a batch may have */
-	uint64_t known; /* until then the unwinder knows what processes did: set by the owner */
-	int handed; /* records came since the last copy: the next one begins a batch */
+	uint64_t known;   /* until then the unwinder knows what processes did: set by the owner */
+	int handed;       /* records came since the last copy: the next one begins a batch */
 };
 
 /* `unwinder` must outlive it, and knows the processes as of the latest record. */

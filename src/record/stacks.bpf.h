@@ -316,7 +316,7 @@ __noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
 #ifndef LODE_PLAIN_READS
 extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym;
 
-#define CAST(type, address)                                                                                  \
+#define CAST(type, address)                                                                                       \
 	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
 #endif
 

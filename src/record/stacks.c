@@ -59,8 +59,8 @@ static uint32_t enter_location(struct lode_record_stacks *stacks, const struct l
 {
 	uint32_t frame = lode_frames_add(&stacks->dictionary->frames, module, text, strlen(text));
 
-	if (frame == LODE_NONE || lode_grow(&stacks->locations, &stacks->location_capacity, (size_t)frame + 1,
-					    sizeof(*location)) < 0)
+	if (frame == LODE_NONE ||
+	    lode_grow(&stacks->locations, &stacks->location_capacity, (size_t)frame + 1, sizeof(*location)) < 0)
 		return LODE_NONE;
 	stacks->locations[frame] = *location;
 	return frame;
@@ -71,8 +71,7 @@ static uint64_t location_hash(const struct lode_record_location *location)
 	return mix(location->address, (uint64_t)location->image << 1 | (uint64_t)location->link);
 }
 
-static uint32_t find_location(const struct lode_record_stacks *stacks,
-			      const struct lode_record_location *location)
+static uint32_t find_location(const struct lode_record_stacks *stacks, const struct lode_record_location *location)
 {
 	uint64_t hash = location_hash(location);
 	size_t probe = 0;
@@ -93,8 +92,8 @@ static uint32_t find_location(const struct lode_record_stacks *stacks,
  * a file that shares its name with another by a number, what the link register
  * says by a question mark.
  */
-static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_space *space,
-			   uint64_t address, int link)
+static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_space *space, uint64_t address,
+			   int link)
 {
 	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, space, address);
 	struct lode_process_images *images = stacks->processes->images;
@@ -117,13 +116,11 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 		if (frame != LODE_NONE)
 			return frame;
 	}
-	length = snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)location.address,
-			  link ? "?" : "");
+	length = snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)location.address, link ? "?" : "");
 	if (images->items[location.image].shares_name)
 		snprintf(text + length, sizeof(text) - (size_t)length, "@%u", location.image);
 	frame = enter_location(stacks, &location, images->items[location.image].module, text);
-	if (frame == LODE_NONE ||
-	    lode_index_insert(&stacks->location_index, location_hash(&location), frame) < 0)
+	if (frame == LODE_NONE || lode_index_insert(&stacks->location_index, location_hash(&location), frame) < 0)
 		return LODE_NONE;
 	return frame;
 }
@@ -160,13 +157,10 @@ static int starts_with_one_of(const char *name, const char *const *starts)
 /* The way from a tracepoint to the recorder's program. */
 static int is_tracing(const struct lode_record_stacks *stacks, uint32_t frame)
 {
-	static const char *const starts[] = { "bpf_prog_",
-					      "bpf_trace_run",
-					      "__bpf_trace_",
-					      "__traceiter_",
-					      "__bpf_prog_",
-					      "bpf_trampoline_",
-					      NULL };
+	static const char *const starts[] = {
+		"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_", "__bpf_prog_", "bpf_trampoline_",
+		NULL
+	};
 
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
@@ -174,9 +168,8 @@ static int is_tracing(const struct lode_record_stacks *stacks, uint32_t frame)
 /* Where the kernel is entered for an interrupt, which has nothing to do with what it interrupts. */
 static int is_interrupt(const struct lode_record_stacks *stacks, uint32_t frame)
 {
-	static const char *const starts[] = { "el1h_64_irq",          "el0t_64_irq", "el0t_32_irq",
-					      "el1h_64_fiq",          "el0t_64_fiq", "asm_sysvec_",
-					      "asm_common_interrupt", NULL };
+	static const char *const starts[] = { "el1h_64_irq", "el0t_64_irq", "el0t_32_irq",          "el1h_64_fiq",
+					      "el0t_64_fiq", "asm_sysvec_", "asm_common_interrupt", NULL };
 
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
@@ -364,8 +357,8 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 	return node;
 }
 
-uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user,
-				 uint64_t kernel, int interrupt)
+uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
+				 int interrupt)
 {
 	static const struct lode_space nowhere;
 	struct lode_process *process = user ? lode_processes_get(stacks->processes, pid) : NULL;

@@ -86,7 +86,7 @@ int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64
  * The node of a user's and a kernel's stack (0: none) of a process as it is now;
  * with `interrupt` only of the frames of the interrupt. LODE_NONE when memory has run out.
  */
-uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user,
-				 uint64_t kernel, int interrupt);
+uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
+				 int interrupt);
 
 #endif

@@ -85,8 +85,8 @@ static int make_rows(const struct table *table)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
 	uint32_t chunks = (uint32_t)((table->rows.count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t), sizeof(struct lode_unwind_chunk),
-				chunks, &options);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
+				sizeof(struct lode_unwind_chunk), chunks, &options);
 
 	if (fd < 0 || fill_rows(fd, &table->rows, table->numbers, chunks) == 0)
 		return fd;

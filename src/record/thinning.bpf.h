@@ -149,10 +149,11 @@ static __always_inline void refresh_chance(struct lode_thin_place *place, uint64
 }
 
 /* Decides whether the current thread, which stops running, gets its stacks; the weight is 0 where not. */
-static __always_inline bool choose(struct lode_record_thread *thread, struct task_struct *task, struct pt_regs *regs,
-				   struct lode_record_counts *own)
+static __always_inline bool choose(struct lode_record_thread *thread, struct task_struct *task,
+				   struct pt_regs *regs, struct lode_record_counts *own)
 {
-	uint32_t key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0, regs ? REGS_SP(regs) : 0);
+	uint32_t key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0,
+				     regs ? REGS_SP(regs) : 0);
 	struct lode_thin_place *place = thin_place(key);
 	uint32_t random = next_random(own);
 	uint64_t scale = thin_scale;
@@ -214,8 +215,8 @@ static __always_inline uint64_t stack_of_switched(struct task_struct *task, stru
 /* The weight of a wait that has this length; 0: it is not recorded. */
 static __always_inline uint32_t would_record(const struct lode_record_thread *thread, uint64_t length)
 {
-	return lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT, length, thin_scale,
-				thread->random);
+	return lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT, length,
+				thin_scale, thread->random);
 }
 
 /* Gets what can still be had of the stacks of a wait that was not chosen and is long. */
@@ -230,8 +231,8 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: whatever was chosen. */
-static __always_inline uint32_t settle(struct lode_record_thread *thread, struct task_struct *task, uint64_t length,
-				       bool must)
+static __always_inline uint32_t settle(struct lode_record_thread *thread, struct task_struct *task,
+				       uint64_t length, bool must)
 {
 	struct lode_thin_place *place = thin_place(thread->key);
 	uint32_t weight = must ? 1 : would_record(thread, length);

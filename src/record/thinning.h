@@ -54,14 +54,14 @@
 /* A cache line. */
 struct lode_thin_place {
 	uint64_t square; /* mean of the squares of lengths, fading; 0: nobody was here */
-	uint64_t key;	 /* whose stacks these are; 0: nobody's */
-	uint64_t user;	 /* the user's stack that was taken here last; 0: none */
+	uint64_t key;    /* whose stacks these are; 0: nobody's */
+	uint64_t user;   /* the user's stack that was taken here last; 0: none */
 	uint64_t kernel; /* and the kernel's */
-	uint64_t epoch;	 /* when they were sent */
-	uint64_t scale;	 /* for which `weight` and `limit` were computed, */
+	uint64_t epoch;  /* when they were sent */
+	uint64_t scale;  /* for which `weight` and `limit` were computed, */
 	uint32_t weight; /* of the next waits here; fixed before their lengths are known */
 	uint32_t limit;
-	uint64_t mixed;	 /* several user's stacks were taken here: which one a wait has that was not chosen nobody knows */
+	uint64_t mixed; /* several user's stacks were taken here: which one a wait has that was not chosen nobody knows */
 };
 
 #define LODE_THIN_INLINE static inline __attribute__((always_inline))
@@ -164,7 +164,8 @@ LODE_THIN_INLINE uint32_t lode_thin_long_weight(uint64_t length, uint64_t scale)
  * With which weight a wait of this length is recorded that was chosen with `weight`, or not chosen (0), by these random
  * bits; 0: not at all.
  */
-LODE_THIN_INLINE uint32_t lode_thin_settle(uint32_t weight, uint32_t limit, uint64_t length, uint64_t scale, uint32_t random)
+LODE_THIN_INLINE uint32_t lode_thin_settle(uint32_t weight, uint32_t limit, uint64_t length, uint64_t scale,
+					   uint32_t random)
 {
 	if (length < limit || !length)
 		return weight;

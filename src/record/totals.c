@@ -53,7 +53,8 @@ static uint64_t less(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record, struct lode_stream *stream)
+int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record,
+			    struct lode_stream *stream)
 {
 	struct lode_record first = { .t = record->t }, *known;
 	uint64_t end = record->t + record->cost, run, queued, waits, preemptions;

@@ -14,11 +14,12 @@ struct lode_record_totals {
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* of `firsts`, by tid */
-	uint64_t began; /* 0: nothing was sent yet */
+	uint64_t began;          /* 0: nothing was sent yet */
 };
 
 void lode_record_totals_release(struct lode_record_totals *totals);
 /* Takes a record of type LODE_RECORD_TOTALS_FIRST or _LAST. Returns 0 or LODE_SYSTEM. */
-int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record, struct lode_stream *stream);
+int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record,
+			    struct lode_stream *stream);
 
 #endif

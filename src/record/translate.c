@@ -32,9 +32,9 @@ struct translation {
 	struct lode_stream raw;     /* head of the file that is read */
 	struct lode_stream *stream; /* what is made of it */
 	struct lode_corpus_entry *entry;
-	uint32_t *strings;   /* by string of `raw`; LODE_NONE: not asked for */
-	uint32_t *frames;    /* by frame of `raw`, as those of `stacks` */
-	struct inlined *inlined; /* by frame of `raw`; NULL when they are not asked for */
+	uint32_t *strings;        /* by string of `raw`; LODE_NONE: not asked for */
+	uint32_t *frames;         /* by frame of `raw`, as those of `stacks` */
+	struct inlined *inlined;  /* by frame of `raw`; NULL when they are not asked for */
 	uint32_t *inlined_frames; /* of the stream */
 	size_t inlined_count;
 	size_t inlined_capacity;
@@ -54,8 +54,8 @@ static uint32_t string_of(struct translation *translation, uint32_t string)
 	struct lode_string text = translation->raw_dictionary.frames.strings.items[string];
 
 	if (translation->strings[string] == LODE_NONE)
-		translation->strings[string] = lode_strings_add(
-			&translation->stream->dictionary->frames.strings, text.text, text.length);
+		translation->strings[string] =
+			lode_strings_add(&translation->stream->dictionary->frames.strings, text.text, text.length);
 	return translation->strings[string];
 }
 
@@ -74,8 +74,7 @@ static uint32_t copy_module(struct translation *translation, uint32_t number)
 	to->modules[copy].kind = module->kind;
 	to->modules[copy].path = lode_strings_add(&to->strings, path.text, path.length);
 	to->modules[copy].build_id = lode_strings_add(&to->strings, build_id.text, build_id.length);
-	return to->modules[copy].path == LODE_NONE || to->modules[copy].build_id == LODE_NONE ? LODE_NONE
-											      : copy;
+	return to->modules[copy].path == LODE_NONE || to->modules[copy].build_id == LODE_NONE ? LODE_NONE : copy;
 }
 
 static uint64_t image_address(const struct lode_process_image *image, uint64_t address)
@@ -112,8 +111,7 @@ static uint32_t frame_of(struct translation *translation, uint32_t frame)
 {
 	char text[24];
 	const char *name = name_of(translation, frame, text);
-	uint32_t module =
-		copy_module(translation, translation->stacks->dictionary->frames.items[frame].module);
+	uint32_t module = copy_module(translation, translation->stacks->dictionary->frames.items[frame].module);
 
 	if (module == LODE_NONE)
 		return LODE_NONE;
@@ -125,12 +123,10 @@ static uint32_t original_frame(struct translation *translation, uint32_t frame)
 {
 	const struct lode_frames *raw = &translation->raw_dictionary.frames;
 	struct lode_frames *original = &translation->stacks->dictionary->frames;
-	const char *module = lode_frames_module_name(raw, frame),
-		   *function = lode_frames_function(raw, frame);
+	const char *module = lode_frames_module_name(raw, frame), *function = lode_frames_function(raw, frame);
 	uint32_t number = raw->items[frame].module ? lode_frames_module(original, module, strlen(module)) : 0;
 
-	return number == LODE_NONE ? LODE_NONE
-				   : lode_frames_add(original, number, function, strlen(function));
+	return number == LODE_NONE ? LODE_NONE : lode_frames_add(original, number, function, strlen(function));
 }
 
 /* ---- inlined functions ---- */
@@ -309,8 +305,7 @@ static void describe(struct translation *translation, int type, const struct lod
 	uint64_t end = lode_add_saturating(lode_add_saturating(event->t, event->cost), event->delay);
 
 	entry->events[type]++;
-	entry->cost[type] =
-		lode_add_saturating(entry->cost[type], lode_weighted(event->cost, event->weight));
+	entry->cost[type] = lode_add_saturating(entry->cost[type], lode_weighted(event->cost, event->weight));
 	entry->first_t = event->t < entry->first_t ? event->t : entry->first_t;
 	entry->last_t = end > entry->last_t ? end : entry->last_t;
 	entry->stacks += !translation->seen[event->stack];
@@ -449,8 +444,7 @@ static void finish_entry(struct translation *translation)
 	entry->symptoms = translation->stream->symptom_count;
 }
 
-static int translate(struct translation *translation, const char *from, const char *to,
-		     struct lode_error *error)
+static int translate(struct translation *translation, const char *from, const char *to, struct lode_error *error)
 {
 	int code = lode_store_open(&translation->store, from, error);
 
@@ -493,9 +487,7 @@ int lode_record_translate(const char *from, const char *to, struct lode_record_s
 			  const struct lode_translate_options *options, struct lode_stream *stream,
 			  struct lode_corpus_entry *entry, struct lode_error *error)
 {
-	struct translation translation = {
-		.stacks = stacks, .options = options, .stream = stream, .entry = entry
-	};
+	struct translation translation = { .stacks = stacks, .options = options, .stream = stream, .entry = entry };
 	int code;
 
 	if (lode_dictionary_init(&translation.raw_dictionary) < 0)

@@ -11,7 +11,7 @@
 
 struct lode_translate_options {
 	struct lode_symbolizer *symbolizer; /* NULL: addresses stay, as symbols/naming.h has them */
-	int inlines; /* inlined functions as frames of their own */
+	int inlines;                        /* inlined functions as frames of their own */
 	unsigned jobs;
 	struct lode_notes *notes;
 };

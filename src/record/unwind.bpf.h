@@ -330,7 +330,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		if (result == RULE_MISSING && scratch->stack.count > 1)
 			scratch->stack.count--;
 		/* Behind a guess it is most likely the guess that was wrong: a copy would not tell more. */
-		scratch->stack.end = result == RULE_PENDING	  ? LODE_STACK_PENDING
+		scratch->stack.end = result == RULE_PENDING   ? LODE_STACK_PENDING
 				     : scratch->stack.guessed ? LODE_STACK_BROKEN
 							      : LODE_STACK_UNMAPPED;
 		return 0;
@@ -410,7 +410,8 @@ __noinline int lode_walk_on(struct scratch *scratch)
 			if (cfa != LODE_CACHED_FRAME_RECORD || is_exact || !fp)
 				break;
 			scratch->stack.guessed = is_record = 1;
-			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT;
+			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT |
+			       2ull << LODE_CACHED_FRAME_SHIFT;
 			cfa = 2;
 		}
 		at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;

@@ -39,13 +39,13 @@ struct lode_unwind_loader {
 	struct lode_unwind_mapping *mappings; /* of the kernel */
 	struct lode_unwind_size *sizes;       /* of the kernel */
 	struct lode_unwind_rule *rules;       /* of the kernel */
-	uint32_t *images;  /* of the mappings */
-	uint32_t used;     /* mappings */
+	uint32_t *images;                     /* of the mappings */
+	uint32_t used;                        /* mappings */
 	struct run *runs;
 	size_t run_count;
 	size_t run_capacity;
 	struct lode_index run_index; /* by space */
-	uint32_t *dirty; /* pids */
+	uint32_t *dirty;             /* pids */
 	size_t dirty_count;
 	size_t dirty_capacity;
 	size_t rule_count;
@@ -54,8 +54,8 @@ struct lode_unwind_loader {
 	size_t kernel_count;     /* tables that were looked at */
 	size_t kernel_capacity;
 	uint32_t kernel_next;
-	int has_pending;         /* some mapping says so */
-	uint64_t asked;          /* the unwinder's, when pending mappings were last looked at */
+	int has_pending; /* some mapping says so */
+	uint64_t asked;  /* the unwinder's, when pending mappings were last looked at */
 	struct lode_unwind_totals totals;
 };
 
@@ -315,7 +315,8 @@ static void mark_stale(struct lode_unwind_loader *loader, struct lode_unwind_spa
 		const struct lode_unwind_taken *taken = &loader->maps.taken[i];
 		uint64_t t = __atomic_load_n(&taken->t, __ATOMIC_ACQUIRE);
 
-		if (t <= loader->known || taken->pid != space->pid || !has_code(loader, run, taken->start, taken->end))
+		if (t <= loader->known || taken->pid != space->pid ||
+		    !has_code(loader, run, taken->start, taken->end))
 			continue;
 		space->stale_id = run->space;
 		space->stale = t + LODE_UNWIND_TOLD;

@@ -25,14 +25,15 @@ struct lode_unwind_totals {
 	size_t rows;
 	size_t bytes; /* of rows */
 	size_t rules;
-	uint64_t refused;   /* tables that the kernel did not take, or that did not fit */
-	uint64_t crowded;   /* processes whose mappings did not fit */
+	uint64_t refused; /* tables that the kernel did not take, or that did not fit */
+	uint64_t crowded; /* processes whose mappings did not fit */
 };
 
 struct lode_unwind_loader;
 
 /* `unwinder` must outlive it. NULL when memory has run out or the maps cannot be mapped. */
-struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_maps *maps, struct lode_process_unwinder *unwinder);
+struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_maps *maps,
+						     struct lode_process_unwinder *unwinder);
 void lode_unwind_loader_destroy(struct lode_unwind_loader *loader);
 /* The mappings of a process changed, or it is new. Returns 0 or LODE_SYSTEM. */
 int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid);

@@ -29,13 +29,13 @@ struct lode_unwind_chunk {
 #define LODE_UNWIND_SPACES   65536 /* a power of two */
 
 /* In place of a mapping's table. */
-#define LODE_UNWIND_NO_TABLE 0u          /* the code has none: follow the frame pointer */
-#define LODE_UNWIND_PENDING  UINT32_MAX  /* it is loaded when a stack needs it */
+#define LODE_UNWIND_NO_TABLE 0u         /* the code has none: follow the frame pointer */
+#define LODE_UNWIND_PENDING  UINT32_MAX /* it is loaded when a stack needs it */
 
 struct lode_unwind_mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t bias; /* an address minus this is what rows count */
+	uint64_t bias;  /* an address minus this is what rows count */
 	uint32_t space; /* whose it is: a walk that finds another's was overtaken by a change */
 	uint32_t table;
 };
@@ -51,7 +51,7 @@ struct lode_unwind_size {
  */
 struct lode_unwind_space {
 	uint32_t pid;
-	uint32_t id; /* 0: the program has not sent it yet */
+	uint32_t id;    /* 0: the program has not sent it yet */
 	uint32_t first; /* mapping */
 	uint32_t count;
 	uint32_t strays; /* copies of stacks that end where nothing is mapped, since it was entered */
@@ -67,9 +67,9 @@ struct lode_unwind_space {
  * only so many since it was entered, and a few in each window: they are probably broken,
  * but may be the first through a new library.
  */
-#define LODE_UNWIND_WINDOW	27 /* 2^27 nanoseconds, a tenth of a second */
-#define LODE_UNWIND_COPIES	512
-#define LODE_UNWIND_STRAYS	128
+#define LODE_UNWIND_WINDOW      27 /* 2^27 nanoseconds, a tenth of a second */
+#define LODE_UNWIND_COPIES      512
+#define LODE_UNWIND_STRAYS      128
 #define LODE_UNWIND_LATE_STRAYS 16
 
 /*
@@ -103,7 +103,7 @@ struct lode_unwind_taken {
 #define LODE_UNWIND_CACHE_BITS 12
 
 struct lode_unwind_cached {
-	uint64_t key;  /* address and space */
+	uint64_t key; /* address and space */
 	uint64_t word;
 };
 

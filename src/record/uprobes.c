@@ -70,8 +70,8 @@ static int fail_kernel(struct lode_error *error)
 static int load_nothing(void)
 {
 	struct bpf_insn instructions[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	struct bpf_prog_load_opts options = {
 		.sz = sizeof(options),

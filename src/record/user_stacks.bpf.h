@@ -32,8 +32,7 @@ static __always_inline uint64_t take_compat_leaf(struct scratch *scratch, struct
 
 /* `tid` and `kind`: for whom it is taken. Returns the id of the stack, or of its copy. */
 static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct task_struct *task,
-						struct pt_regs *regs, uint16_t *span, uint32_t tid,
-						uint32_t kind)
+						struct pt_regs *regs, uint16_t *span, uint32_t tid, uint32_t kind)
 {
 	bool may_help;
 	uint64_t id = 0;
@@ -41,8 +40,7 @@ static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct 
 	if (REGS_COMPAT(regs))
 		return take_compat_leaf(scratch, regs);
 	if (!use_tables)
-		return copy_bytes ? copy_user_stack(task, regs, tid, kind)
-				  : walk_user_stack(scratch, regs, span);
+		return copy_bytes ? copy_user_stack(task, regs, tid, kind) : walk_user_stack(scratch, regs, span);
 	may_help = walk_by_tables(scratch, task, regs, span, kind, &id);
 	if (id)
 		return id;
@@ -74,8 +72,8 @@ static __always_inline bool is_in_call(const struct lode_record_thread *thread, 
  * current one's, or NULL.
  */
 static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
-					   const struct lode_record_thread *thread, uint16_t *span,
-					   uint32_t tid, uint32_t kind)
+					   const struct lode_record_thread *thread, uint16_t *span, uint32_t tid,
+					   uint32_t kind)
 {
 	struct pt_regs *regs;
 

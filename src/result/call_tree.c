@@ -19,7 +19,7 @@ struct work {
 	struct lode_call_tree *tree;
 	const struct lode_call_tree_input *input;
 	uint64_t *whole[LODE_SIDES]; /* by node */
-	uint32_t *children;	     /* costly nodes */
+	uint32_t *children;          /* costly nodes */
 	size_t child_count;
 	size_t *starts;
 	struct lode_call_tree_item *open; /* items that are to come, the next one last */
@@ -140,8 +140,7 @@ static int is_way(const struct work *work, uint32_t node)
 	    (input->known && input->known[node] != input->known[callee]))
 		return 0;
 	/* Where the program's own functions end is the place to look at. */
-	if (!lode_layer_is_machinery(input->dictionary, node) &&
-	    lode_layer_is_machinery(input->dictionary, callee))
+	if (!lode_layer_is_machinery(input->dictionary, node) && lode_layer_is_machinery(input->dictionary, callee))
 		return 0;
 	rest_of(work, node, rest);
 	for (int side = 0; side < LODE_SIDES; side++)
@@ -152,7 +151,7 @@ static int is_way(const struct work *work, uint32_t node)
 
 static struct lode_call_tree_item make_item(const struct work *work, uint32_t node, uint32_t depth)
 {
-	struct lode_call_tree_item item = {.first = node, .last = node, .length = 1, .depth = depth};
+	struct lode_call_tree_item item = { .first = node, .last = node, .length = 1, .depth = depth };
 
 	for (int side = 0; side < LODE_SIDES; side++) {
 		item.whole[side] = work->whole[side][node];
@@ -162,8 +161,7 @@ static struct lode_call_tree_item make_item(const struct work *work, uint32_t no
 		item.last = work->children[work->starts[item.last]];
 		item.length++;
 		for (int side = 0; side < LODE_SIDES; side++)
-			item.own[side] =
-				lode_add_saturating(item.own[side], own_of(work->input, side, item.last));
+			item.own[side] = lode_add_saturating(item.own[side], own_of(work->input, side, item.last));
 	}
 	rest_of(work, item.last, item.rest);
 	return item;
@@ -188,11 +186,10 @@ static void count_hidden(const struct work *work)
 /* The callees of `node`, the costliest to be taken next. */
 static int open_children(struct work *work, uint32_t node, uint32_t depth)
 {
-	uint64_t next[LODE_SIDES] = {0};
+	uint64_t next[LODE_SIDES] = { 0 };
 	size_t first = work->starts[node], end = work->starts[node + 1];
 
-	if (lode_grow(&work->open, &work->open_capacity, work->open_count + (end - first),
-		      sizeof(*work->open)) < 0)
+	if (lode_grow(&work->open, &work->open_capacity, work->open_count + (end - first), sizeof(*work->open)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = end; i-- > first;) {
 		struct lode_call_tree_item item = make_item(work, work->children[i], depth);
@@ -230,7 +227,7 @@ static int list_items(struct work *work)
 
 int lode_call_tree_make(struct lode_call_tree *tree, const struct lode_call_tree_input *input)
 {
-	struct work work = {.tree = tree, .input = input};
+	struct work work = { .tree = tree, .input = input };
 	int code;
 
 	memset(tree, 0, sizeof(*tree));

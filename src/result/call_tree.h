@@ -19,40 +19,39 @@ enum lode_side { LODE_SIDE_BASE, LODE_SIDE_SLOW, LODE_SIDES };
 
 struct lode_call_tree_input {
 	const struct lode_dictionary *dictionary;
-	const uint64_t
-		*own[LODE_SIDES]; /* by node, ns (per stream when there are two); base NULL: one side */
+	const uint64_t *own[LODE_SIDES]; /* by node, ns (per stream when there are two); base NULL: one side */
 	size_t node_count;
 	const uint8_t *fits;  /* by node: counts; NULL: all do */
 	const uint8_t *known; /* by node: the base has it; NULL: one side */
-	uint32_t cause;	      /* node that is never folded; 0: none */
-	uint64_t least;	      /* ns: what takes less is left out */
-	int unfolded;	      /* each function is an item */
+	uint32_t cause;       /* node that is never folded; 0: none */
+	uint64_t least;       /* ns: what takes less is left out */
+	int unfolded;         /* each function is an item */
 };
 
 /* A function, or a row of functions that call one another. */
 struct lode_call_tree_item {
 	uint32_t first; /* nodes */
 	uint32_t last;
-	uint32_t length;	    /* functions */
-	uint32_t depth;		    /* of items */
-	int is_last;		    /* of its siblings */
+	uint32_t length;            /* functions */
+	uint32_t depth;             /* of items */
+	int is_last;                /* of its siblings */
 	uint64_t whole[LODE_SIDES]; /* of the first function, ns */
 	uint64_t own[LODE_SIDES];   /* of all its functions */
 	uint64_t next[LODE_SIDES];  /* the most of its siblings further down */
-	uint32_t hidden;	    /* functions called by the last one that are left out */
+	uint32_t hidden;            /* functions called by the last one that are left out */
 	uint64_t rest[LODE_SIDES];  /* what these take */
 };
 
 struct lode_call_tree {
 	struct lode_call_tree_input input;
-	uint8_t *fits; /* freed with it; NULL: none of its own */
+	uint8_t *fits;                     /* freed with it; NULL: none of its own */
 	struct lode_call_tree_item *items; /* callers first; of siblings the costliest first */
 	size_t count;
 	size_t capacity;
 	uint64_t whole[LODE_SIDES]; /* of all roots, also those left out */
 	uint64_t rest[LODE_SIDES];  /* of roots that are left out */
-	size_t contexts;	    /* nodes that take any time on either side */
-	size_t shown;		    /* of all nodes, those that are in an item */
+	size_t contexts;            /* nodes that take any time on either side */
+	size_t shown;               /* of all nodes, those that are in an item */
 };
 
 /* Returns 0 or LODE_SYSTEM; release in either case. What the input points to must stay as long as the tree. */
@@ -71,7 +70,7 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
  * `"page"`, beside the facts of frames (frame_facts.h) for all that it shows and those that have a mark
  * already. `marks`, one a frame, may be NULL where there was no memory for them.
  */
-void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules, uint8_t *marks,
-				struct lode_json *json);
+void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules,
+				uint8_t *marks, struct lode_json *json);
 
 #endif

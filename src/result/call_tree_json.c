@@ -84,8 +84,8 @@ static void put_facts(const struct lode_call_tree *tree, const struct lode_idle_
 	lode_idle_stacks_free(idle);
 }
 
-void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules, uint8_t *marks,
-				struct lode_json *json)
+void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules,
+				uint8_t *marks, struct lode_json *json)
 {
 	if (!rules) {
 		put_tree(tree, json);

@@ -61,9 +61,9 @@ void lode_compare_json(const struct lode_compare_report *report, struct lode_buf
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key_text(&json, "kind", report->here->options->both
-					  ? "both"
-					  : lode_event_type_name(report->here->options->kind));
+	lode_json_key_text(&json, "kind",
+			   report->here->options->both ? "both"
+						       : lode_event_type_name(report->here->options->kind));
 	lode_json_key_text(&json, "scope", lode_scope_name(report->here->area->scope));
 	corpus_json(&json, "here", report->here);
 	corpus_json(&json, "against", report->other);

@@ -258,8 +258,7 @@ static int put_paths(struct writer *writer, struct lode_output *output, struct l
 	return code;
 }
 
-int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
-		   struct lode_error *error)
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error)
 {
 	struct writer writer = { .report = report };
 	int code;

@@ -27,7 +27,8 @@ static void put_nothing(const struct lode_diff *diff, struct lode_buffer *buffer
 	const struct lode_diff_chance *chance = &diff->chance;
 
 	lode_buffer_print(buffer, "no difference%s beyond chance; ",
-			  chance->detectable >= 0 && -diff->difference > chance->detectable ? " for the worse" : "");
+			  chance->detectable >= 0 && -diff->difference > chance->detectable ? " for the worse"
+											    : "");
 	if (chance->detectable < 0 && chance->detectable_path < 0) {
 		lode_buffer_text(buffer, "so few runs, varying so much, would not have shown any");
 		return;
@@ -73,8 +74,7 @@ void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_b
 	else
 		put_too_few(report, buffer);
 	if (diff->chance.streams_for_5 > 0 && diff->chance.streams_for_5 < 1e6)
-		lode_buffer_print(buffer, "; one of 5 %% takes about %.0f a side",
-				  diff->chance.streams_for_5);
+		lode_buffer_print(buffer, "; one of 5 %% takes about %.0f a side", diff->chance.streams_for_5);
 }
 
 /* ---- the functions of a path ---- */
@@ -113,7 +113,7 @@ int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_
 			   struct lode_diff_functions *functions)
 {
 	const struct lode_stack_tree *tree = &diff->dictionary->tree;
-	struct ranking ranking = {diff, path};
+	struct ranking ranking = { diff, path };
 	uint32_t leaf = path->leaf;
 	uint32_t depth = lode_stack_tree_depth(tree, leaf);
 
@@ -122,8 +122,7 @@ int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_
 		return LODE_SYSTEM;
 	for (; leaf; leaf = tree->nodes[leaf].parent)
 		functions->items[functions->count++].node = leaf;
-	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions,
-		&ranking);
+	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions, &ranking);
 	for (uint32_t i = 0; i < depth; i++)
 		functions->items[i].rank = i + 1;
 	qsort(functions->items, depth, sizeof(*functions->items), by_depth);
@@ -141,13 +140,12 @@ static int add_choice(struct lode_diff_chosen *chosen, const struct lode_diff_pa
 {
 	if (lode_grow(&chosen->items, &chosen->capacity, chosen->count + 1, sizeof(*chosen->items)) < 0)
 		return LODE_SYSTEM;
-	chosen->items[chosen->count++] = (struct lode_diff_choice){path, rank, 0};
+	chosen->items[chosen->count++] = (struct lode_diff_choice){ path, rank, 0 };
 	return 0;
 }
 
 /* `places` has for each node the number of the choice, plus one, that has it as the hottest. */
-static int choose(const struct lode_diff_report *report, int all, size_t *places,
-		  struct lode_diff_chosen *chosen)
+static int choose(const struct lode_diff_report *report, int all, size_t *places, struct lode_diff_chosen *chosen)
 {
 	const struct lode_diff *diff = report->diff;
 	int code = 0;

@@ -21,8 +21,8 @@ struct lode_diff_report {
 	struct lode_diff_side base;
 	struct lode_diff_side slow;
 	const struct lode_diff *diff;
-	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
-	size_t top;	     /* paths to show; 0: all */
+	const uint8_t *fits;                       /* by node: --match lets it through; NULL: all */
+	size_t top;                                /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
 	/* Not NULL: for a page, which needs facts about frames besides. */
 	const struct lode_idle_rules *page;
@@ -74,11 +74,11 @@ const char *lode_diff_per(const struct lode_diff *diff);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
 
 /* The same as of latencies (latency_report.h), with both sides. */
-int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_call_tree *tree);
+int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded,
+		   struct lode_call_tree *tree);
 void lode_diff_tree_json(const struct lode_diff_report *report, struct lode_json *json);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
-int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
-		   struct lode_error *error);
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error);
 
 #endif

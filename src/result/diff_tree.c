@@ -12,7 +12,7 @@ int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int un
 	const struct lode_diff *diff = report->diff;
 	struct lode_call_tree_input input = {
 		.dictionary = diff->dictionary,
-		.own = {diff->base, diff->slow},
+		.own = { diff->base, diff->slow },
 		.node_count = diff->dictionary->tree.count,
 		.fits = report->fits,
 		.known = diff->known,

@@ -78,7 +78,8 @@ void lode_explain_curves_json(const struct lode_explain_report *report, struct l
 	for (unsigned k = 0; is_plane && k < explanation->clusters; k++) {
 		lode_json_array(json);
 		for (unsigned i = 0; i <= PIECES; i++)
-			lode_json_double(json, lode_explain_value(explanation, &explanation->cluster[k].function, x[i]));
+			lode_json_double(json,
+					 lode_explain_value(explanation, &explanation->cluster[k].function, x[i]));
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);

@@ -14,8 +14,8 @@ struct lode_explain_report {
 	const struct lode_explain_input *input;
 	const struct lode_explanation *explanation;
 	const struct lode_area *area; /* whose streams, or symptoms, the rows are; NULL: rows of a table */
-	unsigned width; /* columns of text */
-	int ascii;	/* no other characters in text */
+	unsigned width;               /* columns of text */
+	int ascii;                    /* no other characters in text */
 	/* Not NULL: writes what JSON for a page has besides, an object (page/explain_page.h). */
 	void (*page)(const struct lode_explain_report *report, struct lode_json *json);
 };
@@ -67,6 +67,7 @@ void lode_explain_frame(const struct lode_explanation *explanation, struct lode_
 /* The first input of a row. */
 double lode_explain_x(const struct lode_explanation *explanation, size_t row);
 /* The value at x of a function with one input. */
-double lode_explain_value(const struct lode_explanation *explanation, const struct lode_function *function, double x);
+double lode_explain_value(const struct lode_explanation *explanation, const struct lode_function *function,
+			  double x);
 
 #endif

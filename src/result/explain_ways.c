@@ -22,7 +22,8 @@ static void find_way(const struct lode_tree *tree, uint32_t leaf, struct way *wa
 	for (uint32_t id = leaf; id && length < LONGEST; id = parent[length++]) {
 		uint32_t up = 0;
 
-		while (tree->nodes[up].feature == LODE_NONE || (tree->nodes[up].left != id && tree->nodes[up].right != id))
+		while (tree->nodes[up].feature == LODE_NONE ||
+		       (tree->nodes[up].left != id && tree->nodes[up].right != id))
 			up++;
 		parent[length] = up;
 	}
@@ -74,8 +75,8 @@ static void put_column(const struct lode_explain_report *report, const struct wa
 		for (unsigned k = i; k < way->length; k++) {
 			int yes = !side;
 
-			if (node_at(tree, way, k)->feature != node_at(tree, way, i)->feature || way->yes[k] != yes ||
-			    is_implied(report, way, k))
+			if (node_at(tree, way, k)->feature != node_at(tree, way, i)->feature ||
+			    way->yes[k] != yes || is_implied(report, way, k))
 				continue;
 			if (told++)
 				lode_buffer_text(buffer, " and ");

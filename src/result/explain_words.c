@@ -190,7 +190,8 @@ void lode_explain_frame(const struct lode_explanation *explanation, struct lode_
 	frame->logarithmic = frame->least_y > 0 && frame->most_y > 1000 * frame->least_y;
 }
 
-double lode_explain_value(const struct lode_explanation *explanation, const struct lode_function *function, double x)
+double lode_explain_value(const struct lode_explanation *explanation, const struct lode_function *function,
+			  double x)
 {
 	double value = lode_function_coefficient(&explanation->points, function, 0);
 

@@ -23,8 +23,8 @@ static int exchange(const char *path, const char *salvaged, struct lode_error *e
 	if (!damaged)
 		return lode_fail_memory(error);
 	if (link(path, damaged) < 0)
-		code = lode_fail(error, LODE_SYSTEM, "%s: cannot be made: %s; move what is there away",
-				 damaged, strerror(errno));
+		code = lode_fail(error, LODE_SYSTEM, "%s: cannot be made: %s; move what is there away", damaged,
+				 strerror(errno));
 	else
 		code = lode_file_rename(salvaged, path, error);
 	lode_free(damaged);
@@ -97,8 +97,8 @@ static int check_signatures(struct lode_fsck_finding *finding, int repair, struc
 
 	if (code == LODE_BAD_INPUT) {
 		finding->signatures_bad = 1;
-		lode_notes_add(&finding->notes, 1, "files of signatures that cannot be read, to be put right by hand",
-			       error->text);
+		lode_notes_add(&finding->notes, 1,
+			       "files of signatures that cannot be read, to be put right by hand", error->text);
 		return 0;
 	}
 	return !code && repair ? take_signatures(finding->path, error) : code;

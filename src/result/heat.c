@@ -10,8 +10,11 @@ static int add_row(struct lode_heat *heat, size_t rank, uint32_t leaf, int64_t c
 {
 	const struct lode_stack_tree *tree = &heat->dictionary->tree;
 	uint32_t depth = lode_stack_tree_depth(tree, leaf);
-	struct lode_heat_row row = {
-		.rank = rank, .first = heat->cell_count, .count = depth, .leaf = leaf, .cost = cost};
+	struct lode_heat_row row = { .rank = rank,
+				     .first = heat->cell_count,
+				     .count = depth,
+				     .leaf = leaf,
+				     .cost = cost };
 
 	if (lode_grow(&heat->rows, &heat->capacity, heat->count + 1, sizeof(*heat->rows)) < 0 ||
 	    lode_grow(&heat->nodes, &heat->cell_capacity, heat->cell_count + depth, sizeof(*heat->nodes)) < 0)
@@ -42,7 +45,7 @@ int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_repor
 	const struct lode_latency *latency = report->latency;
 	int code = 0;
 
-	*heat = (struct lode_heat){.dictionary = &latency->dictionary, .value = latency->own};
+	*heat = (struct lode_heat){ .dictionary = &latency->dictionary, .value = latency->own };
 	for (size_t i = 0; !code && i < report->contexts->count; i++) {
 		uint32_t node = report->contexts->nodes[i];
 
@@ -59,8 +62,10 @@ int lode_heat_of_diff(struct lode_heat *heat, const struct lode_diff_report *rep
 	const struct lode_diff *diff = report->diff;
 	int code = 0;
 
-	*heat = (struct lode_heat){
-		.dictionary = diff->dictionary, .value = diff->slow, .less = diff->base, .total = chosen->count};
+	*heat = (struct lode_heat){ .dictionary = diff->dictionary,
+				    .value = diff->slow,
+				    .less = diff->base,
+				    .total = chosen->count };
 	for (size_t i = 0; !code && i < chosen->count && i < most; i++)
 		code = add_row(heat, chosen->items[i].rank, chosen->items[i].path->leaf,
 			       chosen->items[i].path->cost);

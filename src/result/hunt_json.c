@@ -20,12 +20,11 @@ static void key_time(struct lode_json *json, const char *key, const struct lode_
 		lode_json_null(json);
 }
 
-static void put_focus(const struct lode_search *search, const struct lode_focus *focus,
-		      struct lode_json *json)
+static void put_focus(const struct lode_search *search, const struct lode_focus *focus, struct lode_json *json)
 {
-	static const char *const keys[LODE_AXES] = {"code", "host", "process", "thread", "object"};
-	static const enum lode_focus_axis order[LODE_AXES] = {
-		LODE_AXIS_CODE, LODE_AXIS_PROCESS, LODE_AXIS_THREAD, LODE_AXIS_HOST, LODE_AXIS_OBJECT};
+	static const char *const keys[LODE_AXES] = { "code", "host", "process", "thread", "object" };
+	static const enum lode_focus_axis order[LODE_AXES] = { LODE_AXIS_CODE, LODE_AXIS_PROCESS, LODE_AXIS_THREAD,
+							       LODE_AXIS_HOST, LODE_AXIS_OBJECT };
 
 	lode_json_key(json, "focus");
 	lode_json_object(json);
@@ -110,7 +109,7 @@ void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, 
 
 static void put_counts(const struct lode_history *history, struct lode_json *json)
 {
-	uint64_t states[LODE_EXPERIMENT_STATES] = {0}, origins[LODE_ORIGINS] = {0}, attempted = 0;
+	uint64_t states[LODE_EXPERIMENT_STATES] = { 0 }, origins[LODE_ORIGINS] = { 0 }, attempted = 0;
 
 	for (size_t i = 0; i < history->count; i++) {
 		states[history->experiments[i].state]++;
@@ -127,8 +126,7 @@ static void put_counts(const struct lode_history *history, struct lode_json *jso
 	lode_json_key(json, "origins");
 	lode_json_object(json);
 	for (int i = 0; i < LODE_ORIGINS; i++)
-		lode_json_key_u64(json, lode_experiment_origin_name((enum lode_experiment_origin)i),
-				  origins[i]);
+		lode_json_key_u64(json, lode_experiment_origin_name((enum lode_experiment_origin)i), origins[i]);
 	lode_json_object_end(json);
 }
 

@@ -12,7 +12,7 @@
 struct lode_hunt_report {
 	const struct lode_search *search;
 	const char *target; /* what was hunted, as the user named it */
-	int ascii;	    /* no other characters in text */
+	int ascii;          /* no other characters in text */
 };
 
 /* An experiment as it is now, one line. */
@@ -39,8 +39,7 @@ unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment
 /* ---- words ---- */
 
 /* What is narrowed, `the whole program` when nothing is: `app!sort in thread 12 worker`. */
-void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus,
-		     struct lode_buffer *buffer);
+void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus, struct lode_buffer *buffer);
 /* What the focus of an experiment adds to that of its first parent: `app!sort`, `thread 12 worker`. */
 void lode_hunt_step(const struct lode_search *search, uint32_t experiment, struct lode_buffer *buffer);
 /* A measured value or a threshold: `42.3%`, `16 bytes`. */

@@ -69,8 +69,7 @@ static void mark_ancestors(const struct lode_history *history, uint32_t id, char
 	while (count) {
 		uint32_t at = stack[--count];
 
-		for (uint32_t i = history->experiments[at].links; i != LODE_NONE;
-		     i = history->links[i].next) {
+		for (uint32_t i = history->experiments[at].links; i != LODE_NONE; i = history->links[i].next) {
 			uint32_t parent = history->links[i].parent;
 
 			if (ancestors[parent])
@@ -87,7 +86,7 @@ struct lineage {
 	const uint32_t *ids;
 	size_t count;
 	char *ancestors; /* a row a bottleneck, a column an experiment */
-	uint32_t *rows;	 /* by experiment; LODE_NONE: it is no bottleneck */
+	uint32_t *rows;  /* by experiment; LODE_NONE: it is no bottleneck */
 };
 
 static int is_ancestor(const struct lineage *lineage, uint32_t ancestor, uint32_t id)
@@ -126,8 +125,7 @@ static int is_wider(const struct lineage *lineage, uint32_t id, uint32_t than)
 		if (lode_focus_has(&a->focus, axis) &&
 		    lode_focus_on(&a->focus, axis) != lode_focus_on(&b->focus, axis))
 			return 0;
-	if (a->hypothesis != b->hypothesis || a->focus.function == LODE_NONE ||
-	    b->focus.function == LODE_NONE)
+	if (a->hypothesis != b->hypothesis || a->focus.function == LODE_NONE || b->focus.function == LODE_NONE)
 		return 0;
 	code = without_place(lineage->history, id);
 	code_than = without_place(lineage->history, than);
@@ -183,7 +181,7 @@ static int is_less_specific(const struct lineage *lineage, uint32_t id, uint32_t
 /* Marks which of the bottlenecks lead to others. */
 static int mark_leading(const struct lode_history *history, const uint32_t *ids, size_t count, char *leads)
 {
-	struct lineage lineage = {.history = history, .ids = ids, .count = count};
+	struct lineage lineage = { .history = history, .ids = ids, .count = count };
 	int code = make_lineage(&lineage);
 
 	for (size_t i = 0; !code && i < count; i++)
@@ -216,7 +214,7 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 	char *leads = lode_calloc(history->count + 1, 1);
 	unsigned *depths = lode_calloc(history->count + 1, sizeof(*depths));
 	uint32_t *ids = lode_calloc(history->count + 1, sizeof(*ids));
-	struct order order = {lode_search_meter(search)->program, history, leads, depths};
+	struct order order = { lode_search_meter(search)->program, history, leads, depths };
 
 	*count = *specific = 0;
 	if (leads && depths && ids)
@@ -237,8 +235,8 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 
 double lode_hunt_sampled(const struct lode_search *search, const struct lode_experiment *experiment)
 {
-	enum lode_hypothesis kind =
-		experiment->hypothesis == LODE_SMALL_IO ? LODE_IO_BLOCKING : experiment->hypothesis;
+	enum lode_hypothesis kind = experiment->hypothesis == LODE_SMALL_IO ? LODE_IO_BLOCKING
+									    : experiment->hypothesis;
 	const struct lode_count_graph *graph =
 		lode_counts_graph(lode_search_counts(search), kind, &experiment->focus);
 	uint32_t node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
@@ -255,10 +253,10 @@ static int names_module(const struct lode_search *search, const struct lode_focu
 	return lode_program_is_module(lode_search_meter(search)->program, focus->function);
 }
 
-static void put_place(const struct lode_search *search, const struct lode_focus *focus,
-		      enum lode_focus_axis axis, struct lode_buffer *buffer)
+static void put_place(const struct lode_search *search, const struct lode_focus *focus, enum lode_focus_axis axis,
+		      struct lode_buffer *buffer)
 {
-	static const char *const kinds[LODE_AXES] = {"", "host ", "process ", "thread ", "lock "};
+	static const char *const kinds[LODE_AXES] = { "", "host ", "process ", "thread ", "lock " };
 
 	if (axis == LODE_AXIS_CODE && names_module(search, focus))
 		lode_buffer_text(buffer, "module ");
@@ -268,12 +266,11 @@ static void put_place(const struct lode_search *search, const struct lode_focus 
 	lode_text_safe(buffer, lode_search_name(search, focus, axis));
 }
 
-void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus,
-		     struct lode_buffer *buffer)
+void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus, struct lode_buffer *buffer)
 {
-	static const char *const before[LODE_AXES] = {"", " on ", " in ", " in ", " at "};
-	static const enum lode_focus_axis order[LODE_AXES] = {
-		LODE_AXIS_CODE, LODE_AXIS_OBJECT, LODE_AXIS_THREAD, LODE_AXIS_PROCESS, LODE_AXIS_HOST};
+	static const char *const before[LODE_AXES] = { "", " on ", " in ", " in ", " at " };
+	static const enum lode_focus_axis order[LODE_AXES] = { LODE_AXIS_CODE, LODE_AXIS_OBJECT, LODE_AXIS_THREAD,
+							       LODE_AXIS_PROCESS, LODE_AXIS_HOST };
 
 	if (focus->function == LODE_NONE)
 		lode_buffer_text(buffer, "the whole program");
@@ -370,7 +367,7 @@ static void put_evidence(const struct lode_experiment *experiment, struct lode_b
 /* Whether a function is of the libraries that every program has: that they wait tells nobody why. */
 static int is_everyones(const struct lode_search *search, uint32_t function)
 {
-	static const char *const modules[] = {"libc.", "libc-", "libpthread", "ld-", "libstdc++", "libgcc_s"};
+	static const char *const modules[] = { "libc.", "libc-", "libpthread", "ld-", "libstdc++", "libgcc_s" };
 	const char *module = lode_program_function(lode_search_meter(search)->program, function)->module;
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++)

@@ -51,8 +51,7 @@ static int tell(struct reading *reading, uint64_t events, struct lode_error *err
 	struct lode_info *info = reading->info;
 
 	info->events_read += events;
-	if (lode_progress_tell(reading->progress, "reading events", "events", info->events_read,
-			       info->events_total))
+	if (lode_progress_tell(reading->progress, "reading events", "events", info->events_read, info->events_total))
 		return lode_fail(error, LODE_SYSTEM, "stopped");
 	return 0;
 }
@@ -171,8 +170,7 @@ static int follow_dictionary(struct lode_info *info)
 		return LODE_SYSTEM;
 	info->modules = list;
 	for (; info->module_count < modules; info->module_count++)
-		list[info->module_count] =
-			(struct lode_info_module){ .module = (uint32_t)info->module_count };
+		list[info->module_count] = (struct lode_info_module){ .module = (uint32_t)info->module_count };
 	return 0;
 }
 
@@ -208,8 +206,7 @@ static void count_module(struct lode_info *info, uint32_t node, uint64_t cost)
 		info->no_stack_cost = lode_add_saturating(info->no_stack_cost, cost);
 		return;
 	}
-	module =
-		&info->modules[info->dictionary.frames.items[info->dictionary.tree.nodes[node].frame].module];
+	module = &info->modules[info->dictionary.frames.items[info->dictionary.tree.nodes[node].frame].module];
 	module->events++;
 	module->cost = lode_add_saturating(module->cost, cost);
 }
@@ -327,19 +324,21 @@ int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *
 	return collect(info, progress, error);
 }
 
-int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const struct lode_progress *progress,
-		      struct lode_error *error)
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
+		      const struct lode_progress *progress, struct lode_error *error)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t length = strlen(base);
 
 	if (length > 5 && !strcmp(base + length - 5, ".lode"))
 		length -= 5;
-	*info = (struct lode_info){ .file_id = lode_strndup(base, length), .streams = lode_calloc(1, sizeof(*info->streams)) };
+	*info = (struct lode_info){ .file_id = lode_strndup(base, length),
+				    .streams = lode_calloc(1, sizeof(*info->streams)) };
 	if (!info->file_id || !info->streams)
 		return lode_fail_memory(error);
 	info->stream_count = 1;
-	*info->streams = (struct lode_info_stream){ .path = path, .id = info->file_id, .source = "", .file_size = size };
+	*info->streams =
+		(struct lode_info_stream){ .path = path, .id = info->file_id, .source = "", .file_size = size };
 	return collect(info, progress, error);
 }
 
@@ -405,8 +404,7 @@ static void draw_block(struct reading *reading, enum lode_event_type type)
 		struct lode_timeline *line = &threads[events->thread[i]].line;
 
 		if (reading->target->line.run)
-			lode_timeline_add(&reading->target->line, type == LODE_WAIT, events->t[i],
-					  events->cost[i]);
+			lode_timeline_add(&reading->target->line, type == LODE_WAIT, events->t[i], events->cost[i]);
 		if (line->run)
 			lode_timeline_add(line, type == LODE_WAIT, events->t[i], events->cost[i]);
 	}

@@ -17,7 +17,7 @@ struct lode_info_thread {
 	uint64_t events[LODE_EVENT_TYPES];
 	uint64_t cost[LODE_EVENT_TYPES];
 	struct lode_thread_totals totals; /* all 0: not known */
-	struct lode_timeline line; /* of the threads that are pictured */
+	struct lode_timeline line;        /* of the threads that are pictured */
 };
 
 struct lode_info_symptom {
@@ -51,8 +51,8 @@ struct lode_info_stream {
 	uint64_t cost[LODE_EVENT_TYPES];
 	uint64_t first_t;
 	uint64_t last_t;
-	uint64_t added;                    /* seconds since 1970, UTC: when it came into the corpus; 0: it is in none */
-	uint64_t stacks;                   /* distinct stacks of its events */
+	uint64_t added;  /* seconds since 1970, UTC: when it came into the corpus; 0: it is in none */
+	uint64_t stacks; /* distinct stacks of its events */
 	size_t first_thread, thread_count; /* in lode_info.threads */
 	size_t first_symptom, symptom_count;
 	size_t first_attribute, attribute_count;
@@ -92,8 +92,8 @@ struct lode_info {
 int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
 			 const struct lode_progress *progress, struct lode_error *error);
 /* The same for a stream file of `size` bytes by itself, whose name serves as id. */
-int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const struct lode_progress *progress,
-		      struct lode_error *error);
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
+		      const struct lode_progress *progress, struct lode_error *error);
 void lode_info_release(struct lode_info *info);
 
 /* Threads by run time, then wait time, then events: a fresh array of indices, the caller's to free; NULL

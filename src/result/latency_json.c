@@ -189,8 +189,7 @@ static int begin_stream(void *context, const struct lode_stream *stream)
 
 static uint64_t aggressive_of(const struct instance_lines *lines, const struct lode_instance *instance)
 {
-	return lines->aggressive_end ? lode_instance_aggressive_end(instance)
-				     : lode_instance_aggressive(instance);
+	return lines->aggressive_end ? lode_instance_aggressive_end(instance) : lode_instance_aggressive(instance);
 }
 
 static void put_json(struct instance_lines *lines, const struct lode_instance *instance)
@@ -258,7 +257,7 @@ int lode_latency_instances_write(struct lode_corpus *corpus, const struct lode_l
 		.json = as_json,
 		.aggressive_end = options->aggressive_end,
 	};
-	struct lode_instance_taker taker = {begin_stream, take_instance, &lines};
+	struct lode_instance_taker taker = { begin_stream, take_instance, &lines };
 	int code;
 
 	if (!as_json)

@@ -14,7 +14,7 @@
 struct lode_latency_report {
 	const struct lode_latency *latency;
 	const struct lode_contexts *contexts;
-	size_t top;	    /* contexts to show; 0: all */
+	size_t top;         /* contexts to show; 0: all */
 	const char *corpus; /* its path, for pages and pictures */
 	/* Not NULL: for a page, which needs facts about frames besides. */
 	const struct lode_idle_rules *page;

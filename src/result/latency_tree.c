@@ -28,7 +28,7 @@ int lode_latency_tree(const struct lode_latency_report *report, uint64_t least, 
 	uint8_t *fits = find_fitting(report);
 	struct lode_call_tree_input input = {
 		.dictionary = &latency->dictionary,
-		.own = {NULL, latency->own},
+		.own = { NULL, latency->own },
 		.node_count = latency->node_count,
 		.fits = fits,
 		.least = least,

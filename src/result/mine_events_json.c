@@ -27,7 +27,8 @@ int lode_mine_event_json(void *context, const struct lode_area_event *event)
 	struct lode_json *json = listing->json;
 
 	lode_json_object(json);
-	lode_json_key_text(json, "stream", lode_strings_get(&listing->area->dictionary.frames.strings, stream->name));
+	lode_json_key_text(json, "stream",
+			   lode_strings_get(&listing->area->dictionary.frames.strings, stream->name));
 	lode_json_key_text(json, "stream_id", stream->id);
 	lode_json_key_u64(json, "t", event->t);
 	lode_json_key_u64(json, "cost_ns", event->cost);

@@ -12,7 +12,8 @@
 /* Streams of a cluster, unless it is for a page. */
 #define STREAMS 100
 
-static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items, uint32_t length)
+static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items,
+			uint32_t length)
 {
 	lode_json_array(json);
 	for (uint32_t i = 0; i < length; i++)
@@ -216,7 +217,8 @@ static uint8_t *costliest_shares(const struct lode_shares *shares, size_t most)
 	while (marks && above < most && costs[above] > costs[most - 1])
 		above++;
 	for (size_t i = 0, equal = most - above; marks && i < shares->count; i++)
-		marks[i] = shares->items[i].cost > costs[most - 1] || (shares->items[i].cost == costs[most - 1] && equal && equal--);
+		marks[i] = shares->items[i].cost > costs[most - 1] ||
+			   (shares->items[i].cost == costs[most - 1] && equal && equal--);
 	lode_free(costs);
 	return marks;
 }

@@ -12,13 +12,13 @@ struct lode_mine_report {
 	const struct lode_mine_options *options;
 	const struct lode_mined *mined;
 	const struct lode_idle_stacks *idle; /* the rules, applied to the area's dictionary */
-	int all_frames;      /* text shows frames that say nothing, too */
-	size_t top;          /* clusters to show; 0: all */
-	uint64_t covered;    /* --new: ns that signatures cover, taken out before mining */
-	int only_new;        /* --new was asked for */
-	int timing;          /* JSON says how long the steps took; without it equal input gives equal bytes */
-	uint64_t read_time;  /* ns that collecting the area took */
-	int page;            /* JSON is for a page: it has the cost of each cluster in all streams */
+	int all_frames;                      /* text shows frames that say nothing, too */
+	size_t top;                          /* clusters to show; 0: all */
+	uint64_t covered;                    /* --new: ns that signatures cover, taken out before mining */
+	int only_new;                        /* --new was asked for */
+	int timing;         /* JSON says how long the steps took; without it equal input gives equal bytes */
+	uint64_t read_time; /* ns that collecting the area took */
+	int page;           /* JSON is for a page: it has the cost of each cluster in all streams */
 };
 
 /* How many clusters are shown. */
@@ -70,7 +70,7 @@ void lode_mine_variants_release(struct lode_mine_variants *variants);
 /* The symptoms of all streams and, on critical paths, how their time is accounted for. */
 struct lode_mine_symptoms {
 	uint64_t count;
-	uint64_t delay; /* sum of their lengths, */
+	uint64_t delay;   /* sum of their lengths, */
 	uint64_t waiting; /* which is these four */
 	uint64_t running;
 	uint64_t idling;

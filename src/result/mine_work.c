@@ -17,7 +17,8 @@ static int compare_stacks(const struct lode_dictionary *dictionary, uint32_t lef
 
 	for (int side = 0; side < 2; side++) {
 		for (; nodes[side]; nodes[side] = dictionary->tree.nodes[nodes[side]].parent) {
-			lode_frames_text(&dictionary->frames, dictionary->tree.nodes[nodes[side]].frame, &texts[side]);
+			lode_frames_text(&dictionary->frames, dictionary->tree.nodes[nodes[side]].frame,
+					 &texts[side]);
 			lode_buffer_byte(&texts[side], '\n');
 		}
 		lode_buffer_byte(&texts[side], '\0');

@@ -19,13 +19,13 @@ struct lode_record_report {
 	uint64_t duration;
 	uint64_t lost; /* records */
 	int has_symptom_rules;
-	int symptoms; /* found by them */
+	int symptoms;                            /* found by them */
 	struct lode_named_count user_stacks[16]; /* how they were found, and how they ended */
 	struct lode_named_count kernel_stacks[4];
 	struct lode_named_count unwind_tables[5];
-	long pid;	 /* of the command; 0: there was none */
+	long pid;        /* of the command; 0: there was none */
 	int exit_status; /* -1: none */
-	int signal;	 /* that ended it; 0: none */
+	int signal;      /* that ended it; 0: none */
 	struct lode_budget_report budget;
 	const struct lode_notes *notes;
 };

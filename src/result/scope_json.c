@@ -13,7 +13,7 @@
 
 /* Threads whose time lines are written, and slices of these. */
 #define PICTURED 20
-#define SLICES	 30
+#define SLICES   30
 
 /* All of a part but its stack: keys, punctuation, and five numbers. */
 #define PART_ROOM (160 + 5 * LODE_PUT_NUMBER)
@@ -207,8 +207,7 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 	lode_scope_threads_release(&threads);
 }
 
-static int write_symptom(struct writer *writer, const struct lode_scope_found *found,
-			 struct lode_error *error)
+static int write_symptom(struct writer *writer, const struct lode_scope_found *found, struct lode_error *error)
 {
 	struct lode_buffer *buffer = &writer->output->buffer;
 	int code;

@@ -95,15 +95,13 @@ static int is_gap(const struct lode_scope_line *line)
 }
 
 /* The line of runs that this sample goes on, or NULL; a short gap between is taken in. */
-static struct lode_scope_line *line_before(struct maker *maker, const struct lode_scope_line *line,
-					   uint64_t sample)
+static struct lode_scope_line *line_before(struct maker *maker, const struct lode_scope_line *line, uint64_t sample)
 {
 	struct lode_scope_lines *lines = maker->lines;
 	struct lode_scope_line *last = lines->count ? &lines->items[lines->count - 1] : NULL;
 	uint64_t gap = 0;
 
-	if (last && lines->count > 1 && is_gap(last) && last->depth == maker->open_count &&
-	    last->length <= sample) {
+	if (last && lines->count > 1 && is_gap(last) && last->depth == maker->open_count && last->length <= sample) {
 		gap = last->length;
 		last--;
 	}

@@ -67,8 +67,8 @@ static int share(struct lode_scope_longest *page, const struct lode_scope_report
 	return lode_dictionary_merge(&page->shared, &report->dictionary, map) < 0 ? lode_fail_memory(error) : 0;
 }
 
-static void note_parts(struct lode_scope_kept *kept, const struct lode_scope_report *report, const struct lode_parts *parts,
-		       const uint32_t *shared)
+static void note_parts(struct lode_scope_kept *kept, const struct lode_scope_report *report,
+		       const struct lode_parts *parts, const uint32_t *shared)
 {
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct lode_events *events = &report->stream.events[parts->items[i].type];
@@ -97,7 +97,7 @@ static int add_symptom(struct lode_scope_longest *page, struct lode_scope_report
 		       struct lode_dictionary_map *map, struct lode_error *error)
 {
 	const struct lode_symptom *symptom = &report->items[i].symptom;
-	struct lode_scope_kept candidate = {.length = symptom->t1 - symptom->t0, .number = page->symptoms + i};
+	struct lode_scope_kept candidate = { .length = symptom->t1 - symptom->t0, .number = page->symptoms + i };
 	struct lode_scope_kept *place;
 	struct lode_output output;
 	int code;
@@ -120,7 +120,7 @@ static int add_symptom(struct lode_scope_longest *page, struct lode_scope_report
 int lode_scope_longest_add(void *to, struct lode_scope_report *report, struct lode_error *error)
 {
 	struct lode_scope_longest *page = to;
-	struct lode_dictionary_map map = {0};
+	struct lode_dictionary_map map = { 0 };
 	int code = 0;
 
 	for (size_t i = 0; i < report->count && !code; i++) {
@@ -139,14 +139,16 @@ static void mark(const struct lode_scope_longest *page, uint8_t *nodes, uint8_t 
 
 	for (size_t i = 0; i < page->count; i++)
 		for (size_t k = 0; k < page->kept[i].stack_count; k++)
-			for (uint32_t node = page->kept[i].stacks[k]; node && !nodes[node]; node = tree[node].parent) {
+			for (uint32_t node = page->kept[i].stacks[k]; node && !nodes[node];
+			     node = tree[node].parent) {
 				nodes[node] = 1;
 				frames[tree[node].frame] = 1;
 			}
 }
 
 /* `numbers` gets the place of each frame that is marked. */
-static void write_names(const struct lode_frames *frames, const uint8_t *marks, uint32_t *numbers, struct lode_json *json)
+static void write_names(const struct lode_frames *frames, const uint8_t *marks, uint32_t *numbers,
+			struct lode_json *json)
 {
 	uint32_t count = 0;
 
@@ -190,7 +192,8 @@ static void write_table(const struct lode_scope_longest *page, struct lode_buffe
 	struct lode_error error;
 	struct lode_json json;
 
-	if (nodes && frames && numbers && (!page->has_shared || !lode_idle_stacks_make(&idle, page->idle, shared, &error))) {
+	if (nodes && frames && numbers &&
+	    (!page->has_shared || !lode_idle_stacks_make(&idle, page->idle, shared, &error))) {
 		mark(page, nodes, frames);
 		lode_json_init(&json, buffer);
 		lode_json_object(&json);

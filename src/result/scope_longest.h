@@ -15,7 +15,7 @@ struct lode_scope_longest {
 	struct lode_scope_kept *kept;
 	size_t count;
 	size_t capacity;
-	uint64_t symptoms; /* of all streams */
+	uint64_t symptoms;             /* of all streams */
 	struct lode_dictionary shared; /* of the streams that have a symptom here */
 	int has_shared;
 	const struct lode_idle_rules *idle;

@@ -8,8 +8,8 @@
 /* Parts that are made ready with the stream, 24 bytes each; what is beyond is made when it is asked for. */
 #define READY_PARTS 2000000
 
-#define COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | \
-		 LODE_WEIGHT)
+#define COLUMNS                                                                                                   \
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
 
 /* Several parts may be of one event. */
 static int count_events(struct lode_scope_found *found, struct lode_error *error)
@@ -45,8 +45,8 @@ int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lo
 		if (!code)
 			code = count_events(found, error);
 	} else {
-		code = lode_scope_symptom(report->index, &found->symptom, scope, &found->parts,
-					  &found->result, error);
+		code = lode_scope_symptom(report->index, &found->symptom, scope, &found->parts, &found->result,
+					  error);
 		found->events = found->parts.count;
 	}
 	if (code < 0)

@@ -24,7 +24,8 @@ static uint32_t thread_of(const struct lode_stream *stream, const struct lode_pa
 	return stream->events[part->type].thread[part->event];
 }
 
-static void add_up(struct lode_scope_threads *threads, const struct lode_stream *stream, const struct lode_parts *parts)
+static void add_up(struct lode_scope_threads *threads, const struct lode_stream *stream,
+		   const struct lode_parts *parts)
 {
 	for (size_t i = 0; i < stream->thread_count; i++)
 		threads->items[i].thread = (uint32_t)i;

@@ -28,8 +28,8 @@ static void make_ready(void *context, size_t i)
 {
 	struct batch *batch = context;
 
-	batch->codes[i] =
-		lode_scope_report_make(&batch->reports[i], &batch->entries[i], &batch->walk->options, &batch->errors[i]);
+	batch->codes[i] = lode_scope_report_make(&batch->reports[i], &batch->entries[i], &batch->walk->options,
+						 &batch->errors[i]);
 }
 
 static int go_on(struct batch *batch, const struct lode_corpus_entry *entry, struct lode_error *error)
@@ -89,11 +89,10 @@ static int check_found(const struct lode_scope_walk *walk, struct lode_error *er
 				 path);
 	if (rules->items[0].type == LODE_SYMPTOM_THREAD)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: no stream has a symptom '%s'; 'lode info --all %s' lists the threads",
-				 path, rules->items[0].text, path);
-	return lode_fail(error, LODE_USAGE,
-			 "%s: no stream has a symptom '%s'; try a shorter time or other frames", path,
-			 rules->items[0].text);
+				 "%s: no stream has a symptom '%s'; 'lode info --all %s' lists the threads", path,
+				 rules->items[0].text, path);
+	return lode_fail(error, LODE_USAGE, "%s: no stream has a symptom '%s'; try a shorter time or other frames",
+			 path, rules->items[0].text);
 }
 
 int lode_scope_walk(struct lode_scope_walk *walk, const struct lode_corpus_list *list, struct lode_error *error)

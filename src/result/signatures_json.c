@@ -24,7 +24,8 @@ static void write_patterns(struct lode_json *json, const struct lode_signatures 
 	for (size_t i = signature->first; i < signature->first + signature->count; i++) {
 		lode_json_array(json);
 		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++)
-			lode_frames_json(&signatures->frames, lode_pattern_frames(&signatures->patterns, i)[k], json);
+			lode_frames_json(&signatures->frames, lode_pattern_frames(&signatures->patterns, i)[k],
+					 json);
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);

@@ -7,7 +7,7 @@
 
 static int quote_frames(struct lode_stack_text *text, const struct lode_frames *frames)
 {
-	struct lode_buffer plain = {0};
+	struct lode_buffer plain = { 0 };
 	struct lode_json json;
 	int failed;
 
@@ -45,8 +45,7 @@ int lode_stack_text_init(struct lode_stack_text *text, const struct lode_diction
 		return lode_fail_memory(error);
 	}
 	for (size_t i = 1; i < tree->count; i++)
-		text->lengths[i] =
-			text->lengths[tree->nodes[i].parent] + frame_length(text, tree->nodes[i].frame);
+		text->lengths[i] = text->lengths[tree->nodes[i].parent] + frame_length(text, tree->nodes[i].frame);
 	return 0;
 }
 
@@ -58,8 +57,8 @@ void lode_stack_text_release(struct lode_stack_text *text)
 	memset(text, 0, sizeof(*text));
 }
 
-char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
-			  uint32_t node, char *at)
+char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree, uint32_t node,
+			  char *at)
 {
 	char *place = at + text->lengths[node];
 	char *end = node ? place - 1 : at; /* without the last comma */
@@ -74,4 +73,3 @@ char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_
 	}
 	return end;
 }
-

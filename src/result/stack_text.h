@@ -14,8 +14,8 @@
 
 struct lode_stack_text {
 	struct lode_buffer quoted; /* `"frame",` of all frames, one behind the other */
-	size_t *starts;		   /* of frame i in it; one more than frames */
-	size_t *lengths;	   /* of node i's text, a comma behind each frame */
+	size_t *starts;            /* of frame i in it; one more than frames */
+	size_t *lengths;           /* of node i's text, a comma behind each frame */
 };
 
 /* Makes the texts for all frames and nodes of `dictionary`, which must not grow while they are used. */
@@ -26,7 +26,7 @@ void lode_stack_text_release(struct lode_stack_text *text);
  * Writes the stack at `at`, where there must be room for lengths[node] bytes,
  * and returns the end, behind the last frame's quote.
  */
-char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
-			  uint32_t node, char *at);
+char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree, uint32_t node,
+			  char *at);
 
 #endif

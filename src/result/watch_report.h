@@ -22,7 +22,7 @@ struct lode_watch_report {
 	uint64_t records;
 	uint64_t kept;
 	uint64_t dropped; /* before their time */
-	uint64_t lost;	  /* by the kernel's rings */
+	uint64_t lost;    /* by the kernel's rings */
 	uint64_t missing_stacks;
 	uint64_t memory_bytes;
 	uint64_t triggered;

@@ -23,16 +23,16 @@ struct collection {
 	size_t stream_capacity;
 	size_t node_capacity; /* of area->occurrences */
 	size_t node_count;
-	uint64_t wanted;      /* streams that --where leaves */
-	uint64_t without;     /* of them those without a symptom */
-	uint64_t repeated;    /* symptoms that were there before */
+	uint64_t wanted;   /* streams that --where leaves */
+	uint64_t without;  /* of them those without a symptom */
+	uint64_t repeated; /* symptoms that were there before */
 	struct lode_error *error;
-	int code;             /* of the first stream that failed */
+	int code; /* of the first stream that failed */
 	uint64_t events_done;
 	uint64_t events_total;
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
-	size_t next;          /* the stream whose turn to be merged it is */
+	size_t next; /* the stream whose turn to be merged it is */
 };
 
 /* ---- merging ---- */
@@ -142,14 +142,14 @@ static int merge_head(struct collection *collection, const struct lode_area_part
 		return LODE_SYSTEM;
 	set_account(&head, &partial->account);
 	for (size_t i = 0; i < stream->symptom_count; i++)
-		head.own_delay = lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
+		head.own_delay =
+			lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
 	memcpy(head.id, entry->id, sizeof(head.id));
 	collection->wanted++;
 	collection->without += !partial->symptoms && !partial->repeated;
 	collection->repeated += partial->repeated;
-	return collection->plan->options->by_symptom
-		       ? add_heads(collection, partial, &head, strings)
-		       : add_head(collection, &head);
+	return collection->plan->options->by_symptom ? add_heads(collection, partial, &head, strings)
+						     : add_head(collection, &head);
 }
 
 static int merge_wanted(struct collection *collection, const struct lode_area_partial *partial,
@@ -206,7 +206,8 @@ static void take_turn(struct collection *collection, const struct lode_area_part
 	} else if (merge(collection, partial, entry) < 0) {
 		collection->code = lode_fail_memory(collection->error);
 	} else if (tell(collection, entry)) {
-		collection->code = lode_fail(collection->error, LODE_SYSTEM, "stopped before all streams were read");
+		collection->code =
+			lode_fail(collection->error, LODE_SYSTEM, "stopped before all streams were read");
 	}
 }
 
@@ -373,8 +374,8 @@ static void keep_stream(void *context, size_t i)
 	lode_area_partial_release(&partial);
 }
 
-int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options, const struct lode_job_rank *rank,
-		   struct lode_error *error)
+int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options,
+		   const struct lode_job_rank *rank, struct lode_error *error)
 {
 	struct lode_area_plan plan = { 0 };
 	struct lode_corpus_list list = { 0 };
@@ -382,7 +383,8 @@ int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *o
 
 	if (!code)
 		code = lode_area_plan_make(&plan, options, &list, error);
-	if (!code && lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ &plan, &list }) < 0)
+	if (!code &&
+	    lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ &plan, &list }) < 0)
 		code = lode_fail_memory(error);
 	lode_area_plan_release(&plan);
 	lode_corpus_list_release(&list);

@@ -20,9 +20,9 @@
 
 /* What the events of one stream (or of one symptom, where the area has these apart) with one stack come to. */
 struct lode_area_row {
-	uint32_t stack;          /* node of the area's dictionary */
-	uint32_t stream;         /* number in `streams` */
-	uint64_t cost;           /* sum of the time in the area, ns */
+	uint32_t stack;  /* node of the area's dictionary */
+	uint32_t stream; /* number in `streams` */
+	uint64_t cost;   /* sum of the time in the area, ns */
 	uint64_t events;
 	double variance;         /* of `cost`: what it gained by events that were not recorded (trace/events.h) */
 	uint64_t longest;        /* the costliest of them, to jump to: its cost in the area, */
@@ -36,7 +36,7 @@ struct lode_area_rows {
 	struct lode_area_row *items;
 	size_t count;
 	size_t capacity;
-	uint64_t cost;   /* sums over the rows */
+	uint64_t cost; /* sums over the rows */
 	uint64_t events;
 	double variance;
 };
@@ -57,14 +57,14 @@ struct lode_area_stream {
 	size_t attribute_count;
 	uint64_t first_t;
 	uint64_t symptoms;
-	uint64_t delay;        /* ns: sum of the symptoms' lengths, time in two symptoms counted twice */
+	uint64_t delay;         /* ns: sum of the symptoms' lengths, time in two symptoms counted twice */
 	uint64_t longest_delay; /* of one symptom */
-	uint64_t unknown;      /* ns of critical paths that no event explains; */
-	uint64_t running;      /* of samples on them, before anything was filtered; */
-	uint64_t waiting;      /* of waits; */
-	uint64_t idling;       /* of waits that the rules call idle. These four add up to `delay` */
-	uint64_t own_symptoms; /* that came with the stream, also where the scope does not look at symptoms */
-	uint64_t own_delay;    /* sum of their lengths */
+	uint64_t unknown;       /* ns of critical paths that no event explains; */
+	uint64_t running;       /* of samples on them, before anything was filtered; */
+	uint64_t waiting;       /* of waits; */
+	uint64_t idling;        /* of waits that the rules call idle. These four add up to `delay` */
+	uint64_t own_symptoms;  /* that came with the stream, also where the scope does not look at symptoms */
+	uint64_t own_delay;     /* sum of their lengths */
 	struct lode_area_symptom symptom; /* by_symptom: which one */
 };
 
@@ -74,14 +74,14 @@ struct lode_area_stream {
 struct lode_area {
 	struct lode_dictionary dictionary; /* of all streams of the corpus */
 	struct lode_arena arena;
-	enum lode_scope scope;             /* what `auto` came to */
-	int by_symptom;                    /* as the options had it */
-	struct lode_area_stream *streams;  /* those that --where leaves, in the catalogue's order */
+	enum lode_scope scope;            /* what `auto` came to */
+	int by_symptom;                   /* as the options had it */
+	struct lode_area_stream *streams; /* those that --where leaves, in the catalogue's order */
 	size_t stream_count;
 	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */
 	struct lode_area_rows idle[LODE_AREA_KINDS]; /* by the rules */
-	struct lode_area_rows work;        /* waits for work, which no idle rule names */
-	uint64_t input_events[LODE_AREA_KINDS]; /* of the streams in `streams`, before anything was cut */
+	struct lode_area_rows work;                  /* waits for work, which no idle rule names */
+	uint64_t input_events[LODE_AREA_KINDS];      /* of the streams in `streams`, before anything was cut */
 	uint64_t input_cost[LODE_AREA_KINDS];
 	uint64_t recorded_events[LODE_AREA_KINDS]; /* fewer than `input_events` where recordings were thinned */
 	/*
@@ -98,16 +98,16 @@ struct lode_area {
 struct lode_area_options {
 	enum lode_scope scope;
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
-	const char *const *match;    /* globs: a stack must have a frame that fits one of them; NULL: all */
-	const char *const *exclude;  /* globs: a stack must have no frame that fits any */
-	const char *const *where;    /* `key=value`: streams must have all of these (`host`, `name` too) */
-	const char *time;            /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
+	const char *const *match;   /* globs: a stack must have a frame that fits one of them; NULL: all */
+	const char *const *exclude; /* globs: a stack must have no frame that fits any */
+	const char *const *where;   /* `key=value`: streams must have all of these (`host`, `name` too) */
+	const char *time; /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
-	int include_idle;            /* idle waits count like others; the rules still say what an interrupt is */
-	int include_work_waits;      /* where a thread waits for work, only the idle rules say so */
-	int by_symptom;              /* every symptom is a stream of its own; needs a scope that starts from one */
-	unsigned kinds;              /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
-	unsigned jobs;               /* 0: one a processor */
+	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
+	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
+	int by_symptom;         /* every symptom is a stream of its own; needs a scope that starts from one */
+	unsigned kinds;         /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
+	unsigned jobs;          /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };
@@ -118,8 +118,8 @@ struct lode_area_options {
  * are none, a pattern that is no pattern: LODE_USAGE and a sentence. On success
  * the caller releases it.
  */
-int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
-		      struct lode_area *area, struct lode_error *error);
+int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
+		      struct lode_error *error);
 void lode_area_release(struct lode_area *area);
 /*
  * Makes the share of one of several processes: the results of its streams go to the cache
@@ -127,8 +127,8 @@ void lode_area_release(struct lode_area *area);
  * that cannot be read is left to the caller that collects them all.
  */
 struct lode_job_rank;
-int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options, const struct lode_job_rank *rank,
-		   struct lode_error *error);
+int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options,
+		   const struct lode_job_rank *rank, struct lode_error *error);
 
 /*
  * Adds the runs, and what is idle of them, to the waits: from then on the rows of

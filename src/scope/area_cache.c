@@ -71,30 +71,34 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 _Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept");
 _Static_assert(sizeof(struct lode_area_rows) == 5 * 8 + sizeof(double), "all sums of rows are kept");
 _Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
-_Static_assert(sizeof(struct lode_area_partial) ==
-		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 +
-			       5 * sizeof(struct lode_area_rows) + 2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
-			       sizeof(struct lode_area_account) + 2 * sizeof(void *),
+_Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
+							   8 + 5 * sizeof(struct lode_area_rows) +
+							   2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
+							   sizeof(struct lode_area_account) + 2 * sizeof(void *),
 	       "all numbers of a partial are kept");
 
 static const struct lode_map_field row_fields[] = {
-	LODE_MAP_FIELD(struct lode_area_row, stack),	 LODE_MAP_FIELD(struct lode_area_row, stream),
-	LODE_MAP_FIELD(struct lode_area_row, cost),	 LODE_MAP_FIELD(struct lode_area_row, events),
-	LODE_MAP_FIELD(struct lode_area_row, longest),	 LODE_MAP_FIELD(struct lode_area_row, longest_t),
+	LODE_MAP_FIELD(struct lode_area_row, stack),          LODE_MAP_FIELD(struct lode_area_row, stream),
+	LODE_MAP_FIELD(struct lode_area_row, cost),           LODE_MAP_FIELD(struct lode_area_row, events),
+	LODE_MAP_FIELD(struct lode_area_row, longest),        LODE_MAP_FIELD(struct lode_area_row, longest_t),
 	LODE_MAP_FIELD(struct lode_area_row, longest_thread), LODE_MAP_FIELD(struct lode_area_row, variance),
 };
 static const struct lode_map_layout row_layout = { sizeof(struct lode_area_row), row_fields,
 						   sizeof(row_fields) / sizeof(row_fields[0]) };
 
 static const struct lode_map_field symptom_fields[] = {
-	LODE_MAP_FIELD(struct lode_area_symptom, name), LODE_MAP_FIELD(struct lode_area_symptom, tid),
-	LODE_MAP_FIELD(struct lode_area_symptom, t0),	LODE_MAP_FIELD(struct lode_area_symptom, t1),
+	LODE_MAP_FIELD(struct lode_area_symptom, name),
+	LODE_MAP_FIELD(struct lode_area_symptom, tid),
+	LODE_MAP_FIELD(struct lode_area_symptom, t0),
+	LODE_MAP_FIELD(struct lode_area_symptom, t1),
 };
 static const struct lode_map_layout symptom_layout = { sizeof(struct lode_area_symptom), symptom_fields, 4 };
 
 static const struct lode_map_field account_fields[] = {
-	LODE_MAP_FIELD(struct lode_area_account, unknown), LODE_MAP_FIELD(struct lode_area_account, running),
-	LODE_MAP_FIELD(struct lode_area_account, waiting), LODE_MAP_FIELD(struct lode_area_account, idling),
+	LODE_MAP_FIELD(struct lode_area_account, unknown),
+	LODE_MAP_FIELD(struct lode_area_account, running),
+	LODE_MAP_FIELD(struct lode_area_account, waiting),
+	LODE_MAP_FIELD(struct lode_area_account, idling),
 };
 static const struct lode_map_layout account_layout = { sizeof(struct lode_area_account), account_fields, 4 };
 

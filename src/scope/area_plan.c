@@ -74,12 +74,14 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 		return code;
 	plan->scope = choose_scope(plan, list);
 	if (plan->rules.count && plan->scope == LODE_SCOPE_ALL)
-		return lode_fail(error, LODE_USAGE,
-				 "a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
+		return lode_fail(
+			error, LODE_USAGE,
+			"a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
 	if (options->by_symptom && plan->scope == LODE_SCOPE_ALL)
-		return lode_fail(error, LODE_USAGE,
-				 "scope 'all' looks at whole streams, not at one symptom; use scope 'graph', 'thread' "
-				 "or 'critical-path'");
+		return lode_fail(
+			error, LODE_USAGE,
+			"scope 'all' looks at whole streams, not at one symptom; use scope 'graph', 'thread' "
+			"or 'critical-path'");
 	return plan->scope == LODE_SCOPE_ALL ? 0 : lode_symptom_claims_make(&plan->claims, plan, list, error);
 }
 

@@ -23,7 +23,9 @@
 
 #define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
-#define CALL_COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WEIGHT) /* derived symptoms look at calls */
+#define CALL_COLUMNS                                                                                              \
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK |                                             \
+	 LODE_WEIGHT) /* derived symptoms look at calls */
 
 /* Waits as lode_work_waits_count wants them. */
 #define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
@@ -39,10 +41,10 @@ enum set {
 /* Rows that are being filled. */
 struct sums {
 	struct lode_area_rows *rows;
-	uint32_t *places; /* by node: number of its row plus one; 0: none yet */
+	uint32_t *places;                 /* by node: number of its row plus one; 0: none yet */
 	struct lode_area_kept_list *kept; /* NULL: only rows are wanted */
-	uint32_t symptom;		  /* whose rows they are, where these are wanted apart */
-	size_t begin;			  /* its first row */
+	uint32_t symptom;                 /* whose rows they are, where these are wanted apart */
+	size_t begin;                     /* its first row */
 };
 
 struct mapping {
@@ -52,7 +54,7 @@ struct mapping {
 	struct lode_store *store;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
 	struct lode_wait_classes classes;
-	uint8_t *match;                /* by node; NULL: all match */
+	uint8_t *match; /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct sums sums[LODE_AREA_KINDS][SETS];
 	uint64_t from;
@@ -170,8 +172,9 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
 		int counts = rows && type < LODE_AREA_KINDS;
 
-		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK | LODE_WEIGHT,
-					 &events, error);
+		code = lode_store_events(mapping->store, i,
+					 counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK | LODE_WEIGHT, &events,
+					 error);
 		if (code)
 			break;
 		count_stacks(mapping, &events);
@@ -185,7 +188,8 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 /* ---- waiting for work ---- */
 
 /* Shows the blocks of one type to `work`. */
-static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsigned columns, struct lode_error *error)
+static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsigned columns,
+		       struct lode_error *error)
 {
 	struct lode_events events = { 0 };
 	int code = 0;
@@ -319,8 +323,8 @@ static int settle(struct mapping *mapping, struct lode_parts *parts, const uint8
 }
 
 /* How the time of a symptom is accounted for: `parts` from `first` on are its path. */
-static struct lode_area_account account_for(const struct mapping *mapping, const struct lode_parts *parts, size_t first,
-					    uint64_t unknown)
+static struct lode_area_account account_for(const struct mapping *mapping, const struct lode_parts *parts,
+					    size_t first, uint64_t unknown)
 {
 	struct lode_area_account account = { .unknown = unknown };
 
@@ -390,8 +394,9 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
 	if (!code && mapping->classes.work)
-		code = lode_wait_classes_mark_paths(&mapping->classes, index, partial->stream.events[LODE_WAIT].count,
-						    symptoms, count, error);
+		code = lode_wait_classes_mark_paths(&mapping->classes, index,
+						    partial->stream.events[LODE_WAIT].count, symptoms, count,
+						    error);
 	for (size_t i = 0; !code && i < count; i++) {
 		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
 		struct lode_scope_result result = { 0 };
@@ -496,7 +501,7 @@ static int add_everything(struct mapping *mapping, struct lode_error *error)
 	if (code)
 		return code;
 	return mapping->classes.work && mapping->partial->stream.symptom_count ? add_beside_symptoms(mapping, error)
-								       : add_blocks(mapping, 1, error);
+									       : add_blocks(mapping, 1, error);
 }
 
 /* ---- one stream ---- */

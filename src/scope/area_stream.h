@@ -11,13 +11,13 @@
 struct lode_area_plan {
 	const struct lode_area_options *options;
 	struct lode_symptom_claims *claims; /* scopes of symptoms: which of several streams one counts in */
-	enum lode_scope scope; /* never auto */
+	enum lode_scope scope;              /* never auto */
 	struct lode_symptom_rules rules;
-	unsigned kinds;        /* 1 << LODE_RUN | 1 << LODE_WAIT */
-	uint64_t from;         /* --time; from the stream's start where `relative` */
+	unsigned kinds; /* 1 << LODE_RUN | 1 << LODE_WAIT */
+	uint64_t from;  /* --time; from the stream's start where `relative` */
 	uint64_t to;
 	int relative;
-	int keep;              /* the events themselves are wanted, too */
+	int keep; /* the events themselves are wanted, too */
 };
 
 /* How the time of critical paths is accounted for. */
@@ -51,7 +51,7 @@ struct lode_area_partial {
 	struct lode_area_rows idle[LODE_AREA_KINDS];
 	struct lode_area_rows work;
 	struct lode_area_kept_list kept[LODE_AREA_KINDS]; /* where the plan says so, in order of time */
-	uint64_t *occurrences;     /* by node */
+	uint64_t *occurrences;                            /* by node */
 	uint64_t input_events[LODE_AREA_KINDS];
 	uint64_t recorded_events[LODE_AREA_KINDS];
 	uint64_t input_cost[LODE_AREA_KINDS];

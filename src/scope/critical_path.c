@@ -247,8 +247,7 @@ static uint64_t woken_at(const struct walk *walk, uint32_t wait)
 }
 
 /* Whether two parts that touch are one: not where a wait ends and its time on the run queue begins. */
-static int same_part(const struct walk *walk, const struct lode_part *part, int type, uint32_t event,
-		     uint64_t end)
+static int same_part(const struct walk *walk, const struct lode_part *part, int type, uint32_t event, uint64_t end)
 {
 	return part->type == type && part->event == event && part->t == end &&
 	       (type != LODE_WAIT || end != woken_at(walk, event));
@@ -418,9 +417,8 @@ static void finish(struct walk *walk)
 	}
 }
 
-int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,
-		       struct lode_parts *parts, struct lode_parts *stepped, uint64_t *unknown,
-		       struct lode_error *error)
+int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom, struct lode_parts *parts,
+		       struct lode_parts *stepped, uint64_t *unknown, struct lode_error *error)
 {
 	struct walk walk = {
 		.index = index,

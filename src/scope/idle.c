@@ -52,7 +52,7 @@ struct lode_idle_rules {
 	struct lode_strings names; /* plain functions */
 	uint32_t *first;           /* by name: its first rule, or LODE_NONE */
 	size_t first_capacity;
-	uint32_t wild[256];        /* first rule whose function is a glob that begins with this character; 0: with any */
+	uint32_t wild[256]; /* first rule whose function is a glob that begins with this character; 0: with any */
 };
 
 const char *lode_idle_rules_builtin(void)
@@ -171,10 +171,11 @@ static int read_rule(struct lode_idle_rules *rules, char *line, const char *file
 		return 0;
 	list = find_list(word);
 	if (list == LISTS)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy, interrupt "
-				 "or receive",
-				 file, (unsigned long long)number, word);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy, interrupt "
+			"or receive",
+			file, (unsigned long long)number, word);
 	glob = next_word(&line);
 	if (!glob || !read_waker(&line, (enum list)list, &waker))
 		return lode_fail(error, LODE_BAD_INPUT,
@@ -266,8 +267,8 @@ void lode_idle_rules_free(struct lode_idle_rules *rules)
 
 /* Which lists contain a frame. */
 struct verdict {
-	uint8_t lists;  /* 1 << enum list */
-	uint8_t always; /* an idle rule that asks for no waker fits */
+	uint8_t lists;    /* 1 << enum list */
+	uint8_t always;   /* an idle rule that asks for no waker fits */
 	uint8_t receives; /* enum lode_idle_receive */
 };
 

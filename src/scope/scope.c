@@ -67,9 +67,8 @@ static int add_thread(const struct lode_scope_index *index, const struct lode_sy
 	return 0;
 }
 
-int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom *symptom,
-		       enum lode_scope scope, struct lode_parts *parts, struct lode_scope_result *result,
-		       struct lode_error *error)
+int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom *symptom, enum lode_scope scope,
+		       struct lode_parts *parts, struct lode_scope_result *result, struct lode_error *error)
 {
 	int code;
 

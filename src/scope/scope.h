@@ -54,10 +54,10 @@ const char *lode_scope_name(enum lode_scope scope);
 
 /* The part of an event that is in the scope. */
 struct lode_part {
-	uint64_t t;      /* start of the part; of the event itself where it counts whole */
-	uint64_t cost;   /* length of the part; the event's cost where it counts whole */
-	uint32_t event;  /* number in stream->events[type] */
-	uint8_t type;    /* LODE_RUN or LODE_WAIT */
+	uint64_t t;     /* start of the part; of the event itself where it counts whole */
+	uint64_t cost;  /* length of the part; the event's cost where it counts whole */
+	uint32_t event; /* number in stream->events[type] */
+	uint8_t type;   /* LODE_RUN or LODE_WAIT */
 	uint8_t unused[3];
 };
 
@@ -103,9 +103,8 @@ struct lode_scope_result {
  * critical path. Near-linear in the events touched. One thread at a time uses an
  * index.
  */
-int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom *symptom,
-		       enum lode_scope scope, struct lode_parts *parts, struct lode_scope_result *result,
-		       struct lode_error *error);
+int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom *symptom, enum lode_scope scope,
+		       struct lode_parts *parts, struct lode_scope_result *result, struct lode_error *error);
 
 /*
  * The critical path with the way it took: `stepped`, which may be NULL, gets the
@@ -114,9 +113,8 @@ int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom
  * ones. A part is inside or outside of each; of those around it the innermost
  * says for whom its thread was walked. On failure both lists are as before.
  */
-int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,
-		       struct lode_parts *parts, struct lode_parts *stepped, uint64_t *unknown,
-		       struct lode_error *error);
+int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom, struct lode_parts *parts,
+		       struct lode_parts *stepped, uint64_t *unknown, struct lode_error *error);
 
 /*
  * What several symptoms of one stream have in common is counted once: sorts by

@@ -55,8 +55,7 @@ uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count)
 }
 
 /* An event of a thread that is not in the table would be written through. */
-static int check_threads(const struct lode_scope_index *index, enum lode_event_type type,
-			 struct lode_error *error)
+static int check_threads(const struct lode_scope_index *index, enum lode_event_type type, struct lode_error *error)
 {
 	const struct lode_events *events = &index->stream->events[type];
 	size_t count = index->stream->thread_count;
@@ -145,4 +144,3 @@ int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
 		return 1;
 	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
 }
-

@@ -61,8 +61,7 @@ uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count);
 void lode_scope_index_release_lists(struct lode_scope_index *index);
 
 /* Makes room for one part more and fills it. Returns 0 or LODE_SYSTEM. */
-int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t,
-		   uint64_t cost);
+int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t, uint64_t cost);
 /* Turns the order of the parts from `first` on round. */
 void lode_parts_reverse(struct lode_parts *parts, size_t first);
 

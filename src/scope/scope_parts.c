@@ -10,8 +10,7 @@ void lode_parts_release(struct lode_parts *parts)
 	memset(parts, 0, sizeof(*parts));
 }
 
-int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t,
-		   uint64_t cost)
+int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t, uint64_t cost)
 {
 	if (parts->count == parts->capacity &&
 	    lode_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof(*parts->items)) < 0)

@@ -26,7 +26,7 @@ struct claim {
 	uint64_t event_cost;
 	uint32_t tid;
 	uint32_t place; /* in its stream */
-	int cut;	/* the stream's events begin later */
+	int cut;        /* the stream's events begin later */
 };
 
 struct claim_list {
@@ -185,8 +185,8 @@ static size_t keep_overlapping(const struct lode_corpus_entry **entries, size_t 
 	for (size_t i = 0, end; i < count; i = end) {
 		uint64_t last = entries[i]->last_t;
 
-		for (end = i + 1; end < count && *entries[i]->host && !strcmp(entries[end]->host, entries[i]->host) &&
-				  entries[end]->first_t <= last;
+		for (end = i + 1; end < count && *entries[i]->host &&
+				  !strcmp(entries[end]->host, entries[i]->host) && entries[end]->first_t <= last;
 		     end++)
 			last = entries[end]->last_t > last ? entries[end]->last_t : last;
 		if (end - i < 2)
@@ -203,7 +203,7 @@ struct reading {
 	const struct lode_area_plan *plan;
 	const struct lode_corpus_entry **entries;
 	const struct claim_list *shared; /* whose events are to be looked for; NULL: of none */
-	struct claim_list *lists;	 /* by entry */
+	struct claim_list *lists;        /* by entry */
 	struct lode_error *errors;
 	int *codes;
 };

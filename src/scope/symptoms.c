@@ -58,8 +58,7 @@ static int keep(char **field, const char *text, size_t length, const char *rule,
 	return **field ? 0 : bad_rule(rule, error);
 }
 
-static int read_duration(struct lode_symptom_rule *rule, const char *text, size_t length,
-			 struct lode_error *error)
+static int read_duration(struct lode_symptom_rule *rule, const char *text, size_t length, struct lode_error *error)
 {
 	char *copy = trimmed(text, length);
 	int code = copy ? lode_duration_parse_in(rule->text, copy, &rule->longer, error) : lode_fail_memory(error);
@@ -148,8 +147,7 @@ void lode_symptom_rule_release(struct lode_symptom_rule *rule)
 	rule->first = rule->second = NULL;
 }
 
-int lode_symptom_rules_parse(struct lode_symptom_rules *rules, const char *const *texts,
-			     struct lode_error *error)
+int lode_symptom_rules_parse(struct lode_symptom_rules *rules, const char *const *texts, struct lode_error *error)
 {
 	size_t count = 0;
 
@@ -198,8 +196,7 @@ static int add_symptom(struct search *search, uint32_t thread, uint64_t t0, uint
 {
 	if (lode_grow(search->symptoms, search->capacity, *search->count + 1, sizeof(**search->symptoms)) < 0)
 		return LODE_SYSTEM;
-	(*search->symptoms)[(*search->count)++] =
-		(struct lode_symptom){ .thread = thread, .t0 = t0, .t1 = t1 };
+	(*search->symptoms)[(*search->count)++] = (struct lode_symptom){ .thread = thread, .t0 = t0, .t1 = t1 };
 	return 0;
 }
 
@@ -457,11 +454,10 @@ static int find_between(struct search *search)
 /* ---- all of them ---- */
 
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
-			 const struct lode_idle_stacks *idle,
-			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,
-			 struct lode_error *error)
+			 const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
+			 size_t *capacity, struct lode_error *error)
 {
-	static int (*const find[])(struct search *search) = {
+	static int (*const find[])(struct search * search) = {
 		[LODE_SYMPTOM_THREAD] = find_threads,
 		[LODE_SYMPTOM_WAIT] = find_waits,
 		[LODE_SYMPTOM_BETWEEN] = find_between,
@@ -520,7 +516,8 @@ static int copy_own(const struct lode_stream *stream, struct lode_symptom **symp
 }
 
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
-		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count, struct lode_error *error)
+		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
+		     struct lode_error *error)
 {
 	size_t capacity = 0;
 	int code = 0;

@@ -51,9 +51,8 @@ void lode_symptom_rule_release(struct lode_symptom_rule *rule);
  * may be NULL: nothing is.
  */
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
-			 const struct lode_idle_stacks *idle,
-			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,
-			 struct lode_error *error);
+			 const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
+			 size_t *capacity, struct lode_error *error);
 
 /* Rules, as several --symptom give them. A zeroed struct holds none. */
 struct lode_symptom_rules {
@@ -62,8 +61,7 @@ struct lode_symptom_rules {
 };
 
 /* Reads `texts` (NULL-terminated, or NULL: no rules), which must outlive it. On failure it holds nothing. */
-int lode_symptom_rules_parse(struct lode_symptom_rules *rules, const char *const *texts,
-			     struct lode_error *error);
+int lode_symptom_rules_parse(struct lode_symptom_rules *rules, const char *const *texts, struct lode_error *error);
 void lode_symptom_rules_release(struct lode_symptom_rules *rules);
 
 /*
@@ -72,6 +70,7 @@ void lode_symptom_rules_release(struct lode_symptom_rules *rules);
  * frees `*symptoms`, which is NULL when there are none.
  */
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
-		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count, struct lode_error *error);
+		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
+		     struct lode_error *error);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits, size_t i)
+enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits,
+				     size_t i)
 {
 	enum lode_wait_class listed = lode_idle_event(classes->idle, waits->stack[i], waits->waker_stack[i])
 					      ? LODE_WAIT_IDLE
@@ -47,7 +48,8 @@ int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_
 }
 
 /* The paths of all symptoms of the stream. */
-static int mark_symptoms(struct lode_wait_classes *classes, const struct lode_stream *stream, struct lode_error *error)
+static int mark_symptoms(struct lode_wait_classes *classes, const struct lode_stream *stream,
+			 struct lode_error *error)
 {
 	struct lode_scope_index *index;
 	int code = lode_scope_index_make(&index, stream, error);

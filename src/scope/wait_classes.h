@@ -35,6 +35,7 @@ int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_
 				 const struct lode_symptom *symptoms, size_t count, struct lode_error *error);
 
 /* What wait `i` is; the columns of lode_work_waits_count. */
-enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits, size_t i);
+enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits,
+				     size_t i);
 
 #endif

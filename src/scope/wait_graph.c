@@ -280,8 +280,7 @@ static int add_parts(const struct lode_scope_index *index, struct lode_parts *pa
 {
 	const struct lode_wait_graph *graph = index->graph;
 
-	if (lode_grow(&parts->items, &parts->capacity, parts->count + graph->queue_count,
-		      sizeof(*parts->items)) < 0)
+	if (lode_grow(&parts->items, &parts->capacity, parts->count + graph->queue_count, sizeof(*parts->items)) < 0)
 		return LODE_SYSTEM;
 	for (size_t word = 0; word < graph->mark_words; word++)
 		for (uint64_t bits = graph->marks[word]; bits; bits &= bits - 1)

@@ -26,29 +26,30 @@ struct visit {
 struct lode_work_waits {
 	const struct lode_stream *stream;
 	const struct lode_idle_stacks *idle;
-	uint32_t *places;     /* by node; 0: not of a receive wait */
-	uint8_t *receives;    /* by node: enum lode_idle_receive of its ways of waiting */
-	uint32_t *depths;     /* by node */
-	uint32_t *roots;      /* by node: its first frame */
+	uint32_t *places;  /* by node; 0: not of a receive wait */
+	uint8_t *receives; /* by node: enum lode_idle_receive of its ways of waiting */
+	uint32_t *depths;  /* by node */
+	uint32_t *roots;   /* by node: its first frame */
 	int possible;
-	uint32_t *groups;     /* by thread */
+	uint32_t *groups; /* by thread */
 	size_t group_count;
-	uint32_t *processes;  /* by thread: number of its pid */
-	uint8_t *recorded;    /* by process: one of its threads has events; */
+	uint32_t *processes;   /* by thread: number of its pid */
+	uint8_t *recorded;     /* by process: one of its threads has events; */
 	uint8_t *recorded_tid; /* by group: the thread itself, whose pid may be unknown */
-	uint8_t *woke;        /* by thread: ended a receive wait */
+	uint8_t *woke;         /* by thread: ended a receive wait */
 	struct visit *visits;
 	size_t visit_count;
 	size_t visit_capacity;
 	struct lode_index index; /* of visits */
-	uint32_t *outer;       /* by group: the place of its outer loop, 0: none */
+	uint32_t *outer;         /* by group: the place of its outer loop, 0: none */
 };
 
 /* ---- places ---- */
 
 static int is_way_of_waiting(const struct lode_idle_stacks *idle, const struct lode_frames *frames, uint32_t frame)
 {
-	return lode_idle_is_way_of_waiting(idle, frame) || !strcmp(lode_frames_module_name(frames, frame), "kernel");
+	return lode_idle_is_way_of_waiting(idle, frame) ||
+	       !strcmp(lode_frames_module_name(frames, frame), "kernel");
 }
 
 /* By node: the place its stack leads to, whatever it waits in, and what its ways of waiting receive. */
@@ -331,7 +332,8 @@ int lode_work_waits_settle(struct lode_work_waits *work)
 	if (work->visit_count)
 		qsort(work->visits, work->visit_count, sizeof(*work->visits), compare_visits);
 	for (size_t first = 0, next; first < work->visit_count; first = next) {
-		for (next = first; next < work->visit_count && work->visits[next].group == work->visits[first].group;)
+		for (next = first;
+		     next < work->visit_count && work->visits[next].group == work->visits[first].group;)
 			next++;
 		settle_thread(work, work->visits + first, next - first, everywhere);
 	}
@@ -346,8 +348,7 @@ static int ended_from_outside(const struct lode_work_waits *work, const struct l
 	uint32_t waker = waits->waker[i];
 
 	return waker == LODE_NONE || is_interrupt(work, waits, i) ||
-	       lode_thread_is_idle_task(work->stream, &work->stream->threads[waker]) ||
-	       !is_recorded(work, waker);
+	       lode_thread_is_idle_task(work->stream, &work->stream->threads[waker]) || !is_recorded(work, waker);
 }
 
 enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)

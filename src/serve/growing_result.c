@@ -39,14 +39,15 @@ const char *lode_growing_name(const struct lode_growing_result *growing)
 	return growing->name;
 }
 
-int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running, struct lode_error *error)
+int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running,
+		     struct lode_error *error)
 {
 	int failed;
 
 	pthread_mutex_lock(&growing->lock);
 	lode_buffer_clear(&growing->json);
-	lode_buffer_print(&growing->json, "{\"live\":{\"version\":%" PRIu64 ",\"running\":%s},", ++growing->version,
-			  running ? "true" : "false");
+	lode_buffer_print(&growing->json, "{\"live\":{\"version\":%" PRIu64 ",\"running\":%s},",
+			  ++growing->version, running ? "true" : "false");
 	if (json->size)
 		lode_buffer_add(&growing->json, json->bytes + 1, json->size - 1);
 	failed = growing->json.failed || json->failed;

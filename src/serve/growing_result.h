@@ -21,7 +21,8 @@ const char *lode_growing_name(const struct lode_growing_result *growing);
  * Makes `json`, an object, the latest state; its first field becomes
  * `live`: {"version","running"}.
  */
-int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running, struct lode_error *error);
+int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running,
+		     struct lode_error *error);
 /* Appends the latest state unless it is `seen`. Returns its number; 0: there is none yet. */
 uint64_t lode_growing_get(struct lode_growing_result *growing, uint64_t seen, struct lode_buffer *json);
 

@@ -262,7 +262,7 @@ static void *read_job(void *context)
 	int open = PIPES;
 
 	for (int i = 0; i < PIPES; i++)
-		files[i] = (struct pollfd){job->pipes[i], POLLIN, 0};
+		files[i] = (struct pollfd){ job->pipes[i], POLLIN, 0 };
 	while (open) {
 		if (poll(files, PIPES, -1) < 0 && errno != EINTR)
 			break;
@@ -292,7 +292,7 @@ static void *read_job(void *context)
 
 static char *key_of(char *const *words, size_t *size)
 {
-	struct lode_buffer key = {0};
+	struct lode_buffer key = { 0 };
 
 	for (; *words; words++)
 		lode_buffer_add(&key, *words, strlen(*words) + 1);

@@ -15,17 +15,17 @@
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-#define PROTOCOL      "2025-06-18"
-#define LONGEST_LINE  (1u << 20)
+#define PROTOCOL       "2025-06-18"
+#define LONGEST_LINE   (1u << 20)
 #define LONGEST_ANSWER 100000 /* bytes of a tool's text */
-#define TREE_MIN      "10%"
-#define BETWEEN_LOOKS 20000   /* us */
+#define TREE_MIN       "10%"
+#define BETWEEN_LOOKS  20000 /* us */
 
 /* Errors of JSON-RPC. */
-#define PARSE_ERROR	 (-32700)
-#define INVALID_REQUEST	 (-32600)
+#define PARSE_ERROR      (-32700)
+#define INVALID_REQUEST  (-32600)
 #define METHOD_NOT_FOUND (-32601)
-#define INVALID_PARAMS	 (-32602)
+#define INVALID_PARAMS   (-32602)
 
 struct mcp {
 	const char *corpus;
@@ -86,7 +86,7 @@ static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sent
 
 static yajl_val child(yajl_val tree, const char *name)
 {
-	const char *path[] = {name, NULL};
+	const char *path[] = { name, NULL };
 
 	return tree ? yajl_tree_get(tree, path, yajl_t_any) : NULL;
 }
@@ -101,7 +101,8 @@ static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode
 	lode_json_key(&mcp->json, "result");
 	lode_json_object(&mcp->json);
 	/* Older versions are the same as far as tools go. */
-	lode_json_key_text(&mcp->json, "protocolVersion", YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
+	lode_json_key_text(&mcp->json, "protocolVersion",
+			   YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
 	lode_json_key(&mcp->json, "capabilities");
 	put_raw(mcp, "{\"tools\":{}}");
 	lode_json_key(&mcp->json, "serverInfo");
@@ -109,11 +110,14 @@ static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode
 	lode_json_key_text(&mcp->json, "name", "lode");
 	lode_json_key_text(&mcp->json, "version", LODE_VERSION);
 	lode_json_object_end(&mcp->json);
-	lode_json_key_text(&mcp->json, "instructions",
-			   "Lode finds performance bugs from call stacks. Begin with 'info' to see the streams and their "
-			   "attributes, then 'mine' for the costliest call-stack patterns, 'scope' for the critical path of a "
-			   "slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in options "
-			   "need a unit, such as 200ms.");
+	lode_json_key_text(
+		&mcp->json, "instructions",
+		"Lode finds performance bugs from call stacks. Begin with 'info' to see the streams and their "
+		"attributes, then 'mine' for the costliest call-stack patterns, 'scope' for the critical path of "
+		"a "
+		"slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in "
+		"options "
+		"need a unit, such as 200ms.");
 	lode_json_object_end(&mcp->json);
 	return send(mcp, error);
 }
@@ -185,8 +189,8 @@ static const char *argument_text(yajl_val value)
 	return YAJL_IS_TRUE(value) ? "" : NULL;
 }
 
-static int read_arguments(const struct lode_route *route, yajl_val arguments, int *as_json, struct lode_words *words,
-			  struct lode_error *error)
+static int read_arguments(const struct lode_route *route, yajl_val arguments, int *as_json,
+			  struct lode_words *words, struct lode_error *error)
 {
 	int code = 0;
 
@@ -248,12 +252,14 @@ static int cut(struct lode_buffer *text)
 	text->size = LONGEST_ANSWER;
 	while (text->size && text->bytes[text->size - 1] != '\n')
 		text->size--;
-	lode_buffer_print(text, "[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
+	lode_buffer_print(text,
+			  "[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
 			  text->size, whole);
 	return text->size > 0 && memchr(text->bytes, '\n', text->size) != text->bytes + text->size - 1;
 }
 
-static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *text, int failed, struct lode_error *error)
+static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *text, int failed,
+		     struct lode_error *error)
 {
 	begin(mcp, id);
 	lode_json_key(&mcp->json, "result");
@@ -294,9 +300,10 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 {
 	yajl_val name = child(params, "name");
 	const char *stream;
-	const struct lode_route *route = YAJL_IS_STRING(name) ? lode_route_find(YAJL_GET_STRING(name), &stream) : NULL;
-	struct lode_error wrong = {""};
-	struct lode_words words = {0};
+	const struct lode_route *route = YAJL_IS_STRING(name) ? lode_route_find(YAJL_GET_STRING(name), &stream)
+							      : NULL;
+	struct lode_error wrong = { "" };
+	struct lode_words words = { 0 };
 	int as_json = 0, code;
 
 	if (!route || !is_tool(route))
@@ -319,7 +326,8 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 
 /* ---- messages ---- */
 
-static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl_val params, struct lode_error *error)
+static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl_val params,
+			  struct lode_error *error)
 {
 	if (!strcmp(method, "initialize"))
 		return initialize(mcp, id, params, error);
@@ -328,8 +336,8 @@ static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl
 	if (!strcmp(method, "tools/call"))
 		return call_tool(mcp, id, params, error);
 	if (strcmp(method, "ping"))
-		return send_error(mcp, id, METHOD_NOT_FOUND, "this server knows initialize, ping, tools/list and tools/call",
-				  error);
+		return send_error(mcp, id, METHOD_NOT_FOUND,
+				  "this server knows initialize, ping, tools/list and tools/call", error);
 	begin(mcp, id);
 	lode_json_key(&mcp->json, "result");
 	put_raw(mcp, "{}");
@@ -373,8 +381,8 @@ static int take_lines(struct mcp *mcp, struct lode_buffer *input, struct lode_er
 
 static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
 {
-	struct lode_buffer input = {0};
-	struct pollfd file = {in, POLLIN, 0};
+	struct lode_buffer input = { 0 };
+	struct pollfd file = { in, POLLIN, 0 };
 	int code = 0;
 
 	while (!code && !mcp->stopped()) {
@@ -399,7 +407,7 @@ static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
 
 int lode_mcp_run(const char *corpus, int in, int out, int (*stopped)(void), struct lode_error *error)
 {
-	struct mcp mcp = {.corpus = corpus, .out = out, .stopped = stopped};
+	struct mcp mcp = { .corpus = corpus, .out = out, .stopped = stopped };
 	int code = lode_jobs_make(&mcp.jobs, corpus, error);
 
 	if (!code)

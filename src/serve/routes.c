@@ -8,36 +8,40 @@
 
 #include <string.h>
 
-#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define AREA "scope", "symptom", "match", "exclude", "where", "time", "include-idle"
+#define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define AREA      "scope", "symptom", "match", "exclude", "where", "time", "include-idle"
 
 const struct lode_route lode_routes[] = {
-	{"info", "what is in the corpus: streams, their attributes, threads, symptoms and modules", LIST("info", "@", "--json"),
-	 LIST("stream", "brief"), "application/json"},
-	{"mine", "clusters of call-stack patterns that cost the most waiting time", LIST("mine", "@", "--json", "--kind=wait"),
-	 LIST(AREA, "threshold", "impact", "similarity", "rank", "top", "new",
-	      LODE_ROUTE_PAGE_DATA), "application/json"},
-	{"mine-run", "clusters of call-stack patterns that cost the most CPU time", LIST("mine", "@", "--json", "--kind=run"),
-	 LIST(AREA, "threshold", "impact", "similarity", "rank", "top",
-	      LODE_ROUTE_PAGE_DATA), "application/json"},
-	{"scope", "the critical path of each symptom, a line of JSON each", LIST("scope", "@", "--json"),
-	 LIST("scope", "symptom", "where", "stream", "top", LODE_ROUTE_PAGE_DATA), "application/x-ndjson"},
-	{"latency", "inferred latencies of functions in their calling contexts", LIST("latency", "@", "--json"),
-	 LIST("stream", "where", "match", "include-idle", "top", "mean", "tree-min", LODE_ROUTE_PAGE_DATA), "application/json"},
-	{"diff", "paths that take longer in one part of the corpus than in another (base-where, slow-where)",
-	 LIST("diff", "@", "--json"),
-	 LIST("base-where", "slow-where", "base-stream", "slow-stream", "where", "match", "include-idle", "top",
-	      "tree-min", LODE_ROUTE_PAGE_DATA),
-	 "application/json"},
-	{"explain", "why some streams are slow and others not, as a tree over their attributes and functions",
-	 LIST("explain", "@", "--json"), LIST("x", "y", "clusters", "functions", "features", "rows", AREA, LODE_ROUTE_PAGE_DATA), "application/json"},
-	{"coverage", "how much of the delay known signatures explain", LIST("coverage", "@", "--json"), LIST("where"),
-	 "application/json"},
-	{"profile", "the stack tree with its costs, in columns", LIST("report", "@", "--block=profile"), LIST("where", "match", "exclude", "time"),
-	 "application/octet-stream"},
-	{"stream/", "the events of a stream and the critical paths of its symptoms, in columns",
-	 LIST("report", "@", "--block=stream/%"), LIST("symptom"), "application/octet-stream"},
-	{NULL, NULL, NULL, NULL, NULL},
+	{ "info", "what is in the corpus: streams, their attributes, threads, symptoms and modules",
+	  LIST("info", "@", "--json"), LIST("stream", "brief"), "application/json" },
+	{ "mine", "clusters of call-stack patterns that cost the most waiting time",
+	  LIST("mine", "@", "--json", "--kind=wait"),
+	  LIST(AREA, "threshold", "impact", "similarity", "rank", "top", "new", LODE_ROUTE_PAGE_DATA),
+	  "application/json" },
+	{ "mine-run", "clusters of call-stack patterns that cost the most CPU time",
+	  LIST("mine", "@", "--json", "--kind=run"),
+	  LIST(AREA, "threshold", "impact", "similarity", "rank", "top", LODE_ROUTE_PAGE_DATA), "application/json" },
+	{ "scope", "the critical path of each symptom, a line of JSON each", LIST("scope", "@", "--json"),
+	  LIST("scope", "symptom", "where", "stream", "top", LODE_ROUTE_PAGE_DATA), "application/x-ndjson" },
+	{ "latency", "inferred latencies of functions in their calling contexts", LIST("latency", "@", "--json"),
+	  LIST("stream", "where", "match", "include-idle", "top", "mean", "tree-min", LODE_ROUTE_PAGE_DATA),
+	  "application/json" },
+	{ "diff", "paths that take longer in one part of the corpus than in another (base-where, slow-where)",
+	  LIST("diff", "@", "--json"),
+	  LIST("base-where", "slow-where", "base-stream", "slow-stream", "where", "match", "include-idle", "top",
+	       "tree-min", LODE_ROUTE_PAGE_DATA),
+	  "application/json" },
+	{ "explain", "why some streams are slow and others not, as a tree over their attributes and functions",
+	  LIST("explain", "@", "--json"),
+	  LIST("x", "y", "clusters", "functions", "features", "rows", AREA, LODE_ROUTE_PAGE_DATA),
+	  "application/json" },
+	{ "coverage", "how much of the delay known signatures explain", LIST("coverage", "@", "--json"),
+	  LIST("where"), "application/json" },
+	{ "profile", "the stack tree with its costs, in columns", LIST("report", "@", "--block=profile"),
+	  LIST("where", "match", "exclude", "time"), "application/octet-stream" },
+	{ "stream/", "the events of a stream and the critical paths of its symptoms, in columns",
+	  LIST("report", "@", "--block=stream/%"), LIST("symptom"), "application/octet-stream" },
+	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 void lode_words_release(struct lode_words *words)

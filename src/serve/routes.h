@@ -23,11 +23,11 @@ void lode_words_release(struct lode_words *words);
 #define LODE_ROUTE_PAGE_DATA "page-data"
 
 struct lode_route {
-	const char *name;	     /* behind /api/; with a `/` at its end: an id follows */
-	const char *description;     /* one line, for tools that ask what there is */
-	const char *const *words;    /* of the command; "@" means the corpus, "%" the id */
-	const char *const *options;  /* that may be given, NULL-terminated */
-	const char *type;	     /* of what it answers */
+	const char *name;           /* behind /api/; with a `/` at its end: an id follows */
+	const char *description;    /* one line, for tools that ask what there is */
+	const char *const *words;   /* of the command; "@" means the corpus, "%" the id */
+	const char *const *options; /* that may be given, NULL-terminated */
+	const char *type;           /* of what it answers */
 };
 
 /* All routes, the last one without a name. */

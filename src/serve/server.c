@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define API "/api/"
+#define API     "/api/"
 #define THREADS 4
 
 struct lode_server {
@@ -35,11 +35,9 @@ struct lode_server {
 /* ---- answers ---- */
 
 static const char *const headers[][2] = {
-	{"Cache-Control", "no-store"},
-	{"X-Content-Type-Options", "nosniff"},
-	{"Referrer-Policy", "no-referrer"},
-	{"Cross-Origin-Resource-Policy", "same-origin"},
-	{"X-Frame-Options", "DENY"},
+	{ "Cache-Control", "no-store" },      { "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" }, { "Cross-Origin-Resource-Policy", "same-origin" },
+	{ "X-Frame-Options", "DENY" },
 };
 
 /* The buffer's bytes go over to the answer. */
@@ -68,7 +66,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned status, const char *sentence,
 				    size_t length)
 {
-	struct lode_buffer body = {0};
+	struct lode_buffer body = { 0 };
 	struct lode_json json;
 
 	lode_json_init(&json, &body);
@@ -87,7 +85,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 
 static enum MHD_Result answer_progress(struct MHD_Connection *connection, const struct lode_job_view *view)
 {
-	struct lode_buffer body = {0};
+	struct lode_buffer body = { 0 };
 	struct lode_json json;
 
 	lode_json_init(&json, &body);
@@ -105,7 +103,7 @@ static enum MHD_Result answer_progress(struct MHD_Connection *connection, const 
 
 static int write_blocks(struct lode_server *server, struct lode_page_index *index, struct lode_error *error)
 {
-	struct lode_corpus_list list = {0};
+	struct lode_corpus_list list = { 0 };
 	struct lode_corpus *corpus;
 	int code = lode_corpus_open(&corpus, server->corpus, LODE_CORPUS_READ, error);
 
@@ -128,9 +126,9 @@ static int write_blocks(struct lode_server *server, struct lode_page_index *inde
 
 static enum MHD_Result answer_page(struct lode_server *server, struct MHD_Connection *connection)
 {
-	struct lode_buffer page = {0};
+	struct lode_buffer page = { 0 };
 	struct lode_page_index index;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	int code;
 
 	lode_page_index_begin(&index, server->title, API);
@@ -172,7 +170,7 @@ static enum MHD_Result read_option(void *context, enum MHD_ValueKind kind, const
 static enum MHD_Result answer_job(struct lode_server *server, struct MHD_Connection *connection,
 				  const struct lode_route *route, const struct lode_words *words)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_job_view view;
 	enum MHD_Result result;
 
@@ -200,11 +198,11 @@ static enum MHD_Result answer_job(struct lode_server *server, struct MHD_Connect
 static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connection *connection, const char *name,
 				  int cancel)
 {
-	struct lode_error error = {""};
-	struct lode_words words = {0};
+	struct lode_error error = { "" };
+	struct lode_words words = { 0 };
 	const char *id;
 	const struct lode_route *route = lode_route_find(name, &id);
-	struct reading reading = {route, &words, &error, 0};
+	struct reading reading = { route, &words, &error, 0 };
 	enum MHD_Result result;
 
 	if (!route)
@@ -216,7 +214,7 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 		result = refuse(connection, MHD_HTTP_BAD_REQUEST, error.text);
 	} else if (cancel) {
 		lode_jobs_cancel(server->jobs, words.items);
-		result = answer(connection, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){0});
+		result = answer(connection, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
 	} else {
 		result = answer_job(server, connection, route, &words);
 	}
@@ -227,11 +225,12 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 /* ---- a result that is still being made ---- */
 
 /* Without a body when it is as `seen` says. */
-static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Connection *connection, const char *name)
+static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Connection *connection,
+				      const char *name)
 {
 	const char *seen = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seen");
-	struct lode_job_view starting = {.phase = "starting"};
-	struct lode_buffer json = {0};
+	struct lode_job_view starting = { .phase = "starting" };
+	struct lode_buffer json = { 0 };
 	uint64_t version;
 
 	if (strcmp(name, lode_growing_name(server->growing)) != 0)
@@ -239,14 +238,15 @@ static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Con
 	version = lode_growing_get(server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
 	if (!version)
 		return answer_progress(connection, &starting);
-	return answer(connection, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json", &json);
+	return answer(connection, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json",
+		      &json);
 }
 
 /* ---- requests ---- */
 
 static int is_this_machine(struct MHD_Connection *connection)
 {
-	static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
 	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
 
 	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
@@ -269,7 +269,8 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
 	(void)state;
 	*upload_size = 0;
 	if (!is_this_machine(connection))
-		return refuse(connection, MHD_HTTP_FORBIDDEN, "this server answers requests for this machine alone");
+		return refuse(connection, MHD_HTTP_FORBIDDEN,
+			      "this server answers requests for this machine alone");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
 	if (!strncmp(url, API, strlen(API)) && server->growing)
@@ -293,8 +294,8 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 	const union MHD_DaemonInfo *info;
 
 	errno = 0;
-	server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take,
-					  server, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+	server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take, server,
+					  MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
 					  MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
 	if (!server->daemon)
 		return lode_fail(error, LODE_SYSTEM, "cannot listen on port %u: %s; choose another with --port",
@@ -325,8 +326,8 @@ int lode_server_start(struct lode_server **server, const char *corpus, const cha
 	return code;
 }
 
-int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title, uint16_t port,
-			   struct lode_error *error)
+int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title,
+			      uint16_t port, struct lode_error *error)
 {
 	struct lode_server *made = lode_calloc(1, sizeof(*made));
 	int code;

@@ -20,8 +20,8 @@ struct lode_growing_result;
 int lode_server_start(struct lode_server **server, const char *corpus, const char *title, uint16_t port,
 		      struct lode_error *error);
 /* The same for one result that is still being made, which must outlive the server. */
-int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title, uint16_t port,
-			   struct lode_error *error);
+int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title,
+			      uint16_t port, struct lode_error *error);
 /* The port it has. */
 uint16_t lode_server_port(const struct lode_server *server);
 /* Ends what is running, and frees it. */

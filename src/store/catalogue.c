@@ -30,9 +30,9 @@
 #include <string.h>
 
 #define BUSY_MILLISECONDS 60000
-#define APPLICATION_ID 0x4c4f4445
-#define SCHEMA_VERSION 3
-#define TEXT_LIMIT (64 << 20) /* bytes of a name, an attribute, a row */
+#define APPLICATION_ID    0x4c4f4445
+#define SCHEMA_VERSION    3
+#define TEXT_LIMIT        (64 << 20) /* bytes of a name, an attribute, a row */
 
 /* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
 static const char *const schema[] = {
@@ -94,10 +94,9 @@ int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 		return lode_fail_memory(error);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return lode_fail(
-			error, LODE_SYSTEM,
-			"%s: another process has kept the catalogue locked for a minute; try again later",
-			catalogue->path);
+		return lode_fail(error, LODE_SYSTEM,
+				 "%s: another process has kept the catalogue locked for a minute; try again later",
+				 catalogue->path);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return lode_fail(error, LODE_BAD_INPUT,
@@ -116,13 +115,11 @@ int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 
 int lode_sql_run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
 {
-	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK
-		       ? 0
-		       : lode_sql_fail(catalogue, error);
+	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+									       : lode_sql_fail(catalogue, error);
 }
 
-int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number,
-		    struct lode_error *error)
+int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
 {
 	sqlite3_stmt *statement;
 	int code = 0;
@@ -177,10 +174,9 @@ static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct l
 	if (status != SQLITE_DONE && status != SQLITE_ROW)
 		code = lode_sql_fail(catalogue, error);
 	else if (!part || found != (1u << parts) - 1)
-		code = lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
-			catalogue->path);
+		code = lode_fail(error, LODE_BAD_INPUT,
+				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
+				 catalogue->path);
 	if (code && sqlite3_errcode(catalogue->db) == SQLITE_NOMEM)
 		code = lode_fail_memory(error);
 	sqlite3_finalize(statement);
@@ -280,11 +276,10 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 	}
 	sqlite3_busy_timeout(catalogue->db, BUSY_MILLISECONDS);
 	sqlite3_limit(catalogue->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
-	code = lode_sql_run(
-		catalogue,
-		"PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
-		"PRAGMA cell_size_check = ON;",
-		error);
+	code = lode_sql_run(catalogue,
+			    "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
+			    "PRAGMA cell_size_check = ON;",
+			    error);
 	if (!code)
 		code = look(catalogue, &version, error);
 	if (!code && version < SCHEMA_VERSION && mode == LODE_CATALOGUE_WRITE)
@@ -357,8 +352,8 @@ static int take_file_name(struct lode_catalogue *catalogue, const char *name, ch
 	if (!name)
 		return lode_fail_memory(error);
 	if (!safe_file_name(name) || strlen(name) >= size)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be",
-				 catalogue->path, name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be", catalogue->path,
+				 name);
 	memcpy(file, name, strlen(name) + 1);
 	return 1;
 }
@@ -399,16 +394,16 @@ int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, stru
 	return code;
 }
 
-static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry,
-		      const char *file, struct lode_error *error)
+static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
+		      struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(
-		catalogue,
-		"INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
-		" wait_ns, first_t, last_t, threads, stacks, symptoms, file_size, added)"
-		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-		" strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))",
-		error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue,
+				 "INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
+				 " wait_ns, first_t, last_t, threads, stacks, symptoms, file_size, added)"
+				 " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+				 " strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))",
+				 error);
 	const char *texts[] = { entry->id, entry->name, entry->host, file, entry->source };
 	uint64_t numbers[] = { entry->events[LODE_RUN], entry->events[LODE_WAIT], entry->events[LODE_CALL],
 			       entry->cost[LODE_RUN],   entry->cost[LODE_WAIT],   entry->first_t,
@@ -438,8 +433,7 @@ static int put_attributes(struct lode_catalogue *catalogue, const char *id, cons
 			  struct lode_error *error)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement =
-		lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
@@ -461,8 +455,7 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 			struct lode_error *error)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement =
-		lode_sql_prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
@@ -484,8 +477,8 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 	return code;
 }
 
-int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry,
-		       const char *file, const struct lode_stream *stream, struct lode_error *error)
+int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
+		       const struct lode_stream *stream, struct lode_error *error)
 {
 	int code = lode_catalogue_remove(catalogue, entry->id, error);
 
@@ -535,9 +528,8 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	if (!id || !file || !entry->name || !entry->host || !entry->source)
 		return lode_fail_memory(error);
 	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: names a stream '%s' in file '%s', which cannot be", catalogue->path, id,
-				 file);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which cannot be",
+				 catalogue->path, id, file);
 	for (int i = 0; i < 12; i++)
 		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);
 	memcpy(entry->id, id, 33);
@@ -555,9 +547,9 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	return entry->path ? 0 : lode_fail_memory(error);
 }
 
-#define LIST_COLUMNS                                                                                         \
-	"SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns, first_t, last_t, "        \
-	"threads,"                                                                                           \
+#define LIST_COLUMNS                                                                                              \
+	"SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns, first_t, last_t, "             \
+	"threads,"                                                                                                \
 	" stacks, symptoms, file_size, strftime('%s', added) FROM streams"
 #define LIST_ORDER " ORDER BY name, id"
 
@@ -572,8 +564,8 @@ static int read_list(struct lode_catalogue *catalogue, sqlite3_stmt *statement, 
 		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
 			code = lode_fail_memory(error);
 		else
-			code = read_entry(catalogue, statement, folder, &list->arena,
-					  &list->items[list->count], error);
+			code = read_entry(catalogue, statement, folder, &list->arena, &list->items[list->count],
+					  error);
 		if (!code)
 			list->count++;
 	}
@@ -585,9 +577,8 @@ static int read_list(struct lode_catalogue *catalogue, sqlite3_stmt *statement, 
 	return code;
 }
 
-int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder,
-			enum lode_catalogue_streams which, struct lode_corpus_list *list,
-			struct lode_error *error)
+int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, enum lode_catalogue_streams which,
+			struct lode_corpus_list *list, struct lode_error *error)
 {
 	static const char *const queries[] = {
 		[LODE_STREAMS_ALL] = LIST_COLUMNS LIST_ORDER,

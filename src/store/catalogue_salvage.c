@@ -27,8 +27,8 @@
 /* What one scan says of one row. */
 struct reading {
 	int64_t row;
-	unsigned scan;	    /* place in `scans` */
-	const char *id;	    /* NULL: it does not say */
+	unsigned scan;      /* place in `scans` */
+	const char *id;     /* NULL: it does not say */
 	const char *source; /* likewise */
 	uint64_t added;
 };
@@ -43,9 +43,9 @@ struct salvage {
 };
 
 #define TABLE "SELECT rowid, id, source, strftime('%s', added) FROM streams NOT INDEXED ORDER BY rowid"
-#define IDS "SELECT rowid, id, NULL, NULL FROM streams INDEXED BY sqlite_autoindex_streams_1 ORDER BY id"
-#define SOURCES                                                                                              \
-	"SELECT rowid, NULL, source, strftime('%s', added) FROM streams INDEXED BY check_streams"            \
+#define IDS   "SELECT rowid, id, NULL, NULL FROM streams INDEXED BY sqlite_autoindex_streams_1 ORDER BY id"
+#define SOURCES                                                                                                   \
+	"SELECT rowid, NULL, source, strftime('%s', added) FROM streams INDEXED BY check_streams"                 \
 	" ORDER BY source"
 
 /* Each with its way back, which only a scan that meets damage needs. */
@@ -96,8 +96,9 @@ static int open_damaged(struct salvage *salvage, const char *path)
 
 	if (!address)
 		return lode_fail_memory(salvage->error);
-	code = stat(path, &status) < 0 ? SQLITE_CANTOPEN
-				       : sqlite3_open_v2(address, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+	code = stat(path, &status) < 0
+		       ? SQLITE_CANTOPEN
+		       : sqlite3_open_v2(address, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 	lode_free(address);
 	salvage->catalogue.db = db;
 	if (code != SQLITE_OK)
@@ -105,19 +106,19 @@ static int open_damaged(struct salvage *salvage, const char *path)
 	salvage->steps_left = STEPS_FREE + (uint64_t)status.st_size * STEPS_PER_BYTE;
 	sqlite3_progress_handler(db, STEPS_PIECE, count_steps, salvage);
 	/* Writable, for SQLite, is a schema of which some definitions may be damaged. */
-	code = lode_sql_run(&salvage->catalogue,
-			    "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA writable_schema = ON;",
-			    NULL);
+	code = lode_sql_run(
+		&salvage->catalogue,
+		"PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA writable_schema = ON;", NULL);
 	return code == LODE_SYSTEM ? lode_fail_memory(salvage->error) : !code;
 }
 
 /* Whether `streams` is the table that we know and not, for example, a view that never ends. */
 static int is_known(struct salvage *salvage)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(
-		&salvage->catalogue,
-		"SELECT sql FROM sqlite_master WHERE (name = 'streams' OR tbl_name = 'streams') AND sql IS NOT NULL",
-		NULL);
+	sqlite3_stmt *statement = lode_sql_prepare(&salvage->catalogue,
+						   "SELECT sql FROM sqlite_master WHERE (name = 'streams' OR "
+						   "tbl_name = 'streams') AND sql IS NOT NULL",
+						   NULL);
 	int known = 1, found = 0;
 
 	while (statement && known && sqlite3_step(statement) == SQLITE_ROW) {

@@ -21,8 +21,8 @@ int lode_catalogue_writable(struct lode_catalogue *catalogue)
 
 /* ---- reading ---- */
 
-static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
-		    struct lode_signature_rows *rows, struct lode_error *error)
+static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_signature_rows *rows,
+		    struct lode_error *error)
 {
 	const char *texts[7];
 
@@ -99,8 +99,8 @@ static void add_match(struct lode_signature_row *row, sqlite3_stmt *statement)
 	row->streams++;
 	row->newer += added && strcmp(added, row->since) > 0;
 	for (int kind = 0; kind < 2; kind++)
-		row->cost[kind] = lode_add_saturating(row->cost[kind],
-						      (uint64_t)sqlite3_column_int64(statement, 1 + kind));
+		row->cost[kind] =
+			lode_add_saturating(row->cost[kind], (uint64_t)sqlite3_column_int64(statement, 1 + kind));
 	row->events = lode_add_saturating(row->events, (uint64_t)sqlite3_column_int64(statement, 3));
 }
 
@@ -117,8 +117,7 @@ static int add_matches(struct lode_catalogue *catalogue, struct lode_signature_r
 	if (!statement)
 		return lode_sql_fail(catalogue, error);
 	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
-		struct lode_signature_row wanted = { .id = sqlite3_column_int64(statement, 0) },
-					  *key = &wanted;
+		struct lode_signature_row wanted = { .id = sqlite3_column_int64(statement, 0) }, *key = &wanted;
 		struct lode_signature_row **found =
 			count ? bsearch(&key, by_id, count, sizeof(*by_id), compare_ids) : NULL;
 
@@ -129,8 +128,7 @@ static int add_matches(struct lode_catalogue *catalogue, struct lode_signature_r
 	return status == SQLITE_DONE ? 0 : lode_sql_fail(catalogue, error);
 }
 
-static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
-		       struct lode_error *error)
+static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_rows *rows, struct lode_error *error)
 {
 	struct lode_signature_row **by_id = lode_calloc(rows->count + 1, sizeof(struct lode_signature_row *));
 	int code;
@@ -173,8 +171,7 @@ void lode_signature_rows_release(struct lode_signature_rows *rows)
 /* ---- writing ---- */
 
 /* Runs a statement whose parameters were bound (unless that `failed`), and finishes it. */
-static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int failed,
-		  struct lode_error *error)
+static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int failed, struct lode_error *error)
 {
 	int code = !statement || failed ? lode_sql_fail(catalogue, error)
 					: lode_sql_step(catalogue, statement, error);
@@ -193,8 +190,7 @@ int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct 
 		"excluded.bug,"
 		" state = excluded.state, since = excluded.since, made = excluded.made",
 		error);
-	const char *texts[] = { row->name, row->bug,  row->state,   row->since,
-				row->kind, row->made, row->patterns };
+	const char *texts[] = { row->name, row->bug, row->state, row->since, row->kind, row->made, row->patterns };
 	int failed = 0;
 
 	if (statement) {

@@ -16,28 +16,28 @@
 #include "store/corpus.h"
 
 struct lode_signature_row {
-	int64_t id;           /* at least 1 */
+	int64_t id; /* at least 1 */
 	const char *name;
-	const char *bug;      /* "" none */
+	const char *bug; /* "" none */
 	const char *state;
-	const char *since;    /* when it came into its state: UTC, as 2026-01-31T12:00:00Z */
-	const char *kind;     /* "" any */
+	const char *since; /* when it came into its state: UTC, as 2026-01-31T12:00:00Z */
+	const char *kind;  /* "" any */
 	const char *made;
 	const char *patterns; /* as pattern files have them */
 
 	/* Sums over the streams it was found in. */
 	uint64_t streams;
-	uint64_t newer;       /* streams that were added after `since` */
+	uint64_t newer; /* streams that were added after `since` */
 	uint64_t events;
-	uint64_t cost[2];     /* by LODE_RUN, LODE_WAIT; saturating */
+	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT; saturating */
 };
 
 struct lode_signature_rows {
 	struct lode_signature_row *items; /* as they are in the file */
 	size_t count;
 	size_t capacity;
-	char digest[33];                  /* of the text file that was taken over last; "" none */
-	int64_t newest;                   /* id given last */
+	char digest[33]; /* of the text file that was taken over last; "" none */
+	int64_t newest;  /* id given last */
 	struct lode_arena arena;
 };
 
@@ -63,7 +63,7 @@ struct lode_signature_match {
 	int64_t signature; /* id */
 	size_t number;     /* in the list it was matched from; not kept */
 	uint64_t events;
-	uint64_t cost[2];  /* by LODE_RUN, LODE_WAIT; saturating */
+	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT; saturating */
 };
 
 /*

@@ -57,9 +57,10 @@ static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error
 	int other = lode_corpus_folder_is_foreign(corpus->path);
 
 	if (other)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: is a folder with other files in it and no corpus; name a new or an empty folder",
-				 corpus->path);
+		return lode_fail(
+			error, LODE_USAGE,
+			"%s: is a folder with other files in it and no corpus; name a new or an empty folder",
+			corpus->path);
 	return 0;
 }
 
@@ -89,9 +90,10 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 	if (!path)
 		return lode_fail_memory(error);
 	if (has_lost_catalogue(corpus, path)) {
-		code = lode_fail(error, LODE_BAD_INPUT,
-				 "%s: is missing or empty, but there are streams; 'lode fsck --repair %s' makes it anew",
-				 path, corpus->path);
+		code = lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: is missing or empty, but there are streams; 'lode fsck --repair %s' makes it anew",
+			path, corpus->path);
 	} else if (!is_corpus(path)) {
 		if (mode != LODE_CORPUS_CREATE)
 			code = lode_corpus_refuse(corpus->path, error);
@@ -166,7 +168,8 @@ static int open_named(struct lode_corpus **result, const struct lode_corpus_name
 	if (!corpus->others || (names->count > 1 && make_title(corpus, names) < 0))
 		code = lode_fail_memory(error);
 	for (size_t i = 1; !code && i < names->count; i++) {
-		code = lode_corpus_open(&corpus->others[corpus->other_count], names->items[i], LODE_CORPUS_READ, error);
+		code = lode_corpus_open(&corpus->others[corpus->other_count], names->items[i], LODE_CORPUS_READ,
+					error);
 		corpus->other_count += !code;
 	}
 	if (code) {
@@ -423,8 +426,8 @@ int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entr
 	return code;
 }
 
-int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source, const struct lode_stream *stream,
-		    int replace, unsigned jobs, struct lode_error *error)
+int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source,
+		    const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error)
 {
 	struct lode_corpus_entry entry = { .source = source };
 	char *temporary;
@@ -453,8 +456,7 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 
 /* ---- removing ---- */
 
-static int remove_row(struct lode_corpus *corpus, const char *id, char *file, size_t size,
-		      struct lode_error *error)
+static int remove_row(struct lode_corpus *corpus, const char *id, char *file, size_t size, struct lode_error *error)
 {
 	int code = lode_catalogue_begin(corpus->catalogue, error), found = 0;
 

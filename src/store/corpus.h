@@ -39,8 +39,7 @@ int lode_corpus_open(struct lode_corpus **corpus, const char *path, enum lode_co
  * all, each id once, of the first that has it. All else is that of the first. Names are as
  * people give them (corpus_names.h).
  */
-int lode_corpus_open_all(struct lode_corpus **corpus, char *const *names, size_t count,
-			 struct lode_error *error);
+int lode_corpus_open_all(struct lode_corpus **corpus, char *const *names, size_t count, struct lode_error *error);
 void lode_corpus_close(struct lode_corpus *corpus);
 /* How many were opened as this one, and each of them; the first is `corpus` itself. */
 size_t lode_corpus_count(const struct lode_corpus *corpus);
@@ -79,19 +78,19 @@ char *lode_corpus_draft(struct lode_corpus *corpus, const char *id);
 struct lode_corpus_entry {
 	char id[33];
 	const char *name;
-	const char *host;   /* "" when unknown */
+	const char *host; /* "" when unknown */
 	const char *source;
-	char *path;         /* of its .lode file */
+	char *path; /* of its .lode file */
 	uint64_t events[LODE_EVENT_TYPES];
 	uint64_t cost[LODE_EVENT_TYPES]; /* sum of costs, saturating */
 	uint64_t first_t;
 	uint64_t last_t;
 	uint64_t threads;
-	uint64_t stacks;    /* distinct stacks of its events */
+	uint64_t stacks; /* distinct stacks of its events */
 	uint64_t symptoms;
 	uint64_t file_size;
-	uint64_t added;     /* seconds since 1970, UTC: when its file was written */
-	uint32_t corpus;    /* number of its corpus among several (lode_corpus_member) */
+	uint64_t added;               /* seconds since 1970, UTC: when its file was written */
+	uint32_t corpus;              /* number of its corpus among several (lode_corpus_member) */
 	struct lode_map_cache *cache; /* of its corpus; NULL: results are not kept */
 };
 

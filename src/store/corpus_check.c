@@ -31,7 +31,7 @@ struct check {
 	char *catalogue_path;
 	struct lode_catalogue *catalogue; /* NULL when it is bad and not repaired */
 	struct lode_corpus_readers readers;
-	struct lode_corpus_list rows;     /* by path */
+	struct lode_corpus_list rows; /* by path */
 	const struct lode_corpus_entry **rows_by_id;
 	struct lode_corpus_list salvaged; /* of a catalogue that is made anew */
 	int repair;
@@ -288,7 +288,8 @@ static int is_row_wrong(struct check *check, const struct lode_corpus_entry *row
 		return agrees < 0 ? agrees : 0;
 	check->result->rows_wrong++;
 	place = lode_format("%s (%s)", row->path, what);
-	lode_notes_add(check->notes, 1, "streams of which the catalogue says something else than their file", place);
+	lode_notes_add(check->notes, 1, "streams of which the catalogue says something else than their file",
+		       place);
 	lode_free(place);
 	return 1;
 }
@@ -412,7 +413,7 @@ static int check_recording(struct check *check, const char *name, const char *pa
 	int code;
 
 	if (has_writer(name))
-		return 0; /* it goes on */
+		return 0;                   /* it goes on */
 	if (row_with_id(check, name + 1)) { /* it died when all was done but clearing away */
 		check->result->leftovers++;
 		return check->repair ? lode_file_remove(path, error) : 0;
@@ -474,7 +475,8 @@ static int check_files(struct check *check, struct lode_error *error)
 	if (count < 0 && errno != ENOENT)
 		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", check->streams, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (!code && lode_progress_tell(check->progress, "checking", "streams", (uint64_t)i, (uint64_t)count))
+		if (!code &&
+		    lode_progress_tell(check->progress, "checking", "streams", (uint64_t)i, (uint64_t)count))
 			code = lode_fail(error, LODE_SYSTEM, "%s: checking was interrupted", check->path);
 		if (!code)
 			code = check_file(check, names[i]->d_name, error);

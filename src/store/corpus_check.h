@@ -10,14 +10,14 @@
 
 struct lode_corpus_check_result {
 	uint64_t streams_good;
-	uint64_t streams_bad;       /* damaged, and still so */
-	uint64_t streams_repaired;  /* damaged; their whole blocks were salvaged */
-	uint64_t rows_without_file; /* the catalogue names a stream whose file is gone */
-	uint64_t rows_wrong;        /* the catalogue says something else of a stream than its file */
-	uint64_t files_without_row; /* a stream file that the catalogue does not know */
-	uint64_t recordings;        /* cut off; with repair, what was written of them became streams */
-	uint64_t leftovers;         /* temporary files of imports that were cut off */
-	int catalogue_bad;          /* missing, damaged, or not Lode's */
+	uint64_t streams_bad;           /* damaged, and still so */
+	uint64_t streams_repaired;      /* damaged; their whole blocks were salvaged */
+	uint64_t rows_without_file;     /* the catalogue names a stream whose file is gone */
+	uint64_t rows_wrong;            /* the catalogue says something else of a stream than its file */
+	uint64_t files_without_row;     /* a stream file that the catalogue does not know */
+	uint64_t recordings;            /* cut off; with repair, what was written of them became streams */
+	uint64_t leftovers;             /* temporary files of imports that were cut off */
+	int catalogue_bad;              /* missing, damaged, or not Lode's */
 	struct lode_fsck_result blocks; /* summed over all streams; footer_bad if any */
 };
 

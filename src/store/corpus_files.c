@@ -36,8 +36,8 @@ static char *unique_name(const char *folder, const char *id, const char *suffix)
 {
 	static atomic_uint counter;
 
-	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(),
-			   atomic_fetch_add(&counter, 1), suffix);
+	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(), atomic_fetch_add(&counter, 1),
+			   suffix);
 }
 
 char *lode_corpus_temporary(const char *streams_folder, const char *id)
@@ -75,9 +75,8 @@ int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struc
 static int is_ours(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, LODE_STREAMS_FOLDER) == 0 ||
-	       strcmp(name, LODE_CACHE_FOLDER) == 0 ||
-	       strcmp(name, LODE_SIGNATURES_FILE) == 0 || strcmp(name, LODE_MINED_FILE) == 0 ||
-	       strcmp(name, "idle.rules") == 0 ||
+	       strcmp(name, LODE_CACHE_FOLDER) == 0 || strcmp(name, LODE_SIGNATURES_FILE) == 0 ||
+	       strcmp(name, LODE_MINED_FILE) == 0 || strcmp(name, "idle.rules") == 0 ||
 	       strncmp(name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) == 0;
 }
 
@@ -86,25 +85,27 @@ int lode_corpus_refuse(const char *path, struct lode_error *error)
 	struct stat status;
 
 	if (stat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: there is no such corpus; check the name, or make it with 'lode import FILE -o "
-				 "%s'",
-				 path, path);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: there is no such corpus; check the name, or make it with 'lode import FILE -o "
+			"%s'",
+			path, path);
 	if (access(path, R_OK) < 0)
 		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
 	if (!S_ISDIR(status.st_mode) && ends_with(path, ".lode"))
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: is one stream; name the folder of its corpus, or look at it with 'lode info'",
-				 path);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: is one stream; name the folder of its corpus, or look at it with 'lode info'", path);
 	if (!S_ISDIR(status.st_mode))
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: is a file, not a corpus; 'lode import %s -o CORPUS' reads it into one", path,
 				 path);
 	if (lode_corpus_folder_is_foreign(path))
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: is a folder with other files in it and no corpus; name one that 'lode record' "
-				 "or 'lode import' made",
-				 path);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: is a folder with other files in it and no corpus; name one that 'lode record' "
+			"or 'lode import' made",
+			path);
 	return lode_fail(error, LODE_BAD_INPUT, "%s: is not a corpus; 'lode import FILE -o %s' makes one", path,
 			 path);
 }

@@ -4,9 +4,9 @@
 
 #include "store/corpus.h"
 
-#define LODE_CATALOGUE_FILE "catalogue.sqlite"
-#define LODE_STREAMS_FOLDER "streams"
-#define LODE_CACHE_FOLDER "cache" /* map_cache.h */
+#define LODE_CATALOGUE_FILE  "catalogue.sqlite"
+#define LODE_STREAMS_FOLDER  "streams"
+#define LODE_CACHE_FOLDER    "cache" /* map_cache.h */
 #define LODE_REPLACED_SUFFIX ".replaced"
 
 /* The contents of a folder of stream files. */

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_NAMES  65536
-#define NAME_LIMIT  4096
-#define FILE_LIMIT  (64u << 20)
+#define MOST_NAMES 65536
+#define NAME_LIMIT 4096
+#define FILE_LIMIT (64u << 20)
 
 static int is_folder(const char *path)
 {
@@ -35,7 +35,8 @@ static int add_name(struct lode_corpus_names *names, const char *name, struct lo
 	char *copy;
 
 	if (names->count >= MOST_NAMES)
-		return lode_fail(error, LODE_USAGE, "more than %d corpora are named; join some of them with 'lode import'",
+		return lode_fail(error, LODE_USAGE,
+				 "more than %d corpora are named; join some of them with 'lode import'",
 				 MOST_NAMES);
 	copy = lode_strdup(name);
 	if (!copy || lode_grow(&names->items, &names->capacity, names->count + 1, sizeof(*names->items)) < 0) {
@@ -71,7 +72,8 @@ static int add_fitting(struct lode_corpus_names *names, const char *pattern, str
 			code = add_name(names, found.gl_pathv[i], error);
 	globfree(&found);
 	if (!code && names->count == before)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: no corpus has a name that fits; check the pattern", pattern);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: no corpus has a name that fits; check the pattern",
+				 pattern);
 	return code;
 }
 
@@ -83,8 +85,8 @@ static int add_plain_or_fitting(struct lode_corpus_names *names, const char *nam
 /* ---- files of names ---- */
 
 /* One line, without blanks around it. */
-static int add_line(struct lode_corpus_names *names, const char *path, size_t number, const char *text, size_t length,
-		    struct lode_error *error)
+static int add_line(struct lode_corpus_names *names, const char *path, size_t number, const char *text,
+		    size_t length, struct lode_error *error)
 {
 	char name[NAME_LIMIT];
 
@@ -97,8 +99,8 @@ static int add_line(struct lode_corpus_names *names, const char *path, size_t nu
 	if (!length || *text == '#')
 		return 0;
 	if (length >= sizeof(name) || memchr(text, '\0', length))
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%zu: is no name of a folder; write one name a line", path, number);
+		return lode_fail(error, LODE_BAD_INPUT, "%s:%zu: is no name of a folder; write one name a line",
+				 path, number);
 	memcpy(name, text, length);
 	name[length] = '\0';
 	if (name[0] == '@')

@@ -41,7 +41,7 @@ static int lock(struct lode_corpus_readers *readers, int operation)
 
 void lode_corpus_readers_init(struct lode_corpus_readers *readers, const char *streams)
 {
-	*readers = (struct lode_corpus_readers){.streams = streams, .fd = -1, .remote = -1};
+	*readers = (struct lode_corpus_readers){ .streams = streams, .fd = -1, .remote = -1 };
 }
 
 /* Types of file systems that several hosts can mount, as statfs names them. */
@@ -153,8 +153,8 @@ static int mark_file(struct lode_corpus_readers *readers, const char *file, stru
 	return fd < 0 ? fd : 0;
 }
 
-int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue,
-			const char *file, struct lode_error *error)
+int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue, const char *file,
+			struct lode_error *error)
 {
 	int code = lode_catalogue_begin(catalogue, error), named;
 
@@ -182,13 +182,11 @@ static int is_old(const char *mark)
 }
 
 /* A mark at a name that is in use again means nothing. */
-static void sweep_mark(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue,
-		       const char *name)
+static void sweep_mark(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue, const char *name)
 {
 	char *file = lode_strndup(name + 1, strlen(name) - 1 - strlen(LODE_REPLACED_SUFFIX));
 	char *mark = file ? mark_of(readers->streams, file) : NULL;
-	int named =
-		mark && lode_corpus_classify(file) == LODE_FILE_STREAM ? is_named(catalogue, file, NULL) : -1;
+	int named = mark && lode_corpus_classify(file) == LODE_FILE_STREAM ? is_named(catalogue, file, NULL) : -1;
 
 	if (named == 0 && (!is_remote(readers) || is_old(mark)))
 		delete_file(readers, file, NULL);

@@ -22,9 +22,9 @@
 
 struct lode_corpus_readers {
 	const char *streams; /* the folder */
-	int fd;		     /* of the folder; -1: not opened */
-	int reading;	     /* the lock is shared with other readers */
-	int remote;	     /* other hosts may read, too; -1: not known yet */
+	int fd;              /* of the folder; -1: not opened */
+	int reading;         /* the lock is shared with other readers */
+	int remote;          /* other hosts may read, too; -1: not known yet */
 };
 
 /* `streams` must outlive it. */
@@ -37,8 +37,8 @@ void lode_corpus_readers_release(struct lode_corpus_readers *readers);
  * Deletes a stream file that the catalogue does not name any more, or leaves it to
  * a later sweep when somebody may be about to read it. Returns 0 or a negative code.
  */
-int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue,
-			const char *file, struct lode_error *error);
+int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue, const char *file,
+			struct lode_error *error);
 /* Whether `file` is waiting to be deleted. */
 int lode_corpus_is_discarded(const char *streams, const char *file);
 /* Deletes what waits for it, unless somebody reads. What fails is left to the next time. */

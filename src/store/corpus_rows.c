@@ -11,7 +11,7 @@
 struct description {
 	struct lode_corpus_entry *entry;
 	struct lode_events events; /* of one block */
-	unsigned char *seen;	   /* by stack */
+	unsigned char *seen;       /* by stack */
 };
 
 static void add_block(struct description *description, enum lode_event_type type)
@@ -21,8 +21,8 @@ static void add_block(struct description *description, enum lode_event_type type
 
 	entry->events[type] += events->count;
 	for (size_t i = 0; i < events->count; i++) {
-		uint64_t end = lode_add_saturating(lode_add_saturating(events->t[i], events->cost[i]),
-						   events->delay[i]);
+		uint64_t end =
+			lode_add_saturating(lode_add_saturating(events->t[i], events->cost[i]), events->delay[i]);
 
 		entry->cost[type] = lode_add_saturating(entry->cost[type], lode_events_cost(events, i));
 		entry->first_t = events->t[i] < entry->first_t ? events->t[i] : entry->first_t;
@@ -66,7 +66,7 @@ static void describe_head(const struct lode_stream *stream, struct lode_corpus_e
 static int describe(struct lode_store *store, struct lode_stream *stream, struct lode_corpus_entry *entry,
 		    struct lode_error *error)
 {
-	struct description description = {.entry = entry};
+	struct description description = { .entry = entry };
 	int code = lode_store_head(store, stream, error);
 
 	if (code)
@@ -167,8 +167,7 @@ static int is_symptom(sqlite3_stmt *statement, const struct lode_stream *stream,
 /* Whether a query about stream `id` has `count` rows, and each is as it should be. 1, 0 or a negative code.
  */
 static int compare_rows(struct lode_catalogue *catalogue, const char *sql, const char *id,
-			const struct lode_stream *stream, size_t count, int symptoms,
-			struct lode_error *error)
+			const struct lode_stream *stream, size_t count, int symptoms, struct lode_error *error)
 {
 	sqlite3_stmt *statement = lode_sql_prepare(catalogue, sql, error);
 	int agrees = 1, status = SQLITE_DONE;
@@ -193,7 +192,7 @@ static int compare_rows(struct lode_catalogue *catalogue, const char *sql, const
 static int compare(struct lode_catalogue *catalogue, const struct lode_corpus_entry *row, const char **what,
 		   struct lode_stream *stream, struct lode_error *error)
 {
-	struct lode_corpus_entry file = {0};
+	struct lode_corpus_entry file = { 0 };
 	int code = lode_corpus_describe_file(row->path, stream, &file, error), agrees;
 
 	if (code)
@@ -208,8 +207,8 @@ static int compare(struct lode_catalogue *catalogue, const struct lode_corpus_en
 		return agrees;
 	*what = "its symptoms";
 	return compare_rows(catalogue,
-			    "SELECT pid, tid, name, t0, t1 FROM symptoms WHERE stream = ? ORDER BY rowid",
-			    row->id, stream, stream->symptom_count, 1, error);
+			    "SELECT pid, tid, name, t0, t1 FROM symptoms WHERE stream = ? ORDER BY rowid", row->id,
+			    stream, stream->symptom_count, 1, error);
 }
 
 int lode_corpus_row_agrees(struct lode_catalogue *catalogue, const struct lode_corpus_entry *row,

@@ -33,13 +33,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MAGIC	    "LODEMAP1"
+#define MAGIC       "LODEMAP1"
 #define HEADER_SIZE 56
-#define CHECKED	    48 /* bytes of the header that the checksum covers */
-#define SUFFIX	    ".map"
+#define CHECKED     48 /* bytes of the header that the checksum covers */
+#define SUFFIX      ".map"
 
 #define LEAST_LIMIT (256ull << 20)
-#define HOUR	    3600
+#define HOUR        3600
 
 struct lode_map_cache {
 	char *folder;
@@ -111,7 +111,8 @@ static uint64_t checksum_of(const unsigned char *header, const void *payload, ui
 	return lode_checksum(payload, (size_t)size, lode_checksum(header, CHECKED, 0));
 }
 
-int lode_cached_map_parse(const void *bytes, size_t size, const struct lode_map_key *key, struct lode_cursor *payload)
+int lode_cached_map_parse(const void *bytes, size_t size, const struct lode_map_key *key,
+			  struct lode_cursor *payload)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	const char *magic = lode_cursor_bytes(&cursor, 8), *text = lode_cursor_bytes(&cursor, 32);

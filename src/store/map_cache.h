@@ -21,7 +21,7 @@
 struct lode_map_cache;
 
 struct lode_map_cache_options {
-	uint64_t limit;	       /* bytes; 0: half of what the streams take, at least 256 MiB */
+	uint64_t limit;        /* bytes; 0: half of what the streams take, at least 256 MiB */
 	uint64_t least_events; /* streams with fewer are quicker to read again */
 };
 
@@ -46,7 +46,8 @@ struct lode_cached_map {
 };
 
 /* Returns 1, or 0 when there is no whole entry of this key. The caller releases what was found. */
-int lode_map_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key, struct lode_cached_map *found);
+int lode_map_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key,
+			struct lode_cached_map *found);
 void lode_cached_map_release(struct lode_cached_map *found);
 void lode_map_cache_put(struct lode_map_cache *cache, const struct lode_map_key *key,
 			const struct lode_buffer *payload);

@@ -21,7 +21,10 @@ struct lode_map_field {
 	unsigned width; /* 1, 2, 4 or 8 bytes */
 };
 
-#define LODE_MAP_FIELD(type, member) { offsetof(type, member), sizeof(((type *)0)->member) }
+#define LODE_MAP_FIELD(type, member)                                                                              \
+	{                                                                                                         \
+		offsetof(type, member), sizeof(((type *)0)->member)                                               \
+	}
 
 /* Structs of `size` bytes and the fields of them that are written. */
 struct lode_map_layout {

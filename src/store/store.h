@@ -14,7 +14,7 @@
 #include "base/notes.h"
 #include "trace/stream.h"
 
-#define LODE_BLOCK_EVENTS 65536
+#define LODE_BLOCK_EVENTS  65536
 #define LODE_STORE_VERSION 1
 
 /* ---- writing ---- */
@@ -25,8 +25,7 @@ struct lode_store_writer;
  * Creates `path` (which must not exist) for writing, with `jobs` threads for
  * packing (0: one a processor). Nothing is durable before lode_store_finish.
  */
-int lode_store_create(struct lode_store_writer **writer, const char *path, unsigned jobs,
-		      struct lode_error *error);
+int lode_store_create(struct lode_store_writer **writer, const char *path, unsigned jobs, struct lode_error *error);
 /*
  * Packs quickly from here on, and less well: for a file that is written while
  * something else must not be slowed down, and read once.
@@ -40,16 +39,14 @@ void lode_store_keep(struct lode_store_writer *writer);
  * back by who writes it, or by lode_store_salvage; afterwards the caller may empty
  * its events and go on filling it. The same stream must be given at every call.
  */
-int lode_store_append(struct lode_store_writer *writer, const struct lode_stream *stream,
-		      struct lode_error *error);
+int lode_store_append(struct lode_store_writer *writer, const struct lode_stream *stream, struct lode_error *error);
 /* Writes the footer, makes the file durable, releases the writer; on failure as lode_store_abandon. */
 int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error);
 /* Gives up: removes the file, unless it is to be kept, and releases the writer. */
 void lode_store_abandon(struct lode_store_writer *writer);
 
 /* create + append + finish. */
-int lode_store_write(const char *path, const struct lode_stream *stream, unsigned jobs,
-		     struct lode_error *error);
+int lode_store_write(const char *path, const struct lode_stream *stream, unsigned jobs, struct lode_error *error);
 
 /* ---- reading ---- */
 
@@ -87,8 +84,8 @@ int lode_store_brief_head(struct lode_store *store, struct lode_stream *stream, 
  * columns not asked for are left alone), in ids of the dictionary given to
  * lode_store_head. May be called from several threads with `events` of their own.
  */
-int lode_store_events(const struct lode_store *store, size_t i, unsigned columns,
-		      struct lode_events *events, struct lode_error *error);
+int lode_store_events(const struct lode_store *store, size_t i, unsigned columns, struct lode_events *events,
+		      struct lode_error *error);
 /*
  * The asked-for columns (a mask for each type; 0: none of this type) of all
  * blocks, into the stream that lode_store_head filled, sorted. Where anything is
@@ -104,9 +101,9 @@ int lode_store_load(const char *path, struct lode_stream *stream, struct lode_er
 struct lode_fsck_result {
 	uint64_t blocks_good;
 	uint64_t blocks_bad;
-	uint64_t bytes_bad;      /* bytes that belong to no good block */
+	uint64_t bytes_bad; /* bytes that belong to no good block */
 	uint64_t events_good;
-	int footer_bad;          /* missing or damaged: the file was cut off */
+	int footer_bad; /* missing or damaged: the file was cut off */
 };
 
 /*
@@ -119,7 +116,7 @@ int lode_store_check(const char *path, struct lode_fsck_result *result, struct l
  * Writes the whole blocks of the damaged file `path` to the new file `to`; what
  * was in lost dictionary blocks reads as `[lost]` afterwards.
  */
-int lode_store_salvage(const char *path, const char *to, struct lode_fsck_result *result,
-		       struct lode_notes *notes, struct lode_error *error);
+int lode_store_salvage(const char *path, const char *to, struct lode_fsck_result *result, struct lode_notes *notes,
+		       struct lode_error *error);
 
 #endif

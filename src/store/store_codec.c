@@ -29,9 +29,9 @@ enum plane_codec {
 #define PLANE_HEADER_SIZE 5
 
 struct lode_codec {
-	uint64_t *numbers;       /* the column as 64-bit numbers */
+	uint64_t *numbers; /* the column as 64-bit numbers */
 	size_t number_capacity;
-	unsigned char *planes;   /* up to 8 planes, one behind the other */
+	unsigned char *planes; /* up to 8 planes, one behind the other */
 	size_t plane_capacity;
 	ZSTD_CCtx *compress;
 	ZSTD_DCtx *decompress;
@@ -70,12 +70,12 @@ static int is_text(size_t count, unsigned width, unsigned plus_one)
 
 /* ---- packing ---- */
 
-#define WIDEN(type)                                                                                           \
-	do {                                                                                                  \
-		const type *values = view->values;                                                            \
-		type bias = view->plus_one ? 1 : 0;                                                           \
-		for (size_t i = 0; i < view->count; i++)                                                      \
-			numbers[i] = (type)(values[i] + bias);                                                \
+#define WIDEN(type)                                                                                               \
+	do {                                                                                                      \
+		const type *values = view->values;                                                                \
+		type bias = view->plus_one ? 1 : 0;                                                               \
+		for (size_t i = 0; i < view->count; i++)                                                          \
+			numbers[i] = (type)(values[i] + bias);                                                    \
 	} while (0)
 
 static int is_wide(const struct lode_column_view *view)
@@ -132,9 +132,8 @@ static uint64_t range_size(const struct range *range)
  * The number of row `i` as this transform sees it; differences wrap, as do the sums
  * that undo them. The first row of steps is the start itself, and not asked for.
  */
-static inline __attribute__((always_inline)) uint64_t see(enum lode_transform transform,
-							   const uint64_t *numbers, size_t i,
-							   uint64_t first_row)
+static inline __attribute__((always_inline)) uint64_t see(enum lode_transform transform, const uint64_t *numbers,
+							  size_t i, uint64_t first_row)
 {
 	switch (transform) {
 	case LODE_STEPS:
@@ -147,10 +146,9 @@ static inline __attribute__((always_inline)) uint64_t see(enum lode_transform tr
 }
 
 /* Whether what this transform leaves needs fewer bytes than `*size` does; fills `*base` and `*size` then. */
-static inline __attribute__((always_inline)) int is_smaller(enum lode_transform transform,
-							     const uint64_t *numbers, size_t count,
-							     uint64_t first_row, uint64_t *base,
-							     uint64_t *size)
+static inline __attribute__((always_inline)) int is_smaller(enum lode_transform transform, const uint64_t *numbers,
+							    size_t count, uint64_t first_row, uint64_t *base,
+							    uint64_t *size)
 {
 	struct range range = { INT64_MAX, INT64_MIN };
 	unsigned bytes = bytes_of(*size);
@@ -386,8 +384,8 @@ static const unsigned char *plane_bytes(struct lode_codec *codec, struct lode_cu
 
 /* Joins `planes` planes; called with constants, so that each becomes straight vector code. */
 static inline __attribute__((always_inline)) void join64(uint64_t *restrict values,
-							  const unsigned char *const *planes, size_t count,
-							  uint64_t base, const unsigned number)
+							 const unsigned char *const *planes, size_t count,
+							 uint64_t base, const unsigned number)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = 0;
@@ -399,8 +397,8 @@ static inline __attribute__((always_inline)) void join64(uint64_t *restrict valu
 }
 
 static inline __attribute__((always_inline)) void join32(uint32_t *restrict values,
-							  const unsigned char *const *planes, size_t count,
-							  uint32_t base, const unsigned number)
+							 const unsigned char *const *planes, size_t count,
+							 uint32_t base, const unsigned number)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t value = 0;
@@ -411,21 +409,21 @@ static inline __attribute__((always_inline)) void join32(uint32_t *restrict valu
 	}
 }
 
-#define JOIN_CASES(join, values, base)                                                                        \
-	case 0:                                                                                               \
-		join(values, planes, count, base, 0);                                                         \
-		break;                                                                                        \
-	case 1:                                                                                               \
-		join(values, planes, count, base, 1);                                                         \
-		break;                                                                                        \
-	case 2:                                                                                               \
-		join(values, planes, count, base, 2);                                                         \
-		break;                                                                                        \
-	case 3:                                                                                               \
-		join(values, planes, count, base, 3);                                                         \
-		break;                                                                                        \
-	case 4:                                                                                               \
-		join(values, planes, count, base, 4);                                                         \
+#define JOIN_CASES(join, values, base)                                                                            \
+	case 0:                                                                                                   \
+		join(values, planes, count, base, 0);                                                             \
+		break;                                                                                            \
+	case 1:                                                                                                   \
+		join(values, planes, count, base, 1);                                                             \
+		break;                                                                                            \
+	case 2:                                                                                                   \
+		join(values, planes, count, base, 2);                                                             \
+		break;                                                                                            \
+	case 3:                                                                                                   \
+		join(values, planes, count, base, 3);                                                             \
+		break;                                                                                            \
+	case 4:                                                                                                   \
+		join(values, planes, count, base, 4);                                                             \
 		break
 
 static void join_any64(uint64_t *values, const unsigned char *const *planes, size_t count, uint64_t base,
@@ -476,12 +474,12 @@ static void undo(const struct lode_packed *packed, uint64_t *numbers, size_t cou
 	}
 }
 
-#define NARROW(type)                                                                                          \
-	do {                                                                                                  \
-		type *narrow = values;                                                                        \
-		type bias = plus_one ? 1 : 0;                                                                 \
-		for (size_t i = 0; i < count; i++)                                                            \
-			narrow[i] = (type)(numbers[i] - bias);                                                \
+#define NARROW(type)                                                                                              \
+	do {                                                                                                      \
+		type *narrow = values;                                                                            \
+		type bias = plus_one ? 1 : 0;                                                                     \
+		for (size_t i = 0; i < count; i++)                                                                \
+			narrow[i] = (type)(numbers[i] - bias);                                                    \
 	} while (0)
 
 static void narrow_to(void *values, const uint64_t *numbers, size_t count, unsigned width, unsigned plus_one)
@@ -535,12 +533,12 @@ int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed
 
 	if (count == 0)
 		return packed->planes == 0 && packed->size == 0 ? 0 : LODE_BAD_INPUT;
-	if (packed->transform == LODE_CODEC_PLAIN &&
-	    (packed->planes > width || bytes_of(packed->base) > width))
+	if (packed->transform == LODE_CODEC_PLAIN && (packed->planes > width || bytes_of(packed->base) > width))
 		return LODE_BAD_INPUT;
 	if (!codec->decompress)
 		codec->decompress = ZSTD_createDCtx();
-	in_place = (packed->transform == LODE_CODEC_PLAIN && (width == 4 || width == 1)) || (width == 8 && !plus_one);
+	in_place = (packed->transform == LODE_CODEC_PLAIN && (width == 4 || width == 1)) ||
+		   (width == 8 && !plus_one);
 	if (!in_place && is_text(count, width, plus_one))
 		return LODE_BAD_INPUT;
 	if (!codec->decompress || make_room(codec, count, in_place, packed->planes) < 0)

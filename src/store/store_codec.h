@@ -29,9 +29,9 @@
 #include "base/cursor.h"
 
 enum lode_transform {
-	LODE_CODEC_PLAIN,    /* value = base + planes */
-	LODE_STEPS,    /* value = previous value + base + planes, the first = start */
-	LODE_DISTANCE, /* value = start + row - (base + planes) */
+	LODE_CODEC_PLAIN, /* value = base + planes */
+	LODE_STEPS,       /* value = previous value + base + planes, the first = start */
+	LODE_DISTANCE,    /* value = start + row - (base + planes) */
 	LODE_TRANSFORMS,
 };
 

@@ -7,9 +7,8 @@
 
 int lode_store_fail(const struct lode_store *store, uint64_t offset, const char *what, struct lode_error *error)
 {
-	return lode_fail(error, LODE_BAD_INPUT,
-			 "%s:%#llx: %s; 'lode fsck --repair' saves what is whole", store->path,
-			 (unsigned long long)offset, what);
+	return lode_fail(error, LODE_BAD_INPUT, "%s:%#llx: %s; 'lode fsck --repair' saves what is whole",
+			 store->path, (unsigned long long)offset, what);
 }
 
 /* Finds all columns of the kind; each must be there once, but for optional ones. Returns what is wrong, or NULL. */
@@ -46,7 +45,8 @@ const char *lode_table_open(const struct lode_store *store, uint64_t offset, str
 	return wrong ? wrong : find_columns(store, table);
 }
 
-int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number, void *values, size_t count)
+int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number,
+		      void *values, size_t count)
 {
 	const struct lode_table_column *column = &lode_table_columns(table->header.kind)[number];
 

@@ -30,22 +30,22 @@ struct lode_id_map {
 	uint32_t *ids; /* LODE_NONE: lost */
 	size_t count;
 	size_t capacity;
-	int identity;  /* ids[i] == i for all */
+	int identity; /* ids[i] == i for all */
 };
 
 struct lode_store {
 	struct lode_map map;
 	char *path;
-	struct lode_block *blocks;           /* all but the footer, in file order */
+	struct lode_block *blocks; /* all but the footer, in file order */
 	size_t block_count;
 	size_t block_capacity;
-	struct lode_store_block *events;     /* the blocks of events */
-	size_t *event_blocks;                /* and their numbers in `blocks` */
+	struct lode_store_block *events; /* the blocks of events */
+	size_t *event_blocks;            /* and their numbers in `blocks` */
 	size_t event_count;
 	struct lode_spare_codec *spare;
-	int salvage;                         /* gaps in the dictionary are filled with [lost] */
+	int salvage; /* gaps in the dictionary are filled with [lost] */
 	struct lode_id_map strings, modules, frames, nodes, threads;
-	uint16_t *depths;                    /* of nodes */
+	uint16_t *depths; /* of nodes */
 	size_t depth_capacity;
 	uint32_t lost_string, lost_frame, lost_node, lost_thread; /* for salvage; LODE_NONE otherwise */
 };
@@ -71,8 +71,8 @@ int lode_store_fail(const struct lode_store *store, uint64_t offset, const char 
 /* Checks the block at `offset` and finds its columns. Returns NULL, or what is wrong. */
 const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_store_table *table);
 /* Unpacks `count` values of a column. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM. */
-int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number, void *values,
-		      size_t count);
+int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number,
+		      void *values, size_t count);
 
 /*
  * Maps the file and checks its header; no blocks yet. With `salvage` a damaged

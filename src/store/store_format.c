@@ -10,16 +10,11 @@
 #include <xxhash.h>
 
 static const char *const kind_names[LODE_BLOCK_KINDS] = {
-	[LODE_BLOCK_STRINGS] = "strings",
-	[LODE_BLOCK_MODULES] = "modules",
-	[LODE_BLOCK_FRAMES] = "frames",
-	[LODE_BLOCK_NODES] = "stack nodes",
-	[LODE_BLOCK_THREADS] = "threads",
-	[LODE_BLOCK_HEAD] = "head",
-	[LODE_BLOCK_ATTRIBUTES] = "attributes",
-	[LODE_BLOCK_SYMPTOMS] = "symptoms",
-	[LODE_BLOCK_EVENTS_OF_A_TYPE] = "events",
-	[LODE_BLOCK_FOOTER] = "footer",
+	[LODE_BLOCK_STRINGS] = "strings",         [LODE_BLOCK_MODULES] = "modules",
+	[LODE_BLOCK_FRAMES] = "frames",           [LODE_BLOCK_NODES] = "stack nodes",
+	[LODE_BLOCK_THREADS] = "threads",         [LODE_BLOCK_HEAD] = "head",
+	[LODE_BLOCK_ATTRIBUTES] = "attributes",   [LODE_BLOCK_SYMPTOMS] = "symptoms",
+	[LODE_BLOCK_EVENTS_OF_A_TYPE] = "events", [LODE_BLOCK_FOOTER] = "footer",
 };
 
 static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMNS] = {
@@ -86,8 +81,8 @@ unsigned lode_table_column_count(enum lode_block_kind kind)
 unsigned lode_table_optional(enum lode_block_kind kind)
 {
 	if (kind == LODE_BLOCK_THREADS)
-		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) | (1u << LODE_THREADS_WAITED) |
-		       (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);
+		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) |
+		       (1u << LODE_THREADS_WAITED) | (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);
 	return kind == LODE_BLOCK_EVENTS_OF_A_TYPE ? 1u << LODE_EVENTS_WEIGHT : 0;
 }
 

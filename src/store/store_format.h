@@ -24,7 +24,7 @@
  *	16  8  reserved, 0
  *	24  8  XXH3-64 of bytes 0 to 23
  */
-#define LODE_FILE_MAGIC "LODESTRM"
+#define LODE_FILE_MAGIC       "LODESTRM"
 #define LODE_FILE_HEADER_SIZE 32
 
 /*
@@ -39,7 +39,7 @@
  *	24  8  for events the latest end, else 0
  *	32  8  XXH3-64 of the payload, seeded with XXH3-64 of bytes 0 to 31
  */
-#define LODE_BLOCK_MAGIC "LODB"
+#define LODE_BLOCK_MAGIC       "LODB"
 #define LODE_BLOCK_HEADER_SIZE 40
 
 /*
@@ -49,11 +49,11 @@
  *	16  8  XXH3-64 of bytes 0 to 15
  */
 #define LODE_TAIL_MAGIC "LODETAIL"
-#define LODE_TAIL_SIZE 24
+#define LODE_TAIL_SIZE  24
 
 /* No block holds more rows or bytes, so that a reader's memory is bounded before it trusts anything. */
-#define LODE_BLOCK_ROWS LODE_BLOCK_EVENTS
-#define LODE_BLOCK_TEXT (4u << 20)      /* bytes of strings a writer puts into one block, unless one string is longer */
+#define LODE_BLOCK_ROWS       LODE_BLOCK_EVENTS
+#define LODE_BLOCK_TEXT       (4u << 20) /* bytes of strings a writer puts into one block, unless one string is longer */
 #define LODE_BLOCK_TEXT_LIMIT (64u << 20) /* bytes of strings a reader accepts in one block */
 
 enum lode_block_kind {

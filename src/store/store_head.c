@@ -24,14 +24,14 @@ struct head {
 	struct lode_stream *stream;
 	struct lode_codec *codec;
 	struct lode_store_table table;
-	uint32_t *columns[4];   /* as many numbers as the largest block has rows */
-	uint64_t *wide[2];      /* the same for times */
-	uint8_t *bytes;         /* the text of a block of strings, and small columns */
+	uint32_t *columns[4]; /* as many numbers as the largest block has rows */
+	uint64_t *wide[2];    /* the same for times */
+	uint8_t *bytes;       /* the text of a block of strings, and small columns */
 	size_t bytes_capacity;
-	uint64_t text;          /* bytes of all strings so far */
-	int alone;              /* nothing but this file is in the dictionary */
-	int brief;              /* no modules, frames and stacks */
-	const char *wrong;      /* what a damaged file did */
+	uint64_t text;     /* bytes of all strings so far */
+	int alone;         /* nothing but this file is in the dictionary */
+	int brief;         /* no modules, frames and stacks */
+	const char *wrong; /* what a damaged file did */
 };
 
 /* One sentence for both: the caller asks `wrong` first. */
@@ -169,7 +169,8 @@ static int read_frames(struct head *head)
 	if (!code)
 		code = extend_map(head, &store->frames, first, first + rows);
 	for (size_t i = 0; !code && i < rows; i++) {
-		uint32_t module = lode_id_meaning(&store->modules, head->columns[0][i], store->salvage ? 0 : LODE_NONE);
+		uint32_t module =
+			lode_id_meaning(&store->modules, head->columns[0][i], store->salvage ? 0 : LODE_NONE);
 		uint32_t function = string_of(head, head->columns[1][i]);
 		uint32_t id;
 
@@ -219,7 +220,8 @@ static int append_nodes(struct head *head, size_t first, size_t rows)
 	for (size_t i = 0; i < rows; i++) {
 		size_t row = first + i;
 
-		if (parents[i] >= row || frames[i] >= store->frames.count || depths[parents[i]] >= LODE_STACK_DEPTH_LIMIT)
+		if (parents[i] >= row || frames[i] >= store->frames.count ||
+		    depths[parents[i]] >= LODE_STACK_DEPTH_LIMIT)
 			return damaged(head, "a stack is damaged");
 		tree->nodes[row] = (struct lode_stack_node){ parents[i], frames[i] };
 		depths[row] = (uint16_t)(depths[parents[i]] + 1);
@@ -240,7 +242,8 @@ static int read_nodes(struct head *head)
 		code = unpack_rows(head, LODE_NODES_FRAME, head->columns[1]);
 	if (!code)
 		code = extend_map(head, &store->nodes, first, first + rows);
-	if (!code && lode_grow(&store->depths, &store->depth_capacity, store->nodes.count, sizeof(*store->depths)) < 0)
+	if (!code &&
+	    lode_grow(&store->depths, &store->depth_capacity, store->nodes.count, sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
 	if (!code && head->alone && store->nodes.identity && store->frames.identity && first == known &&
 	    first == head->stream->dictionary->tree.count)
@@ -256,7 +259,7 @@ static int read_nodes(struct head *head)
 static int read_totals(struct head *head)
 {
 	static const size_t fields[] = {
-		offsetof(struct lode_thread_totals, waits),	offsetof(struct lode_thread_totals, preemptions),
+		offsetof(struct lode_thread_totals, waits),     offsetof(struct lode_thread_totals, preemptions),
 		offsetof(struct lode_thread_totals, waited_ns), offsetof(struct lode_thread_totals, run_ns),
 		offsetof(struct lode_thread_totals, queued_ns),
 	};
@@ -354,7 +357,7 @@ static int read_symptoms(struct head *head)
 		code = unpack_rows(head, LODE_SYMPTOMS_T1, head->wide[1]);
 	for (size_t i = 0; !code && i < head->table.header.rows; i++) {
 		struct lode_symptom symptom = { .thread = lode_id_meaning(&head->store->threads, head->columns[0][i],
-								  head->store->lost_thread),
+									  head->store->lost_thread),
 						.name = string_of(head, head->columns[1][i]),
 						.t0 = head->wide[0][i],
 						.t1 = head->wide[1][i] };
@@ -373,8 +376,8 @@ static int read_head_block(struct head *head, const struct lode_block *block)
 {
 	const char *wrong = lode_table_open(head->store, block->offset, &head->table);
 
-	if (!wrong && (head->table.header.kind != block->header.kind || head->table.header.rows != block->header.rows ||
-		       head->table.header.first > UINT32_MAX))
+	if (!wrong && (head->table.header.kind != block->header.kind ||
+		       head->table.header.rows != block->header.rows || head->table.header.first > UINT32_MAX))
 		wrong = "the footer and a block do not agree";
 	if (wrong)
 		return damaged(head, wrong);
@@ -422,7 +425,8 @@ static size_t most_rows(const struct lode_store *store)
 	size_t most = 0;
 
 	for (size_t i = 0; i < store->block_count; i++)
-		if (store->blocks[i].header.kind != LODE_BLOCK_EVENTS_OF_A_TYPE && store->blocks[i].header.rows > most)
+		if (store->blocks[i].header.kind != LODE_BLOCK_EVENTS_OF_A_TYPE &&
+		    store->blocks[i].header.rows > most)
 			most = store->blocks[i].header.rows;
 	return most;
 }

@@ -43,7 +43,8 @@ int lode_store_map(struct lode_store **result, const char *path, int salvage, st
 	int code;
 
 	*result = NULL;
-	if (!store || !(store->path = lode_strdup(path)) || !(store->spare = lode_calloc(1, sizeof(*store->spare)))) {
+	if (!store || !(store->path = lode_strdup(path)) ||
+	    !(store->spare = lode_calloc(1, sizeof(*store->spare)))) {
 		lode_store_close(store);
 		return lode_fail_memory(error);
 	}
@@ -100,9 +101,10 @@ int lode_store_list_events(struct lode_store *store)
 		if (header->kind != LODE_BLOCK_EVENTS_OF_A_TYPE)
 			continue;
 		store->event_blocks[store->event_count] = i;
-		store->events[store->event_count++] = (struct lode_store_block){
-			.type = header->type, .count = header->rows, .first_t = header->first, .last_t = header->last
-		};
+		store->events[store->event_count++] = (struct lode_store_block){ .type = header->type,
+										 .count = header->rows,
+										 .first_t = header->first,
+										 .last_t = header->last };
 	}
 	return 0;
 }
@@ -364,8 +366,8 @@ int lode_store_events(const struct lode_store *store, size_t i, unsigned columns
 	const char *wrong = lode_table_open(store, block->offset, &table);
 	int code;
 
-	if (!wrong && (table.header.kind != LODE_BLOCK_EVENTS_OF_A_TYPE || table.header.rows != block->header.rows ||
-		       table.header.type != block->header.type))
+	if (!wrong && (table.header.kind != LODE_BLOCK_EVENTS_OF_A_TYPE ||
+		       table.header.rows != block->header.rows || table.header.type != block->header.type))
 		wrong = "the footer and a block do not agree";
 	if (wrong)
 		return lode_store_fail(store, block->offset, wrong, error);

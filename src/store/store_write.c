@@ -41,9 +41,9 @@ struct lode_store_writer {
 	struct piece *pieces;               /* waiting to be packed */
 	size_t piece_count;
 	size_t piece_capacity;
-	struct lode_buffer packed[BATCH];   /* the blocks of a batch */
+	struct lode_buffer packed[BATCH]; /* the blocks of a batch */
 	struct lode_block_header headers[BATCH];
-	const struct lode_stream *stream;   /* of the append in progress */
+	const struct lode_stream *stream; /* of the append in progress */
 	/* the footer's columns */
 	uint64_t *offsets, *firsts, *lasts;
 	uint32_t *rows;
@@ -79,17 +79,17 @@ static void pack_column(struct packer *packer, unsigned number, const void *valu
 }
 
 /* Copies one field of an array of structs into a column of its own. */
-#define GATHER(type, items, field)                                                                            \
-	do {                                                                                                  \
-		type *column = scratch;                                                                       \
-		for (size_t row = 0; row < piece->count; row++)                                               \
-			column[row] = (items)[piece->first + row].field;                                      \
+#define GATHER(type, items, field)                                                                                \
+	do {                                                                                                      \
+		type *column = scratch;                                                                           \
+		for (size_t row = 0; row < piece->count; row++)                                                   \
+			column[row] = (items)[piece->first + row].field;                                          \
 	} while (0)
 
-#define PACK_FIELD(number, type, items, field)                                                                \
-	do {                                                                                                  \
-		GATHER(type, items, field);                                                                   \
-		pack_column(packer, number, scratch, piece->count);                                           \
+#define PACK_FIELD(number, type, items, field)                                                                    \
+	do {                                                                                                      \
+		GATHER(type, items, field);                                                                       \
+		pack_column(packer, number, scratch, piece->count);                                               \
 	} while (0)
 
 static void pack_strings(struct packer *packer, const struct piece *piece, const struct lode_strings *strings,
@@ -144,7 +144,8 @@ static void pack_events(struct packer *packer, const struct piece *piece, const 
 		uint64_t end = lode_add_saturating(lode_add_saturating(events->t[row], events->cost[row]),
 						   events->delay[row]);
 
-		packer->header.first = events->t[row] < packer->header.first ? events->t[row] : packer->header.first;
+		packer->header.first = events->t[row] < packer->header.first ? events->t[row]
+									     : packer->header.first;
 		packer->header.last = end > packer->header.last ? end : packer->header.last;
 	}
 }
@@ -332,8 +333,8 @@ static int add_strings(struct lode_store_writer *writer, const struct lode_strin
 		       bytes + strings->items[end].length <= LODE_BLOCK_TEXT)
 			bytes += strings->items[end++].length;
 		if (bytes > LODE_BLOCK_TEXT_LIMIT)
-			return lode_fail(error, LODE_BAD_INPUT, "%s: a name of %zu bytes cannot be stored", writer->path,
-					 bytes);
+			return lode_fail(error, LODE_BAD_INPUT, "%s: a name of %zu bytes cannot be stored",
+					 writer->path, bytes);
 		code = add_piece(writer, &(struct piece){ LODE_BLOCK_STRINGS, 0, first, end - first }, error);
 		first = end;
 	}

@@ -77,8 +77,7 @@ static void open_binary(struct found *found, const struct lode_candidates *candi
 	for (size_t i = 0; i < candidates->count && !found->has_binary; i++) {
 		const struct lode_candidate *candidate = &candidates->items[i];
 
-		if (candidate->role != LODE_CANDIDATE_BINARY ||
-		    lode_elf_open(&found->binary, candidate->path) < 0)
+		if (candidate->role != LODE_CANDIDATE_BINARY || lode_elf_open(&found->binary, candidate->path) < 0)
 			continue;
 		if (is_right(&found->binary, candidate, image, image->build_id, 0)) {
 			found->has_binary = 1;
@@ -201,8 +200,7 @@ static int read_hints(struct found *found, const struct lode_image *image, struc
 }
 
 /* All candidates, now that the build-id and the debug link are known, and their identity. */
-static int list_all(struct lode_candidates *candidates, const struct lode_image *image,
-		    struct lode_origin *origin)
+static int list_all(struct lode_candidates *candidates, const struct lode_image *image, struct lode_origin *origin)
 {
 	lode_candidates_release(candidates);
 	lode_candidates_find(candidates, image, origin->build_id);
@@ -219,7 +217,7 @@ static int is_enough(const struct found *found)
 
 static int find_files(struct found *found, const struct lode_image *image, struct lode_origin *origin)
 {
-	struct lode_candidates candidates = {0};
+	struct lode_candidates candidates = { 0 };
 	int code = LODE_SYSTEM;
 
 	lode_candidates_find(&candidates, image, image->build_id);
@@ -268,7 +266,7 @@ static int make_table(const struct found *found, struct lode_table *table)
 {
 	const struct lode_elf *binary = found->has_binary ? &found->binary : NULL;
 	const struct lode_elf *symbols = binary;
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 
 	if (found->has_debug && lode_elf_has_symtab(&found->debug))
 		symbols = &found->debug;
@@ -301,8 +299,8 @@ static int fetched_is_there(const struct lode_origin *origin)
 /* Takes the cache's entry if it still tells the truth. */
 static int use_cached(struct lode_image *image, const char *path)
 {
-	struct lode_candidates candidates = {0};
-	struct lode_origin now = {0};
+	struct lode_candidates candidates = { 0 };
+	struct lode_origin now = { 0 };
 	struct lode_cached cached;
 	int good = 0;
 
@@ -323,7 +321,7 @@ static int use_cached(struct lode_image *image, const char *path)
 		return 0;
 	}
 	if (!cached.origin.binary[0])
-		note_missing(image, &(struct found){.has_debug = cached.origin.debug[0] != '\0'});
+		note_missing(image, &(struct found){ .has_debug = cached.origin.debug[0] != '\0' });
 	image->table = cached.table;
 	image->origin = cached.origin;
 	return 1;
@@ -345,16 +343,15 @@ static void store_cached(const struct lode_image *image, const char *path, int c
 		.origin = image->origin,
 		.flags = complete ? LODE_CACHE_COMPLETE : 0,
 	};
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 
 	if (has_names(&image->table) && lode_cache_write(path, &cached, &error) < 0)
-		lode_notes_add(image->options->notes, 1, "symbol tables that could not be cached",
-			       error.text);
+		lode_notes_add(image->options->notes, 1, "symbol tables that could not be cached", error.text);
 }
 
 static int load_from_files(struct lode_image *image, const char *path)
 {
-	struct found found = {0};
+	struct found found = { 0 };
 	int code = init_origin(&image->origin);
 
 	if (code == 0)

@@ -136,8 +136,8 @@ static int take_origin(struct lode_cursor *cursor, struct lode_origin *origin)
 	origin->fetched = take_text(cursor);
 	if (cursor->failed || lode_cursor_left(cursor))
 		return LODE_BAD_INPUT;
-	if (!origin->identity || !origin->build_id || !origin->binary || !origin->debug ||
-	    !origin->debuglink || !origin->fetched)
+	if (!origin->identity || !origin->build_id || !origin->binary || !origin->debug || !origin->debuglink ||
+	    !origin->fetched)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -232,7 +232,7 @@ static void add_content(struct lode_buffer *buffer, const struct lode_cached *ca
 		.records = table->count,
 		.loads = table->load_count,
 		.string_size = table->string_size,
-		.extra = {cached->extra[0], cached->extra[1]},
+		.extra = { cached->extra[0], cached->extra[1] },
 	};
 	size_t origin;
 
@@ -287,7 +287,7 @@ int lode_cache_write_bytes(const char *path, const struct lode_buffer *bytes, st
 
 int lode_cache_write(const char *path, const struct lode_cached *cached, struct lode_error *error)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 	int code;
 
 	add_content(&buffer, cached);
@@ -299,8 +299,8 @@ int lode_cache_write(const char *path, const struct lode_cached *cached, struct 
 int lode_cache_through(struct lode_image *image, const char *kind, const char *file, char *identity,
 		       int (*make)(void *image, struct lode_table *table), struct lode_table *table)
 {
-	struct lode_cached cached = {0};
-	struct lode_error error = {""};
+	struct lode_cached cached = { 0 };
+	struct lode_error error = { "" };
 	char *path = NULL;
 	int code = LODE_BAD_INPUT;
 

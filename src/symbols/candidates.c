@@ -40,8 +40,7 @@ static int describe(struct lode_candidate *candidate, const char *path)
 	return 1;
 }
 
-static int is_listed(const struct lode_candidates *candidates, enum lode_candidate_role role,
-		     const char *path)
+static int is_listed(const struct lode_candidates *candidates, enum lode_candidate_role role, const char *path)
 {
 	for (size_t i = 0; i < candidates->count; i++)
 		if (candidates->items[i].role == role && strcmp(candidates->items[i].path, path) == 0)
@@ -51,13 +50,13 @@ static int is_listed(const struct lode_candidates *candidates, enum lode_candida
 
 void lode_candidates_add(struct lode_candidates *candidates, enum lode_candidate_role role, const char *path)
 {
-	struct lode_candidate candidate = {.role = role};
+	struct lode_candidate candidate = { .role = role };
 
 	if (candidates->failed || !describe(&candidate, path) || is_listed(candidates, role, path))
 		return;
 	candidate.path = lode_strdup(path);
-	if (!candidate.path || lode_grow(&candidates->items, &candidates->capacity, candidates->count + 1,
-					 sizeof(candidate)) < 0) {
+	if (!candidate.path ||
+	    lode_grow(&candidates->items, &candidates->capacity, candidates->count + 1, sizeof(candidate)) < 0) {
 		lode_free(candidate.path);
 		candidates->failed = 1;
 		return;
@@ -65,8 +64,8 @@ void lode_candidates_add(struct lode_candidates *candidates, enum lode_candidate
 	candidates->items[candidates->count++] = candidate;
 }
 
-__attribute__((format(printf, 3, 4))) static void
-add_format(struct lode_candidates *candidates, enum lode_candidate_role role, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void add_format(struct lode_candidates *candidates,
+							     enum lode_candidate_role role, const char *format, ...)
 {
 	char path[PATH_MAX];
 	va_list arguments;
@@ -100,8 +99,7 @@ static void find_debug_in(struct lode_candidates *candidates, const struct lode_
 			  const char *folder)
 {
 	if (is_build_id(id))
-		add_format(candidates, LODE_CANDIDATE_DEBUG, "%s/.build-id/%.2s/%s.debug", folder, id,
-			   id + 2);
+		add_format(candidates, LODE_CANDIDATE_DEBUG, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2);
 	for (size_t i = 0; i < image->path_count; i++) {
 		const char *path = image->paths[i];
 		int length = (int)path_length(path);
@@ -133,8 +131,8 @@ static void find_binary(struct lode_candidates *candidates, const struct lode_im
 	const char *name = slash ? slash + 1 : path;
 
 	if (root)
-		add_format(candidates, LODE_CANDIDATE_BINARY, "%s%s%.*s", root, path[0] == '/' ? "" : "/",
-			   length, path);
+		add_format(candidates, LODE_CANDIDATE_BINARY, "%s%s%.*s", root, path[0] == '/' ? "" : "/", length,
+			   path);
 	/* Without a build-id to compare, a file outside the root could be anything. */
 	if (!root || image->build_id[0])
 		add_format(candidates, LODE_CANDIDATE_BINARY, "%.*s", length, path);
@@ -176,8 +174,7 @@ static int is_bare_name(const char *link)
 	return *link && !strchr(link, '/') && strcmp(link, ".") && strcmp(link, "..");
 }
 
-void lode_candidates_find_link(struct lode_candidates *candidates, const struct lode_image *image,
-			       const char *link)
+void lode_candidates_find_link(struct lode_candidates *candidates, const struct lode_image *image, const char *link)
 {
 	const char *root = image->options->root ? image->options->root : "";
 	const char *const *folder = image->options->paths;
@@ -194,10 +191,9 @@ void lode_candidates_find_link(struct lode_candidates *candidates, const struct 
 		if (!slash)
 			continue;
 		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s%.*s/%s", root, length, path, link);
-		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s%.*s/.debug/%s", root, length, path,
-			   link);
-		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s" SYSTEM_DEBUG_FOLDER "%.*s/%s", root,
-			   length, path, link);
+		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s%.*s/.debug/%s", root, length, path, link);
+		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s" SYSTEM_DEBUG_FOLDER "%.*s/%s", root, length,
+			   path, link);
 	}
 }
 
@@ -223,7 +219,7 @@ static char *as_text(struct lode_buffer *buffer)
 
 char *lode_candidates_identity(const struct lode_candidates *candidates, uint32_t machine)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 
 	if (machine) {
 		lode_buffer_text(&buffer, "machine ");
@@ -237,8 +233,8 @@ char *lode_candidates_identity(const struct lode_candidates *candidates, uint32_
 
 char *lode_candidate_identity(const char *path)
 {
-	struct lode_candidate candidate = {.role = LODE_CANDIDATE_DEBUG};
-	struct lode_buffer buffer = {0};
+	struct lode_candidate candidate = { .role = LODE_CANDIDATE_DEBUG };
+	struct lode_buffer buffer = { 0 };
 
 	if (describe(&candidate, path)) {
 		candidate.path = lode_strdup(path);

@@ -8,7 +8,7 @@
 #include "symbols/image.h"
 
 enum lode_candidate_role {
-	LODE_CANDIDATE_DEBUG,	  /* named by build-id or by the binary's path */
+	LODE_CANDIDATE_DEBUG,     /* named by build-id or by the binary's path */
 	LODE_CANDIDATE_DEBUGLINK, /* named by the binary's .gnu_debuglink: check what it says */
 	LODE_CANDIDATE_BINARY,
 };
@@ -31,8 +31,7 @@ struct lode_candidates {
 void lode_candidates_release(struct lode_candidates *candidates);
 /* Appends the places for the binary with this build-id ("": unknown) and its debug file, apart from debug
  * links. */
-void lode_candidates_find(struct lode_candidates *candidates, const struct lode_image *image,
-			  const char *build_id);
+void lode_candidates_find(struct lode_candidates *candidates, const struct lode_image *image, const char *build_id);
 /* Appends the places where a debug file called `link` may be. */
 void lode_candidates_find_link(struct lode_candidates *candidates, const struct lode_image *image,
 			       const char *link);

@@ -185,7 +185,7 @@ int lode_cfi_walk(const struct lode_elf *elf, const char *section,
 		  int (*take)(void *context, const struct lode_cfi_function *function), void *context)
 {
 	bool is_eh_frame = strcmp(section, ".eh_frame") == 0;
-	struct frames frames = {0};
+	struct frames frames = { 0 };
 	Dwarf_Off offset = 0, next;
 	Dwarf_CFI_Entry entry;
 	int code = 0;

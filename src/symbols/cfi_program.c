@@ -20,7 +20,7 @@
 #define STATE_LIMIT 64
 
 /* Not in every dwarf.h: aarch64's signed return addresses, the second with a known place. */
-#define CFA_NEGATE_RETURN_STATE		0x2d
+#define CFA_NEGATE_RETURN_STATE         0x2d
 #define CFA_NEGATE_RETURN_STATE_WITH_PC 0x2c
 
 /* Offsets in the frame that Linux makes for a signal handler on aarch64: x29, sp and pc of the interrupted code. */
@@ -34,7 +34,7 @@ struct registers {
 	uint64_t fp;
 	uint64_t scratch; /* UINT64_MAX: none */
 	uint64_t link;
-	uint64_t pc;      /* the column of the return address; 0 on machines that name it in the CIE */
+	uint64_t pc; /* the column of the return address; 0 on machines that name it in the CIE */
 };
 
 static const struct registers x86_64 = { 7, 6, 10, 5, 16 };
@@ -141,8 +141,8 @@ static struct lode_unwind_rule signal_rule(const struct run *run)
 						  .return_offset = AARCH64_SIGNAL_PC,
 						  .frame_offset = AARCH64_SIGNAL_FP };
 	if (row->cfa != FROM_MEMORY || row->cfa_add || row->cfa_register != run->registers->sp ||
-	    row->pc.place != AT_SP || row->fp.place != AT_SP || !fits(row->cfa_offset) ||
-	    !fits(row->pc.offset) || !fits(row->fp.offset))
+	    row->pc.place != AT_SP || row->fp.place != AT_SP || !fits(row->cfa_offset) || !fits(row->pc.offset) ||
+	    !fits(row->fp.offset))
 		return none;
 	rule.cfa = LODE_CFA_SIGNAL;
 	rule.cfa_offset = (int32_t)row->cfa_offset;
@@ -177,9 +177,8 @@ static struct lode_unwind_rule make_rule(const struct run *run)
 	}
 	if (run->shared->is_signal)
 		return signal_rule(run);
-	if (!set_cfa(run, &rule) || row->pc.place == UNKNOWN || row->pc.place == AT_SP ||
-	    row->fp.place == UNKNOWN || row->fp.place == AT_SP || row->fp.place == IN_LINK ||
-	    !fits(row->pc.offset) || !fits(row->fp.offset))
+	if (!set_cfa(run, &rule) || row->pc.place == UNKNOWN || row->pc.place == AT_SP || row->fp.place == UNKNOWN ||
+	    row->fp.place == AT_SP || row->fp.place == IN_LINK || !fits(row->pc.offset) || !fits(row->fp.offset))
 		return none;
 	if (row->pc.place == KEPT && run->machine != EM_AARCH64)
 		return none;
@@ -220,8 +219,7 @@ static void advance(struct run *run, uint64_t steps)
 {
 	uint64_t bytes;
 
-	if (__builtin_mul_overflow(steps, run->shared->code_alignment, &bytes) ||
-	    bytes > run->end - run->position)
+	if (__builtin_mul_overflow(steps, run->shared->code_alignment, &bytes) || bytes > run->end - run->position)
 		bytes = run->end - run->position;
 	set_position(run, run->position + bytes);
 }
@@ -433,8 +431,7 @@ static int run_register(struct run *run, uint8_t code, struct lode_cursor *progr
 		return 1;
 	case DW_CFA_register:
 		number = lode_cursor_varint(program);
-		set_column(run, number,
-			   lode_cursor_varint(program) == run->registers->link ? IN_LINK : UNKNOWN, 0);
+		set_column(run, number, lode_cursor_varint(program) == run->registers->link ? IN_LINK : UNKNOWN, 0);
 		return 1;
 	case DW_CFA_val_offset:
 		number = lode_cursor_varint(program);

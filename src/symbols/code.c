@@ -38,8 +38,8 @@ struct reader {
 	void *disassembler;
 	struct lode_steps steps;
 	uint32_t *order; /* pieces, by function */
-	size_t *first;	 /* the first piece of each function in `order`, and one more */
-	uint32_t *seen;	 /* by callee: the last function that called it, plus one */
+	size_t *first;   /* the first piece of each function in `order`, and one more */
+	uint32_t *seen;  /* by callee: the last function that called it, plus one */
 	size_t offset_capacity;
 	size_t kind_capacity;
 	size_t callee_capacity;
@@ -240,7 +240,7 @@ static int can_probe(const struct reader *reader, uint64_t offset)
  */
 static uint64_t entry_of(const struct reader *reader, const struct lode_plan_piece *piece)
 {
-	static const unsigned char landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const unsigned char landing[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	const struct lode_map *map = &reader->plan.map;
 
 	if (reader->plan.elf.header.e_machine != EM_X86_64 || piece->end - piece->start <= sizeof(landing) ||
@@ -333,8 +333,7 @@ static void settle_cold(struct reader *reader)
 	for (size_t i = 0; i < plan->piece_count; i++)
 		left += plan->pieces[i].cold;
 	for (size_t i = 0; left && can_decode(reader) && i < plan->piece_count && !reader->failed; i++)
-		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].cold &&
-		    !plan->pieces[i].stub)
+		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].cold && !plan->pieces[i].stub)
 			adopt_targets(reader, &plan->pieces[i]);
 	for (size_t i = 0; left && i < plan->piece_count && !reader->failed; i++)
 		if (plan->pieces[i].cold && plan->pieces[i].function == LODE_NONE)
@@ -375,8 +374,7 @@ static void take_linker_names(struct reader *reader)
 		text = lode_strings_add(&owned->texts, symbol->name, symbol->length);
 		name_function(reader, &owned->named, &owned->named_capacity, text, piece->function);
 		if (i < symbols->exported)
-			name_function(reader, &owned->exported, &owned->exported_capacity, text,
-				      piece->function);
+			name_function(reader, &owned->exported, &owned->exported_capacity, text, piece->function);
 	}
 }
 
@@ -430,7 +428,7 @@ static void show_name(struct reader *reader, uint32_t record, struct lode_buffer
 static void take_shown_names(struct reader *reader)
 {
 	struct owned *owned = reader->owned;
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 
 	for (size_t i = 0; i < reader->plan.function_count && !reader->failed; i++) {
 		uint32_t text;
@@ -495,7 +493,7 @@ static int copy_pieces(struct reader *reader)
 
 		if (piece->function < LODE_CODE_IMPORT && !piece->stub)
 			code->pieces[code->piece_count++] =
-				(struct lode_code_piece){piece->start, piece->end, piece->function};
+				(struct lode_code_piece){ piece->start, piece->end, piece->function };
 	}
 	return 0;
 }
@@ -509,8 +507,8 @@ static int copy_imports(struct reader *reader)
 	if (!code->imports)
 		return LODE_SYSTEM;
 	for (uint32_t i = 1; i < imports->count; i++) {
-		uint32_t text = lode_strings_add(&reader->owned->texts, imports->items[i].text,
-						 imports->items[i].length);
+		uint32_t text =
+			lode_strings_add(&reader->owned->texts, imports->items[i].text, imports->items[i].length);
 
 		if (text == LODE_NONE)
 			return LODE_SYSTEM;
@@ -553,7 +551,7 @@ static void release_reader(struct reader *reader)
 
 int lode_code_read(struct lode_code *code, const char *path, struct lode_error *error)
 {
-	struct reader reader = {.code = code};
+	struct reader reader = { .code = code };
 	int result;
 
 	memset(code, 0, sizeof(*code));
@@ -609,8 +607,7 @@ uint32_t lode_code_find(const struct lode_code *code, uint64_t offset)
 	return low && offset < code->pieces[low - 1].end ? code->pieces[low - 1].function : LODE_NONE;
 }
 
-static uint32_t look_up(const struct lode_strings *texts, const uint32_t *names, size_t count,
-			const char *name)
+static uint32_t look_up(const struct lode_strings *texts, const uint32_t *names, size_t count, const char *name)
 {
 	uint32_t text = lode_strings_find(texts, name, strlen(name));
 

@@ -30,7 +30,7 @@
  * copy, step by step. Most of what a hit costs depends on that (hunt/meter/live/probe_cost.h measures it).
  */
 enum lode_probed_kind {
-	LODE_PROBED_PUSH,   /* pushes a register, or the frame record: how most functions begin */
+	LODE_PROBED_PUSH, /* pushes a register, or the frame record: how most functions begin */
 	LODE_PROBED_NOP,
 	LODE_PROBED_BRANCH, /* jumps and calls to a place in the code; on aarch64 also those by register, and adrp */
 	LODE_PROBED_RETURN,

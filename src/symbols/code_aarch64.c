@@ -21,8 +21,7 @@ static uint32_t word_at(const struct lode_code_run *run, size_t i)
 {
 	const unsigned char *bytes = run->bytes + 4 * i;
 
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-	       (uint32_t)bytes[3] << 24;
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
 static int matches(uint32_t word, uint32_t mask, uint32_t value)
@@ -83,7 +82,7 @@ static int comes_from_table(const struct lode_code_run *run, size_t i, unsigned 
 		if (!writes(word, number))
 			continue;
 		return matches(word, 0x7f000000, 0x0b000000) || /* add, of a register */
-		       matches(word, 0xffe00c00, 0xf8600800);	/* ldr, with an index */
+		       matches(word, 0xffe00c00, 0xf8600800);   /* ldr, with an index */
 	}
 	return 0;
 }
@@ -94,8 +93,8 @@ struct frame {
 	int restored; /* and is back, since the last branch */
 };
 
-static void take_indirect_jump(const struct lode_code_run *run, size_t i, uint32_t word,
-			       const struct frame *frame, struct lode_steps *steps)
+static void take_indirect_jump(const struct lode_code_run *run, size_t i, uint32_t word, const struct frame *frame,
+			       struct lode_steps *steps)
 {
 	uint64_t at = run->address + 4 * i;
 	int leaves = frame->restored || (!frame->stored && !comes_from_table(run, i, word >> 5 & 31));
@@ -131,7 +130,7 @@ static void take_register_branch(const struct lode_code_run *run, size_t i, uint
 static int is_register_branch(uint32_t word)
 {
 	return matches(word, 0xff9ffc1f, 0xd61f0000) || /* br, blr, ret */
-	       matches(word, 0xfe9ff800, 0xd61f0800);	/* braa, blraa, retaa, … */
+	       matches(word, 0xfe9ff800, 0xd61f0800);   /* braa, blraa, retaa, … */
 }
 
 static int is_outside(const struct lode_code_run *run, uint64_t target)
@@ -164,7 +163,7 @@ static int take_branch(const struct lode_code_run *run, size_t i, uint32_t word,
 
 void lode_code_decode_aarch64(const struct lode_code_run *run, struct lode_steps *steps)
 {
-	struct frame frame = {0, 0};
+	struct frame frame = { 0, 0 };
 
 	for (size_t i = 0; i < run->size / 4 && !steps->failed; i++) {
 		uint32_t word = word_at(run, i);
@@ -205,7 +204,7 @@ static int is_refused_hint(uint32_t word)
 /* As the kernel decides: it runs the instruction elsewhere, or imitates it. */
 int lode_code_can_probe_aarch64(const unsigned char *bytes, size_t size)
 {
-	struct lode_code_run run = {.bytes = bytes};
+	struct lode_code_run run = { .bytes = bytes };
 	uint32_t word;
 
 	if (size < 4)
@@ -215,9 +214,8 @@ int lode_code_can_probe_aarch64(const unsigned char *bytes, size_t size)
 		return !is_refused_hint(word);
 	return !matches(word, 0xff000000, 0xd4000000) && /* svc, brk, hlt */
 	       !matches(word, 0xfff00000, 0xd5100000) && /* msr */
-	       !matches(word, 0xfff8f01f, 0xd500401f) &&
-	       !matches(word, 0x3f800000, 0x08000000) && /* ldxr, stxr */
+	       !matches(word, 0xfff8f01f, 0xd500401f) && !matches(word, 0x3f800000, 0x08000000) && /* ldxr, stxr */
 	       !matches(word, 0x3b000000, 0x18000000) && /* ldr of a literal */
 	       !matches(word, 0xfe9ff800, 0xd61f0800) && /* braa, retaa */
-	       !matches(word, 0xffff0000, 0x00000000);	 /* udf */
+	       !matches(word, 0xffff0000, 0x00000000);   /* udf */
 }

@@ -9,8 +9,7 @@
 #include <string.h>
 
 /* What compilers append to a name; a number may follow. */
-static const char *const suffixes[] = {".part", ".cold",       ".constprop",
-				       ".isra", ".localalias", ".specialized"};
+static const char *const suffixes[] = { ".part", ".cold", ".constprop", ".isra", ".localalias", ".specialized" };
 
 static size_t without_number(const char *name, size_t length)
 {
@@ -73,8 +72,7 @@ static uint32_t find_symbol(const struct units *units, const char *name, size_t 
 	while ((i = lode_index_next(&units->index, hash, &probe)) != LODE_NONE) {
 		const struct lode_linker_symbol *symbol = &units->plan->symbols.items[i];
 
-		if (symbol->unit == unit &&
-		    lode_code_base_length(symbol->name, symbol->length, &cold) == length &&
+		if (symbol->unit == unit && lode_code_base_length(symbol->name, symbol->length, &cold) == length &&
 		    !memcmp(symbol->name, name, length))
 			return i;
 	}
@@ -138,11 +136,11 @@ static int walk_symbols(struct units *units, int clones, struct lode_code_kin *k
 
 int lode_code_join_clones(const struct lode_code_plan *plan, struct lode_code_kin *kin)
 {
-	struct units units = {.plan = plan};
+	struct units units = { .plan = plan };
 	int code;
 
 	for (uint32_t i = 0; i < plan->image.table.count; i++)
-		kin[i] = (struct lode_code_kin){i, 0};
+		kin[i] = (struct lode_code_kin){ i, 0 };
 	code = walk_symbols(&units, 0, kin);
 	if (code == 0)
 		code = walk_symbols(&units, 1, kin);

@@ -27,8 +27,7 @@ static int take_function(void *context, const struct lode_cfi_function *function
 	if (!begins_with_frame(function))
 		return 0;
 	piece = lode_code_plan_at(plan, function->start);
-	if (piece && piece->address == function->start &&
-	    plan->image.table.records[piece->record].name == LODE_NONE)
+	if (piece && piece->address == function->start && plan->image.table.records[piece->record].name == LODE_NONE)
 		piece->cold = 1;
 	return 0;
 }

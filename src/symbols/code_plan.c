@@ -32,7 +32,7 @@ static int open_files(struct lode_code_plan *plan, const char *path, struct lode
 /* The table, made as for any other look-up, but without a cache. */
 static int load_table(struct lode_code_plan *plan, const char *path)
 {
-	struct lode_symbols_options options = {.cache = ""};
+	struct lode_symbols_options options = { .cache = "" };
 	char no_id[1] = "";
 	char *own = lode_strdup(path);
 	int code = LODE_SYSTEM;
@@ -90,7 +90,7 @@ struct linkage {
 
 static void find_linkage(const struct lode_elf *elf, struct linkage *linkage)
 {
-	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	GElf_Shdr header;
 
 	memset(linkage, 0, sizeof(*linkage));

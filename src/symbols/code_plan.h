@@ -17,7 +17,7 @@ struct lode_linker_symbol {
 	uint64_t address;
 	const char *name; /* lives as long as the plan */
 	uint32_t length;  /* of the name, without its version */
-	uint32_t unit;	  /* the file it was compiled from; LODE_NONE: known to all */
+	uint32_t unit;    /* the file it was compiled from; LODE_NONE: known to all */
 };
 
 struct lode_linker_symbols {
@@ -33,7 +33,7 @@ struct lode_linker_symbols {
 	size_t mark_count;
 	size_t mark_capacity;
 	uint64_t budget; /* bytes of names that may still be taken */
-	int failed;	 /* memory ran out */
+	int failed;      /* memory ran out */
 };
 
 struct lode_plan_piece {
@@ -42,9 +42,9 @@ struct lode_plan_piece {
 	uint64_t address;  /* of the start */
 	uint32_t record;   /* of the table */
 	uint32_t function; /* or LODE_CODE_IMPORT | number; LODE_NONE: not known yet, or none */
-	uint8_t entry;	   /* callers enter here */
-	uint8_t stub;	   /* of the procedure linkage table: leads to the function, is no part of it */
-	uint8_t cold;	   /* without a name, and begins with a frame: a part of some function */
+	uint8_t entry;     /* callers enter here */
+	uint8_t stub;      /* of the procedure linkage table: leads to the function, is no part of it */
+	uint8_t cold;      /* without a name, and begins with a frame: a part of some function */
 };
 
 struct lode_code_plan {

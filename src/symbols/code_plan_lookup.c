@@ -45,8 +45,7 @@ struct lode_plan_piece *lode_code_plan_at(const struct lode_code_plan *plan, uin
 	if (i == plan->piece_count || plan->pieces[i].start > offset)
 		return NULL;
 	/* Bytes that are mapped twice are a piece at only one of their addresses. */
-	return plan->pieces[i].address == address - (offset - plan->pieces[i].start) ? &plan->pieces[i]
-										     : NULL;
+	return plan->pieces[i].address == address - (offset - plan->pieces[i].start) ? &plan->pieces[i] : NULL;
 }
 
 uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name)

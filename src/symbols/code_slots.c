@@ -15,8 +15,7 @@ static int fills_slot(const struct lode_elf *elf, const GElf_Rela *relocation)
 {
 	uint64_t type = GELF_R_TYPE(relocation->r_info);
 
-	return elf->header.e_machine == EM_X86_64 &&
-	       (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT);
+	return elf->header.e_machine == EM_X86_64 && (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT);
 }
 
 /* The import that a relocation names; LODE_NONE when it is no function, or memory ran out (then failed is
@@ -48,7 +47,7 @@ static void add_slot(struct lode_code_plan *plan, uint64_t address, uint32_t imp
 	if (lode_grow(&plan->slots, &plan->slot_capacity, plan->slot_count + 1, sizeof(*plan->slots)) < 0)
 		plan->symbols.failed = 1;
 	else
-		plan->slots[plan->slot_count++] = (struct lode_code_slot){address, import};
+		plan->slots[plan->slot_count++] = (struct lode_code_slot){ address, import };
 }
 
 static void read_section(struct lode_code_plan *plan, const char *name)
@@ -89,7 +88,7 @@ int lode_code_read_slots(struct lode_code_plan *plan)
 
 uint32_t lode_code_slot_import(const struct lode_code_plan *plan, uint64_t address)
 {
-	struct lode_code_slot wanted = {address, 0};
+	struct lode_code_slot wanted = { address, 0 };
 	const struct lode_code_slot *found = NULL;
 
 	if (plan->slot_count)

@@ -48,7 +48,7 @@ static uint64_t slot_value(const struct lode_code_plan *plan, uint64_t address)
 /* adrp and add, or adrp and ldr, into x0, before the first call. */
 static uint64_t start_aarch64(const struct lode_code_plan *plan, uint64_t entry)
 {
-	uint64_t registers[32] = {0};
+	uint64_t registers[32] = { 0 };
 
 	for (uint64_t at = entry; at < entry + 4 * START_WORDS; at += 4) {
 		uint32_t word = (uint32_t)number_at(plan, at, 4);

@@ -9,20 +9,20 @@
 #include "base/memory.h"
 
 enum lode_step_kind {
-	LODE_STEP_CALL,	  /* of `target` */
-	LODE_STEP_JUMP,	  /* to `target`, outside the piece */
+	LODE_STEP_CALL,   /* of `target` */
+	LODE_STEP_JUMP,   /* to `target`, outside the piece */
 	LODE_STEP_BRANCH, /* perhaps to `target`, outside the piece */
 	LODE_STEP_RETURN,
 	LODE_STEP_POINTER, /* calls through a pointer, or jumps through one and stays in the function */
 	LODE_STEP_LEAVE,   /* jumps through a pointer, for good */
-	LODE_STEP_SLOT,	   /* calls through the pointer at the address `target` */
+	LODE_STEP_SLOT,    /* calls through the pointer at the address `target` */
 	LODE_STEP_LEAVE_SLOT,
 	LODE_STEP_UNKNOWN, /* leaves where it cannot be probed, or is not understood */
 };
 
 struct lode_step {
 	enum lode_step_kind kind;
-	uint64_t at;	 /* address of the instruction */
+	uint64_t at;     /* address of the instruction */
 	uint64_t target; /* address */
 };
 
@@ -42,14 +42,13 @@ struct lode_code_run {
 	uint64_t piece_end;
 };
 
-static inline void lode_steps_add(struct lode_steps *steps, enum lode_step_kind kind, uint64_t at,
-				  uint64_t target)
+static inline void lode_steps_add(struct lode_steps *steps, enum lode_step_kind kind, uint64_t at, uint64_t target)
 {
 	if (lode_grow(&steps->items, &steps->capacity, steps->count + 1, sizeof(*steps->items)) < 0) {
 		steps->failed = 1;
 		return;
 	}
-	steps->items[steps->count++] = (struct lode_step){kind, at, target};
+	steps->items[steps->count++] = (struct lode_step){ kind, at, target };
 }
 
 /* Each appends the steps of a run. */

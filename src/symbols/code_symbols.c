@@ -20,7 +20,7 @@ struct reader {
 	const struct lode_elf *elf;
 	Elf_Data *data;
 	Elf_Data *versions; /* one for each symbol, or NULL */
-	size_t strings;	    /* section of the names */
+	size_t strings;     /* section of the names */
 	size_t count;
 	uint32_t unit;
 	int marks; /* $x and $d mean something */
@@ -62,16 +62,16 @@ static void add_symbol(struct lode_linker_symbols *symbols, uint64_t address, co
 		symbols->failed = 1;
 	else
 		symbols->items[symbols->count++] =
-			(struct lode_linker_symbol){address, name, (uint32_t)length, unit};
+			(struct lode_linker_symbol){ address, name, (uint32_t)length, unit };
 }
 
 static void add_mark(struct lode_linker_symbols *symbols, uint64_t address, int is_data)
 {
-	if (lode_grow(&symbols->marks, &symbols->mark_capacity, symbols->mark_count + 1,
-		      sizeof(*symbols->marks)) < 0)
+	if (lode_grow(&symbols->marks, &symbols->mark_capacity, symbols->mark_count + 1, sizeof(*symbols->marks)) <
+	    0)
 		symbols->failed = 1;
 	else
-		symbols->marks[symbols->mark_count++] = (struct lode_code_mark){address, is_data};
+		symbols->marks[symbols->mark_count++] = (struct lode_code_mark){ address, is_data };
 }
 
 static int is_mark(const char *name)
@@ -101,7 +101,7 @@ static void take_symbol(struct reader *reader, const GElf_Sym *symbol)
 
 static void read_symbols(struct lode_linker_symbols *symbols, const struct lode_elf *elf)
 {
-	struct reader reader = {.symbols = symbols};
+	struct reader reader = { .symbols = symbols };
 	GElf_Sym symbol;
 
 	if (open_table(&reader, elf, SHT_SYMTAB) < 0)
@@ -123,7 +123,7 @@ static int is_old_version(const struct reader *reader, size_t i)
 
 static void read_exports(struct lode_linker_symbols *symbols, const struct lode_elf *elf, int old)
 {
-	struct reader reader = {.symbols = symbols};
+	struct reader reader = { .symbols = symbols };
 	Elf_Scn *section;
 	GElf_Shdr header;
 	GElf_Sym symbol;

@@ -165,8 +165,7 @@ static enum lode_step_kind jump_kind(const struct instruction *instruction, cons
 }
 
 /* call and jmp through a register or memory; other things with this opcode are none. */
-static int take_indirect(const struct instruction *instruction, const struct frame *frame,
-			 struct lode_steps *steps)
+static int take_indirect(const struct instruction *instruction, const struct frame *frame, struct lode_steps *steps)
 {
 	unsigned modrm = instruction->left >= 2 ? instruction->opcode[1] : 0;
 
@@ -204,8 +203,7 @@ static enum lode_step_kind relative_kind(const struct instruction *instruction, 
 
 /* Returns whether it was a branch of any kind. */
 static int take_branch(struct disassembler *disassembler, const struct lode_code_run *run,
-		       const struct instruction *instruction, const struct frame *frame,
-		       struct lode_steps *steps)
+		       const struct instruction *instruction, const struct frame *frame, struct lode_steps *steps)
 {
 	unsigned opcode = instruction->opcode[0];
 	enum lode_step_kind kind;
@@ -232,11 +230,11 @@ static int walk(struct disassembler *disassembler, const struct lode_code_run *r
 {
 	const uint8_t *bytes = run->bytes;
 	uint64_t address = run->address;
-	struct frame frame = {0, 0, 0};
+	struct frame frame = { 0, 0, 0 };
 	size_t size = run->size;
 
 	while (size && !steps->failed) {
-		struct instruction instruction = {.at = address, .bytes = bytes};
+		struct instruction instruction = { .at = address, .bytes = bytes };
 
 		if (!cs_disasm_iter(disassembler->handle, &bytes, &size, &address, disassembler->instruction))
 			return 0;
@@ -259,8 +257,7 @@ void lode_code_decode_x86_64(void *opened, const struct lode_code_run *run, stru
 	struct disassembler *disassembler = opened;
 	size_t before = steps->count;
 
-	if (lode_grow(&disassembler->marks, &disassembler->capacity, run->size,
-		      sizeof(*disassembler->marks)) < 0) {
+	if (lode_grow(&disassembler->marks, &disassembler->capacity, run->size, sizeof(*disassembler->marks)) < 0) {
 		steps->failed = 1;
 		return;
 	}

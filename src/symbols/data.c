@@ -38,8 +38,7 @@ int lode_data_address(const struct lode_elf *elf, uint64_t offset, int writable,
 		/* One page of the file can be the end of the code and the beginning of the data. */
 		fits = ((header.p_flags & PF_W) != 0) == (writable != 0) ? 2 : 1;
 		if (fits > found) {
-			*address =
-				header.p_vaddr + (offset - header.p_offset); /* wraps around as it should */
+			*address = header.p_vaddr + (offset - header.p_offset); /* wraps around as it should */
 			found = fits;
 		}
 	}

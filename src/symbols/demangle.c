@@ -42,7 +42,7 @@ static void take_piece(const char *text, size_t length, void *context)
 /* Appends the unfolded `name`; 0 when there is none, with the buffer as before. */
 static int unfold(const char *name, struct lode_buffer *buffer)
 {
-	struct unfolding unfolding = {.buffer = buffer, .start = buffer->size};
+	struct unfolding unfolding = { .buffer = buffer, .start = buffer->size };
 	int options = DMGL_NO_OPTS;
 
 	if (setjmp(unfolding.stop) == 0) {

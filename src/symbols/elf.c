@@ -84,16 +84,14 @@ int lode_elf_has_symtab(const struct lode_elf *elf)
 	GElf_Shdr header;
 
 	/* The first symbol is always the empty one. */
-	return section_of_type(elf, SHT_SYMTAB, &header) && header.sh_entsize &&
-	       header.sh_size > header.sh_entsize;
+	return section_of_type(elf, SHT_SYMTAB, &header) && header.sh_entsize && header.sh_size > header.sh_entsize;
 }
 
 int lode_elf_has_dwarf(const struct lode_elf *elf)
 {
 	GElf_Shdr header;
 
-	return (lode_elf_section(elf, ".debug_info", &header) ||
-		lode_elf_section(elf, ".zdebug_info", &header)) &&
+	return (lode_elf_section(elf, ".debug_info", &header) || lode_elf_section(elf, ".zdebug_info", &header)) &&
 	       header.sh_type != SHT_NOBITS;
 }
 
@@ -111,8 +109,8 @@ void lode_elf_read_loads(const struct lode_elf *elf, int guess, struct lode_tabl
 
 		if (!gelf_getphdr(elf->elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
-		load = (struct lode_load){header.p_offset, header.p_filesz, header.p_vaddr,
-					  (header.p_flags & PF_X) != 0};
+		load = (struct lode_load){ header.p_offset, header.p_filesz, header.p_vaddr,
+					   (header.p_flags & PF_X) != 0 };
 		if (!seen++)
 			first = header.p_vaddr - header.p_offset;
 		/*
@@ -236,8 +234,7 @@ static int is_function(const struct symbol_table *table, const GElf_Sym *symbol,
 	}
 }
 
-static void take_symbol(const struct symbol_table *table, const GElf_Sym *symbol,
-			struct lode_elf_symbols *symbols)
+static void take_symbol(const struct symbol_table *table, const GElf_Sym *symbol, struct lode_elf_symbols *symbols)
 {
 	const struct section *section = NULL;
 	struct lode_elf_symbol found;
@@ -285,7 +282,7 @@ static int read_table(const struct lode_elf *elf, uint32_t type, struct lode_tab
 static void read_minidebug(const struct lode_elf *elf, struct lode_table_builder *builder,
 			   struct lode_elf_symbols *symbols)
 {
-	struct lode_buffer bytes = {0};
+	struct lode_buffer bytes = { 0 };
 	struct lode_elf inner;
 	int code = lode_elf_unpack_minidebug(elf, &bytes);
 
@@ -301,7 +298,7 @@ static void read_minidebug(const struct lode_elf *elf, struct lode_table_builder
 int lode_elf_read_symbols(const struct lode_elf *elf, const struct lode_elf *binary,
 			  struct lode_table_builder *builder)
 {
-	struct lode_elf_symbols symbols = {0};
+	struct lode_elf_symbols symbols = { 0 };
 	int code = LODE_SYSTEM;
 
 	if (lode_elf_has_symtab(elf)) {
@@ -339,9 +336,8 @@ int lode_elf_exports(const struct lode_elf *elf, const char *name)
 	if (!count || !has_string(elf, header.sh_link, name))
 		return 0;
 	for (size_t i = 1; i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, &symbol); i++) {
-		const char *own = symbol.st_shndx == SHN_UNDEF
-					  ? NULL
-					  : elf_strptr(elf->elf, header.sh_link, symbol.st_name);
+		const char *own =
+			symbol.st_shndx == SHN_UNDEF ? NULL : elf_strptr(elf->elf, header.sh_link, symbol.st_name);
 
 		if (own && strcmp(own, name) == 0)
 			return 1;

@@ -62,9 +62,9 @@ struct lode_elf_symbol {
 	uint64_t start;
 	uint64_t end;
 	uint64_t section_end; /* where a symbol without a size must end */
-	uint32_t name;	      /* offset in the builder's strings */
+	uint32_t name;        /* offset in the builder's strings */
 	uint8_t binding;      /* STB_… */
-	uint8_t type;	      /* STT_… */
+	uint8_t type;         /* STT_… */
 };
 
 struct lode_elf_symbols {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define INSTRUCTIONS_LIMIT 2048
-#define FRAME_LIMIT	   (1 << 20) /* no function has so large a frame */
+#define FRAME_LIMIT        (1 << 20) /* no function has so large a frame */
 
 /* Bytes between stack pointer and CFA; how far below the CFA the frame record is, 0 when it is not saved. */
 struct frame {
@@ -31,10 +31,10 @@ static int64_t signed_field(uint32_t instruction, unsigned low, unsigned bits)
 	return (int64_t)((uint64_t)instruction << (64 - low - bits)) >> (64 - bits);
 }
 
-#define RT(instruction)	 ((instruction) & 31)
-#define RN(instruction)	 ((instruction) >> 5 & 31)
+#define RT(instruction)  ((instruction)&31)
+#define RN(instruction)  ((instruction) >> 5 & 31)
 #define RT2(instruction) ((instruction) >> 10 & 31)
-#define SP		 31
+#define SP               31
 
 static int is_record(uint32_t instruction)
 {

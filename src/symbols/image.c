@@ -157,7 +157,7 @@ static int is_plain(const char *raw)
 void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,
 			    struct lode_buffer *best)
 {
-	struct lode_buffer other = {0};
+	struct lode_buffer other = { 0 };
 
 	lode_demangle(lode_table_text(table, table->records[i].name), demangle, best);
 	lode_buffer_byte(best, '\0');
@@ -186,12 +186,12 @@ void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t
  * The readable name of record `i`. When memory runs out it is the linker's name,
  * which is not wrong, only harder to read; it is not remembered.
  */
-static const char *readable_name(struct lode_image *image, const struct lode_table *table,
-				 lode_atomic_name *slots, uint32_t i, uint32_t rivals)
+static const char *readable_name(struct lode_image *image, const struct lode_table *table, lode_atomic_name *slots,
+				 uint32_t i, uint32_t rivals)
 {
 	const char *raw = lode_table_text(table, table->records[i].name);
 	const char *name = atomic_load_explicit(&slots[i], memory_order_acquire);
-	struct lode_buffer text = {0};
+	struct lode_buffer text = { 0 };
 
 	if (name || !raw)
 		return name;
@@ -271,7 +271,7 @@ int lode_image_find(struct lode_image *image, uint64_t address, struct lode_symb
 	const struct lode_table_record *record;
 	uint32_t i;
 
-	*symbol = (struct lode_symbol){.start = address};
+	*symbol = (struct lode_symbol){ .start = address };
 	lode_image_load(image);
 	i = lode_table_find(&image->table, address - image->shift);
 	if (i == LODE_NONE)

@@ -27,12 +27,12 @@ enum lode_image_kind {
 
 /* Where the symbols of an image came from; kept in the cache beside them. */
 struct lode_origin {
-	char *identity;	 /* every file that was looked at, with size and time of change */
-	char *build_id;	 /* of the binary that was found, "" */
-	char *binary;	 /* path of the binary itself, "" when it was not found */
-	char *debug;	 /* path of the file with the symbols or the DWARF, "" if it is the binary */
+	char *identity;  /* every file that was looked at, with size and time of change */
+	char *build_id;  /* of the binary that was found, "" */
+	char *binary;    /* path of the binary itself, "" when it was not found */
+	char *debug;     /* path of the file with the symbols or the DWARF, "" if it is the binary */
 	char *debuglink; /* file name that the binary asks for, "" */
-	char *fetched;	 /* identity of a file that debuginfod fetched, "" */
+	char *fetched;   /* identity of a file that debuginfod fetched, "" */
 };
 
 /* Names of records as they were first asked for. */
@@ -41,9 +41,9 @@ typedef _Atomic(const char *) lode_atomic_name;
 struct lode_image {
 	enum lode_image_kind kind;
 	const struct lode_symbols_options *options; /* the symbolizer's */
-	const char *cache;			    /* cache folder, "" for none */
-	char *build_id;				    /* hexadecimal, "" */
-	char **paths;				    /* as recordings saw it; at least one */
+	const char *cache;                          /* cache folder, "" for none */
+	char *build_id;                             /* hexadecimal, "" */
+	char **paths;                               /* as recordings saw it; at least one */
 	size_t path_count;
 	size_t path_capacity;
 	char *reference_name; /* kernel */
@@ -53,12 +53,12 @@ struct lode_image {
 	atomic_int loaded;
 	struct lode_table table;
 	lode_atomic_name *names; /* one for each record */
-	struct lode_arena text;	 /* of the names; under the lock */
+	struct lode_arena text;  /* of the names; under the lock */
 	struct lode_origin origin;
 	size_t symbols; /* records with a name, rivals included */
 	int demangle;
-	uint64_t shift;	  /* kernel: run-time address minus the table's */
-	int core_only;	  /* kernel: modules are at other addresses by now */
+	uint64_t shift;   /* kernel: run-time address minus the table's */
+	int core_only;    /* kernel: modules are at other addresses by now */
 	int from_vmlinux; /* kernel: the table is a binary's, without modules */
 
 	atomic_int inlines_loaded;

@@ -45,8 +45,8 @@ struct pass {
 	size_t known_count;
 	size_t known_capacity;
 	struct lode_index texts; /* names by content: one function has an entry in many units */
-	uint64_t left;		 /* entries that may still be visited */
-	uint64_t text_left;	 /* bytes that names may still take */
+	uint64_t left;           /* entries that may still be visited */
+	uint64_t text_left;      /* bytes that names may still take */
 	uint64_t too_deep;
 	int skip_types; /* C and C++: no code inside types */
 	struct level *stack;
@@ -118,7 +118,7 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 		pass->builder.failed = 1;
 		return offset;
 	}
-	pass->known[pass->known_count++] = (struct function){entry, offset};
+	pass->known[pass->known_count++] = (struct function){ entry, offset };
 	return offset;
 }
 
@@ -188,8 +188,7 @@ static size_t enter(struct pass *pass, size_t depth, uint32_t around)
 {
 	Dwarf_Die child;
 
-	if (!may_hold_calls(pass, &pass->stack[depth].die) ||
-	    dwarf_child(&pass->stack[depth].die, &child) != 0)
+	if (!may_hold_calls(pass, &pass->stack[depth].die) || dwarf_child(&pass->stack[depth].die, &child) != 0)
 		return depth;
 	if (depth + 1 >= DEPTH_LIMIT) {
 		pass->too_deep++;
@@ -197,7 +196,7 @@ static size_t enter(struct pass *pass, size_t depth, uint32_t around)
 	}
 	if (make_level(pass, depth + 1) < 0)
 		return depth;
-	pass->stack[depth + 1] = (struct level){child, around};
+	pass->stack[depth + 1] = (struct level){ child, around };
 	return depth + 1;
 }
 
@@ -221,7 +220,7 @@ static void walk(struct pass *pass, const Dwarf_Die *root)
 
 	if (make_level(pass, 0) < 0)
 		return;
-	pass->stack[0] = (struct level){*root, LODE_NONE};
+	pass->stack[0] = (struct level){ *root, LODE_NONE };
 	depth = enter(pass, 0, LODE_NONE);
 	while (depth && pass->left && !pass->builder.failed) {
 		struct level *level = &pass->stack[depth];
@@ -298,7 +297,7 @@ static uint64_t dwarf_size(const struct lode_elf *elf)
 
 static int read_inlines(struct lode_image *image, const char *file, struct lode_table *table)
 {
-	struct pass pass = {.symbols = &image->table};
+	struct pass pass = { .symbols = &image->table };
 	struct lode_elf elf;
 	Dwarf *dwarf;
 	int code;

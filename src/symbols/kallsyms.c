@@ -94,7 +94,7 @@ static void note_reference(struct lode_kallsyms *kallsyms, const char *name, siz
 static int take_line(struct lode_table_builder *builder, struct lines *lines, const char *at, const char *end,
 		     struct lode_kallsyms *kallsyms)
 {
-	struct line line = {.name = LODE_NONE, .module = LODE_NONE};
+	struct line line = { .name = LODE_NONE, .module = LODE_NONE };
 	size_t length;
 	char type;
 
@@ -153,8 +153,7 @@ static void add_address(struct lode_table_builder *builder, const struct lines *
 	lode_table_add(builder, line->address, end, line->name, line->module);
 }
 
-static void add_functions(struct lode_table_builder *builder, const struct lines *lines,
-			  const uint32_t *order)
+static void add_functions(struct lode_table_builder *builder, const struct lines *lines, const uint32_t *order)
 {
 	for (size_t first = 0, stop; first < lines->count; first = stop) {
 		uint64_t address = lines->items[order[first]].address;
@@ -188,7 +187,7 @@ int lode_image_parse_kallsyms(struct lode_table_builder *builder, const char *by
 			      struct lode_kallsyms *kallsyms)
 {
 	const char *end = bytes + size;
-	struct lines lines = {0};
+	struct lines lines = { 0 };
 	int code;
 
 	memset(kallsyms, 0, sizeof(*kallsyms));

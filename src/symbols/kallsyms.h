@@ -7,10 +7,10 @@
 #include "symbols/table.h"
 
 struct lode_kallsyms {
-	uint64_t text;	  /* address of _text, 0 when it is not there */
-	uint64_t stext;	  /* of _stext */
+	uint64_t text;    /* address of _text, 0 when it is not there */
+	uint64_t stext;   /* of _stext */
 	uint64_t hidden;  /* lines whose address is 0 */
-	uint64_t shown;	  /* lines whose address is not */
+	uint64_t shown;   /* lines whose address is not */
 	uint64_t skipped; /* lines that were not understood */
 };
 

@@ -31,8 +31,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LIVE_KALLSYMS	  "/proc/kallsyms"
-#define KALLSYMS_LIMIT	  (1ul << 30)
+#define LIVE_KALLSYMS     "/proc/kallsyms"
+#define KALLSYMS_LIMIT    (1ul << 30)
 #define BPF_PROGRAM_LIMIT 65536
 
 /* ---- what runs here ---- */
@@ -59,7 +59,7 @@ static void build_id_of_notes(struct lode_cursor *notes, char text[LODE_BUILD_ID
 
 static void running_build_id(char text[LODE_BUILD_ID_TEXT])
 {
-	struct lode_buffer bytes = {0};
+	struct lode_buffer bytes = { 0 };
 	struct lode_cursor notes;
 
 	text[0] = '\0';
@@ -90,7 +90,7 @@ static int add_bpf_programs(struct lode_buffer *buffer)
 /* What changes whenever /proc/kallsyms may. "" when that is not known, NULL when memory ran out. */
 static char *running_identity(void)
 {
-	struct lode_buffer boot = {0}, parts = {0};
+	struct lode_buffer boot = { 0 }, parts = { 0 };
 	char *identity = NULL;
 	int known;
 
@@ -110,24 +110,22 @@ static char *running_identity(void)
 
 /* ---- kallsyms ---- */
 
-static void note_kallsyms(const struct lode_image *image, const char *path,
-			  const struct lode_kallsyms *kallsyms)
+static void note_kallsyms(const struct lode_image *image, const char *path, const struct lode_kallsyms *kallsyms)
 {
 	if (kallsyms->hidden && !kallsyms->shown)
-		lode_notes_add(
-			image->options->notes, 1,
-			"kernel addresses hidden in kallsyms: run as root or with CAP_SYSLOG, or set "
-			"kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1",
-			path);
+		lode_notes_add(image->options->notes, 1,
+			       "kernel addresses hidden in kallsyms: run as root or with CAP_SYSLOG, or set "
+			       "kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1",
+			       path);
 	lode_notes_add(image->options->notes, kallsyms->skipped, "lines of kallsyms not understood", path);
 }
 
 static int read_kallsyms(struct lode_image *image, const char *path, struct lode_cached *cached)
 {
-	struct lode_table_builder builder = {0};
-	struct lode_kallsyms kallsyms = {0};
-	struct lode_buffer bytes = {0};
-	struct lode_error error = {""};
+	struct lode_table_builder builder = { 0 };
+	struct lode_kallsyms kallsyms = { 0 };
+	struct lode_buffer bytes = { 0 };
+	struct lode_error error = { "" };
 	int code = LODE_BAD_INPUT;
 
 	if (lode_image_read_file(path, KALLSYMS_LIMIT, &bytes, &error) == 0)
@@ -169,8 +167,8 @@ static void undo_randomisation(struct lode_image *image, const uint64_t extra[2]
 static int load_kallsyms(struct lode_image *image, const char *path, char *identity)
 {
 	char *file = NULL;
-	struct lode_cached cached = {0};
-	struct lode_error error = {""};
+	struct lode_cached cached = { 0 };
+	struct lode_error error = { "" };
 	int code = LODE_BAD_INPUT;
 
 	if (identity && *identity && image->cache[0])
@@ -186,8 +184,8 @@ static int load_kallsyms(struct lode_image *image, const char *path, char *ident
 		if (code == 0 && file && cached.table.count) {
 			cached.origin.identity = identity;
 			if (lode_cache_write(file, &cached, &error) < 0)
-				lode_notes_add(image->options->notes, 1,
-					       "symbol tables that could not be cached", error.text);
+				lode_notes_add(image->options->notes, 1, "symbol tables that could not be cached",
+					       error.text);
 			cached.origin.identity = NULL;
 		}
 	}
@@ -217,8 +215,8 @@ static int load_kallsyms_file(struct lode_image *image, const char *path)
 
 static int add_path(struct lode_image *image, char *path)
 {
-	if (!path || lode_grow(&image->paths, &image->path_capacity, image->path_count + 1,
-			       sizeof(*image->paths)) < 0) {
+	if (!path ||
+	    lode_grow(&image->paths, &image->path_capacity, image->path_count + 1, sizeof(*image->paths)) < 0) {
 		lode_free(path);
 		return LODE_SYSTEM;
 	}

@@ -31,9 +31,8 @@ static int starts_with(const struct linkage *linkage, size_t at, const uint8_t *
 	return at <= linkage->size && size <= linkage->size - at && !memcmp(linkage->code + at, bytes, size);
 }
 
-#define ADD(linkage, ...)                                                                                    \
-	add(linkage, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
-#define STARTS_WITH(linkage, at, ...)                                                                        \
+#define ADD(linkage, ...) add(linkage, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define STARTS_WITH(linkage, at, ...)                                                                             \
 	starts_with(linkage, at, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* ---- aarch64 ---- */
@@ -86,8 +85,8 @@ static int describe_x86_64(struct linkage *linkage)
 		ADD(linkage, DW_CFA_def_cfa_offset, 8);
 	}
 	if (from < 16)
-		ADD(linkage, DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and,
-		    DW_OP_lit0 + from, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus);
+		ADD(linkage, DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15,
+		    DW_OP_and, DW_OP_lit0 + from, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus);
 	return 1;
 }
 

@@ -32,8 +32,8 @@ static int find_offset(const struct lode_elf *elf, uint64_t address, uint64_t *o
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr part;
 
-		if (!gelf_getphdr(elf->elf, (int)i, &part) || part.p_type != PT_LOAD ||
-		    address < part.p_vaddr || address - part.p_vaddr >= part.p_filesz)
+		if (!gelf_getphdr(elf->elf, (int)i, &part) || part.p_type != PT_LOAD || address < part.p_vaddr ||
+		    address - part.p_vaddr >= part.p_filesz)
 			continue;
 		*offset = address - part.p_vaddr + part.p_offset;
 		return 1;
@@ -56,7 +56,7 @@ static int take_mark(struct reading *reading, struct lode_cursor *body)
 {
 	uint64_t address = lode_cursor_u64(body), base = lode_cursor_u64(body);
 	struct lode_marks *marks = reading->marks;
-	struct lode_mark mark = {0};
+	struct lode_mark mark = { 0 };
 	const char *provider, *name;
 	size_t length;
 
@@ -96,7 +96,7 @@ static int take_notes(struct reading *reading, Elf_Data *data)
 
 int lode_marks_read(struct lode_marks *marks, const char *path)
 {
-	struct reading reading = {.marks = marks};
+	struct reading reading = { .marks = marks };
 	GElf_Shdr notes, base;
 	struct lode_elf elf;
 	Elf_Scn *section;

@@ -13,7 +13,7 @@
 struct lode_mark {
 	const char *name;
 	uint64_t offset; /* in the file */
-	int end;	 /* else it begins */
+	int end;         /* else it begins */
 };
 
 struct lode_marks {

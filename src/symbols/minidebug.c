@@ -9,9 +9,9 @@
 
 #include <lzma.h>
 
-#define MINIDEBUG_LIMIT	 (64u << 20)
+#define MINIDEBUG_LIMIT  (64u << 20)
 #define MINIDEBUG_MEMORY (64u << 20)
-#define MINIDEBUG_STEP	 (256u << 10)
+#define MINIDEBUG_STEP   (256u << 10)
 
 /* Everything the stream gives, into `bytes`. */
 static int unpack(lzma_stream *stream, struct lode_buffer *bytes)

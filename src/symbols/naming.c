@@ -282,8 +282,8 @@ static int move_events(struct work *work, struct lode_events *from, struct lode_
 	return 0;
 }
 
-int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer,
-		      struct lode_stream *named, struct lode_naming *naming)
+int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer, struct lode_stream *named,
+		      struct lode_naming *naming)
 {
 	struct work work = {
 		.stream = stream,

@@ -28,7 +28,7 @@ struct lode_naming {
  * Fills `named` (empty, over an empty dictionary of its own) with what `stream`
  * holds, whose events it takes over. Returns 0 or LODE_SYSTEM.
  */
-int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer,
-		      struct lode_stream *named, struct lode_naming *naming);
+int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer, struct lode_stream *named,
+		      struct lode_naming *naming);
 
 #endif

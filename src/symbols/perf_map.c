@@ -64,8 +64,7 @@ static int take_line(struct lode_table_builder *builder, const char *line, const
 	return 1;
 }
 
-int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *bytes, size_t size,
-			      uint64_t *skipped)
+int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *bytes, size_t size, uint64_t *skipped)
 {
 	const char *end = bytes + size;
 
@@ -85,16 +84,16 @@ int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *by
 
 int lode_image_load_perf_map(struct lode_image *image)
 {
-	struct lode_table_builder builder = {0};
-	struct lode_buffer bytes = {0};
+	struct lode_table_builder builder = { 0 };
+	struct lode_buffer bytes = { 0 };
 	const char *path = image->paths[0];
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	uint64_t skipped = 0;
 	int code = lode_image_read_file(path, PERF_MAP_LIMIT, &bytes, &error);
 
 	if (code < 0) {
-		lode_notes_add(image->options->notes, 1,
-			       "perf maps not read: code made at run time has no names", error.text);
+		lode_notes_add(image->options->notes, 1, "perf maps not read: code made at run time has no names",
+			       error.text);
 		code = LODE_BAD_INPUT;
 	}
 	if (code == 0)

@@ -19,8 +19,8 @@ struct layout {
 };
 
 static const struct layout layouts[] = {
-	{EM_AARCH64, 32, 16}, {EM_386, 16, 16},	 {EM_ARM, 20, 12},
-	{EM_RISCV, 32, 16},   {EM_S390, 32, 32}, {EM_LOONGARCH, 32, 16},
+	{ EM_AARCH64, 32, 16 }, { EM_386, 16, 16 },  { EM_ARM, 20, 12 },
+	{ EM_RISCV, 32, 16 },   { EM_S390, 32, 32 }, { EM_LOONGARCH, 32, 16 },
 };
 
 struct plt {
@@ -71,7 +71,7 @@ void lode_elf_read_plt(const struct lode_elf *elf, struct lode_table_builder *bu
 		       struct lode_elf_symbols *symbols)
 {
 	size_t limit = builder->strings.size + LODE_PLT_NAMES_LIMIT;
-	struct plt plt = {0};
+	struct plt plt = { 0 };
 	GElf_Rela relocation;
 
 	if (elf->header.e_machine == EM_X86_64) {

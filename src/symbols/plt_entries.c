@@ -33,7 +33,7 @@ int lode_relocations_read(const struct lode_relocations *relocations, size_t i, 
 		return gelf_getrela(relocations->data, (int)i, relocation) != NULL;
 	if (!gelf_getrel(relocations->data, (int)i, &plain))
 		return 0;
-	*relocation = (GElf_Rela){plain.r_offset, plain.r_info, 0};
+	*relocation = (GElf_Rela){ plain.r_offset, plain.r_info, 0 };
 	return 1;
 }
 
@@ -51,8 +51,7 @@ uint32_t lode_plt_name(const struct lode_elf *elf, const struct lode_relocations
 	if (target && *target)
 		length = snprintf(text, sizeof(text), "%s@plt", target);
 	else
-		length = snprintf(text, sizeof(text), "*ABS*+0x%llx@plt",
-				  (unsigned long long)relocation->r_addend);
+		length = snprintf(text, sizeof(text), "*ABS*+0x%llx@plt", (unsigned long long)relocation->r_addend);
 	if (length < 0 || (size_t)length >= sizeof(text))
 		return LODE_NONE;
 	return lode_table_name(builder, text, (size_t)length);

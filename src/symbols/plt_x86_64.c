@@ -96,7 +96,7 @@ static uint32_t find_slot(const struct slots *slots, uint64_t address)
  */
 static int read_jump(const unsigned char *code, size_t size, uint64_t address, uint64_t *slot)
 {
-	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	size_t at = 0;
 	int32_t distance;
 
@@ -129,7 +129,7 @@ static uint32_t name_of_slot(const struct lode_elf *elf, const struct slots *slo
 static void read_table(const struct lode_elf *elf, const char *name, const struct slots *slots, size_t limit,
 		       struct lode_table_builder *builder, struct lode_elf_symbols *symbols)
 {
-	GElf_Shdr header = {0};
+	GElf_Shdr header = { 0 };
 	Elf_Scn *section = lode_elf_section(elf, name, &header);
 	Elf_Data *data = section && header.sh_type != SHT_NOBITS ? elf_rawdata(section, NULL) : NULL;
 	size_t entry = strcmp(name, ".plt.got") == 0 && header.sh_entsize != 16 ? 8 : 16;
@@ -150,9 +150,9 @@ static void read_table(const struct lode_elf *elf, const char *name, const struc
 void lode_plt_read_x86_64(const struct lode_elf *elf, struct lode_table_builder *builder,
 			  struct lode_elf_symbols *symbols)
 {
-	static const char *const tables[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
+	static const char *const tables[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
 	size_t limit = builder->strings.size + LODE_PLT_NAMES_LIMIT;
-	struct slots slots = {0};
+	struct slots slots = { 0 };
 
 	read_slots(elf, ".rela.plt", 0, &slots);
 	read_slots(elf, ".rela.dyn", FROM_DYNAMIC, &slots);

@@ -79,10 +79,9 @@ static int choice_can_wait(const struct lode_elf_symbol *group, size_t count, co
 }
 
 /* The winner by name, demangled where it must be; the builder is marked when memory ran out. */
-static size_t choose_by_name(const struct lode_elf_symbol *group, size_t count,
-			     struct lode_table_builder *builder)
+static size_t choose_by_name(const struct lode_elf_symbol *group, size_t count, struct lode_table_builder *builder)
 {
-	struct lode_buffer names[2] = {{0}};
+	struct lode_buffer names[2] = { { 0 } };
 	const char *strings = builder->strings.bytes;
 	size_t winner = 0;
 

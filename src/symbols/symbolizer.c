@@ -103,7 +103,7 @@ void lode_symbolizer_destroy(struct lode_symbolizer *symbolizer)
 struct wanted {
 	enum lode_image_kind kind;
 	const char *path;
-	const char *build_id;	    /* "" when unknown */
+	const char *build_id;       /* "" when unknown */
 	const char *reference_name; /* kernel */
 	uint64_t reference;
 };
@@ -154,8 +154,8 @@ static int is_same(const struct lode_image *image, const struct wanted *wanted)
 	if (image->kind != wanted->kind || strcmp(image->build_id, wanted->build_id) != 0)
 		return 0;
 	/* A kernel's list, and where it was started, are part of what it is. */
-	if (image->kind == LODE_IMAGE_KERNEL && (image->reference != wanted->reference ||
-						 strcmp(image->reference_name, wanted->reference_name) != 0))
+	if (image->kind == LODE_IMAGE_KERNEL &&
+	    (image->reference != wanted->reference || strcmp(image->reference_name, wanted->reference_name) != 0))
 		return 0;
 	/* A binary with a build-id may be in several places. */
 	return (wanted->build_id[0] && image->kind != LODE_IMAGE_KERNEL) ||
@@ -183,8 +183,7 @@ static void learn_path(struct lode_image *image, const char *path)
 	pthread_mutex_unlock(&image->lock);
 }
 
-static struct lode_image *add_image(struct lode_symbolizer *symbolizer, struct lode_image *image,
-				    uint64_t hash)
+static struct lode_image *add_image(struct lode_symbolizer *symbolizer, struct lode_image *image, uint64_t hash)
 {
 	if (!image)
 		return NULL;
@@ -235,23 +234,21 @@ static struct lode_image *get(struct lode_symbolizer *symbolizer, struct wanted 
 struct lode_image *lode_symbolizer_binary(struct lode_symbolizer *symbolizer, const char *path,
 					  const char *build_id)
 {
-	return get(symbolizer, (struct wanted){LODE_IMAGE_BINARY, path, build_id, NULL, 0});
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_BINARY, path, build_id, NULL, 0 });
 }
 
 struct lode_image *lode_symbolizer_vdso(struct lode_symbolizer *symbolizer, const char *build_id)
 {
-	return get(symbolizer, (struct wanted){LODE_IMAGE_VDSO, "[vdso]", build_id, NULL, 0});
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_VDSO, "[vdso]", build_id, NULL, 0 });
 }
 
 struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path)
 {
-	return get(symbolizer, (struct wanted){LODE_IMAGE_PERF_MAP, path, NULL, NULL, 0});
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_PERF_MAP, path, NULL, NULL, 0 });
 }
 
 struct lode_image *lode_symbolizer_kernel(struct lode_symbolizer *symbolizer, const char *build_id,
-					  const char *kallsyms, const char *reference_name,
-					  uint64_t reference)
+					  const char *kallsyms, const char *reference_name, uint64_t reference)
 {
-	return get(symbolizer,
-		   (struct wanted){LODE_IMAGE_KERNEL, kallsyms, build_id, reference_name, reference});
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_KERNEL, kallsyms, build_id, reference_name, reference });
 }

@@ -38,16 +38,14 @@ uint32_t lode_table_name(struct lode_table_builder *builder, const char *text, s
 	return (uint32_t)offset;
 }
 
-void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t end, uint32_t name,
-		    uint32_t link)
+void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t end, uint32_t name, uint32_t link)
 {
 	if (builder->failed || builder->count >= LODE_TABLE_LIMIT ||
-	    lode_grow(&builder->records, &builder->capacity, builder->count + 1, sizeof(*builder->records)) <
-		    0) {
+	    lode_grow(&builder->records, &builder->capacity, builder->count + 1, sizeof(*builder->records)) < 0) {
 		builder->failed = 1;
 		return;
 	}
-	builder->records[builder->count++] = (struct lode_table_record){start, end, name, link};
+	builder->records[builder->count++] = (struct lode_table_record){ start, end, name, link };
 }
 
 void lode_table_add_load(struct lode_table_builder *builder, const struct lode_load *load)
@@ -60,8 +58,8 @@ void lode_table_add_load(struct lode_table_builder *builder, const struct lode_l
 }
 
 /* One pass: stable by byte `shift` of the keys, from `from` to `to`. */
-static void sort_by_byte(const uint64_t *keys, size_t count, unsigned shift, size_t *places,
-			 const uint32_t *from, uint32_t *to)
+static void sort_by_byte(const uint64_t *keys, size_t count, unsigned shift, size_t *places, const uint32_t *from,
+			 uint32_t *to)
 {
 	size_t next = 0;
 
@@ -85,7 +83,7 @@ static int ascending(const uint64_t *keys, size_t count)
 
 int lode_table_sort(const uint64_t *keys, size_t count, uint32_t *order)
 {
-	size_t places[8][256] = {0};
+	size_t places[8][256] = { 0 };
 	uint32_t *from = order, *to, *spare;
 
 	for (size_t i = 0; i < count; i++)
@@ -209,7 +207,7 @@ static int make_segments(const struct lode_table_builder *builder, struct lode_t
 	size_t count = builder->count;
 	uint64_t *keys = lode_realloc(NULL, count, sizeof(*keys));
 	uint32_t *order = lode_realloc(NULL, count, sizeof(*order));
-	struct sweep sweep = {.records = builder->records};
+	struct sweep sweep = { .records = builder->records };
 	int code = LODE_SYSTEM;
 
 	sweep.open.items = lode_realloc(NULL, count, sizeof(*sweep.open.items));
@@ -255,8 +253,7 @@ int lode_table_finish(struct lode_table_builder *builder, struct lode_table *tab
 	memset(table, 0, sizeof(*table));
 	if (!builder->strings.size || builder->strings.bytes[builder->strings.size - 1])
 		lode_buffer_byte(&builder->strings, '\0');
-	if (builder->failed || builder->strings.failed ||
-	    (builder->count && make_segments(builder, table) < 0)) {
+	if (builder->failed || builder->strings.failed || (builder->count && make_segments(builder, table) < 0)) {
 		lode_table_builder_release(builder);
 		lode_table_release(table);
 		return LODE_SYSTEM;

@@ -52,7 +52,7 @@ struct lode_table {
 	size_t string_size;
 	const struct lode_load *loads;
 	size_t load_count;
-	void *owned[5];	     /* where the arrays above were allocated */
+	void *owned[5];      /* where the arrays above were allocated */
 	struct lode_map map; /* or the cache file that contains them */
 };
 
@@ -71,8 +71,7 @@ struct lode_table_builder {
 void lode_table_builder_release(struct lode_table_builder *builder);
 /* Copies a name (up to a NUL inside) behind the others; its offset. */
 uint32_t lode_table_name(struct lode_table_builder *builder, const char *text, size_t length);
-void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t end, uint32_t name,
-		    uint32_t link);
+void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t end, uint32_t name, uint32_t link);
 void lode_table_add_load(struct lode_table_builder *builder, const struct lode_load *load);
 /*
  * Makes the table out of the builder, which is empty afterwards. Returns 0 or

@@ -16,10 +16,11 @@ int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, 
 	const struct lode_unwind_file_header *header = lode_cursor_bytes(&cursor, sizeof(*header));
 
 	memset(table, 0, sizeof(*table));
-	if (!header || header->magic != LODE_UNWIND_MAGIC || header->version != LODE_UNWIND_VERSION || header->size != size ||
-	    header->rows > LODE_UNWIND_ROWS_LIMIT || !header->rules || header->rules > LODE_UNWIND_RULES ||
-	    header->loads > LODE_UNWIND_LOADS_LIMIT ||
-	    header->checksum != lode_digest_bytes((const char *)bytes + LODE_UNWIND_CHECKED_FROM, size - LODE_UNWIND_CHECKED_FROM))
+	if (!header || header->magic != LODE_UNWIND_MAGIC || header->version != LODE_UNWIND_VERSION ||
+	    header->size != size || header->rows > LODE_UNWIND_ROWS_LIMIT || !header->rules ||
+	    header->rules > LODE_UNWIND_RULES || header->loads > LODE_UNWIND_LOADS_LIMIT ||
+	    header->checksum != lode_digest_bytes((const char *)bytes + LODE_UNWIND_CHECKED_FROM,
+						  size - LODE_UNWIND_CHECKED_FROM))
 		return LODE_BAD_INPUT;
 	*table = (struct lode_unwind_table){ .base = header->base,
 					     .count = header->rows,
@@ -55,9 +56,10 @@ static int read_cached(struct lode_unwind_table *table, const char *path)
 /* The table as its file in the cache is. */
 static void pack(const struct lode_unwind_table *table, struct lode_buffer *buffer)
 {
-	struct lode_unwind_file_header header = { LODE_UNWIND_MAGIC, LODE_UNWIND_VERSION, table->machine,    0,
-				 0,           table->base,   table->count,      table->rule_count,
-				 table->load_count, table->dropped };
+	struct lode_unwind_file_header header = {
+		LODE_UNWIND_MAGIC, LODE_UNWIND_VERSION, table->machine, 0, 0, table->base, table->count,
+		table->rule_count, table->load_count,   table->dropped
+	};
 
 	lode_buffer_add(buffer, &header, sizeof(header));
 	lode_buffer_add(buffer, table->dictionary, table->rule_count * sizeof(*table->dictionary));
@@ -68,7 +70,8 @@ static void pack(const struct lode_unwind_table *table, struct lode_buffer *buff
 		return;
 	header.size = buffer->size;
 	memcpy(buffer->bytes, &header, sizeof(header));
-	header.checksum = lode_digest_bytes(buffer->bytes + LODE_UNWIND_CHECKED_FROM, buffer->size - LODE_UNWIND_CHECKED_FROM);
+	header.checksum = lode_digest_bytes(buffer->bytes + LODE_UNWIND_CHECKED_FROM,
+					    buffer->size - LODE_UNWIND_CHECKED_FROM);
 	memcpy(buffer->bytes, &header, sizeof(header));
 }
 

@@ -31,13 +31,13 @@
 
 #include <stdint.h>
 
-#define LODE_UNWIND_VERSION 5u
-#define LODE_UNWIND_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
-#define LODE_UNWIND_CHECKED_FROM  24
+#define LODE_UNWIND_VERSION      5u
+#define LODE_UNWIND_MAGIC        0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
+#define LODE_UNWIND_CHECKED_FROM 24
 
 /* Rows a table may have; more means a corrupt file. */
-#define LODE_UNWIND_ROWS_LIMIT    (64u << 20)
-#define LODE_UNWIND_LOADS_LIMIT   64
+#define LODE_UNWIND_ROWS_LIMIT  (64u << 20)
+#define LODE_UNWIND_LOADS_LIMIT 64
 
 struct lode_unwind_file_header {
 	uint64_t magic;

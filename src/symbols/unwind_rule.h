@@ -13,23 +13,23 @@
 
 /* How the CFA is found. */
 enum lode_unwind_cfa {
-	LODE_CFA_NONE,        /* nothing is known: follow the frame pointer */
-	LODE_CFA_SP,          /* stack pointer + cfa_offset */
-	LODE_CFA_FP,          /* frame pointer + cfa_offset */
-	LODE_CFA_SP_DEREF,    /* the word at stack pointer + cfa_offset, + cfa_add */
-	LODE_CFA_FP_DEREF,    /* the word at frame pointer + cfa_offset, + cfa_add (realigned stacks) */
-	LODE_CFA_SCRATCH,     /* scratch register + cfa_offset; only in the innermost function (prologue of realigned stacks) */
-	LODE_CFA_PLT,         /* stack pointer + cfa_offset, + 8 when the low four bits of the address are at least cfa_add */
-	LODE_CFA_SIGNAL,      /* a signal frame: words at the stack pointer + cfa_offset, return_offset, frame_offset */
+	LODE_CFA_NONE,     /* nothing is known: follow the frame pointer */
+	LODE_CFA_SP,       /* stack pointer + cfa_offset */
+	LODE_CFA_FP,       /* frame pointer + cfa_offset */
+	LODE_CFA_SP_DEREF, /* the word at stack pointer + cfa_offset, + cfa_add */
+	LODE_CFA_FP_DEREF, /* the word at frame pointer + cfa_offset, + cfa_add (realigned stacks) */
+	LODE_CFA_SCRATCH, /* scratch register + cfa_offset; only in the innermost function (prologue of realigned stacks) */
+	LODE_CFA_PLT, /* stack pointer + cfa_offset, + 8 when the low four bits of the address are at least cfa_add */
+	LODE_CFA_SIGNAL, /* a signal frame: words at the stack pointer + cfa_offset, return_offset, frame_offset */
 	LODE_CFA_SIGNAL_LINK, /* the same, with the link register behind the frame pointer */
 };
 
 /* Where the caller's value of a register is. */
 enum lode_unwind_place {
-	LODE_PLACE_KEPT,   /* the register still holds it; of the return address: the link register, on x86-64 rdi */
-	LODE_PLACE_CFA,    /* in memory at the CFA + offset */
-	LODE_PLACE_FP,     /* in memory at the frame pointer + offset */
-	LODE_PLACE_NONE,   /* of the return address: there is no caller, this is the root */
+	LODE_PLACE_KEPT, /* the register still holds it; of the return address: the link register, on x86-64 rdi */
+	LODE_PLACE_CFA,  /* in memory at the CFA + offset */
+	LODE_PLACE_FP,   /* in memory at the frame pointer + offset */
+	LODE_PLACE_NONE, /* of the return address: there is no caller, this is the root */
 };
 
 struct lode_unwind_rule {

@@ -214,7 +214,8 @@ static size_t read_loads(const struct lode_elf *elf, struct lode_load *loads, si
 static int lay_out(struct making *making, const struct lode_elf *binary, struct lode_unwind_table *table)
 {
 	struct lode_load loads[LODE_UNWIND_LOADS_LIMIT];
-	struct lode_unwind_file_header header = { .machine = (uint32_t)making->machine, .dropped = making->dropped };
+	struct lode_unwind_file_header header = { .machine = (uint32_t)making->machine,
+						  .dropped = making->dropped };
 	struct rows rows = { 0 };
 	size_t most = making->row_count + making->function_count + 1, size;
 	char *bytes, *at;

@@ -22,9 +22,9 @@ struct lode_unwind_table {
 	size_t rule_count;
 	const struct lode_load *loads; /* the executable parts of the file */
 	size_t load_count;
-	uint32_t machine;   /* EM_X86_64, EM_AARCH64 */
-	uint32_t dropped;   /* distinct rules beyond LODE_UNWIND_RULES: their rows have none */
-	void *owned;        /* where the arrays above were allocated */
+	uint32_t machine;    /* EM_X86_64, EM_AARCH64 */
+	uint32_t dropped;    /* distinct rules beyond LODE_UNWIND_RULES: their rows have none */
+	void *owned;         /* where the arrays above were allocated */
 	struct lode_map map; /* or the cache file that contains them */
 };
 

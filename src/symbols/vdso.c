@@ -31,7 +31,7 @@ static size_t mapped_size(const char *maps, uint64_t start)
 
 static int read_image(const struct lode_elf *elf, struct lode_table *table)
 {
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 
 	lode_elf_read_frames(elf, &builder);
 	if (lode_elf_read_symbols(elf, elf, &builder) < 0)
@@ -43,7 +43,7 @@ static int read_image(const struct lode_elf *elf, struct lode_table *table)
 char *lode_vdso_copy(size_t *size)
 {
 	unsigned long start = getauxval(AT_SYSINFO_EHDR);
-	struct lode_buffer maps = {0};
+	struct lode_buffer maps = { 0 };
 	char *copy = NULL;
 
 	*size = 0;

@@ -30,16 +30,46 @@ static const struct {
 	enum lode_synth_leaf leaf;
 	uint32_t ways; /* leaves a variant */
 } types[LODE_SYNTH_BUG_TYPES] = {
-	[LODE_SYNTH_LOCK_CHAIN] = { "lock-chain", "libstore.so.2", LODE_SYNTH_SNAKE, { "rebuild", "flush" },
-				    { "locked", "journal" }, LODE_WAIT, LODE_SYNTH_DISK, 2 },
-	[LODE_SYNTH_HASH] = { "hash", "libfolio.so.4", LODE_SYNTH_CAMEL, { "get", "get" },
-			      { "hashCode", "shortPathName" }, LODE_WAIT, LODE_SYNTH_DISK, 3 },
-	[LODE_SYNTH_CPU] = { "cpu", "libcanvas.so.1", LODE_SYNTH_CAMEL, { "match", "backtrack" },
-			     { "pattern", "step" }, LODE_RUN, LODE_SYNTH_RUN, 6 },
-	[LODE_SYNTH_PLUG_IN] = { "plug-in", NULL, LODE_SYNTH_CAMEL, { "initialize", "query" },
-				 { "extension", "server" }, LODE_WAIT, LODE_SYNTH_SOCKET, 2 },
-	[LODE_SYNTH_HARD_FAULT] = { "hard-fault", "libfolio.so.4", LODE_SYNTH_CAMEL, { "load", "touch" },
-				    { "resource", "pages" }, LODE_WAIT, LODE_SYNTH_FAULT, 2 },
+	[LODE_SYNTH_LOCK_CHAIN] = { "lock-chain",
+				    "libstore.so.2",
+				    LODE_SYNTH_SNAKE,
+				    { "rebuild", "flush" },
+				    { "locked", "journal" },
+				    LODE_WAIT,
+				    LODE_SYNTH_DISK,
+				    2 },
+	[LODE_SYNTH_HASH] = { "hash",
+			      "libfolio.so.4",
+			      LODE_SYNTH_CAMEL,
+			      { "get", "get" },
+			      { "hashCode", "shortPathName" },
+			      LODE_WAIT,
+			      LODE_SYNTH_DISK,
+			      3 },
+	[LODE_SYNTH_CPU] = { "cpu",
+			     "libcanvas.so.1",
+			     LODE_SYNTH_CAMEL,
+			     { "match", "backtrack" },
+			     { "pattern", "step" },
+			     LODE_RUN,
+			     LODE_SYNTH_RUN,
+			     6 },
+	[LODE_SYNTH_PLUG_IN] = { "plug-in",
+				 NULL,
+				 LODE_SYNTH_CAMEL,
+				 { "initialize", "query" },
+				 { "extension", "server" },
+				 LODE_WAIT,
+				 LODE_SYNTH_SOCKET,
+				 2 },
+	[LODE_SYNTH_HARD_FAULT] = { "hard-fault",
+				    "libfolio.so.4",
+				    LODE_SYNTH_CAMEL,
+				    { "load", "touch" },
+				    { "resource", "pages" },
+				    LODE_WAIT,
+				    LODE_SYNTH_FAULT,
+				    2 },
 };
 
 const char *lode_synth_bug_type_name(enum lode_synth_bug_type type)
@@ -55,8 +85,7 @@ enum lode_event_type lode_synth_bug_kind(const struct lode_synth_bug *bug)
 /* Whether the bug's cost arises in a worker that the UI thread waits for. */
 static int in_worker(enum lode_synth_bug_type type, uint32_t variant)
 {
-	return type == LODE_SYNTH_LOCK_CHAIN || type == LODE_SYNTH_PLUG_IN ||
-	       (type == LODE_SYNTH_CPU && variant);
+	return type == LODE_SYNTH_LOCK_CHAIN || type == LODE_SYNTH_PLUG_IN || (type == LODE_SYNTH_CPU && variant);
 }
 
 static uint32_t ui_caller(struct lode_synth_code *code)
@@ -163,14 +192,13 @@ static void make_bug(struct lode_synth_model *model, size_t number)
 	const char *module;
 
 	bug->type = (enum lode_synth_bug_type)(number % LODE_SYNTH_BUG_TYPES);
-	snprintf(bug->name, sizeof(bug->name), "%s-%zu", types[bug->type].name,
-		 number / LODE_SYNTH_BUG_TYPES + 1);
+	snprintf(bug->name, sizeof(bug->name), "%s-%zu", types[bug->type].name, number / LODE_SYNTH_BUG_TYPES + 1);
 	snprintf(plug_in, sizeof(plug_in), "libplug-%s%zu.so", lode_synth_noun(&code->names),
 		 number / LODE_SYNTH_BUG_TYPES + 1);
 	module = types[bug->type].module ? types[bug->type].module : plug_in;
 	for (size_t i = 0; i < LODE_SYNTH_KEY; i++)
-		bug->key[i] = lode_synth_function(code, module, types[bug->type].style,
-						  types[bug->type].verbs[i], types[bug->type].lasts[i]);
+		bug->key[i] = lode_synth_function(code, module, types[bug->type].style, types[bug->type].verbs[i],
+						  types[bug->type].lasts[i]);
 	bug->grain = grains[lode_synth_random_below(&code->random, 5)] * 1000000;
 	bug->weight = (uint32_t)lode_synth_random_between(&code->random, 5, 20);
 	bug->variants = bug->type == LODE_SYNTH_CPU
@@ -198,7 +226,8 @@ static uint64_t spread(uint64_t streams, size_t number)
 static uint64_t readiness(uint64_t seed, uint64_t stream)
 {
 	struct lode_synth_random random = lode_synth_random_for(seed, 5, stream);
-	uint64_t ready = 1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MOST_READY / 8));
+	uint64_t ready =
+		1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MOST_READY / 8));
 
 	return ready < MOST_READY ? ready : MOST_READY;
 }

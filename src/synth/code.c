@@ -9,15 +9,15 @@ static const struct {
 	const char *name;
 	enum lode_synth_style style;
 } modules[LODE_SYNTH_MODULES] = {
-	{ "folio", LODE_SYNTH_CAMEL },		{ "libfolio.so.4", LODE_SYNTH_CAMEL },
+	{ "folio", LODE_SYNTH_CAMEL },          { "libfolio.so.4", LODE_SYNTH_CAMEL },
 	{ "libwidget.so.3", LODE_SYNTH_CAMEL }, { "libcanvas.so.1", LODE_SYNTH_CAMEL },
-	{ "libstore.so.2", LODE_SYNTH_SNAKE },	{ "libnet.so.1", LODE_SYNTH_SNAKE },
-	{ "indexd", LODE_SYNTH_SNAKE },		{ "syncd", LODE_SYNTH_SNAKE },
-	{ "compositor", LODE_SYNTH_CAMEL },	{ "soundd", LODE_SYNTH_SNAKE },
-	{ "scand", LODE_SYNTH_SNAKE },		{ "printd", LODE_SYNTH_SNAKE },
-	{ "updater", LODE_SYNTH_CAMEL },	{ "logd", LODE_SYNTH_SNAKE },
-	{ "mailer", LODE_SYNTH_CAMEL },		{ "browser", LODE_SYNTH_CAMEL },
-	{ "backupd", LODE_SYNTH_SNAKE },	{ "player", LODE_SYNTH_CAMEL },
+	{ "libstore.so.2", LODE_SYNTH_SNAKE },  { "libnet.so.1", LODE_SYNTH_SNAKE },
+	{ "indexd", LODE_SYNTH_SNAKE },         { "syncd", LODE_SYNTH_SNAKE },
+	{ "compositor", LODE_SYNTH_CAMEL },     { "soundd", LODE_SYNTH_SNAKE },
+	{ "scand", LODE_SYNTH_SNAKE },          { "printd", LODE_SYNTH_SNAKE },
+	{ "updater", LODE_SYNTH_CAMEL },        { "logd", LODE_SYNTH_SNAKE },
+	{ "mailer", LODE_SYNTH_CAMEL },         { "browser", LODE_SYNTH_CAMEL },
+	{ "backupd", LODE_SYNTH_SNAKE },        { "player", LODE_SYNTH_CAMEL },
 };
 
 uint32_t lode_synth_function(struct lode_synth_code *code, const char *module, enum lode_synth_style style,
@@ -80,8 +80,8 @@ uint32_t lode_synth_push(struct lode_synth_code *code, uint32_t node, uint32_t f
 	if (code->failed)
 		return 0;
 	child = lode_stack_tree_child(tree, node, frame);
-	if (child == LODE_NONE || lode_grow(&code->emulated, &code->emulated_capacity, (size_t)child + 1,
-					    sizeof(*code->emulated)) < 0) {
+	if (child == LODE_NONE ||
+	    lode_grow(&code->emulated, &code->emulated_capacity, (size_t)child + 1, sizeof(*code->emulated)) < 0) {
 		code->failed = 1;
 		return 0;
 	}
@@ -102,8 +102,7 @@ uint32_t lode_synth_frame(struct lode_synth_code *code, const char *text, size_t
 		*module = lode_frames_module(frames, text, (size_t)(mark - text));
 		lead = (size_t)(mark - text) + 1;
 	}
-	frame = *module == LODE_NONE ? LODE_NONE
-				     : lode_frames_add(frames, *module, text + lead, *length - lead);
+	frame = *module == LODE_NONE ? LODE_NONE : lode_frames_add(frames, *module, text + lead, *length - lead);
 	code->failed |= frame == LODE_NONE;
 	return frame;
 }

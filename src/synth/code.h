@@ -16,12 +16,12 @@
 #include "trace/dictionary.h"
 
 enum lode_synth_module_id {
-	LODE_SYNTH_APP,	   /* the program that people complain about */
+	LODE_SYNTH_APP,    /* the program that people complain about */
 	LODE_SYNTH_CORE,   /* its library */
 	LODE_SYNTH_WIDGET, /* UI toolkit */
 	LODE_SYNTH_CANVAS, /* drawing */
 	LODE_SYNTH_STORE,  /* data base, in another style */
-	LODE_SYNTH_NET,	   /* network */
+	LODE_SYNTH_NET,    /* network */
 	LODE_SYNTH_OTHER,  /* the first of the other programs */
 	LODE_SYNTH_MODULES = LODE_SYNTH_OTHER + 12,
 };

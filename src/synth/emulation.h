@@ -17,8 +17,8 @@
 struct lode_synth_translator {
 	const struct lode_synth_model *model;
 	struct lode_dictionary *dictionary; /* the stream's */
-	uint32_t *nodes;		    /* by node of the model; LODE_NONE: not met yet */
-	uint32_t *frames;		    /* by frame of the model */
+	uint32_t *nodes;                    /* by node of the model; LODE_NONE: not met yet */
+	uint32_t *frames;                   /* by frame of the model */
 	int emulates;
 	int scans;
 };

@@ -11,15 +11,15 @@
 
 struct lode_synth_host {
 	struct lode_synth_timeline timeline;
-	size_t number;	 /* of the stream */
-	uint64_t begin;	 /* of the recording, ns */
+	size_t number;   /* of the stream */
+	uint64_t begin;  /* of the recording, ns */
 	uint64_t length; /* of the recording, about */
-	uint32_t pid;	 /* of the program */
+	uint32_t pid;    /* of the program */
 	struct lode_synth_actor ui;
 	struct lode_synth_actor worker;
 	struct lode_synth_actor holder; /* another worker, which holds locks */
-	uint64_t *delays;		/* planned lengths of the symptoms */
-	uint64_t *shares;		/* scratch: what each bug has left to cost in the symptom, ns */
+	uint64_t *delays;               /* planned lengths of the symptoms */
+	uint64_t *shares;               /* scratch: what each bug has left to cost in the symptom, ns */
 	size_t symptom_count;
 	int in_symptom;
 	struct lode_synth_cost *costs; /* by bug */

@@ -91,8 +91,7 @@ void lode_synth_add_leaf(struct lode_synth_model *model, struct lode_synth_leave
 {
 	if (!leaves->count)
 		leaves->first = (uint32_t)model->leaf_count;
-	if (lode_grow(&model->leaves, &model->leaf_capacity, model->leaf_count + 1, sizeof(*model->leaves)) <
-	    0) {
+	if (lode_grow(&model->leaves, &model->leaf_capacity, model->leaf_count + 1, sizeof(*model->leaves)) < 0) {
 		model->code.failed = 1;
 		return;
 	}

@@ -13,26 +13,24 @@
 #include <string.h>
 
 static const char *const interrupt_paths[LODE_SYNTH_INTERRUPTS] = {
-	[LODE_SYNTH_DISK_INTERRUPT] =
-		IDLE "asm_common_interrupt;common_interrupt;nvme!nvme_irq;kernel!blk_mq_complete_request;"
-		"bio_endio;folio_end_read;try_to_wake_up",
-	[LODE_SYNTH_NET_INTERRUPT] =
-		IDLE "asm_common_interrupt;common_interrupt;__do_softirq;net_rx_action;tcp_v4_rcv;"
-		"sock_def_readable;try_to_wake_up",
-	[LODE_SYNTH_TIMER_INTERRUPT] =
-		IDLE "asm_sysvec_apic_timer_interrupt;hrtimer_interrupt;__hrtimer_run_queues;hrtimer_wakeup;"
-		"try_to_wake_up",
-	[LODE_SYNTH_INPUT_INTERRUPT] =
-		IDLE "asm_common_interrupt;common_interrupt;usbhid!hid_irq_in;kernel!input_event;"
-		"evdev!evdev_events;kernel!ep_poll_callback;try_to_wake_up",
+	[LODE_SYNTH_DISK_INTERRUPT] = IDLE
+	"asm_common_interrupt;common_interrupt;nvme!nvme_irq;kernel!blk_mq_complete_request;"
+	"bio_endio;folio_end_read;try_to_wake_up",
+	[LODE_SYNTH_NET_INTERRUPT] = IDLE
+	"asm_common_interrupt;common_interrupt;__do_softirq;net_rx_action;tcp_v4_rcv;"
+	"sock_def_readable;try_to_wake_up",
+	[LODE_SYNTH_TIMER_INTERRUPT] = IDLE
+	"asm_sysvec_apic_timer_interrupt;hrtimer_interrupt;__hrtimer_run_queues;hrtimer_wakeup;"
+	"try_to_wake_up",
+	[LODE_SYNTH_INPUT_INTERRUPT] = IDLE
+	"asm_common_interrupt;common_interrupt;usbhid!hid_irq_in;kernel!input_event;"
+	"evdev!evdev_events;kernel!ep_poll_callback;try_to_wake_up",
 };
 
-static const char *const idle_loop =
-	"libc.so.6!epoll_wait;" SYSCALL "__x64_sys_epoll_wait;do_epoll_wait;ep_poll;"
-	"schedule_hrtimeout_range" SLEEP;
+static const char *const idle_loop = "libc.so.6!epoll_wait;" SYSCALL "__x64_sys_epoll_wait;do_epoll_wait;ep_poll;"
+				     "schedule_hrtimeout_range" SLEEP;
 static const char *const idle_pool =
-	"libpool.so.1!pool_wait_for_work;libc.so.6!pthread_cond_wait;__futex_abstimed_wait_common;" SYSCALL
-	FUTEX;
+	"libpool.so.1!pool_wait_for_work;libc.so.6!pthread_cond_wait;__futex_abstimed_wait_common;" SYSCALL FUTEX;
 
 static uint32_t loop_root(struct lode_synth_code *code)
 {
@@ -77,7 +75,7 @@ static uint32_t recurse(struct lode_synth_code *code, uint32_t node, const char 
 
 static uint32_t ui_task(struct lode_synth_code *code)
 {
-	static const char *const messages[] = { "OnCommand", "OnPaint",	 "OnTimer",
+	static const char *const messages[] = { "OnCommand", "OnPaint",  "OnTimer",
 						"OnInput",   "OnNotify", "OnSelectionChanged" };
 	uint32_t node;
 	char frames[128];
@@ -115,8 +113,8 @@ static uint32_t other_root(struct lode_synth_code *code, size_t program, int ser
 	if (serving)
 		snprintf(frames, sizeof(frames), "libc.so.6!clone3;start_thread;%s!serve_requests", name);
 	else
-		snprintf(frames, sizeof(frames),
-			 "%s!_start;libc.so.6!__libc_start_main;%s!main;run_main_loop", name, name);
+		snprintf(frames, sizeof(frames), "%s!_start;libc.so.6!__libc_start_main;%s!main;run_main_loop",
+			 name, name);
 	return lode_synth_path(code, 0, frames);
 }
 
@@ -145,8 +143,7 @@ static void make_tasks(struct lode_synth_model *model, struct lode_synth_role *r
 		fill_task(model, &role->tasks[i], start(&model->code));
 }
 
-static void make_other(struct lode_synth_model *model, struct lode_synth_role *role, size_t program,
-		       int serving)
+static void make_other(struct lode_synth_model *model, struct lode_synth_role *role, size_t program, int serving)
 {
 	struct lode_synth_code *code = &model->code;
 
@@ -154,9 +151,9 @@ static void make_other(struct lode_synth_model *model, struct lode_synth_role *r
 		return;
 	for (uint32_t i = 0; i < role->count && !code->failed; i++)
 		fill_task(model, &role->tasks[i], other_task(code, program, serving));
-	lode_synth_add_leaf(
-		model, &role->idle,
-		lode_synth_path(code, other_root(code, program, serving), serving ? idle_pool : idle_loop));
+	lode_synth_add_leaf(model, &role->idle,
+			    lode_synth_path(code, other_root(code, program, serving),
+					    serving ? idle_pool : idle_loop));
 }
 
 static void make_kernel(struct lode_synth_model *model)
@@ -172,8 +169,7 @@ static void make_kernel(struct lode_synth_model *model)
 	struct lode_synth_code *code = &model->code;
 	uint32_t root = lode_synth_path(code, 0, "kernel!ret_from_fork_asm;kthread;worker_thread");
 
-	lode_synth_add_leaf(model, &model->kernel.idle,
-			    lode_synth_path(code, root, "kernel!schedule;__schedule"));
+	lode_synth_add_leaf(model, &model->kernel.idle, lode_synth_path(code, root, "kernel!schedule;__schedule"));
 	if (!make_role(model, &model->kernel, 3))
 		return;
 	for (uint32_t i = 0; i < 3; i++) {
@@ -195,9 +191,9 @@ static void make_program(struct lode_synth_model *model)
 	make_tasks(model, &model->ui, tasks, ui_task);
 	make_tasks(model, &model->worker, tasks, worker_task);
 	make_tasks(model, &model->loop, 1 + tasks / 8, loop_task);
-	lode_synth_add_leaf(model, &model->ui.idle,
-			    lode_synth_path(code, lode_synth_ui_root(code), idle_loop));
-	lode_synth_add_leaf(model, &model->worker.idle, lode_synth_path(code, lode_synth_pool_root(code), idle_pool));
+	lode_synth_add_leaf(model, &model->ui.idle, lode_synth_path(code, lode_synth_ui_root(code), idle_loop));
+	lode_synth_add_leaf(model, &model->worker.idle,
+			    lode_synth_path(code, lode_synth_pool_root(code), idle_pool));
 	lode_synth_add_leaf(model, &model->loop.idle, lode_synth_path(code, loop_root(code), idle_loop));
 }
 
@@ -220,12 +216,11 @@ static void make_blocks(struct lode_synth_model *model)
 {
 	struct lode_synth_code *code = &model->code;
 
-	model->thunk_count =
-		make_block(code,
-			   "libthunk32.so.1!ThunkEnterSystemCall;libthunk32.so.1!ThunkWidenArguments;"
-			   "libthunk32.so.1!ThunkSwitchMode;libthunk64.so.1!ThunkDispatchNative;"
-			   "libthunk64.so.1!ThunkCallKernel",
-			   model->thunk, 8);
+	model->thunk_count = make_block(code,
+					"libthunk32.so.1!ThunkEnterSystemCall;libthunk32.so.1!ThunkWidenArguments;"
+					"libthunk32.so.1!ThunkSwitchMode;libthunk64.so.1!ThunkDispatchNative;"
+					"libthunk64.so.1!ThunkCallKernel",
+					model->thunk, 8);
 	model->scanner_count = make_block(code,
 					  "scanfilter!scan_before_look_up;scanfilter!scan_ask_verdict;"
 					  "scanfilter!scan_pass_on",
@@ -250,8 +245,7 @@ static void fill_model(struct lode_synth_model *model)
 	}
 	make_kernel(model);
 	for (int i = 0; i < LODE_SYNTH_INTERRUPTS && !code->failed; i++)
-		lode_synth_add_leaf(model, &model->interrupts[i],
-				    lode_synth_path(code, 0, interrupt_paths[i]));
+		lode_synth_add_leaf(model, &model->interrupts[i], lode_synth_path(code, 0, interrupt_paths[i]));
 }
 
 int lode_synth_model_create(struct lode_synth_model **result, const struct lode_synth_options *options,

@@ -58,31 +58,30 @@ enum lode_synth_bug_type {
 	LODE_SYNTH_LOCK_CHAIN, /* the UI waits for a worker, which waits for a lock, whose holder does slow
 				  I/O */
 	LODE_SYNTH_HASH,       /* a hash function asks the file system */
-	LODE_SYNTH_CPU,	       /* busy, under two callers */
+	LODE_SYNTH_CPU,        /* busy, under two callers */
 	LODE_SYNTH_PLUG_IN,    /* the UI waits for a worker, in which a plug-in waits for a server */
 	LODE_SYNTH_HARD_FAULT, /* pages of a file are touched one by one */
 	LODE_SYNTH_BUG_TYPES,
 };
 
 #define LODE_SYNTH_VARIANTS 3
-#define LODE_SYNTH_KEY	    2
+#define LODE_SYNTH_KEY      2
 
 /* One way to come to a bug. */
 struct lode_synth_variant {
-	struct lode_synth_leaves site; /* where its cost is; the key frames are in all of these */
-	struct lode_synth_leaves
-		blocked;	       /* where the UI thread waits for it, in bugs of more than one thread */
-	struct lode_synth_leaves lock; /* lock chain: where the worker waits for the holder */
-	struct lode_synth_leaves held; /* lock chain: what the holder runs */
-	struct lode_synth_leaves wake; /* what the thread at the site does to let the other go on */
+	struct lode_synth_leaves site;    /* where its cost is; the key frames are in all of these */
+	struct lode_synth_leaves blocked; /* where the UI thread waits for it, in bugs of more than one thread */
+	struct lode_synth_leaves lock;    /* lock chain: where the worker waits for the holder */
+	struct lode_synth_leaves held;    /* lock chain: what the holder runs */
+	struct lode_synth_leaves wake;    /* what the thread at the site does to let the other go on */
 };
 
 struct lode_synth_bug {
 	char name[32];
 	enum lode_synth_bug_type type;
 	uint32_t key[LODE_SYNTH_KEY]; /* frames, in this order in each of its stacks and in no other stack */
-	uint64_t grain;		      /* ns: the mean of one of its waits */
-	uint32_t weight;	      /* its share of the delay, among the bugs of a stream */
+	uint64_t grain;               /* ns: the mean of one of its waits */
+	uint32_t weight;              /* its share of the delay, among the bugs of a stream */
 	uint32_t variants;
 	struct lode_synth_variant variant[LODE_SYNTH_VARIANTS];
 };
@@ -95,10 +94,10 @@ struct lode_synth_model {
 	size_t leaf_capacity;
 	struct lode_synth_role ui;
 	struct lode_synth_role worker;
-	struct lode_synth_role loop;			   /* the program's event loops */
+	struct lode_synth_role loop;                       /* the program's event loops */
 	struct lode_synth_role other[LODE_SYNTH_OTHERS];   /* the other programs' first threads */
 	struct lode_synth_role serving[LODE_SYNTH_OTHERS]; /* and their second ones */
-	struct lode_synth_role kernel;			   /* the kernel's workers */
+	struct lode_synth_role kernel;                     /* the kernel's workers */
 	struct lode_synth_leaves interrupts[LODE_SYNTH_INTERRUPTS];
 	uint32_t thunk[8]; /* frames between user and kernel mode of an emulated process, thunk_count of them
 			    */

@@ -11,10 +11,10 @@
 #include <stdio.h>
 
 /* Besides the other programs: event loops of the program, workers of the program, workers of the kernel. */
-#define LOOPS	2
+#define LOOPS   2
 #define WORKERS 2
-#define KERNEL	2
-#define PAIRS	(LOOPS + WORKERS + KERNEL + LODE_SYNTH_OTHERS)
+#define KERNEL  2
+#define PAIRS   (LOOPS + WORKERS + KERNEL + LODE_SYNTH_OTHERS)
 
 /* More than a step of a pair writes. */
 #define STEP_WAITS 4
@@ -32,7 +32,7 @@ struct pair {
 	uint64_t runs;
 	uint64_t all_waits; /* to be written in all */
 	uint64_t all_runs;
-	uint64_t mean;	/* of a wait, ns */
+	uint64_t mean;  /* of a wait, ns */
 	uint64_t slack; /* how far the leader may be ahead, ns */
 };
 
@@ -68,8 +68,7 @@ static void set_up_other(struct lode_synth_host *host, struct pair *pair, unsign
 
 	pair->leader = lode_synth_actor(&host->timeline, &model->other[number], pid, pid, program, host->begin);
 	snprintf(name, sizeof(name), "%s/serve", program);
-	pair->server =
-		lode_synth_actor(&host->timeline, &model->serving[number], pid, pid + 1, name, host->begin);
+	pair->server = lode_synth_actor(&host->timeline, &model->serving[number], pid, pid + 1, name, host->begin);
 }
 
 static void set_up(struct lode_synth_host *host, struct pair pairs[PAIRS])
@@ -115,8 +114,7 @@ static uint64_t due(const struct lode_synth_host *host, const struct pair *pair)
 
 static int runs_are_behind(const struct pair *pair)
 {
-	return pair->runs &&
-	       (!pair->waits || pair->runs * (pair->all_waits + 1) > pair->waits * pair->all_runs);
+	return pair->runs && (!pair->waits || pair->runs * (pair->all_waits + 1) > pair->waits * pair->all_runs);
 }
 
 static void wait_step(struct lode_synth_host *host, struct pair *pair)

@@ -62,8 +62,7 @@ static int describe(struct lode_synth_host *host)
 	translator->emulates = lode_synth_random_percent(random, 50);
 	translator->scans = lode_synth_random_percent(random, 40);
 	snprintf(name, sizeof(name), LODE_SYNTH_STREAM_NAME, host->number);
-	stream->name = stream->host =
-		lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
+	stream->name = stream->host = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
 	if (stream->name == LODE_NONE ||
 	    lode_stream_set_attribute(stream, "version", version, LODE_ATTRIBUTE_TEXT) < 0 ||
 	    set_number(stream, "bits", translator->emulates ? 64 : 32) < 0 ||
@@ -118,8 +117,8 @@ int lode_synth_stream(const struct lode_synth_model *model, size_t number, struc
 {
 	struct lode_synth_host host = {
 		.timeline = { .model = model,
-			  .stream = stream,
-			  .random = lode_synth_random_for(model->options.seed, 4, number) },
+			      .stream = stream,
+			      .random = lode_synth_random_for(model->options.seed, 4, number) },
 		.number = number,
 		.costs = costs,
 		.made = made,

@@ -25,8 +25,7 @@ static const struct lode_synth_variant *choose_variant(struct lode_synth_host *h
 
 /* An event of a bug was written. `on_path` is the time on the critical path, time on the run queue included.
  */
-static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, uint64_t cost,
-		  uint64_t on_path)
+static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, uint64_t cost, uint64_t on_path)
 {
 	costs->whole += cost;
 	if (!host->in_symptom || !on_path)
@@ -38,8 +37,8 @@ static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, u
 /* ---- bugs ---- */
 
 static void wait_directly(struct lode_synth_host *host, struct lode_synth_actor *actor,
-			  const struct lode_synth_variant *variant, struct lode_synth_cost *costs,
-			  uint64_t cost, enum lode_synth_interrupt interrupt)
+			  const struct lode_synth_variant *variant, struct lode_synth_cost *costs, uint64_t cost,
+			  enum lode_synth_interrupt interrupt)
 {
 	uint64_t start = actor->now;
 
@@ -196,8 +195,8 @@ static size_t choose_bug(struct lode_synth_host *host, uint64_t left)
 static uint64_t bug_step(struct lode_synth_host *host, uint64_t left)
 {
 	size_t bug = choose_bug(host, left);
-	uint64_t cost =
-		LODE_SYNTH_MS + lode_synth_random_duration(&host->timeline.random, host->timeline.model->bugs[bug].grain);
+	uint64_t cost = LODE_SYNTH_MS +
+			lode_synth_random_duration(&host->timeline.random, host->timeline.model->bugs[bug].grain);
 
 	if (cost + LODE_SYNTH_MS > host->shares[bug])
 		cost = host->shares[bug];
@@ -270,19 +269,19 @@ void lode_synth_write_ui(struct lode_synth_host *host)
 
 	for (size_t i = 0; i < host->symptom_count; i++)
 		delays += host->delays[i];
-	gap = (host->length > delays ? host->length - delays : 0) /
-	      (messages * (host->symptom_count + 1) + 1);
+	gap = (host->length > delays ? host->length - delays : 0) / (messages * (host->symptom_count + 1) + 1);
 	for (size_t i = 0; i <= host->symptom_count && !host->timeline.failed; i++) {
 		for (uint64_t message = 0; message < messages && !host->timeline.failed; message++) {
 			lode_synth_wake_at(&host->timeline, &host->ui,
-					    host->ui.now + 1 + lode_synth_random_duration(&host->timeline.random, gap),
-					    LODE_SYNTH_INPUT_INTERRUPT);
+					   host->ui.now + 1 +
+						   lode_synth_random_duration(&host->timeline.random, gap),
+					   LODE_SYNTH_INPUT_INTERRUPT);
 			tell_message(host);
 		}
 		if (i == host->symptom_count)
 			break;
 		lode_synth_wake_at(&host->timeline, &host->ui, host->ui.now + LODE_SYNTH_MS,
-				    LODE_SYNTH_INPUT_INTERRUPT);
+				   LODE_SYNTH_INPUT_INTERRUPT);
 		tell_symptom(host, host->delays[i]);
 	}
 }

@@ -21,7 +21,7 @@ struct making {
 	struct lode_synth_truth *truth;
 	pthread_mutex_t lock; /* for all below */
 	uint64_t events;      /* of the streams that are there */
-	int code;	      /* the first failure */
+	int code;             /* the first failure */
 	int stop;
 	struct lode_error *error;
 };
@@ -72,8 +72,7 @@ static int make_stream(const struct making *making, size_t number, struct lode_e
 		return lode_fail_memory(error);
 	lode_stream_init(&stream, &dictionary);
 	code = lode_synth_stream(making->model, number, &stream,
-				 truth->costs + number * making->model->options.bugs, &truth->made[number],
-				 error);
+				 truth->costs + number * making->model->options.bugs, &truth->made[number], error);
 	if (!code)
 		code = store(making, number, &stream, error);
 	lode_stream_release(&stream);

@@ -23,11 +23,11 @@ struct lode_synth_options {
 	uint64_t seed;
 	uint64_t streams;
 	uint64_t events;   /* a stream; more where its symptoms alone have more */
-	uint64_t waits;	   /* percent of the events that are waits */
-	uint64_t bugs;	   /* kinds of bugs that are planted */
+	uint64_t waits;    /* percent of the events that are waits */
+	uint64_t bugs;     /* kinds of bugs that are planted */
 	uint64_t symptoms; /* in all streams together */
-	uint64_t delay;	   /* ns: mean length of a symptom */
-	uint64_t tasks;	   /* different things that a thread of the program does: the more, the more stacks */
+	uint64_t delay;    /* ns: mean length of a symptom */
+	uint64_t tasks;    /* different things that a thread of the program does: the more, the more stacks */
 };
 
 /* A corpus that is made in a moment. */
@@ -47,10 +47,9 @@ void lode_synth_model_free(struct lode_synth_model *model);
 
 /* What a bug costs in a stream. */
 struct lode_synth_cost {
-	uint64_t
-		cost; /* ns on the critical paths of the stream's symptoms, with the run queue behind waits */
+	uint64_t cost;   /* ns on the critical paths of the stream's symptoms, with the run queue behind waits */
 	uint64_t events; /* that have a part in it */
-	uint64_t whole;	 /* ns of all events with the key frames, in a symptom or not */
+	uint64_t whole;  /* ns of all events with the key frames, in a symptom or not */
 };
 
 /* What was generated for a stream, beside its events. */

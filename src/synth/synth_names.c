@@ -12,24 +12,24 @@
 #include <string.h>
 
 static const char *const verbs[] = {
-	"get",	    "set",     "open",	  "close",   "read",	 "write",   "load",   "store",	"find",
-	"lookup",   "create",  "destroy", "update",  "refresh",	 "parse",   "format", "render", "layout",
-	"draw",	    "measure", "resolve", "bind",    "attach",	 "detach",  "notify", "post",	"send",
+	"get",      "set",     "open",    "close",   "read",     "write",   "load",   "store",  "find",
+	"lookup",   "create",  "destroy", "update",  "refresh",  "parse",   "format", "render", "layout",
+	"draw",     "measure", "resolve", "bind",    "attach",   "detach",  "notify", "post",   "send",
 	"receive",  "handle",  "process", "compute", "validate", "convert", "encode", "decode", "merge",
-	"split",    "sort",    "filter",  "collect", "acquire",	 "release", "begin",  "end",	"commit",
-	"flush",    "sync",    "copy",	  "move",    "append",	 "insert",  "remove", "enum",	"visit",
-	"traverse", "prepare", "ensure",  "build",   "map",	 "query",
+	"split",    "sort",    "filter",  "collect", "acquire",  "release", "begin",  "end",    "commit",
+	"flush",    "sync",    "copy",    "move",    "append",   "insert",  "remove", "enum",   "visit",
+	"traverse", "prepare", "ensure",  "build",   "map",      "query",
 };
 
 static const char *const nouns[] = {
-	"folder",  "file",   "path",	"item",	    "list",	"view",	   "window",   "menu",	   "icon",
-	"image",   "bitmap", "font",	"text",	    "glyph",	"style",   "theme",    "layer",	   "node",
-	"tree",	   "table",  "row",	"column",   "cell",	"index",   "key",      "value",	   "entry",
-	"record",  "page",   "block",	"buffer",   "stream",	"channel", "socket",   "request",  "reply",
-	"message", "event",  "signal",	"timer",    "task",	"queue",   "pool",     "worker",   "thread",
-	"session", "user",   "account", "token",    "policy",	"profile", "setting",  "registry", "config",
-	"module",  "plugin", "handler", "provider", "cache",	"journal", "lease",    "lock",	   "volume",
-	"device",  "driver", "report",	"metadata", "property", "change",  "snapshot",
+	"folder",  "file",   "path",    "item",     "list",     "view",    "window",   "menu",     "icon",
+	"image",   "bitmap", "font",    "text",     "glyph",    "style",   "theme",    "layer",    "node",
+	"tree",    "table",  "row",     "column",   "cell",     "index",   "key",      "value",    "entry",
+	"record",  "page",   "block",   "buffer",   "stream",   "channel", "socket",   "request",  "reply",
+	"message", "event",  "signal",  "timer",    "task",     "queue",   "pool",     "worker",   "thread",
+	"session", "user",   "account", "token",    "policy",   "profile", "setting",  "registry", "config",
+	"module",  "plugin", "handler", "provider", "cache",    "journal", "lease",    "lock",     "volume",
+	"device",  "driver", "report",  "metadata", "property", "change",  "snapshot",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -59,8 +59,8 @@ static void add_word(char name[LODE_SYNTH_NAME], enum lode_synth_style style, co
 
 	if (!word || !*word)
 		return;
-	snprintf(name + length, LODE_SYNTH_NAME - length, "%s%s",
-		 length && style == LODE_SYNTH_SNAKE ? "_" : "", word);
+	snprintf(name + length, LODE_SYNTH_NAME - length, "%s%s", length && style == LODE_SYNTH_SNAKE ? "_" : "",
+		 word);
 	if (style == LODE_SYNTH_CAMEL && length < LODE_SYNTH_NAME - 1)
 		name[length] = (char)toupper((unsigned char)name[length]);
 }

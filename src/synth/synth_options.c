@@ -56,7 +56,6 @@ int lode_synth_check(const struct lode_synth_options *options, struct lode_error
 			return lode_fail(error, LODE_USAGE, "%llu %s are too %s; choose from %llu to %llu",
 					 (unsigned long long)limits[i].value, limits[i].what,
 					 limits[i].value < limits[i].least ? "few" : "many",
-					 (unsigned long long)limits[i].least,
-					 (unsigned long long)limits[i].most);
+					 (unsigned long long)limits[i].least, (unsigned long long)limits[i].most);
 	return 0;
 }

@@ -99,13 +99,13 @@ void lode_synth_await(struct lode_synth_timeline *timeline, struct lode_synth_ac
 }
 
 void lode_synth_wake(struct lode_synth_timeline *timeline, struct lode_synth_actor *actor,
-		      const struct lode_synth_actor *waker, struct lode_synth_leaves waking)
+		     const struct lode_synth_actor *waker, struct lode_synth_leaves waking)
 {
 	lode_synth_await(timeline, actor, actor->role->idle, waker, waking);
 }
 
 void lode_synth_wake_at(struct lode_synth_timeline *timeline, struct lode_synth_actor *actor, uint64_t time,
-			 enum lode_synth_interrupt interrupt)
+			enum lode_synth_interrupt interrupt)
 {
 	if (time > actor->now)
 		lode_synth_wait(timeline, actor, actor->role->idle, time - actor->now, interrupt);
@@ -144,7 +144,7 @@ void lode_synth_contend(struct lode_synth_timeline *timeline, struct lode_synth_
 	uint64_t before = lode_synth_random_below(&timeline->random, mean);
 
 	lode_synth_wake_at(timeline, holder, client->now > before ? client->now - before : 0,
-			    LODE_SYNTH_TIMER_INTERRUPT);
+			   LODE_SYNTH_TIMER_INTERRUPT);
 	lode_synth_serve(timeline, holder, work, mean);
 	lode_synth_await(timeline, client, task->leaves[LODE_SYNTH_LOCK], holder, work->leaves[LODE_SYNTH_WAKE]);
 }

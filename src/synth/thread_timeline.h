@@ -12,7 +12,7 @@
 #include "synth/model.h"
 #include "synth/emulation.h"
 
-#define LODE_SYNTH_MS	  1000000ull
+#define LODE_SYNTH_MS     1000000ull
 #define LODE_SYNTH_SECOND 1000000000ull
 
 /* A run event represents this much. */
@@ -20,7 +20,7 @@
 
 struct lode_synth_actor {
 	uint32_t thread; /* of the stream */
-	uint64_t now;	 /* its events are written up to here */
+	uint64_t now;    /* its events are written up to here */
 	const struct lode_synth_role *role;
 };
 
@@ -30,7 +30,7 @@ struct lode_synth_timeline {
 	struct lode_synth_translator translator;
 	struct lode_synth_random random;
 	uint32_t idle_task; /* the thread that interrupts find */
-	uint64_t waits;	    /* events so far */
+	uint64_t waits;     /* events so far */
 	uint64_t runs;
 	int failed; /* memory ran out; nothing more is written */
 };
@@ -55,10 +55,10 @@ void lode_synth_await(struct lode_synth_timeline *timeline, struct lode_synth_ac
 		      struct lode_synth_leaves waking);
 /* Idles until `waker` wakes it now; it goes on at once when its current time is that far already. */
 void lode_synth_wake(struct lode_synth_timeline *timeline, struct lode_synth_actor *actor,
-		      const struct lode_synth_actor *waker, struct lode_synth_leaves waking);
+		     const struct lode_synth_actor *waker, struct lode_synth_leaves waking);
 /* The same at a given time by an interrupt. */
 void lode_synth_wake_at(struct lode_synth_timeline *timeline, struct lode_synth_actor *actor, uint64_t time,
-			 enum lode_synth_interrupt interrupt);
+			enum lode_synth_interrupt interrupt);
 
 /* ---- ordinary work, made of these ---- */
 

@@ -86,7 +86,8 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 {
 	const struct lode_analysis_command *command = call->command->analysis;
-	const struct lode_result_settings *settings = (const void *)((const char *)call->settings + command->result);
+	const struct lode_result_settings *settings =
+		(const void *)((const char *)call->settings + command->result);
 	struct lode_analysis analysis = {
 		.call = call,
 		.settings = settings,
@@ -101,7 +102,8 @@ int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 	if (settings->output)
 		analysis.look.colour = 0;
 	lode_work_begin(&analysis.work, call,
-			command->hold == LODE_HOLD_ALWAYS || (command->hold == LODE_HOLD_FILES && settings->output));
+			command->hold == LODE_HOLD_ALWAYS ||
+				(command->hold == LODE_HOLD_FILES && settings->output));
 	return lode_work_end(&analysis.work, command->make(&analysis, error));
 }
 
@@ -139,5 +141,6 @@ static int write_whole(struct lode_analysis *analysis, void *result, struct lode
 int lode_analysis_write(struct lode_analysis *analysis, void *result, struct lode_error *error)
 {
 	lode_work_pause(&analysis->work);
-	return analysis->form->flows && !analysis->call->host->collects ? write_flowing(analysis, result, error) : write_whole(analysis, result, error);
+	return analysis->form->flows && !analysis->call->host->collects ? write_flowing(analysis, result, error)
+									: write_whole(analysis, result, error);
 }

@@ -44,8 +44,8 @@ struct lode_analysis {
 	const struct lode_call *call;
 	const struct lode_result_settings *settings;
 	const struct lode_form *form; /* the one that is asked for */
-	const char *title;	      /* what a page is about: the first operand, unless the command sets it */
-	struct lode_look look;	      /* of text; without colours where it goes to a file */
+	const char *title;            /* what a page is about: the first operand, unless the command sets it */
+	struct lode_look look;        /* of text; without colours where it goes to a file */
 	struct lode_work work;
 };
 

@@ -30,43 +30,43 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 
 #define LODE_AREA_FIELD(base, field) ((base) + offsetof(struct lode_area_settings, field))
 /* Rows that several tables have, each written once. */
-#define LODE_JOBS_OPTION(offset)                                                                             \
+#define LODE_JOBS_OPTION(offset)                                                                                  \
 	LODE_NUMBER("jobs", 'j', offset, "N", "number of threads (default: one a processor)", 1, 1024)
-#define LODE_STREAM_OPTION(offset)                                                                           \
+#define LODE_STREAM_OPTION(offset)                                                                                \
 	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; may be given many times")
-#define LODE_WHERE_OPTION(base)                                                                              \
-	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                     \
+#define LODE_WHERE_OPTION(base)                                                                                   \
+	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                          \
 		  "only streams with this attribute, host or name; VALUE may hold * and ?")
-#define LODE_SYMPTOM_OPTION(base)                                                                            \
-	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                     \
+#define LODE_SYMPTOM_OPTION(base)                                                                                 \
+	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                          \
 		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'")
 /* `things` are what has frames: stacks, contexts, paths. */
-#define LODE_MATCH_OPTION(base, things)                                                                      \
-	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                          \
+#define LODE_MATCH_OPTION(base, things)                                                                           \
+	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                               \
 		  "only " things " with a frame that fits (module!function, * and ?)")
 /* How events are read: which waits count, by how many threads, what is kept. */
-#define LODE_READING_OPTIONS(base)                                                                           \
-	LODE_FLAG("include-idle", 0, LODE_AREA_FIELD(base, include_idle),                                    \
-		  "count waits of threads that have nothing to do, too"),                                    \
-	LODE_FLAG("include-work-waits", 0, LODE_AREA_FIELD(base, include_work_waits),                        \
-		  "count waits for work from outside, too; see lode-idle(5)"),                               \
-	LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                                \
-		  "more rules for what is idle; see lode-idle(5)"),                                          \
-	LODE_JOBS_OPTION(LODE_AREA_FIELD(base, jobs)),                                                       \
-	LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache), "read all events again and keep nothing")
+#define LODE_READING_OPTIONS(base)                                                                                \
+	LODE_FLAG("include-idle", 0, LODE_AREA_FIELD(base, include_idle),                                         \
+		  "count waits of threads that have nothing to do, too"),                                         \
+		LODE_FLAG("include-work-waits", 0, LODE_AREA_FIELD(base, include_work_waits),                     \
+			  "count waits for work from outside, too; see lode-idle(5)"),                            \
+		LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                             \
+			  "more rules for what is idle; see lode-idle(5)"),                                       \
+		LODE_JOBS_OPTION(LODE_AREA_FIELD(base, jobs)),                                                    \
+		LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                         \
+			  "read all events again and keep nothing")
 
-#define LODE_AREA_OPTIONS(base)                                                                              \
-	LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
+#define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
 /* For a command that looks elsewhere by default, as `default_scope` tells. */
-#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                          \
-	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                       \
-		    "what of the streams counts (default: " default_scope ")", lode_scope_choice),           \
-	LODE_SYMPTOM_OPTION(base), LODE_MATCH_OPTION(base, "stacks"),                                        \
-	LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                      \
-		  "only stacks without a frame that fits"),                                                  \
-	LODE_WHERE_OPTION(base),                                                                             \
-	LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time), "A..B",                                            \
-		  "only events that begin in this span; '+A..+B' from a stream's start"),                    \
-	LODE_READING_OPTIONS(base)
+#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                               \
+	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                            \
+		    "what of the streams counts (default: " default_scope ")", lode_scope_choice),                \
+		LODE_SYMPTOM_OPTION(base), LODE_MATCH_OPTION(base, "stacks"),                                     \
+		LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                   \
+			  "only stacks without a frame that fits"),                                               \
+		LODE_WHERE_OPTION(base),                                                                          \
+		LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time), "A..B",                                         \
+			  "only events that begin in this span; '+A..+B' from a stream's start"),                 \
+		LODE_READING_OPTIONS(base)
 
 #endif

@@ -15,12 +15,11 @@ static size_t key_length(const char *attribute)
 
 static int wrong(const char *command, const char *sentence, const char *what, struct lode_error *error)
 {
-	return lode_fail(error, LODE_USAGE, "%s: '--attr' %s '%s'. See 'lode help %s'.", command, sentence,
-			 what, command);
+	return lode_fail(error, LODE_USAGE, "%s: '--attr' %s '%s'. See 'lode help %s'.", command, sentence, what,
+			 command);
 }
 
-int lode_attributes_check(const char *command, const struct lode_option_list *attributes,
-			  struct lode_error *error)
+int lode_attributes_check(const char *command, const struct lode_option_list *attributes, struct lode_error *error)
 {
 	for (size_t i = 0; i < attributes->count; i++) {
 		const char *attribute = attributes->items[i];

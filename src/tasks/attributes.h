@@ -6,8 +6,7 @@
 #include "trace/stream.h"
 
 /* Returns 0, or LODE_USAGE with a sentence that begins with the command's name. */
-int lode_attributes_check(const char *command, const struct lode_option_list *attributes,
-			  struct lode_error *error);
+int lode_attributes_check(const char *command, const struct lode_option_list *attributes, struct lode_error *error);
 /* Sets them; what reads as a number or a truth value becomes one. Returns 0 or LODE_SYSTEM. */
 int lode_attributes_apply(const struct lode_option_list *attributes, struct lode_stream *stream);
 

@@ -3,8 +3,8 @@
 #include "tasks/command.h"
 #include "tasks/output_ending.h"
 
-int lode_call_read(struct lode_call *call, const struct lode_option *common, void *shared, size_t argc, char **argv,
-		   struct lode_error *error)
+int lode_call_read(struct lode_call *call, const struct lode_option *common, void *shared, size_t argc,
+		   char **argv, struct lode_error *error)
 {
 	struct lode_arguments arguments = { 0 };
 	int code;
@@ -29,8 +29,8 @@ static int check_operands(const struct lode_call *call, struct lode_error *error
 	const char *name = command->name;
 
 	if (call->operand_count < command->least_operands)
-		return lode_fail(error, LODE_USAGE, "%s: which %s? Usage: 'lode %s %s'. See 'lode help %s'.",
-				 name, command->operand, name, command->usage, name);
+		return lode_fail(error, LODE_USAGE, "%s: which %s? Usage: 'lode %s %s'. See 'lode help %s'.", name,
+				 command->operand, name, command->usage, name);
 	if (call->operand_count <= command->most_operands)
 		return 0;
 	return lode_fail(error, LODE_USAGE,

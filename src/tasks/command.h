@@ -55,8 +55,8 @@ struct lode_command {
  * Reads the words that follow the command's name into the call: its settings and operands, and,
  * by the table `common`, `shared`. Release the call in either case.
  */
-int lode_call_read(struct lode_call *call, const struct lode_option *common, void *shared, size_t argc, char **argv,
-		   struct lode_error *error);
+int lode_call_read(struct lode_call *call, const struct lode_option *common, void *shared, size_t argc,
+		   char **argv, struct lode_error *error);
 /* Checks what was read, and runs the command. */
 int lode_call_run(struct lode_call *call, struct lode_error *error);
 void lode_call_release(struct lode_call *call);

@@ -30,11 +30,13 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
+		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	size_t top = settings->all ? SIZE_MAX : settings->top ? settings->top : TOP;
@@ -44,7 +46,8 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_coverage_json(result, &output->buffer);
@@ -84,7 +87,8 @@ static int read_area(struct lode_analysis *analysis, struct lode_source *source,
 	int code = lode_signatures_load(source->corpus, &signatures, error);
 
 	if (!code && !signatures.count)
-		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'", source->path);
+		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'",
+				 source->path);
 	if (!code)
 		code = lode_source_area(source, &settings->area, 0, &analysis->work, &reading, error);
 	lode_work_pause(&analysis->work);

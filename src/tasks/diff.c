@@ -17,7 +17,7 @@ static const char *form_choice(size_t i);
 
 static const char *new_paths_choice(size_t i)
 {
-	static const char *const names[] = {"more", "whole", NULL};
+	static const char *const names[] = { "more", "whole", NULL };
 
 	return names[i];
 }
@@ -25,19 +25,15 @@ static const char *new_paths_choice(size_t i)
 #define FIELD(field) offsetof(struct lode_diff_settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE",
-		  "the base is only streams with this attribute"),
+	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE", "the base is only streams with this attribute"),
 	LODE_LIST("slow-where", 0, FIELD(slow.where), "KEY=VALUE",
 		  "the slow side is only streams with this attribute"),
-	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME",
-		  "the base is only streams of this name or id"),
-	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME",
-		  "the slow side is only streams of this name or id"),
+	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME", "the base is only streams of this name or id"),
+	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME", "the slow side is only streams of this name or id"),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
 	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
 		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
-	LODE_LIST("truth", 0, FIELD(truth), "GLOB",
-		  "functions known to be at fault: tell how near the result is"),
+	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: tell how near the result is"),
 	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
@@ -45,7 +41,8 @@ static const struct lode_option options[] = {
 
 /* ---- showing ---- */
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	const struct lode_diff_settings *settings = analysis->call->settings;
 
@@ -60,13 +57,15 @@ static int write_folded(struct lode_analysis *analysis, void *result, struct lod
 	return lode_diff_folded(result, output, &analysis->work.notes, error);
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis;
 	return lode_diff_json(result, output, error);
 }
 
-static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		       struct lode_error *error)
 {
 	const struct lode_diff_settings *settings = analysis->call->settings;
 	const struct lode_diff_report *report = result;
@@ -77,12 +76,12 @@ static int write_graph(struct lode_analysis *analysis, void *result, struct lode
 }
 
 static const struct lode_form forms[] = {
-	{.name = "text", .kind = LODE_FORM_TEXT, .write = write_text},
-	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json},
-	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json},
-	{.name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph},
-	{.name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded},
-	{.name = NULL},
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph },
+	{ .name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded },
+	{ .name = NULL },
 };
 
 static const char *form_choice(size_t i)
@@ -105,15 +104,16 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 	const struct lode_diff_settings *settings = analysis->call->settings;
 	const struct lode_diff_sides *sides = &comparison->sides;
 	struct lode_diff_report report = {
-		.base = {sides->base.source.path, sides->base_streams, &sides->base.latency},
-		.slow = {sides->slow.source.path, sides->slow_streams, &sides->slow.latency},
+		.base = { sides->base.source.path, sides->base_streams, &sides->base.latency },
+		.slow = { sides->slow.source.path, sides->slow_streams, &sides->slow.latency },
 		.diff = &comparison->diff,
 		.fits = comparison->fits,
 		.top = lode_latency_top(&settings->latency, analysis),
 		.distance = settings->truth.count ? &comparison->distance : NULL,
 		.page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? sides->base.source.rules : NULL,
 	};
-	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report.diff), &report.least, error);
+	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report.diff), &report.least,
+					 error);
 	char *title = lode_format("%s %s", report.base.corpus, report.slow.corpus);
 
 	if (!code && !title)
@@ -159,7 +159,8 @@ static int compare_sides(struct lode_analysis *analysis, struct comparison *comp
 	if (code)
 		return code;
 	if (lode_diff(&sides->base.latency, &sides->slow.latency, &how, &comparison->diff) < 0 ||
-	    lode_stacks_match(comparison->diff.dictionary, settings->latency.area.match.items, &comparison->fits) < 0 ||
+	    lode_stacks_match(comparison->diff.dictionary, settings->latency.area.match.items, &comparison->fits) <
+		    0 ||
 	    measure_distance(comparison, &settings->truth) < 0)
 		return lode_fail_memory(error);
 	code = show(analysis, comparison, error);
@@ -168,7 +169,7 @@ static int compare_sides(struct lode_analysis *analysis, struct comparison *comp
 
 static int compare(struct lode_analysis *analysis, struct lode_error *error)
 {
-	struct comparison comparison = {0};
+	struct comparison comparison = { 0 };
 	int code = compare_sides(analysis, &comparison, error);
 
 	lode_free(comparison.fits);
@@ -187,10 +188,12 @@ const struct lode_command lode_command_diff = {
 	.name = "diff",
 	.summary = "find what makes slow streams slow, against good ones",
 	.usage = "[OPTIONS] BASE [SLOW]",
-	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by what\n"
-		 "their functions take more, per stream, than in BASE. Names the function to look at first, where\n"
-		 "streams are enough to be sure. Both sides may be in one corpus, told apart by attributes or\n"
-		 "names of their streams.",
+	.about =
+		"Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by "
+		"what\n"
+		"their functions take more, per stream, than in BASE. Names the function to look at first, where\n"
+		"streams are enough to be sure. Both sides may be in one corpus, told apart by attributes or\n"
+		"names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
 		    "  # a page with a heat map and the calls of both sides\n"

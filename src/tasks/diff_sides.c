@@ -18,8 +18,9 @@ static const char **join(const struct lode_option_list *both, const struct lode_
 	return all;
 }
 
-static int read_side(struct lode_latency_reading *reading, char *const *path, const struct lode_diff_settings *settings,
-		     const struct lode_side_settings *side, struct lode_work *work, struct lode_error *error)
+static int read_side(struct lode_latency_reading *reading, char *const *path,
+		     const struct lode_diff_settings *settings, const struct lode_side_settings *side,
+		     struct lode_work *work, struct lode_error *error)
 {
 	struct lode_latency_settings own = settings->latency;
 	const char **where = join(&settings->latency.area.where, &side->where);
@@ -27,7 +28,7 @@ static int read_side(struct lode_latency_reading *reading, char *const *path, co
 
 	if (!where)
 		return lode_fail_memory(error);
-	own.area.where = (struct lode_option_list){.items = where};
+	own.area.where = (struct lode_option_list){ .items = where };
 	own.streams = side->streams;
 	code = lode_latency_open(reading, path, 1, &own, work, error);
 	if (!code)
@@ -51,7 +52,7 @@ static void list_words(const struct lode_option_list *list, struct lode_buffer *
 /* `(variant=good, laptop-17)`. */
 static int tell_choice(const struct lode_side_settings *side, char **words)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 	int code = 0;
 
 	list_words(&side->where, &buffer);
@@ -99,8 +100,7 @@ static int tell_common(const struct lode_diff_sides *sides, struct lode_notes *n
 	for (size_t i = 0; i < base->stream_count; i++)
 		if (bsearch(&base->streams[i], sorted, slow->stream_count, sizeof(*sorted), compare_ids))
 			lode_notes_add(notes, 1, "streams are on both sides",
-				       lode_strings_get(&base->dictionary.frames.strings,
-							base->streams[i].name));
+				       lode_strings_get(&base->dictionary.frames.strings, base->streams[i].name));
 	lode_free(sorted);
 	return 0;
 }
@@ -115,10 +115,11 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 	if (!code)
 		code = read_side(&sides->base, &call->operands[0], settings, &settings->base, work, error);
 	if (!code)
-		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings,
-				 &settings->slow, work, error);
-	if (!code && (tell_common(sides, &work->notes) < 0 || tell_choice(&settings->base, &sides->base_streams) < 0 ||
-		      tell_choice(&settings->slow, &sides->slow_streams) < 0))
+		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings, &settings->slow,
+				 work, error);
+	if (!code &&
+	    (tell_common(sides, &work->notes) < 0 || tell_choice(&settings->base, &sides->base_streams) < 0 ||
+	     tell_choice(&settings->slow, &sides->slow_streams) < 0))
 		code = lode_fail_memory(error);
 	return code;
 }

@@ -15,14 +15,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_explain_text(result, &output->buffer);
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	struct lode_explain_report *report = result;
 
@@ -40,7 +42,8 @@ static int write_picture(struct lode_analysis *analysis, void *result, struct lo
 	return 0;
 }
 
-static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		       struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_explain_dot(result, &output->buffer);
@@ -57,8 +60,9 @@ static const struct lode_form forms[] = {
 };
 
 /* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. Exit status 1 where a bound was broken. */
-static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input, const struct lode_area *area,
-			 const struct lode_explain_options *how, struct lode_error *error)
+static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input,
+			 const struct lode_area *area, const struct lode_explain_options *how,
+			 struct lode_error *error)
 {
 	struct lode_explanation explanation;
 	struct lode_explain_report report = {
@@ -77,7 +81,8 @@ static int explain_input(struct lode_analysis *analysis, struct lode_explain_inp
 			struct lode_buffer warning = { 0 };
 
 			lode_explain_warning(&explanation, how, &warning);
-			lode_call_say(analysis->call, LODE_YELLOW, "%s", warning.failed ? "the bound is broken" : warning.bytes);
+			lode_call_say(analysis->call, LODE_YELLOW, "%s",
+				      warning.failed ? "the bound is broken" : warning.bytes);
 			lode_buffer_release(&warning);
 			code = LODE_FOUND;
 		}
@@ -159,8 +164,10 @@ static int explain(struct lode_analysis *analysis, struct lode_error *error)
 	lode_explain_defaults(&how);
 	how.notes = &analysis->work.notes;
 	if (code == 0 && !is_corpus && call->operand_count > 1)
-		code = lode_fail(error, LODE_USAGE, "explain: '%s' is a table, and only corpora are joined; name one table. "
-				 "See 'lode help explain'.", call->operands[0]);
+		code = lode_fail(error, LODE_USAGE,
+				 "explain: '%s' is a table, and only corpora are joined; name one table. "
+				 "See 'lode help explain'.",
+				 call->operands[0]);
 	if (code == 0)
 		code = lode_explain_settle(call->settings, is_corpus, &how, error);
 	if (code < 0)
@@ -178,8 +185,10 @@ const struct lode_command lode_command_explain = {
 	.name = "explain",
 	.summary = "tell why some runs are slow and others not",
 	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS...",
-	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds the\n"
-		 "few functions of x that y follows, and a small tree over all other columns, or over the functions\n"
+	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds "
+		 "the\n"
+		 "few functions of x that y follows, and a small tree over all other columns, or over the "
+		 "functions\n"
 		 "that were called, that says which runs follow which.",
 	.examples = "  lode explain runs.csv --x size --y time\n"
 		    "  lode explain runs.csv.gz --x size,depth --y time --clusters 3 --functions auto\n"

@@ -42,14 +42,16 @@ const struct lode_option lode_explain_table[] = {
 	LODE_NUMBER("depth", 0, FIELD(depth), "N", "deepest optimal tree (default: 4)", 1, 4),
 	LODE_TEXT("max-error", 0, FIELD(max_error), "E|E%",
 		  "mean square error, or relative error, that is still an explanation"),
-	LODE_NUMBER("folds", 0, FIELD(folds), "N", "folds of the cross-validation, 1 for none (default: 10)", 1, 255),
+	LODE_NUMBER("folds", 0, FIELD(folds), "N", "folds of the cross-validation, 1 for none (default: 10)", 1,
+		    255),
 	LODE_NUMBER("seed", 0, FIELD(seed), "N", "start of the random numbers (default: 0)", 0, 0),
 	LODE_CHOICE("features", 0, FIELD(features), "KIND",
 		    "what is known of the streams of a corpus (default: calls)", features_choice),
 	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what of a corpus is a row (default: streams)", rows_choice),
 	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write the result as JSON"),
-	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: more points, and words"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data),
+		  "write what the page shows as JSON: more points, and words"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
 	LODE_NO_MORE_OPTIONS,
@@ -60,14 +62,14 @@ static int refuse_area(const struct lode_explain_settings *settings, struct lode
 {
 	const struct lode_area_settings *area = &settings->area;
 
-	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count && !area->match.count &&
-	    !area->exclude.count && !area->where.count && !area->time && !area->include_idle &&
-	    !area->include_work_waits &&
-	    !area->idle_rules.count)
+	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count &&
+	    !area->match.count && !area->exclude.count && !area->where.count && !area->time &&
+	    !area->include_idle && !area->include_work_waits && !area->idle_rules.count)
 		return 0;
-	return lode_fail(error, LODE_USAGE,
-			 "explain: '--features', '--rows' and the options that say where to look are for a corpus, and "
-			 "this is a table. See 'lode help explain'.");
+	return lode_fail(
+		error, LODE_USAGE,
+		"explain: '--features', '--rows' and the options that say where to look are for a corpus, and "
+		"this is a table. See 'lode help explain'.");
 }
 
 /* Latencies are those of whole streams. */
@@ -83,8 +85,8 @@ static int refuse_narrow_latency(const struct lode_explain_settings *settings, s
 			 "'--exclude' and '--time'. See 'lode help explain'.");
 }
 
-int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus, struct lode_explain_options *how,
-			struct lode_error *error)
+int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus,
+			struct lode_explain_options *how, struct lode_error *error)
 {
 	int code;
 
@@ -111,7 +113,7 @@ int lode_explain_settle(const struct lode_explain_settings *settings, int is_cor
 }
 
 struct lode_corpus_table_options lode_explain_corpus_rows(const struct lode_explain_settings *settings,
-						   struct lode_area_settings *where)
+							  struct lode_area_settings *where)
 {
 	int by_symptom = lode_option_choice(settings->rows, rows_choice) == 1;
 

@@ -26,10 +26,10 @@ struct lode_explain_settings {
 extern const struct lode_option lode_explain_table[];
 
 /* Checks the settings, for a table or a corpus, and fills the options of the explanation. */
-int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus, struct lode_explain_options *how,
-			struct lode_error *error);
+int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus,
+			struct lode_explain_options *how, struct lode_error *error);
 /* Which rows a corpus gives, and `where` to look for them. */
 struct lode_corpus_table_options lode_explain_corpus_rows(const struct lode_explain_settings *settings,
-						   struct lode_area_settings *where);
+							  struct lode_area_settings *where);
 
 #endif

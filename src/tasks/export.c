@@ -36,8 +36,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "only events of this kind", kind_choice),
-	LODE_FLAG("per-event", 0, FIELD(per_event),
-		  "folded: a line for each event, not for each distinct stack"),
+	LODE_FLAG("per-event", 0, FIELD(per_event), "folded: a line for each event, not for each distinct stack"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -57,21 +56,18 @@ static const struct lode_exporter *choose_format(const struct settings *settings
 {
 	const struct lode_exporter *exporter = settings->format ? NULL : guess_format(settings->output);
 
-	return exporter ? exporter
-			: lode_exporter_find(settings->format ? settings->format : "events", error);
+	return exporter ? exporter : lode_exporter_find(settings->format ? settings->format : "events", error);
 }
 
 static int check(const struct lode_call *call, const struct lode_exporter *exporter, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 
-	if (exporter->binary && call->out.look.is_terminal &&
-	    (!settings->output || !strcmp(settings->output, "-")))
-		return lode_fail(
-			error, LODE_USAGE,
-			"export: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
-			"See 'lode help export'.",
-			exporter->name, exporter->extension);
+	if (exporter->binary && call->out.look.is_terminal && (!settings->output || !strcmp(settings->output, "-")))
+		return lode_fail(error, LODE_USAGE,
+				 "export: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
+				 "See 'lode help export'.",
+				 exporter->name, exporter->extension);
 	if (settings->per_event && strcmp(exporter->name, "folded"))
 		return lode_fail(error, LODE_USAGE,
 				 "export: '--per-event' belongs to '--format folded', not to %s. "
@@ -81,8 +77,9 @@ static int check(const struct lode_call *call, const struct lode_exporter *expor
 }
 
 /* Writes while it reads, unless the host takes results as a whole. */
-static int write_streams(const struct lode_call *call, struct lode_corpus *corpus, const struct lode_exporter *exporter,
-			 const struct lode_export_options *how, struct lode_error *error)
+static int write_streams(const struct lode_call *call, struct lode_corpus *corpus,
+			 const struct lode_exporter *exporter, const struct lode_export_options *how,
+			 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	int collects = !settings->output && call->host->collects;

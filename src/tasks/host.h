@@ -27,8 +27,8 @@ struct lode_host_job {
 	void (*expect)(unsigned times);
 	int (*helps)(void);
 	int (*share)(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
-		     struct lode_error *error);
+		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
+		     void *context, struct lode_error *error);
 };
 
 struct lode_host {

@@ -52,7 +52,8 @@ static int adjust_stream(void *context, struct lode_stream *stream, struct lode_
 	return lode_import_apply(importing->settings, stream, error);
 }
 
-static void match_stream(void *context, struct lode_corpus *corpus, const char *id, const struct lode_stream *stream)
+static void match_stream(void *context, struct lode_corpus *corpus, const char *id,
+			 const struct lode_stream *stream)
 {
 	struct importing *importing = context;
 
@@ -100,7 +101,8 @@ static void say_line(void *context, enum lode_import_line kind, const char *text
 	lode_call_say(importing->call, styles[kind], "%s", text);
 }
 
-static int show_json(const struct importing *importing, const struct lode_import_report *report, struct lode_error *error)
+static int show_json(const struct importing *importing, const struct lode_import_report *report,
+		     struct lode_error *error)
 {
 	struct lode_buffer buffer = { 0 };
 	int code;

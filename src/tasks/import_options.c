@@ -26,8 +26,7 @@ static const char *kind_choice(size_t i)
 
 const struct lode_option lode_import_table[] = {
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to import into"),
-	LODE_CHOICE("format", 'f', FIELD(format), "NAME", "the format, instead of recognising it",
-		    format_choice),
+	LODE_CHOICE("format", 'f', FIELD(format), "NAME", "the format, instead of recognising it", format_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "what folded stacks are", kind_choice),
 	LODE_TEXT("unit", 'u', FIELD(unit), "ns|us|ms|s|samples=PERIOD",
 		  "what the values of folded stacks count; PERIOD is a duration such as 10ms"),
@@ -40,8 +39,7 @@ const struct lode_option lode_import_table[] = {
 	LODE_LIST("symptom-markers", 0, FIELD(symptom_markers), "NAME",
 		  "slices and markers of this name (or pattern) are symptoms; may be given many times"),
 	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
-	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
-		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
+	LODE_FLAG("debuginfod", 0, FIELD(debuginfod), "fetch debug files from the servers in $DEBUGINFOD_URLS"),
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols), "leave addresses as they are"),
 	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
 		  "look for binaries and debug files here too; may be given many times"),
@@ -84,8 +82,7 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 				 "samples=%sns for nanoseconds. See 'lode help import'.",
 				 unit, unit + 8, unit + 8, unit + 8);
 	if (strncmp(unit, "samples=", 8) || lode_duration_parse(unit + 8, &period, NULL) < 0 || !period)
-		return wrong(error,
-			     "'--unit' wants ns, us, ms, s or samples=PERIOD (such as samples=10ms), not",
+		return wrong(error, "'--unit' wants ns, us, ms, s or samples=PERIOD (such as samples=10ms), not",
 			     unit);
 	*nanoseconds = (double)period;
 	return 0;
@@ -97,9 +94,8 @@ int lode_import_settle(const struct lode_import_settings *settings, struct lode_
 	struct lode_import_options *options = &files->options;
 
 	if (!settings->output)
-		return lode_fail(
-			error, LODE_USAGE,
-			"import: into which corpus? Give one with '-o CORPUS'. See 'lode help import'.");
+		return lode_fail(error, LODE_USAGE,
+				 "import: into which corpus? Give one with '-o CORPUS'. See 'lode help import'.");
 	if (settings->unit && read_unit(settings->unit, &options->unit_ns, error) < 0)
 		return LODE_USAGE;
 	if (lode_attributes_check("import", &settings->attributes, error) < 0)

@@ -28,22 +28,26 @@ static const struct lode_option options[] = {
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
 	LODE_FLAG("brief", 0, FIELD(brief), "with --json: leave out what takes reading of events and stacks"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
+		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	return lode_info_json(result, analysis->title, analysis->work.progress, &output->buffer, error);
 }
 
-static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	((struct lode_info *)result)->for_page = 1;
 	return write_json(analysis, result, output, error);
 }
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	const struct lode_info_style style = {
@@ -117,7 +121,8 @@ static int show(struct lode_analysis *analysis, struct lode_error *error)
 	is_corpus = is_corpus || S_ISDIR(status.st_mode);
 	if (settings->brief && (!is_corpus || !settings->result.json))
 		return lode_fail(error, LODE_USAGE,
-				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
+				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode "
+				 "help info'.");
 	return is_corpus ? show_corpora(analysis, error) : show_file(analysis, (uint64_t)status.st_size, error);
 }
 

@@ -16,7 +16,8 @@ static const struct lode_option options[] = {
 static int rank_contexts(struct lode_analysis *analysis, struct lode_latency_inferred *inferred,
 			 const enum lode_latency_rule *mean, struct lode_error *error)
 {
-	const struct lode_latency_settings *settings = &((const struct lode_latency_command_settings *)analysis->call->settings)->latency;
+	const struct lode_latency_settings *settings =
+		&((const struct lode_latency_command_settings *)analysis->call->settings)->latency;
 	struct lode_latency_report *report = &inferred->report;
 	struct lode_contexts contexts;
 	int code = 0;
@@ -43,15 +44,15 @@ static int rank_contexts(struct lode_analysis *analysis, struct lode_latency_inf
 static int infer(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct lode_latency_command_settings *settings = analysis->call->settings;
-	struct lode_latency_inferred inferred = {0};
+	struct lode_latency_inferred inferred = { 0 };
 	enum lode_latency_rule rule;
 	int code = lode_latency_form_check(settings, analysis->form, error);
 
 	if (!code)
 		code = lode_latency_check(&settings->latency, "latency", &rule, error);
 	if (!code)
-		code = lode_latency_open(&inferred.reading, analysis->call->operands, analysis->call->operand_count,
-					 &settings->latency, &analysis->work, error);
+		code = lode_latency_open(&inferred.reading, analysis->call->operands,
+					 analysis->call->operand_count, &settings->latency, &analysis->work, error);
 	if (!code && lode_latency_form_is_flat(analysis->form)) {
 		code = lode_analysis_write(analysis, &inferred, error);
 	} else if (!code) {
@@ -74,7 +75,8 @@ const struct lode_command lode_command_latency = {
 	.name = "latency",
 	.summary = "infer how long functions take, and in which context",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Infers from the stacks of each thread which calls there were and how long they took: a call lasts\n"
+	.about = "Infers from the stacks of each thread which calls there were and how long they took: a call "
+		 "lasts\n"
 		 "while one stack after the other goes through it. Ranks contexts by the time spent in them.",
 	.examples = "  lode latency corpus\n"
 		    "  lode latency corpus --match 'libssl*!*'\n"

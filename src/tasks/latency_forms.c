@@ -6,7 +6,8 @@
 #include "export/latency_export.h"
 #include "text/latency_text.h"
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	const struct lode_latency_command_settings *settings = analysis->call->settings;
 	struct lode_latency_inferred *inferred = result;
@@ -16,13 +17,15 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis;
 	return lode_latency_json(&((struct lode_latency_inferred *)result)->report, output, error);
 }
 
-static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		       struct lode_error *error)
 {
 	const struct lode_latency_command_settings *settings = analysis->call->settings;
 	struct lode_latency_inferred *inferred = result;
@@ -76,30 +79,44 @@ static int write_time_line(struct lode_analysis *analysis, void *result, struct 
 		.progress = inferred->reading.options.progress,
 	};
 
-	return exporter ? lode_export_corpus(inferred->reading.source.corpus, exporter, &how, output, error) : LODE_USAGE;
+	return exporter ? lode_export_corpus(inferred->reading.source.corpus, exporter, &how, output, error)
+			: LODE_USAGE;
 }
 
 /* ---- which there are ---- */
 
 static const struct lode_form forms[] = {
-	{.name = "text", .kind = LODE_FORM_TEXT, .write = write_text},
-	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json},
-	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json},
-	{.name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph},
-	{.name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded},
-	{.name = "pprof", .extension = ".pb.gz", .kind = LODE_FORM_OTHER, .flows = 1, .binary = 1, .write = write_pprof},
-	{.name = "speedscope", .extension = ".speedscope.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_time_line},
-	{.name = "firefox", .extension = ".profile.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_time_line},
-	{.name = "chrome", .extension = ".trace.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_time_line},
-	{.name = NULL},
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph },
+	{ .name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded },
+	{ .name = "pprof",
+	  .extension = ".pb.gz",
+	  .kind = LODE_FORM_OTHER,
+	  .flows = 1,
+	  .binary = 1,
+	  .write = write_pprof },
+	{ .name = "speedscope",
+	  .extension = ".speedscope.json",
+	  .kind = LODE_FORM_OTHER,
+	  .flows = 1,
+	  .write = write_time_line },
+	{ .name = "firefox",
+	  .extension = ".profile.json",
+	  .kind = LODE_FORM_OTHER,
+	  .flows = 1,
+	  .write = write_time_line },
+	{ .name = "chrome", .extension = ".trace.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_time_line },
+	{ .name = NULL },
 };
 
 /* Instances are lines with tabs between their fields, whatever the file is called. */
 static const struct lode_form instance_forms[] = {
-	{.name = "text", .kind = LODE_FORM_TEXT, .flows = 1, .write = write_instances},
-	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_instances},
-	{.name = "tsv", .extension = ".tsv", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_instances},
-	{.name = NULL},
+	{ .name = "text", .kind = LODE_FORM_TEXT, .flows = 1, .write = write_instances },
+	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_instances },
+	{ .name = "tsv", .extension = ".tsv", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_instances },
+	{ .name = NULL },
 };
 
 const char *lode_latency_form_choice(size_t i)
@@ -118,7 +135,8 @@ int lode_latency_form_is_flat(const struct lode_form *form)
 }
 
 /* What is not ranked cannot be cut or ranked otherwise. */
-static int check_ranking(const struct lode_latency_command_settings *settings, const char *what, struct lode_error *error)
+static int check_ranking(const struct lode_latency_command_settings *settings, const char *what,
+			 struct lode_error *error)
 {
 	if (settings->latency.top || settings->latency.mean)
 		return lode_fail(error, LODE_USAGE,
@@ -131,9 +149,10 @@ int lode_latency_form_check(const struct lode_latency_command_settings *settings
 			    struct lode_error *error)
 {
 	if (settings->instances && settings->latency.result.page_data)
-		return lode_fail(error, LODE_USAGE,
-				 "latency: '--instances' and '--page-data' ask for two things at once; give one of "
-				 "them. See 'lode help latency'.");
+		return lode_fail(
+			error, LODE_USAGE,
+			"latency: '--instances' and '--page-data' ask for two things at once; give one of "
+			"them. See 'lode help latency'.");
 	if (settings->instances && settings->latency.result.format)
 		return lode_fail(error, LODE_USAGE,
 				 "latency: '--instances' writes lines, or JSON with '--json'; leave out "

@@ -3,7 +3,6 @@
  */
 #include "tasks/latency_options.h"
 
-
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -60,7 +59,7 @@ int lode_latency_open(struct lode_latency_reading *reading, char *const *names, 
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error)
 {
-	struct lode_corpus_list list = {0};
+	struct lode_corpus_list list = { 0 };
 	int code;
 
 	memset(reading, 0, sizeof(*reading));

@@ -24,30 +24,29 @@ struct lode_latency_settings {
 
 #define LODE_LATENCY_FIELD(base, field) ((base) + offsetof(struct lode_latency_settings, field))
 /* `things` are what is ranked, `choice` the formats. */
-#define LODE_LATENCY_OPTIONS(base, things, choice)                                                           \
-	LODE_WHERE_OPTION(LODE_LATENCY_FIELD(base, area)),                                                   \
-		LODE_MATCH_OPTION(LODE_LATENCY_FIELD(base, area), things),                                   \
-		LODE_READING_OPTIONS(LODE_LATENCY_FIELD(base, area)),                                        \
-		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                  \
-			    "show so many " things " (JSON: all, else 10)", 1, 0),                           \
-		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \
-		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                             \
-			  "show all callers, and in trees each function"),                                  \
-		LODE_FLAG("mean", 0, LODE_LATENCY_FIELD(base, mean),                                         \
-			  "rank by mean latencies minus those of callees, as the paper does"),               \
-		LODE_CHOICE("rule", 0, LODE_LATENCY_FIELD(base, rule), "NAME",                               \
-			    "latency that --mean takes (default: estimate)", lode_latency_rule_name),        \
-		LODE_FLAG("aggressive-end", 0, LODE_LATENCY_FIELD(base, aggressive_end),                     \
-			  "aggressive latency: move only the end of a call, as the paper does"),             \
-		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                            \
-			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                   \
-		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, result.format), "NAME",                         \
-			    "a page, a graph, another tool's (default: by the end of FILE's name)",         \
-			    choice),                                                                         \
-		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write all of it as JSON"),             \
-		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, result.page_data),                               \
-			  "write what the page shows as JSON: also facts of frames"),                      \
-		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, result.output), "FILE",                           \
+#define LODE_LATENCY_OPTIONS(base, things, choice)                                                                \
+	LODE_WHERE_OPTION(LODE_LATENCY_FIELD(base, area)),                                                        \
+		LODE_MATCH_OPTION(LODE_LATENCY_FIELD(base, area), things),                                        \
+		LODE_READING_OPTIONS(LODE_LATENCY_FIELD(base, area)),                                             \
+		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                       \
+			    "show so many " things " (JSON: all, else 10)", 1, 0),                                \
+		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                         \
+		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                                  \
+			  "show all callers, and in trees each function"),                                        \
+		LODE_FLAG("mean", 0, LODE_LATENCY_FIELD(base, mean),                                              \
+			  "rank by mean latencies minus those of callees, as the paper does"),                    \
+		LODE_CHOICE("rule", 0, LODE_LATENCY_FIELD(base, rule), "NAME",                                    \
+			    "latency that --mean takes (default: estimate)", lode_latency_rule_name),             \
+		LODE_FLAG("aggressive-end", 0, LODE_LATENCY_FIELD(base, aggressive_end),                          \
+			  "aggressive latency: move only the end of a call, as the paper does"),                  \
+		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                                 \
+			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                        \
+		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, result.format), "NAME",                       \
+			    "a page, a graph, another tool's (default: by the end of FILE's name)", choice),      \
+		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write all of it as JSON"),           \
+		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, result.page_data),                             \
+			  "write what the page shows as JSON: also facts of frames"),                             \
+		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, result.output), "FILE",                         \
 			  "write to FILE instead of standard output")
 
 /* What --tree-min leaves out of a tree that takes `whole` in all: less than `least` ns. */

@@ -25,7 +25,8 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
 		    "mine waits, CPU samples or both together (default: wait where there are any)", kind_choice),
 	LODE_AREA_OPTIONS(FIELD(area)),
-	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "what a pattern must cost at least: 30s, 1% (default: 1%)"),
+	LODE_TEXT("threshold", 't', FIELD(threshold), "T",
+		  "what a pattern must cost at least: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
 		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
 	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
@@ -44,9 +45,11 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
-	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: costs in all streams"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data),
+		  "write what the page shows as JSON: costs in all streams"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
-	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
+		  "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -61,27 +64,31 @@ static void remember(struct lode_mining *mining, struct lode_notes *notes)
 
 		if (lode_mined_file_write(lode_corpus_path(member), &mining->mined, kind,
 					  &mining->reading.area.dictionary.frames, &error) < 0)
-			lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'", error.text);
+			lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'",
+				       error.text);
 	}
 }
 
 /* ---- the whole ---- */
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)error;
 	lode_mine_text(result, &analysis->look, &output->buffer);
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_mine_json(result, &output->buffer);
 	return 0;
 }
 
-static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	struct lode_mine_report page = *(const struct lode_mine_report *)result;
 
@@ -118,7 +125,7 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 		return lode_mine_against(analysis, mining, error);
 	if (code)
 		return code;
-	if (!settings->result.page_data) /* a server changes nothing */
+	if (!settings->result.page_data)                 /* a server changes nothing */
 		remember(mining, &analysis->work.notes); /* before it is shown: nobody need read to the end */
 	return lode_analysis_write(analysis, &mining->report, error);
 }
@@ -146,7 +153,8 @@ const struct lode_command lode_command_mine = {
 	.name = "mine",
 	.summary = "find the call-stack patterns that cost the most time",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, whose\n"
+	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, "
+		 "whose\n"
 		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
 	.examples = "  lode mine corpus\n"
 		    "  lode mine corpus --kind run --threshold 0.5%\n"

@@ -43,8 +43,8 @@ struct lode_mining {
 };
 
 /* Opens the corpus `path` and collects the area. Release in either case. */
-int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings,
-		     char *const *names, size_t count, struct lode_work *work, struct lode_error *error);
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
+		     size_t count, struct lode_work *work, struct lode_error *error);
 /* Mines it; `threshold` 0: as the settings say. */
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error);

@@ -16,14 +16,16 @@ static uint64_t scaled_threshold(const struct lode_mining *here, const struct lo
 	return threshold < 1 ? 1 : threshold >= 1.8e19 ? UINT64_MAX : (uint64_t)threshold;
 }
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)error;
 	lode_compare_text(result, &analysis->look, &output->buffer);
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_compare_json(result, &output->buffer);
@@ -59,7 +61,8 @@ int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining
 	int code = lode_mining_open(&other, settings, &against, 1, &analysis->work, error);
 
 	if (!code && other.how.kind != mining->how.kind)
-		code = lode_fail(error, LODE_USAGE, "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
+		code = lode_fail(error, LODE_USAGE,
+				 "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
 				 mining->source.path, lode_event_type_name(mining->how.kind), settings->against,
 				 lode_event_type_name(other.how.kind));
 	if (!code)

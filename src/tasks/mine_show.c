@@ -48,8 +48,9 @@ static int find_events(struct lode_mining *mining, const uint8_t *marks,
 
 	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
 		if (mining->how.both || kind == (int)mining->how.kind)
-			code = lode_area_events(mining->source.corpus, &mining->reading.options, &mining->reading.area,
-						(enum lode_event_type)kind, marks, take, context, error);
+			code = lode_area_events(mining->source.corpus, &mining->reading.options,
+						&mining->reading.area, (enum lode_event_type)kind, marks, take,
+						context, error);
 	return code;
 }
 
@@ -90,18 +91,19 @@ static int write_events(struct lode_analysis *analysis, void *result, struct lod
 	uint8_t *marks = NULL;
 	int code;
 
-	code = lode_mined_file_read(&file, lode_corpus_path(mining->source.corpus), &area->dictionary.frames, error);
+	code = lode_mined_file_read(&file, lode_corpus_path(mining->source.corpus), &area->dictionary.frames,
+				    error);
 	if (!code)
-		code = lode_pattern_choose(&file, &area->dictionary.frames, mining->source.path, settings->show, &choice,
-					   error);
+		code = lode_pattern_choose(&file, &area->dictionary.frames, mining->source.path, settings->show,
+					   &choice, error);
 	if (!code) {
-		marks = mark_stacks(area, &file.patterns, choice.first, choice.count,
-				    settings->fold_recursion);
+		marks = mark_stacks(area, &file.patterns, choice.first, choice.count, settings->fold_recursion);
 		code = marks ? 0 : lode_fail_memory(error);
 	}
 	if (!code)
-		code = lode_analysis_is(analysis, LODE_FORM_JSON) ? list_json(mining, marks, output, error)
-								  : list_text(analysis, mining, marks, output, error);
+		code = lode_analysis_is(analysis, LODE_FORM_JSON)
+			       ? list_json(mining, marks, output, error)
+			       : list_text(analysis, mining, marks, output, error);
 	lode_free(marks);
 	lode_pattern_file_release(&file);
 	return code;

@@ -21,10 +21,11 @@ static int read_similarity(const char *text, double *similarity, struct lode_err
 		return 0;
 	*similarity = strtod(text, &rest);
 	if (rest == text || *rest || !(*similarity >= 0 && *similarity <= 1))
-		return lode_fail(error, LODE_USAGE,
-				 "mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
-				 "See 'lode help mine'.",
-				 text);
+		return lode_fail(
+			error, LODE_USAGE,
+			"mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
+			"See 'lode help mine'.",
+			text);
 	return 0;
 }
 
@@ -70,8 +71,8 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 
 /* ---- one mining ---- */
 
-int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings,
-		     char *const *names, size_t count, struct lode_work *work, struct lode_error *error)
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
+		     size_t count, struct lode_work *work, struct lode_error *error)
 {
 	int code;
 
@@ -92,8 +93,9 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code)
 		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
 	if (!code)
-		code = lode_source_area(&mining->source, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
-					work, &mining->reading, error);
+		code = lode_source_area(&mining->source, &settings->area,
+					mining->how.both ? 0 : 1u << mining->how.kind, work, &mining->reading,
+					error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
@@ -164,7 +166,8 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 	if (!code)
 		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
 	if (!code)
-		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary, error);
+		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary,
+					     error);
 	mining->report.idle = mining->idle;
 	return code;
 }

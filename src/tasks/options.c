@@ -48,8 +48,8 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct reader *reader, c
 	/* A question ends itself. */
 	stop = text[0] && text[strlen(text) - 1] == '?' ? "" : ".";
 	if (command)
-		return lode_fail(reader->error, LODE_USAGE, "%s: %s%s See 'lode help %s'.", command, text,
-				 stop, command);
+		return lode_fail(reader->error, LODE_USAGE, "%s: %s%s See 'lode help %s'.", command, text, stop,
+				 command);
 	return lode_fail(reader->error, LODE_USAGE, "%s%s See 'lode help'.", text, stop);
 }
 
@@ -104,17 +104,15 @@ static int refuse_choice(struct reader *reader, const struct found *found, const
 	lode_buffer_byte(&choices, '\0');
 	known = choices.failed ? "" : choices.bytes;
 	if (nearest.best)
-		code = refuse(reader, "'%s' is no value of '%s'; did you mean '%s'? It takes one of %s",
-			      value, found->written, nearest.best, known);
+		code = refuse(reader, "'%s' is no value of '%s'; did you mean '%s'? It takes one of %s", value,
+			      found->written, nearest.best, known);
 	else
-		code = refuse(reader, "'%s' is no value of '%s'; it takes one of %s", value, found->written,
-			      known);
+		code = refuse(reader, "'%s' is no value of '%s'; it takes one of %s", value, found->written, known);
 	lode_buffer_release(&choices);
 	return code;
 }
 
-static int store_choice(struct reader *reader, const struct found *found, const char *value,
-			const char **field)
+static int store_choice(struct reader *reader, const struct found *found, const char *value, const char **field)
 {
 	const char *choice;
 
@@ -140,8 +138,7 @@ static int store_number(struct reader *reader, const struct found *found, const 
 	if (number < option->least || (option->most && number > option->most)) {
 		if (option->most)
 			return refuse(reader, "'%s' wants a number from %llu to %llu, not %s", found->written,
-				      (unsigned long long)option->least, (unsigned long long)option->most,
-				      value);
+				      (unsigned long long)option->least, (unsigned long long)option->most, value);
 		return refuse(reader, "'%s' wants a number of at least %llu, not %s", found->written,
 			      (unsigned long long)option->least, value);
 	}
@@ -338,7 +335,8 @@ int lode_options_contradict(const char *command, const struct lode_option *table
 		const struct lode_option *one = find_long(table, pairs[i].one, strlen(pairs[i].one));
 		const struct lode_option *other = find_long(table, pairs[i].other, strlen(pairs[i].other));
 
-		if (one && other && strcmp(command, pairs[i].but) != 0 && was_given(one, settings) && was_given(other, settings))
+		if (one && other && strcmp(command, pairs[i].but) != 0 && was_given(one, settings) &&
+		    was_given(other, settings))
 			return lode_fail(error, LODE_USAGE,
 					 "%s: '--%s' and '--%s' contradict each other; leave one of them out. See "
 					 "'lode help %s'.",

@@ -47,46 +47,46 @@ struct lode_option {
 };
 
 /* Rows of a table; the last one is LODE_NO_MORE_OPTIONS. */
-#define LODE_ROW(name_, letter_, kind_, offset_, argument_, help_)                                           \
-	.name = (name_), .letter = (letter_), .kind = (kind_), .offset = (offset_), .argument = (argument_), \
+#define LODE_ROW(name_, letter_, kind_, offset_, argument_, help_)                                                \
+	.name = (name_), .letter = (letter_), .kind = (kind_), .offset = (offset_), .argument = (argument_),      \
 	.help = (help_)
-#define LODE_FLAG(name, letter, offset, help)                                                                \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_FLAG, offset, NULL, help)                                 \
+#define LODE_FLAG(name, letter, offset, help)                                                                     \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_FLAG, offset, NULL, help)                                      \
 	}
-#define LODE_HIDDEN_FLAG(name, offset, help_)                                                                \
-	{                                                                                                    \
-		LODE_ROW(name, 0, LODE_OPTION_FLAG, offset, NULL, help_), .hidden = 1                        \
+#define LODE_HIDDEN_FLAG(name, offset, help_)                                                                     \
+	{                                                                                                         \
+		LODE_ROW(name, 0, LODE_OPTION_FLAG, offset, NULL, help_), .hidden = 1                             \
 	}
-#define LODE_TEXT(name, letter, offset, argument, help)                                                      \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_TEXT, offset, argument, help)                             \
+#define LODE_TEXT(name, letter, offset, argument, help)                                                           \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_TEXT, offset, argument, help)                                  \
 	}
-#define LODE_LIST(name, letter, offset, argument, help)                                                      \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_LIST, offset, argument, help)                             \
+#define LODE_LIST(name, letter, offset, argument, help)                                                           \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_LIST, offset, argument, help)                                  \
 	}
-#define LODE_NUMBER(name, letter, offset, argument, help, least_, most_)                                     \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_NUMBER, offset, argument, help), .least = (least_),       \
-										    .most = (most_)          \
+#define LODE_NUMBER(name, letter, offset, argument, help, least_, most_)                                          \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_NUMBER, offset, argument, help), .least = (least_),            \
+										    .most = (most_)               \
 	}
-#define LODE_DURATION(name, letter, offset, argument, help)                                                  \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help)                         \
+#define LODE_DURATION(name, letter, offset, argument, help)                                                       \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help)                              \
 	}
 /* One that 0 makes no sense for. */
-#define LODE_SOME_DURATION(name, letter, offset, argument, help)                                             \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help), .least = 1             \
+#define LODE_SOME_DURATION(name, letter, offset, argument, help)                                                  \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help), .least = 1                  \
 	}
-#define LODE_CHOICE(name, letter, offset, argument, help, choice_)                                           \
-	{                                                                                                    \
-		LODE_ROW(name, letter, LODE_OPTION_CHOICE, offset, argument, help), .choice = (choice_)      \
+#define LODE_CHOICE(name, letter, offset, argument, help, choice_)                                                \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_CHOICE, offset, argument, help), .choice = (choice_)           \
 	}
-#define LODE_NO_MORE_OPTIONS                                                                                 \
-	{                                                                                                    \
-		.name = NULL                                                                                 \
+#define LODE_NO_MORE_OPTIONS                                                                                      \
+	{                                                                                                         \
+		.name = NULL                                                                                      \
 	}
 
 /* What was given on a command line. */

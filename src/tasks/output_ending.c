@@ -16,10 +16,11 @@
 
 /* Endings that promise a format. A scratch file's `.Xa83bs` or a date promises nothing. */
 static const char *const promises[] = {
-	".html",   ".htm", ".xhtml", ".svg", ".png", ".jpg", ".jpeg",   ".gif", ".webp", ".pdf",    ".ps",
-	".eps",    ".dot", ".gv",    ".json", ".jsonl", ".ndjson", ".folded", ".collapsed", ".gz", ".xz", ".zst",
-	".bz2",    ".zip", ".tar",   ".pb",  ".pprof", ".csv", ".tsv",    ".arff", ".xml", ".yaml",   ".yml",
-	".toml",   ".md",  ".rst",   ".tex", ".xls", ".xlsx",  ".ods",    ".parquet", ".sqlite", ".db",
+	".html",      ".htm", ".xhtml", ".svg", ".png",     ".jpg",    ".jpeg",  ".gif",    ".webp",
+	".pdf",       ".ps",  ".eps",   ".dot", ".gv",      ".json",   ".jsonl", ".ndjson", ".folded",
+	".collapsed", ".gz",  ".xz",    ".zst", ".bz2",     ".zip",    ".tar",   ".pb",     ".pprof",
+	".csv",       ".tsv", ".arff",  ".xml", ".yaml",    ".yml",    ".toml",  ".md",     ".rst",
+	".tex",       ".xls", ".xlsx",  ".ods", ".parquet", ".sqlite", ".db",
 };
 
 /* What one command can write. */

@@ -14,7 +14,8 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 	int code;
 
 	if (!path || !strcmp(path, "-")) {
-		call->host->hold(call->host, 0); /* the work is done; a reader that goes away ends it without a word */
+		call->host->hold(call->host,
+				 0); /* the work is done; a reader that goes away ends it without a word */
 		return lode_call_show(call, results, error);
 	}
 	if (results->failed)
@@ -34,7 +35,7 @@ int lode_results_is_page(const char *path)
 int lode_results_page(const struct lode_call *call, const char *path, const char *what,
 		      const struct lode_buffer *json, struct lode_error *error)
 {
-	struct lode_buffer page = {0}, title = {0};
+	struct lode_buffer page = { 0 }, title = { 0 };
 	int code = lode_page_is_there(error);
 
 	if (code)

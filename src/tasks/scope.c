@@ -28,8 +28,7 @@ struct settings {
 #define AREA(field)  LODE_AREA_FIELD(FIELD(area), field)
 
 static const struct lode_option options[] = {
-	LODE_CHOICE("scope", 0, AREA(scope), "SCOPE", "what counts (default: critical-path)",
-		    lode_scope_choice),
+	LODE_CHOICE("scope", 0, AREA(scope), "SCOPE", "what counts (default: critical-path)", lode_scope_choice),
 	LODE_SYMPTOM_OPTION(FIELD(area)),
 	LODE_WHERE_OPTION(FIELD(area)),
 	LODE_STREAM_OPTION(FIELD(streams)),
@@ -38,8 +37,10 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON, one line a symptom"),
-	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: the longest symptoms"),
-	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data),
+		  "write what the page shows as JSON: the longest symptoms"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
+		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_JOBS_OPTION(AREA(jobs)),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -69,7 +70,8 @@ static size_t most_symptoms(const struct settings *settings, size_t usual)
 	return settings->all ? SIZE_MAX : settings->top ? settings->top : usual;
 }
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	struct scopes *scopes = result;
@@ -93,13 +95,15 @@ static int add_json(void *to, struct lode_scope_report *report, struct lode_erro
 	return lode_scope_json(report, to, error);
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis;
 	return walk(result, add_json, output, error);
 }
 
-static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	struct lode_scope_longest page = { .most = most_symptoms(analysis->call->settings, PAGE_TOP) };
 	int code = walk(result, lode_scope_longest_add, &page, error);
@@ -155,7 +159,7 @@ static int scope(struct lode_analysis *analysis, struct lode_error *error)
 		code = lode_analysis_write(analysis, &scopes, error);
 	if (!code && scopes.walk.without && !call->quiet)
 		lode_call_say(call, LODE_YELLOW, "%llu of %llu streams have no symptom",
-			 (unsigned long long)scopes.walk.without, (unsigned long long)scopes.walk.streams);
+			      (unsigned long long)scopes.walk.without, (unsigned long long)scopes.walk.streams);
 	lode_corpus_list_release(&scopes.list);
 	lode_symptom_rules_release(&scopes.rules);
 	lode_source_close(&scopes.source);

@@ -22,22 +22,23 @@ static const char *state_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "only signatures in this state", state_choice),
-	LODE_FLAG("exit-code", 0, FIELD(exit_code),
-		  "exit with 1 when a fixed signature matches newer streams"),
+	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when a fixed signature matches newer streams"),
 	LODE_JOBS_OPTION(FIELD(jobs)),
 	LODE_FLAG("json", 0, FIELD(result.json), "write JSON"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output"),
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)error;
 	lode_signatures_text(result, &analysis->look, &output->buffer);
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
+		      struct lode_error *error)
 {
 	(void)analysis, (void)error;
 	lode_signatures_json(result, &output->buffer);

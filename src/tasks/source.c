@@ -30,7 +30,8 @@ static int find_own_rules(struct lode_corpus *corpus, struct lode_arena *arena, 
 }
 
 /* The built-in idle rules, those of the corpora (CORPUS/idle.rules), those of the command line. */
-static int load_rules(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
+static int load_rules(struct lode_source *source, const struct lode_area_settings *settings,
+		      struct lode_error *error)
 {
 	size_t most = settings->idle_rules.count + lode_corpus_count(source->corpus), count = 0;
 	const char **paths = lode_calloc(most + 1, sizeof(*paths));
@@ -50,10 +51,13 @@ static int load_rules(struct lode_source *source, const struct lode_area_setting
 }
 
 /* Lets analyses of the corpus keep their work beside it, unless the settings forbid it. */
-static int use_cache(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
+static int use_cache(struct lode_source *source, const struct lode_area_settings *settings,
+		     struct lode_error *error)
 {
 	/* Processes of one job hand over all of their work. */
-	const struct lode_map_cache_options options = { .least_events = lode_host_launched(source->host) ? 0 : WORTH_KEEPING };
+	const struct lode_map_cache_options options = { .least_events = lode_host_launched(source->host)
+										? 0
+										: WORTH_KEEPING };
 
 	if (settings->no_cache)
 		return 0;
@@ -61,7 +65,8 @@ static int use_cache(struct lode_source *source, const struct lode_area_settings
 }
 
 int lode_source_open(struct lode_source *source, char *const *names, size_t count,
-		     const struct lode_area_settings *settings, const struct lode_host *host, struct lode_error *error)
+		     const struct lode_area_settings *settings, const struct lode_host *host,
+		     struct lode_error *error)
 {
 	int code;
 
@@ -149,7 +154,8 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.notes = &work->notes,
 		.progress = work->progress,
 	};
-	code = lode_host_share(source->host, source->corpus, keep_area, &(struct keeping){ source, &reading->options }, error);
+	code = lode_host_share(source->host, source->corpus, keep_area,
+			       &(struct keeping){ source, &reading->options }, error);
 	if (!code)
 		code = lode_area_collect(source->corpus, &reading->options, &reading->area, error);
 	reading->time = lode_now() - began;

@@ -12,7 +12,7 @@
 struct lode_source {
 	const char *path; /* what people call it */
 	struct lode_corpus *corpus;
-	const struct lode_host *host; /* who runs the task */
+	const struct lode_host *host;  /* who runs the task */
 	struct lode_idle_rules *rules; /* the corpus's own, and those that --idle-rules names */
 };
 
@@ -22,7 +22,8 @@ struct lode_source {
  * either case.
  */
 int lode_source_open(struct lode_source *source, char *const *names, size_t count,
-		     const struct lode_area_settings *settings, const struct lode_host *host, struct lode_error *error);
+		     const struct lode_area_settings *settings, const struct lode_host *host,
+		     struct lode_error *error);
 /* The same for the operands of a call. */
 int lode_source_operands(struct lode_source *source, const struct lode_call *call,
 			 const struct lode_area_settings *settings, struct lode_error *error);

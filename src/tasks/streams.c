@@ -31,12 +31,12 @@ static int check_name(const char *name, const struct lode_corpus_list *list, con
 	if (nearest.best)
 		return lode_fail(error, LODE_USAGE, "%s: has no stream '%s'; did you mean '%s'?", path, name,
 				 nearest.best);
-	return lode_fail(error, LODE_USAGE, "%s: has no stream '%s'; 'lode info --all %s' lists them", path,
-			 name, path);
+	return lode_fail(error, LODE_USAGE, "%s: has no stream '%s'; 'lode info --all %s' lists them", path, name,
+			 path);
 }
 
-int lode_streams_check(const struct lode_option_list *names, const struct lode_corpus_list *list,
-		       const char *path, struct lode_error *error)
+int lode_streams_check(const struct lode_option_list *names, const struct lode_corpus_list *list, const char *path,
+		       struct lode_error *error)
 {
 	int code = 0;
 

@@ -18,19 +18,20 @@ struct lode_symbol_settings {
 };
 
 #define LODE_SYMBOL_FIELD(base, field) ((base) + offsetof(struct lode_symbol_settings, field))
-#define LODE_SYMBOL_OPTIONS(base)                                                                            \
-	LODE_FLAG("debuginfod", 0, LODE_SYMBOL_FIELD(base, debuginfod),                                      \
-		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),                                 \
-	LODE_LIST("symbol-path", 0, LODE_SYMBOL_FIELD(base, paths), "DIR",                                   \
-		  "look for binaries and debug files here too; may be given many times"),                    \
-	LODE_TEXT("symbol-cache", 0, LODE_SYMBOL_FIELD(base, cache), "DIR|none",                             \
-		  "where symbols are kept for next time")
+#define LODE_SYMBOL_OPTIONS(base)                                                                                 \
+	LODE_FLAG("debuginfod", 0, LODE_SYMBOL_FIELD(base, debuginfod),                                           \
+		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),                                      \
+		LODE_LIST("symbol-path", 0, LODE_SYMBOL_FIELD(base, paths), "DIR",                                \
+			  "look for binaries and debug files here too; may be given many times"),                 \
+		LODE_TEXT("symbol-cache", 0, LODE_SYMBOL_FIELD(base, cache), "DIR|none",                          \
+			  "where symbols are kept for next time")
 /* The same for commands that record, which may leave it for later. */
-#define LODE_RECORDED_SYMBOL_OPTIONS(base)                                                                   \
-	LODE_FLAG("no-symbols", 0, LODE_SYMBOL_FIELD(base, none),                                            \
-		  "leave addresses in programs and libraries as they are"),                                  \
-	LODE_FLAG("inlines", 0, LODE_SYMBOL_FIELD(base, inlines), "inlined functions as frames of their own"), \
-	LODE_SYMBOL_OPTIONS(base)
+#define LODE_RECORDED_SYMBOL_OPTIONS(base)                                                                        \
+	LODE_FLAG("no-symbols", 0, LODE_SYMBOL_FIELD(base, none),                                                 \
+		  "leave addresses in programs and libraries as they are"),                                       \
+		LODE_FLAG("inlines", 0, LODE_SYMBOL_FIELD(base, inlines),                                         \
+			  "inlined functions as frames of their own"),                                            \
+		LODE_SYMBOL_OPTIONS(base)
 
 /* What they ask for; of the cache, also of unwind tables: "" none, NULL the user's own. */
 static inline struct lode_symbols_options lode_symbol_options(const struct lode_symbol_settings *settings,

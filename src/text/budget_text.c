@@ -19,7 +19,8 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 		lode_buffer_print(line, "; for %s the kernel did not let context switches be seen",
 				  lode_duration_text(report->unseen_ns, text));
 	if (report->fixed > report->share)
-		lode_buffer_print(line, "; context switches and processes that come and go take %.2g%% by themselves%s",
+		lode_buffer_print(line,
+				  "; context switches and processes that come and go take %.2g%% by themselves%s",
 				  100 * report->fixed,
 				  report->sees_all_waits ? ", because limits on waits need every one of them" : "");
 }

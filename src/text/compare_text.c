@@ -47,9 +47,9 @@ static void put_frames(const struct lode_mine_report *found, size_t cluster, str
 static void put_compared(const struct lode_compared *compared, const struct lode_mine_report *found,
 			 const struct lode_look *look, struct lode_buffer *buffer)
 {
-	enum lode_style style = compared->change == LODE_CHANGE_NEW || compared->change == LODE_CHANGE_SLOWER ?
-					LODE_RED :
-					LODE_GREEN;
+	enum lode_style style = compared->change == LODE_CHANGE_NEW || compared->change == LODE_CHANGE_SLOWER
+					? LODE_RED
+					: LODE_GREEN;
 	char here[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
 
 	mean_text(compared->here_mean, here);
@@ -60,8 +60,7 @@ static void put_compared(const struct lode_compared *compared, const struct lode
 		lode_buffer_print(buffer, " (x %.2f)", compared->here_mean / compared->other_mean);
 	lode_buffer_print(buffer, "  %llu streams, were %llu  p %.3g  %sid %s%s\n",
 			  (unsigned long long)compared->here.streams, (unsigned long long)compared->other.streams,
-			  compared->p, lode_style(look, LODE_DIM), compared->id,
-			  lode_style(look, LODE_PLAIN));
+			  compared->p, lode_style(look, LODE_DIM), compared->id, lode_style(look, LODE_PLAIN));
 	put_frames(found, compared->cluster, buffer);
 }
 

@@ -52,8 +52,7 @@ static void add_summary(struct page *page)
 			  lode_duration_text(coverage->whole, whole),
 			  coverage->from_symptoms ? "that symptoms took"
 						  : "that all its events cost (no symptoms are looked at)");
-	lode_buffer_print(page->buffer, "scope     %s, %s streams\n",
-			  lode_scope_name(page->report->area->scope),
+	lode_buffer_print(page->buffer, "scope     %s, %s streams\n", lode_scope_name(page->report->area->scope),
 			  lode_count_text(page->report->area->stream_count, count));
 	if (coverage->ignored)
 		lode_buffer_print(page->buffer, "ignored   %zu signature%s\n", coverage->ignored,
@@ -64,7 +63,7 @@ static void add_signatures(struct page *page)
 {
 	static const struct lode_grid_column columns[] = {
 		{ "coverage", 2, 8 }, { "together", 2, 8 }, { "streams", 2, 8 }, { "cost", 2, 8 },
-		{ "state", 2, -5 }, { "name", 2, 0 }, { NULL, 0, 0 },
+		{ "state", 2, -5 },   { "name", 2, 0 },     { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	const struct lode_coverage *coverage = page->coverage;
@@ -108,14 +107,16 @@ static void add_step(struct page *page, struct lode_grid *grid, const struct lod
 static void add_streams(struct page *page)
 {
 	static const struct lode_grid_column columns[] = {
-		{ "order", 2, 5 }, { "covered", 2, 8 }, { "stream", 2, -NAME_WIDTH }, { "shows", 2, 0 }, { NULL, 0, 0 },
+		{ "order", 2, 5 }, { "covered", 2, 8 }, { "stream", 2, -NAME_WIDTH },
+		{ "shows", 2, 0 }, { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	const struct lode_opening_curve *curve = &page->coverage->curves[LODE_OPENING_STACKMINE];
 
 	if (!curve->count)
 		return;
-	add_title(page, page->coverage->paper_order ? "streams to open, any for the next signature" : "streams to open");
+	add_title(page,
+		  page->coverage->paper_order ? "streams to open, any for the next signature" : "streams to open");
 	lode_grid_titles(&grid);
 	for (size_t i = 0; i < curve->count && i < page->top; i++)
 		add_step(page, &grid, curve, &curve->steps[i]);
@@ -136,7 +137,7 @@ static void add_level(struct lode_grid *grid, const struct lode_coverage *covera
 static void add_levels(struct page *page)
 {
 	static const struct lode_grid_column columns[] = {
-		{ "covered", 2, 8 },	   { "StackMine", 2, 9 },   { "Random", 2, 8 },
+		{ "covered", 2, 8 },       { "StackMine", 2, 9 },   { "Random", 2, 8 },
 		{ "Greedy-Total", 2, 12 }, { "Greedy-Max", 2, 10 }, { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
@@ -149,12 +150,12 @@ static void add_levels(struct page *page)
 	for (size_t i = 0; i < coverage->level_count && i < page->top; i++)
 		add_level(&grid, coverage, &coverage->levels[i]);
 	add_rest(page, coverage->level_count);
-	lode_buffer_print(
-		page->buffer,
-		"  on average StackMine opens %.1f%% of the streams of Random, %.1f%% of Greedy-Total, "
-		"%.1f%% of Greedy-Max\n",
-		100 * coverage->ratio[LODE_OPENING_RANDOM], 100 * coverage->ratio[LODE_OPENING_GREEDY_TOTAL],
-		100 * coverage->ratio[LODE_OPENING_GREEDY_MAX]);
+	lode_buffer_print(page->buffer,
+			  "  on average StackMine opens %.1f%% of the streams of Random, %.1f%% of Greedy-Total, "
+			  "%.1f%% of Greedy-Max\n",
+			  100 * coverage->ratio[LODE_OPENING_RANDOM],
+			  100 * coverage->ratio[LODE_OPENING_GREEDY_TOTAL],
+			  100 * coverage->ratio[LODE_OPENING_GREEDY_MAX]);
 }
 
 /* ---- the chart ---- */
@@ -207,8 +208,7 @@ static void add_chart(struct page *page)
 	if (most < 2)
 		return;
 	draw(coverage, most, cells);
-	add_title(page,
-		  "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
+	add_title(page, "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
 	for (int row = 0; row < CHART_HEIGHT; row++) {
 		char part[LODE_UNITS_TEXT] = "";
 
@@ -227,8 +227,8 @@ static void add_chart(struct page *page)
 	lode_buffer_print(page->buffer, "\n           1%*s\n", CHART_WIDTH - 1, label);
 }
 
-void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_look *look,
-			size_t top, struct lode_buffer *buffer)
+void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_look *look, size_t top,
+			struct lode_buffer *buffer)
 {
 	struct page page = { report, report->coverage, look, buffer, top };
 

@@ -29,8 +29,8 @@ struct page {
 };
 
 static const struct lode_grid_column columns[] = {
-	{ "", 2, 1 },	  { "more", 1, 8 }, { "all", 1, 8 },
-	{ "base", 1, 8 }, { "slow", 1, 8 }, { "function", 2, 0 }, { NULL, 0, 0 },
+	{ "", 2, 1 },     { "more", 1, 8 },     { "all", 1, 8 }, { "base", 1, 8 },
+	{ "slow", 1, 8 }, { "function", 2, 0 }, { NULL, 0, 0 },
 };
 
 static const char *style(const struct page *page, enum lode_style which)
@@ -60,10 +60,11 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 		lode_buffer_byte(page->buffer, ' ');
 		lode_text_safe(page->buffer, side->streams);
 	}
-	lode_buffer_print(
-		page->buffer, ": %s stream%s, %s event%s",
-		lode_count_text(side->latency->stream_count, streams), lode_plural(side->latency->stream_count),
-		lode_count_text(side->latency->input.events, events), lode_plural(side->latency->input.events));
+	lode_buffer_print(page->buffer, ": %s stream%s, %s event%s",
+			  lode_count_text(side->latency->stream_count, streams),
+			  lode_plural(side->latency->stream_count),
+			  lode_count_text(side->latency->input.events, events),
+			  lode_plural(side->latency->input.events));
 	/* A second in each of two threads is more than a program of 0.6 s seems to have. */
 	if (side->latency->input.threads > side->latency->stream_count)
 		lode_buffer_print(page->buffer, " of %s threads; times are sums over a stream's threads",
@@ -110,9 +111,8 @@ static void put_differ(struct page *page)
 	lode_buffer_print(page->buffer, "differ    %s a stream", signed_text(diff->difference, text));
 	if (diff->chance.tested)
 		lode_buffer_print(page->buffer, ", %s (p = %.2g); %s of %s path%s surely take%s more",
-				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL
-					  ? "surely"
-					  : "maybe by chance",
+				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL ? "surely"
+											   : "maybe by chance",
 				  diff->chance.p, lode_count_text(diff->chance.sure_paths, text),
 				  lode_count_text(diff->path_count, other), lode_plural(diff->path_count),
 				  diff->chance.sure_paths == 1 ? "s" : "");
@@ -171,7 +171,8 @@ static const char *mean_text(double mean, char text[LODE_UNITS_TEXT])
 }
 
 /* A row; `texts`: more, all, base, slow. */
-static void put_row(struct page *page, const struct lode_diff_function *function, int takes_more, const char *const *texts)
+static void put_row(struct page *page, const struct lode_diff_function *function, int takes_more,
+		    const char *const *texts)
 {
 	char mark[16] = "";
 
@@ -210,8 +211,9 @@ static void put_function(struct page *page, const struct lode_diff_function *fun
 	if (function->rank == 1 && delta > 0)
 		lode_grid_style(&page->grid, page->lines.look, LODE_RED);
 	put_row(page, function, delta > 0,
-		(const char *const[]){ delta ? signed_text(delta, texts[0]) : "", all ? signed_text(all, texts[1]) : "",
-				       !diff->known[node]   ? "new"
+		(const char *const[]){ delta ? signed_text(delta, texts[0]) : "",
+				       all ? signed_text(all, texts[1]) : "",
+				       !diff->known[node] ? "new"
 				       : diff->base[node] ? lode_duration_text(diff->base[node], texts[2])
 							  : "",
 				       diff->slow[node] ? lode_duration_text(diff->slow[node], texts[3]) : "" });
@@ -254,7 +256,7 @@ static void put_title(struct page *page, const struct lode_diff_choice *choice)
 	if (page->report->diff->chance.tested)
 		lode_buffer_print(page->buffer,
 				  lode_diff_path_is_sure(path) ? ", surely (p = %.2g)"
-							    : ", maybe by chance (p = %.2g)",
+							       : ", maybe by chance (p = %.2g)",
 				  path->p);
 	lode_buffer_text(page->buffer, "  ");
 	lode_lines_who(&page->lines, lode_stack_who(page->report->diff->dictionary, path->hottest));
@@ -289,8 +291,8 @@ static void put_path(struct page *page, const struct lode_diff_choice *choice)
 	}
 }
 
-void lode_diff_text(const struct lode_diff_report *report, int all_frames,
-		    const struct lode_look *look, struct lode_buffer *buffer)
+void lode_diff_text(const struct lode_diff_report *report, int all_frames, const struct lode_look *look,
+		    struct lode_buffer *buffer)
 {
 	struct page page = {
 		.report = report,

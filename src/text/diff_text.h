@@ -9,7 +9,7 @@
  * Appends the root cause, the heat map and the paths. Of paths with the same hottest node
  * only the first is shown, and of deep stacks only what matters, unless `all_frames`.
  */
-void lode_diff_text(const struct lode_diff_report *report, int all_frames,
-		    const struct lode_look *look, struct lode_buffer *buffer);
+void lode_diff_text(const struct lode_diff_report *report, int all_frames, const struct lode_look *look,
+		    struct lode_buffer *buffer);
 
 #endif

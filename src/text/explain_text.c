@@ -50,9 +50,10 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 		lode_buffer_print(buffer, ", %s left out", lode_count_text(explanation->left_out, count));
 	if (explanation->copies)
 		lode_buffer_print(buffer, ", %s copies not counted", lode_count_text(explanation->copies, count));
-	lode_buffer_text(buffer, is_unrelated(explanation)
-					 ? "): for rows it has not seen, the best function is no better than the mean\n"
-					 : ")\n");
+	lode_buffer_text(buffer,
+			 is_unrelated(explanation)
+				 ? "): for rows it has not seen, the best function is no better than the mean\n"
+				 : ")\n");
 	for (unsigned k = 0; k < explanation->clusters; k++) {
 		lode_buffer_print(buffer, "  %u  ", k);
 		lode_explain_function(report, &explanation->cluster[k].function, buffer);
@@ -69,13 +70,16 @@ static void put_withdrawn(const struct lode_explain_report *report, struct lode_
 
 	switch (explanation->withdrawn) {
 	case LODE_WITHDRAWN_CHANCE:
-		lode_buffer_print(buffer, "More functions describe these rows shorter, but no better than chance does: so it "
-					  "was in %u of %u tables without a reason.\n",
-				  explanation->chance.as_good, explanation->chance.tables);
+		lode_buffer_print(
+			buffer,
+			"More functions describe these rows shorter, but no better than chance does: so it "
+			"was in %u of %u tables without a reason.\n",
+			explanation->chance.as_good, explanation->chance.tables);
 		break;
 	case LODE_WITHDRAWN_CURVE:
-		lode_buffer_text(buffer, "One curve describes these rows shorter than any number of such functions; try "
-					 "'--functions auto' or '--functions poly'.\n");
+		lode_buffer_text(buffer,
+				 "One curve describes these rows shorter than any number of such functions; try "
+				 "'--functions auto' or '--functions poly'.\n");
 		break;
 	case LODE_WITHDRAWN_CUT:
 		lode_text_safe(buffer, lode_explain_feature(report, explanation->withdrawn_feature));
@@ -157,8 +161,8 @@ static void put_tree(const struct lode_explain_report *report, struct lode_buffe
 			lode_buffer_text(buffer, "\nNo column tells the clusters apart.\n");
 		return;
 	}
-	lode_buffer_print(buffer, "\nWhich rows follow which: a tree of %zu leaves, height %u\n", lode_tree_leaves(tree),
-			  lode_tree_height(tree));
+	lode_buffer_print(buffer, "\nWhich rows follow which: a tree of %zu leaves, height %u\n",
+			  lode_tree_leaves(tree), lode_tree_height(tree));
 	put_side(report, 0, 0, 0, buffer);
 	put_side(report, 0, 1, 0, buffer);
 	put_same(report, buffer);
@@ -205,7 +209,9 @@ static void put_times(double times, struct lode_buffer *buffer)
 	if (times > 1 && times < 1.1)
 		lode_buffer_print(buffer, "%.2g%% slower than cluster 0", 100 * (times - 1));
 	else if (times >= 1.1)
-		lode_buffer_print(buffer, times < 10 ? "%.1f times slower than cluster 0" : "%.0f times slower than cluster 0",
+		lode_buffer_print(buffer,
+				  times < 10 ? "%.1f times slower than cluster 0"
+					     : "%.0f times slower than cluster 0",
 				  times);
 	else
 		lode_buffer_text(buffer, "slower");
@@ -285,7 +291,8 @@ static void put_chance(const struct lode_explanation *explanation, struct lode_b
 	if (chance->tables && !explanation->withdrawn)
 		lode_buffer_print(buffer, "  by chance: as much is found in %u of %u tables %s\n", chance->as_good,
 				  chance->tables,
-				  explanation->tree.count > 1 ? "whose columns were shuffled" : "of one function and noise");
+				  explanation->tree.count > 1 ? "whose columns were shuffled"
+							      : "of one function and noise");
 }
 
 /* What Algorithm 1 of the paper goes by: the clusters' error, and the accuracy of the tree for their labels. */
@@ -317,7 +324,8 @@ static void put_quality(const struct lode_explain_report *report, struct lode_bu
 		lode_buffer_print(buffer, "R2 %.4f (cross-validated)\n", explanation->validated_r2);
 	}
 	put_smallest(explanation, buffer);
-	lode_buffer_text(buffer, explanation->explained ? "  on all rows: " : "  each row by its nearest function: ");
+	lode_buffer_text(buffer,
+			 explanation->explained ? "  on all rows: " : "  each row by its nearest function: ");
 	put_accuracy(explanation, explanation->agreement, buffer);
 	lode_buffer_print(buffer, "R2 %.4f, mean square error ", explanation->r2);
 	lode_explain_number(explanation->mean_square, buffer);
@@ -392,7 +400,9 @@ static void put_label(const struct lode_explain_report *report, double number, u
 static void put_picture(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	struct picture picture = { .width = report->width > 100 ? 88 : report->width < 40 ? 28 : report->width - 12 };
+	struct picture picture = { .width = report->width > 100  ? 88
+					    : report->width < 40 ? 28
+								 : report->width - 12 };
 	char text[128];
 	uint32_t *counts;
 
@@ -454,7 +464,8 @@ void lode_explain_warning(const struct lode_explanation *explanation, const stru
 		lode_buffer_text(buffer, "no tree tells the clusters apart");
 	else
 		lode_buffer_print(buffer, "no tree within the bound: the %s error is %.4g%s", kind,
-				  how->max_error_relative ? 100 * explanation->relative_error : explanation->mean_square,
+				  how->max_error_relative ? 100 * explanation->relative_error
+							  : explanation->mean_square,
 				  unit);
 	lode_buffer_byte(buffer, '\0');
 }

@@ -11,7 +11,8 @@ void lode_text_frame(struct lode_buffer *buffer, const struct lode_frames *frame
 	lode_text_escape(buffer, start);
 }
 
-void lode_text_frame_within(struct lode_buffer *buffer, const struct lode_frames *frames, uint32_t frame, size_t width)
+void lode_text_frame_within(struct lode_buffer *buffer, const struct lode_frames *frames, uint32_t frame,
+			    size_t width)
 {
 	const char *function = lode_frames_function(frames, frame);
 	size_t start = buffer->size, used;

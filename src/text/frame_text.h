@@ -7,6 +7,7 @@
 /* Appends `module!function`. */
 void lode_text_frame(struct lode_buffer *buffer, const struct lode_frames *frames, uint32_t frame);
 /* The same in `width` columns at most: one that does not fit loses its module, then its end. */
-void lode_text_frame_within(struct lode_buffer *buffer, const struct lode_frames *frames, uint32_t frame, size_t width);
+void lode_text_frame_within(struct lode_buffer *buffer, const struct lode_frames *frames, uint32_t frame,
+			    size_t width);
 
 #endif

@@ -92,8 +92,8 @@ static void add_finding(const struct lode_fsck_finding *finding, int repair, con
 	lode_text_safe(buffer, finding->path);
 	lode_buffer_print(buffer, ": %s%s%s", lode_style(look, wrong ? LODE_RED : LODE_GREEN),
 			  lode_fsck_state(finding, repair), lode_style(look, LODE_PLAIN));
-	add_count(buffer, "; ", result->streams_good + result->streams_bad + result->streams_repaired,
-		  "stream", "streams");
+	add_count(buffer, "; ", result->streams_good + result->streams_bad + result->streams_repaired, "stream",
+		  "streams");
 	add_count(buffer, ", ", result->blocks.blocks_good, "good block", "good blocks");
 	add_count(buffer, ", ", result->blocks.events_good, "event", "events");
 	lode_buffer_byte(buffer, '\n');

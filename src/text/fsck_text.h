@@ -5,6 +5,7 @@
 #include "result/fsck_report.h"
 #include "text/look.h"
 
-void lode_fsck_text(const struct lode_fsck_report *report, const struct lode_look *look, struct lode_buffer *buffer);
+void lode_fsck_text(const struct lode_fsck_report *report, const struct lode_look *look,
+		    struct lode_buffer *buffer);
 
 #endif

@@ -21,7 +21,7 @@
 
 struct lode_grid_column {
 	const char *title; /* NULL ends the list */
-	int gap;	   /* spaces before it */
+	int gap;           /* spaces before it */
 	/*
 	 * Columns that it fills: above 0 set to the right; below 0 names, set to the left and cut
 	 * where they are longer; 0: as long as it is, for the last one.
@@ -32,7 +32,7 @@ struct lode_grid_column {
 struct lode_grid {
 	struct lode_buffer *buffer;
 	const struct lode_grid_column *columns;
-	size_t at; /* the column that is written next */
+	size_t at;         /* the column that is written next */
 	const char *plain; /* what ends the style of the line; NULL: it has none */
 };
 
@@ -48,7 +48,8 @@ void lode_grid_duration(struct lode_grid *grid, uint64_t nanoseconds);
 void lode_grid_bytes(struct lode_grid *grid, uint64_t bytes);
 void lode_grid_number(struct lode_grid *grid, double number, int decimals);
 /* A cell in a style of its own. */
-void lode_grid_styled(struct lode_grid *grid, const struct lode_look *look, enum lode_style style, const char *text);
+void lode_grid_styled(struct lode_grid *grid, const struct lode_look *look, enum lode_style style,
+		      const char *text);
 void lode_grid_share(struct lode_grid *grid, uint64_t part, uint64_t whole);
 /* Begins the last cell; the caller appends its content to the buffer. */
 void lode_grid_open(struct lode_grid *grid);

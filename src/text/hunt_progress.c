@@ -48,7 +48,7 @@ struct drawing {
 	const struct lode_look *look;
 	struct lode_buffer *buffer;
 	unsigned lines;
-	unsigned most; /* lines there is room for */
+	unsigned most;   /* lines there is room for */
 	unsigned hidden; /* nodes that found none */
 };
 
@@ -106,8 +106,7 @@ static void put_false_children(const struct drawing *drawing, uint32_t id, struc
 
 	for (uint32_t child = history->experiments[id].first_child; child != LODE_NONE;
 	     child = history->experiments[child].next_sibling)
-		count += history->experiments[child].state == LODE_EXPERIMENT_FALSE &&
-			 !is_shown(drawing, child);
+		count += history->experiments[child].state == LODE_EXPERIMENT_FALSE && !is_shown(drawing, child);
 	if (count)
 		lode_buffer_print(line, "  (%u false)", count);
 }
@@ -134,7 +133,7 @@ static void add_node(struct drawing *drawing, uint32_t id, unsigned depth)
 {
 	const struct lode_search *search = drawing->search;
 	const struct lode_experiment *experiment = &history_of(drawing)->experiments[id];
-	struct lode_buffer line = {0};
+	struct lode_buffer line = { 0 };
 
 	if (drawing->lines + 1 >= drawing->most) {
 		drawing->hidden++;
@@ -164,8 +163,8 @@ static void add_head(struct drawing *drawing)
 {
 	const struct lode_search *search = drawing->search;
 	const struct lode_history *history = history_of(drawing);
-	unsigned states[LODE_EXPERIMENT_STATES] = {0};
-	struct lode_buffer line = {0};
+	unsigned states[LODE_EXPERIMENT_STATES] = { 0 };
+	struct lode_buffer line = { 0 };
 	char text[LODE_UNITS_TEXT];
 
 	for (size_t i = 0; i < history->count; i++)
@@ -183,7 +182,7 @@ static void add_head(struct drawing *drawing)
 
 static void add_foot(struct drawing *drawing)
 {
-	struct lode_buffer line = {0};
+	struct lode_buffer line = { 0 };
 
 	if (!drawing->hidden)
 		return;
@@ -195,7 +194,7 @@ static void add_foot(struct drawing *drawing)
 unsigned lode_hunt_drawing(const struct lode_hunt_report *report, const struct lode_look *look, unsigned most,
 			   struct lode_buffer *buffer)
 {
-	struct drawing drawing = {.search = report->search, .look = look, .buffer = buffer, .most = most};
+	struct drawing drawing = { .search = report->search, .look = look, .buffer = buffer, .most = most };
 
 	add_head(&drawing);
 	add_tree(&drawing);

@@ -62,8 +62,7 @@ static int steps_in_code(const struct lode_history *history, uint32_t id)
 }
 
 /* What leads to an experiment, the outermost first. */
-static void put_way(const struct lode_search *search, uint32_t id, const char *arrow,
-		    struct lode_buffer *buffer)
+static void put_way(const struct lode_search *search, uint32_t id, const char *arrow, struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(search);
 	unsigned depth = lode_hunt_depth(history, id);
@@ -104,8 +103,7 @@ static void put_bottlenecks(const struct lode_hunt_report *report, struct lode_b
 					 ? "\nNo bottleneck was found: nothing is above its threshold.\n"
 					 : "\nNo bottleneck was found: nothing was measured long enough.\n");
 	else
-		lode_buffer_print(buffer,
-				  "\nBottlenecks, most specific first (and %zu that lead%s to them):\n",
+		lode_buffer_print(buffer, "\nBottlenecks, most specific first (and %zu that lead%s to them):\n",
 				  count - specific, count - specific == 1 ? "s" : "");
 	for (size_t i = 0; ids && i < specific; i++) {
 		lode_buffer_print(buffer, "%3zu. ", i + 1);
@@ -169,8 +167,7 @@ static size_t count_alike(const struct lode_history *history, size_t id)
 	return count;
 }
 
-static void put_one_open(const struct lode_search *search, size_t id, size_t alike,
-			 struct lode_buffer *buffer)
+static void put_one_open(const struct lode_search *search, size_t id, size_t alike, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
 	double sampled = lode_hunt_sampled(search, experiment);
@@ -228,11 +225,11 @@ static int by_sampled(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-static void put_reason(const struct lode_search *search, const char *const *reasons, size_t which,
-		       size_t count, struct lode_buffer *buffer)
+static void put_reason(const struct lode_search *search, const char *const *reasons, size_t which, size_t count,
+		       struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(search);
-	struct by_samples order = {search, lode_calloc(history->count + 1, sizeof(uint32_t)), 0};
+	struct by_samples order = { search, lode_calloc(history->count + 1, sizeof(uint32_t)), 0 };
 	size_t faint = 0;
 
 	if (!order.ids) {
@@ -255,8 +252,7 @@ static void put_reason(const struct lode_search *search, const char *const *reas
 		put_one_open(search, order.ids[i], count_alike(history, order.ids[i]), buffer);
 	}
 	if (faint)
-		lode_buffer_print(buffer, "%s%zu that samples hardly show", order.count ? ", and " : ": ",
-				  faint);
+		lode_buffer_print(buffer, "%s%zu that samples hardly show", order.count ? ", and " : ": ", faint);
 	lode_buffer_byte(buffer, '\n');
 	lode_free(order.ids);
 }
@@ -326,14 +322,12 @@ static void put_shared_line(const struct lode_search *search, uint32_t id, enum 
 		put_node(search, child, buffer);
 	}
 	if (counted)
-		lode_buffer_print(buffer, "%s%zu below a tenth of the threshold", named ? ", and " : "",
-				  counted);
+		lode_buffer_print(buffer, "%s%zu below a tenth of the threshold", named ? ", and " : "", counted);
 	if (named || counted)
 		lode_buffer_byte(buffer, '\n');
 }
 
-static void put_shared(const struct lode_search *search, uint32_t id, unsigned depth,
-		       struct lode_buffer *buffer)
+static void put_shared(const struct lode_search *search, uint32_t id, unsigned depth, struct lode_buffer *buffer)
 {
 	for (int state = 0; state < LODE_EXPERIMENT_STATES; state++)
 		put_shared_line(search, id, (enum lode_experiment_state)state, depth, buffer);
@@ -341,8 +335,8 @@ static void put_shared(const struct lode_search *search, uint32_t id, unsigned d
 
 const char *lode_hunt_mark(enum lode_experiment_state state, int utf8)
 {
-	static const char *const plain[LODE_EXPERIMENT_STATES] = {".", "?", "+", "-", "$", "x"};
-	static const char *const wide[LODE_EXPERIMENT_STATES] = {"·", "◌", "●", "○", "◔", "×"};
+	static const char *const plain[LODE_EXPERIMENT_STATES] = { ".", "?", "+", "-", "$", "x" };
+	static const char *const wide[LODE_EXPERIMENT_STATES] = { "·", "◌", "●", "○", "◔", "×" };
 
 	return utf8 ? wide[state] : plain[state];
 }

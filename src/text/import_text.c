@@ -97,7 +97,8 @@ static void write_file(const struct writer *writer, size_t number)
 	}
 	if (file->code || !file->tried || streams == 1 || (streams && skipped == streams))
 		return;
-	lode_buffer_print(&line, "%s: ", strcmp(files->paths[number], "-") ? files->paths[number] : "standard input");
+	lode_buffer_print(&line,
+			  "%s: ", strcmp(files->paths[number], "-") ? files->paths[number] : "standard input");
 	put_file(file, &line);
 	say_line(writer, LODE_IMPORT_KNOWN, &line);
 }
@@ -127,7 +128,8 @@ static void write_matches(const struct writer *writer)
 		if (!signature->streams || signature->state == LODE_SIGNATURE_IGNORED)
 			continue;
 		put_match(signature, &line);
-		say_line(writer, signature->state == LODE_SIGNATURE_FIXED ? LODE_IMPORT_WARNING : LODE_IMPORT_MATCH, &line);
+		say_line(writer,
+			 signature->state == LODE_SIGNATURE_FIXED ? LODE_IMPORT_WARNING : LODE_IMPORT_MATCH, &line);
 	}
 	if (!*matching->error.text)
 		return;

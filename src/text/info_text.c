@@ -69,8 +69,8 @@ static void add_shown(struct writer *writer, size_t shown, size_t count)
 	char some[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
 
 	if (shown < count)
-		lode_buffer_print(writer->buffer, " (%s of %s; --all shows all)",
-				  lode_count_text(shown, some), lode_count_text(count, all));
+		lode_buffer_print(writer->buffer, " (%s of %s; --all shows all)", lode_count_text(shown, some),
+				  lode_count_text(count, all));
 	lode_buffer_byte(writer->buffer, '\n');
 }
 
@@ -134,8 +134,7 @@ static void add_fact(struct writer *writer, uint64_t count, const char *one, con
 {
 	char text[LODE_UNITS_TEXT];
 
-	lode_buffer_print(writer->buffer, "%s%s %s%s", lead, lode_count_text(count, text), one,
-			  lode_plural(count));
+	lode_buffer_print(writer->buffer, "%s%s %s%s", lead, lode_count_text(count, text), one, lode_plural(count));
 }
 
 static void add_size(struct writer *writer, const struct totals *totals)
@@ -164,12 +163,10 @@ static void add_totals(struct writer *writer, const char *path)
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		if (!totals.events[type])
 			continue;
-		lode_buffer_print(writer->buffer, "  %-5s %14s",
-				  lode_event_type_name((enum lode_event_type)type),
+		lode_buffer_print(writer->buffer, "  %-5s %14s", lode_event_type_name((enum lode_event_type)type),
 				  lode_count_text(totals.events[type], count));
 		if (type != LODE_CALL)
-			lode_buffer_print(writer->buffer, "    %s",
-					  lode_duration_text(totals.cost[type], cost));
+			lode_buffer_print(writer->buffer, "    %s", lode_duration_text(totals.cost[type], cost));
 		if (totals.stands_for[type] > totals.events[type])
 			lode_buffer_print(writer->buffer, "    recorded for %s: not all were",
 					  lode_count_text(totals.stands_for[type], count));
@@ -232,8 +229,7 @@ static void add_values(struct writer *writer, const struct lode_attribute *items
 		start = i;
 	}
 	if (shown_of(writer->style, distinct, TOP) < distinct)
-		lode_buffer_print(writer->buffer, " and %zu more (--all shows all)",
-				  distinct - TOP);
+		lode_buffer_print(writer->buffer, " and %zu more (--all shows all)", distinct - TOP);
 }
 
 /* All attributes of one key, a line. */
@@ -251,8 +247,7 @@ static void add_key(struct writer *writer, const struct lode_attribute *items, s
 	else
 		add_values(writer, items, count);
 	if (count < writer->info->stream_count)
-		lode_buffer_print(writer->buffer, "  [%zu of %zu streams]", count,
-				  writer->info->stream_count);
+		lode_buffer_print(writer->buffer, "  [%zu of %zu streams]", count, writer->info->stream_count);
 	lode_buffer_byte(writer->buffer, '\n');
 }
 
@@ -294,8 +289,7 @@ static void add_picture(struct writer *writer, const char *label, const uint64_t
 	lode_buffer_print(writer->buffer, "    %-4s %s", label,
 			  lode_style(writer->style->look, *label == 'r' ? LODE_GREEN : LODE_BLUE));
 	lode_picture_draw(writer->buffer, values, line->count, peak, writer->style->ascii);
-	lode_buffer_print(writer->buffer, "%s peak %.3g threads\n",
-			  lode_style(writer->style->look, LODE_PLAIN),
+	lode_buffer_print(writer->buffer, "%s peak %.3g threads\n", lode_style(writer->style->look, LODE_PLAIN),
 			  (double)peak / (double)line->slice);
 }
 
@@ -322,7 +316,7 @@ static void add_stream(struct writer *writer, struct lode_grid *grid, const stru
 static void add_streams(struct writer *writer)
 {
 	struct lode_grid_column columns[] = {
-		{ "NAME", 2, 0 }, { "HOST", 1, 0 }, { "RUN", 1, 11 }, { "WAIT", 1, 11 },
+		{ "NAME", 2, 0 },  { "HOST", 1, 0 }, { "RUN", 1, 11 }, { "WAIT", 1, 11 },
 		{ "CALL", 1, 11 }, { "SPAN", 1, 8 }, { "SIZE", 1, 8 }, { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
@@ -369,7 +363,8 @@ static const char *thread_name(struct writer *writer, const struct lode_info_thr
 }
 
 /* `exact`: with what the kernel counted. */
-static void add_thread(struct writer *writer, struct lode_grid *grid, const struct lode_info_thread *thread, int exact)
+static void add_thread(struct writer *writer, struct lode_grid *grid, const struct lode_info_thread *thread,
+		       int exact)
 {
 	char pid[LODE_UNITS_TEXT], tid[LODE_UNITS_TEXT];
 
@@ -406,12 +401,13 @@ static int has_totals(const struct lode_info *info)
 static void add_threads(struct writer *writer, const size_t *busiest)
 {
 	struct lode_grid_column plain[] = {
-		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 },
+		{ "NAME", 2, 0 }, { "PID", 1, 10 },   { "TID", 1, 10 },   { "RUN", 1, 8 },
 		{ "WAIT", 1, 8 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
 	};
 	struct lode_grid_column counted[] = {
-		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 }, { "WAIT", 1, 8 }, { "CALLS", 1, 11 },
-		{ "ALL RUN", 2, 8 }, { "WAITED", 1, 8 }, { "QUEUED", 1, 8 }, { "WAITS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
+		{ "NAME", 2, 0 },   { "PID", 1, 10 },   { "TID", 1, 10 },    { "RUN", 1, 8 },
+		{ "WAIT", 1, 8 },   { "CALLS", 1, 11 }, { "ALL RUN", 2, 8 }, { "WAITED", 1, 8 },
+		{ "QUEUED", 1, 8 }, { "WAITS", 1, 11 }, { "STREAM", 2, 0 },  { NULL, 0, 0 },
 	};
 	int exact = has_totals(writer->info);
 	struct lode_grid_column *columns = exact ? counted : plain;
@@ -441,8 +437,8 @@ static void add_symptom(struct writer *writer, const struct lode_info_symptom *s
 	const struct lode_info_thread *thread = &writer->info->threads[symptom->thread];
 	char length[LODE_UNITS_TEXT];
 
-	lode_buffer_print(writer->buffer, "  %8s thread %u",
-			  lode_duration_text(symptom->t1 - symptom->t0, length), thread->tid);
+	lode_buffer_print(writer->buffer, "  %8s thread %u", lode_duration_text(symptom->t1 - symptom->t0, length),
+			  thread->tid);
 	if (writer->info->stream_count > 1) {
 		lode_buffer_text(writer->buffer, " of ");
 		lode_text_safe(writer->buffer, string(writer, writer->info->streams[thread->stream].name));
@@ -525,8 +521,8 @@ int lode_info_text(struct lode_info *info, const char *path, const struct lode_i
 
 	if (!code && style->pictures)
 		code = lode_info_picture(info, shown_of(style, info->stream_count, STREAMS), busiest,
-					 shown_of(style, info->thread_count, TOP), slices_of(style->look), progress,
-					 error);
+					 shown_of(style, info->thread_count, TOP), slices_of(style->look),
+					 progress, error);
 	if (!code) {
 		add_totals(&writer, path);
 		add_attributes(&writer);

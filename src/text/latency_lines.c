@@ -26,8 +26,7 @@ void lode_lines_frame(struct lode_lines *lines, uint32_t node)
 void lode_lines_who(struct lode_lines *lines, uint32_t node)
 {
 	lode_lines_frame(lines, node);
-	lode_buffer_print(lines->buffer, " (%s)",
-			  lode_layer_name(lode_layer_of_node(lines->dictionary, node)));
+	lode_buffer_print(lines->buffer, " (%s)", lode_layer_name(lode_layer_of_node(lines->dictionary, node)));
 }
 
 /* ---- layers ---- */
@@ -79,7 +78,7 @@ void lode_lines_layers(struct lode_lines *lines, const uint64_t *own, const uint
 
 /* ---- the heat map ---- */
 
-#define MARKED	  3 /* columns of a cell that has its distance, and of any other */
+#define MARKED    3 /* columns of a cell that has its distance, and of any other */
 #define UNMARKED  1
 #define NAME_ROOM 24
 

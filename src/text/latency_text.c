@@ -193,8 +193,8 @@ static void put_functions(struct page *page, uint32_t leaf)
 	lode_free(shown);
 }
 
-void lode_latency_text(const struct lode_latency_report *report, int all_frames,
-		       const struct lode_look *look, struct lode_buffer *buffer)
+void lode_latency_text(const struct lode_latency_report *report, int all_frames, const struct lode_look *look,
+		       struct lode_buffer *buffer)
 {
 	struct page page = {
 		.report = report,

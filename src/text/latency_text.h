@@ -6,7 +6,7 @@
 #include "result/latency_report.h"
 
 /* Appends the contexts of the report; of deep stacks only what matters unless `all_frames`. */
-void lode_latency_text(const struct lode_latency_report *report, int all_frames,
-		       const struct lode_look *look, struct lode_buffer *buffer);
+void lode_latency_text(const struct lode_latency_report *report, int all_frames, const struct lode_look *look,
+		       struct lode_buffer *buffer);
 
 #endif

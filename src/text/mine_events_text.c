@@ -15,7 +15,8 @@ void lode_mine_events_end(struct lode_mine_events_text *listing)
 	if (listing->stream == LODE_NONE)
 		return;
 	if (listing->events > SHOWN)
-		lode_buffer_print(listing->buffer, "  and %llu more\n", (unsigned long long)(listing->events - SHOWN));
+		lode_buffer_print(listing->buffer, "  and %llu more\n",
+				  (unsigned long long)(listing->events - SHOWN));
 	lode_buffer_print(listing->buffer, "  %s%llu in all, %s%s\n", lode_style(listing->look, LODE_DIM),
 			  (unsigned long long)listing->events, lode_duration_text(listing->cost, cost),
 			  lode_style(listing->look, LODE_PLAIN));

@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXAMPLES   3
-#define VARIANTS   4  /* of one gap */
-#define VALUES     4  /* of one attribute */
-#define ATTRIBUTES 4
+#define EXAMPLES    3
+#define VARIANTS    4 /* of one gap */
+#define VALUES      4 /* of one attribute */
+#define ATTRIBUTES  4
 #define VALUE_WIDTH 40
-#define IDLE_KINDS 4
+#define IDLE_KINDS  4
 
 struct page {
 	const struct lode_mine_report *report;
 	const struct lode_look *look;
 	struct lode_buffer *buffer;
-	int left_out;            /* frames that say nothing were */
+	int left_out; /* frames that say nothing were */
 };
 
 static const char *style(const struct page *page, enum lode_style which)
@@ -85,7 +85,8 @@ static void put_area(struct page *page)
 	for (size_t i = 0; i < rows->count; i++)
 		stacks += !i || rows->items[i].stack != rows->items[i - 1].stack;
 	put_rows(page, "area", rows);
-	lode_buffer_print(page->buffer, " in %s distinct stack%s", lode_count_text(stacks, text), lode_plural(stacks));
+	lode_buffer_print(page->buffer, " in %s distinct stack%s", lode_count_text(stacks, text),
+			  lode_plural(stacks));
 	put(page, "\n");
 }
 
@@ -115,7 +116,8 @@ static void put_symptoms(struct page *page)
 		put(page, ":");
 		put_account(page, "waiting", sum.waiting, sum.delay, " ");
 		put_account(page, "running", sum.running, sum.delay, sum.waiting ? ", " : " ");
-		put_account(page, "asleep on the path", sum.idling, sum.delay, sum.waiting || sum.running ? ", " : " ");
+		put_account(page, "asleep on the path", sum.idling, sum.delay,
+			    sum.waiting || sum.running ? ", " : " ");
 		put_account(page, "unknown", sum.unknown, sum.delay,
 			    sum.waiting || sum.running || sum.idling ? ", " : " ");
 	}
@@ -243,7 +245,8 @@ static void put_sampling(struct page *page, const struct lode_metrics *metrics)
 	struct lode_interval interval = lode_sampling_interval(metrics->cost, metrics->variance);
 
 	if (metrics->variance > 0 && metrics->cost)
-		lode_buffer_print(page->buffer, " (sampled: +-%.*f%%)", interval.high - interval.low < (double)metrics->cost / 5,
+		lode_buffer_print(page->buffer, " (sampled: +-%.*f%%)",
+				  interval.high - interval.low < (double)metrics->cost / 5,
 				  100 * (interval.high - interval.low) / 2 / (double)metrics->cost);
 }
 
@@ -262,10 +265,11 @@ static void put_metrics(struct page *page, size_t i)
 		lode_buffer_print(page->buffer, " (95%%: %s to %s)", lode_duration_text(metrics->low, a),
 				  lode_duration_text(metrics->high, b));
 	put_sampling(page, metrics);
-	lode_buffer_print(page->buffer, "  %s stream%s  %s %s%s of %s  %sid %s%s\n", lode_count_text(metrics->streams, a),
-			  lode_plural(metrics->streams), lode_count_text(metrics->events, b), kind_word(page),
-			  lode_plural(metrics->events), lode_duration_text(metrics->average, c), style(page, LODE_DIM),
-			  group->id, style(page, LODE_PLAIN));
+	lode_buffer_print(page->buffer, "  %s stream%s  %s %s%s of %s  %sid %s%s\n",
+			  lode_count_text(metrics->streams, a), lode_plural(metrics->streams),
+			  lode_count_text(metrics->events, b), kind_word(page), lode_plural(metrics->events),
+			  lode_duration_text(metrics->average, c), style(page, LODE_DIM), group->id,
+			  style(page, LODE_PLAIN));
 }
 
 /* Frames of the ignore list, the scheduler and the way into the kernel, are left out unless asked for. */
@@ -281,8 +285,8 @@ static void put_variant(struct page *page, const struct lode_mine_variant *varia
 {
 	uint32_t shown = 0;
 
-	lode_buffer_print(page->buffer, "      %s%s %u of %zu: ", style(page, LODE_DIM), page->look->utf8 ? "┊" : "|",
-			  variant->patterns, patterns);
+	lode_buffer_print(page->buffer, "      %s%s %u of %zu: ", style(page, LODE_DIM),
+			  page->look->utf8 ? "┊" : "|", variant->patterns, patterns);
 	if (!variant->length)
 		put(page, "nothing");
 	for (uint32_t i = 0; i < variant->length; i++) {
@@ -479,7 +483,8 @@ static void put_examples(struct page *page, size_t i)
 
 		put(page, k ? "              " : "    look at   ");
 		lode_text_safe(page->buffer, lode_strings_get(strings, examples[k].stream->name));
-		lode_buffer_print(page->buffer, " +%s,", lode_duration_text(row->longest_t > first ? row->longest_t - first : 0, text));
+		lode_buffer_print(page->buffer, " +%s,",
+				  lode_duration_text(row->longest_t > first ? row->longest_t - first : 0, text));
 		lode_buffer_print(page->buffer, " thread %u: %s\n", row->longest_thread,
 				  lode_duration_text(row->longest, text));
 	}
@@ -499,7 +504,8 @@ static void put_clusters(struct page *page)
 		put_examples(page, i);
 	}
 	if (page->left_out)
-		put(page, "\nThe scheduler and the way into the kernel are left out; '--all-frames' shows them.\n");
+		put(page,
+		    "\nThe scheduler and the way into the kernel are left out; '--all-frames' shows them.\n");
 	if (shown < report->mined->clusters.count)
 		lode_buffer_print(page->buffer, "\n%zu more clusters; '--top N' or '--all' shows them\n",
 				  report->mined->clusters.count - shown);
@@ -516,18 +522,19 @@ static void put_nothing(struct page *page)
 		put(page, "\nNothing is left to mine: who only waits for others to send something counts with "
 			  "'--include-work-waits'.\n");
 	else if (!rows->events && report->options->both)
-		put(page, "\nThere is nothing to mine here; try another '--scope', or 'lode info' to see what there is.\n");
+		put(page, "\nThere is nothing to mine here; try another '--scope', or 'lode info' to see what "
+			  "there is.\n");
 	else if (!rows->events)
-		lode_buffer_print(page->buffer, "\nThere is no %s to mine here; try '--kind %s', another '--scope', or "
-						"'lode info' to see what there is.\n",
+		lode_buffer_print(page->buffer,
+				  "\nThere is no %s to mine here; try '--kind %s', another '--scope', or "
+				  "'lode info' to see what there is.\n",
 				  kind_word(page), report->options->kind == LODE_RUN ? "wait" : "run");
 	else
 		lode_buffer_print(page->buffer, "\nNo pattern costs %s; lower '--threshold'.\n",
 				  lode_duration_text(report->options->threshold, text));
 }
 
-void lode_mine_text(const struct lode_mine_report *report, const struct lode_look *look,
-		    struct lode_buffer *buffer)
+void lode_mine_text(const struct lode_mine_report *report, const struct lode_look *look, struct lode_buffer *buffer)
 {
 	struct page page = { .report = report, .look = look, .buffer = buffer };
 

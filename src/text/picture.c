@@ -11,8 +11,7 @@ uint64_t lode_picture_peak(const uint64_t *values, size_t count)
 	return peak;
 }
 
-void lode_picture_draw(struct lode_buffer *buffer, const uint64_t *values, size_t count, uint64_t top,
-		       int ascii)
+void lode_picture_draw(struct lode_buffer *buffer, const uint64_t *values, size_t count, uint64_t top, int ascii)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const letters[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };

@@ -67,14 +67,13 @@ static struct lode_scope_group *find_group(struct lode_scope_groups *groups, uin
 }
 
 int lode_scope_groups_add(struct lode_scope_groups *groups, const struct lode_scope_report *report,
-			  const struct lode_scope_found *found, struct lode_scope_profile *profile, uint64_t stream,
-			  size_t *number)
+			  const struct lode_scope_found *found, struct lode_scope_profile *profile,
+			  uint64_t stream, size_t *number)
 {
 	struct lode_scope_group *group = find_group(groups, who_of(report, found), profile);
 
 	lode_scope_profile_release(profile);
-	if (!group ||
-	    lode_grow(&group->lengths, &group->capacity, group->count + 1, sizeof(*group->lengths)) < 0)
+	if (!group || lode_grow(&group->lengths, &group->capacity, group->count + 1, sizeof(*group->lengths)) < 0)
 		return LODE_SYSTEM;
 	group->streams += !group->count || group->last_stream != stream;
 	group->last_stream = stream;
@@ -109,8 +108,8 @@ void lode_scope_group_text(struct lode_scope_group *group, struct lode_buffer *b
 	qsort(group->lengths, group->count, sizeof(*group->lengths), compare_lengths);
 	for (size_t i = 0; i < group->count; i++)
 		sum = lode_add_saturating(sum, group->lengths[i]);
-	lode_buffer_print(buffer, "%s symptoms with this path, %s to %s, median %s, ", lode_count_text(group->count, count),
-			  lode_duration_text(group->lengths[0], least),
+	lode_buffer_print(buffer, "%s symptoms with this path, %s to %s, median %s, ",
+			  lode_count_text(group->count, count), lode_duration_text(group->lengths[0], least),
 			  lode_duration_text(group->lengths[group->count - 1], most),
 			  lode_duration_text(group->lengths[(group->count - 1) / 2], middle));
 	lode_buffer_print(buffer, "%s together, in %s stream%s; the longest:\n", lode_duration_text(sum, all),

@@ -16,9 +16,9 @@
 #define LODE_SCOPE_ALIKE 800000 /* millionths */
 
 struct lode_scope_group {
-	uint64_t who; /* of the symptom's and its thread's name */
+	uint64_t who;                      /* of the symptom's and its thread's name */
 	struct lode_scope_profile profile; /* of its first member */
-	uint64_t *lengths; /* of all members */
+	uint64_t *lengths;                 /* of all members */
 	size_t count;
 	size_t capacity;
 	uint64_t streams; /* that have one */
@@ -36,8 +36,8 @@ struct lode_scope_groups {
  * empty then. Returns 0 or LODE_SYSTEM.
  */
 int lode_scope_groups_add(struct lode_scope_groups *groups, const struct lode_scope_report *report,
-			  const struct lode_scope_found *found, struct lode_scope_profile *profile, uint64_t stream,
-			  size_t *group);
+			  const struct lode_scope_found *found, struct lode_scope_profile *profile,
+			  uint64_t stream, size_t *group);
 void lode_scope_groups_release(struct lode_scope_groups *groups);
 
 /* How much of the time two paths spend in the same places, in millionths. */

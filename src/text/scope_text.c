@@ -17,10 +17,10 @@
 #include <string.h>
 
 #define LONGEST_WAITS 5
-#define TITLE	      96 /* bytes of a title that says what is left out */
+#define TITLE         96 /* bytes of a title that says what is left out */
 
 /* Places of a path that are shown, where its time line is longer than LINES_ENOUGH. */
-#define PLACES	     10
+#define PLACES       10
 #define LINES_ENOUGH 12
 
 static void put(struct lode_scope_page *page, const char *text)
@@ -109,8 +109,7 @@ static void join_places(struct places *places)
 }
 
 /* What the samples of a line were in. */
-static void add_samples(struct lode_scope_page *page, const struct lode_scope_line *line,
-			struct places *places)
+static void add_samples(struct lode_scope_page *page, const struct lode_scope_line *line, struct places *places)
 {
 	const struct lode_events *runs = &page->report->stream.events[LODE_RUN];
 
@@ -234,8 +233,9 @@ static void fill_profile(struct lode_scope_page *page, const struct places *plac
 		put_role(page, place->thread);
 		if (place->type == LODE_LINE_RUN || place->type == LODE_LINE_WAIT)
 			lode_put_gist(page, place->gist);
-		profile->items[i] = (struct lode_scope_share){ lode_hash_bytes(page->buffer->bytes, page->buffer->size),
-							       place->cost };
+		profile->items[i] =
+			(struct lode_scope_share){ lode_hash_bytes(page->buffer->bytes, page->buffer->size),
+						   place->cost };
 	}
 	if (places->count)
 		qsort(profile->items, places->count, sizeof(*profile->items), compare_shares);
@@ -354,8 +354,8 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 }
 
 /* Lines from `i` on that are not shown, as one; returns the first behind them. */
-static size_t put_hidden(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_lines *lines,
-			 size_t i)
+static size_t put_hidden(struct lode_scope_page *page, struct lode_grid *grid,
+			 const struct lode_scope_lines *lines, size_t i)
 {
 	uint32_t depth = lines->items[i].depth;
 	uint64_t count = 0, length = 0, t = lines->items[i].t;
@@ -433,7 +433,10 @@ static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const 
 static void put_threads(struct lode_scope_page *page)
 {
 	static const struct lode_grid_column columns[] = {
-		{ "RUN", 2, 8 }, { "WAIT", 1, 8 }, { "EVENTS", 1, 8 }, { NULL, 0, 0 },
+		{ "RUN", 2, 8 },
+		{ "WAIT", 1, 8 },
+		{ "EVENTS", 1, 8 },
+		{ NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	struct lode_scope_threads threads;
@@ -486,10 +489,10 @@ static void put_longest(struct lode_scope_page *page)
 		uint64_t t0 = page->found->symptom.t0;
 
 		/* In the graph a wait may have begun before the symptom. */
-		lode_buffer_print(
-			page->buffer, "  %s%8s %8s  ", longest[i]->t < t0 ? "-" : " ",
-			lode_duration_text(longest[i]->t < t0 ? t0 - longest[i]->t : longest[i]->t - t0, at),
-			lode_duration_text(longest[i]->cost, time));
+		lode_buffer_print(page->buffer, "  %s%8s %8s  ", longest[i]->t < t0 ? "-" : " ",
+				  lode_duration_text(longest[i]->t < t0 ? t0 - longest[i]->t : longest[i]->t - t0,
+						     at),
+				  lode_duration_text(longest[i]->cost, time));
 		put_wait(page, longest[i]->event);
 		put(page, "\n");
 	}

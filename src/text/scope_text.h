@@ -14,7 +14,7 @@ struct lode_scope_profile {
 	struct lode_scope_share {
 		uint64_t place; /* hash of its text */
 		uint64_t cost;
-	} *items; /* by place */
+	} * items; /* by place */
 	size_t count;
 	uint64_t length; /* of the symptom */
 };

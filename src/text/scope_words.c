@@ -52,10 +52,10 @@ void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
 
 /* Functions of the kernel in which every wait and every waking ends. */
 static const char *const machinery[] = {
-	"*schedule*",	   "__switch_to*",	  "perf_*",	    "__perf_*",
-	"__traceiter_*",   "trace_event_*",	  "bpf_*",	    "ttwu_*",
-	"try_to_wake_up*", "*wake_up*",		  "default_wake_*", "autoremove_wake_*",
-	"_raw_spin*",	   "finish_task_switch*", "context_switch", NULL,
+	"*schedule*",      "__switch_to*",        "perf_*",         "__perf_*",
+	"__traceiter_*",   "trace_event_*",       "bpf_*",          "ttwu_*",
+	"try_to_wake_up*", "*wake_up*",           "default_wake_*", "autoremove_wake_*",
+	"_raw_spin*",      "finish_task_switch*", "context_switch", NULL,
 };
 
 static int is_machinery(const struct lode_frames *frames, uint32_t frame)
@@ -142,9 +142,7 @@ static int is_timer(const struct lode_scope_page *page, uint32_t node)
 static void put_place(struct lode_scope_page *page, const char *lead, uint32_t stack)
 {
 	struct lode_gist gist = lode_gist_of(page, stack);
-	uint32_t frame = gist.own != LODE_NONE	     ? gist.own
-			 : gist.library != LODE_NONE ? gist.library
-						     : gist.kernel;
+	uint32_t frame = gist.own != LODE_NONE ? gist.own : gist.library != LODE_NONE ? gist.library : gist.kernel;
 
 	if (frame == LODE_NONE)
 		return;
@@ -156,8 +154,7 @@ static void put_interrupt(struct lode_scope_page *page, uint32_t stack)
 {
 	struct lode_gist gist = lode_gist_of(page, stack);
 
-	lode_buffer_text(page->buffer,
-			 is_timer(page, stack) ? ", woken by a timer" : ", woken by an interrupt");
+	lode_buffer_text(page->buffer, is_timer(page, stack) ? ", woken by a timer" : ", woken by an interrupt");
 	if (gist.kernel == LODE_NONE)
 		return;
 	lode_buffer_text(page->buffer, " in ");

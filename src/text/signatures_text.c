@@ -25,7 +25,7 @@ static int name_width(const struct lode_signatures_report *report)
 
 static void put_row(struct lode_grid *grid, const struct lode_look *look, const struct lode_signature *signature)
 {
-	enum lode_style style = lode_signature_is_back(signature)	  ? LODE_RED
+	enum lode_style style = lode_signature_is_back(signature)         ? LODE_RED
 				: signature->state == LODE_SIGNATURE_OPEN ? LODE_PLAIN
 									  : LODE_DIM;
 
@@ -44,8 +44,14 @@ static void put_table(const struct lode_signatures_report *report, const struct 
 		      struct lode_buffer *buffer)
 {
 	const struct lode_grid_column columns[] = {
-		{ "name", 0, -name_width(report) }, { "state", 2, -7 }, { "kind", 2, -4 }, { "patterns", 2, 8 },
-		{ "streams", 2, 8 },		    { "cost", 2, 8 },	{ "bug", 2, 0 },   { NULL, 0, 0 },
+		{ "name", 0, -name_width(report) },
+		{ "state", 2, -7 },
+		{ "kind", 2, -4 },
+		{ "patterns", 2, 8 },
+		{ "streams", 2, 8 },
+		{ "cost", 2, 8 },
+		{ "bug", 2, 0 },
+		{ NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = buffer, .columns = columns };
 	const struct lode_signature *signature;
@@ -69,10 +75,10 @@ static void put_return(const struct lode_signature *signature, struct lode_buffe
 
 	lode_buffer_text(buffer, "  \"");
 	lode_text_safe(buffer, signature->name);
-	lode_buffer_print(
-		buffer, "\" is fixed since %.10s, but %s of the %s stream%s it matches came in after that\n",
-		signature->since, lode_count_text(signature->newer, newer),
-		lode_count_text(signature->streams, streams), lode_plural(signature->streams));
+	lode_buffer_print(buffer,
+			  "\" is fixed since %.10s, but %s of the %s stream%s it matches came in after that\n",
+			  signature->since, lode_count_text(signature->newer, newer),
+			  lode_count_text(signature->streams, streams), lode_plural(signature->streams));
 }
 
 void lode_signatures_text(const struct lode_signatures_report *report, const struct lode_look *look,

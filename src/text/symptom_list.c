@@ -36,7 +36,8 @@ static struct lode_scope_shown *shortest(const struct lode_symptom_list *list)
 }
 
 /* Of those that are put together the longest is shown. */
-static struct lode_scope_shown *same_group(const struct lode_symptom_list *list, const struct lode_scope_shown *candidate)
+static struct lode_scope_shown *same_group(const struct lode_symptom_list *list,
+					   const struct lode_scope_shown *candidate)
 {
 	for (size_t i = 0; list->together && i < list->count; i++)
 		if (list->shown[i].group == candidate->group)
@@ -45,12 +46,12 @@ static struct lode_scope_shown *same_group(const struct lode_symptom_list *list,
 }
 
 /* A place for a symptom of this length; NULL with code 0 when it is not among the longest. */
-static int place_for(struct lode_symptom_list *list, const struct lode_scope_shown *candidate, struct lode_scope_shown **place)
+static int place_for(struct lode_symptom_list *list, const struct lode_scope_shown *candidate,
+		     struct lode_scope_shown **place)
 {
 	*place = same_group(list, candidate);
 	if (!*place && list->count < list->most) {
-		if (lode_grow(&list->shown, &list->capacity, list->count + 1,
-			      sizeof(*list->shown)) < 0)
+		if (lode_grow(&list->shown, &list->capacity, list->count + 1, sizeof(*list->shown)) < 0)
 			return LODE_SYSTEM;
 		*place = &list->shown[list->count++];
 		**place = *candidate;
@@ -82,7 +83,7 @@ static int find_group(struct lode_symptom_list *list, struct lode_scope_report *
 }
 
 static int add_symptom(struct lode_symptom_list *list, struct lode_scope_report *report, size_t i,
-			struct lode_error *error)
+		       struct lode_error *error)
 {
 	const struct lode_symptom *symptom = &report->items[i].symptom;
 	struct lode_scope_shown candidate = { .length = symptom->t1 - symptom->t0, .number = list->symptoms + i };

@@ -8,7 +8,8 @@ void lode_watch_stream_text(const struct lode_watch_stream *stream, struct lode_
 	char text[LODE_UNITS_TEXT];
 
 	lode_buffer_print(line, "%s: %s events", stream->id, lode_count_text(stream->events, text));
-	lode_buffer_print(line, ", %llu symptom%s", (unsigned long long)stream->symptoms, stream->symptoms == 1 ? "" : "s");
+	lode_buffer_print(line, ", %llu symptom%s", (unsigned long long)stream->symptoms,
+			  stream->symptoms == 1 ? "" : "s");
 	lode_buffer_print(line, ", the last %s", lode_duration_text(stream->span, text));
 	lode_buffer_print(line, "; %s", lode_bytes_text(stream->bytes, text));
 }

@@ -25,12 +25,15 @@ struct column {
 	size_t width;
 };
 
-#define COLUMN(field) { offsetof(struct lode_events, field), sizeof(*((struct lode_events *)0)->field) }
+#define COLUMN(field)                                                                                             \
+	{                                                                                                         \
+		offsetof(struct lode_events, field), sizeof(*((struct lode_events *)0)->field)                    \
+	}
 
 /* In the order of enum lode_column. */
 static const struct column columns[] = {
-	COLUMN(t),     COLUMN(cost),  COLUMN(delay),       COLUMN(thread), COLUMN(stack),
-	COLUMN(waker), COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),    COLUMN(weight),
+	COLUMN(t),     COLUMN(cost),        COLUMN(delay), COLUMN(thread), COLUMN(stack),
+	COLUMN(waker), COLUMN(waker_stack), COLUMN(name),  COLUMN(cpu),    COLUMN(weight),
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -77,8 +80,7 @@ int lode_events_add(struct lode_events *events, const struct lode_event *event)
 
 	if (i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, mask) < 0)
 		return LODE_SYSTEM;
-	if (event->weight > 1 && !events->weight &&
-	    lode_events_reserve(events, events->capacity, LODE_WEIGHT) < 0)
+	if (event->weight > 1 && !events->weight && lode_events_reserve(events, events->capacity, LODE_WEIGHT) < 0)
 		return LODE_SYSTEM;
 	if (events->weight)
 		events->weight[i] = event->weight ? event->weight : 1;

@@ -60,7 +60,7 @@ enum lode_column {
 struct lode_event {
 	uint64_t t;
 	uint64_t cost;
-	uint64_t delay;       /* run-queue time; 0 when unknown */
+	uint64_t delay; /* run-queue time; 0 when unknown */
 	uint32_t thread;
 	uint32_t stack;       /* 0: no stack */
 	uint32_t waker;       /* thread, or LODE_NONE */

@@ -21,14 +21,14 @@ struct lode_thread_totals {
 	uint64_t preemptions; /* how often it lost its processor though it could have run */
 	uint64_t waited_ns;   /* blocked */
 	uint64_t run_ns;
-	uint64_t queued_ns;   /* in the run queue */
+	uint64_t queued_ns; /* in the run queue */
 };
 
 struct lode_thread {
-	uint32_t pid;  /* LODE_NO_PID: unknown */
+	uint32_t pid; /* LODE_NO_PID: unknown */
 	uint32_t tid;
-	uint32_t name; /* string; 0: unknown */
-	uint32_t unused; /* 0, so that whole structs can be compared */
+	uint32_t name;                    /* string; 0: unknown */
+	uint32_t unused;                  /* 0, so that whole structs can be compared */
 	struct lode_thread_totals totals; /* all 0: not known */
 };
 
@@ -55,9 +55,9 @@ enum lode_attribute_type {
 };
 
 struct lode_attribute {
-	uint32_t key;   /* string */
-	uint32_t value; /* string: the text, or the number as it was written, or "true"/"false" */
-	uint8_t type;   /* enum lode_attribute_type */
+	uint32_t key;      /* string */
+	uint32_t value;    /* string: the text, or the number as it was written, or "true"/"false" */
+	uint8_t type;      /* enum lode_attribute_type */
 	uint8_t unused[3]; /* 0, so that whole structs can be compared */
 };
 

@@ -27,8 +27,7 @@ static int make_corpus(void **state)
 		whole_make(&streams[i], i);
 	assert_int_equal(lode_corpus_open(&corpus, shared.corpus, LODE_CORPUS_CREATE, &error), 0);
 	for (unsigned i = 1; i < 3; i++)
-		assert_int_equal(lode_corpus_add(corpus, id_of(i), "test", &streams[i].stream, 0, 1, &error),
-				 1);
+		assert_int_equal(lode_corpus_add(corpus, id_of(i), "test", &streams[i].stream, 0, 1, &error), 1);
 	lode_corpus_close(corpus);
 	return 0;
 }
@@ -87,10 +86,8 @@ static void require_one_of_two(const struct place *place)
 			continue;
 		assert_int_equal(whole_init(&loaded), 0);
 		assert_int_equal(lode_store_load(list.items[i].path, &loaded.stream, &error), 0);
-		assert_true(lode_stream_event_count(&loaded.stream) ==
-				    lode_stream_event_count(&streams[2].stream) ||
-			    lode_stream_event_count(&loaded.stream) ==
-				    lode_stream_event_count(&streams[0].stream));
+		assert_true(lode_stream_event_count(&loaded.stream) == lode_stream_event_count(&streams[2].stream) ||
+			    lode_stream_event_count(&loaded.stream) == lode_stream_event_count(&streams[0].stream));
 		whole_release(&loaded);
 	}
 	lode_corpus_list_release(&list);
@@ -208,9 +205,7 @@ static void require_repaired(struct place *place, int code)
 	require_stream(place->corpus, id_of(3), 3);
 }
 
-static const struct fault_job repairing = { .prepare = lay_out_damage,
-					    .run = repair,
-					    .check = require_repaired };
+static const struct fault_job repairing = { .prepare = lay_out_damage, .run = repair, .check = require_repaired };
 
 static void a_repair_harms_nothing_when_memory_fails(void **state)
 {

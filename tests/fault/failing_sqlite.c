@@ -73,8 +73,7 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 size)
 
 static int sync_file(sqlite3_file *file, int flags)
 {
-	return fails(FAILING_SQLITE_IO) ? SQLITE_IOERR_FSYNC
-					: real_of(file)->pMethods->xSync(real_of(file), flags);
+	return fails(FAILING_SQLITE_IO) ? SQLITE_IOERR_FSYNC : real_of(file)->pMethods->xSync(real_of(file), flags);
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size)

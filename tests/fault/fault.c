@@ -20,16 +20,15 @@
  * Places that are all tried, and how many of those behind them when a job does not
  * say. SQLite asks for memory thousands of times, mostly to read our statements.
  */
-#define FIRST_PLACES	    300
+#define FIRST_PLACES        300
 #define FIRST_SQLITE_PLACES 60
-#define MORE_PLACES	    150
+#define MORE_PLACES         150
 
 /* ---- places ---- */
 
 void place_make(struct place *place)
 {
-	strcpy(place->folder,
-	       access("/dev/shm", W_OK) ? "/tmp/lode-fault-XXXXXX" : "/dev/shm/lode-fault-XXXXXX");
+	strcpy(place->folder, access("/dev/shm", W_OK) ? "/tmp/lode-fault-XXXXXX" : "/dev/shm/lode-fault-XXXXXX");
 	assert_non_null(mkdtemp(place->folder));
 	snprintf(place->corpus, sizeof(place->corpus), "%s/corpus", place->folder);
 	snprintf(place->file, sizeof(place->file), "%s/file", place->folder);
@@ -144,8 +143,7 @@ void fail_every_request_of_sqlite(const struct fault_job *job)
 							  FAILING_SQLITE_MEMORY };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct seam seam = { failing_sqlite_arm, failing_sqlite_asked, kinds[i],
-				     FIRST_SQLITE_PLACES };
+		struct seam seam = { failing_sqlite_arm, failing_sqlite_asked, kinds[i], FIRST_SQLITE_PLACES };
 
 		fail_everywhere(job, &seam);
 	}
@@ -270,17 +268,18 @@ static int take(void *context, struct lode_stream *stream, unsigned ordinal, str
 		return code;
 	snprintf(number, sizeof(number), "%08x", ordinal);
 	memcpy(digest + 24, number, 8);
-	code = lode_corpus_add(importing->corpus, digest, lode_input_name(importing->input), stream, 0, 2,
-			       error);
+	code = lode_corpus_add(importing->corpus, digest, lode_input_name(importing->input), stream, 0, 2, error);
 	return code < 0 ? code : 0;
 }
 
 static int read_input(struct importing *importing, const char *format, const char *corpus,
 		      struct lode_notes *notes, struct lode_error *error)
 {
-	struct lode_import_options options = {
-		.format = format, .jobs = 2, .no_symbols = 1, .cache = "", .notes = notes
-	};
+	struct lode_import_options options = { .format = format,
+					       .jobs = 2,
+					       .no_symbols = 1,
+					       .cache = "",
+					       .notes = notes };
 	struct lode_import_sink sink = { take, importing };
 	const struct lode_importer *importer = lode_import_choose(importing->input, &options, error);
 	int code;

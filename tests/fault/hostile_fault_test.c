@@ -73,8 +73,7 @@ static int check_corpus(const char *path, struct lode_error *error)
 	struct lode_corpus_check_result result;
 	int code = lode_corpus_check(path, 0, &result, NULL, NULL, error);
 
-	return code < 0 || !result.catalogue_bad ? code
-						 : lode_fail(error, LODE_BAD_INPUT, "the catalogue is bad");
+	return code < 0 || !result.catalogue_bad ? code : lode_fail(error, LODE_BAD_INPUT, "the catalogue is bad");
 }
 
 static int repair_corpus(const char *path, struct lode_error *error)
@@ -274,15 +273,12 @@ static void a_line_of_a_gigabyte_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_catalogue_with_an_endless_view_is_refused, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_catalogue_with_an_endless_view_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_with_a_trigger_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_cannot_lead_out_of_its_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_with_holes_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_small_file_that_claims_much_text_costs_little, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_pipe_in_place_of_a_file_is_not_waited_for, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_small_file_that_claims_much_text_costs_little, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pipe_in_place_of_a_file_is_not_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(symbols_are_not_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_line_of_a_gigabyte_is_refused, set_up, tear_down),
 	};

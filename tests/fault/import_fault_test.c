@@ -8,7 +8,7 @@
 
 static struct place shared;
 static const char *source; /* the seed that is imported */
-static size_t expected;	   /* streams of the corpus afterwards */
+static size_t expected;    /* streams of the corpus afterwards */
 
 static int make_corpus(void **state)
 {

@@ -88,8 +88,7 @@ static const struct fault_job making = { prepare, make_second, check_second, 0 }
 
 static void prepare_edited(struct place *place)
 {
-	static const char text[] =
-		"signature first\npattern\n\tapp!main\nsignature other\npattern\n\tx\n\ty\n";
+	static const char text[] = "signature first\npattern\n\tapp!main\nsignature other\npattern\n\tx\n\ty\n";
 	char path[128];
 
 	prepare(place);

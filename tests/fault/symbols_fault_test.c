@@ -89,9 +89,7 @@ static void require_right_answers(struct place *place, int code)
 	}
 }
 
-static const struct fault_job symbolising = { .run = run_symbols,
-					      .check = require_right_answers,
-					      .most = 100 };
+static const struct fault_job symbolising = { .run = run_symbols, .check = require_right_answers, .most = 100 };
 
 /* Finds the function `shown` by asking everywhere. */
 static int learn_what_is_right(void **state)

@@ -42,9 +42,8 @@ static void list(struct lode_corpus *corpus)
 	if (code < 0)
 		return;
 	for (size_t i = 0; i < streams.count; i++)
-		fuzz_require(strlen(streams.items[i].id) == 32 && streams.items[i].name &&
-				     streams.items[i].host && streams.items[i].source &&
-				     streams.items[i].path &&
+		fuzz_require(strlen(streams.items[i].id) == 32 && streams.items[i].name && streams.items[i].host &&
+				     streams.items[i].source && streams.items[i].path &&
 				     !strstr(streams.items[i].path + strlen(fuzz_folder()) + 1, ".."),
 			     "an entry is complete and stays in its folder");
 	lode_corpus_list_release(&streams);

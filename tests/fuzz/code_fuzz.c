@@ -12,8 +12,7 @@ static void check_offsets(const struct lode_code *code, uint32_t first, uint32_t
 	fuzz_require((uint64_t)first + count <= code->offset_count, "offsets are there");
 	for (uint32_t i = first; i < first + count; i++) {
 		fuzz_require(code->offsets[i] < size, "an offset lies in the file");
-		fuzz_require(lode_code_find(code, code->offsets[i]) == function,
-			     "an offset lies in its function");
+		fuzz_require(lode_code_find(code, code->offsets[i]) == function, "an offset lies in its function");
 	}
 }
 
@@ -30,8 +29,7 @@ static void check_function(const struct lode_code *code, uint32_t number, size_t
 	for (uint32_t i = 0; i < function->callee_count; i++) {
 		uint32_t callee = code->callees[function->first_callee + i];
 
-		fuzz_require(i == 0 || callee > code->callees[function->first_callee + i - 1],
-			     "callees ascend");
+		fuzz_require(i == 0 || callee > code->callees[function->first_callee + i - 1], "callees ascend");
 		fuzz_require(callee & LODE_CODE_IMPORT ? (callee & ~LODE_CODE_IMPORT) < code->import_count
 						       : callee < code->count,
 			     "a callee is one");
@@ -40,7 +38,7 @@ static void check_function(const struct lode_code *code, uint32_t number, size_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_code code;
 	struct fuzz_file file;
 	int result;
@@ -53,8 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < code.piece_count; i++) {
 		fuzz_require(code.pieces[i].start < code.pieces[i].end && code.pieces[i].end <= size,
 			     "a piece lies in the file");
-		fuzz_require(i == 0 || code.pieces[i].start >= code.pieces[i - 1].end,
-			     "pieces do not overlap");
+		fuzz_require(i == 0 || code.pieces[i].start >= code.pieces[i - 1].end, "pieces do not overlap");
 		fuzz_require(code.pieces[i].function < code.count, "a piece has a function");
 	}
 	fuzz_require(code.main == LODE_NONE || code.main < code.count, "main is a function");

@@ -29,16 +29,14 @@ static void there_and_back(const uint8_t *bytes, size_t size, uint8_t shape)
 	fuzz_require(lode_codec_next(&cursor, &packed) == 0 && !lode_cursor_left(&cursor),
 		     "a column is found again");
 	fuzz_require(packed.number == shape, "a column keeps its number");
-	fuzz_require(lode_codec_unpack(codec, &packed, back, view.count, width, plus_one) == 0,
-		     "it is unpacked");
+	fuzz_require(lode_codec_unpack(codec, &packed, back, view.count, width, plus_one) == 0, "it is unpacked");
 	fuzz_require(memcmp(values, back, view.count * width) == 0, "it is as it was");
 	lode_buffer_release(&buffer);
 	free(values);
 	free(back);
 }
 
-static void unpack_anything(const uint8_t *bytes, size_t size, unsigned width, size_t count,
-			    unsigned plus_one)
+static void unpack_anything(const uint8_t *bytes, size_t size, unsigned width, size_t count, unsigned plus_one)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	struct lode_packed packed;

@@ -5,7 +5,7 @@
 #include "explain/explain.h"
 
 /* Explaining takes time; larger tables are only read. */
-#define FEW_ROWS 64
+#define FEW_ROWS    64
 #define FEW_COLUMNS 12
 
 /* Takes the first two columns of numbers as x and y. */

@@ -23,7 +23,7 @@ static void ask(struct lode_image *image, uint64_t address)
 
 static void ask_dynamic(const char *path)
 {
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 	struct lode_elf elf;
 	uint64_t address = 0;
 
@@ -31,8 +31,7 @@ static void ask_dynamic(const char *path)
 		return;
 	lode_elf_exports(&elf, "malloc");
 	for (uint64_t offset = 0; offset < 0x20000; offset += 0x1000)
-		if (!lode_data_address(&elf, offset, 1, &address) &&
-		    !lode_data_name(&elf, address + 0x10, &name))
+		if (!lode_data_address(&elf, offset, 1, &address) && !lode_data_name(&elf, address + 0x10, &name))
 			fuzz_require(name.failed || name.size > 0, "a variable has a name");
 	lode_buffer_release(&name);
 	lode_elf_close(&elf);

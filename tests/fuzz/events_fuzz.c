@@ -65,8 +65,7 @@ static int keep(void *context, struct lode_stream *stream, unsigned ordinal, str
 }
 
 /* The stream over another's dictionary and with its numbers of threads. */
-static void renumber(const struct lode_stream *stream, const struct lode_stream *like,
-		     struct lode_stream *result)
+static void renumber(const struct lode_stream *stream, const struct lode_stream *like, struct lode_stream *result)
 {
 	lode_stream_init(result, like->dictionary);
 	for (size_t i = 0; i < like->thread_count; i++)
@@ -79,9 +78,9 @@ static int compare_events(const void *a, const void *b)
 {
 	const struct lode_event *x = a, *y = b;
 	const uint64_t differences[][2] = {
-		{ x->t, y->t },		{ x->thread, y->thread }, { x->stack, y->stack },
-		{ x->cost, y->cost },	{ x->waker, y->waker },	  { x->waker_stack, y->waker_stack },
-		{ x->delay, y->delay }, { x->name, y->name },	  { x->cpu, y->cpu },
+		{ x->t, y->t },         { x->thread, y->thread }, { x->stack, y->stack },
+		{ x->cost, y->cost },   { x->waker, y->waker },   { x->waker_stack, y->waker_stack },
+		{ x->delay, y->delay }, { x->name, y->name },     { x->cpu, y->cpu },
 	};
 
 	for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)
@@ -120,8 +119,7 @@ static int compare(void *context, struct lode_stream *stream, unsigned ordinal, 
 	fuzz_require(ordinal < kept->count, "reading again gives no more streams");
 	fuzz_require(lode_dictionary_init(&dictionary) == 0, "memory");
 	lode_stream_init(&before, &dictionary);
-	fuzz_require(lode_store_load(kept->paths[ordinal], &before, error) == 0,
-		     "a stored stream can be loaded");
+	fuzz_require(lode_store_load(kept->paths[ordinal], &before, error) == 0, "a stored stream can be loaded");
 	renumber(stream, &before, &after);
 	order_events(&before);
 	order_events(&after);
@@ -135,8 +133,7 @@ static int compare(void *context, struct lode_stream *stream, unsigned ordinal, 
 }
 
 static int read_bytes(const void *bytes, size_t size,
-		      int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *),
-		      struct kept *kept)
+		      int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *), struct kept *kept)
 {
 	struct lode_import_options options = { .jobs = 1 };
 	struct lode_import_sink sink = { take, kept };
@@ -160,7 +157,10 @@ static void write_and_read_again(struct kept *kept)
 	const struct lode_corpus_entry *entries[MOST_STREAMS];
 	struct lode_export_options options = { 0 };
 	struct lode_export export = {
-		.exporter = &lode_exporter_events, .options = &options, .corpus = "fuzz", .entries = entries,
+		.exporter = &lode_exporter_events,
+		.options = &options,
+		.corpus = "fuzz",
+		.entries = entries,
 	};
 	struct lode_error error = { "" };
 	struct lode_output output;
@@ -178,8 +178,7 @@ static void write_and_read_again(struct kept *kept)
 	lode_dictionary_release(&export.dictionary);
 	fuzz_require(lode_output_finish(&output, &error) == 0, "there is room for it");
 	fuzz_require(lode_map_descriptor(&map, file.fd, "fuzz", &error) == 0, "it can be mapped");
-	fuzz_require(read_bytes(map.bytes ? map.bytes : (const unsigned char *)"", map.size, compare, kept) ==
-			     0,
+	fuzz_require(read_bytes(map.bytes ? map.bytes : (const unsigned char *)"", map.size, compare, kept) == 0,
 		     "what was written can be read");
 	for (size_t i = 0; i < kept->count; i++)
 		fuzz_require(kept->entries[i].symptoms == 1, "each stream is read again once");

@@ -27,7 +27,8 @@ static int take(void *context, uint64_t start, const struct lode_unwind_rule *ru
 	uint64_t offset = start - walk->start;
 
 	fuzz_require(offset % 4 == 0 && offset + 4 <= walk->size, "a rule begins at an instruction of the code");
-	fuzz_require(walk->count ? offset > walk->last : offset == 0, "rules ascend from the first instruction on");
+	fuzz_require(walk->count ? offset > walk->last : offset == 0,
+		     "rules ascend from the first instruction on");
 	if (rule->cfa == LODE_CFA_NONE) {
 		fuzz_require(!rule->cfa_offset && !rule->return_at && !rule->frame_at, "no rule says nothing");
 	} else {

@@ -29,8 +29,7 @@ void fuzz_require_sentence(int code, const struct lode_error *error)
 void fuzz_file_make(struct fuzz_file *file, const void *bytes, size_t size)
 {
 	file->fd = memfd_create("fuzz", MFD_CLOEXEC);
-	fuzz_require(file->fd >= 0 && write(file->fd, bytes, size) == (ssize_t)size,
-		     "there is room for a file");
+	fuzz_require(file->fd >= 0 && write(file->fd, bytes, size) == (ssize_t)size, "there is room for a file");
 	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
 }
 
@@ -175,7 +174,6 @@ void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_
 	code = import_with(importer, symbols, 1, bytes, size, &one);
 	if (size % 3)
 		return;
-	fuzz_require(import_with(importer, symbols, 2, bytes, size, &two) == code,
-		     "two jobs end as one does");
+	fuzz_require(import_with(importer, symbols, 2, bytes, size, &two) == code, "two jobs end as one does");
 	fuzz_require(code < 0 || one == two, "two jobs give what one gives");
 }

@@ -15,7 +15,8 @@ static inline void fuzz_check_column(const struct lode_data_column *column, size
 	fuzz_require(column->name[0] != '\0', "a column has a name");
 	for (size_t i = 0; i < rows; i++) {
 		if (column->kind == LODE_DATA_NUMBER) {
-			fuzz_require(isnan(column->numbers[i]) || isfinite(column->numbers[i]), "numbers are finite");
+			fuzz_require(isnan(column->numbers[i]) || isfinite(column->numbers[i]),
+				     "numbers are finite");
 			missing += isnan(column->numbers[i]) != 0;
 		} else if (column->kind == LODE_DATA_CATEGORY) {
 			fuzz_require(column->codes[i] == LODE_NONE || column->codes[i] < column->values.count,

@@ -30,9 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 						     &error) == 0,
 			     "what was written is read");
 		write_all(&second, &frames, &again);
-		fuzz_require(written.size == again.size &&
-				     !memcmp(written.bytes ? written.bytes : "",
-					     again.bytes ? again.bytes : "", again.size),
+		fuzz_require(written.size == again.size && !memcmp(written.bytes ? written.bytes : "",
+								   again.bytes ? again.bytes : "", again.size),
 			     "what is written reads back the same");
 		fuzz_require(file.patterns.frame_count == second.patterns.frame_count &&
 				     !memcmp(file.patterns.frames ? (void *)file.patterns.frames : "",

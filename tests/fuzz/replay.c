@@ -31,7 +31,7 @@
 #endif
 
 #define SECONDS (SANITIZED ? 10 : 1)
-#define MEMORY	(512ull << 20)
+#define MEMORY  (512ull << 20)
 
 static char current[4096];
 static unsigned replayed;
@@ -39,8 +39,7 @@ static unsigned replayed;
 static void too_slow(int signal)
 {
 	(void)signal;
-	if (write(STDERR_FILENO, current, strlen(current)) > 0 &&
-	    write(STDERR_FILENO, ": takes too long\n", 17) > 0)
+	if (write(STDERR_FILENO, current, strlen(current)) > 0 && write(STDERR_FILENO, ": takes too long\n", 17) > 0)
 		_exit(1);
 	_exit(1);
 }

@@ -29,8 +29,7 @@ static void require(int holds, const char *what)
 }
 
 /* Calls `use` with a random stream of up to `size` events of each type. */
-static void with_stream(uint64_t seed, size_t size, void (*use)(const struct lode_stream *, void *),
-			void *context)
+static void with_stream(uint64_t seed, size_t size, void (*use)(const struct lode_stream *, void *), void *context)
 {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
@@ -84,7 +83,7 @@ static void seed_codec(const char *folder)
 		char path[512];
 
 		for (uint32_t i = 0; i < 200; i++)
-			values[i] = shape == 0	 ? (uint32_t)random_next(&seed)
+			values[i] = shape == 0   ? (uint32_t)random_next(&seed)
 				    : shape == 1 ? 7
 				    : shape == 2 ? 1000 * i + (uint32_t)random_below(&seed, 50)
 						 : 100 + i - (uint32_t)random_below(&seed, 3);
@@ -111,7 +110,8 @@ static void add_stream(const struct lode_stream *stream, void *context)
 /* A signature in the text file, taken over into the catalogue and matched. */
 static void sign(struct lode_corpus *corpus, const char *path)
 {
-	static const char text[] = "signature a\nbug b\nstate fixed\nkind run\npattern\n\tmain\npattern\n\tx\n\ty\n";
+	static const char text[] =
+		"signature a\nbug b\nstate fixed\nkind run\npattern\n\tmain\npattern\n\tx\n\ty\n";
 	struct lode_signatures signatures;
 	struct lode_error error = { "" };
 	char file[512];

@@ -32,8 +32,7 @@ static void read_blocks(struct lode_store *store, struct lode_stream *stream)
 
 		fuzz_require_sentence(got, &error);
 		if (got == 0)
-			fuzz_require(events.count == lode_store_block(store, i)->count,
-				     "a block has its events");
+			fuzz_require(events.count == lode_store_block(store, i)->count, "a block has its events");
 	}
 	lode_events_release(&events);
 }

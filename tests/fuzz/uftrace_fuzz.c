@@ -19,7 +19,8 @@ static void write_file(const char *name, const void *bytes, size_t size)
 
 	snprintf(path, sizeof(path), "%s/%s", fuzz_folder(), name);
 	file = fopen(path, "wb");
-	fuzz_require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0, "there is room for a file");
+	fuzz_require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0,
+		     "there is room for a file");
 }
 
 static int check(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
@@ -33,7 +34,8 @@ static int check(void *context, struct lode_stream *stream, unsigned ordinal, st
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	static const char tasks[] = "SESS timestamp=0.000000001 pid=1 sid=1 exename=\"a\"\nTASK timestamp=0.000000001 tid=1 pid=1\n";
+	static const char tasks[] =
+		"SESS timestamp=0.000000001 pid=1 sid=1 exename=\"a\"\nTASK timestamp=0.000000001 tid=1 pid=1\n";
 	static const char map[] = "0000-ffff r-xp 00000000 00:00 0 /opt/none/app build-id:00\n";
 	struct lode_import_options options = { .no_symbols = 1, .jobs = 1 };
 	struct lode_import_sink sink = { check, NULL };

@@ -51,9 +51,12 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 static void walk_stack(struct walk *walk, uint64_t pc, uint32_t machine)
 {
 	struct lode_unwind_source source = { walk, read_word, find_code };
-	struct lode_unwind_registers registers = {
-		.pc = pc, .sp = STACK, .fp = STACK + 64, .link = CODE + 77, .scratch = STACK + 128, .machine = machine
-	};
+	struct lode_unwind_registers registers = { .pc = pc,
+						   .sp = STACK,
+						   .fp = STACK + 64,
+						   .link = CODE + 77,
+						   .scratch = STACK + 128,
+						   .machine = machine };
 	struct lode_unwind_frame frames[600];
 	struct lode_unwound unwound;
 	int count = lode_unwind(&source, &registers, frames, 600, &unwound);

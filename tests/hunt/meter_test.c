@@ -46,7 +46,7 @@ struct hunt {
 
 static void nap(uint64_t time)
 {
-	struct timespec left = {(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
+	struct timespec left = { (time_t)(time / 1000000000u), (long)(time % 1000000000u) };
 
 	while (nanosleep(&left, &left) < 0 && errno == EINTR)
 		;
@@ -78,7 +78,7 @@ static void map_page(struct hunt *hunt)
 
 static void begin_hunt(struct hunt *hunt, const char *program, const char *act)
 {
-	*hunt = (struct hunt){.page_path = "/tmp/lode-prey-XXXXXX"};
+	*hunt = (struct hunt){ .page_path = "/tmp/lode-prey-XXXXXX" };
 	map_page(hunt);
 	hunt->pid = fork();
 	if (!hunt->pid)
@@ -91,7 +91,7 @@ static void begin_hunt(struct hunt *hunt, const char *program, const char *act)
 static void begin_meter(struct hunt *hunt, double cost)
 {
 	uint32_t pid = (uint32_t)hunt->pid;
-	struct lode_live_meter_options options = {.pids = &pid, .pid_count = 1, .cost = cost};
+	struct lode_live_meter_options options = { .pids = &pid, .pid_count = 1, .cost = cost };
 	struct lode_error error;
 
 	if (lode_live_meter_create(&hunt->meter, &options, &error) < 0)
@@ -104,8 +104,7 @@ static int is_held(pid_t pid)
 	char command[256];
 
 	snprintf(command, sizeof(command),
-		 "cat /proc/%d/task/*/status | grep -E '^State:.*[Tt] |^TracerPid:\\s[1-9]' > /dev/null",
-		 (int)pid);
+		 "cat /proc/%d/task/*/status | grep -E '^State:.*[Tt] |^TracerPid:\\s[1-9]' > /dev/null", (int)pid);
 	return system(command) == 0;
 }
 
@@ -178,7 +177,7 @@ static uint32_t function_at(const struct hunt *hunt, uint64_t address)
 
 static struct lode_focus focus_on(uint32_t function)
 {
-	return (struct lode_focus){function, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+	return (struct lode_focus){ function, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
 }
 
 static void start_one(struct hunt *hunt, uint32_t number, enum lode_hypothesis hypothesis,
@@ -277,12 +276,11 @@ static void check_share(struct hunt *hunt, int truth, enum lode_hypothesis hypot
 		second = take_moment(hunt, number, truth);
 		assert_int_equal(second.reading.state, LODE_READING_ON);
 		off = compare(&first, &second, hypothesis);
-		print_message(
-			"  %s: %.1f of 100, %.2f off, %llu calls\n",
-			lode_program_function(hunt->meter->program, function)->name,
-			100.0 * (double)(second.reading.time[hypothesis] - first.reading.time[hypothesis]) /
-				(double)(second.reading.wall - first.reading.wall),
-			off, (unsigned long long)second.reading.calls);
+		print_message("  %s: %.1f of 100, %.2f off, %llu calls\n",
+			      lode_program_function(hunt->meter->program, function)->name,
+			      100.0 * (double)(second.reading.time[hypothesis] - first.reading.time[hypothesis]) /
+				      (double)(second.reading.wall - first.reading.wall),
+			      off, (unsigned long long)second.reading.calls);
 		if (off <= points)
 			break;
 	}
@@ -452,7 +450,7 @@ static int find_one(void *context, uint32_t number, uint64_t object)
 static void the_lock_that_is_waited_for_is_found(void **state)
 {
 	struct hunt hunt;
-	struct found found = {.count = 0};
+	struct found found = { .count = 0 };
 	struct lode_focus focus = focus_on(LODE_NONE);
 	struct lode_reading all, object, in_function;
 
@@ -460,8 +458,7 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	begin_hunt(&hunt, "prey", "lock");
 	begin_meter(&hunt, 0);
 	wait_for(&hunt, 300 * MS);
-	assert_int_equal(
-		hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
 	assert_int_equal(found.count, 1);
 	assert_int_equal(strncmp(hunt.meter->operations->name(hunt.meter, LODE_AXIS_OBJECT, found.objects[0]),
 				 "prey!lock (0x", 13),
@@ -488,11 +485,11 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 static struct found below(struct hunt *hunt, uint64_t object)
 {
 	struct lode_focus focus = focus_on(LODE_NONE);
-	struct found found = {.count = 0};
+	struct found found = { .count = 0 };
 
 	focus.object = object;
-	assert_int_equal(
-		hunt->meter->operations->below(hunt->meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
+	assert_int_equal(hunt->meter->operations->below(hunt->meter, &focus, LODE_AXIS_OBJECT, find_one, &found),
+			 0);
 	return found;
 }
 
@@ -519,12 +516,12 @@ static void messages_are_told_by_communicator_and_tag(void **state)
 		uint64_t object;
 		unsigned truths;
 	} expected[] = {
-		{world, 7},
-		{other, 8},
-		{lode_message_tagged(world, 7), 1},
-		{lode_message_tagged(world, 8), 2},
-		{lode_message_collective(world), 4},
-		{lode_message_tagged(other, 7), 8},
+		{ world, 7 },
+		{ other, 8 },
+		{ lode_message_tagged(world, 7), 1 },
+		{ lode_message_tagged(world, 8), 2 },
+		{ lode_message_collective(world), 4 },
+		{ lode_message_tagged(other, 7), 8 },
 	};
 	const size_t count = sizeof(expected) / sizeof(*expected);
 	uint64_t before[4], after[4];
@@ -610,7 +607,7 @@ static void a_function_that_is_called_too_often_is_let_go(void **state)
 {
 	struct hunt hunt;
 	struct lode_focus often, seldom;
-	struct lode_reading reading = {0};
+	struct lode_reading reading = { 0 };
 
 	(void)state;
 	begin_hunt(&hunt, "prey", "hot");
@@ -693,7 +690,7 @@ static void what_probes_cost_is_told_by_the_kind_of_instruction(void **state)
 static void children_are_followed(void **state)
 {
 	struct hunt hunt;
-	struct found found = {.count = 0};
+	struct found found = { .count = 0 };
 	struct lode_focus all = focus_on(LODE_NONE), one;
 	uint64_t time = 0;
 
@@ -702,8 +699,7 @@ static void children_are_followed(void **state)
 	for (int i = 0; i < 1000 && hunt.page->truths[0].calls < 4; i++)
 		nap(5 * MS);
 	begin_meter(&hunt, 0);
-	assert_int_equal(hunt.meter->operations->below(hunt.meter, &all, LODE_AXIS_PROCESS, find_one, &found),
-			 0);
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &all, LODE_AXIS_PROCESS, find_one, &found), 0);
 	assert_int_equal(found.count, 3);
 	one = focus_on(function_at(&hunt, hunt.page->truths[0].address));
 	for (size_t i = 0; i < found.count; i++) {
@@ -742,10 +738,10 @@ static void run_launcher(const struct hunt *hunt, int go)
 
 static void what_a_launcher_starts_slowly_is_measured(void **state)
 {
-	struct hunt hunt = {.page_path = "/tmp/lode-prey-XXXXXX"};
+	struct hunt hunt = { .page_path = "/tmp/lode-prey-XXXXXX" };
 	struct lode_focus all = focus_on(LODE_NONE);
-	struct found found = {.count = 0};
-	struct lode_reading reading = {0};
+	struct found found = { .count = 0 };
+	struct lode_reading reading = { 0 };
 	int go[2];
 
 	(void)state;
@@ -762,8 +758,7 @@ static void what_a_launcher_starts_slowly_is_measured(void **state)
 		reading = read_one(&hunt, 1);
 	}
 	assert_true(reading.time[LODE_CPU_BOUND] >= 20 * MS);
-	assert_int_equal(hunt.meter->operations->below(hunt.meter, &all, LODE_AXIS_PROCESS, find_one, &found),
-			 0);
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &all, LODE_AXIS_PROCESS, find_one, &found), 0);
 	assert_int_equal(found.count, 1);
 	assert_true(found.numbers[0] != (uint32_t)hunt.pid);
 	kill((pid_t)found.numbers[0], SIGKILL);
@@ -805,7 +800,7 @@ static int count_sample(void *context, const struct lode_meter_sample *sample)
 static void samples_show_where_the_time_goes(void **state)
 {
 	struct hunt hunt;
-	struct found found = {.count = 0};
+	struct found found = { .count = 0 };
 	struct lode_focus all = focus_on(LODE_NONE);
 	struct lode_error error;
 
@@ -815,8 +810,7 @@ static void samples_show_where_the_time_goes(void **state)
 	found.numbers[0] = function_at(&hunt, hunt.page->truths[0].address);
 	for (int i = 0; i < 20 && found.objects[0] < 200 * MS; i++) {
 		wait_for(&hunt, 500 * MS);
-		assert_int_equal(hunt.meter->operations->samples(hunt.meter, count_sample, &found, &error),
-				 0);
+		assert_int_equal(hunt.meter->operations->samples(hunt.meter, count_sample, &found, &error), 0);
 	}
 	print_message("  %.1f of 100\n", 100.0 * (double)found.objects[1] / (double)found.objects[0]);
 	assert_true(found.objects[1] > found.objects[0] * 60 / 100 &&
@@ -835,7 +829,7 @@ static int note_root(void *context, uint32_t function)
 static void main_is_a_root(void **state)
 {
 	struct hunt hunt;
-	struct found found = {.count = 0};
+	struct found found = { .count = 0 };
 	struct lode_focus all = focus_on(LODE_NONE);
 
 	(void)state;
@@ -861,8 +855,8 @@ static void the_end_of_the_program_is_told(void **state)
 	kill(hunt.pid, SIGKILL);
 	assert_int_equal(waitpid(hunt.pid, NULL, 0), hunt.pid);
 	for (int i = 0; i < 100 && code == 0; i++)
-		code = hunt.meter->operations->wait(
-			hunt.meter, hunt.meter->operations->now(hunt.meter) + 100 * MS, &error);
+		code = hunt.meter->operations->wait(hunt.meter, hunt.meter->operations->now(hunt.meter) + 100 * MS,
+						    &error);
 	assert_int_equal(code, 1);
 	assert_int_equal(read_one(&hunt, 1).state, LODE_READING_GONE);
 	hunt.meter->operations->destroy(hunt.meter);
@@ -875,11 +869,11 @@ static void the_end_of_the_program_is_told(void **state)
 /* A hunt from creation to end, in which anything may fail. */
 static int hunt_once(const struct hunt *hunt, struct lode_error *error)
 {
-	const uint32_t numbers[2] = {1, 2};
-	const enum lode_hypothesis hypotheses[2] = {LODE_CPU_BOUND, LODE_SYNC_WAITING};
+	const uint32_t numbers[2] = { 1, 2 };
+	const enum lode_hypothesis hypotheses[2] = { LODE_CPU_BOUND, LODE_SYNC_WAITING };
 	uint32_t pid = (uint32_t)hunt->pid;
-	struct lode_live_meter_options options = {.pids = &pid, .pid_count = 1};
-	struct lode_focus foci[2] = {focus_on(LODE_NONE), focus_on(LODE_NONE)};
+	struct lode_live_meter_options options = { .pids = &pid, .pid_count = 1 };
+	struct lode_focus foci[2] = { focus_on(LODE_NONE), focus_on(LODE_NONE) };
 	struct lode_reading reading;
 	struct hunt own = *hunt;
 	int code = lode_live_meter_create(&own.meter, &options, error);
@@ -954,7 +948,7 @@ static void without_privileges_it_says_what_to_do(void **state)
 	begin_hunt(&hunt, "prey", "shares");
 	child = fork();
 	if (!child) {
-		struct lode_error error = {""};
+		struct lode_error error = { "" };
 		int code = setresuid(65534, 65534, 65534) < 0 ? 0 : hunt_once(&hunt, &error);
 
 		print_message("  %s\n", error.text);
@@ -1080,7 +1074,7 @@ static void hunters_that_are_killed_do_not_disturb_another(void **state)
 /* Why it cannot be done here, or 0. */
 static int cannot_hunt(void)
 {
-	struct lode_live_meter_options options = {0};
+	struct lode_live_meter_options options = { 0 };
 	struct lode_meter *meter;
 	struct lode_error error;
 	uint32_t pid = (uint32_t)fork();

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define NEVER_INLINE __attribute__((noinline))
-#define SLICE	     4000000u /* nanoseconds */
+#define SLICE        4000000u /* nanoseconds */
 
 static volatile uint64_t sink;
 static char text[1 << 16];
@@ -58,8 +58,7 @@ static NEVER_INLINE void look_through(uint64_t end)
 
 int main(int count, char **words)
 {
-	uint64_t end =
-		clock_of(CLOCK_MONOTONIC) + (count == 2 ? strtoull(words[1], NULL, 10) : 1) * 1000000000u;
+	uint64_t end = clock_of(CLOCK_MONOTONIC) + (count == 2 ? strtoull(words[1], NULL, 10) : 1) * 1000000000u;
 	double in_often = 0, elsewhere = 0;
 
 	while (clock_of(CLOCK_MONOTONIC) < end) {

@@ -86,7 +86,7 @@ static struct span make_span(int truth, uint64_t address)
 {
 	page->truths[truth].address = address;
 	__atomic_fetch_add(&page->truths[truth].calls, 1, __ATOMIC_RELAXED);
-	return (struct span){&page->truths[truth], cpu(), wall(), 0};
+	return (struct span){ &page->truths[truth], cpu(), wall(), 0 };
 }
 
 #define begin(truth, function) make_span(truth, (uint64_t)(uintptr_t)(function))
@@ -115,8 +115,7 @@ static void end_wait(struct span *span)
 	uint64_t used = cpu() - span->cpu, took = wall() - span->wall, stood = queued() - span->queued;
 
 	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0,
-			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0, __ATOMIC_RELAXED);
 }
 
 /* Uses so much CPU time; `span` (NULL: none) tells of it as it goes. */
@@ -134,7 +133,7 @@ static NEVER_INLINE void burn(uint64_t time, struct span *span)
 
 static void nap(uint64_t time)
 {
-	struct timespec left = {0, (long)time};
+	struct timespec left = { 0, (long)time };
 
 	nanosleep(&left, NULL);
 }
@@ -517,7 +516,7 @@ extern void begins_with_move(void);
 #define MOVE "mov %rax, %rax\n"
 #define TYPE "@function\n"
 #endif
-#define FUNCTION(name, code)                                                                                 \
+#define FUNCTION(name, code)                                                                                      \
 	".globl " name "\n.type " name ", " TYPE name ":\n" code "ret\n.size " name ", . - " name "\n"
 
 __asm__(".text\n.p2align 4\n" FUNCTION("begins_with_push", PUSH) FUNCTION("begins_with_nop", "nop\n")
@@ -616,11 +615,11 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } acts[] = {
-	{"shares", do_shares}, {"loop", long_loop},	  {"recursion", do_recursion}, {"tail", do_tail},
-	{"jumps", do_jumps},   {"lock", do_lock},	  {"writes", do_writes},       {"pipe", do_pipe},
-	{"hot", do_hot},       {"children", do_children}, {"lives", do_lives},	       {"spin", do_spin},
-	{"messages", do_messages}, {"kinds", do_kinds},
-	{"plugin", do_plugin},
+	{ "shares", do_shares },     { "loop", long_loop }, { "recursion", do_recursion },
+	{ "tail", do_tail },         { "jumps", do_jumps }, { "lock", do_lock },
+	{ "writes", do_writes },     { "pipe", do_pipe },   { "hot", do_hot },
+	{ "children", do_children }, { "lives", do_lives }, { "spin", do_spin },
+	{ "messages", do_messages }, { "kinds", do_kinds }, { "plugin", do_plugin },
 };
 
 int main(int count, char **words)

@@ -41,23 +41,34 @@ static void check_errors(const char *corpus, const char *file)
 	struct liblode_events events = { .size = offsetof(struct liblode_events, t) };
 
 	check(liblode_analyse("minen", corpora, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result &&
-		      strstr(error.message, "'minen' is no analysis"), "an unknown analysis is refused");
-	check(liblode_analyse("mine", corpora, (const char *const[]){ "--treshold=1%", NULL }, NULL, &result, &error) ==
-		      LIBLODE_USAGE && !result && strstr(error.message, "--threshold"), "a wrong option gets a suggestion");
+		      strstr(error.message, "'minen' is no analysis"),
+	      "an unknown analysis is refused");
+	check(liblode_analyse("mine", corpora, (const char *const[]){ "--treshold=1%", NULL }, NULL, &result,
+			      &error) == LIBLODE_USAGE &&
+		      !result && strstr(error.message, "--threshold"),
+	      "a wrong option gets a suggestion");
 	check(liblode_analyse("mine", none, NULL, NULL, &result, &error) == LIBLODE_BAD_INPUT && !result &&
-		      strstr(error.message, "no-such-corpus"), "a missing corpus is named");
-	check(liblode_analyse("mine", NULL, NULL, NULL, &result, &error) == LIBLODE_USAGE, "no corpus is wrong usage");
-	check(liblode_analyse("mine", none, NULL, NULL, &result, NULL) == LIBLODE_BAD_INPUT, "nobody need take the sentence");
-	check(liblode_import(corpus, (const char *const[]){ "/dev/null", NULL }, NULL, NULL, &result, &error) < 0 && !result &&
-		      strstr(error.message, "/dev/null"), "an empty file is named");
-	check(liblode_corpus_open(&handle, "no-such-corpus", &error) == LIBLODE_BAD_INPUT && !handle, "no handle of a missing corpus");
-	check(liblode_stream_open(&stream, file, &error) == LIBLODE_BAD_INPUT && !stream && error.message[0], "no handle of a text");
+		      strstr(error.message, "no-such-corpus"),
+	      "a missing corpus is named");
+	check(liblode_analyse("mine", NULL, NULL, NULL, &result, &error) == LIBLODE_USAGE,
+	      "no corpus is wrong usage");
+	check(liblode_analyse("mine", none, NULL, NULL, &result, NULL) == LIBLODE_BAD_INPUT,
+	      "nobody need take the sentence");
+	check(liblode_import(corpus, (const char *const[]){ "/dev/null", NULL }, NULL, NULL, &result, &error) < 0 &&
+		      !result && strstr(error.message, "/dev/null"),
+	      "an empty file is named");
+	check(liblode_corpus_open(&handle, "no-such-corpus", &error) == LIBLODE_BAD_INPUT && !handle,
+	      "no handle of a missing corpus");
+	check(liblode_stream_open(&stream, file, &error) == LIBLODE_BAD_INPUT && !stream && error.message[0],
+	      "no handle of a text");
 	check(!liblode_corpus_open(&handle, corpus, &error) && !error.message[0], "the corpus opens");
-	check(liblode_corpus_stream(handle, 0, &unset, &error) == LIBLODE_USAGE, "a struct without a size is refused");
+	check(liblode_corpus_stream(handle, 0, &unset, &error) == LIBLODE_USAGE,
+	      "a struct without a size is refused");
 	check(liblode_corpus_stream(handle, 999, &info, &error) == LIBLODE_USAGE, "there is no such stream");
 	check(!liblode_corpus_stream(handle, 0, &info, &error) && strlen(info.id) == 32, "the first stream");
 	check(!liblode_stream_open(&stream, info.path, &error), "its file opens");
-	check(!liblode_stream_events(stream, LIBLODE_WAIT, &events, &error) && events.count == info.events[LIBLODE_WAIT] && !events.t,
+	check(!liblode_stream_events(stream, LIBLODE_WAIT, &events, &error) &&
+		      events.count == info.events[LIBLODE_WAIT] && !events.t,
 	      "an older struct is filled as far as it reaches");
 	liblode_stream_close(stream);
 	liblode_corpus_close(handle);
@@ -69,12 +80,14 @@ static void check_stopping(const char *corpus, const char *file)
 	struct liblode_run_options run = { .size = sizeof(run), .progress = ask_to_stop, .context = &calls };
 	struct liblode_result *result;
 	struct liblode_error error;
-	int code = liblode_import(corpus, (const char *const[]){ file, NULL }, (const char *const[]){ "--name=again", NULL }, &run, &result, &error);
+	int code = liblode_import(corpus, (const char *const[]){ file, NULL },
+				  (const char *const[]){ "--name=again", NULL }, &run, &result, &error);
 
 	check(calls && code == LIBLODE_STOPPED && !result && error.message[0], "the caller can stop an import");
 	calls = 0;
 	run.size = sizeof(size_t); /* of a version without a progress function */
-	check(!liblode_analyse("latency", (const char *const[]){ corpus, NULL }, NULL, &run, &result, &error) && !calls,
+	check(!liblode_analyse("latency", (const char *const[]){ corpus, NULL }, NULL, &run, &result, &error) &&
+		      !calls,
 	      "fields beyond the size are not read");
 	liblode_result_free(result);
 }
@@ -84,7 +97,9 @@ static void *mine(void *corpus)
 	const char *const corpora[] = { corpus, NULL };
 	struct liblode_result *result;
 
-	return liblode_analyse("mine", corpora, (const char *const[]){ "--jobs=2", NULL }, NULL, &result, NULL) ? NULL : result;
+	return liblode_analyse("mine", corpora, (const char *const[]){ "--jobs=2", NULL }, NULL, &result, NULL)
+		       ? NULL
+		       : result;
 }
 
 static void check_threads(char *corpus)
@@ -96,7 +111,8 @@ static void check_threads(char *corpus)
 		check(!pthread_create(&threads[i], NULL, mine, corpus), "a thread starts");
 	for (int i = 0; i < 4; i++) {
 		pthread_join(threads[i], (void **)&results[i]);
-		check(results[i] != NULL && !strcmp(liblode_result_bytes(results[0], NULL), liblode_result_bytes(results[i], NULL)),
+		check(results[i] != NULL && !strcmp(liblode_result_bytes(results[0], NULL),
+						    liblode_result_bytes(results[i], NULL)),
 		      "all threads get the same result");
 	}
 	for (int i = 0; i < 4; i++)
@@ -140,14 +156,18 @@ int main(int argc, char **argv)
 		check_threads(argv[1]);
 		look(&after);
 		for (int i = 1; i < 65; i++)
-			check(before.actions[i].sa_handler == after.actions[i].sa_handler, "signals are as before");
-		check(!memcmp(&before.blocked, &after.blocked, sizeof(before.blocked)), "blocked signals are as before");
-		check(!strcmp(before.folder, after.folder) && !strcmp(before.locale, after.locale), "folder and locale are as before");
+			check(before.actions[i].sa_handler == after.actions[i].sa_handler,
+			      "signals are as before");
+		check(!memcmp(&before.blocked, &after.blocked, sizeof(before.blocked)),
+		      "blocked signals are as before");
+		check(!strcmp(before.folder, after.folder) && !strcmp(before.locale, after.locale),
+		      "folder and locale are as before");
 		check(before.descriptor == after.descriptor, "no descriptor is left open");
 		printf("fine, liblode %s\n", liblode_version());
 		return 0;
 	}
-	code = liblode_analyse(argv[2], (const char *const[]){ argv[1], NULL }, (const char *const *)argv + 3, NULL, &result, &error);
+	code = liblode_analyse(argv[2], (const char *const[]){ argv[1], NULL }, (const char *const *)argv + 3,
+			       NULL, &result, &error);
 	if (code < LIBLODE_FOUND) {
 		printf("%s\n", error.message);
 		return -code;

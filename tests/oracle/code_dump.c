@@ -42,7 +42,7 @@ static void tell_function(const struct lode_code *code, const struct lode_code_f
 
 int main(int argc, char **argv)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_code code;
 
 	if (argc != 2)

@@ -25,7 +25,9 @@ static uint64_t below(uint64_t limit)
 /* Numbers of one kind: small, of all sizes, rising, equal, or such as cannot be coded. */
 static double draw(unsigned kind, double before)
 {
-	static const double odd[] = {0.5, -1, -0.0, NAN, INFINITY, 1e300, 1125899906842624, 1125899906842623, 9007199254740993};
+	static const double odd[] = {
+		0.5, -1, -0.0, NAN, INFINITY, 1e300, 1125899906842624, 1125899906842623, 9007199254740993
+	};
 
 	switch (kind) {
 	case 0:
@@ -64,7 +66,7 @@ static void fill(struct lode_page_columns *columns, const char *name, size_t cou
 
 static void write_out(const struct lode_page_columns *columns)
 {
-	struct lode_buffer head = {0}, out = {0};
+	struct lode_buffer head = { 0 }, out = { 0 };
 	struct lode_json json;
 	uint32_t size;
 
@@ -74,7 +76,8 @@ static void write_out(const struct lode_page_columns *columns)
 	lode_json_object_end(&json);
 	lode_page_columns_pack(columns, &head, &out);
 	size = (uint32_t)out.size;
-	if (out.failed || fwrite(&size, sizeof(size), 1, stdout) != 1 || fwrite(out.bytes, out.size, 1, stdout) != 1)
+	if (out.failed || fwrite(&size, sizeof(size), 1, stdout) != 1 ||
+	    fwrite(out.bytes, out.size, 1, stdout) != 1)
 		exit(4);
 	lode_buffer_release(&head);
 	lode_buffer_release(&out);
@@ -82,10 +85,10 @@ static void write_out(const struct lode_page_columns *columns)
 
 int main(int count, char **words)
 {
-	static const char *const names[COLUMNS + 1] = {"a", "b", "c", "d", "e", "f", NULL};
+	static const char *const names[COLUMNS + 1] = { "a", "b", "c", "d", "e", "f", NULL };
 
 	for (long left = count > 1 ? atol(words[1]) : 1; left > 0; left--) {
-		struct lode_page_columns columns = {0};
+		struct lode_page_columns columns = { 0 };
 		size_t size = below(100) ? below(40) : 20000;
 
 		for (int i = 0; i < COLUMNS; i++)
@@ -94,7 +97,8 @@ int main(int count, char **words)
 		/* Only by columns that come later, so that there is no circle. */
 		for (int i = 0; i < COLUMNS - 2; i++)
 			if (below(2))
-				lode_page_columns_predict(&columns, names[i], names[i + 1 + below(2)], below(2) ? names[COLUMNS - 1] : NULL);
+				lode_page_columns_predict(&columns, names[i], names[i + 1 + below(2)],
+							  below(2) ? names[COLUMNS - 1] : NULL);
 		lode_page_columns_code(&columns);
 		write_out(&columns);
 		lode_page_columns_release(&columns);

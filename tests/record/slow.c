@@ -44,7 +44,7 @@ static void tell(const char *deed, uint64_t began)
 
 static __attribute__((noinline)) void sleep_ms(unsigned milliseconds)
 {
-	struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+	struct timespec time = { milliseconds / 1000, (long)(milliseconds % 1000) * 1000000 };
 
 	nanosleep(&time, NULL);
 	sum++;

@@ -29,11 +29,12 @@
 
 static volatile unsigned work; /* makes the functions differ, so that they are not folded into one */
 
-#define FUNCTION(a, b, c)                                                         \
-	static __attribute__((noinline)) void function_##a##b##c(void)    \
-	{                                                                         \
-		work += 1##a##b##c;                                               \
+#define FUNCTION(a, b, c)                                                                                         \
+	static __attribute__((noinline)) void function_##a##b##c(void)                                            \
+	{                                                                                                         \
+		work += 1##a##b##c;                                                                               \
 	}
+/* clang-format off */
 #define TEN(do, a, b)                                                                                  \
 	do(a, b, 0) do(a, b, 1) do(a, b, 2) do(a, b, 3) do(a, b, 4) do(a, b, 5) do(a, b, 6) do(a, b, 7) \
 		do(a, b, 8) do(a, b, 9)
@@ -41,6 +42,7 @@ static volatile unsigned work; /* makes the functions differ, so that they are n
 	TEN(do, a, 0) TEN(do, a, 1) TEN(do, a, 2) TEN(do, a, 3) TEN(do, a, 4) TEN(do, a, 5)      \
 		TEN(do, a, 6) TEN(do, a, 7) TEN(do, a, 8) TEN(do, a, 9)
 #define ALL(do) HUNDRED(do, 0) HUNDRED(do, 1) HUNDRED(do, 2) HUNDRED(do, 3) HUNDRED(do, 4)
+/* clang-format on */
 #define ADDRESS(a, b, c) function_##a##b##c,
 
 ALL(FUNCTION)
@@ -289,11 +291,10 @@ static size_t find_ends(const struct lode_code *code, struct lode_uprobe_place *
 			return 0; /* of a machine that is not understood here */
 		assert_true(count + function->entry_count + function->end_count <= most);
 		for (uint32_t n = 0; n < function->entry_count; n++)
-			places[count++] =
-				(struct lode_uprobe_place){code->offsets[function->first_entry + n], i};
+			places[count++] = (struct lode_uprobe_place){ code->offsets[function->first_entry + n], i };
 		for (uint32_t n = 0; n < function->end_count; n++)
-			places[count++] = (struct lode_uprobe_place){code->offsets[function->first_end + n],
-								     PLACES + i};
+			places[count++] =
+				(struct lode_uprobe_place){ code->offsets[function->first_end + n], PLACES + i };
 	}
 	return count;
 }
@@ -302,7 +303,7 @@ static void what_is_entered_ends_where_its_code_says(void **state)
 {
 	const struct programs *programs = *state;
 	struct lode_uprobe_place places[8 * PLACES];
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_code code;
 	size_t count;
 	int link;

@@ -21,7 +21,7 @@
 static void equal_texts_get_one_id_and_different_texts_different_ones(void **state)
 {
 	struct lode_strings strings;
-	char (*texts)[24] = calloc(5000, sizeof(*texts));
+	char(*texts)[24] = calloc(5000, sizeof(*texts));
 	size_t known = 1;
 	uint64_t seed = 1;
 
@@ -251,8 +251,12 @@ static void control_characters_in_an_error_are_shown_escaped(void **state)
 static void text_from_outside_cannot_drive_a_terminal(void **state)
 {
 	static const char *const pairs[][2] = {
-		{ "plain", "plain" }, { "", "" }, { "a\033[2Jb", "a\\x1b[2Jb" }, { "\x7f", "\\x7f" },
-		{ "Z\xc3\xbcrich", "Z\xc3\xbcrich" }, { "c1\xc2\x9b", "c1\\x9b" },
+		{ "plain", "plain" },
+		{ "", "" },
+		{ "a\033[2Jb", "a\\x1b[2Jb" },
+		{ "\x7f", "\\x7f" },
+		{ "Z\xc3\xbcrich", "Z\xc3\xbcrich" },
+		{ "c1\xc2\x9b", "c1\\x9b" },
 	};
 
 	(void)state;

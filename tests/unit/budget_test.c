@@ -10,10 +10,11 @@
 
 #include <math.h>
 
-#define CPUS	  4
-#define STEP	  250000000u
-#define RECORD_NS 4400 /* 2000 that the kernel's programs see, 400 that they take by using caches, 2000 in the process */
-#define RUN_NS	  120  /* of which the program sees 60 */
+#define CPUS 4
+#define STEP 250000000u
+#define RECORD_NS                                                                                                 \
+	4400 /* 2000 that the kernel's programs see, 400 that they take by using caches, 2000 in the process */
+#define RUN_NS 120 /* of which the program sees 60 */
 
 struct load {
 	double rate; /* waits a second */
@@ -66,7 +67,8 @@ static void run_step(struct machine *machine, const struct load *loads, size_t c
 				   : waits * chance(square, machine->budget.scale);
 		usage->waits += (uint64_t)waits;
 		usage->recorded += (uint64_t)recorded;
-		usage->waited += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length : LODE_THIN_LONG));
+		usage->waited += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length
+											      : LODE_THIN_LONG));
 		usage->runs += (uint64_t)(3 * waits);
 		usage->other += (uint64_t)(3 * waits * 60);
 		usage->stacks += (uint64_t)(recorded * 2000);
@@ -128,7 +130,8 @@ static void all_is_recorded_where_the_budget_has_room(void **state)
 
 static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **state)
 {
-	static const struct load quiet[] = { { 3000, 50000 }, { 300, 1000000 } }, busy[] = { { 30000, 50000 }, { 3000, 1000000 } };
+	static const struct load quiet[] = { { 3000, 50000 }, { 300, 1000000 } },
+				 busy[] = { { 30000, 50000 }, { 3000, 1000000 } };
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -153,7 +156,8 @@ static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 	start(&machine, 0.01);
 	run_for(&machine, 5, loads, 1);
 	assert_true(machine.budget.fixed > 0.01);
-	assert_true(machine.budget.taken < machine.budget.fixed + 0.01 / 5); /* records get a tenth, samples a little */
+	assert_true(machine.budget.taken <
+		    machine.budget.fixed + 0.01 / 5); /* records get a tenth, samples a little */
 	assert_int_equal(machine.budget.frequency, LODE_BUDGET_LEAST_FREQUENCY);
 	run_for(&machine, 5, NULL, 0);
 	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
@@ -161,7 +165,10 @@ static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 
 static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 {
-	static const struct load loads[] = { { 250000, 30000 }, { 40000, 200000 }, { 500, 3000000 }, { 20, 50000000 } };
+	static const struct load loads[] = { { 250000, 30000 },
+					     { 40000, 200000 },
+					     { 500, 3000000 },
+					     { 20, 50000000 } };
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -242,7 +249,8 @@ static void long_waits_are_thinned_where_there_are_too_many(void **state)
 
 static void shares_are_read_with_their_percent(void **state)
 {
-	static const char *const wrong[] = { "", "1", "%", "0%", "-1%", "101%", "1 %", "1%%", "x%", "nan%", "1e1%", ".%", "+1%" };
+	static const char *const wrong[] = { "",    "1",  "%",    "0%",   "-1%", "101%", "1 %",
+					     "1%%", "x%", "nan%", "1e1%", ".%",  "+1%" };
 	double share;
 
 	(void)state;

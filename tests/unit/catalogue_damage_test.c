@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define BYTES_LIMIT (1 << 20)
-#define STREAMS 8
-#define PAGE ((size_t)4096)
+#define STREAMS     8
+#define PAGE        ((size_t)4096)
 
 struct fixture {
 	char folder[64];
@@ -187,7 +187,7 @@ static int is_noticed(struct fixture *fixture)
 static void what_a_changed_byte_changes_is_noticed(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_buffer whole = {0};
+	struct lode_buffer whole = { 0 };
 	unsigned differing = 0;
 	uint64_t seed = 5;
 
@@ -195,7 +195,7 @@ static void what_a_changed_byte_changes_is_noticed(void **state)
 	assert_int_equal(read_contents(fixture, &whole), 0);
 	for (size_t at = 0; at < fixture->size; at++) {
 		unsigned char change = (unsigned char)(1 + random_below(&seed, 255));
-		struct lode_buffer now = {0};
+		struct lode_buffer now = { 0 };
 		int differs;
 
 		if (random_below(&seed, fixture->bytes[at] ? 4 : 128)) /* zeros are mostly room that nothing uses */

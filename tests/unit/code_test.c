@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BASE   0x10000u /* address of the code */
-#define OFFSET 0x1000u	/* where it lies in the file */
+#define OFFSET 0x1000u  /* where it lies in the file */
 #define MOST   32
 
 enum section { NONE, TEXT, SYMTAB, STRTAB, NAMES, SECTIONS };
@@ -42,21 +42,21 @@ struct fixture {
 };
 
 #define FUNCTION(binding) ELF64_ST_INFO(binding, STT_FUNC)
-#define LOCAL(...)                                                                                           \
-	{                                                                                                    \
-		__VA_ARGS__, FUNCTION(STB_LOCAL), TEXT                                                       \
+#define LOCAL(...)                                                                                                \
+	{                                                                                                         \
+		__VA_ARGS__, FUNCTION(STB_LOCAL), TEXT                                                            \
 	}
-#define GLOBAL(...)                                                                                          \
-	{                                                                                                    \
-		__VA_ARGS__, FUNCTION(STB_GLOBAL), TEXT                                                      \
+#define GLOBAL(...)                                                                                               \
+	{                                                                                                         \
+		__VA_ARGS__, FUNCTION(STB_GLOBAL), TEXT                                                           \
 	}
-#define UNIT(name)                                                                                           \
-	{                                                                                                    \
-		name, 0, 0, ELF64_ST_INFO(STB_LOCAL, STT_FILE), SHN_ABS                                      \
+#define UNIT(name)                                                                                                \
+	{                                                                                                         \
+		name, 0, 0, ELF64_ST_INFO(STB_LOCAL, STT_FILE), SHN_ABS                                           \
 	}
-#define MARK(name, start)                                                                                    \
-	{                                                                                                    \
-		name, start, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), TEXT                                   \
+#define MARK(name, start)                                                                                         \
+	{                                                                                                         \
+		name, start, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), TEXT                                        \
 	}
 
 static int set_up(void **state)
@@ -90,7 +90,7 @@ static void write_part(FILE *file, Elf64_Shdr *header, const void *bytes, size_t
 
 static void write_symbols(FILE *file, const struct program *program, Elf64_Shdr *headers)
 {
-	Elf64_Sym symbols[MOST + 1] = {{0}};
+	Elf64_Sym symbols[MOST + 1] = { { 0 } };
 	char names[2048] = "";
 	size_t used = 1, count = 1;
 
@@ -112,19 +112,16 @@ static void write_symbols(FILE *file, const struct program *program, Elf64_Shdr 
 static void write_program(const char *path, const struct program *program)
 {
 	Elf64_Shdr headers[SECTIONS] = {
-		[TEXT] = {.sh_name = 1,
-			  .sh_type = SHT_PROGBITS,
-			  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-			  .sh_addr = BASE},
-		[SYMTAB] = {.sh_name = 7,
-			    .sh_type = SHT_SYMTAB,
-			    .sh_link = STRTAB,
-			    .sh_entsize = sizeof(Elf64_Sym)},
-		[STRTAB] = {.sh_name = 15, .sh_type = SHT_STRTAB},
-		[NAMES] = {.sh_name = 23, .sh_type = SHT_STRTAB},
+		[TEXT] = { .sh_name = 1,
+			   .sh_type = SHT_PROGBITS,
+			   .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			   .sh_addr = BASE },
+		[SYMTAB] = { .sh_name = 7, .sh_type = SHT_SYMTAB, .sh_link = STRTAB, .sh_entsize = sizeof(Elf64_Sym) },
+		[STRTAB] = { .sh_name = 15, .sh_type = SHT_STRTAB },
+		[NAMES] = { .sh_name = 23, .sh_type = SHT_STRTAB },
 	};
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_EXEC,
 		.e_machine = program->machine,
 		.e_version = EV_CURRENT,
@@ -136,13 +133,13 @@ static void write_program(const char *path, const struct program *program)
 		.e_shnum = SECTIONS,
 		.e_shstrndx = NAMES,
 	};
-	Elf64_Phdr load = {.p_type = PT_LOAD,
-			   .p_flags = PF_R | PF_X,
-			   .p_offset = OFFSET,
-			   .p_vaddr = BASE,
-			   .p_filesz = program->size,
-			   .p_memsz = program->size,
-			   .p_align = 0x1000};
+	Elf64_Phdr load = { .p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_offset = OFFSET,
+			    .p_vaddr = BASE,
+			    .p_filesz = program->size,
+			    .p_memsz = program->size,
+			    .p_align = 0x1000 };
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
@@ -161,7 +158,7 @@ static void write_program(const char *path, const struct program *program)
 /* Writes the program and reads its code. */
 static const struct lode_code *read_program(struct fixture *fixture, const struct program *program)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 
 	write_program(fixture->path, program);
 	lode_code_release(&fixture->code);
@@ -224,36 +221,36 @@ static void assert_callees(const struct lode_code *code, const char *name, const
 
 /* ---- aarch64, one word an instruction ---- */
 
-#define NOP	     0xd503201fu
-#define RET	     0xd65f03c0u
-#define RETAA	     0xd65f0bffu
-#define BTI_C	     0xd503245fu
-#define PACIASP	     0xd503233fu
-#define AUTIASP	     0xd50323bfu
+#define NOP          0xd503201fu
+#define RET          0xd65f03c0u
+#define RETAA        0xd65f0bffu
+#define BTI_C        0xd503245fu
+#define PACIASP      0xd503233fu
+#define AUTIASP      0xd50323bfu
 #define STP_FRAME    0xa9be7bfdu /* stp x29, x30, [sp, #-32]! */
 #define LDP_FRAME    0xa8c27bfdu /* ldp x29, x30, [sp], #32 */
-#define BR(n)	     (0xd61f0000u | (n) << 5)
-#define BLR(n)	     (0xd63f0000u | (n) << 5)
+#define BR(n)        (0xd61f0000u | (n) << 5)
+#define BLR(n)       (0xd63f0000u | (n) << 5)
 #define B(words)     (0x14000000u | ((uint32_t)(words)&0x3ffffffu))
 #define BL(words)    (0x94000000u | ((uint32_t)(words)&0x3ffffffu))
 #define CBZ(words)   (0xb4000000u | ((uint32_t)(words)&0x7ffffu) << 5)
 #define LDR_PLAIN    0xf9400400u /* ldr x0, [x0, #8] */
 #define LDR_INDEX    0xf8617800u /* ldr x0, [x0, x1, lsl #3] */
 #define ADD_EXTENDED 0x8b21c800u /* add x0, x0, w1, sxtw #2 */
-#define LDXR	     0xc85f7c20u
+#define LDXR         0xc85f7c20u
 
 static void returns_calls_and_tail_calls_are_found(void **state)
 {
 	static const uint32_t code[] = {
 		STP_FRAME, BL(7), CBZ(3), BL(5), BL(-2), LDP_FRAME, RET, B(2), /* one: at 0 */
-		RET,							       /* two: at 0x20 */
-		NOP,	   B(-2),					       /* three: at 0x24 */
+		RET,                                                           /* two: at 0x20 */
+		NOP,       B(-2),                                              /* three: at 0x24 */
 	};
-	const struct program program = {
-		EM_AARCH64,
-		code,
-		sizeof(code),
-		{GLOBAL("one", 0, 0x20), GLOBAL("two", 0x20, 4), GLOBAL("three", 0x24, 8)}};
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("one", 0, 0x20), GLOBAL("two", 0x20, 4),
+					   GLOBAL("three", 0x24, 8) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_int_equal(found->count, 3);
@@ -273,9 +270,11 @@ static void returns_calls_and_tail_calls_are_found(void **state)
 
 static void a_conditional_branch_to_a_function_is_a_call_but_no_end(void **state)
 {
-	static const uint32_t code[] = {CBZ(2), RET, RET};
-	const struct program program = {
-		EM_AARCH64, code, sizeof(code), {GLOBAL("one", 0, 8), GLOBAL("two", 8, 4)}};
+	static const uint32_t code[] = { CBZ(2), RET, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("one", 0, 8), GLOBAL("two", 8, 4) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_ends(found, "one", "4");
@@ -284,9 +283,11 @@ static void a_conditional_branch_to_a_function_is_a_call_but_no_end(void **state
 
 static void a_jump_into_the_midst_of_a_function_is_not_trusted(void **state)
 {
-	static const uint32_t code[] = {B(2), NOP, RET};
-	const struct program program = {
-		EM_AARCH64, code, sizeof(code), {GLOBAL("one", 0, 4), GLOBAL("two", 4, 8)}};
+	static const uint32_t code[] = { B(2), NOP, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("one", 0, 4), GLOBAL("two", 4, 8) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_ends(found, "one", "");
@@ -297,23 +298,23 @@ static void clones_belong_to_the_function_of_their_own_unit(void **state)
 {
 	static const uint32_t code[] = {
 		BL(4), B(5), /* help, of a.c: calls help.part.0, jumps to help.cold */
-		RET,	     /* help, of b.c, at 8 */
-		B(6),	     /* shown, at 0xc: jumps to shown.constprop.0 */
-		RET,	     /* help.part.0, of a.c, at 0x10 */
-		RET,	     /* help.part.0, of b.c, at 0x14 */
-		RET,	     /* help.cold, of a.c, at 0x18 */
-		RET,	     /* gone.isra.0, at 0x1c */
-		RET,	     /* gone.constprop.0.isra.0, at 0x20 */
-		RET,	     /* shown.constprop.0, at 0x24 */
+		RET,         /* help, of b.c, at 8 */
+		B(6),        /* shown, at 0xc: jumps to shown.constprop.0 */
+		RET,         /* help.part.0, of a.c, at 0x10 */
+		RET,         /* help.part.0, of b.c, at 0x14 */
+		RET,         /* help.cold, of a.c, at 0x18 */
+		RET,         /* gone.isra.0, at 0x1c */
+		RET,         /* gone.constprop.0.isra.0, at 0x20 */
+		RET,         /* shown.constprop.0, at 0x24 */
 	};
 	const struct program program = {
 		EM_AARCH64,
 		code,
 		sizeof(code),
-		{UNIT("a.c"), LOCAL("help", 0, 8), LOCAL("help.part.0", 0x10, 4), LOCAL("help.cold", 0x18, 4),
-		 UNIT("b.c"), LOCAL("help.part.0", 0x14, 4), LOCAL("help", 8, 4),
-		 LOCAL("gone.isra.0", 0x1c, 4), LOCAL("gone.constprop.0.isra.0", 0x20, 4),
-		 LOCAL("shown.constprop.0", 0x24, 4), GLOBAL("shown", 0xc, 4)},
+		{ UNIT("a.c"), LOCAL("help", 0, 8), LOCAL("help.part.0", 0x10, 4), LOCAL("help.cold", 0x18, 4),
+		  UNIT("b.c"), LOCAL("help.part.0", 0x14, 4), LOCAL("help", 8, 4), LOCAL("gone.isra.0", 0x1c, 4),
+		  LOCAL("gone.constprop.0.isra.0", 0x20, 4), LOCAL("shown.constprop.0", 0x24, 4),
+		  GLOBAL("shown", 0xc, 4) },
 	};
 	const struct lode_code *found = read_program(*state, &program);
 	uint32_t first = lode_code_find(found, OFFSET), second = lode_code_find(found, OFFSET + 8);
@@ -325,8 +326,7 @@ static void clones_belong_to_the_function_of_their_own_unit(void **state)
 	assert_int_equal(lode_code_find(found, OFFSET + 0x10), first);
 	assert_int_equal(lode_code_find(found, OFFSET + 0x18), first);
 	assert_int_equal(lode_code_find(found, OFFSET + 0x14), second);
-	assert_offsets(found, found->functions[first].first_entry, found->functions[first].entry_count,
-		       "0 10");
+	assert_offsets(found, found->functions[first].first_entry, found->functions[first].entry_count, "0 10");
 	assert_offsets(found, found->functions[first].first_end, found->functions[first].end_count, "10 18");
 	assert_int_equal(found->functions[first].callee_count, 0);
 	assert_entries(found, "gone", "1c 20");
@@ -336,12 +336,12 @@ static void clones_belong_to_the_function_of_their_own_unit(void **state)
 
 static void names_that_only_look_like_clones_stay_apart(void **state)
 {
-	static const uint32_t code[] = {RET, RET, RET, RET};
-	const struct program program = {EM_AARCH64,
-					code,
-					sizeof(code),
-					{LOCAL("run", 0, 4), LOCAL("run._omp_fn.0", 4, 4),
-					 LOCAL("run.lto_priv.0", 8, 4), LOCAL("run.party", 12, 4)}};
+	static const uint32_t code[] = { RET, RET, RET, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { LOCAL("run", 0, 4), LOCAL("run._omp_fn.0", 4, 4),
+					   LOCAL("run.lto_priv.0", 8, 4), LOCAL("run.party", 12, 4) } };
 
 	assert_int_equal(read_program(*state, &program)->count, 4);
 }
@@ -349,19 +349,19 @@ static void names_that_only_look_like_clones_stay_apart(void **state)
 static void a_switch_is_not_taken_for_a_tail_call(void **state)
 {
 	static const uint32_t code[] = {
-		STP_FRAME,    LDR_PLAIN, BR(0),	    LDP_FRAME, RET, /* an interpreter, at 0 */
-		ADD_EXTENDED, NOP,	 BR(0),	    RET,	    /* a leaf with a switch, at 0x14 */
-		LDR_INDEX,    BR(0),	 RET,		   /* one through a table of addresses, at 0x24 */
-		STP_FRAME,    LDR_PLAIN, LDP_FRAME, BR(0), /* leaves, at 0x30 */
-		LDR_PLAIN,    BR(0),			   /* a leaf that leaves, at 0x40 */
-		STP_FRAME,    BLR(0),	 LDP_FRAME, RET,   /* calls, at 0x48 */
+		STP_FRAME,    LDR_PLAIN, BR(0),     LDP_FRAME, RET, /* an interpreter, at 0 */
+		ADD_EXTENDED, NOP,       BR(0),     RET,            /* a leaf with a switch, at 0x14 */
+		LDR_INDEX,    BR(0),     RET,                       /* one through a table of addresses, at 0x24 */
+		STP_FRAME,    LDR_PLAIN, LDP_FRAME, BR(0),          /* leaves, at 0x30 */
+		LDR_PLAIN,    BR(0),                                /* a leaf that leaves, at 0x40 */
+		STP_FRAME,    BLR(0),    LDP_FRAME, RET,            /* calls, at 0x48 */
 	};
-	const struct program program = {EM_AARCH64,
-					code,
-					sizeof(code),
-					{GLOBAL("goto_", 0, 0x14), GLOBAL("switch_", 0x14, 0x10),
-					 GLOBAL("table", 0x24, 0xc), GLOBAL("leave", 0x30, 0x10),
-					 GLOBAL("leaf", 0x40, 8), GLOBAL("call", 0x48, 0x10)}};
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("goto_", 0, 0x14), GLOBAL("switch_", 0x14, 0x10),
+					   GLOBAL("table", 0x24, 0xc), GLOBAL("leave", 0x30, 0x10),
+					   GLOBAL("leaf", 0x40, 8), GLOBAL("call", 0x48, 0x10) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_ends(found, "goto_", "10");
@@ -376,12 +376,12 @@ static void a_switch_is_not_taken_for_a_tail_call(void **state)
 
 static void data_in_code_is_left_alone_where_symbols_mark_it(void **state)
 {
-	static const uint32_t code[] = {NOP, RET, RET, BL(2), RET, RET};
-	const struct program program = {
-		EM_AARCH64,
-		code,
-		sizeof(code),
-		{MARK("$x", 0), MARK("$d", 8), MARK("$x.7", 16), GLOBAL("one", 0, 20), GLOBAL("two", 20, 4)}};
+	static const uint32_t code[] = { NOP, RET, RET, BL(2), RET, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { MARK("$x", 0), MARK("$d", 8), MARK("$x.7", 16), GLOBAL("one", 0, 20),
+					   GLOBAL("two", 20, 4) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_int_equal(found->count, 2);
@@ -392,12 +392,12 @@ static void data_in_code_is_left_alone_where_symbols_mark_it(void **state)
 
 static void what_the_kernel_cannot_probe_is_not_offered(void **state)
 {
-	static const uint32_t code[] = {PACIASP, AUTIASP, RET, PACIASP, RETAA, LDXR, RET, BTI_C, RET};
-	const struct program program = {EM_AARCH64,
-					code,
-					sizeof(code),
-					{GLOBAL("plain", 0, 12), GLOBAL("authenticates", 12, 8),
-					 GLOBAL("exclusive", 20, 8), GLOBAL("marked", 28, 8)}};
+	static const uint32_t code[] = { PACIASP, AUTIASP, RET, PACIASP, RETAA, LDXR, RET, BTI_C, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("plain", 0, 12), GLOBAL("authenticates", 12, 8),
+					   GLOBAL("exclusive", 20, 8), GLOBAL("marked", 28, 8) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_ends(found, "plain", "8");
@@ -408,10 +408,12 @@ static void what_the_kernel_cannot_probe_is_not_offered(void **state)
 
 static void the_name_of_main_is_known(void **state)
 {
-	static const uint32_t code[] = {RET, RET};
-	const struct program with = {
-		EM_AARCH64, code, sizeof(code), {GLOBAL("_start", 0, 4), GLOBAL("main", 4, 4)}};
-	const struct program without = {EM_AARCH64, code, sizeof(code), {GLOBAL("one", 0, 4)}};
+	static const uint32_t code[] = { RET, RET };
+	const struct program with = { EM_AARCH64,
+				      code,
+				      sizeof(code),
+				      { GLOBAL("_start", 0, 4), GLOBAL("main", 4, 4) } };
+	const struct program without = { EM_AARCH64, code, sizeof(code), { GLOBAL("one", 0, 4) } };
 
 	assert_int_equal(read_program(*state, &with)->main, 1);
 	assert_int_equal(read_program(*state, &without)->main, LODE_NONE);
@@ -419,12 +421,11 @@ static void the_name_of_main_is_known(void **state)
 
 static void names_are_readable_and_found_as_the_linker_knows_them(void **state)
 {
-	static const uint32_t code[] = {RET, RET};
-	const struct program program = {
-		EM_AARCH64,
-		code,
-		sizeof(code),
-		{LOCAL("_ZN3app4loadEv.part.0", 4, 4), GLOBAL("_ZN3app4loadEv", 0, 4)}};
+	static const uint32_t code[] = { RET, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { LOCAL("_ZN3app4loadEv.part.0", 4, 4), GLOBAL("_ZN3app4loadEv", 0, 4) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_int_equal(found->count, 1);
@@ -437,8 +438,8 @@ static void names_are_readable_and_found_as_the_linker_knows_them(void **state)
 
 static void code_of_other_machines_has_functions_but_no_ends(void **state)
 {
-	static const uint32_t code[] = {RET};
-	const struct program program = {EM_RISCV, code, sizeof(code), {GLOBAL("one", 0, 4)}};
+	static const uint32_t code[] = { RET };
+	const struct program program = { EM_RISCV, code, sizeof(code), { GLOBAL("one", 0, 4) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_entries(found, "one", "0");
@@ -459,24 +460,26 @@ static int knows_x86_64(void)
 static void x86_64_is_understood_where_capstone_is_there(void **state)
 {
 	static const unsigned char code[] = {
-		0xf3, 0x0f, 0x1e, 0xfa,			  /* 0: endbr64 */
-		0x53,					  /* 4: push %rbx */
-		0xe8, 0x16, 0x00, 0x00, 0x00,		  /* 5: call 20 */
-		0x74, 0x02,				  /* a: je e */
-		0x5b,					  /* c: pop %rbx */
-		0xc3,					  /* d: ret */
-		0x5b,					  /* e: pop %rbx */
-		0xe9, 0x0c, 0x00, 0x00, 0x00,		  /* f: jmp 20 */
-		0x3e, 0xff, 0xe0,			  /* 14: notrack jmp *%rax */
-		0x5b, 0xff, 0xe0,			  /* 17: pop %rbx; jmp *%rax */
-		0x90, 0x90, 0x90, 0x90, 0x90, 0x90,	  /* 1a */
-		0xf3, 0xc3,				  /* 20: repz ret */
+		0xf3, 0x0f, 0x1e, 0xfa,                   /* 0: endbr64 */
+		0x53,                                     /* 4: push %rbx */
+		0xe8, 0x16, 0x00, 0x00, 0x00,             /* 5: call 20 */
+		0x74, 0x02,                               /* a: je e */
+		0x5b,                                     /* c: pop %rbx */
+		0xc3,                                     /* d: ret */
+		0x5b,                                     /* e: pop %rbx */
+		0xe9, 0x0c, 0x00, 0x00, 0x00,             /* f: jmp 20 */
+		0x3e, 0xff, 0xe0,                         /* 14: notrack jmp *%rax */
+		0x5b, 0xff, 0xe0,                         /* 17: pop %rbx; jmp *%rax */
+		0x90, 0x90, 0x90, 0x90, 0x90, 0x90,       /* 1a */
+		0xf3, 0xc3,                               /* 20: repz ret */
 		0xff, 0x24, 0xc5, 0x00, 0x00, 0x01, 0x00, /* 22: jmp *0x10000(,%rax,8) */
-		0xff, 0xd0,				  /* 29: call *%rax */
-		0xc2, 0x08, 0x00,			  /* 2b: ret $8 */
+		0xff, 0xd0,                               /* 29: call *%rax */
+		0xc2, 0x08, 0x00,                         /* 2b: ret $8 */
 	};
-	const struct program program = {
-		EM_X86_64, code, sizeof(code), {GLOBAL("one", 0, 0x20), GLOBAL("two", 0x20, 0xe)}};
+	const struct program program = { EM_X86_64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("one", 0, 0x20), GLOBAL("two", 0x20, 0xe) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	if (!knows_x86_64()) {
@@ -495,16 +498,16 @@ static void x86_64_is_understood_where_capstone_is_there(void **state)
 static void x86_64_with_data_in_it_is_not_probed(void **state)
 {
 	static const unsigned char code[] = {
-		0xeb, 0x03, 0xe8, 0x00, 0x00, 0xc3,		/* jumps over bytes that look like a call */
-		0xc3, 0x06, 0x06, 0xc3,				/* bytes that are no instruction */
+		0xeb, 0x03, 0xe8, 0x00, 0x00, 0xc3,             /* jumps over bytes that look like a call */
+		0xc3, 0x06, 0x06, 0xc3,                         /* bytes that are no instruction */
 		0x48, 0xb8, 0xc3, 0xc3, 0xc3, 0xc3, 0xc3, 0xc3, /* an instruction that is cut off */
 		0xc3,
 	};
-	const struct program program = {
-		EM_X86_64,
-		code,
-		sizeof(code),
-		{GLOBAL("jumps", 0, 6), GLOBAL("odd", 6, 4), GLOBAL("cut", 10, 8), GLOBAL("good", 18, 1)}};
+	const struct program program = { EM_X86_64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("jumps", 0, 6), GLOBAL("odd", 6, 4), GLOBAL("cut", 10, 8),
+					   GLOBAL("good", 18, 1) } };
 	const struct lode_code *found = read_program(*state, &program);
 
 	assert_true(function_named(found, "jumps")->unknown_ends);
@@ -551,7 +554,7 @@ static int calls(const struct lode_code *code, uint32_t caller, const char *name
 static void this_program_is_understood(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	uint32_t outer;
 
 	assert_true(outer_function(3) > 0);
@@ -571,7 +574,7 @@ static void this_program_is_understood(void **state)
 static void what_is_no_program_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	FILE *file = fopen(fixture->path, "w");
 
 	assert_non_null(file);
@@ -587,19 +590,19 @@ static void what_is_no_program_is_an_error(void **state)
 
 static void memory_that_runs_out_anywhere_is_an_error(void **state)
 {
-	static const uint32_t code[] = {BL(1), RET, B(-2)};
-	const struct program program = {
-		EM_AARCH64,
-		code,
-		sizeof(code),
-		{LOCAL("_Z3onev.part.0", 8, 4), GLOBAL("_Z3onev", 0, 4), GLOBAL("main", 4, 4)}};
+	static const uint32_t code[] = { BL(1), RET, B(-2) };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { LOCAL("_Z3onev.part.0", 8, 4), GLOBAL("_Z3onev", 0, 4),
+					   GLOBAL("main", 4, 4) } };
 	struct fixture *fixture = *state;
 	uint64_t nth = 0;
 	int result;
 
 	write_program(fixture->path, &program);
 	do {
-		struct lode_error error = {""};
+		struct lode_error error = { "" };
 
 		lode_memory_fail_at(++nth, 0);
 		result = lode_code_read(&fixture->code, fixture->path, &error);
@@ -625,31 +628,31 @@ struct probed {
 static void the_kind_of_a_probed_instruction_is_what_the_kernel_makes_of_it(void **state)
 {
 	static const struct probed probed[] = {
-		{EM_X86_64, {0x55}, LODE_PROBED_PUSH},			  /* push %rbp */
-		{EM_X86_64, {0x41, 0x57}, LODE_PROBED_PUSH},		  /* push %r15 */
-		{EM_X86_64, {0x41, 0x5f}, LODE_PROBED_OTHER},		  /* pop %r15 */
-		{EM_X86_64, {0x90}, LODE_PROBED_NOP},
-		{EM_X86_64, {0x0f, 0x1f, 0x44, 0x00}, LODE_PROBED_OTHER}, /* the kernel steps over long ones */
-		{EM_X86_64, {0xe9}, LODE_PROBED_BRANCH},
-		{EM_X86_64, {0x74, 0x10}, LODE_PROBED_BRANCH},
-		{EM_X86_64, {0x0f, 0x85}, LODE_PROBED_BRANCH},
-		{EM_X86_64, {0xff, 0x25}, LODE_PROBED_OTHER},		  /* jmp through memory */
-		{EM_X86_64, {0xc3}, LODE_PROBED_RETURN},
-		{EM_X86_64, {0xf3, 0xc3}, LODE_PROBED_RETURN},
-		{EM_X86_64, {0xf3, 0x0f, 0x1e, 0xfa}, LODE_PROBED_OTHER}, /* endbr64 */
-		{EM_X86_64, {0x48, 0x83, 0xec, 0x08}, LODE_PROBED_OTHER}, /* sub $8, %rsp */
-		{EM_AARCH64, {0xfd, 0x7b, 0xbf, 0xa9}, LODE_PROBED_PUSH}, /* stp x29, x30, [sp, #-16]! */
-		{EM_AARCH64, {0xfd, 0x7b, 0xb9, 0xa9}, LODE_PROBED_PUSH}, /* stp x29, x30, [sp, #-112]! */
-		{EM_AARCH64, {0xf3, 0x53, 0xbe, 0xa9}, LODE_PROBED_OTHER}, /* stp x19, x20, [sp, #-32]! */
-		{EM_AARCH64, {0x1f, 0x20, 0x03, 0xd5}, LODE_PROBED_NOP},
-		{EM_AARCH64, {0x3f, 0x23, 0x03, 0xd5}, LODE_PROBED_OTHER}, /* paciasp */
-		{EM_AARCH64, {0x01, 0x00, 0x00, 0x14}, LODE_PROBED_BRANCH}, /* b */
-		{EM_AARCH64, {0x00, 0x02, 0x1f, 0xd6}, LODE_PROBED_BRANCH}, /* br x16 */
-		{EM_AARCH64, {0x40, 0x00, 0x00, 0xb4}, LODE_PROBED_BRANCH}, /* cbz x0 */
-		{EM_AARCH64, {0x00, 0x00, 0x00, 0x90}, LODE_PROBED_BRANCH}, /* adrp x0 */
-		{EM_AARCH64, {0xc0, 0x03, 0x5f, 0xd6}, LODE_PROBED_RETURN},
-		{EM_AARCH64, {0xff, 0x43, 0x00, 0xd1}, LODE_PROBED_OTHER}, /* sub sp, sp, #16 */
-		{EM_RISCV, {0x13}, LODE_PROBED_OTHER},
+		{ EM_X86_64, { 0x55 }, LODE_PROBED_PUSH },        /* push %rbp */
+		{ EM_X86_64, { 0x41, 0x57 }, LODE_PROBED_PUSH },  /* push %r15 */
+		{ EM_X86_64, { 0x41, 0x5f }, LODE_PROBED_OTHER }, /* pop %r15 */
+		{ EM_X86_64, { 0x90 }, LODE_PROBED_NOP },
+		{ EM_X86_64, { 0x0f, 0x1f, 0x44, 0x00 }, LODE_PROBED_OTHER }, /* the kernel steps over long ones */
+		{ EM_X86_64, { 0xe9 }, LODE_PROBED_BRANCH },
+		{ EM_X86_64, { 0x74, 0x10 }, LODE_PROBED_BRANCH },
+		{ EM_X86_64, { 0x0f, 0x85 }, LODE_PROBED_BRANCH },
+		{ EM_X86_64, { 0xff, 0x25 }, LODE_PROBED_OTHER }, /* jmp through memory */
+		{ EM_X86_64, { 0xc3 }, LODE_PROBED_RETURN },
+		{ EM_X86_64, { 0xf3, 0xc3 }, LODE_PROBED_RETURN },
+		{ EM_X86_64, { 0xf3, 0x0f, 0x1e, 0xfa }, LODE_PROBED_OTHER },  /* endbr64 */
+		{ EM_X86_64, { 0x48, 0x83, 0xec, 0x08 }, LODE_PROBED_OTHER },  /* sub $8, %rsp */
+		{ EM_AARCH64, { 0xfd, 0x7b, 0xbf, 0xa9 }, LODE_PROBED_PUSH },  /* stp x29, x30, [sp, #-16]! */
+		{ EM_AARCH64, { 0xfd, 0x7b, 0xb9, 0xa9 }, LODE_PROBED_PUSH },  /* stp x29, x30, [sp, #-112]! */
+		{ EM_AARCH64, { 0xf3, 0x53, 0xbe, 0xa9 }, LODE_PROBED_OTHER }, /* stp x19, x20, [sp, #-32]! */
+		{ EM_AARCH64, { 0x1f, 0x20, 0x03, 0xd5 }, LODE_PROBED_NOP },
+		{ EM_AARCH64, { 0x3f, 0x23, 0x03, 0xd5 }, LODE_PROBED_OTHER },  /* paciasp */
+		{ EM_AARCH64, { 0x01, 0x00, 0x00, 0x14 }, LODE_PROBED_BRANCH }, /* b */
+		{ EM_AARCH64, { 0x00, 0x02, 0x1f, 0xd6 }, LODE_PROBED_BRANCH }, /* br x16 */
+		{ EM_AARCH64, { 0x40, 0x00, 0x00, 0xb4 }, LODE_PROBED_BRANCH }, /* cbz x0 */
+		{ EM_AARCH64, { 0x00, 0x00, 0x00, 0x90 }, LODE_PROBED_BRANCH }, /* adrp x0 */
+		{ EM_AARCH64, { 0xc0, 0x03, 0x5f, 0xd6 }, LODE_PROBED_RETURN },
+		{ EM_AARCH64, { 0xff, 0x43, 0x00, 0xd1 }, LODE_PROBED_OTHER }, /* sub sp, sp, #16 */
+		{ EM_RISCV, { 0x13 }, LODE_PROBED_OTHER },
 	};
 
 	(void)state;
@@ -662,9 +665,11 @@ static void the_kind_of_a_probed_instruction_is_what_the_kernel_makes_of_it(void
 
 static void places_know_the_kind_of_their_instruction(void **state)
 {
-	static const uint32_t code[] = {0xa9bf7bfd, 0xa8c17bfd, RET, 0xd503201f, RET};
-	const struct program program = {
-		EM_AARCH64, code, sizeof(code), {GLOBAL("pushes", 0, 12), GLOBAL("waits", 12, 8)}};
+	static const uint32_t code[] = { 0xa9bf7bfd, 0xa8c17bfd, RET, 0xd503201f, RET };
+	const struct program program = { EM_AARCH64,
+					 code,
+					 sizeof(code),
+					 { GLOBAL("pushes", 0, 12), GLOBAL("waits", 12, 8) } };
 	const struct lode_code *found = read_program(*state, &program);
 	const struct lode_code_function *pushes = function_named(found, "pushes");
 	const struct lode_code_function *waits = function_named(found, "waits");

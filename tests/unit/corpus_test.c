@@ -74,7 +74,8 @@ static void add(struct fixture *fixture, const char *id, int replace, int expect
 {
 	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_CREATE);
 
-	assert_int_equal(lode_corpus_add(corpus, id, "test", &fixture->stream, replace, 1, &fixture->error), expected);
+	assert_int_equal(lode_corpus_add(corpus, id, "test", &fixture->stream, replace, 1, &fixture->error),
+			 expected);
 	lode_corpus_close(corpus);
 }
 
@@ -189,7 +190,8 @@ static void a_folder_that_is_no_corpus_is_not_touched(void **state)
 	struct lode_corpus *corpus;
 	char path[128];
 
-	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_READ, &fixture->error), LODE_BAD_INPUT);
+	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
+			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "is not a corpus"));
 	snprintf(path, sizeof(path), "%s/thesis.txt", fixture->path);
 	close(open(path, O_CREAT | O_WRONLY, 0600));
@@ -210,8 +212,10 @@ static void imports_at_once_leave_each_stream_once(void **state)
 			for (int i = 0; !failed && i < 20; i++) {
 				char id[33];
 
-				snprintf(id, sizeof(id), "%032x", (child / 2) * 100 + i); /* pairs of children collide */
-				failed = lode_corpus_add(corpus, id, "test", &fixture->stream, 0, 1, &fixture->error) < 0;
+				snprintf(id, sizeof(id), "%032x",
+					 (child / 2) * 100 + i); /* pairs of children collide */
+				failed = lode_corpus_add(corpus, id, "test", &fixture->stream, 0, 1,
+							 &fixture->error) < 0;
 			}
 			_exit(failed);
 		}
@@ -246,7 +250,8 @@ static void an_import_killed_at_any_time_leaves_a_whole_corpus(void **state)
 					char id[33];
 
 					snprintf(id, sizeof(id), "%032x", round * 1000 + i);
-					lode_corpus_add(corpus, id, "test", &fixture->stream, i % 2, 1, &fixture->error);
+					lode_corpus_add(corpus, id, "test", &fixture->stream, i % 2, 1,
+							&fixture->error);
 				}
 			_exit(1);
 		}
@@ -374,8 +379,9 @@ static void what_the_catalogue_says_of_a_stream_is_compared_with_its_file(void *
 		for (int repair = 0; repair < 2; repair++) {
 			if (!repair)
 				change_catalogue(fixture, changes[i]);
-			assert_int_equal(
-				lode_corpus_check(fixture->path, repair, &result, NULL, NULL, &fixture->error), 0);
+			assert_int_equal(lode_corpus_check(fixture->path, repair, &result, NULL, NULL,
+							   &fixture->error),
+					 0);
 			if (result.rows_wrong != 1)
 				fail_msg("not noticed: %s", changes[i]);
 		}
@@ -502,7 +508,7 @@ static void where_hosts_share_files_a_replaced_one_stays_for_an_hour(void **stat
 {
 	struct fixture *fixture = *state;
 	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_CREATE);
-	const struct timespec long_ago[2] = {{time(NULL) - 4000, 0}, {time(NULL) - 4000, 0}};
+	const struct timespec long_ago[2] = { { time(NULL) - 4000, 0 }, { time(NULL) - 4000, 0 } };
 	struct lode_corpus_readers readers;
 	char folder[128], file[256], mark[256];
 
@@ -547,20 +553,28 @@ static void a_missing_file_and_a_leftover_are_found_and_cleared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_stream_added_is_listed_with_its_numbers_and_reads_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_stream_added_is_listed_with_its_numbers_and_reads_back, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_same_id_twice_is_one_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replacing_leaves_one_row_and_one_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_the_catalogue_says_of_a_stream_is_compared_with_its_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_the_catalogue_says_of_a_stream_is_compared_with_its_file,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(each_damaged_original_is_kept, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_a_reader_has_listed_can_be_read_until_it_is_done, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_stream_that_is_removed_and_added_again_is_not_swept_away, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_reader_has_listed_can_be_read_until_it_is_done, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_stream_that_is_removed_and_added_again_is_not_swept_away, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_no_corpus_is_not_touched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(imports_at_once_leave_each_stream_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_import_killed_at_any_time_leaves_a_whole_corpus, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_damaged_stream_is_found_repaired_and_its_original_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_import_killed_at_any_time_leaves_a_whole_corpus, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_damaged_stream_is_found_repaired_and_its_original_kept, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_lost_catalogue_is_made_anew_from_the_streams, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(where_hosts_share_files_a_replaced_one_stays_for_an_hour, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_missing_file_and_a_leftover_are_found_and_cleared, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_hosts_share_files_a_replaced_one_stays_for_an_hour, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_missing_file_and_a_leftover_are_found_and_cleared, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static double mass(const struct pair *pairs, size_t count, double from, double f
 
 static double find(const struct sample *samples, size_t count)
 {
-	struct lode_count_rate rate = {0};
+	struct lode_count_rate rate = { 0 };
 	double found;
 
 	for (size_t i = 0; i < count; i++)
@@ -121,13 +121,13 @@ static void idle_time_and_short_threads_do_not_move_it(void **state)
 		uint64_t busy = 240000 + random_below(&seed, 20000);
 
 		if (i % 5 == 0) {
-			samples[i] = (struct sample){.t = t += 3,
-						     .count = 1 + random_below(&seed, 500),
-						     .thread = 2 + (uint32_t)i};
+			samples[i] = (struct sample){ .t = t += 3,
+						      .count = 1 + random_below(&seed, 500),
+						      .thread = 2 + (uint32_t)i };
 			continue;
 		}
 		t += busy + (i % 3 == 0 ? random_below(&seed, 5000000) : 0);
-		samples[i] = (struct sample){.t = t, .count = busy * 26 / 10, .thread = 1};
+		samples[i] = (struct sample){ .t = t, .count = busy * 26 / 10, .thread = 1 };
 	}
 	assert_true(fabs(find(samples, 3000) * 2.6 - 1) < 0.02);
 	assert_int_equal(lode_count_time(2600000, 1 / 2.6), 1000000);

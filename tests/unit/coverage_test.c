@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES  5
-#define STREAMS 5
-#define EVENTS  40
+#define FRAMES     5
+#define STREAMS    5
+#define EVENTS     40
 #define SIGNATURES 6
 #define PATTERNS   3
 #define LENGTH     3
@@ -79,14 +79,13 @@ static void make_world(struct world *world, uint64_t *seed)
 
 		snprintf(signature->name, sizeof(signature->name), "s%zu", (i * 5) % 7);
 		signature->kinds = (unsigned)random_below(seed, 3) + 1;
-		signature->state = random_below(seed, 4) ? (random_below(seed, 2) ? LODE_SIGNATURE_OPEN
-										  : LODE_SIGNATURE_FIXED)
-							 : LODE_SIGNATURE_IGNORED;
+		signature->state = random_below(seed, 4)
+					   ? (random_below(seed, 2) ? LODE_SIGNATURE_OPEN : LODE_SIGNATURE_FIXED)
+					   : LODE_SIGNATURE_IGNORED;
 		signature->patterns = random_below(seed, PATTERNS) + 1;
 		for (size_t p = 0; p < signature->patterns; p++) {
 			signature->length[p] = (uint32_t)random_below(seed, LENGTH) + 1;
-			for (uint32_t k = 0; k < signature->length[p];
-			     k++) /* one frame more than stacks have */
+			for (uint32_t k = 0; k < signature->length[p]; k++) /* one frame more than stacks have */
 				signature->frames[p][k] = (uint32_t)random_below(seed, FRAMES + 1);
 		}
 	}
@@ -188,8 +187,7 @@ static void make_signatures(const struct world *world, struct lode_signatures *s
 
 			for (uint32_t k = 0; k < from->length[p]; k++)
 				sequence[k] = frame_of(&signatures->frames, from->frames[p][k]);
-			assert_int_equal(
-				lode_patterns_add(&signatures->patterns, sequence, from->length[p], 0), 0);
+			assert_int_equal(lode_patterns_add(&signatures->patterns, sequence, from->length[p], 0), 0);
 		}
 	}
 }
@@ -329,12 +327,13 @@ static size_t stackmine_order(const struct world *world, int paper_order, uint32
 			continue;
 		for (uint32_t stream = 0; stream < world->streams; stream++) {
 			uint64_t cost = cost_in(world, (size_t)s, stream, &events);
-			uint64_t gain = covered(world, revealed | revealed_by(world, stream)) -
-					covered(world, revealed);
+			uint64_t gain =
+				covered(world, revealed | revealed_by(world, stream)) - covered(world, revealed);
 
 			if (!events)
 				continue;
-			if (best >= 0 && (paper_order || gain < best_gain || (gain == best_gain && cost <= best_cost)))
+			if (best >= 0 &&
+			    (paper_order || gain < best_gain || (gain == best_gain && cost <= best_cost)))
 				continue;
 			best = (int)stream;
 			best_gain = gain;
@@ -391,8 +390,8 @@ static void greedy_order(const struct world *world, int longest, int symptoms, u
 	for (uint32_t i = 0; i < world->streams; i++) {
 		uint32_t at = i;
 
-		for (; at && weight_of(world, order[at - 1], longest, symptoms) <
-				     weight_of(world, i, longest, symptoms);
+		for (; at &&
+		       weight_of(world, order[at - 1], longest, symptoms) < weight_of(world, i, longest, symptoms);
 		     at--)
 			order[at] = order[at - 1];
 		order[at] = i;
@@ -431,8 +430,7 @@ static void check_random(const struct world *world, const struct lode_coverage *
 	try_all(world, order, 0, coverage->levels[level].cost, &sum, &squares, &orders);
 	mean = sum / orders;
 	deviation = sqrt(fabs(squares / orders - mean * mean) / coverage->shuffles);
-	assert_true(fabs(coverage->levels[level].streams[LODE_OPENING_RANDOM] - mean) <=
-		    6 * deviation + 1e-9);
+	assert_true(fabs(coverage->levels[level].streams[LODE_OPENING_RANDOM] - mean) <= 6 * deviation + 1e-9);
 }
 
 static void check_levels(const struct world *world, const struct lode_coverage *coverage, int thorough)
@@ -451,10 +449,8 @@ static void check_levels(const struct world *world, const struct lode_coverage *
 
 		assert_true(level->cost > (i ? coverage->levels[i - 1].cost : 0));
 		assert_int_equal(level->streams[LODE_OPENING_STACKMINE], needed(world, ours, level->cost));
-		assert_int_equal(level->streams[LODE_OPENING_GREEDY_TOTAL],
-				 needed(world, total, level->cost));
-		assert_int_equal(level->streams[LODE_OPENING_GREEDY_MAX],
-				 needed(world, longest, level->cost));
+		assert_int_equal(level->streams[LODE_OPENING_GREEDY_TOTAL], needed(world, total, level->cost));
+		assert_int_equal(level->streams[LODE_OPENING_GREEDY_MAX], needed(world, longest, level->cost));
 		if (thorough)
 			check_random(world, coverage, i);
 		for (int k = 0; k < LODE_OPENINGS; k++)
@@ -559,30 +555,11 @@ static void the_stream_that_shows_most_is_opened_first(void **state)
 		.delay = { 1000, 500, 100 },
 		.longest = { 1000, 500, 100 },
 		.events = 3,
-		.list = { { .kind = LODE_WAIT,
-			    .stream = 2,
-			    .frames = { 0, 1 },
-			    .depth = 2,
-			    .cost = 60,
-			    .count = 1 },
-			  { .kind = LODE_RUN,
-			    .stream = 2,
-			    .frames = { 2 },
-			    .depth = 1,
-			    .cost = 20,
-			    .count = 1 },
-			  { .kind = LODE_WAIT,
-			    .stream = 1,
-			    .frames = { 0, 3, 1 },
-			    .depth = 3,
-			    .cost = 40,
-			    .count = 1 } },
+		.list = { { .kind = LODE_WAIT, .stream = 2, .frames = { 0, 1 }, .depth = 2, .cost = 60, .count = 1 },
+			  { .kind = LODE_RUN, .stream = 2, .frames = { 2 }, .depth = 1, .cost = 20, .count = 1 },
+			  { .kind = LODE_WAIT, .stream = 1, .frames = { 0, 3, 1 }, .depth = 3, .cost = 40, .count = 1 } },
 		.signatures = 2,
-		.signs = { { .name = "a",
-			     .kinds = 3,
-			     .patterns = 1,
-			     .frames = { { 0, 1 } },
-			     .length = { 2 } },
+		.signs = { { .name = "a", .kinds = 3, .patterns = 1, .frames = { { 0, 1 } }, .length = { 2 } },
 			   { .name = "b", .kinds = 3, .patterns = 1, .frames = { { 2 } }, .length = { 1 } } },
 	};
 	struct lode_coverage coverage;
@@ -617,8 +594,8 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 		struct lode_coverage coverage;
 
 		lode_memory_fail_at(nth, 0);
-		code = lode_coverage_make(&coverage, &area, &signatures, &(struct lode_coverage_options){ .shuffles = 2 },
-					  &error);
+		code = lode_coverage_make(&coverage, &area, &signatures,
+					  &(struct lode_coverage_options){ .shuffles = 2 }, &error);
 		if (lode_memory_asked() >= nth)
 			assert_int_equal(code, LODE_SYSTEM);
 		lode_memory_fail_at(0, 0);

@@ -22,8 +22,7 @@ static struct path path_of(struct lode_scope_index *index, const struct lode_sym
 {
 	struct path path = { .unknown = 0 };
 
-	assert_int_equal(lode_critical_path(index, symptom, &path.parts, &path.stepped, &path.unknown, NULL),
-			 0);
+	assert_int_equal(lode_critical_path(index, symptom, &path.parts, &path.stepped, &path.unknown, NULL), 0);
 	return path;
 }
 
@@ -243,8 +242,7 @@ static void an_interrupt_ends_the_chain(void **state)
 	path = path_of(index, &symptom);
 	require_part(&path.parts, 0, LODE_WAIT, 0, 0, 10);
 	path_release(&path);
-	assert_int_equal(lode_scope_symptom(index, &symptom, LODE_SCOPE_GRAPH, &path.parts, &result, NULL),
-			 0);
+	assert_int_equal(lode_scope_symptom(index, &symptom, LODE_SCOPE_GRAPH, &path.parts, &result, NULL), 0);
 	assert_int_equal(path.parts.count, 1);
 	assert_int_equal(result.edges, 0);
 	path_release(&path);
@@ -317,7 +315,7 @@ static void chains_made_to_be_walked_again_and_again_are_not(void **state)
 
 /* ---- the slow walk ---- */
 
-#define LIMIT	60
+#define LIMIT   60
 #define MOMENTS (2 * LIMIT + 1)
 
 /* What counts for the time from moment `i` to `i` + 1. */
@@ -348,8 +346,7 @@ static struct reason did(const struct slow *slow, uint32_t tid, uint64_t x)
 		for (size_t i = events->count; i--;) {
 			struct lode_event event = lode_events_get(events, i);
 
-			if (slow->stream->threads[event.thread].tid == tid && event.t <= x &&
-			    over(&event, type) > x)
+			if (slow->stream->threads[event.thread].tid == tid && event.t <= x && over(&event, type) > x)
 				return (struct reason){ type, (uint32_t)i };
 		}
 	}
@@ -506,14 +503,12 @@ static void parts_tile_the_symptom_whatever_the_events_are(void **state)
 		assert_int_equal(random_stream(&small.stream, &seed, 60), 0);
 		assert_int_equal(lode_scope_index_make(&index, &small.stream, NULL), 0);
 		for (size_t thread = 0; thread < small.stream.thread_count; thread++) {
-			struct lode_symptom symptom = { .thread = (uint32_t)thread,
-							.t0 = random_number(&seed) };
+			struct lode_symptom symptom = { .thread = (uint32_t)thread, .t0 = random_number(&seed) };
 			uint64_t before;
 			struct path path;
 
-			symptom.t1 = random_below(&seed, 2)
-					     ? UINT64_MAX
-					     : lode_add_saturating(symptom.t0, random_number(&seed));
+			symptom.t1 = random_below(&seed, 2) ? UINT64_MAX
+							    : lode_add_saturating(symptom.t0, random_number(&seed));
 			path = path_of(index, &symptom);
 			assert_int_equal(length_of(&path), symptom.t1 - symptom.t0);
 			before = symptom.t0;

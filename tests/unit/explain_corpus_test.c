@@ -71,17 +71,14 @@ static void add_stream(struct fixture *fixture, unsigned s, uint64_t *seed)
 	small.stream.name = lode_strings_add(&small.dictionary.frames.strings, text, strlen(text));
 	snprintf(text, sizeof(text), "%u", s + 1);
 	if (s != 7)
-		assert_int_equal(
-			lode_stream_set_attribute(&small.stream, "size", text, LODE_ATTRIBUTE_NUMBER), 0);
+		assert_int_equal(lode_stream_set_attribute(&small.stream, "size", text, LODE_ATTRIBUTE_NUMBER), 0);
 	assert_int_equal(lode_stream_set_attribute(&small.stream, "color", "red", LODE_ATTRIBUTE_TEXT), 0);
-	assert_int_equal(
-		lode_stream_add_symptom(&small.stream, &(struct lode_symptom){ .t0 = 5, .t1 = 5 + delay }),
-		0);
+	assert_int_equal(lode_stream_add_symptom(&small.stream, &(struct lode_symptom){ .t0 = 5, .t1 = 5 + delay }),
+			 0);
 	fixture->delay[s] = delay;
 	snprintf(id, sizeof(id), "%032x", s + 1);
 	assert_int_equal(lode_stream_sort(&small.stream), 0);
-	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &small.stream, 0, 1, &fixture->error),
-			 1);
+	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &small.stream, 0, 1, &fixture->error), 1);
 	small_end(&small);
 }
 
@@ -115,8 +112,7 @@ static int make(struct fixture *fixture, const struct lode_corpus_table_options 
 		struct lode_data_table *table, struct lode_explain_input *input)
 {
 	fixture->error.text[0] = '\0';
-	return lode_corpus_table_make(fixture->corpus, &fixture->area, options, table, input,
-				      &fixture->error);
+	return lode_corpus_table_make(fixture->corpus, &fixture->area, options, table, input, &fixture->error);
 }
 
 static void make_well(struct fixture *fixture, const struct lode_corpus_table_options *options,
@@ -175,9 +171,8 @@ static void x_and_y_are_attributes_and_times(void **state)
 		assert_int_equal(table.columns[input.x[0]].missing, 1);
 		for (unsigned s = 0; s < STREAMS; s++) {
 			/* From the symptom's start to its end, or that of the last event: at most 2001. */
-			uint64_t expected[] = { fixture->delay[s], fixture->delay[s],
-						fixture->cost[s][LODE_RUN], fixture->cost[s][LODE_WAIT],
-						fixture->delay[s] };
+			uint64_t expected[] = { fixture->delay[s], fixture->delay[s], fixture->cost[s][LODE_RUN],
+						fixture->cost[s][LODE_WAIT], fixture->delay[s] };
 			double y = table.columns[input.y].numbers[s];
 
 			if (i < 4 || fixture->delay[s] > 2001)
@@ -232,7 +227,8 @@ static void the_latency_of_a_function_is_that_of_its_contexts(void **state)
 		assert_true(column < table.count && input.auxiliary[column]);
 		for (unsigned s = 0; s < STREAMS; s++) {
 			snprintf(stream, sizeof(stream), "stream-%02u", s);
-			assert_true(table.columns[column].numbers[s] == (double)latency_slowly(fixture, stream, name));
+			assert_true(table.columns[column].numbers[s] ==
+				    (double)latency_slowly(fixture, stream, name));
 			all += table.columns[column].numbers[s];
 		}
 	}
@@ -246,7 +242,9 @@ static void each_symptom_can_be_a_row(void **state)
 	struct lode_area_options apart = { .scope = LODE_SCOPE_GRAPH, .by_symptom = 1, .jobs = 1 };
 	struct lode_corpus_table_options options = { .x = "size", .by_symptom = 1 };
 	struct lode_corpus_table_options spans = { .x = "size", .y = "span", .by_symptom = 1 };
-	struct lode_corpus_table_options latency = { .x = "size", .features = LODE_FEATURES_LATENCY, .by_symptom = 1 };
+	struct lode_corpus_table_options latency = { .x = "size",
+						     .features = LODE_FEATURES_LATENCY,
+						     .by_symptom = 1 };
 	struct lode_area streams = fixture->area;
 	struct lode_data_table table;
 	struct lode_explain_input input;
@@ -266,9 +264,7 @@ static void each_symptom_can_be_a_row(void **state)
 static void what_clusters_cost_is_a_column_each(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_corpus_table_options options = { .x = "size",
-						     .features = LODE_FEATURES_PATTERNS,
-						     .jobs = 1 };
+	struct lode_corpus_table_options options = { .x = "size", .features = LODE_FEATURES_PATTERNS, .jobs = 1 };
 	struct lode_data_table table;
 	struct lode_explain_input input;
 
@@ -317,9 +313,7 @@ static void what_cannot_be_explained_is_told(void **state)
 		int code;
 		const char *sentence;
 	} cases[] = {
-		{ { .x = "sise" },
-		  LODE_BAD_INPUT,
-		  "no stream has an attribute 'sise'; there are size, color" },
+		{ { .x = "sise" }, LODE_BAD_INPUT, "no stream has an attribute 'sise'; there are size, color" },
 		{ { .x = "color" },
 		  LODE_BAD_INPUT,
 		  "attribute 'color' of stream 'stream-00' is 'red', which is no number; name another one" },
@@ -368,9 +362,10 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 	struct fixture *fixture = *state;
 
 	for (int features = 0; features < LODE_CORPUS_FEATURES; features++) {
-		struct lode_corpus_table_options options = {
-			.x = "size", .y = "span", .features = (enum lode_corpus_features)features, .jobs = 1
-		};
+		struct lode_corpus_table_options options = { .x = "size",
+							     .y = "span",
+							     .features = (enum lode_corpus_features)features,
+							     .jobs = 1 };
 		struct lode_data_table table;
 		struct lode_explain_input input;
 		uint64_t nth = 0;

@@ -18,9 +18,9 @@
 #include <string.h>
 
 /* Tables a kind of noise, and claims that are allowed: one in twenty. */
-#define TABLES (TEST_SANITIZED ? 8 : 200)
-#define CLAIMS (TEST_SANITIZED ? TABLES : TABLES / 20)
-#define COLUMNS 6
+#define TABLES       (TEST_SANITIZED ? 8 : 200)
+#define CLAIMS       (TEST_SANITIZED ? TABLES : TABLES / 20)
+#define COLUMNS      6
 #define MANY_COLUMNS 12
 
 struct made {
@@ -219,7 +219,8 @@ static void trees_of_noise_fail_on_rows_that_they_have_not_seen(void **state)
 		lode_explanation_release(&explanation);
 		made_release(&made);
 	}
-	print_message("two functions of noise: trees in %u of %d tables, right of %.0f %% of their rows, %.0f %% of others\n",
+	print_message("two functions of noise: trees in %u of %d tables, right of %.0f %% of their rows, %.0f %% "
+		      "of others\n",
 		      trees, TABLES, 100 * agreement / trees, 100 * accuracy / trees);
 	assert_true(TEST_SANITIZED || (trees > 10 && agreement / trees > 0.85 && accuracy / trees < 0.68));
 }
@@ -332,8 +333,9 @@ static int is_found(const struct reason *reason, struct lode_random random)
 static void reasons_are_found_in_as_few_rows(void **state)
 {
 	static const struct reason reasons[] = {
-		{ 12, 5, BY_BIT, 0 },	   { 24, 2, BY_BIT, 0 },      { 24, 1.5, BY_BIT, 0 },  { 24, 2, BY_NUMBER, 0 },
-		{ 130, 1.5, BY_NUMBER, 0 }, { 40, 2, BY_NUMBER, 0.15 }, { 16, 5, BY_NOTHING, 0 }, { 60, 3, BY_NOTHING, 0 },
+		{ 12, 5, BY_BIT, 0 },     { 24, 2, BY_BIT, 0 },       { 24, 1.5, BY_BIT, 0 },
+		{ 24, 2, BY_NUMBER, 0 },  { 130, 1.5, BY_NUMBER, 0 }, { 40, 2, BY_NUMBER, 0.15 },
+		{ 16, 5, BY_NOTHING, 0 }, { 60, 3, BY_NOTHING, 0 },
 	};
 
 	(void)state;

@@ -67,7 +67,8 @@ static void numbers_are_read_as_strtod_reads_them(void **state)
 			break;
 		case 1:
 			snprintf(text, sizeof(text), "%s%llu.%llu", random_below(&seed, 2) ? "-" : "",
-				 (unsigned long long)random_number(&seed), (unsigned long long)random_number(&seed));
+				 (unsigned long long)random_number(&seed),
+				 (unsigned long long)random_number(&seed));
 			break;
 		default:
 			snprintf(text, sizeof(text), "+%llue%d", (unsigned long long)random_number(&seed),
@@ -86,14 +87,18 @@ static void what_is_no_number_is_told_apart(void **state)
 		const char *text;
 		enum lode_table_value cell;
 	} cases[] = {
-		{ "", LODE_VALUE_MISSING },	{ "  ", LODE_VALUE_MISSING },   { "?", LODE_VALUE_MISSING },
-		{ "NA", LODE_VALUE_MISSING },	{ "na", LODE_VALUE_TEXT },      { "0", LODE_VALUE_BINARY },
-		{ "1.0", LODE_VALUE_BINARY },	{ " 1 ", LODE_VALUE_BINARY },   { "-0", LODE_VALUE_BINARY },
-		{ "2", LODE_VALUE_NUMBER },	{ ".5", LODE_VALUE_NUMBER },    { "5.", LODE_VALUE_NUMBER },
-		{ "1e-3", LODE_VALUE_NUMBER },	{ "nan", LODE_VALUE_INFINITE }, { "-Inf", LODE_VALUE_INFINITE },
-		{ "infinity", LODE_VALUE_INFINITE }, { "1e999", LODE_VALUE_INFINITE }, { "1e-999", LODE_VALUE_BINARY },
-		{ "0x10", LODE_VALUE_TEXT },	{ "1,5", LODE_VALUE_TEXT },     { "1e", LODE_VALUE_TEXT },
-		{ "-", LODE_VALUE_TEXT },	{ ".", LODE_VALUE_TEXT },       { "1 2", LODE_VALUE_TEXT },
+		{ "", LODE_VALUE_MISSING },       { "  ", LODE_VALUE_MISSING },
+		{ "?", LODE_VALUE_MISSING },      { "NA", LODE_VALUE_MISSING },
+		{ "na", LODE_VALUE_TEXT },        { "0", LODE_VALUE_BINARY },
+		{ "1.0", LODE_VALUE_BINARY },     { " 1 ", LODE_VALUE_BINARY },
+		{ "-0", LODE_VALUE_BINARY },      { "2", LODE_VALUE_NUMBER },
+		{ ".5", LODE_VALUE_NUMBER },      { "5.", LODE_VALUE_NUMBER },
+		{ "1e-3", LODE_VALUE_NUMBER },    { "nan", LODE_VALUE_INFINITE },
+		{ "-Inf", LODE_VALUE_INFINITE },  { "infinity", LODE_VALUE_INFINITE },
+		{ "1e999", LODE_VALUE_INFINITE }, { "1e-999", LODE_VALUE_BINARY },
+		{ "0x10", LODE_VALUE_TEXT },      { "1,5", LODE_VALUE_TEXT },
+		{ "1e", LODE_VALUE_TEXT },        { "-", LODE_VALUE_TEXT },
+		{ ".", LODE_VALUE_TEXT },         { "1 2", LODE_VALUE_TEXT },
 	};
 
 	(void)state;
@@ -159,7 +164,8 @@ static void bad_csv_is_refused_with_line_and_column(void **state)
 	refused("\n\n", "t.csv:1: the file is empty");
 	refused("a,b\n", "t.csv:2: there are names of columns and no rows");
 	refused("a,b\n1,2\n3\n", "t.csv:3: 1 cells where the first line names 2 columns; there is none for 'b'");
-	refused("a,b\n1,2,3\n", "t.csv:2: more than 2 cells where the first line names 2 columns; the last is 'b'");
+	refused("a,b\n1,2,3\n",
+		"t.csv:2: more than 2 cells where the first line names 2 columns; the last is 'b'");
 	refused("a,b,a\n1,2,3\n", "t.csv:1: column 3 is called 'a' like one before it");
 	refused("a,,c\n1,2,3\n", "t.csv:1: column 2 has no name");
 	refused("a,b\n1,2\n3,inf\n", "t.csv:3: column 'b' holds 'inf', which is no finite number");
@@ -213,7 +219,9 @@ static void random_tables_come_back(void **state)
 			end += sprintf(end, "%sc%zu", i ? "," : "", i);
 		for (size_t r = 0; r < rows; r++)
 			for (size_t i = 0; i < columns; i++) {
-				cells[r][i] = random_below(&seed, 9) || i == 0 ? (double)random_below(&seed, 2 + i * 50) : NAN;
+				cells[r][i] = random_below(&seed, 9) || i == 0
+						      ? (double)random_below(&seed, 2 + i * 50)
+						      : NAN;
 				end += sprintf(end, "%s", i ? "," : "\n");
 				if (!isnan(cells[r][i]))
 					end += sprintf(end, "%g", cells[r][i]);
@@ -259,7 +267,8 @@ static void bad_arff_is_refused_with_its_line(void **state)
 	refused("@relation r\n@attribute a numeric\n", "t.csv:2: the file ends before @data");
 	refused("@relation r\n@data\n1\n", "t.csv:2: @data without an @attribute");
 	refused("@relation r\n@attribute a numeric\n@data\n", "t.csv:3: there are no rows behind @data");
-	refused("@relation r\n@attribute a numeric\n@data\nb\n", "t.csv:4: attribute 'a' is numeric and holds 'b'");
+	refused("@relation r\n@attribute a numeric\n@data\nb\n",
+		"t.csv:4: attribute 'a' is numeric and holds 'b'");
 	refused("@relation r\n@attribute a numeric\n@data\n1,2\n", "t.csv:4: 2 or more cells");
 	refused("@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1\n", "t.csv:5: 1 or more cells");
 	refused("@relation r\n@attribute a numeric\n@data\n{1 2}\n", "t.csv:4: a sparse cell must begin");

@@ -129,8 +129,8 @@ static void levels_are_found_whatever_their_number(void **state)
 
 		options.method = round % 2 ? LODE_METHOD_SPECTRAL : LODE_METHOD_KLINEAR;
 		options.folds = round % 5 ? 0 : 10;
-		make_runs(&made, 100u << functions, functions, round % 3 ? 0 : 20, levels, 0.005 + 0.01 * (round % 4),
-			  &seed);
+		make_runs(&made, 100u << functions, functions, round % 3 ? 0 : 20, levels,
+			  0.005 + 0.01 * (round % 4), &seed);
 		explain(&made, &options, &explanation);
 		assert_int_equal(explanation.clusters, levels);
 		assert_true(share_right(&made, &explanation) == 1);
@@ -156,8 +156,8 @@ static void parity_among_dummies_is_explained(void **state)
 	for (size_t i = 0; i < 800; i++) {
 		made.truth[i] = (uint32_t)__builtin_parity(pattern_of(&made, i, 3));
 		made.table.columns[0].numbers[i] = 1 + (double)(i % 100);
-		made.table.columns[1].numbers[i] = 600 * (1 + made.truth[i]) * (1 + (double)(i % 100)) *
-						   (1 + 0.01 * normal(&seed));
+		made.table.columns[1].numbers[i] =
+			600 * (1 + made.truth[i]) * (1 + (double)(i % 100)) * (1 + 0.01 * normal(&seed));
 	}
 	explain(&made, &options, &explanation);
 	assert_int_equal(explanation.clusters, 2);
@@ -220,8 +220,8 @@ static void asymptotic_classes_are_named(void **state)
 	assert_int_equal(explanation.clusters, 2);
 	assert_int_equal(explanation.cluster[0].function.shape, LODE_SHAPE_LINEAR);
 	assert_int_equal(explanation.cluster[1].function.shape, LODE_SHAPE_SQUARE);
-	assert_float_equal(lode_function_coefficient(&explanation.points, &explanation.cluster[1].function, 1), 0.5,
-			   0.02);
+	assert_float_equal(lode_function_coefficient(&explanation.points, &explanation.cluster[1].function, 1),
+			   0.5, 0.02);
 	lode_explanation_release(&explanation);
 	made_release(&made);
 }
@@ -240,8 +240,8 @@ static void clusters_without_a_reason_are_told_all_the_same(void **state)
 	for (size_t i = 0; i < 500; i++) {
 		made.truth[i] = (uint32_t)random_below(&seed, 2);
 		made.table.columns[0].numbers[i] = 1 + (double)(i % 50);
-		made.table.columns[1].numbers[i] = (1 + 3 * made.truth[i]) * made.table.columns[0].numbers[i] *
-						   (1 + 0.02 * normal(&seed));
+		made.table.columns[1].numbers[i] =
+			(1 + 3 * made.truth[i]) * made.table.columns[0].numbers[i] * (1 + 0.02 * normal(&seed));
 	}
 	explain(&made, &options, &explanation);
 	assert_int_equal(explanation.clusters, 2);
@@ -472,7 +472,8 @@ static void a_cluster_of_one_pattern_is_found(void **state)
 
 		made.truth[i] = bits < 2 ? (uint32_t)bits : 2;
 		made.table.columns[0].numbers[i] = x;
-		made.table.columns[1].numbers[i] = 600 * (made.truth[i] + 1) * x * (1 + 0.05 * normal(&seed)) * wild;
+		made.table.columns[1].numbers[i] =
+			600 * (made.truth[i] + 1) * x * (1 + 0.05 * normal(&seed)) * wild;
 	}
 	explain(&made, &options, &explanation);
 	assert_int_equal(explanation.clusters, 3);
@@ -622,14 +623,14 @@ static void bad_requests_get_a_sentence(void **state)
 static void odd_tables_are_explained_somehow(void **state)
 {
 	static const char *const texts[] = {
-		"x,y\n1,2\n3,4\n",			    /* two rows */
-		"x,y\n5,1\n5,2\n5,3\n5,9\n",		    /* all x equal */
-		"x,y\n1,7\n2,7\n3,7\n",			    /* all y equal */
-		"x,y\n0,0\n0,0\n0,0\n",			    /* nothing */
-		"x,y,f\n1,-1,0\n2,-2,1\n3,-3,0\n4,0,1\n",   /* below 0 */
+		"x,y\n1,2\n3,4\n",                                /* two rows */
+		"x,y\n5,1\n5,2\n5,3\n5,9\n",                      /* all x equal */
+		"x,y\n1,7\n2,7\n3,7\n",                           /* all y equal */
+		"x,y\n0,0\n0,0\n0,0\n",                           /* nothing */
+		"x,y,f\n1,-1,0\n2,-2,1\n3,-3,0\n4,0,1\n",         /* below 0 */
 		"x,y,f\n1e300,1e-300,a\n-1e300,1e300,b\n1,1,a\n", /* far apart */
-		"x,y,f\n1,1,\n2,2,?\n3,3,NA\n4,4,5\n",	    /* missing */
-		"x,y,f\n1,5,0\n,6,1\n3,,0\n4,8,1\n5,9,0\n", /* rows left out */
+		"x,y,f\n1,1,\n2,2,?\n3,3,NA\n4,4,5\n",            /* missing */
+		"x,y,f\n1,5,0\n,6,1\n3,,0\n4,8,1\n5,9,0\n",       /* rows left out */
 	};
 
 	(void)state;
@@ -662,8 +663,8 @@ static void a_category_with_very_many_values_is_no_reason(void **state)
 		column->codes[i] = lode_strings_add(&column->values, text, strlen(text));
 		made.truth[i] = pattern_of(&made, i, 1);
 		made.table.columns[0].numbers[i] = 1 + (double)(i % 100);
-		made.table.columns[1].numbers[i] = (1 + 2 * made.truth[i]) * (double)(1 + i % 100) *
-						   (1 + 0.05 * normal(&seed));
+		made.table.columns[1].numbers[i] =
+			(1 + 2 * made.truth[i]) * (double)(1 + i % 100) * (1 + 0.05 * normal(&seed));
 	}
 	lode_free(made.input.auxiliary);
 	assert_int_equal(lode_explain_columns(&made.input, &made.table, "made", "size", "time", NULL), 0);
@@ -733,7 +734,8 @@ static void the_smallest_number_within_a_bound_is_that_of_all_partitions(void **
 		add_columns(&made, rows, 2, &seed);
 		for (unsigned i = 0; i < rows; i++) {
 			x[i] = made.table.columns[0].numbers[i] = 1 + 20 * unit(&seed);
-			y[i] = made.table.columns[1].numbers[i] = 5 + x[i] * (1 + 3 * (i % lines)) + 0.3 * normal(&seed);
+			y[i] = made.table.columns[1].numbers[i] =
+				5 + x[i] * (1 + 3 * (i % lines)) + 0.3 * normal(&seed);
 		}
 		for (unsigned k = 1; k <= 3; k++)
 			least[k] = least_error(x, y, rows, k);

@@ -39,8 +39,8 @@ static void make_features(struct world *world)
 	memset(use, 1, world->table.count);
 	for (size_t i = 0; i < world->table.rows; i++)
 		rows[i] = (uint32_t)i;
-	assert_int_equal(
-		lode_features_make(&world->features, &world->table, use, rows, world->table.rows, NULL), 0);
+	assert_int_equal(lode_features_make(&world->features, &world->table, use, rows, world->table.rows, NULL),
+			 0);
 	free(use);
 	free(rows);
 }
@@ -86,8 +86,8 @@ static void add_costs(struct world *world, unsigned clusters, uint64_t *seed, do
 	world->costs.cost = malloc(rows * clusters * sizeof(float));
 	for (size_t i = 0; i < rows; i++)
 		for (unsigned k = 0; k < clusters; k++)
-			world->costs.cost[i * clusters + k] =
-				(float)((world->labels[i] == k ? -3 : wrong - 3) + (double)random_below(seed, 1000) / 2000);
+			world->costs.cost[i * clusters + k] = (float)((world->labels[i] == k ? -3 : wrong - 3) +
+								      (double)random_below(seed, 1000) / 2000);
 }
 
 static void random_world(struct world *world, uint64_t *seed, size_t rows, size_t binary, unsigned clusters)
@@ -163,8 +163,8 @@ static void the_root_is_the_best_of_all_splits(void **state)
 			side = calloc(world.table.rows, sizeof(*side));
 			for (size_t i = 0; i < world.table.rows; i++)
 				side[i] = lode_tree_leaf(&tree, &world.features, i) == tree.nodes[0].right;
-			assert_float_equal(gini_of(&world, side, 0) + gini_of(&world, side, 1), least_impurity(&world),
-					   1e-6);
+			assert_float_equal(gini_of(&world, side, 0) + gini_of(&world, side, 1),
+					   least_impurity(&world), 1e-6);
 			free(side);
 		} else {
 			int *all = calloc(world.table.rows, sizeof(*all));
@@ -191,10 +191,13 @@ static void a_full_tree_tells_all_rows_that_differ(void **state)
 		make_features(&world);
 		/* A label that the features decide. */
 		for (size_t i = 0; i < world.table.rows; i++)
-			world.labels[i] = (uint32_t)(world.features.by_row[i * world.features.row_words] * 2654435761u >> 13) % 3;
+			world.labels[i] =
+				(uint32_t)(world.features.by_row[i * world.features.row_words] * 2654435761u >> 13) %
+				3;
 		assert_int_equal(lode_tree_grow(&tree, &world.features, world.labels, 3, &how, NULL), 0);
 		for (size_t i = 0; i < world.table.rows; i++)
-			assert_int_equal(tree.nodes[lode_tree_leaf(&tree, &world.features, i)].cluster, world.labels[i]);
+			assert_int_equal(tree.nodes[lode_tree_leaf(&tree, &world.features, i)].cluster,
+					 world.labels[i]);
 		lode_tree_release(&tree);
 		world_release(&world);
 	}
@@ -370,15 +373,18 @@ static void shortest_trees_are_as_short_as_any(void **state)
 		make_features(&world);
 		for (size_t i = 0; i < world.table.rows; i++)
 			if (random_below(&seed, 8))
-				world.labels[i] = (uint32_t)(world.features.by_row[i] * (2654435761u + (unsigned)round) >> 11) % clusters;
+				world.labels[i] =
+					(uint32_t)(world.features.by_row[i] * (2654435761u + (unsigned)round) >>
+						   11) %
+					clusters;
 		add_costs(&world, clusters, &seed, 1 + (double)random_below(&seed, 5));
 		memset(all, 1, sizeof(all));
 		assert_int_equal(lode_tree_learn(&tree, &world.features, &world.costs, &how, NULL), 0);
 		assert_float_equal(length_of(&world, &tree), enumerate(&world, all, 0, binary), 1e-3);
 		lode_tree_release(&tree);
 		for (unsigned depth = 1; depth <= 4; depth++) {
-			assert_int_equal(
-				lode_tree_optimal(&tree, &world.features, &world.costs, depth, &how, NULL), 0);
+			assert_int_equal(lode_tree_optimal(&tree, &world.features, &world.costs, depth, &how, NULL),
+					 0);
 			assert_float_equal(length_of(&world, &tree), enumerate(&world, all, 0, depth), 1e-3);
 			assert_true(lode_tree_height(&tree) <= depth);
 			lode_tree_release(&tree);
@@ -502,7 +508,9 @@ static void numbers_and_categories_are_split_where_they_should(void **state)
 	make_features(&world);
 	for (size_t i = 0; i < 500; i++) {
 		double number = world.table.columns[12].numbers[i];
-		int is_a = !strcmp(lode_strings_get(&world.table.columns[13].values, world.table.columns[13].codes[i]), "a");
+		int is_a =
+			!strcmp(lode_strings_get(&world.table.columns[13].values, world.table.columns[13].codes[i]),
+				"a");
 
 		world.labels[i] = is_a || (!isnan(number) && number > 10);
 	}

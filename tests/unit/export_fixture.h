@@ -71,8 +71,7 @@ static inline int tear_down(void **state)
 /* From here on a new, empty corpus. */
 static inline void next_corpus(struct fixture *fixture)
 {
-	snprintf(fixture->corpus, sizeof(fixture->corpus), "%s/corpus%u", fixture->folder,
-		 ++fixture->corpora);
+	snprintf(fixture->corpus, sizeof(fixture->corpus), "%s/corpus%u", fixture->folder, ++fixture->corpora);
 }
 
 static inline void add_stream(struct fixture *fixture, struct whole *whole)
@@ -134,7 +133,7 @@ static inline char *export_bytes(struct fixture *fixture, const char *format,
 				 const struct lode_export_options *options, size_t *size)
 {
 	static const struct lode_export_options none;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	int code = export_file(fixture, format, options ? options : &none, &error);
 
 	if (code < 0)
@@ -241,26 +240,24 @@ static inline void odd_whole(struct whole *whole)
 
 	init_whole(whole, "odd \xff \"stream\"\n");
 	whole->stream.host = string_id(whole, "h\xc0st");
-	assert_int_equal(lode_stream_set_attribute(&whole->stream, "k\"\xff", "v\\\n", LODE_ATTRIBUTE_TEXT),
-			 0);
-	assert_int_equal(
-		lode_stream_set_attribute(&whole->stream, "n", "not a number", LODE_ATTRIBUTE_NUMBER), 0);
+	assert_int_equal(lode_stream_set_attribute(&whole->stream, "k\"\xff", "v\\\n", LODE_ATTRIBUTE_TEXT), 0);
+	assert_int_equal(lode_stream_set_attribute(&whole->stream, "n", "not a number", LODE_ATTRIBUTE_NUMBER), 0);
 	for (uint32_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-			add_event(whole, (enum lode_event_type)type, i, type == LODE_CALL ? 0 : i + 1, 7,
-				  7 + i, odd[i]);
+			add_event(whole, (enum lode_event_type)type, i, type == LODE_CALL ? 0 : i + 1, 7, 7 + i,
+				  odd[i]);
 			whole->stream.events[type].name[i] = string_id(whole, odd[i]);
-			whole->stream.events[type].stack[i] = lode_stack_tree_child(
-				&whole->dictionary.tree, whole->stream.events[type].stack[i],
-				lode_frames_add(
-					&whole->dictionary.frames,
-					lode_frames_module(&whole->dictionary.frames, odd[i], strlen(odd[i])),
-					odd[i], strlen(odd[i])));
+			whole->stream.events[type].stack[i] =
+				lode_stack_tree_child(&whole->dictionary.tree, whole->stream.events[type].stack[i],
+						      lode_frames_add(&whole->dictionary.frames,
+								      lode_frames_module(&whole->dictionary.frames,
+											 odd[i], strlen(odd[i])),
+								      odd[i], strlen(odd[i])));
 		}
 		whole->stream.threads[i].name = string_id(whole, odd[i]);
-		assert_int_equal(lode_stream_add_symptom(
-					 &whole->stream,
-					 &(struct lode_symptom){i, string_id(whole, odd[i]), i, 10 + i}),
+		assert_int_equal(lode_stream_add_symptom(&whole->stream,
+							 &(struct lode_symptom){ i, string_id(whole, odd[i]), i,
+										 10 + i }),
 				 0);
 	}
 	for (size_t i = 1; i < whole->dictionary.frames.module_count; i++) {

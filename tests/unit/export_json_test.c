@@ -19,7 +19,7 @@ static yajl_val parse(const char *text)
 
 static yajl_val get(yajl_val object, const char *key)
 {
-	const char *path[] = {key, NULL};
+	const char *path[] = { key, NULL };
 	yajl_val value = yajl_tree_get(object, path, yajl_t_any);
 
 	if (!value)
@@ -140,7 +140,7 @@ static void speedscope_has_a_profile_for_each_thread_running_and_waiting(void **
 		char *text = export_text(fixture, "speedscope", NULL);
 		yajl_val tree = parse(text), profiles = get(tree, "profiles");
 		size_t frames = length_of(get(get(tree, "shared"), "frames"));
-		uint64_t sums[2] = {0};
+		uint64_t sums[2] = { 0 };
 
 		assert_string_equal(text_at(tree, "$schema"),
 				    "https://www.speedscope.app/file-format-schema.json");
@@ -200,14 +200,15 @@ static void assert_columns(yajl_val table, const char *const *keys)
 
 static void check_firefox_tables(yajl_val thread, uint64_t strings, uint64_t libraries, uint64_t categories)
 {
-	static const char *const stack_keys[] = {"frame", "prefix", NULL};
+	static const char *const stack_keys[] = { "frame", "prefix", NULL };
 	static const char *const frame_keys[] = {
-		"address",	"inlineDepth",	 "category", "subcategory", "func",
-		"nativeSymbol", "innerWindowID", "line",     "column",	    NULL};
-	static const char *const function_keys[] = {"name",	"isJS",	      "relevantForJS", "resource",
-						    "fileName", "lineNumber", "columnNumber",  NULL};
-	static const char *const resource_keys[] = {"lib", "name", "host", "type", NULL};
-	static const char *const symbol_keys[] = {"libIndex", "address", "name", "functionSize", NULL};
+		"address",      "inlineDepth",   "category", "subcategory", "func",
+		"nativeSymbol", "innerWindowID", "line",     "column",      NULL
+	};
+	static const char *const function_keys[] = { "name",     "isJS",       "relevantForJS", "resource",
+						     "fileName", "lineNumber", "columnNumber",  NULL };
+	static const char *const resource_keys[] = { "lib", "name", "host", "type", NULL };
+	static const char *const symbol_keys[] = { "libIndex", "address", "name", "functionSize", NULL };
 	yajl_val stacks = get(thread, "stackTable"), frames = get(thread, "frameTable");
 	yajl_val functions = get(thread, "funcTable"), resources = get(thread, "resourceTable");
 
@@ -239,7 +240,7 @@ static void check_firefox_tables(yajl_val thread, uint64_t strings, uint64_t lib
 
 static uint64_t check_firefox_samples(yajl_val thread)
 {
-	static const char *const keys[] = {"stack", "time", "weight", NULL};
+	static const char *const keys[] = { "stack", "time", "weight", NULL };
 	yajl_val samples = get(thread, "samples");
 	uint64_t stacks = number_at(get(thread, "stackTable"), "length"), sum = 0, last = 0;
 
@@ -259,14 +260,14 @@ static uint64_t check_firefox_samples(yajl_val thread)
 static void check_firefox_markers(yajl_val thread, uint64_t strings, uint64_t categories, uint64_t *counts,
 				  uint64_t *wait_sum)
 {
-	static const char *const keys[] = {"data", "name", "startTime", "endTime", "phase", "category", NULL};
+	static const char *const keys[] = { "data", "name", "startTime", "endTime", "phase", "category", NULL };
 	yajl_val markers = get(thread, "markers");
 	uint64_t stacks = number_at(get(thread, "stackTable"), "length");
 
 	assert_columns(markers, keys);
 	for (size_t i = 0; i < number_at(markers, "length"); i++) {
 		yajl_val data = item(get(markers, "data"), i), end = item(get(markers, "endTime"), i);
-		const char *cause[] = {"cause", "stack", NULL};
+		const char *cause[] = { "cause", "stack", NULL };
 		const char *type = text_at(data, "type");
 		yajl_val stack = yajl_tree_get(data, cause, yajl_t_any);
 		uint64_t start = exact(item(get(markers, "startTime"), i), 6);
@@ -293,9 +294,8 @@ static void firefox_has_all_its_tables_and_every_index_stays_inside(void **state
 		char *text = export_text(fixture, "firefox", NULL);
 		yajl_val tree = parse(text), threads = get(tree, "threads"), meta = get(tree, "meta");
 		uint64_t strings = length_of(get(get(tree, "shared"), "stringArray"));
-		uint64_t libraries = length_of(get(tree, "libs")),
-			 categories = length_of(get(meta, "categories"));
-		uint64_t sums[2] = {0}, counts[3] = {0}, wait_sum = 0, wanted[3] = {0};
+		uint64_t libraries = length_of(get(tree, "libs")), categories = length_of(get(meta, "categories"));
+		uint64_t sums[2] = { 0 }, counts[3] = { 0 }, wait_sum = 0, wanted[3] = { 0 };
 
 		assert_int_equal(number_at(meta, "preprocessedProfileVersion"), 57);
 		assert_string_equal(text_at(item(get(meta, "categories"), 0), "color"), "grey");
@@ -341,8 +341,8 @@ static void assert_firefox_stack(yajl_val tree, yajl_val thread, size_t sample, 
 		char rest[256];
 
 		memcpy(rest, text, sizeof(text));
-		assert_true((size_t)snprintf(text, sizeof(text), "%s|%s",
-					     YAJL_GET_STRING(item(strings, name)), rest) < sizeof(text));
+		assert_true((size_t)snprintf(text, sizeof(text), "%s|%s", YAJL_GET_STRING(item(strings, name)),
+					     rest) < sizeof(text));
 		at = item(get(get(thread, "stackTable"), "prefix"), stack);
 	}
 	assert_string_equal(text, wanted);
@@ -383,7 +383,7 @@ struct chrome_sums {
 static void add_chrome_event(yajl_val event, yajl_val frames, struct chrome_sums *sums)
 {
 	const char *phase = text_at(event, "ph"), *category = text_at(event, "cat");
-	const char *path[] = {"sf", NULL};
+	const char *path[] = { "sf", NULL };
 	yajl_val stack = yajl_tree_get(event, path, yajl_t_any);
 
 	text_at(event, "name");
@@ -416,16 +416,15 @@ static void trace_events_add_up_and_their_stacks_are_there(void **state)
 		struct whole wholes[2];
 		size_t count = next_streams(fixture, round, wholes, &seed), symptoms = 0, calls = 0;
 		char *text = export_text(fixture, "chrome", NULL);
-		yajl_val tree = parse(text), events = get(tree, "traceEvents"),
-			 frames = get(tree, "stackFrames");
-		struct chrome_sums sums = {0};
+		yajl_val tree = parse(text), events = get(tree, "traceEvents"), frames = get(tree, "stackFrames");
+		struct chrome_sums sums = { 0 };
 
 		/* One look-up in an object takes as long as the object, so the long round is left to the
 		 * sums. */
 		for (size_t i = 0; i < length_of(events) && (round != 5 || i < 500); i++)
 			add_chrome_event(item(events, i), frames, &sums);
 		for (size_t i = 0; i < YAJL_GET_OBJECT(frames)->len; i++) {
-			const char *path[] = {"parent", NULL};
+			const char *path[] = { "parent", NULL };
 			yajl_val parent = yajl_tree_get(YAJL_GET_OBJECT(frames)->values[i], path, yajl_t_any);
 
 			text_at(YAJL_GET_OBJECT(frames)->values[i], "name");
@@ -467,11 +466,10 @@ static void trace_events_name_processes_and_threads(void **state)
 	assert_non_null(strstr(text, "\"name\":\"process_name\",\"pid\":4,\"tid\":4,\"ts\":0.000,\"args\":{"
 				     "\"name\":\"browser\"}"));
 	assert_non_null(strstr(
-		text,
-		"\"name\":\"thread_name\",\"pid\":4,\"tid\":5,\"ts\":0.000,\"args\":{\"name\":\"worker\"}"));
-	assert_non_null(strstr(
-		text, "{\"ph\":\"X\",\"cat\":\"wait\",\"name\":\"lock\",\"pid\":4,\"tid\":5,\"ts\":0.000,"
-		      "\"dur\":2.250,\"sf\":\"2\",\"args\":{\"stack\":\"app!main;app!lock\"}}"));
+		text, "\"name\":\"thread_name\",\"pid\":4,\"tid\":5,\"ts\":0.000,\"args\":{\"name\":\"worker\"}"));
+	assert_non_null(strstr(text,
+			       "{\"ph\":\"X\",\"cat\":\"wait\",\"name\":\"lock\",\"pid\":4,\"tid\":5,\"ts\":0.000,"
+			       "\"dur\":2.250,\"sf\":\"2\",\"args\":{\"stack\":\"app!main;app!lock\"}}"));
 	free(text);
 	release_whole(&whole);
 }

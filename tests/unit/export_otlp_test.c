@@ -15,7 +15,7 @@ struct slices {
 static struct slices slices_of(struct lode_cursor message, unsigned wanted)
 {
 	struct lode_protobuf_field field;
-	struct slices slices = {0};
+	struct slices slices = { 0 };
 
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number != wanted || field.wire != LODE_WIRE_BYTES)
@@ -118,11 +118,10 @@ static void read_profile(struct data *data, struct lode_cursor profile)
 
 static void read_data(struct data *data, const char *bytes, size_t size)
 {
-	struct lode_cursor whole = lode_cursor((const unsigned char *)bytes, size),
-			   dictionary = slice_of(whole, 2);
+	struct lode_cursor whole = lode_cursor((const unsigned char *)bytes, size), dictionary = slice_of(whole, 2);
 	struct slices resources = slices_of(whole, 1);
-	struct slices *const tables[] = {&data->mappings, &data->locations,  &data->functions, NULL,
-					 &data->strings,  &data->attributes, &data->stacks};
+	struct slices *const tables[] = { &data->mappings, &data->locations,  &data->functions, NULL,
+					  &data->strings,  &data->attributes, &data->stacks };
 
 	for (unsigned i = 0; i < 7; i++) {
 		struct slices table = slices_of(dictionary, i + 1);
@@ -177,8 +176,8 @@ static void all_runs_and_waits_are_in_the_profiles(void **state)
 	for (int round = 0; round < 40; round++) {
 		struct whole wholes[2];
 		size_t count = round % 4 == 3 ? 2 : 1, size;
-		struct sums sums = {0};
-		struct data data = {0};
+		struct sums sums = { 0 };
+		struct data data = { 0 };
 		char *bytes;
 
 		next_corpus(fixture);

@@ -16,10 +16,10 @@ struct trace {
 	uint8_t texts[NUMBERS];
 	uint8_t tracks[NUMBERS];  /* 1: a thread's, 2: a process', 3: another */
 	uint64_t opened[NUMBERS]; /* begin of the open slice of a track, plus one */
-	char category[NUMBERS];	  /* its first letter */
+	char category[NUMBERS];   /* its first letter */
 	uint64_t flows[NUMBERS];  /* how often a flow was seen */
-	uint64_t samples, sample_frames, calls, symptoms, wait_cost, delays, waits, flow_ends, packets,
-		threads, processes;
+	uint64_t samples, sample_frames, calls, symptoms, wait_cost, delays, waits, flow_ends, packets, threads,
+		processes;
 	uint64_t pids[NUMBERS];
 };
 

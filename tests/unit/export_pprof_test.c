@@ -25,7 +25,7 @@ struct fields {
 static struct fields fields_of(struct slice message, unsigned wanted)
 {
 	struct lode_cursor cursor = lode_cursor(message.bytes, message.size);
-	struct fields fields = {0};
+	struct fields fields = { 0 };
 
 	while (lode_cursor_left(&cursor)) {
 		uint64_t tag = lode_cursor_varint(&cursor), number = lode_cursor_varint(&cursor);
@@ -39,7 +39,7 @@ static struct fields fields_of(struct slice message, unsigned wanted)
 			continue;
 		fields.slices = realloc(fields.slices, (fields.count + 1) * sizeof(*fields.slices));
 		fields.numbers = realloc(fields.numbers, (fields.count + 1) * sizeof(*fields.numbers));
-		fields.slices[fields.count] = (struct slice){bytes, bytes ? number : 0};
+		fields.slices[fields.count] = (struct slice){ bytes, bytes ? number : 0 };
 		fields.numbers[fields.count++] = number;
 	}
 	return fields;
@@ -65,7 +65,7 @@ static uint64_t number_of(struct slice message, unsigned wanted)
 static struct slice slice_of(struct slice message, unsigned wanted)
 {
 	struct fields fields = fields_of(message, wanted);
-	struct slice slice = fields.count ? fields.slices[0] : (struct slice){NULL, 0};
+	struct slice slice = fields.count ? fields.slices[0] : (struct slice){ NULL, 0 };
 
 	assert_true(fields.count <= 1);
 	release_fields(&fields);
@@ -80,7 +80,7 @@ struct profile {
 
 static struct slice unpack(const char *packed, size_t size)
 {
-	z_stream stream = {.next_in = (unsigned char *)(uintptr_t)packed, .avail_in = (unsigned)size};
+	z_stream stream = { .next_in = (unsigned char *)(uintptr_t)packed, .avail_in = (unsigned)size };
 	size_t capacity = 64u << 20;
 	unsigned char *bytes = malloc(capacity);
 
@@ -91,7 +91,7 @@ static struct slice unpack(const char *packed, size_t size)
 	assert_int_equal(stream.avail_in, 0);
 	capacity = stream.total_out;
 	inflateEnd(&stream);
-	return (struct slice){bytes, capacity};
+	return (struct slice){ bytes, capacity };
 }
 
 static void take_apart(char *packed, size_t size, struct profile *profile)
@@ -186,7 +186,7 @@ static void the_values_of_all_samples_add_up(void **state)
 	uint64_t seed = 9;
 
 	for (int round = 0; round < 15; round++) {
-		uint64_t sums[4] = {0}, wanted[4] = {0};
+		uint64_t sums[4] = { 0 }, wanted[4] = { 0 };
 		size_t count = round % 3 == 2 ? 2 : 1;
 		struct profile profile;
 
@@ -216,7 +216,7 @@ static void the_values_of_all_samples_add_up(void **state)
 
 static void samples_carry_their_thread_and_their_stack_from_the_leaf(void **state)
 {
-	static const unsigned char leaf_first[] = {2, 1};
+	static const unsigned char leaf_first[] = { 2, 1 };
 	struct fixture *fixture = *state;
 	struct profile profile;
 	struct fields labels;
@@ -264,7 +264,7 @@ static void only_waits_are_shown_first_where_there_is_nothing_else(void **state)
 	add_event(&whole, LODE_RUN, 1, 100, 4, 5, "a");
 	add_event(&whole, LODE_WAIT, 3, 300, 4, 5, "b");
 	add_stream(fixture, &whole);
-	read_profile(fixture, &profile, &(struct lode_export_options){.kinds = 1u << LODE_WAIT});
+	read_profile(fixture, &profile, &(struct lode_export_options){ .kinds = 1u << LODE_WAIT });
 	assert_text(&profile, number_of(profile.message, 14), "wait");
 	assert_int_equal(profile.samples.count, 1);
 	release_profile(&profile);
@@ -275,7 +275,7 @@ static void calls_that_are_left_out_are_counted(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lode_notes notes;
-	struct lode_export_options options = {.notes = &notes};
+	struct lode_export_options options = { .notes = &notes };
 	struct profile profile;
 	struct whole whole;
 
@@ -316,7 +316,7 @@ static int write_latencies(struct fixture *fixture, struct lode_latency *latency
 
 static void collect(struct fixture *fixture, struct lode_latency *latency, struct lode_contexts *contexts)
 {
-	struct lode_latency_options options = {.jobs = 1};
+	struct lode_latency_options options = { .jobs = 1 };
 	struct lode_idle_rules *rules;
 	struct lode_corpus *corpus;
 	struct lode_error error;
@@ -341,7 +341,7 @@ static void inferred_latencies_add_up(void **state)
 		struct lode_contexts contexts;
 		struct profile profile;
 		struct whole whole;
-		uint64_t sums[3] = {0};
+		uint64_t sums[3] = { 0 };
 		char *bytes;
 		size_t size;
 

@@ -39,12 +39,12 @@ static int take_stream(void *context, struct lode_stream *stream, unsigned ordin
 /* Into a new corpus. What the importer does not understand fails the test. */
 static void import_text(struct fixture *fixture, const char *text)
 {
-	struct importing importing = {.fixture = fixture};
-	struct lode_import_sink sink = {take_stream, &importing};
-	struct lode_error error = {""};
+	struct importing importing = { .fixture = fixture };
+	struct lode_import_sink sink = { take_stream, &importing };
+	struct lode_error error = { "" };
 	struct lode_input *input;
 	struct lode_notes notes;
-	struct lode_import_options options = {.notes = &notes};
+	struct lode_import_options options = { .notes = &notes };
 
 	next_corpus(fixture);
 	lode_notes_init(&notes);
@@ -111,14 +111,13 @@ static void describe_events(struct description *description, const struct lode_s
 		for (size_t i = 0; i < stream->events[type].count; i++) {
 			struct lode_event event = lode_events_get(&stream->events[type], i);
 			const struct lode_thread *thread = &stream->threads[event.thread];
-			const struct lode_thread *waker =
-				event.waker == LODE_NONE ? NULL : &stream->threads[event.waker];
+			const struct lode_thread *waker = event.waker == LODE_NONE ? NULL
+										   : &stream->threads[event.waker];
 			char *stack = stack_text(stream, event.stack),
 			     *other = stack_text(stream, event.waker_stack);
 
-			describe(description,
-				 "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u/%u %u %u/%u [%s] %s %s", type,
-				 event.t, event.cost, event.delay, thread->pid, thread->tid, event.cpu,
+			describe(description, "%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %u/%u %u %u/%u [%s] %s %s",
+				 type, event.t, event.cost, event.delay, thread->pid, thread->tid, event.cpu,
 				 waker ? waker->pid : 1, waker ? waker->tid : 1, name_of(stream, event.name),
 				 stack, other);
 			free(stack);
@@ -153,8 +152,8 @@ static void describe_stream(struct description *description, const struct lode_s
 		const struct lode_module *module = &frames->modules[frames->items[i].module];
 
 		describe(description, "frame %s %s %d %s %s", name_of(stream, module->name),
-			 lode_frames_function(frames, (uint32_t)i), module->kind,
-			 name_of(stream, module->path), name_of(stream, module->build_id));
+			 lode_frames_function(frames, (uint32_t)i), module->kind, name_of(stream, module->path),
+			 name_of(stream, module->build_id));
 	}
 	describe_events(description, stream);
 	qsort(description->lines, description->count, sizeof(char *), compare_lines);
@@ -169,7 +168,7 @@ static void release_description(struct description *description)
 
 static void describe_corpus(struct fixture *fixture, struct description *description)
 {
-	struct lode_corpus_list list = {0};
+	struct lode_corpus_list list = { 0 };
 	struct lode_corpus *corpus;
 	struct lode_error error;
 
@@ -240,7 +239,7 @@ static void random_streams_come_back_without_loss_and_byte_for_byte(void **state
 	uint64_t seed = 20260;
 
 	for (int round = 0; round < 60; round++) {
-		struct description before = {0}, after = {0};
+		struct description before = { 0 }, after = { 0 };
 		struct whole whole;
 		char *first, *second;
 
@@ -267,9 +266,9 @@ static void random_streams_come_back_without_loss_and_byte_for_byte(void **state
 /* Fills more than one block of each type, with a time that many events share across the border. */
 static void fill_blocks(struct whole *whole)
 {
-	uint32_t stacks[3] = {stack_of(whole, "app!a"), stack_of(whole, "app!a|app!b"), stack_of(whole, "")};
-	uint32_t threads[2] = {lode_stream_thread(&whole->stream, 1, 1),
-			       lode_stream_thread(&whole->stream, 1, 2)};
+	uint32_t stacks[3] = { stack_of(whole, "app!a"), stack_of(whole, "app!a|app!b"), stack_of(whole, "") };
+	uint32_t threads[2] = { lode_stream_thread(&whole->stream, 1, 1),
+				lode_stream_thread(&whole->stream, 1, 2) };
 
 	for (uint32_t i = 0; i < LODE_BLOCK_EVENTS + 5000; i++) {
 		struct lode_event event = {
@@ -321,7 +320,7 @@ static void events_stay_in_order_across_blocks(void **state)
 
 static void only_the_kinds_asked_for_are_written(void **state)
 {
-	const struct lode_export_options options = {.kinds = 1u << LODE_WAIT | 1u << LODE_CALL};
+	const struct lode_export_options options = { .kinds = 1u << LODE_WAIT | 1u << LODE_CALL };
 	struct fixture *fixture = *state;
 	struct whole whole;
 	char *text;
@@ -362,7 +361,7 @@ static void stacks_are_folded_and_summed_and_sorted(void **state)
 				  "app!main;app!a;f 20\n"
 				  "app!main;app!b 40\n");
 	free(text);
-	text = export_text(fixture, "folded", &(struct lode_export_options){.kinds = 1u << LODE_WAIT});
+	text = export_text(fixture, "folded", &(struct lode_export_options){ .kinds = 1u << LODE_WAIT });
 	assert_string_equal(text, "w 99\n");
 	free(text);
 	release_whole(&whole);
@@ -382,7 +381,7 @@ static void without_runs_waits_are_folded_and_calls_are_counted(void **state)
 	text = export_text(fixture, "folded", NULL);
 	assert_string_equal(text, "w 10\n");
 	free(text);
-	text = export_text(fixture, "folded", &(struct lode_export_options){.kinds = 1u << LODE_CALL});
+	text = export_text(fixture, "folded", &(struct lode_export_options){ .kinds = 1u << LODE_CALL });
 	assert_string_equal(text, "c;d 3\n");
 	free(text);
 	release_whole(&whole);
@@ -392,7 +391,7 @@ static void frames_that_would_break_a_line_are_changed_joined_and_counted(void *
 {
 	struct fixture *fixture = *state;
 	struct lode_notes notes;
-	struct lode_export_options options = {.notes = &notes};
+	struct lode_export_options options = { .notes = &notes };
 	struct whole whole;
 	char *text;
 
@@ -402,8 +401,9 @@ static void frames_that_would_break_a_line_are_changed_joined_and_counted(void *
 	add_event(&whole, LODE_RUN, 2, 2, 1, 1, "a:b|leaf");
 	add_event(&whole, LODE_RUN, 3, 4, 1, 1, "new\nline\r");
 	add_event(&whole, LODE_RUN, 4, 8, 1, 1, "");
-	whole.stream.events[LODE_RUN].stack[3] = lode_stack_tree_child(
-		&whole.dictionary.tree, 0, lode_frames_add(&whole.dictionary.frames, 0, "", 0));
+	whole.stream.events[LODE_RUN].stack[3] =
+		lode_stack_tree_child(&whole.dictionary.tree, 0,
+				      lode_frames_add(&whole.dictionary.frames, 0, "", 0));
 	add_stream(fixture, &whole);
 	text = export_text(fixture, "folded", &options);
 	assert_string_equal(text, "[unknown] 8\na:b;leaf 3\nnew line  4\n");
@@ -426,7 +426,7 @@ static void a_line_an_event_keeps_their_order(void **state)
 	add_event(&whole, LODE_RUN, 3, 1, 1, 1, "z");
 	add_event(&whole, LODE_RUN, 4, 1, 1, 1, "");
 	add_stream(fixture, &whole);
-	text = export_text(fixture, "folded", &(struct lode_export_options){.per_event = 1});
+	text = export_text(fixture, "folded", &(struct lode_export_options){ .per_event = 1 });
 	assert_string_equal(text, "z 3\na;b 2\nz 1\n[no stack] 1\n");
 	free(text);
 	release_whole(&whole);
@@ -434,7 +434,7 @@ static void a_line_an_event_keeps_their_order(void **state)
 
 static void two_kinds_at_once_cannot_be_folded(void **state)
 {
-	struct lode_export_options options = {.kinds = 1u << LODE_RUN | 1u << LODE_WAIT};
+	struct lode_export_options options = { .kinds = 1u << LODE_RUN | 1u << LODE_WAIT };
 	struct fixture *fixture = *state;
 	struct lode_error error;
 	struct whole whole;
@@ -449,7 +449,7 @@ static void two_kinds_at_once_cannot_be_folded(void **state)
 /* An oracle that knows nothing of trees: texts, sorted, equal neighbours summed. */
 static char *fold_slowly(struct whole *wholes, size_t count, enum lode_event_type type)
 {
-	struct description lines = {0};
+	struct description lines = { 0 };
 	size_t size = 0, capacity = 1 << 20;
 	char *text = malloc(capacity);
 
@@ -458,7 +458,7 @@ static char *fold_slowly(struct whole *wholes, size_t count, enum lode_event_typ
 		const struct lode_stream *stream = &wholes[i].stream;
 
 		for (size_t at = 0; at < stream->events[type].count; at++) {
-			struct lode_buffer frame = {0};
+			struct lode_buffer frame = { 0 };
 			uint32_t node = stream->events[type].stack[at];
 			char *stack = strdup(node ? "" : "[no stack]");
 
@@ -471,7 +471,7 @@ static char *fold_slowly(struct whole *wholes, size_t count, enum lode_event_typ
 				if (!frame.size)
 					lode_buffer_text(&frame, "[unknown]");
 				for (size_t k = 0; k < frame.size; k++)
-					frame.bytes[k] = frame.bytes[k] == ';'	  ? ':'
+					frame.bytes[k] = frame.bytes[k] == ';'    ? ':'
 							 : frame.bytes[k] == '\n' ? ' '
 										  : frame.bytes[k];
 				assert_true(asprintf(&longer, "%.*s%s%s", (int)frame.size, frame.bytes,
@@ -518,8 +518,7 @@ static void random_streams_fold_as_a_slow_oracle_folds_them(void **state)
 			add_stream(fixture, &wholes[i]);
 		}
 		for (unsigned type = LODE_RUN; type <= LODE_WAIT; type++) {
-			fast = export_text(fixture, "folded",
-					   &(struct lode_export_options){.kinds = 1u << type});
+			fast = export_text(fixture, "folded", &(struct lode_export_options){ .kinds = 1u << type });
 			slow = fold_slowly(wholes, 3, (enum lode_event_type)type);
 			assert_string_equal(fast, slow);
 			free(fast);
@@ -534,16 +533,16 @@ static void random_streams_fold_as_a_slow_oracle_folds_them(void **state)
 
 static void streams_are_chosen_by_name_or_id(void **state)
 {
-	const char *by_name[] = {"two", NULL};
-	const char *by_id[] = {"00000000000000000000000000000001", "two", NULL};
-	const char *missing[] = {"four", NULL};
-	struct lode_export_options options = {.streams = by_name};
+	const char *by_name[] = { "two", NULL };
+	const char *by_id[] = { "00000000000000000000000000000001", "two", NULL };
+	const char *missing[] = { "four", NULL };
+	struct lode_export_options options = { .streams = by_name };
 	struct fixture *fixture = *state;
 	struct lode_error error;
 	char *text;
 
 	for (int i = 0; i < 3; i++) {
-		static const char *const names[] = {"one", "two", "three"};
+		static const char *const names[] = { "one", "two", "three" };
 		struct whole whole;
 
 		init_whole(&whole, names[i]);
@@ -591,8 +590,8 @@ static int stop_at_once(void *context, const char *phase, const char *unit, uint
 static void an_export_stops_when_it_is_asked_to_and_leaves_nothing(void **state)
 {
 	unsigned calls = 0;
-	struct lode_progress progress = {stop_at_once, &calls};
-	struct lode_export_options options = {.progress = &progress};
+	struct lode_progress progress = { stop_at_once, &calls };
+	struct lode_export_options options = { .progress = &progress };
 	struct fixture *fixture = *state;
 	struct lode_error error;
 	struct whole whole;
@@ -602,8 +601,7 @@ static void an_export_stops_when_it_is_asked_to_and_leaves_nothing(void **state)
 	add_stream(fixture, &whole);
 	for (size_t i = 0; lode_exporters[i]; i++) {
 		calls = 0;
-		assert_int_equal(export_file(fixture, lode_exporters[i]->name, &options, &error),
-				 LODE_SYSTEM);
+		assert_int_equal(export_file(fixture, lode_exporters[i]->name, &options, &error), LODE_SYSTEM);
 		assert_int_equal(calls, 1);
 		assert_int_not_equal(access(fixture->result, F_OK), 0);
 	}
@@ -635,7 +633,7 @@ static void memory_that_runs_out_anywhere_is_an_error_and_leaves_nothing(void **
 			int code = LODE_SYSTEM;
 
 			for (uint64_t nth = 1; code < 0; nth += 1 + nth / 50) {
-				struct lode_error error = {""};
+				struct lode_error error = { "" };
 
 				unlink(fixture->result);
 				lode_memory_fail_at(nth, for_good);
@@ -662,11 +660,11 @@ static void write_old(const char *path)
 }
 
 /* Plants one failure and looks at what is there afterwards. Returns 0 when there was nothing left to fail. */
-static int try_failure(struct fixture *fixture, const char *format, uint64_t nth, int number,
-		       const char *good, size_t good_size)
+static int try_failure(struct fixture *fixture, const char *format, uint64_t nth, int number, const char *good,
+		       size_t good_size)
 {
 	static const struct lode_export_options options;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	size_t size;
 	char *bytes;
 	int code, reached;

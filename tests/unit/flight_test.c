@@ -17,10 +17,10 @@
 /* Numbers that no process of this machine has. */
 #define PID(i) (5000000u + (i))
 
-#define LAST	10000000000u
-#define GAP	2000000u /* at most, between two deeds */
+#define LAST    10000000000u
+#define GAP     2000000u /* at most, between two deeds */
 #define THREADS 12
-#define STACKS	400
+#define STACKS  400
 
 /* ---- packing ---- */
 
@@ -36,18 +36,19 @@ static void what_is_packed_is_unpacked(void **state)
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		unsigned char bytes[LODE_PACKED_RECORD];
-		struct lode_record record = {.t = some_number(&random),
-					     .cost = some_number(&random),
-					     .delay = some_number(&random),
-					     .value = (uint32_t)some_number(&random),
-					     .cpu = (uint16_t)some_number(&random),
-					     .type = (uint8_t)(1 + i % 5),
-					     .flags = i & 3},
+		struct lode_record record = { .t = some_number(&random),
+					      .cost = some_number(&random),
+					      .delay = some_number(&random),
+					      .value = (uint32_t)some_number(&random),
+					      .cpu = (uint16_t)some_number(&random),
+					      .type = (uint8_t)(1 + i % 5),
+					      .flags = i & 3 },
 				   back;
 		struct lode_pack_references references = {
 			(uint32_t)some_number(&random), (uint32_t)some_number(&random),
 			(uint32_t)some_number(&random), (uint32_t)some_number(&random),
-			(uint32_t)some_number(&random), (uint32_t)some_number(&random)};
+			(uint32_t)some_number(&random), (uint32_t)some_number(&random)
+		};
 		struct lode_pack_references references_back;
 		uint64_t previous = some_number(&random);
 		size_t size = lode_pack_record(bytes, &record, &references, previous);
@@ -66,18 +67,22 @@ static void stacks_and_changes_are_unpacked(void **state)
 {
 	unsigned char bytes[LODE_PACKED_CHANGE], stack_bytes[LODE_PACKED_STACK];
 	char text[LODE_PACKED_TEXT + 1], long_text[LODE_PACKED_TEXT + 100];
-	struct lode_record_stack stack = {.id = UINT64_MAX, .count = LODE_RECORD_FRAMES, .user = 1, .end = LODE_STACK_DEEP, .guessed = 1};
+	struct lode_record_stack stack = { .id = UINT64_MAX,
+					   .count = LODE_RECORD_FRAMES,
+					   .user = 1,
+					   .end = LODE_STACK_DEEP,
+					   .guessed = 1 };
 	struct lode_record_stack stack_back;
-	struct lode_change change = {.type = LODE_CHANGE_MAP,
-				     .t = UINT64_MAX,
-				     .pid = 1,
-				     .tid = UINT32_MAX,
-				     .start = UINT64_MAX - 9,
-				     .end = UINT64_MAX,
-				     .offset = 7,
-				     .build_id_size = 20,
-				     .build_id = "01234567890123456789",
-				     .text = long_text};
+	struct lode_change change = { .type = LODE_CHANGE_MAP,
+				      .t = UINT64_MAX,
+				      .pid = 1,
+				      .tid = UINT32_MAX,
+				      .start = UINT64_MAX - 9,
+				      .end = UINT64_MAX,
+				      .offset = 7,
+				      .build_id_size = 20,
+				      .build_id = "01234567890123456789",
+				      .text = long_text };
 	struct lode_change back;
 	struct lode_cursor cursor;
 	uint64_t position, random = 3;
@@ -135,7 +140,7 @@ static void hostile_bytes_do_no_harm(void **state)
 
 struct told {
 	struct lode_record record;
-	char name[16];	 /* of its thread when it was told */
+	char name[16];   /* of its thread when it was told */
 	uint32_t mapped; /* number of the file that its process had mapped then */
 };
 
@@ -201,7 +206,7 @@ static uint64_t some_stack(struct world *world)
 
 static void tell_record(struct world *world, const struct lode_record *record, size_t thread)
 {
-	struct told told = {.record = *record, .mapped = world->mapped[thread]};
+	struct told told = { .record = *record, .mapped = world->mapped[thread] };
 
 	memcpy(told.name, world->names[thread], sizeof(told.name));
 	if (world->failed)
@@ -221,11 +226,11 @@ static void tell_record(struct world *world, const struct lode_record *record, s
 static void tell_event(struct world *world)
 {
 	size_t thread = chance(world, THREADS);
-	struct lode_record record = {.t = world->now,
-				     .type = LODE_RECORD_RUN,
-				     .cpu = (uint16_t)chance(world, 4),
-				     .pid = PID(thread),
-				     .tid = PID(thread)};
+	struct lode_record record = { .t = world->now,
+				      .type = LODE_RECORD_RUN,
+				      .cpu = (uint16_t)chance(world, 4),
+				      .pid = PID(thread),
+				      .tid = PID(thread) };
 
 	if (world->blocked[thread].is)
 		return;
@@ -240,7 +245,7 @@ static void block(struct world *world)
 
 	if (blocked->is)
 		return;
-	*blocked = (struct blocked){.is = 1, .t = world->now};
+	*blocked = (struct blocked){ .is = 1, .t = world->now };
 	for (int i = 0; i < 4; i++)
 		blocked->ids[i] = some_stack(world);
 }
@@ -249,18 +254,18 @@ static void wake(struct world *world)
 {
 	size_t thread = chance(world, THREADS);
 	struct blocked *blocked = &world->blocked[thread];
-	struct lode_record record = {.t = blocked->t,
-				     .cost = world->now - blocked->t,
-				     .user = blocked->ids[0],
-				     .kernel = blocked->ids[1],
-				     .waker_user = blocked->ids[2],
-				     .waker_kernel = blocked->ids[3],
-				     .pid = PID(thread),
-				     .tid = PID(thread),
-				     .waker_pid = PID(1),
-				     .waker_tid = PID(1),
-				     .type = LODE_RECORD_WAIT,
-				     .flags = LODE_RECORD_WOKEN};
+	struct lode_record record = { .t = blocked->t,
+				      .cost = world->now - blocked->t,
+				      .user = blocked->ids[0],
+				      .kernel = blocked->ids[1],
+				      .waker_user = blocked->ids[2],
+				      .waker_kernel = blocked->ids[3],
+				      .pid = PID(thread),
+				      .tid = PID(thread),
+				      .waker_pid = PID(1),
+				      .waker_tid = PID(1),
+				      .type = LODE_RECORD_WAIT,
+				      .flags = LODE_RECORD_WOKEN };
 
 	if (!blocked->is)
 		return;
@@ -273,13 +278,13 @@ static void tell_change(struct world *world)
 	size_t thread = chance(world, THREADS);
 	uint32_t file = (uint32_t)chance(world, 1000) + 1;
 	char text[32];
-	struct lode_change change = {.type = chance(world, 2) ? LODE_CHANGE_NAME : LODE_CHANGE_MAP,
-				     .t = world->now,
-				     .pid = PID(thread),
-				     .tid = PID(thread),
-				     .start = 0x1000,
-				     .end = 0x2000,
-				     .text = text};
+	struct lode_change change = { .type = chance(world, 2) ? LODE_CHANGE_NAME : LODE_CHANGE_MAP,
+				      .t = world->now,
+				      .pid = PID(thread),
+				      .tid = PID(thread),
+				      .start = 0x1000,
+				      .end = 0x2000,
+				      .text = text };
 
 	if (change.type == LODE_CHANGE_NAME)
 		snprintf(text, sizeof(text), "name%u", file);
@@ -297,12 +302,12 @@ static void tell_change(struct world *world)
 static void tell_short_life(struct world *world)
 {
 	uint32_t pid = PID(100 + (uint32_t)chance(world, 50000)), parent = PID(chance(world, THREADS));
-	struct lode_change change = {.type = LODE_CHANGE_FORK,
-				     .t = world->now,
-				     .pid = pid,
-				     .tid = pid,
-				     .parent_pid = parent,
-				     .parent_tid = parent};
+	struct lode_change change = { .type = LODE_CHANGE_FORK,
+				      .t = world->now,
+				      .pid = pid,
+				      .tid = pid,
+				      .parent_pid = parent,
+				      .parent_tid = parent };
 
 	if (world->sink.change(world->sink.context, &change) < 0)
 		world->failed = 1;
@@ -386,8 +391,8 @@ static int check_record(void *context, const struct lode_record *record)
 /* All that is kept is the newest, as it was told. */
 static void check_all(struct world *world, int with_processes)
 {
-	struct check check = {.world = world, .at = world->dropped};
-	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record};
+	struct check check = { .world = world, .at = world->dropped };
+	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record };
 
 	check.processes = with_processes ? lode_flight_processes(world->flight) : NULL;
 	assert_int_equal(lode_flight_replay(world->flight, 0, UINT64_MAX, &sink), 0);
@@ -406,7 +411,7 @@ static void add_held(struct world *world, struct lode_recorder_held *held)
 static void read_once(struct world *world, int events, size_t memory)
 {
 	uint64_t ids[THREADS * 4];
-	struct lode_recorder_held held = {.ids = ids};
+	struct lode_recorder_held held = { .ids = ids };
 	struct lode_flight_counts before, counts;
 	int wants = lode_flight_wants_held(world->flight, world->now), renew;
 	uint64_t early = 0;
@@ -414,8 +419,8 @@ static void read_once(struct world *world, int events, size_t memory)
 	if (wants)
 		add_held(world, &held);
 	for (int i = 0; i < events && !world->failed; i++) {
-		static void (*const deeds[])(struct world *) = {
-			tell_event, tell_event, tell_event, block, wake, tell_change, tell_short_life};
+		static void (*const deeds[])(struct world *) = { tell_event, tell_event,  tell_event,     block,
+								 wake,       tell_change, tell_short_life };
 
 		world->now += chance(world, GAP);
 		deeds[chance(world, sizeof(deeds) / sizeof(*deeds))](world);
@@ -452,7 +457,7 @@ static void read_once(struct world *world, int events, size_t memory)
 
 static void begin(struct world *world, uint64_t seed, size_t memory)
 {
-	struct lode_flight_options options = {.last = LAST, .memory = memory};
+	struct lode_flight_options options = { .last = LAST, .memory = memory };
 
 	memset(world, 0, sizeof(*world));
 	world->random = seed * 77 + 1;
@@ -472,7 +477,7 @@ static void end(struct world *world)
 
 static void what_is_kept_is_the_newest_that_fits(void **state)
 {
-	static const size_t memories[] = {1 << 20, 2 << 20, 4 << 20};
+	static const size_t memories[] = { 1 << 20, 2 << 20, 4 << 20 };
 	uint64_t early = 0, rolled = 0;
 
 	(void)state;
@@ -536,17 +541,16 @@ static void what_is_held_gets_old_and_stays(void **state)
 static void only_what_was_written_between_two_times_is_replayed(void **state)
 {
 	struct world world;
-	struct check check = {.world = &world};
-	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record};
+	struct check check = { .world = &world };
+	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record };
 
 	(void)state;
 	begin(&world, 5, 1 << 20);
 	for (uint64_t i = 0; i < 100; i++) {
 		world.now = 1000 + i;
-		tell_record(
-			&world,
-			&(struct lode_record){.t = 1000, .cost = i, .type = LODE_RECORD_WAIT, .pid = PID(0)},
-			0);
+		tell_record(&world,
+			    &(struct lode_record){ .t = 1000, .cost = i, .type = LODE_RECORD_WAIT, .pid = PID(0) },
+			    0);
 	}
 	check.at = 20;
 	assert_int_equal(lode_flight_replay(world.flight, 1020, 1059, &sink), 0);
@@ -556,8 +560,7 @@ static void only_what_was_written_between_two_times_is_replayed(void **state)
 
 static void a_stack_that_nobody_sent_is_counted(void **state)
 {
-	struct lode_record record = {
-		.type = LODE_RECORD_RUN, .t = 5, .user = 77, .pid = PID(0), .tid = PID(0)};
+	struct lode_record record = { .type = LODE_RECORD_RUN, .t = 5, .user = 77, .pid = PID(0), .tid = PID(0) };
 	struct lode_flight_counts counts;
 	struct world world;
 
@@ -596,8 +599,8 @@ static void memory_that_runs_out_is_told(void **state)
 
 static void pages_are_used_again(void **state)
 {
-	struct lode_pages pages = {0};
-	struct lode_chain chain = {0};
+	struct lode_pages pages = { 0 };
+	struct lode_chain chain = { 0 };
 
 	(void)state;
 	for (int round = 0; round < 3; round++) {

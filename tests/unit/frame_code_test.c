@@ -5,25 +5,25 @@
 
 #include <string.h>
 
-#define START	 0x3a0
-#define PACIASP	 0xd503233fu
-#define AUTIASP	 0xd50323bfu
-#define NOP	 0xd503201fu
-#define RET	 0xd65f03c0u
-#define RETAA	 0xd65f0bffu
-#define PUSH_16	 0xa9bf7bfdu /* stp x29, x30, [sp, #-16]! */
-#define POP_16	 0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
-#define SUB_64	 0xd10103ffu /* sub sp, sp, #64 */
-#define ADD_64	 0x910103ffu /* add sp, sp, #64 */
-#define SAVE_48	 0xa9037bfdu /* stp x29, x30, [sp, #48] */
-#define LOAD_48	 0xa9437bfdu /* ldp x29, x30, [sp, #48] */
-#define STR_32	 0xf81e0ff3u /* str x19, [sp, #-32]! */
-#define LDR_32	 0xf84207f3u /* ldr x19, [sp], #32 */
-#define MOV_FP	 0x910003fdu /* mov x29, sp */
-#define MOV_SP	 0x910003bfu /* mov sp, x29 */
+#define START   0x3a0
+#define PACIASP 0xd503233fu
+#define AUTIASP 0xd50323bfu
+#define NOP     0xd503201fu
+#define RET     0xd65f03c0u
+#define RETAA   0xd65f0bffu
+#define PUSH_16 0xa9bf7bfdu /* stp x29, x30, [sp, #-16]! */
+#define POP_16  0xa8c17bfdu /* ldp x29, x30, [sp], #16 */
+#define SUB_64  0xd10103ffu /* sub sp, sp, #64 */
+#define ADD_64  0x910103ffu /* add sp, sp, #64 */
+#define SAVE_48 0xa9037bfdu /* stp x29, x30, [sp, #48] */
+#define LOAD_48 0xa9437bfdu /* ldp x29, x30, [sp, #48] */
+#define STR_32  0xf81e0ff3u /* str x19, [sp, #-32]! */
+#define LDR_32  0xf84207f3u /* ldr x19, [sp], #32 */
+#define MOV_FP  0x910003fdu /* mov x29, sp */
+#define MOV_SP  0x910003bfu /* mov sp, x29 */
 
 #define CBZ(instructions)  (0xb4000000u | (uint32_t)(instructions) << 5)
-#define JUMP(instructions) (0x14000000u | ((uint32_t)(instructions) & 0x3ffffff))
+#define JUMP(instructions) (0x14000000u | ((uint32_t)(instructions)&0x3ffffff))
 
 struct rows {
 	struct lode_unwind_rule rules[64]; /* of each instruction */

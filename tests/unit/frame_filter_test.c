@@ -101,26 +101,26 @@ static void a_name_fits_whole_words(void **state)
 		const char *name, *function;
 		int fits;
 	} cases[] = {
-		{"lock", "lock", 1},
-		{"lock", "mutex_lock", 1},
-		{"lock", "pthread_mutex_lock", 1},
-		{"lock", "__lock_page.isra.0", 1},
-		{"lock", "std::mutex::lock()", 1},
-		{"lock", "FileLock", 1},
-		{"lock", "HTTPLock", 1},
-		{"lock", "lock64", 1},
-		{"Lock", "mutex_lock", 1},
-		{"lock", "clock_nanosleep", 0},
-		{"lock", "unlock", 0},
-		{"lock", "block_read", 0},
-		{"lock", "locked", 0},
-		{"lock", "Locker", 0},
-		{"lock", "", 0},
-		{"mutex_lock", "pthread_mutex_lock_full", 1},
-		{"mutex_lock", "mutex_unlock", 0},
-		{"x lock", "lock", 0},
-		{"read6", "read64", 0},
-		{"operator new(unsigned long)", "operator new(unsigned long)", 1},
+		{ "lock", "lock", 1 },
+		{ "lock", "mutex_lock", 1 },
+		{ "lock", "pthread_mutex_lock", 1 },
+		{ "lock", "__lock_page.isra.0", 1 },
+		{ "lock", "std::mutex::lock()", 1 },
+		{ "lock", "FileLock", 1 },
+		{ "lock", "HTTPLock", 1 },
+		{ "lock", "lock64", 1 },
+		{ "Lock", "mutex_lock", 1 },
+		{ "lock", "clock_nanosleep", 0 },
+		{ "lock", "unlock", 0 },
+		{ "lock", "block_read", 0 },
+		{ "lock", "locked", 0 },
+		{ "lock", "Locker", 0 },
+		{ "lock", "", 0 },
+		{ "mutex_lock", "pthread_mutex_lock_full", 1 },
+		{ "mutex_lock", "mutex_unlock", 0 },
+		{ "x lock", "lock", 0 },
+		{ "read6", "read64", 0 },
+		{ "operator new(unsigned long)", "operator new(unsigned long)", 1 },
 	};
 
 	(void)state;
@@ -135,9 +135,10 @@ static void a_name_is_words_a_glob_or_a_whole_frame(void **state)
 		const char *name;
 		const char *fit;
 	} cases[] = {
-		{"lock", "110"}, {"*lock*", "111"}, {"app!lock", "100"}, {"app!*lock", "110"}, {"l?ck", "100"},
+		{ "lock", "110" },      { "*lock*", "111" }, { "app!lock", "100" },
+		{ "app!*lock", "110" }, { "l?ck", "100" },
 	};
-	static const char *const names[] = {"app!lock", "app!mutex_lock", "kernel!clock_nanosleep"};
+	static const char *const names[] = { "app!lock", "app!mutex_lock", "kernel!clock_nanosleep" };
 	struct lode_dictionary dictionary;
 	uint32_t frames[3];
 

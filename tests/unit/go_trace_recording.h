@@ -13,8 +13,8 @@ static inline void go_numbers(struct lode_buffer *buffer, const uint64_t *number
 		lode_buffer_varint(buffer, numbers[i]);
 }
 
-#define GO_NUMBERS(buffer, ...)                                 \
-	go_numbers(buffer, (const uint64_t[]){ __VA_ARGS__ },   \
+#define GO_NUMBERS(buffer, ...)                                                                                   \
+	go_numbers(buffer, (const uint64_t[]){ __VA_ARGS__ },                                                     \
 		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static inline void go_string(struct lode_buffer *buffer, int type, uint64_t id, const char *text)
@@ -39,8 +39,8 @@ static inline void go_old(struct lode_buffer *buffer, int type, const uint64_t *
 	lode_buffer_release(&body);
 }
 
-#define GO_OLD(buffer, type, ...)                               \
-	go_old(buffer, type, (const uint64_t[]){ __VA_ARGS__ }, \
+#define GO_OLD(buffer, type, ...)                                                                                 \
+	go_old(buffer, type, (const uint64_t[]){ __VA_ARGS__ },                                                   \
 	       sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* Ticks are half a nanosecond long. */
@@ -49,20 +49,20 @@ static inline struct lode_buffer go_old_trace(void)
 	struct lode_buffer trace = { 0 };
 
 	lode_buffer_add(&trace, "go 1.21 trace\0\0\0", 16);
-	GO_OLD(&trace, 1, 0, 1000);	    /* processor 0 at 1000 */
-	GO_OLD(&trace, 14, 100, 7, 1);	    /* 1100: 7 starts */
-	GO_OLD(&trace, 28, 100, 2);	    /* 1200: system call */
-	GO_OLD(&trace, 30, 0);		    /* that blocks */
+	GO_OLD(&trace, 1, 0, 1000);          /* processor 0 at 1000 */
+	GO_OLD(&trace, 14, 100, 7, 1);       /* 1100: 7 starts */
+	GO_OLD(&trace, 28, 100, 2);          /* 1200: system call */
+	GO_OLD(&trace, 30, 0);               /* that blocks */
 	GO_OLD(&trace, 29, 400, 7, 2, 1500); /* 1600: back, in truth at 1500 */
-	GO_OLD(&trace, 14, 100, 7, 3);	    /* 1700: 7 starts */
-	GO_OLD(&trace, 23, 300, 1);	    /* 2000: waits to receive */
-	GO_OLD(&trace, 38, 1000, 7);	    /* 3000: 7 starts */
-	GO_OLD(&trace, 15, 500);	    /* 3500: ends */
+	GO_OLD(&trace, 14, 100, 7, 3);       /* 1700: 7 starts */
+	GO_OLD(&trace, 23, 300, 1);          /* 2000: waits to receive */
+	GO_OLD(&trace, 38, 1000, 7);         /* 3000: 7 starts */
+	GO_OLD(&trace, 15, 500);             /* 3500: ends */
 	GO_OLD(&trace, 1, 1, 1900);
 	GO_OLD(&trace, 13, 10, 9, 3, 0); /* 9 is created */
 	GO_OLD(&trace, 14, 10, 9, 1);
 	GO_OLD(&trace, 21, 880, 7, 2, 2); /* 2800: 9 unblocks 7 */
-	GO_OLD(&trace, 18, 100, 2);	  /* 2900: is preempted */
+	GO_OLD(&trace, 18, 100, 2);       /* 2900: is preempted */
 	GO_OLD(&trace, 49, 0, 2600, 1, 9, 2);
 	GO_OLD(&trace, 2, 2000000000);
 	GO_OLD(&trace, 3, 1, 2, 4096, 1, 5, 10, 4097, 2, 5, 11); /* chanrecv1 < main.main */
@@ -91,8 +91,8 @@ static inline void go_event(struct lode_buffer *body, int type, const uint64_t *
 	go_numbers(body, numbers, count);
 }
 
-#define GO_EVENT(body, type, ...)                               \
-	go_event(body, type, (const uint64_t[]){ __VA_ARGS__ }, \
+#define GO_EVENT(body, type, ...)                                                                                 \
+	go_event(body, type, (const uint64_t[]){ __VA_ARGS__ },                                                   \
 		 sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* The same story, with the batch of the later times first. */

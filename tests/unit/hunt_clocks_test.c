@@ -14,10 +14,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define SWITCHES 400000
+#define SWITCHES    400000
 #define LEAST_LOOKS 1000
-#define PLACES   16
-#define SLOTS    2
+#define PLACES      16
+#define SLOTS       2
 
 struct fixture {
 	struct lode_hunt_thread threads[PLACES];
@@ -34,8 +34,10 @@ struct fixture {
 static void set_up(struct fixture *fixture)
 {
 	memset(fixture, 0, sizeof(*fixture));
-	fixture->clocks = (struct lode_thread_clocks){
-		.threads = fixture->threads, .cells = fixture->cells, .thread_count = PLACES, .slot_count = SLOTS};
+	fixture->clocks = (struct lode_thread_clocks){ .threads = fixture->threads,
+						       .cells = fixture->cells,
+						       .thread_count = PLACES,
+						       .slot_count = SLOTS };
 }
 
 static uint64_t tick(struct fixture *fixture)
@@ -110,7 +112,7 @@ static void *read_clocks(void *context)
 
 static void clocks_stay_whole_while_others_wake_the_thread_up(void **state)
 {
-	void *(*const work[])(void *) = {switch_over, wake_up, read_clocks};
+	void *(*const work[])(void *) = { switch_over, wake_up, read_clocks };
 	static struct fixture fixture;
 	struct lode_hunt_thread *thread = &fixture.threads[0];
 	pthread_t threads[3];
@@ -143,8 +145,8 @@ static void waiting_ends_with_the_waking_and_the_run_queue_follows(void **state)
 	lode_thread_show(thread, 10, 16, 100);
 	lode_thread_take_found(thread);
 	lode_thread_returns(thread, 110); /* OTHER 10: from its birth on */
-	lode_thread_wake(thread, 115);	  /* it runs: that is nothing */
-	lode_thread_wind(thread, 130);	  /* CPU 20 */
+	lode_thread_wake(thread, 115);    /* it runs: that is nothing */
+	lode_thread_wind(thread, 130);    /* CPU 20 */
 	lode_thread_leaves(thread, LODE_CLOCK_SYNC, 1);
 	lode_thread_wake(thread, 170); /* SYNC 40 */
 	copy = *thread;

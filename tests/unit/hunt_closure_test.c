@@ -45,8 +45,8 @@ static uint64_t draw_object(uint64_t *seed)
 /* A random program: walks on a random call graph, on some threads, processes and hosts. */
 static void draw_program(struct simulation *simulation, uint64_t *seed, struct oracle *oracle)
 {
-	static const char *const names[FUNCTIONS] = {"f0", "f1",     "f2",     "f3",	"f4",
-						     "f5", "lib!f6", "lib!f7", "lib!f8"};
+	static const char *const names[FUNCTIONS] = { "f0", "f1",     "f2",     "f3",    "f4",
+						      "f5", "lib!f6", "lib!f7", "lib!f8" };
 	size_t processes = 1 + random_below(seed, 3), stacks = random_below(seed, 14);
 
 	assert_int_equal(simulation_init(simulation), 0);
@@ -137,7 +137,7 @@ static int oracle_stack_matches(const struct oracle *oracle, const struct simula
 
 static int oracle_truth(const struct oracle *oracle, enum lode_hypothesis hypothesis, struct lode_focus focus)
 {
-	int processes[SIMULATION_MOST] = {0};
+	int processes[SIMULATION_MOST] = { 0 };
 	double sum = 0, operations = 0, bytes = 0, wall = 0;
 
 	if (focus.function < FUNCTIONS) {
@@ -183,7 +183,7 @@ static void oracle_ask(struct oracle *oracle, enum lode_hypothesis hypothesis, s
 	}
 	assert_true(oracle->count < MOST_SETS);
 	oracle->asked[oracle->count++] =
-		(struct asked){hypothesis, focus, oracle_truth(oracle, hypothesis, focus)};
+		(struct asked){ hypothesis, focus, oracle_truth(oracle, hypothesis, focus) };
 }
 
 static void oracle_refine_code(struct oracle *oracle, const struct asked *asked)
@@ -231,12 +231,12 @@ static void oracle_refine_modules(struct oracle *oracle, const struct asked *ask
 /* Hosts if there are several, else processes if there are several, else threads if there are several. */
 static void oracle_refine_place(struct oracle *oracle, const struct asked *asked)
 {
-	uint32_t seen[3][SIMULATION_MOST], counts[3] = {0};
+	uint32_t seen[3][SIMULATION_MOST], counts[3] = { 0 };
 	struct lode_focus focus = asked->focus;
 
 	for (uint32_t t = 0; t < oracle->simulation->thread_count; t++) {
 		const struct simulated_thread *thread = &oracle->simulation->threads[t];
-		uint32_t here[3] = {thread->host, thread->process, t};
+		uint32_t here[3] = { thread->host, thread->process, t };
 
 		if (!oracle_thread_matches(oracle, t, focus))
 			continue;
@@ -274,8 +274,7 @@ static void oracle_refine_tags(struct oracle *oracle, const struct asked *asked)
 		struct lode_focus focus = asked->focus;
 
 		focus.object = stack->object;
-		if (stack->kind == LODE_SYNC_WAITING &&
-		    oracle_communicator(stack->object) == asked->focus.object &&
+		if (stack->kind == LODE_SYNC_WAITING && oracle_communicator(stack->object) == asked->focus.object &&
 		    oracle_stack_matches(oracle, stack, asked->focus))
 			oracle_ask(oracle, LODE_SYNC_WAITING, focus);
 	}
@@ -312,7 +311,7 @@ static void oracle_refine(struct oracle *oracle, struct asked asked)
 
 static void oracle_close(struct oracle *oracle)
 {
-	struct lode_focus whole = {LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+	struct lode_focus whole = { LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
 
 	oracle->count = 0;
 	for (int h = 0; h < LODE_SMALL_IO; h++)
@@ -323,14 +322,13 @@ static void oracle_close(struct oracle *oracle)
 
 static enum lode_experiment_state expected_state(const struct asked *asked)
 {
-	return asked->truth > 0	    ? LODE_EXPERIMENT_TRUE
+	return asked->truth > 0     ? LODE_EXPERIMENT_TRUE
 	       : asked->truth == 0  ? LODE_EXPERIMENT_FALSE
 	       : asked->truth == -1 ? LODE_EXPERIMENT_IMPOSSIBLE
 				    : LODE_EXPERIMENT_DEFERRED;
 }
 
-static int was_asked(const struct oracle *oracle, enum lode_hypothesis hypothesis,
-		     const struct lode_focus *focus)
+static int was_asked(const struct oracle *oracle, enum lode_hypothesis hypothesis, const struct lode_focus *focus)
 {
 	for (size_t i = 0; i < oracle->count; i++)
 		if (oracle->asked[i].hypothesis == hypothesis &&
@@ -354,16 +352,15 @@ static void check_closure(const struct oracle *oracle, const struct lode_search 
 	/* Whatever else was examined has the right verdict, too. */
 	for (size_t i = 0; i < history->count; i++) {
 		const struct lode_experiment *experiment = &history->experiments[i];
-		struct asked asked = {experiment->hypothesis, experiment->focus,
-				      oracle_truth(oracle, experiment->hypothesis, experiment->focus)};
+		struct asked asked = { experiment->hypothesis, experiment->focus,
+				       oracle_truth(oracle, experiment->hypothesis, experiment->focus) };
 
 		if (exactly)
 			assert_true(was_asked(oracle, experiment->hypothesis, &experiment->focus));
 		assert_int_equal(experiment->state, expected_state(&asked));
 		assert_true((experiment->parent == LODE_NONE) == (i < 3));
 		if (experiment->state == LODE_EXPERIMENT_TRUE && experiment->hypothesis != LODE_SMALL_IO)
-			assert_true(experiment->value > experiment->threshold &&
-				    experiment->confidence > 0.9);
+			assert_true(experiment->value > experiment->threshold && experiment->confidence > 0.9);
 	}
 }
 
@@ -372,7 +369,7 @@ static void check_closure(const struct oracle *oracle, const struct lode_search 
 static void check_starters(const struct oracle *oracle, const struct lode_search *search)
 {
 	for (int h = 0; h < LODE_SMALL_IO; h++) {
-		struct lode_focus focus = {LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+		struct lode_focus focus = { LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
 		double all = 0, some;
 
 		if (oracle_truth(oracle, (enum lode_hypothesis)h, focus) <= 0)
@@ -399,10 +396,10 @@ static void check_starters(const struct oracle *oracle, const struct lode_search
 struct paper_graph {
 	double weight[FUNCTIONS], all;
 	int called[FUNCTIONS][FUNCTIONS];
-	int depth[FUNCTIONS];	/* calls from where samples begin; -1: not seen */
-	int group[FUNCTIONS];	/* of those above the threshold; -1: none */
+	int depth[FUNCTIONS];   /* calls from where samples begin; -1: not seen */
+	int group[FUNCTIONS];   /* of those above the threshold; -1: none */
 	int starter[FUNCTIONS]; /* of its group */
-	int is_unclear;		/* a share is the threshold, but for rounding */
+	int is_unclear;         /* a share is the threshold, but for rounding */
 };
 
 /* All samples of a host or process count, of whatever kind; a function once a sample. */
@@ -412,7 +409,7 @@ static void count_samples(const struct oracle *oracle, struct lode_focus place, 
 	place.object = 0;
 	for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
 		const struct simulated_stack *stack = &oracle->simulation->stacks[s];
-		int seen[FUNCTIONS] = {0};
+		int seen[FUNCTIONS] = { 0 };
 
 		if (!oracle_thread_matches(oracle, stack->thread, place))
 			continue;
@@ -461,7 +458,7 @@ static int is_deeper(const struct paper_graph *graph, int a, int b)
 
 static struct paper_graph draw_paper_graph(const struct oracle *oracle, struct lode_focus place)
 {
-	struct paper_graph graph = {.all = 0};
+	struct paper_graph graph = { .all = 0 };
 
 	for (int f = 0; f < FUNCTIONS; f++)
 		graph.depth[f] = -1;
@@ -471,8 +468,7 @@ static struct paper_graph draw_paper_graph(const struct oracle *oracle, struct l
 		int best = graph.group[f] >= 0;
 
 		for (int other = 0; best && other < FUNCTIONS; other++)
-			best = other == f || graph.group[other] != graph.group[f] ||
-			       is_deeper(&graph, f, other);
+			best = other == f || graph.group[other] != graph.group[f] || is_deeper(&graph, f, other);
 		graph.starter[f] = best;
 	}
 	return graph;
@@ -514,8 +510,7 @@ static int check_a_paper_starter(const struct oracle *oracle, const struct lode_
 	int triggered = 0;
 
 	for (size_t i = 0; i < history->count; i++)
-		triggered |= is_trigger(&history->experiments[i]) &&
-			     is_beside(&history->experiments[i], starter) &&
+		triggered |= is_trigger(&history->experiments[i]) && is_beside(&history->experiments[i], starter) &&
 			     (was_there(history, starter) ||
 			      (i != id && history->experiments[i].found <= starter->created));
 	assert_true(triggered);
@@ -556,7 +551,7 @@ static int check_paper_starters(const struct oracle *oracle, const struct lode_s
 /* Returns how many deep starters of the paper were checked. */
 static int search_random(enum lode_strategy strategy, int by_the_paper, uint64_t seed, int rounds)
 {
-	struct oracle oracle = {.asked = calloc(MOST_SETS, sizeof(*oracle.asked))};
+	struct oracle oracle = { .asked = calloc(MOST_SETS, sizeof(*oracle.asked)) };
 	int starters = 0;
 
 	for (int round = 0; round < rounds; round++) {

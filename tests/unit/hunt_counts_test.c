@@ -27,21 +27,21 @@ static struct lode_program *new_program(void)
 }
 
 /* Counts a sample whose functions are the letters of `stack`, root first. */
-static void add_letters(struct lode_counts *counts, struct lode_program *program, const char *stack,
-			uint32_t host, uint32_t process)
+static void add_letters(struct lode_counts *counts, struct lode_program *program, const char *stack, uint32_t host,
+			uint32_t process)
 {
 	uint32_t functions[64];
 	size_t depth = strlen(stack);
-	struct lode_meter_sample sample = {.host = host,
-					   .process = process,
-					   .thread = process,
-					   .weight = 1,
-					   .counts = LODE_CPU_BOUND,
-					   .functions = functions,
-					   .depth = depth};
+	struct lode_meter_sample sample = { .host = host,
+					    .process = process,
+					    .thread = process,
+					    .weight = 1,
+					    .counts = LODE_CPU_BOUND,
+					    .functions = functions,
+					    .depth = depth };
 
 	for (size_t i = 0; i < depth; i++)
-		functions[i] = lode_program_named(program, (char[]){stack[i], '\0'});
+		functions[i] = lode_program_named(program, (char[]){ stack[i], '\0' });
 	assert_int_equal(lode_counts_add(counts, &sample), 0);
 }
 
@@ -54,8 +54,8 @@ static uint64_t count_of(const struct lode_count_graph *graph, struct lode_progr
 
 static uint64_t edge_of(const struct lode_count_graph *graph, struct lode_program *program, const char *call)
 {
-	uint32_t caller = lode_program_named(program, (char[]){call[0], '\0'});
-	uint32_t callee = lode_program_named(program, (char[]){call[1], '\0'});
+	uint32_t caller = lode_program_named(program, (char[]){ call[0], '\0' });
+	uint32_t callee = lode_program_named(program, (char[]){ call[1], '\0' });
 
 	for (size_t i = 0; i < graph->edge_count; i++)
 		if (graph->nodes[graph->edges[i].caller].function == caller &&
@@ -66,13 +66,13 @@ static uint64_t edge_of(const struct lode_count_graph *graph, struct lode_progra
 
 static struct lode_focus whole(void)
 {
-	return (struct lode_focus){LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+	return (struct lode_focus){ LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
 }
 
 static void the_graph_of_figure_3_is_that_of_the_paper(void **state)
 {
 	struct lode_program *program = new_program();
-	struct lode_counts counts = {0};
+	struct lode_counts counts = { 0 };
 	struct lode_focus focus = whole();
 	const struct lode_count_graph *graph;
 
@@ -109,7 +109,7 @@ static void the_graph_of_figure_3_is_that_of_the_paper(void **state)
 static void counts_are_kept_for_hosts_and_processes_as_in_figure_4(void **state)
 {
 	struct lode_program *program = new_program();
-	struct lode_counts counts = {0};
+	struct lode_counts counts = { 0 };
 	struct lode_focus focus = whole();
 
 	(void)state;
@@ -149,13 +149,13 @@ static void draw(struct drawn_sample *samples, uint64_t *seed)
 		it->look = look;
 		for (int f = 0; f < 4; f++)
 			it->functions[f] = (uint32_t)random_below(seed, 5);
-		it->sample = (struct lode_meter_sample){.process = (uint32_t)random_below(seed, 2),
-							.weight = random_below(seed, 1000),
-							.counts = LODE_CPU_BOUND,
-							.functions = it->functions,
-							.depth = random_below(seed, 5),
-							.drawn = (int)random_below(seed, 2),
-							.cut = (int)random_below(seed, 2)};
+		it->sample = (struct lode_meter_sample){ .process = (uint32_t)random_below(seed, 2),
+							 .weight = random_below(seed, 1000),
+							 .counts = LODE_CPU_BOUND,
+							 .functions = it->functions,
+							 .depth = random_below(seed, 5),
+							 .drawn = (int)random_below(seed, 2),
+							 .cut = (int)random_below(seed, 2) };
 		it->module = it->sample.depth ? 100 + it->functions[it->sample.depth - 1] / 3 : LODE_NONE;
 	}
 }
@@ -168,7 +168,7 @@ struct sums {
 /* Of the samples of a process that hold a function; LODE_NONE: of all; from 100 on: that end in a module. */
 static struct sums sum_up(const struct drawn_sample *samples, uint32_t process, uint32_t function)
 {
-	struct sums sums = {0};
+	struct sums sums = { 0 };
 	uint64_t last = 0;
 
 	for (int i = 0; i < DRAWN; i++)
@@ -184,8 +184,8 @@ static struct sums sum_up(const struct drawn_sample *samples, uint32_t process, 
 		if (!held || sample->process != process)
 			continue;
 		sums.weight += (double)sample->weight;
-		sums.recent += (double)sample->weight *
-			       pow(0.5, (double)(last - samples[i].look) / LODE_COUNT_HALVES);
+		sums.recent +=
+			(double)sample->weight * pow(0.5, (double)(last - samples[i].look) / LODE_COUNT_HALVES);
 		sums.cut += sample->cut ? (double)sample->weight : 0;
 		sums.drawn += sample->drawn != 0;
 	}
@@ -213,7 +213,7 @@ static void samples_are_counted_as_cut_as_drawn_lately_and_by_module(void **stat
 
 	(void)state;
 	for (int round = 0; round < 300; round++) {
-		struct lode_counts counts = {0};
+		struct lode_counts counts = { 0 };
 		struct drawn_sample samples[DRAWN];
 		struct lode_focus focus = whole();
 
@@ -227,11 +227,10 @@ static void samples_are_counted_as_cut_as_drawn_lately_and_by_module(void **stat
 						 0);
 		}
 		for (focus.process = 0; focus.process < 2; focus.process++) {
-			const struct lode_count_graph *graph =
-				lode_counts_graph(&counts, LODE_CPU_BOUND, &focus);
+			const struct lode_count_graph *graph = lode_counts_graph(&counts, LODE_CPU_BOUND, &focus);
 			const struct lode_count_graph *modules =
 				lode_counts_modules(&counts, LODE_CPU_BOUND, &focus);
-			struct sums all = sum_up(samples, focus.process, LODE_NONE), in_modules = {0};
+			struct sums all = sum_up(samples, focus.process, LODE_NONE), in_modules = { 0 };
 
 			assert_true(!graph || ((double)graph->weight == all.weight &&
 					       (double)graph->cut == all.cut && graph->drawn == all.drawn));
@@ -255,7 +254,7 @@ static void samples_are_counted_as_cut_as_drawn_lately_and_by_module(void **stat
 static void a_function_counts_once_a_sample_even_in_recursion(void **state)
 {
 	struct lode_program *program = new_program();
-	struct lode_counts counts = {0};
+	struct lode_counts counts = { 0 };
 	struct lode_focus focus = whole();
 	const struct lode_count_graph *graph;
 
@@ -303,8 +302,7 @@ static void draw_samples(struct random_samples *samples, uint64_t *seed)
 		samples->weight[s] = random_below(seed, 5);
 		samples->total += samples->weight[s];
 		for (size_t i = 0; i < samples->depth[s]; i++)
-			samples->functions[s][i] =
-				(uint32_t)random_below(seed, 2 + random_below(seed, MOST - 1));
+			samples->functions[s][i] = (uint32_t)random_below(seed, 2 + random_below(seed, MOST - 1));
 	}
 	for (int f = 0; f < MOST; f++)
 		samples->allowed[f] = random_below(seed, 5) > 0;
@@ -344,10 +342,9 @@ static void join_those_above(struct random_samples *samples, double threshold)
 {
 	for (int a = 0; a < MOST; a++)
 		for (int b = 0; b < MOST; b++)
-			samples->joined[a][b] =
-				(a == b || samples->calls[a][b] || samples->calls[b][a]) &&
-				(double)samples->counted[a] > threshold * (double)samples->total &&
-				(double)samples->counted[b] > threshold * (double)samples->total;
+			samples->joined[a][b] = (a == b || samples->calls[a][b] || samples->calls[b][a]) &&
+						(double)samples->counted[a] > threshold * (double)samples->total &&
+						(double)samples->counted[b] > threshold * (double)samples->total;
 	for (int k = 0; k < MOST; k++)
 		for (int a = 0; a < MOST; a++)
 			for (int b = 0; b < MOST; b++)
@@ -382,7 +379,7 @@ static void deep_starters_are_the_deepest_of_each_subgraph_above_the_threshold(v
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct lode_program *program = new_program();
-		struct lode_counts counts = {0};
+		struct lode_counts counts = { 0 };
 		double threshold = (double)random_below(&seed, 10) / 10;
 		const struct lode_count_graph *graph;
 		uint32_t *starters = NULL;
@@ -397,16 +394,16 @@ static void deep_starters_are_the_deepest_of_each_subgraph_above_the_threshold(v
 			assert_int_equal(lode_program_named(program, name), f);
 		}
 		for (size_t s = 0; s < samples.count; s++) {
-			struct lode_meter_sample sample = {.weight = samples.weight[s],
-							   .functions = samples.functions[s],
-							   .depth = samples.depth[s]};
+			struct lode_meter_sample sample = { .weight = samples.weight[s],
+							    .functions = samples.functions[s],
+							    .depth = samples.depth[s] };
 
 			assert_int_equal(lode_counts_add(&counts, &sample), 0);
 		}
 		graph = lode_counts_graph(&counts, LODE_CPU_BOUND, &focus);
 		if (graph)
-			assert_int_equal(lode_deep_starters(graph, program, threshold, 0, is_allowed,
-							    &samples, &starters, &count),
+			assert_int_equal(lode_deep_starters(graph, program, threshold, 0, is_allowed, &samples,
+							    &starters, &count),
 					 0);
 		for (int f = 0; f < MOST; f++) {
 			int found = 0;
@@ -457,7 +454,7 @@ static void the_way_to_a_deep_starter_is_a_shortest_one_from_what_is_known(void 
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct lode_program *program = new_program();
-		struct lode_counts counts = {0};
+		struct lode_counts counts = { 0 };
 		const struct lode_count_graph *graph;
 		int known[MOST];
 		char name[16];
@@ -470,9 +467,9 @@ static void the_way_to_a_deep_starter_is_a_shortest_one_from_what_is_known(void 
 			lode_program_named(program, name);
 		}
 		for (size_t s = 0; s < samples.count; s++) {
-			struct lode_meter_sample sample = {.weight = samples.weight[s],
-							   .functions = samples.functions[s],
-							   .depth = samples.depth[s]};
+			struct lode_meter_sample sample = { .weight = samples.weight[s],
+							    .functions = samples.functions[s],
+							    .depth = samples.depth[s] };
 
 			assert_int_equal(lode_counts_add(&counts, &sample), 0);
 		}
@@ -481,8 +478,7 @@ static void the_way_to_a_deep_starter_is_a_shortest_one_from_what_is_known(void 
 			uint32_t *path;
 			size_t count;
 
-			assert_int_equal(lode_deep_path(graph, program, f, is_in_array, known, &path, &count),
-					 0);
+			assert_int_equal(lode_deep_path(graph, program, f, is_in_array, known, &path, &count), 0);
 			assert_int_equal((int)count - 1, least_way(&samples, known, f));
 			for (size_t i = 0; i + 1 < count; i++) {
 				assert_true(samples.calls[path[i]][path[i + 1]]);
@@ -513,14 +509,14 @@ static void students_distribution_has_the_values_of_the_tables(void **state)
 
 static struct lode_test_options quick_test(void)
 {
-	return (struct lode_test_options){.interval = 100, .minimum = 500, .maximum = 5000, .error = 0.05};
+	return (struct lode_test_options){ .interval = 100, .minimum = 500, .maximum = 5000, .error = 0.05 };
 }
 
 static void what_does_not_vary_concludes_after_the_minimum(void **state)
 {
 	struct lode_test_options options = quick_test();
-	struct lode_observation observation = {0};
-	struct lode_reading reading = {0};
+	struct lode_observation observation = { 0 };
+	struct lode_reading reading = { 0 };
 	struct lode_verdict verdict;
 
 	(void)state;
@@ -545,9 +541,9 @@ static void conclusions_are_seldom_wrong_and_those_near_the_threshold_take_longe
 	(void)state;
 	for (int round = 0; round < 4000; round++) {
 		double mean = round % 2 ? 0.28 : 0.6;
-		struct lode_observation observation = {0};
-		struct lode_reading reading = {0};
-		struct lode_verdict verdict = {0};
+		struct lode_observation observation = { 0 };
+		struct lode_reading reading = { 0 };
+		struct lode_verdict verdict = { 0 };
 		uint64_t t = 0;
 
 		while (!verdict.concluded) {
@@ -570,9 +566,9 @@ static void conclusions_are_seldom_wrong_and_those_near_the_threshold_take_longe
 static void after_the_longest_time_the_mean_decides_and_says_how_unsure_it_is(void **state)
 {
 	struct lode_test_options options = quick_test();
-	struct lode_observation observation = {0};
-	struct lode_reading reading = {0};
-	struct lode_verdict verdict = {0};
+	struct lode_observation observation = { 0 };
+	struct lode_reading reading = { 0 };
+	struct lode_verdict verdict = { 0 };
 	uint64_t t = 0;
 
 	(void)state;
@@ -591,8 +587,8 @@ static void after_the_longest_time_the_mean_decides_and_says_how_unsure_it_is(vo
 /* Sub-intervals without a single sample are all alike, which makes nothing sure. */
 static void what_is_counted_in_samples_is_no_surer_than_chance_allows(void **state)
 {
-	struct lode_reading reading = {0};
-	struct lode_observation exact = {0}, coarse = {.grain = 80e6}, fine = {.grain = 1e6};
+	struct lode_reading reading = { 0 };
+	struct lode_observation exact = { 0 }, coarse = { .grain = 80e6 }, fine = { .grain = 1e6 };
 	double unsure, sure;
 
 	(void)state;
@@ -613,8 +609,8 @@ static void what_is_counted_in_samples_is_no_surer_than_chance_allows(void **sta
 static void small_operations_are_true_below_their_threshold(void **state)
 {
 	struct lode_test_options options = quick_test();
-	struct lode_observation observation = {0};
-	struct lode_reading reading = {0};
+	struct lode_observation observation = { 0 };
+	struct lode_reading reading = { 0 };
 	struct lode_verdict verdict;
 
 	(void)state;
@@ -632,8 +628,8 @@ static void small_operations_are_true_below_their_threshold(void **state)
 static void no_operations_at_all_are_no_small_ones(void **state)
 {
 	struct lode_test_options options = quick_test();
-	struct lode_observation observation = {0};
-	struct lode_reading reading = {.wall = 5000};
+	struct lode_observation observation = { 0 };
+	struct lode_reading reading = { .wall = 5000 };
 	struct lode_verdict verdict;
 
 	(void)state;
@@ -644,15 +640,15 @@ static void no_operations_at_all_are_no_small_ones(void **state)
 
 static void the_held_test_wants_its_side_of_the_threshold_for_some_time(void **state)
 {
-	struct lode_test_options options = {.interval = 100,
-					    .minimum = 1000,
-					    .maximum = 30000,
-					    .held = 1,
-					    .hysteresis = 0.05,
-					    .hold = 6000};
-	struct lode_observation observation = {0};
-	struct lode_reading reading = {0};
-	struct lode_verdict verdict = {0};
+	struct lode_test_options options = { .interval = 100,
+					     .minimum = 1000,
+					     .maximum = 30000,
+					     .held = 1,
+					     .hysteresis = 0.05,
+					     .hold = 6000 };
+	struct lode_observation observation = { 0 };
+	struct lode_reading reading = { 0 };
+	struct lode_verdict verdict = { 0 };
 	uint64_t t = 0;
 
 	(void)state;
@@ -667,7 +663,7 @@ static void the_held_test_wants_its_side_of_the_threshold_for_some_time(void **s
 	assert_in_range(t, 7500, 8200);
 	memset(&observation, 0, sizeof(observation));
 	memset(&reading, 0, sizeof(reading));
-	verdict = (struct lode_verdict){0};
+	verdict = (struct lode_verdict){ 0 };
 	for (t = 0; !verdict.concluded;) {
 		t += 100;
 		reading.wall += 100;
@@ -686,9 +682,9 @@ static void memory_that_runs_out_while_counting_is_an_error_and_leaves_nothing(v
 	(void)state;
 	for (uint64_t nth = 1; nth < 60; nth++) {
 		struct lode_program *program = new_program();
-		struct lode_counts counts = {0};
-		uint32_t functions[] = {lode_program_named(program, "A"), lode_program_named(program, "B")};
-		struct lode_meter_sample sample = {.weight = 1, .functions = functions, .depth = 2};
+		struct lode_counts counts = { 0 };
+		uint32_t functions[] = { lode_program_named(program, "A"), lode_program_named(program, "B") };
+		struct lode_meter_sample sample = { .weight = 1, .functions = functions, .depth = 2 };
 		struct lode_focus focus = whole();
 		int always = 1, code;
 
@@ -698,8 +694,8 @@ static void memory_that_runs_out_while_counting_is_an_error_and_leaves_nothing(v
 			uint32_t *starters = NULL;
 			size_t count;
 
-			code = lode_deep_starters(lode_counts_graph(&counts, LODE_CPU_BOUND, &focus), program,
-						  0.5, 1, is_in_array, (int[]){1, 1}, &starters, &count);
+			code = lode_deep_starters(lode_counts_graph(&counts, LODE_CPU_BOUND, &focus), program, 0.5,
+						  1, is_in_array, (int[]){ 1, 1 }, &starters, &count);
 			lode_free(starters);
 			if (!code)
 				always = 0;

@@ -40,7 +40,7 @@ static void make_waiter(struct simulation *simulation, uint32_t host, uint32_t p
 static int search_to_the_end(struct lode_search **search, struct lode_meter *meter,
 			     const struct lode_search_options *options)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	int code = lode_search_create(search, meter, options, NULL, NULL, &error);
 
 	while (!code)
@@ -66,9 +66,8 @@ static const struct lode_experiment *on(const struct lode_search *search, enum l
 
 static void assert_same(const struct lode_search *a, const struct lode_search *b)
 {
-	static const char *const functions[] = {NULL,		"app!main", "app!step",
-						"app!multiply", "lib!row",  "app!check",
-						"app!barrier",	"app!load", "app!read"};
+	static const char *const functions[] = { NULL,        "app!main",    "app!step", "app!multiply", "lib!row",
+						 "app!check", "app!barrier", "app!load", "app!read" };
 
 	assert_int_equal(lode_search_history(a)->count, lode_search_history(b)->count);
 	for (int h = 0; h < LODE_HYPOTHESES; h++)
@@ -91,7 +90,7 @@ static void two_hosts_joined_are_like_one_program_on_both(void **state)
 {
 	for (int strategy = 0; strategy < 2; strategy++) {
 		static struct simulation one, two, both;
-		struct lode_meter *members[] = {&one.meter, &two.meter}, *joined;
+		struct lode_meter *members[] = { &one.meter, &two.meter }, *joined;
 		struct lode_search *apart, *together;
 		struct lode_search_options options;
 		struct lode_error error;
@@ -121,7 +120,7 @@ static void two_hosts_joined_are_like_one_program_on_both(void **state)
 static void a_joined_hunt_goes_on_while_one_host_does(void **state)
 {
 	static struct simulation one, two;
-	struct lode_meter *members[] = {&one.meter, &two.meter}, *joined;
+	struct lode_meter *members[] = { &one.meter, &two.meter }, *joined;
 	struct lode_search_options options;
 	struct lode_search *search;
 	struct lode_error error;
@@ -155,8 +154,7 @@ static void *serve(void *context)
 	struct served *served = context;
 	struct lode_error error;
 
-	served->code =
-		lode_agent_serve(&served->simulation.meter, "far", served->socket, served->socket, &error);
+	served->code = lode_agent_serve(&served->simulation.meter, "far", served->socket, served->socket, &error);
 	close(served->socket);
 	return NULL;
 }
@@ -274,7 +272,7 @@ static int greeted_with(const char *text, struct lode_error *error)
 
 static void greetings_that_are_wrong_are_told(void **state)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 
 	(void)state;
 	assert_int_equal(greeted_with("", &error), LODE_SYSTEM);

@@ -47,8 +47,7 @@ static void assert_name(const volatile void *place, const char *before, const ch
 	char text[512], expected[512];
 
 	lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)place, no_thread, NULL, text, sizeof(text));
-	snprintf(expected, sizeof(expected), "%s0x%llx%s", before, (unsigned long long)(uintptr_t)place,
-		 behind);
+	snprintf(expected, sizeof(expected), "%s0x%llx%s", before, (unsigned long long)(uintptr_t)place, behind);
 	assert_string_equal(text, expected);
 }
 
@@ -102,7 +101,7 @@ static void a_stack_is_told_by_its_thread(void **state)
 {
 	size_t size = 65536;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct stack stack = {(uint64_t)(uintptr_t)memory + 100, 4711};
+	struct stack stack = { (uint64_t)(uintptr_t)memory + 100, 4711 };
 	char text[64], expected[64];
 
 	(void)state;
@@ -127,8 +126,8 @@ static void where_nothing_is_known_the_address_is_the_name(void **state)
 
 static void an_address_is_found_by_its_lowest_bits(void **state)
 {
-	const volatile void *const places[] = {&lock_with_a_value, lock_without_a_value + 99999,
-					       __builtin_frame_address(0)};
+	const volatile void *const places[] = { &lock_with_a_value, lock_without_a_value + 99999,
+						__builtin_frame_address(0) };
 	const uint64_t mask = (1ull << 35) - 1;
 
 	(void)state;
@@ -165,8 +164,8 @@ static void without_memory_there_is_always_a_name(void **state)
 	snprintf(plain, sizeof(plain), "0x%llx", (unsigned long long)(uintptr_t)&lock_with_a_value);
 	for (uint64_t nth = 1; nth < 40; nth++) {
 		lode_memory_fail_at(nth, 0);
-		lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)&lock_with_a_value, no_thread, NULL,
-			       text, sizeof(text));
+		lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)&lock_with_a_value, no_thread, NULL, text,
+			       sizeof(text));
 		lode_memory_fail_at(0, 0);
 		assert_non_null(strstr(text, plain));
 	}

@@ -19,7 +19,7 @@
 enum part { APP, ONE, TWO, PARTS };
 
 static char paths[PARTS][PATH_MAX];
-static const char *const modules[PARTS] = {"app", "libone.so", "libtwo.so"};
+static const char *const modules[PARTS] = { "app", "libone.so", "libtwo.so" };
 
 static int set_up(void **state)
 {
@@ -39,7 +39,7 @@ static int tear_down(void **state)
 
 static uint32_t add(struct lode_program *program, enum part part)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	char name[64];
 	uint32_t binary;
 
@@ -142,7 +142,7 @@ static void the_same_file_is_the_same_binary(void **state)
 static void functions_are_found_by_their_offset(void **state)
 {
 	struct lode_program *program = *state;
-	uint32_t binaries[PARTS] = {add(program, APP), add(program, ONE), add(program, TWO)};
+	uint32_t binaries[PARTS] = { add(program, APP), add(program, ONE), add(program, TWO) };
 
 	for (enum part part = APP; part < PARTS; part++) {
 		const struct lode_code *code = lode_program_code(program, binaries[part]);
@@ -221,7 +221,7 @@ static void calls_are_kept_in_the_order_they_became_known(void **state)
 {
 	struct lode_program *program = *state;
 	uint32_t expected[MANY][MANY];
-	size_t counts[MANY] = {0}, count;
+	size_t counts[MANY] = { 0 }, count;
 	uint64_t seed = 7;
 
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -231,8 +231,7 @@ static void calls_are_kept_in_the_order_they_became_known(void **state)
 		assert_int_equal(lode_program_named(program, name), i);
 	}
 	for (int round = 0; round < 5000; round++) {
-		uint32_t caller = (uint32_t)random_below(&seed, MANY),
-			 callee = (uint32_t)random_below(&seed, MANY);
+		uint32_t caller = (uint32_t)random_below(&seed, MANY), callee = (uint32_t)random_below(&seed, MANY);
 		int known = 0;
 
 		for (size_t i = 0; i < counts[caller]; i++)
@@ -273,11 +272,10 @@ static void what_a_binary_exports_is_told_from_what_it_imports(void **state)
 static void a_file_that_cannot_be_read_is_an_error_and_no_binary(void **state)
 {
 	struct lode_program *program = *state;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	uint32_t binary = 7;
 
-	assert_int_equal(lode_program_add_binary(program, "/no/such/file", "x", &binary, &error),
-			 LODE_SYSTEM);
+	assert_int_equal(lode_program_add_binary(program, "/no/such/file", "x", &binary, &error), LODE_SYSTEM);
 	assert_non_null(strstr(error.text, "/no/such/file"));
 	assert_int_equal(binary, LODE_NONE);
 	assert_int_equal(lode_program_add_binary(program, "/proc/self/status", "x", &binary, &error),
@@ -289,7 +287,7 @@ static void a_file_that_cannot_be_read_is_an_error_and_no_binary(void **state)
 /* The whole of it, with allocation `nth` failing. */
 static int use_program(uint64_t nth)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_program *program = NULL;
 	uint32_t binary, function = 0;
 	int code;

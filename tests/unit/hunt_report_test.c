@@ -65,7 +65,7 @@ static void locked(struct simulation *simulation)
 static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulation))
 {
 	struct lode_search_options options;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	int code;
 
 	memset(hunted, 0, sizeof(*hunted));
@@ -76,8 +76,7 @@ static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulati
 		fill(&hunted->simulation);
 	lode_search_options_default(&options);
 	assert_int_equal(lode_hunt_archive_create(&hunted->keep, &hunted->simulation.meter, &error), 0);
-	code = lode_search_create(&hunted->search, &hunted->simulation.meter, &options, note_line, hunted,
-				  &error);
+	code = lode_search_create(&hunted->search, &hunted->simulation.meter, &options, note_line, hunted, &error);
 	hunted->report.search = hunted->search;
 	if (!code)
 		lode_search_on_sample(hunted->search, lode_hunt_archive_sample, hunted->keep);
@@ -97,7 +96,7 @@ static void release(struct hunted *hunted)
 
 static yajl_val get(yajl_val value, const char *key, const char *below)
 {
-	const char *path[] = {key, below, NULL};
+	const char *path[] = { key, below, NULL };
 
 	return yajl_tree_get(value, path, yajl_t_any);
 }
@@ -107,9 +106,9 @@ static yajl_val get(yajl_val value, const char *key, const char *below)
 /* Whether `text` is a line about a function in a state, with all fields of the contract. */
 static int is_line_about(const char *text, const char *function, const char *state)
 {
-	static const char *const fields[] = {"t_ns",   "experiment", "parent", "hypothesis", "focus",
-					     "origin", "state",	     "value",  "threshold"};
-	static const char *const axes[] = {"code", "process", "thread", "host"};
+	static const char *const fields[] = { "t_ns",   "experiment", "parent", "hypothesis", "focus",
+					      "origin", "state",      "value",  "threshold" };
+	static const char *const axes[] = { "code", "process", "thread", "host" };
 	yajl_val value = yajl_tree_parse(text, NULL, 0);
 	const char *code, *now;
 	int is_it;
@@ -156,7 +155,8 @@ static void check_history(const struct hunted *hunted, yajl_val value)
 		assert_int_equal(YAJL_GET_INTEGER(get(item, "experiment", NULL)), i);
 		assert_string_equal(YAJL_GET_STRING(get(item, "state", NULL)),
 				    lode_experiment_state_name(history->experiments[i].state));
-		for (uint32_t link = history->experiments[i].links; link != LODE_NONE; link = history->links[link].next)
+		for (uint32_t link = history->experiments[i].links; link != LODE_NONE;
+		     link = history->links[link].next)
 			assert_int_equal(YAJL_GET_INTEGER(YAJL_GET_ARRAY(parents)->values[edges++]),
 					 history->links[link].parent);
 		assert_int_equal(YAJL_GET_ARRAY(parents)->len, edges);
@@ -165,7 +165,7 @@ static void check_history(const struct hunted *hunted, yajl_val value)
 
 static void the_last_line_sums_up(void **state)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 	struct hunted hunted;
 	yajl_val value;
 
@@ -192,7 +192,7 @@ static void the_last_line_sums_up(void **state)
 static char *text_of(const struct hunted *hunted,
 		     void (*write)(const struct lode_hunt_report *report, struct lode_buffer *buffer))
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 
 	write(&hunted->report, &buffer);
 	lode_buffer_byte(&buffer, '\0');
@@ -209,16 +209,15 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	hunt(&hunted, busy);
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "  1. app!hot\"quote"));
-	assert_non_null(strstr(
-		text, " uses the CPU 70.0% of the time (threshold 20.0%, confidence >99.99%), found after "));
+	assert_non_null(
+		strstr(text,
+		       " uses the CPU 70.0% of the time (threshold 20.0%, confidence >99.99%), found after "));
 	assert_non_null(strstr(text, " (deep start)"));
 	assert_non_null(strstr(text, "- app!cold 10.0% by samples"));
-	assert_non_null(strstr(text,
-			       "app!take in thread thread-1 waits for others 60.0% of the time (threshold "
-			       "20.0%, confidence >99.99%; by samples: cannot be probed), found after "));
-	assert_non_null(strstr(text,
-			       "cannot be probed: app!take at lock lock-4096 (ExcessiveSyncWaitingTime, "
-			       "in 100.0% of the samples, and 1 more of it)"));
+	assert_non_null(strstr(text, "app!take in thread thread-1 waits for others 60.0% of the time (threshold "
+				     "20.0%, confidence >99.99%; by samples: cannot be probed), found after "));
+	assert_non_null(strstr(text, "cannot be probed: app!take at lock lock-4096 (ExcessiveSyncWaitingTime, "
+				     "in 100.0% of the samples, and 1 more of it)"));
 	assert_non_null(strstr(text, "at lock lock-4096"));
 	assert_non_null(strstr(text, "+ CPUbound 80.0%\n"));
 	lode_free(text);
@@ -245,9 +244,8 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	hunt(&hunted, in_a_library);
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "  1. libz.so.1!deflate uses the CPU 60.0% of the time"));
-	assert_non_null(strstr(text,
-			       "  2. module libz.so.1 by itself uses the CPU 60.0% of the time (threshold "
-			       "20.0%, confidence >99.99%; by samples), found after "));
+	assert_non_null(strstr(text, "  2. module libz.so.1 by itself uses the CPU 60.0% of the time (threshold "
+				     "20.0%, confidence >99.99%; by samples), found after "));
 	assert_non_null(strstr(text, "+ module app 30.0% by samples"));
 	lode_free(text);
 	text = text_of(&hunted, lode_hunt_dot);
@@ -261,8 +259,8 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	assert_non_null(strstr(hunted.lines.bytes, "\"code\":\"libz.so.1\""));
 	assert_non_null(strstr(hunted.lines.bytes, "\"evidence\":\"samples\""));
 	assert_non_null(strstr(hunted.lines.bytes, "\"evidence\":\"probes\""));
-	assert_non_null(strstr(hunted.lines.bytes,
-			       "\"not_probed\":\"its probes would cost 42% of the program's time\""));
+	assert_non_null(
+		strstr(hunted.lines.bytes, "\"not_probed\":\"its probes would cost 42% of the program's time\""));
 	release(&hunted);
 }
 
@@ -319,8 +317,8 @@ static void nothing_found_is_said_so(void **state)
 
 static void the_page_has_all_experiments_and_their_words(void **state)
 {
-	const char *experiments[] = {"experiments", NULL}, *words[] = {"words", NULL}, *sentences[] = {"sentences", NULL},
-		   *bottlenecks[] = {"summary", "bottlenecks", NULL};
+	const char *experiments[] = { "experiments", NULL }, *words[] = { "words", NULL },
+		   *sentences[] = { "sentences", NULL }, *bottlenecks[] = { "summary", "bottlenecks", NULL };
 	struct hunted hunted;
 	char message[200];
 	yajl_val page;
@@ -377,8 +375,7 @@ static void samples_and_results_become_a_stream(void **state)
 		wait += (double)stream->events[LODE_WAIT].cost[i];
 	assert_true(fabs(run / (double)lode_search_lasted(hunted.search) - 0.8) < 1e-6);
 	assert_true(fabs(wait / (double)lode_search_lasted(hunted.search) - 0.6) < 1e-6);
-	assert_int_equal(stream->thread_count,
-			 1); /* both are called 0 here, for their names begin with no number */
+	assert_int_equal(stream->thread_count, 1); /* both are called 0 here, for their names begin with no number */
 	assert_true(stream->events[LODE_CALL].count >= 5);
 	assert_true(stream->attribute_count >= 3);
 	release(&hunted);
@@ -388,15 +385,16 @@ static void samples_and_results_become_a_stream(void **state)
 
 static void memory_that_runs_out_in_a_report_is_remembered(void **state)
 {
-	void (*const writers[])(const struct lode_hunt_report *report, struct lode_buffer *buffer) = {
-		lode_hunt_summary, lode_hunt_text, lode_hunt_dot, lode_hunt_page_json};
+	void (*const writers[])(const struct lode_hunt_report *report,
+				struct lode_buffer *buffer) = { lode_hunt_summary, lode_hunt_text, lode_hunt_dot,
+								lode_hunt_page_json };
 	struct hunted hunted;
 
 	(void)state;
 	hunt(&hunted, busy);
 	for (size_t w = 0; w < sizeof(writers) / sizeof(*writers); w++)
 		for (uint64_t nth = 1;; nth++) {
-			struct lode_buffer buffer = {0};
+			struct lode_buffer buffer = { 0 };
 			uint64_t asked;
 
 			lode_memory_fail_at(nth, 0);

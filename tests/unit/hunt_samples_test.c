@@ -12,14 +12,14 @@
 #include <math.h>
 #include <string.h>
 
-#define SECOND	    1000000000ull
+#define SECOND      1000000000ull
 #define MILLISECOND 1000000ull
 
 /* ---- running a search ---- */
 
 static struct lode_search *hunt_with(struct simulation *simulation, const struct lode_search_options *options)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_search *search;
 	int code = lode_search_create(&search, &simulation->meter, options, NULL, NULL, &error);
 
@@ -113,8 +113,8 @@ static void what_would_cost_too_much_gets_its_verdict_by_samples(void **state)
 		search = hunt(&simulation, (enum lode_strategy)strategy);
 		check(on(search, LODE_CPU_BOUND, &simulation, "often"), LODE_EXPERIMENT_TRUE,
 		      LODE_EVIDENCE_SAMPLES, 0.6);
-		check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE,
-		      LODE_EVIDENCE_SAMPLES, 0.3);
+		check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
+		      0.3);
 		check(on(search, LODE_CPU_BOUND, &simulation, "merge"), LODE_EXPERIMENT_FALSE,
 		      LODE_EVIDENCE_SAMPLES, 0.15);
 		check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE,
@@ -141,10 +141,8 @@ static void what_turns_out_costly_is_taken_out_and_samples_go_on(void **state)
 	check(often, LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
 	assert_string_equal(often->not_probed, "cost more than it was allowed");
 	assert_null(often->why);
-	check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES,
-	      0.3);
-	check(on(search, LODE_CPU_BOUND, &simulation, "merge"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_PROBES,
-	      0.15);
+	check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES, 0.3);
+	check(on(search, LODE_CPU_BOUND, &simulation, "merge"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_PROBES, 0.15);
 	release(search, &simulation);
 }
 
@@ -158,10 +156,8 @@ static void what_cannot_be_probed_gets_its_verdict_by_samples(void **state)
 	simulation.predicted[simulation_function(&simulation, "often")] = -1;
 	simulation.predicted[simulation_function(&simulation, "rare")] = -1;
 	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
-	check(on(search, LODE_CPU_BOUND, &simulation, "often"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
-	      0.6);
-	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES,
-	      0.1);
+	check(on(search, LODE_CPU_BOUND, &simulation, "often"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
+	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES, 0.1);
 	assert_string_equal(on(search, LODE_CPU_BOUND, &simulation, "rare")->not_probed, "cannot be probed");
 	release(search, &simulation);
 }
@@ -182,12 +178,9 @@ static void to_wait_for_room_is_no_reason_for_samples(void **state)
 	search = hunt(&simulation, LODE_STRATEGY_DEEP_START);
 	often = on(search, LODE_CPU_BOUND, &simulation, "often");
 	merge = on(search, LODE_CPU_BOUND, &simulation, "merge");
-	check(on(search, LODE_CPU_BOUND, &simulation, "main"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES,
-	      0.7);
-	check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES,
-	      0.3);
-	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_PROBES,
-	      0.1);
+	check(on(search, LODE_CPU_BOUND, &simulation, "main"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES, 0.7);
+	check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES, 0.3);
+	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_PROBES, 0.1);
 	check(often, LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
 	check(merge, LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES, 0.15);
 	assert_true(often->started == often->created && merge->started == merge->created);
@@ -217,8 +210,7 @@ static void what_samples_told_before_it_began_counts(void **state)
 	often = on(search, LODE_CPU_BOUND, &simulation, "often");
 	check(often, LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
 	assert_int_equal(often->found - often->created, 100 * MILLISECOND);
-	assert_int_equal(often->past_time,
-			 400 * MILLISECOND); /* the first look was after the first interval */
+	assert_int_equal(often->past_time, 400 * MILLISECOND); /* the first look was after the first interval */
 	late = on(search, LODE_CPU_BOUND, &simulation, "late");
 	assert_int_equal(late->state, LODE_EXPERIMENT_TRUE);
 	assert_true(late->found > 11 * SECOND && late->found < 12 * SECOND + SECOND / 2);
@@ -285,7 +277,7 @@ static int count_right(double share, uint64_t period, double lost, double *large
 
 static void chance_makes_few_verdicts_wrong(void **state)
 {
-	static const double shares[] = {0, 0.02, 0.15, 0.26, 0.5, 0.9};
+	static const double shares[] = { 0, 0.02, 0.15, 0.26, 0.5, 0.9 };
 	double error;
 
 	(void)state;
@@ -334,10 +326,8 @@ static void what_a_cut_stack_may_hide_is_not_false(void **state)
 	outer = on(search, LODE_CPU_BOUND, &simulation, "outer");
 	assert_int_equal(outer->state, LODE_EXPERIMENT_IMPOSSIBLE);
 	assert_non_null(strstr(outer->why, "samples cannot decide"));
-	check(on(search, LODE_CPU_BOUND, &simulation, "other"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
-	      0.3);
-	check(on(search, LODE_CPU_BOUND, &simulation, "deep"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
-	      0.5);
+	check(on(search, LODE_CPU_BOUND, &simulation, "other"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.3);
+	check(on(search, LODE_CPU_BOUND, &simulation, "deep"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.5);
 	/* The search goes on below it. */
 	check(on(search, LODE_CPU_BOUND, &simulation, "a"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES, 0.5);
 	release(search, &simulation);
@@ -354,8 +344,7 @@ static void cut_stacks_that_do_not_matter_do_not(void **state)
 	simulation_stack(&simulation, 0, LODE_CPU_BOUND, 0.05, "rare a b")->cut = 3;
 	simulation.predicted[simulation_function(&simulation, "rare")] = 0.5;
 	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
-	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES,
-	      0.1);
+	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES, 0.1);
 	release(search, &simulation);
 }
 
@@ -468,9 +457,9 @@ static void nothing_lies_below_a_module_but_places(void **state)
 		if (lode_program_is_module(simulation.meter.program, function))
 			assert_int_equal(experiment->hypothesis, LODE_CPU_BOUND);
 		else if (experiment->parent != LODE_NONE)
-			assert_false(lode_program_is_module(
-				simulation.meter.program,
-				history->experiments[experiment->parent].focus.function));
+			assert_false(
+				lode_program_is_module(simulation.meter.program,
+						       history->experiments[experiment->parent].focus.function));
 	}
 	release(search, &simulation);
 }
@@ -480,7 +469,7 @@ static void nothing_lies_below_a_module_but_places(void **state)
 static int try_search(uint64_t nth, uint64_t *asked)
 {
 	struct lode_search_options options;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct simulation simulation;
 	struct lode_search *search = NULL;
 	int code;

@@ -13,10 +13,10 @@ static inline void count_change(void *context, uint32_t experiment)
 	++*(size_t *)context;
 }
 
-static inline struct lode_search *hunt(struct simulation *simulation,
-				       const struct lode_search_options *options, int *end)
+static inline struct lode_search *hunt(struct simulation *simulation, const struct lode_search_options *options,
+				       int *end)
 {
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_search *search;
 	static size_t changes;
 	int code = lode_search_create(&search, &simulation->meter, options, count_change, &changes, &error);
@@ -55,8 +55,8 @@ static inline enum lode_experiment_state state_of(const struct lode_search *sear
 	return id == LODE_NONE ? LODE_EXPERIMENT_STATES : lode_search_history(search)->experiments[id].state;
 }
 
-static inline const struct lode_experiment *
-experiment_of(const struct lode_search *search, enum lode_hypothesis hypothesis, struct lode_focus focus)
+static inline const struct lode_experiment *experiment_of(const struct lode_search *search,
+							  enum lode_hypothesis hypothesis, struct lode_focus focus)
 {
 	uint32_t id = lode_history_find(lode_search_history(search), hypothesis, &focus);
 

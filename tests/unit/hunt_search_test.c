@@ -46,9 +46,9 @@ static void make_program(struct simulation *simulation, const char *root, const 
 	}
 }
 
-#define LINE(kind_, functions_, ...)                                                                         \
-	{                                                                                                    \
-		.kind = (kind_), .functions = (functions_), __VA_ARGS__                                      \
+#define LINE(kind_, functions_, ...)                                                                              \
+	{                                                                                                         \
+		.kind = (kind_), .functions = (functions_), __VA_ARGS__                                           \
 	}
 
 /* A is hot, B, C and D are not, E, which they all call, is (the paper's figure 2). */
@@ -75,7 +75,7 @@ static void make_chain(struct simulation *simulation)
 /* One experiment; what is 0 or NULL is not checked. */
 struct expected {
 	enum lode_hypothesis hypothesis;
-	const char *function;		  /* NULL: all code */
+	const char *function;             /* NULL: all code */
 	enum lode_experiment_state state; /* LODE_EXPERIMENT_STATES: it was not made */
 	uint64_t object;
 	int starter;   /* its origin is deep start */
@@ -83,161 +83,159 @@ struct expected {
 	unsigned runs; /* ANY_RUNS: more than one */
 	double value;
 	double after, before; /* seconds: when it was found */
-	int lost;	      /* it was true before */
+	int lost;             /* it was true before */
 };
 
-#define EXPECT(hypothesis_, function_, ...)                                                                  \
-	{                                                                                                    \
-		.hypothesis = (hypothesis_), .function = (function_), __VA_ARGS__                            \
+#define EXPECT(hypothesis_, function_, ...)                                                                       \
+	{                                                                                                         \
+		.hypothesis = (hypothesis_), .function = (function_), __VA_ARGS__                                 \
 	}
-#define EXPECTED	6
-#define ANY_RUNS	100
+#define EXPECTED        6
+#define ANY_RUNS        100
 #define BOTH_STRATEGIES 2
 
 struct scenario {
 	const char *name;
 	int strategy; /* or BOTH_STRATEGIES */
 	int by_the_paper;
-	const char *root;	  /* NULL: main */
+	const char *root;         /* NULL: main */
 	const struct line *lines; /* NULL: it does nothing */
-	const char *costly;	  /* the function that `predicted` is about */
+	const char *costly;       /* the function that `predicted` is about */
 	double predicted;
 	int blind; /* probes of `costly` miss it so many times */
 	double own;
 	int no_samples;
-	double ends, time; /* seconds: the program, the search (which then goes on when nothing is left) */
+	double ends, time;        /* seconds: the program, the search (which then goes on when nothing is left) */
 	enum lode_search_end end; /* 0: exhausted */
-	size_t experiments;	  /* in all */
+	size_t experiments;       /* in all */
 	struct expected expected[EXPECTED];
 };
 
 static const struct scenario scenarios[] = {
-	{.name = "the_call_graph_search_does_not_see_what_figure_2_hides",
-	 .strategy = LODE_STRATEGY_CALL_GRAPH,
-	 .root = "A",
-	 .lines = figure_2,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "A", .state = LODE_EXPERIMENT_TRUE),
-		      EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE),
-		      EXPECT(LODE_CPU_BOUND, "C", .state = LODE_EXPERIMENT_FALSE),
-		      EXPECT(LODE_CPU_BOUND, "D", .state = LODE_EXPERIMENT_FALSE),
-		      EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_STATES)}},
-	{.name = "deep_start_finds_what_figure_2_hides",
-	 .root = "A",
-	 .lines = figure_2,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .value = 0.54),
-		      EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE)}},
-	{.name = "deep_start_by_the_paper_finds_what_figure_2_hides",
-	 .by_the_paper = 1,
-	 .root = "A",
-	 .lines = figure_2,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .value = 0.54),
-		      EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE)}},
+	{ .name = "the_call_graph_search_does_not_see_what_figure_2_hides",
+	  .strategy = LODE_STRATEGY_CALL_GRAPH,
+	  .root = "A",
+	  .lines = figure_2,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "A", .state = LODE_EXPERIMENT_TRUE),
+			EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE),
+			EXPECT(LODE_CPU_BOUND, "C", .state = LODE_EXPERIMENT_FALSE),
+			EXPECT(LODE_CPU_BOUND, "D", .state = LODE_EXPERIMENT_FALSE),
+			EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_STATES) } },
+	{ .name = "deep_start_finds_what_figure_2_hides",
+	  .root = "A",
+	  .lines = figure_2,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .value = 0.54),
+			EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE) } },
+	{ .name = "deep_start_by_the_paper_finds_what_figure_2_hides",
+	  .by_the_paper = 1,
+	  .root = "A",
+	  .lines = figure_2,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "E", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .value = 0.54),
+			EXPECT(LODE_CPU_BOUND, "B", .state = LODE_EXPERIMENT_FALSE) } },
 	/* Neither probes nor samples measure `b`. */
-	{.name = "a_function_that_cannot_be_measured_is_passed_through",
-	 .strategy = LODE_STRATEGY_CALL_GRAPH,
-	 .lines = chain,
-	 .costly = "b",
-	 .predicted = -1,
-	 .no_samples = 1,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "b", .state = LODE_EXPERIMENT_IMPOSSIBLE),
-		      EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE),
-		      EXPECT(LODE_CPU_BOUND, "other", .state = LODE_EXPERIMENT_FALSE)}},
+	{ .name = "a_function_that_cannot_be_measured_is_passed_through",
+	  .strategy = LODE_STRATEGY_CALL_GRAPH,
+	  .lines = chain,
+	  .costly = "b",
+	  .predicted = -1,
+	  .no_samples = 1,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "b", .state = LODE_EXPERIMENT_IMPOSSIBLE),
+			EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE),
+			EXPECT(LODE_CPU_BOUND, "other", .state = LODE_EXPERIMENT_FALSE) } },
 	/* Samples know nothing of the size of operations. */
-	{.name = "what_costs_more_than_the_limit_is_deferred_where_samples_cannot_decide",
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "a b c d e f hot", .share = 0.70),
-					     LINE(LODE_CPU_BOUND, "a b other", .share = 0.10),
-					     LINE(LODE_IO_BLOCKING, "log write", .share = 0.3,
-						  .operations = 100000, .bytes = 16)},
-	 .costly = "write",
-	 .predicted = 0.4,
-	 .expected = {EXPECT(LODE_SMALL_IO, "write", .state = LODE_EXPERIMENT_DEFERRED),
-		      EXPECT(LODE_SMALL_IO, "log", .state = LODE_EXPERIMENT_TRUE)}},
-	{.name = "what_fits_the_limit_only_alone_has_its_turn_though_the_meter_takes_some",
-	 .lines = chain,
-	 .costly = "hot",
-	 .predicted = 0.08,
-	 .own = 0.03,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE)}},
+	{ .name = "what_costs_more_than_the_limit_is_deferred_where_samples_cannot_decide",
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "a b c d e f hot", .share = 0.70),
+					       LINE(LODE_CPU_BOUND, "a b other", .share = 0.10),
+					       LINE(LODE_IO_BLOCKING, "log write", .share = 0.3,
+						    .operations = 100000, .bytes = 16) },
+	  .costly = "write",
+	  .predicted = 0.4,
+	  .expected = { EXPECT(LODE_SMALL_IO, "write", .state = LODE_EXPERIMENT_DEFERRED),
+			EXPECT(LODE_SMALL_IO, "log", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "what_fits_the_limit_only_alone_has_its_turn_though_the_meter_takes_some",
+	  .lines = chain,
+	  .costly = "hot",
+	  .predicted = 0.08,
+	  .own = 0.03,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE) } },
 	/* Probes of a function that is in progress may miss it; samples do not. */
-	{.name = "what_samples_show_and_probes_missed_once_runs_again",
-	 .lines = chain,
-	 .costly = "f",
-	 .blind = 1,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "f", .state = LODE_EXPERIMENT_TRUE, .sampled = -1, .runs = 2),
-		      EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE)}},
-	{.name = "what_samples_show_and_probes_never_see_is_decided_by_samples",
-	 .lines = chain,
-	 .costly = "f",
-	 .blind = 5,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "f", .state = LODE_EXPERIMENT_TRUE, .sampled = 1, .runs = 5),
-		      EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE)}},
+	{ .name = "what_samples_show_and_probes_missed_once_runs_again",
+	  .lines = chain,
+	  .costly = "f",
+	  .blind = 1,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "f", .state = LODE_EXPERIMENT_TRUE, .sampled = -1, .runs = 2),
+			EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "what_samples_show_and_probes_never_see_is_decided_by_samples",
+	  .lines = chain,
+	  .costly = "f",
+	  .blind = 5,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "f", .state = LODE_EXPERIMENT_TRUE, .sampled = 1, .runs = 5),
+			EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE) } },
 	/* What is done later is in few of all samples, but in all of the latest; no false experiment was
 	 * there before. */
-	{.name = "a_new_phase_has_its_deep_starters_soon",
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "load parse", .share = 0.9, .until = 31),
-					     LINE(LODE_CPU_BOUND, "a b c d late", .share = 0.9, .from = 31)},
-	 .time = 60,
-	 .end = LODE_SEARCH_TIME_UP,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "late", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .after = 31,
-			     .before = 33)}},
+	{ .name = "a_new_phase_has_its_deep_starters_soon",
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "load parse", .share = 0.9, .until = 31),
+					       LINE(LODE_CPU_BOUND, "a b c d late", .share = 0.9, .from = 31) },
+	  .time = 60,
+	  .end = LODE_SEARCH_TIME_UP,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "late", .state = LODE_EXPERIMENT_TRUE, .starter = 1, .after = 31,
+			       .before = 33) } },
 	/* One function of a loop becomes slow after it was found fast; all others stay what they are. */
-	{.name = "what_becomes_slow_later_is_found",
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "loop", .share = 0.3),
-					     LINE(LODE_CPU_BOUND, "loop steady", .share = 0.5),
-					     LINE(LODE_CPU_BOUND, "loop late", .share = 0.02),
-					     LINE(LODE_CPU_BOUND, "loop late", .share = 0.4, .from = 9,
-						  .until = 100)},
-	 .time = 20,
-	 .end = LODE_SEARCH_TIME_UP,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "late", .state = LODE_EXPERIMENT_TRUE, .runs = ANY_RUNS,
-			     .after = 9)}},
-	{.name = "a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found",
-	 .strategy = BOTH_STRATEGIES,
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "load", .share = 0.9, .until = 11),
-					     LINE(LODE_CPU_BOUND, "solve", .share = 0.9, .from = 11)},
-	 .time = 60,
-	 .end = LODE_SEARCH_TIME_UP,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "load", .state = LODE_EXPERIMENT_FALSE, .lost = 1),
-		      EXPECT(LODE_CPU_BOUND, "solve", .state = LODE_EXPERIMENT_TRUE)}},
-	{.name = "a_program_that_wakes_up_later_is_examined_then",
-	 .strategy = LODE_STRATEGY_CALL_GRAPH,
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "work", .share = 0.9, .from = 20)},
-	 .time = 60,
-	 .end = LODE_SEARCH_TIME_UP,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "work", .state = LODE_EXPERIMENT_TRUE)}},
-	{.name = "the_end_of_the_program_ends_the_search",
-	 .strategy = LODE_STRATEGY_CALL_GRAPH,
-	 .lines = chain,
-	 .ends = 2.5,
-	 .end = LODE_SEARCH_PROGRAM_ENDED,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "main", .state = LODE_EXPERIMENT_TRUE)}},
-	{.name = "an_empty_program_is_searched_in_no_time", .strategy = BOTH_STRATEGIES, .experiments = 3},
-	{.name = "recursion_and_cycles_end",
-	 .lines = (const struct line[LINES]){LINE(LODE_CPU_BOUND, "a b a b a b a", .share = 0.5),
-					     LINE(LODE_CPU_BOUND, "main main main a a a", .share = 0.4)},
-	 .experiments = 3 + 3,
-	 .expected = {EXPECT(LODE_CPU_BOUND, "a", .state = LODE_EXPERIMENT_TRUE, .value = 0.9)}},
-	{.name = "locks_and_small_operations_are_found",
-	 .lines =
-		 (const struct line[LINES]){
-			 LINE(LODE_SYNC_WAITING, "take lock", .share = 0.3, .object = 0xabc),
-			 LINE(LODE_SYNC_WAITING, "take lock", .share = 0.1, .object = 0xdef),
-			 LINE(LODE_IO_BLOCKING, "log write", .share = 0.4, .operations = 100000,
-			      .bytes = 16)},
-	 .expected = {EXPECT(LODE_SMALL_IO, NULL, .state = LODE_EXPERIMENT_TRUE),
-		      EXPECT(LODE_SMALL_IO, "write", .state = LODE_EXPERIMENT_TRUE),
-		      EXPECT(LODE_SYNC_WAITING, NULL, .state = LODE_EXPERIMENT_TRUE, .object = 0xabc),
-		      EXPECT(LODE_SYNC_WAITING, NULL, .state = LODE_EXPERIMENT_FALSE, .object = 0xdef),
-		      EXPECT(LODE_CPU_BOUND, NULL, .state = LODE_EXPERIMENT_FALSE)}},
+	{ .name = "what_becomes_slow_later_is_found",
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "loop", .share = 0.3),
+					       LINE(LODE_CPU_BOUND, "loop steady", .share = 0.5),
+					       LINE(LODE_CPU_BOUND, "loop late", .share = 0.02),
+					       LINE(LODE_CPU_BOUND, "loop late", .share = 0.4, .from = 9,
+						    .until = 100) },
+	  .time = 20,
+	  .end = LODE_SEARCH_TIME_UP,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "late", .state = LODE_EXPERIMENT_TRUE, .runs = ANY_RUNS,
+			       .after = 9) } },
+	{ .name = "a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found",
+	  .strategy = BOTH_STRATEGIES,
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "load", .share = 0.9, .until = 11),
+					       LINE(LODE_CPU_BOUND, "solve", .share = 0.9, .from = 11) },
+	  .time = 60,
+	  .end = LODE_SEARCH_TIME_UP,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "load", .state = LODE_EXPERIMENT_FALSE, .lost = 1),
+			EXPECT(LODE_CPU_BOUND, "solve", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "a_program_that_wakes_up_later_is_examined_then",
+	  .strategy = LODE_STRATEGY_CALL_GRAPH,
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "work", .share = 0.9, .from = 20) },
+	  .time = 60,
+	  .end = LODE_SEARCH_TIME_UP,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "work", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "the_end_of_the_program_ends_the_search",
+	  .strategy = LODE_STRATEGY_CALL_GRAPH,
+	  .lines = chain,
+	  .ends = 2.5,
+	  .end = LODE_SEARCH_PROGRAM_ENDED,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "main", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "an_empty_program_is_searched_in_no_time", .strategy = BOTH_STRATEGIES, .experiments = 3 },
+	{ .name = "recursion_and_cycles_end",
+	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "a b a b a b a", .share = 0.5),
+					       LINE(LODE_CPU_BOUND, "main main main a a a", .share = 0.4) },
+	  .experiments = 3 + 3,
+	  .expected = { EXPECT(LODE_CPU_BOUND, "a", .state = LODE_EXPERIMENT_TRUE, .value = 0.9) } },
+	{ .name = "locks_and_small_operations_are_found",
+	  .lines = (const struct line[LINES]){ LINE(LODE_SYNC_WAITING, "take lock", .share = 0.3, .object = 0xabc),
+					       LINE(LODE_SYNC_WAITING, "take lock", .share = 0.1, .object = 0xdef),
+					       LINE(LODE_IO_BLOCKING, "log write", .share = 0.4,
+						    .operations = 100000, .bytes = 16) },
+	  .expected = { EXPECT(LODE_SMALL_IO, NULL, .state = LODE_EXPERIMENT_TRUE),
+			EXPECT(LODE_SMALL_IO, "write", .state = LODE_EXPERIMENT_TRUE),
+			EXPECT(LODE_SYNC_WAITING, NULL, .state = LODE_EXPERIMENT_TRUE, .object = 0xabc),
+			EXPECT(LODE_SYNC_WAITING, NULL, .state = LODE_EXPERIMENT_FALSE, .object = 0xdef),
+			EXPECT(LODE_CPU_BOUND, NULL, .state = LODE_EXPERIMENT_FALSE) } },
 };
 
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
 static void check_verdict(struct simulation *simulation, const struct lode_search *search,
-			   const struct expected *expected)
+			  const struct expected *expected)
 {
-	struct lode_focus focus =
-		expected->function ? on_function(simulation, expected->function) : lode_focus_whole();
+	struct lode_focus focus = expected->function ? on_function(simulation, expected->function)
+						     : lode_focus_whole();
 	const struct lode_experiment *experiment;
 
 	focus.object = expected->object;
@@ -273,8 +271,7 @@ static void set_up(const struct scenario *scenario, struct simulation *simulatio
 {
 	make_program(simulation, scenario->root ? scenario->root : "main", scenario->lines);
 	if (scenario->predicted != 0)
-		simulation->predicted[simulation_function(simulation, scenario->costly)] =
-			scenario->predicted;
+		simulation->predicted[simulation_function(simulation, scenario->costly)] = scenario->predicted;
 	if (scenario->blind)
 		simulation->blind[simulation_function(simulation, scenario->costly)] = scenario->blind;
 	simulation->own = scenario->own;
@@ -389,7 +386,7 @@ static void deep_starters_start_before_what_connects_them_and_that_before_the_re
 /* The limit is for all that a hunt takes; but what fits by itself has its turn, whatever the meter takes. */
 static void what_the_meter_itself_takes_counts_against_the_limit(void **state)
 {
-	static const double own[] = {0, 0.03, 0.04, 0.5}, highest[] = {0.1, 0.07, 0.06, 0.05};
+	static const double own[] = { 0, 0.03, 0.04, 0.5 }, highest[] = { 0.1, 0.07, 0.06, 0.05 };
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -432,8 +429,7 @@ static void measured_costs_bring_the_search_back_below_the_limit(void **state)
 		assert_true(over < 2);
 	}
 	assert_int_equal(code, LODE_SEARCH_EXHAUSTED);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
-			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")), LODE_EXPERIMENT_TRUE);
 	assert_int_equal(lode_search_finish(search, LODE_SEARCH_EXHAUSTED, &error), 0);
 	lode_search_destroy(search);
 	simulation_release(&simulation);
@@ -464,8 +460,7 @@ static void a_process_that_dies_leaves_verdicts_or_says_why_not(void **state)
 		gone += history->experiments[i].focus.process == 0 &&
 			history->experiments[i].state == LODE_EXPERIMENT_IMPOSSIBLE;
 	assert_true(gone > 0);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "e")),
-			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "e")), LODE_EXPERIMENT_TRUE);
 	lode_search_destroy(search);
 	simulation_release(&simulation);
 }
@@ -485,8 +480,7 @@ static void noise_changes_few_verdicts(void **state)
 		simulation.noise = 0.3;
 		simulation.seed = (uint64_t)round + 1;
 		search = hunt(&simulation, &options, &end);
-		right += state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")) ==
-				 LODE_EXPERIMENT_TRUE &&
+		right += state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")) == LODE_EXPERIMENT_TRUE &&
 			 state_of(search, LODE_CPU_BOUND, on_function(&simulation, "other")) ==
 				 LODE_EXPERIMENT_FALSE &&
 			 state_of(search, LODE_IO_BLOCKING, lode_focus_whole()) == LODE_EXPERIMENT_FALSE;
@@ -501,7 +495,7 @@ static void noise_changes_few_verdicts(void **state)
 static void wrong_settings_are_refused_with_a_sentence(void **state)
 {
 	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 
 	(void)state;
 	assert_int_equal(lode_search_options_check(&options, &error), 0);
@@ -520,7 +514,7 @@ static void wrong_settings_are_refused_with_a_sentence(void **state)
 static int try_search(uint64_t nth, uint64_t *asked)
 {
 	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct simulation simulation;
 	struct lode_search *search = NULL;
 	int code;
@@ -570,7 +564,7 @@ int main(void)
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	for (size_t i = 0; i < SCENARIOS; i++)
-		rows[i] = (struct CMUnitTest){scenarios[i].name, check_scenario, NULL, NULL,
-					      (void *)(uintptr_t)&scenarios[i]};
+		rows[i] = (struct CMUnitTest){ scenarios[i].name, check_scenario, NULL, NULL,
+					       (void *)(uintptr_t)&scenarios[i] };
 	return failed + cmocka_run_group_tests(rows, NULL, NULL);
 }

@@ -61,8 +61,7 @@ static size_t count_processes(const struct simulation *simulation, const struct 
 	for (uint32_t i = 0; i < simulation->thread_count; i++) {
 		int seen = 0;
 
-		if (!thread_is_in(simulation, i, focus) ||
-		    !is_alive(&simulation->threads[i], simulation->clock))
+		if (!thread_is_in(simulation, i, focus) || !is_alive(&simulation->threads[i], simulation->clock))
 			continue;
 		for (uint32_t k = 0; k < i; k++)
 			seen |= simulation->threads[k].process == simulation->threads[i].process &&
@@ -85,11 +84,10 @@ static double noisy(struct simulation *simulation, double value)
 	return fmax(0, value * (1 + simulation->noise * sum));
 }
 
-static double cost_of(const struct simulation *simulation, const double *costs,
-		      const struct lode_focus *focus)
+static double cost_of(const struct simulation *simulation, const double *costs, const struct lode_focus *focus)
 {
 	return focus->function == LODE_NONE || focus->function >= SIMULATION_MOST ? (void)simulation,
-	       0								  : costs[focus->function];
+	       0                                                                  : costs[focus->function];
 }
 
 static void advance_run(struct simulation *simulation, struct simulated_run *run, double elapsed)
@@ -106,13 +104,12 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 	}
 	run->wall += elapsed * (double)processes;
 	run->cost += cost_of(simulation, simulation->real, &run->focus) * elapsed *
-		     (double)count_processes(
-			     simulation, &(struct lode_focus){LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0});
+		     (double)count_processes(simulation,
+					     &(struct lode_focus){ LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 });
 	for (size_t i = 0; i < simulation->stack_count; i++) {
 		const struct simulated_stack *stack = &simulation->stacks[i];
 
-		if (run->blind || !stack_is_in(simulation, stack, &run->focus) ||
-		    !is_done_now(simulation, stack))
+		if (run->blind || !stack_is_in(simulation, stack, &run->focus) || !is_done_now(simulation, stack))
 			continue;
 		run->time[stack->kind] += noisy(simulation, stack->share * elapsed);
 		run->operations += stack->operations * elapsed / 1e9;
@@ -125,8 +122,7 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 	reading->operations = (uint64_t)llround(run->operations);
 	reading->bytes = (uint64_t)llround(run->bytes);
 	reading->calls = run->blind ? 0 : reading->wall / 1000;
-	if (simulation->allowed > 0 &&
-	    cost_of(simulation, simulation->real, &run->focus) > simulation->allowed) {
+	if (simulation->allowed > 0 && cost_of(simulation, simulation->real, &run->focus) > simulation->allowed) {
 		reading->state = LODE_READING_COSTLY;
 		reading->why = "cost more than it was allowed";
 	}
@@ -177,8 +173,8 @@ static double simulated_predict(struct lode_meter *meter, enum lode_hypothesis h
 }
 
 static int simulated_start(struct lode_meter *meter, const uint32_t *experiments,
-			   const enum lode_hypothesis *hypotheses, const struct lode_focus *foci,
-			   size_t count, struct lode_error *error)
+			   const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
+			   struct lode_error *error)
 {
 	struct simulation *simulation = of(meter);
 
@@ -270,8 +266,8 @@ static int draw_samples(struct simulation *simulation, const struct simulated_st
 
 /* One sample of each stack, with the weight it has had: sampling without chance; unless there is a period. */
 static int simulated_samples(struct lode_meter *meter,
-			     int (*each)(void *context, const struct lode_meter_sample *sample),
-			     void *context, struct lode_error *error)
+			     int (*each)(void *context, const struct lode_meter_sample *sample), void *context,
+			     struct lode_error *error)
 {
 	struct simulation *simulation = of(meter);
 	uint64_t before = simulation->sampled;
@@ -301,7 +297,7 @@ static int simulated_samples(struct lode_meter *meter,
 
 static uint64_t on_axis(const struct simulation *simulation, uint32_t thread, enum lode_focus_axis axis)
 {
-	return axis == LODE_AXIS_HOST	   ? simulation->threads[thread].host
+	return axis == LODE_AXIS_HOST      ? simulation->threads[thread].host
 	       : axis == LODE_AXIS_PROCESS ? simulation->threads[thread].process
 					   : thread;
 }
@@ -309,7 +305,8 @@ static uint64_t on_axis(const struct simulation *simulation, uint32_t thread, en
 /* What a stack waits for as seen from a focus: of all objects the whole, of a whole its part. */
 static uint64_t object_below(const struct simulated_stack *stack, const struct lode_focus *focus)
 {
-	return focus->object ? (stack->object == focus->object ? 0 : stack->object) : lode_object_whole(stack->object);
+	return focus->object ? (stack->object == focus->object ? 0 : stack->object)
+			     : lode_object_whole(stack->object);
 }
 
 static int objects_below(struct simulation *simulation, const struct lode_focus *focus,
@@ -329,8 +326,7 @@ static int objects_below(struct simulation *simulation, const struct lode_focus 
 	return 0;
 }
 
-static int simulated_below(struct lode_meter *meter, const struct lode_focus *focus,
-			   enum lode_focus_axis axis,
+static int simulated_below(struct lode_meter *meter, const struct lode_focus *focus, enum lode_focus_axis axis,
 			   int (*each)(void *context, uint32_t number, uint64_t object), void *context)
 {
 	struct simulation *simulation = of(meter);
@@ -368,7 +364,7 @@ static int simulated_roots(struct lode_meter *meter, const struct lode_focus *fo
 
 static const char *simulated_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)
 {
-	static const char *const kinds[LODE_AXES] = {"code ", "host-", "process-", "thread-", "lock-"};
+	static const char *const kinds[LODE_AXES] = { "code ", "host-", "process-", "thread-", "lock-" };
 
 	snprintf(of(meter)->name, sizeof(of(meter)->name), "%s%llu", kinds[axis], (unsigned long long)number);
 	return of(meter)->name;
@@ -436,17 +432,17 @@ uint32_t simulation_function(struct simulation *simulation, const char *name)
 uint32_t simulation_thread(struct simulation *simulation, uint32_t host, uint32_t process, const char *root)
 {
 	simulation->threads[simulation->thread_count] =
-		(struct simulated_thread){host, process, simulation_function(simulation, root), 0};
+		(struct simulated_thread){ host, process, simulation_function(simulation, root), 0 };
 	return (uint32_t)simulation->thread_count++;
 }
 
-struct simulated_stack *simulation_stack(struct simulation *simulation, uint32_t thread,
-					 enum lode_hypothesis kind, double share, const char *names)
+struct simulated_stack *simulation_stack(struct simulation *simulation, uint32_t thread, enum lode_hypothesis kind,
+					 double share, const char *names)
 {
 	struct simulated_stack *stack = &simulation->stacks[simulation->stack_count++];
 	char text[512], *rest = text, *name;
 
-	*stack = (struct simulated_stack){.thread = thread, .kind = kind, .share = share};
+	*stack = (struct simulated_stack){ .thread = thread, .kind = kind, .share = share };
 	stack->functions[stack->depth++] = simulation->threads[thread].root;
 	snprintf(text, sizeof(text), "%s", names);
 	while ((name = strsep(&rest, " ")))

@@ -3,12 +3,14 @@
 
 extern const struct lode_importer lode_importer_bpftrace;
 
-static const char maps[] = "Attaching 2 probes...\n\n"
-			   "@start[123]: 77\n"
-			   "@[\n    schedule+20\n    do_nanosleep+80\n,\n    clock_nanosleep+40\n    std::run(int)+0x1c\n, my app, 41]: 12\n"
-			   "@us[bash, \n    0x7f0012345678\n]: 5\n"
-			   "@h[\n    f+1\n]: \n[1, 2)   3 |@@@|\n"
-			   "@[\n\tffffffff8103ce3b native_halt+11 ([kernel.kallsyms])\n\t7f001 main+0x20 (/usr/bin/app)\n]: 3\n";
+static const char maps[] =
+	"Attaching 2 probes...\n\n"
+	"@start[123]: 77\n"
+	"@[\n    schedule+20\n    do_nanosleep+80\n,\n    clock_nanosleep+40\n    std::run(int)+0x1c\n, my app, "
+	"41]: 12\n"
+	"@us[bash, \n    0x7f0012345678\n]: 5\n"
+	"@h[\n    f+1\n]: \n[1, 2)   3 |@@@|\n"
+	"@[\n\tffffffff8103ce3b native_halt+11 ([kernel.kallsyms])\n\t7f001 main+0x20 (/usr/bin/app)\n]: 3\n";
 
 static void maps_of_bpftrace_are_read(void **state)
 {
@@ -27,19 +29,22 @@ static void the_kernels_stack_is_that_of_the_leaf(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_bpftrace,
-		      "@[\n    read+16\n    main+4\n,\n    vfs_read+1\n    do_syscall_64+80\n    entry_SYSCALL_64_after_hwframe+0\n]: 2\n"
-		      "@[\n    vfs_read+1\n    entry_SYSCALL_64_after_hwframe+0\n, app,\n    read+16\n    main+4\n]: 3\n",
+		      "@[\n    read+16\n    main+4\n,\n    vfs_read+1\n    do_syscall_64+80\n    "
+		      "entry_SYSCALL_64_after_hwframe+0\n]: 2\n"
+		      "@[\n    vfs_read+1\n    entry_SYSCALL_64_after_hwframe+0\n, app,\n    read+16\n    "
+		      "main+4\n]: 3\n",
 		      NULL,
 		      "stream x \nthread 2 app\n"
 		      "run 0+2 0 main|read|entry_SYSCALL_64_after_hwframe|do_syscall_64|vfs_read\n"
 		      "run 2+3 2 main|read|entry_SYSCALL_64_after_hwframe|vfs_read\n");
 }
 
-static const char aggregations[] = "CPU     ID                    FUNCTION:NAME\n\n"
-				   "  bash\n"
-				   "              unix`swtch+0x145\n              libc.so.1`read+0xa\n              app`main+0x14\n"
-				   "               12\n\n"
-				   "              0xfffffd7fff\n                4\n";
+static const char aggregations[] =
+	"CPU     ID                    FUNCTION:NAME\n\n"
+	"  bash\n"
+	"              unix`swtch+0x145\n              libc.so.1`read+0xa\n              app`main+0x14\n"
+	"               12\n\n"
+	"              0xfffffd7fff\n                4\n";
 
 static void aggregations_of_dtrace_are_read(void **state)
 {

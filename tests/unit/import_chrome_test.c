@@ -8,13 +8,14 @@ extern const struct lode_importer lode_importer_chrome;
 
 /* ---- slices ---- */
 
-static const char nested[] = "{\"traceEvents\":["
-			     "{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"ui\"}},"
-			     "{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":0,\"name\":\"a\"},"
-			     "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":2.5,\"dur\":1.25,\"name\":\"b\"},"
-			     "{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"mark\",\"s\":\"t\"},"
-			     "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":10},"
-			     "{\"ph\":\"C\",\"pid\":1,\"tid\":2,\"ts\":4,\"name\":\"counter\",\"args\":{\"x\":1}}]}";
+static const char nested[] =
+	"{\"traceEvents\":["
+	"{\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"thread_name\",\"args\":{\"name\":\"ui\"}},"
+	"{\"ph\":\"B\",\"pid\":1,\"tid\":2,\"ts\":0,\"name\":\"a\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":2.5,\"dur\":1.25,\"name\":\"b\"},"
+	"{\"ph\":\"i\",\"pid\":1,\"tid\":2,\"ts\":3,\"name\":\"mark\",\"s\":\"t\"},"
+	"{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":10},"
+	"{\"ph\":\"C\",\"pid\":1,\"tid\":2,\"ts\":4,\"name\":\"counter\",\"args\":{\"x\":1}}]}";
 
 static void nested_slices_are_runs_of_their_stack(void **state)
 {
@@ -45,8 +46,9 @@ static void ends_close_what_has_their_name(void **state)
 			    "E", "\"name\":\"a\",\"ts\":9") "," SLICE("E", "\"name\":\"b\",\"ts\":10") "]",
 		    "without having begun", 1);
 	assert_import(&lode_importer_chrome,
-		      "[" SLICE("B", "\"name\":\"a\",\"ts\":1") "," SLICE("X", "\"name\":\"b\",\"ts\":2,\"dur\":5") "]", NULL,
-		      "stream x \nrun 1000+1000 0/0 a\nrun 2000+5000 0/0 a|b\n");
+		      "[" SLICE("B", "\"name\":\"a\",\"ts\":1") "," SLICE("X",
+									  "\"name\":\"b\",\"ts\":2,\"dur\":5") "]",
+		      NULL, "stream x \nrun 1000+1000 0/0 a\nrun 2000+5000 0/0 a|b\n");
 }
 
 /* Tracers that are killed leave no closing bracket, and perhaps half an event. */
@@ -56,9 +58,12 @@ static void a_trace_may_end_early(void **state)
 	assert_import(&lode_importer_chrome, "[\n" SLICE("X", "\"name\":\"a\",\"ts\":1,\"dur\":2") ",\n", NULL,
 		      "stream x \nrun 1000+2000 0/0 a\n");
 	assert_import(&lode_importer_chrome,
-		      "{\"traceEvents\":[" SLICE("X", "\"name\":\"a]\\\"\",\"ts\":1,\"dur\":2,\"args\":{\"x\":[1]}") ",{\"ph\":\"X\",\"na",
+		      "{\"traceEvents\":[" SLICE(
+			      "X",
+			      "\"name\":\"a]\\\"\",\"ts\":1,\"dur\":2,\"args\":{\"x\":[1]}") ",{\"ph\":\"X\",\"na",
 		      NULL, "stream x \nrun 1000+2000 0/0 a]\"\n");
-	assert_note(&lode_importer_chrome, "[" SLICE("X", "\"name\":\"a\",\"ts\":1,\"dur\":2"), "without an end", 1);
+	assert_note(&lode_importer_chrome, "[" SLICE("X", "\"name\":\"a\",\"ts\":1,\"dur\":2"), "without an end",
+		    1);
 	assert_bad(&lode_importer_chrome, "[{\"ph\":\"X\"", "cut off");
 	assert_bad(&lode_importer_chrome, "{\"traceEvents\":[],\"x\":}", "no JSON");
 }
@@ -77,6 +82,7 @@ static void ids_need_not_be_numbers(void **state)
 
 /* ---- symptoms ---- */
 
+/* clang-format off */
 static const char asynchronous[] =
 	"[" SLICE("b", "\"cat\":\"c\",\"id\":\"0x1\",\"name\":\"load\",\"ts\":5") ","
 	SLICE("b", "\"cat\":\"c\",\"id\":\"0x2\",\"name\":\"load\",\"ts\":6") ","
@@ -84,6 +90,7 @@ static const char asynchronous[] =
 	SLICE("e", "\"cat\":\"c\",\"id\":\"0x2\",\"name\":\"load\",\"ts\":8") ","
 	SLICE("S", "\"cat\":\"c\",\"id\":3,\"name\":\"other\",\"ts\":8") ","
 	SLICE("X", "\"name\":\"click\",\"ts\":4,\"dur\":6") "]";
+/* clang-format on */
 
 static void named_slices_are_symptoms(void **state)
 {
@@ -91,26 +98,28 @@ static void named_slices_are_symptoms(void **state)
 	struct lode_import_options options = { .jobs = 1, .symptom_markers = markers };
 
 	(void)state;
-	assert_import(&lode_importer_chrome, asynchronous, &options,
-		      "stream x \nrun 4000+6000 0/0 click\nsymptom 4000-10000 0/0 click\nsymptom 5000-9000 0/0 load\n"
-		      "symptom 6000-8000 0/0 load\n");
+	assert_import(
+		&lode_importer_chrome, asynchronous, &options,
+		"stream x \nrun 4000+6000 0/0 click\nsymptom 4000-10000 0/0 click\nsymptom 5000-9000 0/0 load\n"
+		"symptom 6000-8000 0/0 load\n");
 	assert_import(&lode_importer_chrome, asynchronous, NULL, "stream x \nrun 4000+6000 0/0 click\n");
 	assert_note(&lode_importer_chrome, asynchronous, "asynchronous slices, left out", 3);
 }
 
 /* ---- samples ---- */
 
-#define FRAMES                                                                                                            \
-	"\"stackFrames\":{\"1\":{\"category\":\"/usr/lib/libc.so.6\",\"name\":\"read\",\"parent\":\"2\"},"               \
+#define FRAMES                                                                                                    \
+	"\"stackFrames\":{\"1\":{\"category\":\"/usr/lib/libc.so.6\",\"name\":\"read\",\"parent\":\"2\"},"        \
 	"\"2\":{\"category\":\"app\",\"name\":\"main\"}}"
 
-static const char samples[] = "{" FRAMES ",\"traceEvents\":["
-			      "{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":10,\"name\":\"s\",\"sf\":1},"
-			      "{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":12,\"name\":\"s\",\"sf\":\"2\",\"weight\":2},"
-			      "{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":14,\"name\":\"s\",\"sf\":\"1\"},"
-			      "{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":9,\"dur\":9,\"name\":\"slice\"},"
-			      "{\"ph\":\"X\",\"pid\":1,\"tid\":3,\"ts\":9,\"dur\":9,\"name\":\"slice\"}],"
-			      "\"samples\":[{\"tid\":5,\"ts\":7,\"cpu\":3,\"sf\":9}]}";
+static const char samples[] =
+	"{" FRAMES ",\"traceEvents\":["
+	"{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":10,\"name\":\"s\",\"sf\":1},"
+	"{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":12,\"name\":\"s\",\"sf\":\"2\",\"weight\":2},"
+	"{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":14,\"name\":\"s\",\"sf\":\"1\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":9,\"dur\":9,\"name\":\"slice\"},"
+	"{\"ph\":\"X\",\"pid\":1,\"tid\":3,\"ts\":9,\"dur\":9,\"name\":\"slice\"}],"
+	"\"samples\":[{\"tid\":5,\"ts\":7,\"cpu\":3,\"sf\":9}]}";
 
 /* Slices of a thread with samples would count its time twice. */
 static void samples_stand_for_the_usual_gap(void **state)
@@ -131,14 +140,18 @@ static void samples_stand_for_the_usual_gap(void **state)
 }
 
 #define NODE(id, name) "{\"id\":" id ",\"callFrame\":{\"functionName\":\"" name "\",\"url\":\"\"}"
-#define CHUNK "{\"ph\":\"P\",\"pid\":1,\"tid\":9,\"ts\":5,\"id\":\"0x1\",\"name\":\"ProfileChunk\",\"args\":{\"data\":"
+#define CHUNK                                                                                                     \
+	"{\"ph\":\"P\",\"pid\":1,\"tid\":9,\"ts\":5,\"id\":\"0x1\",\"name\":\"ProfileChunk\",\"args\":{\"data\":"
 
 static const char chunks[] =
-	"[{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":4,\"id\":\"0x1\",\"name\":\"Profile\",\"args\":{\"data\":{\"startTime\":100}}},"
-	CHUNK "{\"cpuProfile\":{\"nodes\":[" NODE("1", "(root)") "}," NODE("2", "f") ",\"parent\":1}],\"samples\":[2,2]},"
-	      "\"timeDeltas\":[10,20]}}},"
-	CHUNK "{\"cpuProfile\":{\"nodes\":[" NODE("3", "g") ",\"parent\":2}," NODE("4", "(idle)") ",\"parent\":1}],"
-	      "\"samples\":[3,4,4,2],\"endTime\":300},\"timeDeltas\":[30,5,5,5]}}}]";
+	"[{\"ph\":\"P\",\"pid\":1,\"tid\":2,\"ts\":4,\"id\":\"0x1\",\"name\":\"Profile\",\"args\":{\"data\":{"
+	"\"startTime\":100}}}," CHUNK "{\"cpuProfile\":{\"nodes\":[" NODE("1", "(root)") "}," NODE(
+		"2", "f") ",\"parent\":1}],\"samples\":[2,2]},"
+			  "\"timeDeltas\":[10,20]}}}," CHUNK
+			  "{\"cpuProfile\":{\"nodes\":[" NODE("3", "g") ",\"parent\":2}," NODE(
+				  "4",
+				  "(idle)") ",\"parent\":1}],"
+					    "\"samples\":[3,4,4,2],\"endTime\":300},\"timeDeltas\":[30,5,5,5]}}}]";
 
 static void profiles_of_v8_come_in_chunks(void **state)
 {
@@ -152,11 +165,14 @@ static void profiles_of_v8_come_in_chunks(void **state)
 static void blocks_of_systrace_are_joined_into_waits(void **state)
 {
 	static const char text[] =
-		"{\"traceEvents\":[{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1,\"name\":\"a\"}],\"systemTraceEvents\":\""
+		"{\"traceEvents\":[{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1,\"name\":\"a\"}],"
+		"\"systemTraceEvents\":\""
 		"# tracer: nop\\n#\\n"
-		" app-11 [000] d..2 1.000001: sched_switch: prev_comm=app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\\n"
+		" app-11 [000] d..2 1.000001: sched_switch: prev_comm=app prev_pid=11 prev_prio=120 prev_state=S "
+		"==> next_comm=swapper/0 next_pid=0 next_prio=120\\n"
 		" b-12 [001] d..2 1.000003: sched_waking: comm=app pid=11 prio=120 target_cpu=000\\n"
-		" <idle>-0 [000] d..2 1.000004: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=app next_pid=11 next_prio=120\\n"
+		" <idle>-0 [000] d..2 1.000004: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
+		"prev_state=R ==> next_comm=app next_pid=11 next_prio=120\\n"
 		"\"}";
 	struct imported imported;
 
@@ -190,15 +206,16 @@ static int take_cells(struct seen *seen, const struct lode_stream *stream)
 			tell_stack(&text, stream, runs->stack[i]);
 			if (cell[0]) /* two events at one time */
 				return -1;
-			snprintf(cell, sizeof(seen->cells[0][0]), "%.*s", (int)text.size, text.size ? text.bytes : "");
+			snprintf(cell, sizeof(seen->cells[0][0]), "%.*s", (int)text.size,
+				 text.size ? text.bytes : "");
 			lode_buffer_release(&text);
 		}
 	return 0;
 }
 
 /* Slices that nest, made from the outside in: what is expected comes with them. */
-static void make_nested(struct lode_slices *slices, struct lode_stream *stream, struct seen *expected, uint64_t *seed,
-			uint32_t lane, uint64_t t0, uint64_t t1, const char *above)
+static void make_nested(struct lode_slices *slices, struct lode_stream *stream, struct seen *expected,
+			uint64_t *seed, uint32_t lane, uint64_t t0, uint64_t t1, const char *above)
 {
 	char name[8], stack[190];
 	uint64_t inner = t0;
@@ -309,11 +326,14 @@ static void what_traces_may_not_be(void **state)
 	assert_bad(&lode_importer_chrome, "{\"traceEvents\":[]}", "no events");
 	assert_bad(&lode_importer_chrome, "{\"traceEvents\":7}", "no array `traceEvents`");
 	assert_bad(&lode_importer_chrome,
-		   "{\"stackFrames\":{\"1\":{\"name\":\"a\",\"parent\":2},\"2\":{\"name\":\"b\",\"parent\":1}},\"traceEvents\":["
+		   "{\"stackFrames\":{\"1\":{\"name\":\"a\",\"parent\":2},\"2\":{\"name\":\"b\",\"parent\":1}},"
+		   "\"traceEvents\":["
 		   "{\"ph\":\"P\",\"ts\":1,\"sf\":1}]}",
 		   "in a circle");
-	assert_bad(&lode_importer_chrome, "{\"stackFrames\":{\"1\":{},\"1\":{}},\"traceEvents\":[{\"ph\":\"P\",\"ts\":1}]}", "same id");
-	assert_note(&lode_importer_chrome, "[{\"ph\":\"X\",\"ts\":-5,\"dur\":3},{\"ph\":\"X\",\"dur\":3}]", "time that makes sense", 2);
+	assert_bad(&lode_importer_chrome,
+		   "{\"stackFrames\":{\"1\":{},\"1\":{}},\"traceEvents\":[{\"ph\":\"P\",\"ts\":1}]}", "same id");
+	assert_note(&lode_importer_chrome, "[{\"ph\":\"X\",\"ts\":-5,\"dur\":3},{\"ph\":\"X\",\"dur\":3}]",
+		    "time that makes sense", 2);
 }
 
 static void damage_and_want_of_memory_are_survived(void **state)

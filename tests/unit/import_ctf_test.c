@@ -8,18 +8,24 @@ extern const struct lode_importer lode_importer_ctf;
 static const char metadata[] =
 	"/* CTF 1.8 */\n"
 	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-	"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };\n"
+	"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t "
+	"stream_id; }; };\n"
 	"env { hostname = \"h7\"; kernel_release = \"5.10.0\"; };\n"
 	"clock { name = c; freq = 1000000000; };\n"
 	"typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := stamp_t;\n"
 	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := address_t;\n"
-	"stream { id = 0; packet.context := struct { uint32_t cpu_id; stamp_t timestamp_begin; stamp_t timestamp_end; }; event.header := struct { uint32_t id; stamp_t timestamp; };\n"
+	"stream { id = 0; packet.context := struct { uint32_t cpu_id; stamp_t timestamp_begin; stamp_t "
+	"timestamp_end; }; event.header := struct { uint32_t id; stamp_t timestamp; };\n"
 	"  event.context := struct { uint32_t count; address_t callstack_kernel[count]; }; };\n"
-	"event { name = \"sched_switch\"; id = 0; stream_id = 0; fields := struct { string prev_comm; uint32_t prev_tid;\n"
+	"event { name = \"sched_switch\"; id = 0; stream_id = 0; fields := struct { string prev_comm; uint32_t "
+	"prev_tid;\n"
 	"  uint32_t prev_state; string next_comm; uint32_t next_tid; }; };\n"
-	"event { name = \"sched_waking\"; id = 1; stream_id = 0; fields := struct { string comm; uint32_t tid; }; };\n"
-	"event { name = \"syscall_entry_openat\"; id = 2; stream_id = 0; fields := struct { uint32_t flags; }; };\n"
-	"event { name = \"lttng_statedump_process_state\"; id = 3; stream_id = 0; fields := struct { uint32_t tid; string name; }; };\n";
+	"event { name = \"sched_waking\"; id = 1; stream_id = 0; fields := struct { string comm; uint32_t tid; }; "
+	"};\n"
+	"event { name = \"syscall_entry_openat\"; id = 2; stream_id = 0; fields := struct { uint32_t flags; }; "
+	"};\n"
+	"event { name = \"lttng_statedump_process_state\"; id = 3; stream_id = 0; fields := struct { uint32_t "
+	"tid; string name; }; };\n";
 
 static void put(struct lode_buffer *buffer, uint64_t number, int size)
 {
@@ -42,7 +48,8 @@ static void put_event(struct lode_buffer *buffer, uint32_t id, uint64_t t, uint3
 		put(buffer, 0xffff0000 + i, 8);
 }
 
-static void put_switch(struct lode_buffer *buffer, uint64_t t, uint32_t from, uint32_t state, uint32_t to, uint32_t depth)
+static void put_switch(struct lode_buffer *buffer, uint64_t t, uint32_t from, uint32_t state, uint32_t to,
+		       uint32_t depth)
 {
 	put_event(buffer, 0, t, depth);
 	put_text(buffer, from ? "worker" : "swapper");

@@ -11,7 +11,7 @@ extern const struct lode_importer lode_importer_etl;
 /* A trace under construction. Its ticks are microseconds, and it began at 1 s. */
 struct trace {
 	struct lode_buffer bytes;
-	size_t buffer; /* where the open one begins */
+	size_t buffer;    /* where the open one begins */
 	unsigned pointer; /* 4 or 8 */
 };
 
@@ -145,8 +145,8 @@ static void ready(struct trace *trace, uint64_t t, unsigned tid, unsigned flags)
 }
 
 /* 0x1820 a stack, 0x1825 and 0x1826 one by its key, which is then the only number. */
-static void stack(struct trace *trace, unsigned hook, uint64_t written, uint64_t t, unsigned pid, unsigned tid, const uint64_t *numbers,
-		  size_t count)
+static void stack(struct trace *trace, unsigned hook, uint64_t written, uint64_t t, unsigned pid, unsigned tid,
+		  const uint64_t *numbers, size_t count)
 {
 	size_t at = begin_event(trace, 16, hook, 2, written);
 
@@ -167,7 +167,8 @@ static void key(struct trace *trace, unsigned hook, uint64_t t, const uint64_t *
 	end_event(trace, at);
 }
 
-#define NUMBERS(...) (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
+#define NUMBERS(...)                                                                                              \
+	(const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 
 static void image(struct trace *trace, unsigned hook, unsigned pid, uint64_t base, uint64_t size, const char *path)
 {
@@ -213,7 +214,8 @@ static void process(struct trace *trace, unsigned pid, const char *name, int has
 	end_event(trace, at);
 }
 
-static void method(struct trace *trace, unsigned pid, uint64_t base, unsigned size, const char *class, const char *name)
+static void method(struct trace *trace, unsigned pid, uint64_t base, unsigned size, const char *type,
+		   const char *name)
 {
 	static const unsigned char rundown[16] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0x09, 0x46,
 						   0xa0, 0x35, 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18 };
@@ -234,7 +236,7 @@ static void method(struct trace *trace, unsigned pid, uint64_t base, unsigned si
 	put(trace, base, 8);
 	put(trace, size, 4);
 	put(trace, 0, 8);
-	put_wide(trace, class);
+	put_wide(trace, type);
 	put_wide(trace, name);
 	put_wide(trace, "void ()");
 	set(trace, at, trace->bytes.size - at, 2);
@@ -262,11 +264,13 @@ static void assert_trace(struct trace *trace, const struct lode_import_options *
 {
 	struct imported imported;
 
-	assert_true(lode_importer_etl.sniff((const unsigned char *)trace->bytes.bytes, trace->bytes.size, "x") >= 90);
+	assert_true(lode_importer_etl.sniff((const unsigned char *)trace->bytes.bytes, trace->bytes.size, "x") >=
+		    90);
 	import_bytes(&imported, &lode_importer_etl, trace->bytes.bytes, trace->bytes.size, options);
 	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 	if (expected)
-		assert_string_equal(strstr(imported.text.bytes, "run") ? strstr(imported.text.bytes, "run") : strstr(imported.text.bytes, "wait"),
+		assert_string_equal(strstr(imported.text.bytes, "run") ? strstr(imported.text.bytes, "run")
+								       : strstr(imported.text.bytes, "wait"),
 				    expected);
 	release_imported(&imported);
 }
@@ -309,13 +313,15 @@ static struct trace make_samples(unsigned pointer)
 	return trace;
 }
 
-#define SAMPLES                                                                                                    \
-	"run 1100000000+2000000 7/70 cpu=1 app.exe!0x100|[jit]!Some.Class.Method|app.exe!0x200|ntoskrnl.exe!0x20|" \
-	"ntoskrnl.exe!0x10\n"                                                                                      \
-	"run 1100050000+2000000 8/80 cpu=0 0x900000\n"                                                             \
-	"run 1100070000+2000000 7/70 cpu=0 [jit]!Some.Class.Method\n"                                              \
-	"run 1100100000+2000000 7/70 cpu=1 app.exe!0x100|[jit]!Some.Class.Method|app.exe!0x200|ntoskrnl.exe!0x20|" \
-	"ntoskrnl.exe!0x30\n"                                                                                      \
+#define SAMPLES                                                                                                   \
+	"run 1100000000+2000000 7/70 cpu=1 "                                                                      \
+	"app.exe!0x100|[jit]!Some.Class.Method|app.exe!0x200|ntoskrnl.exe!0x20|"                                  \
+	"ntoskrnl.exe!0x10\n"                                                                                     \
+	"run 1100050000+2000000 8/80 cpu=0 0x900000\n"                                                            \
+	"run 1100070000+2000000 7/70 cpu=0 [jit]!Some.Class.Method\n"                                             \
+	"run 1100100000+2000000 7/70 cpu=1 "                                                                      \
+	"app.exe!0x100|[jit]!Some.Class.Method|app.exe!0x200|ntoskrnl.exe!0x20|"                                  \
+	"ntoskrnl.exe!0x30\n"                                                                                     \
 	"run 1100300000+2000000 7/70 cpu=1 app.exe!0x100|app.exe!0x500\n"
 
 static void samples_get_their_stacks_from_parts_and_keys(void **state)
@@ -328,7 +334,8 @@ static void samples_get_their_stacks_from_parts_and_keys(void **state)
 		assert_trace(&trace, &plain, SAMPLES);
 		import_bytes(&imported, &lode_importer_etl, trace.bytes.bytes, trace.bytes.size, &plain);
 		assert_non_null(strstr(imported.text.bytes, "thread 7/70 app.exe\nthread 8/80 other.exe\n"));
-		assert_non_null(strstr(imported.text.bytes, "module ntoskrnl.exe kernel \\SystemRoot\\system32\\ntoskrnl.exe"));
+		assert_non_null(strstr(imported.text.bytes,
+				       "module ntoskrnl.exe kernel \\SystemRoot\\system32\\ntoskrnl.exe"));
 		assert_int_equal(note_count(&imported, "idle processors"), 1);
 		assert_int_equal(note_count(&imported, "without a stack"), 2);
 		assert_int_equal(note_count(&imported, "events that Windows lost"), 3);
@@ -347,7 +354,7 @@ static void switches_become_waits_with_wakers(void **state)
 	put_places(&trace);
 	cswitch(&trace, 1100000, 70, 0, 1);
 	cswitch(&trace, 1200000, 80, 70, 5); /* 70 waits */
-	ready(&trace, 1300000, 70, 0);	     /* 80 makes it ready */
+	ready(&trace, 1300000, 70, 0);       /* 80 makes it ready */
 	stack(&trace, 0x1820, 1300001, 1300000, 8, 80, NUMBERS(kernel + 0x90, 0x400301));
 	cswitch(&trace, 1300500, 70, 80, 1); /* 80 could go on */
 	stack(&trace, 0x1820, 1300501, 1300500, 7, 70, NUMBERS(kernel + 0x77));
@@ -358,11 +365,12 @@ static void switches_become_waits_with_wakers(void **state)
 	ready(&trace, 1450000, 70, 1); /* by an interrupt */
 	cswitch(&trace, 1450100, 70, 0, 1);
 	end_buffer(&trace);
-	assert_trace(&trace, &plain,
-		     "wait 1200000000+100000000 7/70 delay=500000 cpu=0 waker=8/80 app.exe!0x400|ntoskrnl.exe!0x77 < "
-		     "other.exe!0x300|ntoskrnl.exe!0x90\n"
-		     "wait 1400000000+50000000 7/70 delay=100000 cpu=0 \n"
-		     "call 1300500000+0 8/80 delay=99500000 cpu=0 name=preempt \n");
+	assert_trace(
+		&trace, &plain,
+		"wait 1200000000+100000000 7/70 delay=500000 cpu=0 waker=8/80 app.exe!0x400|ntoskrnl.exe!0x77 < "
+		"other.exe!0x300|ntoskrnl.exe!0x90\n"
+		"wait 1400000000+50000000 7/70 delay=100000 cpu=0 \n"
+		"call 1300500000+0 8/80 delay=99500000 cpu=0 name=preempt \n");
 	lode_buffer_release(&trace.bytes);
 }
 
@@ -387,11 +395,13 @@ static void symbol_maps_name_functions(void **state)
 	assert_null(lode_symbol_maps_find(maps, "other.exe", 0x4ff));
 	options.symbol_maps = maps;
 	assert_trace(&trace, &options,
-		     "run 1100000000+2000000 7/70 cpu=1 app.exe!first of all|[jit]!Some.Class.Method|app.exe!first of all|ntoskrnl.exe!0x20|"
+		     "run 1100000000+2000000 7/70 cpu=1 app.exe!first of "
+		     "all|[jit]!Some.Class.Method|app.exe!first of all|ntoskrnl.exe!0x20|"
 		     "ntoskrnl.exe!0x10\n"
 		     "run 1100050000+2000000 8/80 cpu=0 0x900000\n"
 		     "run 1100070000+2000000 7/70 cpu=0 [jit]!Some.Class.Method\n"
-		     "run 1100100000+2000000 7/70 cpu=1 app.exe!first of all|[jit]!Some.Class.Method|app.exe!first of all|ntoskrnl.exe!0x20|"
+		     "run 1100100000+2000000 7/70 cpu=1 app.exe!first of "
+		     "all|[jit]!Some.Class.Method|app.exe!first of all|ntoskrnl.exe!0x20|"
 		     "ntoskrnl.exe!0x30\n"
 		     "run 1100300000+2000000 7/70 cpu=1 app.exe!first of all|app.exe!last\n");
 	lode_symbol_maps_destroy(maps);
@@ -429,7 +439,8 @@ static void put_bomb(struct trace *trace)
 
 static void what_traces_may_not_be(void **state)
 {
-	struct trace empty = begin_trace(8, 0, 1000000), clock = begin_trace(8, 0, 0), odd = begin_trace(8, 0, 1000000);
+	struct trace empty = begin_trace(8, 0, 1000000), clock = begin_trace(8, 0, 0),
+		     odd = begin_trace(8, 0, 1000000);
 	struct trace bomb = begin_trace(8, 0x04000000, 1000000);
 
 	(void)state;
@@ -470,7 +481,8 @@ static void lies_about_lengths_are_counted(void **state)
 
 /* ---- compressions ---- */
 
-static void assert_unpacked(enum lode_windows_compression compression, const unsigned char *packed, size_t size, const char *expected)
+static void assert_unpacked(enum lode_windows_compression compression, const unsigned char *packed, size_t size,
+			    const char *expected)
 {
 	size_t length = strlen(expected);
 	unsigned char *out = malloc(length), *exact = malloc(size);
@@ -495,12 +507,14 @@ static void assert_unpacked(enum lode_windows_compression compression, const uns
 static void examples_of_the_specification_unpack(void **state)
 {
 	static const unsigned char letters[] = "\x3f\0\0\0" ALPHABET;
-	static const unsigned char repeated[] = { 0xff, 0xff, 0xff, 0x1f, 'a', 'b', 'c', 0x17, 0, 0x0f, 0xff, 0x26, 0x01 };
-	static const unsigned char lznt1[] = {
-		0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20, 0x41, 0x00, 0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44,
-		0x00, 0x08, 0x45, 0x01, 0x50, 0x79, 0x00, 0xc0, 0x45, 0x20, 0x05, 0x24, 0x13, 0x88, 0x05, 0xb4, 0x02, 0x4a, 0x44, 0xef,
-		0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48, 0x45, 0x00, 0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00
-	};
+	static const unsigned char repeated[] = { 0xff, 0xff, 0xff, 0x1f, 'a',  'b', 'c',
+						  0x17, 0,    0x0f, 0xff, 0x26, 0x01 };
+	static const unsigned char lznt1[] = { 0x38, 0xb0, 0x88, 0x46, 0x23, 0x20, 0x00, 0x20, 0x47, 0x20,
+					       0x41, 0x00, 0x10, 0xa2, 0x47, 0x01, 0xa0, 0x45, 0x20, 0x44,
+					       0x00, 0x08, 0x45, 0x01, 0x50, 0x79, 0x00, 0xc0, 0x45, 0x20,
+					       0x05, 0x24, 0x13, 0x88, 0x05, 0xb4, 0x02, 0x4a, 0x44, 0xef,
+					       0x03, 0x58, 0x02, 0x8c, 0x09, 0x16, 0x01, 0x48, 0x45, 0x00,
+					       0xbe, 0x00, 0x9e, 0x00, 0x04, 0x01, 0x18, 0x90, 0x00 };
 	static const unsigned char codes[] = { 0xd8, 0x52, 0x3e, 0xd7, 0x94, 0x11, 0x5b, 0xe9, 0x19, 0x5f,
 					       0xf9, 0xd6, 0x7c, 0xdf, 0x8d, 0x04, 0x00, 0x00, 0x00, 0x00 };
 	unsigned char huffman[256 + sizeof(codes)] = { 0 };
@@ -512,7 +526,8 @@ static void examples_of_the_specification_unpack(void **state)
 		memcpy(text + 3 * i, "abc", 4);
 	assert_unpacked(LODE_XPRESS, repeated, sizeof(repeated), text);
 	assert_unpacked(LODE_LZNT1, lznt1, sizeof(lznt1),
-			"F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# E D D E E F# D E F# G F# D E F# G F# E D E A "
+			"F# F# G A A G F# E D D E F# F# E E F# F# G A A G F# E D D E F# E D D E E F# D E F# G F# "
+			"D E F# G F# E D E A "
 			"F# F# G A A G F# E D D E F# E D D");
 	huffman[0x30] = 0x50;
 	memset(huffman + 0x31, 0x55, 10);
@@ -599,9 +614,12 @@ static void random_bytes_unpack_to_themselves(void **state)
 		uint64_t letters = 1 + random_below(&seed, 4);
 
 		for (size_t i = 0; i < size; i++)
-			bytes[i] = random_below(&seed, 50) ? (unsigned char)('a' + random_below(&seed, letters)) : (unsigned char)random_next(&seed);
+			bytes[i] = random_below(&seed, 50) ? (unsigned char)('a' + random_below(&seed, letters))
+							   : (unsigned char)random_next(&seed);
 		encode(&packed, bytes, size);
-		assert_int_equal(lode_windows_unpack(LODE_XPRESS, (unsigned char *)packed.bytes, packed.size, out, size), 0);
+		assert_int_equal(lode_windows_unpack(LODE_XPRESS, (unsigned char *)packed.bytes, packed.size, out,
+						     size),
+				 0);
 		assert_memory_equal(out, bytes, size);
 		lode_buffer_release(&packed);
 	}

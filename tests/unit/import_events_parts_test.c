@@ -10,8 +10,8 @@ static const char *pick(uint64_t *seed, const char *const *items, size_t count)
 	return items[random_below(seed, count)];
 }
 
-#define PICK(seed, ...)                                                                                      \
-	pick(seed, (const char *const[]){ __VA_ARGS__ },                                                     \
+#define PICK(seed, ...)                                                                                           \
+	pick(seed, (const char *const[]){ __VA_ARGS__ },                                                          \
 	     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
 static void add_blanks(struct lode_buffer *text, uint64_t *seed)
@@ -35,9 +35,10 @@ static void add_frames(struct lode_buffer *text, uint64_t *seed)
 			lode_buffer_print(text, "\"%s!f%u\"", PICK(seed, "app", "libc.so.6", "kernel", "[jit]"),
 					  (unsigned)random_below(seed, 9));
 		else
-			lode_buffer_text(text, PICK(seed, "\"\"", "\"a\\\"b\"", "\"\\u00e4\"", "\"\xc3\xa4!x\"", "7",
-						    "\"\\u0000z\"", "null", "\"long name without any end at all\"",
-						    "\"]\"", "\"a\x01\"", "\"\xff\""));
+			lode_buffer_text(text,
+					 PICK(seed, "\"\"", "\"a\\\"b\"", "\"\\u00e4\"", "\"\xc3\xa4!x\"", "7",
+					      "\"\\u0000z\"", "null", "\"long name without any end at all\"",
+					      "\"]\"", "\"a\x01\"", "\"\xff\""));
 	}
 	add_blanks(text, seed);
 	lode_buffer_text(text, "]");
@@ -73,8 +74,8 @@ static void add_event(struct lode_buffer *text, uint64_t *seed)
 	const char *fields[16] = { "t", "tid" };
 	size_t count = 2;
 	const char *type = PICK(seed, "run", "wait", "wait", "call");
-	static const char *const may[] = { "pid", "cpu", "weight", "stack", "stack", "name", "delay", "waker",
-					   "waker_stack" };
+	static const char *const may[] = { "pid",  "cpu",   "weight", "stack",      "stack",
+					   "name", "delay", "waker",  "waker_stack" };
 
 	if (strcmp(type, "call") != 0)
 		fields[count++] = "cost";
@@ -121,7 +122,8 @@ static void add_other(struct lode_buffer *text, uint64_t *seed)
 		break;
 	case 5:
 		if (!random_below(seed, 60))
-			lode_buffer_text(text, PICK(seed, "{\"type\":\"run\"", "[]", "nothing", "{} {}", "\x1f\x8b", "{}"));
+			lode_buffer_text(text, PICK(seed, "{\"type\":\"run\"", "[]", "nothing", "{} {}",
+						    "\x1f\x8b", "{}"));
 		break;
 	default:
 		lode_buffer_text(text, PICK(seed, "", "", " ", "\t"));

@@ -22,7 +22,7 @@ struct imported {
 	int code;
 	struct lode_error error;
 	struct lode_buffer text; /* what was delivered, a line an event; NUL-terminated */
-	struct lode_buffer ids; /* the same with the numbers of all frames and stacks */
+	struct lode_buffer ids;  /* the same with the numbers of all frames and stacks */
 	struct lode_notes notes;
 	unsigned streams;
 };
@@ -56,13 +56,12 @@ static inline void tell_thread(struct lode_buffer *buffer, const struct lode_str
 }
 
 /* `run T+COST THREAD [delay=N] [cpu=N] [name=N] [waker=THREAD] STACK [< WAKER STACK]` */
-static inline void tell_event(struct lode_buffer *buffer, const struct lode_stream *stream, int type,
-			      size_t i)
+static inline void tell_event(struct lode_buffer *buffer, const struct lode_stream *stream, int type, size_t i)
 {
 	struct lode_event event = lode_events_get(&stream->events[type], i);
 
-	lode_buffer_print(buffer, "%s %" PRIu64 "+%" PRIu64 " ",
-			  lode_event_type_name((enum lode_event_type)type), event.t, event.cost);
+	lode_buffer_print(buffer, "%s %" PRIu64 "+%" PRIu64 " ", lode_event_type_name((enum lode_event_type)type),
+			  event.t, event.cost);
 	tell_thread(buffer, stream, event.thread);
 	if (event.delay)
 		lode_buffer_print(buffer, " delay=%" PRIu64, event.delay);
@@ -90,9 +89,8 @@ static inline void tell_head(struct lode_buffer *buffer, const struct lode_strea
 	lode_buffer_print(buffer, "stream %s %s\n", string_text(stream, stream->name),
 			  string_text(stream, stream->host));
 	for (size_t i = 0; i < stream->attribute_count; i++)
-		lode_buffer_print(
-			buffer, "attribute %s=%s %d\n", string_text(stream, stream->attributes[i].key),
-			string_text(stream, stream->attributes[i].value), stream->attributes[i].type);
+		lode_buffer_print(buffer, "attribute %s=%s %d\n", string_text(stream, stream->attributes[i].key),
+				  string_text(stream, stream->attributes[i].value), stream->attributes[i].type);
 	for (size_t i = 0; i < stream->thread_count; i++) {
 		if (!stream->threads[i].name)
 			continue;
@@ -108,8 +106,7 @@ static inline void tell_head(struct lode_buffer *buffer, const struct lode_strea
 						    strlen(string_text(stream, module->name))))
 			lode_buffer_print(buffer, "module %s %s %s %s\n", string_text(stream, module->name),
 					  lode_kind_name((enum lode_kind)module->kind),
-					  string_text(stream, module->path),
-					  string_text(stream, module->build_id));
+					  string_text(stream, module->path), string_text(stream, module->build_id));
 	}
 }
 
@@ -127,8 +124,7 @@ static inline void tell_ids(struct lode_buffer *buffer, const struct lode_stream
 				  dictionary->tree.nodes[i].frame);
 }
 
-static inline int tell_stream(void *context, struct lode_stream *stream, unsigned ordinal,
-			      struct lode_error *error)
+static inline int tell_stream(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
 {
 	struct imported *imported = context;
 
@@ -145,8 +141,7 @@ static inline int tell_stream(void *context, struct lode_stream *stream, unsigne
 	for (size_t i = 0; i < stream->symptom_count; i++) {
 		const struct lode_symptom *symptom = &stream->symptoms[i];
 
-		lode_buffer_print(&imported->text, "symptom %" PRIu64 "-%" PRIu64 " ", symptom->t0,
-				  symptom->t1);
+		lode_buffer_print(&imported->text, "symptom %" PRIu64 "-%" PRIu64 " ", symptom->t0, symptom->t1);
 		tell_thread(&imported->text, stream, symptom->thread);
 		lode_buffer_print(&imported->text, " %s\n", string_text(stream, symptom->name));
 	}
@@ -154,8 +149,7 @@ static inline int tell_stream(void *context, struct lode_stream *stream, unsigne
 	return 0;
 }
 
-static inline int drop_stream(void *context, struct lode_stream *stream, unsigned ordinal,
-			      struct lode_error *error)
+static inline int drop_stream(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
 {
 	(void)context;
 	(void)stream;
@@ -172,8 +166,8 @@ static inline void release_imported(struct imported *imported)
 	lode_buffer_release(&imported->ids);
 }
 
-static inline void import_once(struct imported *imported, const struct lode_importer *importer,
-			       const void *bytes, size_t size, struct lode_import_options own)
+static inline void import_once(struct imported *imported, const struct lode_importer *importer, const void *bytes,
+			       size_t size, struct lode_import_options own)
 {
 	struct lode_import_sink sink = { tell_stream, imported };
 	struct lode_input *input;
@@ -189,8 +183,8 @@ static inline void import_once(struct imported *imported, const struct lode_impo
 }
 
 /* An import with one job is repeated with several, which change nothing. */
-static inline void import_bytes(struct imported *imported, const struct lode_importer *importer,
-				const void *bytes, size_t size, const struct lode_import_options *options)
+static inline void import_bytes(struct imported *imported, const struct lode_importer *importer, const void *bytes,
+				size_t size, const struct lode_import_options *options)
 {
 	struct lode_import_options own = options ? *options : (struct lode_import_options){ .jobs = 1 };
 
@@ -240,8 +234,7 @@ static inline void assert_bad(const struct lode_importer *importer, const char *
 
 	import_bytes(&imported, importer, text, strlen(text), NULL);
 	if (imported.code != LODE_BAD_INPUT || !strstr(imported.error.text, part))
-		fail_msg("`%s` gave %d `%s`, which has no `%s`", text, imported.code, imported.error.text,
-			 part);
+		fail_msg("`%s` gave %d `%s`, which has no `%s`", text, imported.code, imported.error.text, part);
 	release_imported(&imported);
 }
 
@@ -284,8 +277,7 @@ static inline int import_and_drop(const struct lode_importer *importer, const vo
 }
 
 /* Bytes changed, lost, doubled: nothing may crash, and a failure has its sentence. */
-static inline void try_damaged(const struct lode_importer *importer, const void *bytes, size_t size,
-			       int rounds)
+static inline void try_damaged(const struct lode_importer *importer, const void *bytes, size_t size, int rounds)
 {
 	uint64_t seed = 77 + size;
 

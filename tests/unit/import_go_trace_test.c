@@ -4,11 +4,11 @@
 
 extern const struct lode_importer lode_importer_go_trace;
 
-#define EXPECTED                                                                               \
-	"stream x \nthread 9 main.sender\n"                                                    \
-	"run 1300+10000000 9 main.send\n"                                                      \
-	"wait 600+150 7 main.send\n"                                                           \
-	"wait 1000+400 7 delay=100 waker=9 main.main|runtime.chanrecv1 < main.send\n"          \
+#define EXPECTED                                                                                                  \
+	"stream x \nthread 9 main.sender\n"                                                                       \
+	"run 1300+10000000 9 main.send\n"                                                                         \
+	"wait 600+150 7 main.send\n"                                                                              \
+	"wait 1000+400 7 delay=100 waker=9 main.main|runtime.chanrecv1 < main.send\n"                             \
 	"call 1450+0 9 name=preempt main.send\n"
 
 static void assert_trace(struct lode_buffer trace)

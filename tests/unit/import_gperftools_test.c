@@ -26,12 +26,12 @@ static void put_all(struct profile *profile, const uint64_t *words, size_t count
 		put(profile, words[i]);
 }
 
-#define PUT(profile, ...)                                                        \
-	put_all(profile, (const uint64_t[]){ __VA_ARGS__ },                      \
+#define PUT(profile, ...)                                                                                         \
+	put_all(profile, (const uint64_t[]){ __VA_ARGS__ },                                                       \
 		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-#define MAP                                                                            \
-	"1000-2000 r-xp 00000400 08:01 17 /opt/none/app\n2000-3000 rw-p 00001000 08:01 17 /opt/none/app\n" \
+#define MAP                                                                                                       \
+	"1000-2000 r-xp 00000400 08:01 17 /opt/none/app\n2000-3000 rw-p 00001000 08:01 17 /opt/none/app\n"        \
 	"7000-8000 r-xp 00000000 08:01 18 /opt/none/libx.so.1 (deleted)\nbuild=1\n"
 
 static struct profile make(int wide, int swap)
@@ -66,11 +66,12 @@ static void stacks_are_runs_one_behind_another(void **state)
 		struct profile profile = make(form & 1, form >> 1);
 		const unsigned char *bytes = (const unsigned char *)profile.bytes.bytes;
 
-		assert_profile(&profile, "stream x \n"
-					 "module app user /opt/none/app \nmodule libx.so.1 library /opt/none/libx.so.1 \n"
-					 "run 0+20000000 0 app!0x600|libx.so.1!0x100|app!0x410\n"
-					 "run 20000000+10000000 0 app!0x600|0x9000\n"
-					 "run 30000000+50000000 0 app!0x410\n");
+		assert_profile(&profile,
+			       "stream x \n"
+			       "module app user /opt/none/app \nmodule libx.so.1 library /opt/none/libx.so.1 \n"
+			       "run 0+20000000 0 app!0x600|libx.so.1!0x100|app!0x410\n"
+			       "run 20000000+10000000 0 app!0x600|0x9000\n"
+			       "run 30000000+50000000 0 app!0x410\n");
 		assert_int_equal(lode_importer_gperftools.sniff(bytes, profile.bytes.size, "x"), 90);
 		lode_buffer_release(&profile.bytes);
 	}

@@ -4,11 +4,11 @@
 
 extern const struct lode_importer lode_importer_jfr;
 
-#define CHUNK_STREAM                                                                                        \
-	"stream x \nthread 77/4001 main\nthread 77/4002 GC\n"                                               \
-	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                 \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"   \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                             \
+#define CHUNK_STREAM                                                                                              \
+	"stream x \nthread 77/4001 main\nthread 77/4002 GC\n"                                                     \
+	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                       \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"         \
+	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                                   \
 	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"
 
 static void samples_and_waits_are_read(void **state)

@@ -6,20 +6,24 @@ extern const struct lode_importer lode_importer_firefox;
 extern const struct lode_importer lode_importer_speedscope;
 
 #define SCHEMA "\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""
-#define FRAMES "\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"/src/app.c\"},{\"name\":\"load\"},{\"name\":\"read\"}]}"
+#define FRAMES                                                                                                    \
+	"\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"/src/"                                             \
+	"app.c\"},{\"name\":\"load\"},{\"name\":\"read\"}]}"
 
 /* ---- speedscope ---- */
 
-static const char sampled[] = "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"ui\","
-			      "\"unit\":\"microseconds\",\"startValue\":2,\"endValue\":9,\"samples\":[[0],[0,1,2],[],[0]],"
-			      "\"weights\":[1,0.5,3,0]}]}";
+static const char sampled[] =
+	"{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"ui\","
+	"\"unit\":\"microseconds\",\"startValue\":2,\"endValue\":9,\"samples\":[[0],[0,1,2],[],[0]],"
+	"\"weights\":[1,0.5,3,0]}]}";
 
 static void sampled_profiles_tile_their_time(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_speedscope, sampled, NULL,
 		      "stream x \nthread 1 ui\nmodule app.c user /src/app.c \n"
-		      "run 2000+1000 1 app.c!main\nrun 3000+500 1 app.c!main|load|read\nrun 3500+3000 1 \nrun 6500+0 1 app.c!main\n");
+		      "run 2000+1000 1 app.c!main\nrun 3000+500 1 app.c!main|load|read\nrun 3500+3000 1 \nrun "
+		      "6500+0 1 app.c!main\n");
 }
 
 static const char evented[] = "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"\","
@@ -43,10 +47,13 @@ static void frames_that_nobody_closes_take_linear_time(void **state)
 	struct lode_buffer text = { 0 };
 
 	(void)state;
-	lode_buffer_text(&text, "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"\",\"unit\":\"nanoseconds\","
-			       "\"startValue\":0,\"endValue\":30,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1}");
+	lode_buffer_text(&text,
+			 "{" SCHEMA "," FRAMES
+			 ",\"profiles\":[{\"type\":\"evented\",\"name\":\"\",\"unit\":\"nanoseconds\","
+			 "\"startValue\":0,\"endValue\":30,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1}");
 	for (int i = 1; i < 200000; i++)
-		lode_buffer_print(&text, ",{\"type\":\"%c\",\"frame\":%d,\"at\":1}", i < 100000 ? 'O' : 'C', i < 100000 ? 0 : 1);
+		lode_buffer_print(&text, ",{\"type\":\"%c\",\"frame\":%d,\"at\":1}", i < 100000 ? 'O' : 'C',
+				  i < 100000 ? 0 : 1);
 	lode_buffer_text(&text, "]}]}");
 	lode_buffer_byte(&text, '\0');
 	assert_note(&lode_importer_speedscope, text.bytes, "never closed", 100000);
@@ -59,17 +66,23 @@ static void what_speedscope_files_may_not_be(void **state)
 	assert_bad(&lode_importer_speedscope, "{\"profiles\":[]}", "shared.frames");
 	assert_bad(&lode_importer_speedscope, "{" FRAMES ",\"profiles\":[]}", "no profiles");
 	assert_bad(&lode_importer_speedscope,
-		   "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"bytes\",\"samples\":[[0]],\"weights\":[1]}]}",
+		   "{" FRAMES
+		   ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"bytes\",\"samples\":[[0]],\"weights\":[1]}]}",
 		   "count bytes");
+	assert_bad(
+		&lode_importer_speedscope,
+		"{" FRAMES
+		",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[3]],\"weights\":[1]}]}",
+		"profile 1: a stack names a frame that is not in");
 	assert_bad(&lode_importer_speedscope,
-		   "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[3]],\"weights\":[1]}]}",
-		   "profile 1: a stack names a frame that is not in");
-	assert_bad(&lode_importer_speedscope,
-		   "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[]}]}",
+		   "{" FRAMES
+		   ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[]}]}",
 		   "fewer weights");
-	assert_bad(&lode_importer_speedscope,
-		   "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[-1]}]}",
-		   "below 0");
+	assert_bad(
+		&lode_importer_speedscope,
+		"{" FRAMES
+		",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"seconds\",\"samples\":[[0]],\"weights\":[-1]}]}",
+		"below 0");
 	assert_bad(&lode_importer_speedscope,
 		   "{" FRAMES ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"seconds\",\"events\":["
 		   "{\"type\":\"O\",\"frame\":0,\"at\":2},{\"type\":\"C\",\"frame\":0,\"at\":1}]}]}",
@@ -104,29 +117,36 @@ static void what_cpu_profiles_may_not_be(void **state)
 	assert_bad(&lode_importer_cpuprofile, "{\"nodes\":[{\"id\":1}]}", "no `id` or no `functionName`");
 	assert_bad(&lode_importer_cpuprofile,
 		   "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"},\"children\":[2]},"
-		   "{\"id\":2,\"callFrame\":{\"functionName\":\"b\"},\"children\":[1]}],\"samples\":[2],\"timeDeltas\":[1]}",
+		   "{\"id\":2,\"callFrame\":{\"functionName\":\"b\"},\"children\":[1]}],\"samples\":[2],"
+		   "\"timeDeltas\":[1]}",
 		   "in a circle");
 	assert_bad(&lode_importer_cpuprofile,
-		   "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[7],\"timeDeltas\":[1]}",
+		   "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[7],\"timeDeltas\":"
+		   "[1]}",
 		   "a sample names a node");
 	assert_bad(&lode_importer_cpuprofile,
-		   "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[1,1],\"timeDeltas\":[1]}",
+		   "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"}}],\"samples\":[1,1],"
+		   "\"timeDeltas\":[1]}",
 		   "fewer `timeDeltas`");
 }
 
 /* ---- Firefox Profiler ---- */
 
-#define TABLES                                                                                                             \
-	"\"stackTable\":{\"length\":3,\"frame\":[0,1,2],\"prefix\":[null,0,0]},"                                           \
-	"\"frameTable\":{\"length\":3,\"func\":[0,1,2]},"                                                                  \
-	"\"funcTable\":{\"length\":3,\"name\":[0,1,2],\"resource\":[0,-1,0],\"fileName\":[null,3,null]},"                  \
-	"\"resourceTable\":{\"length\":1,\"lib\":[0]},\"stringArray\":[\"main\",\"onClick\",\"0x40\",\"http://h/ui.js\"]"
-#define LIBS "\"libs\":[{\"name\":\"app\",\"path\":\"/usr/bin/app\",\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"}]"
-#define APP  "module app user /usr/bin/app 0123456789abcdef0123456789abcdef01234567\n"
+#define TABLES                                                                                                    \
+	"\"stackTable\":{\"length\":3,\"frame\":[0,1,2],\"prefix\":[null,0,0]},"                                  \
+	"\"frameTable\":{\"length\":3,\"func\":[0,1,2]},"                                                         \
+	"\"funcTable\":{\"length\":3,\"name\":[0,1,2],\"resource\":[0,-1,0],\"fileName\":[null,3,null]},"         \
+	"\"resourceTable\":{\"length\":1,\"lib\":[0]},\"stringArray\":[\"main\",\"onClick\",\"0x40\",\"http://h/" \
+	"ui.js\"]"
+#define LIBS                                                                                                      \
+	"\"libs\":[{\"name\":\"app\",\"path\":\"/usr/bin/"                                                        \
+	"app\",\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"}]"
+#define APP "module app user /usr/bin/app 0123456789abcdef0123456789abcdef01234567\n"
 
-static const char processed[] = "{\"meta\":{\"interval\":2,\"product\":\"Firefox\",\"preprocessedProfileVersion\":41}," LIBS
-				",\"threads\":[{" TABLES ",\"name\":\"Main\",\"pid\":7,\"tid\":\"9.1\",\"samples\":{\"length\":3,"
-				"\"stack\":[1,null,2],\"time\":[5,6,7.5],\"weight\":[1,1,3]}}]}";
+static const char processed[] =
+	"{\"meta\":{\"interval\":2,\"product\":\"Firefox\",\"preprocessedProfileVersion\":41}," LIBS
+	",\"threads\":[{" TABLES ",\"name\":\"Main\",\"pid\":7,\"tid\":\"9.1\",\"samples\":{\"length\":3,"
+	"\"stack\":[1,null,2],\"time\":[5,6,7.5],\"weight\":[1,1,3]}}]}";
 
 static void samples_without_cpu_times_stand_for_the_interval(void **state)
 {
@@ -140,7 +160,8 @@ static void samples_without_cpu_times_stand_for_the_interval(void **state)
 
 /* Of 1 ms 0.9 on a CPU; then 8 ms without, in one stack, in two samples; then 1 ms of it with 0.4. */
 static const char measured[] =
-	"{\"meta\":{\"interval\":1,\"sampleUnits\":{\"threadCPUDelta\":\"\xc2\xb5s\"}}," LIBS ",\"shared\":{" TABLES "},"
+	"{\"meta\":{\"interval\":1,\"sampleUnits\":{\"threadCPUDelta\":\"\xc2\xb5s\"}}," LIBS
+	",\"shared\":{" TABLES "},"
 	"\"threads\":[{\"name\":\"Main\",\"pid\":7,\"tid\":9,\"samples\":{\"length\":5,\"stack\":[0,1,2,2,1],"
 	"\"timeDeltas\":[0,1,3,5,1],\"threadCPUDelta\":[null,900,0,0,400]}}]}";
 
@@ -148,8 +169,7 @@ static void cpu_times_tell_runs_from_waits(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_firefox, measured, NULL,
-		      "stream x \nthread 7/9 Main\n" APP
-		      "run 0+1000000 7/9 app!main\n"
+		      "stream x \nthread 7/9 Main\n" APP "run 0+1000000 7/9 app!main\n"
 		      "run 1000000+900000 7/9 app!main|ui.js!onClick\n"
 		      "run 10000000+400000 7/9 app!main|ui.js!onClick\n"
 		      "wait 1000000+8000000 7/9 app!main|app!0x40\n"
@@ -159,11 +179,13 @@ static void cpu_times_tell_runs_from_waits(void **state)
 
 /* A whole one, two halves, an instant, an end without a beginning; and old ones, whose data have the times. */
 static const char marked[] =
-	"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":41},\"threads\":[{" TABLES ",\"name\":\"Main\",\"pid\":7,\"tid\":9,"
+	"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":41},\"threads\":[{" TABLES
+	",\"name\":\"Main\",\"pid\":7,\"tid\":9,"
 	"\"samples\":{\"length\":1,\"stack\":[0],\"time\":[0]},\"markers\":{\"length\":5,\"name\":[1,2,0,2,0],"
 	"\"startTime\":[1,2,3,null,null],\"endTime\":[5.5,null,null,4,9],\"phase\":[1,2,0,3,3]}},"
 	"{" TABLES ",\"name\":\"Old\",\"pid\":7,\"tid\":8,\"samples\":{\"length\":0,\"stack\":[],\"time\":[]},"
-	"\"markers\":{\"length\":2,\"name\":[1,1],\"time\":[2,3],\"data\":[{\"startTime\":2,\"endTime\":3},null]}}]}";
+	"\"markers\":{\"length\":2,\"name\":[1,1],\"time\":[2,3],\"data\":[{\"startTime\":2,\"endTime\":3},null]}}"
+	"]}";
 
 static void markers_are_symptoms_on_request(void **state)
 {
@@ -173,14 +195,17 @@ static void markers_are_symptoms_on_request(void **state)
 	(void)state;
 	assert_import(&lode_importer_firefox, marked, &options,
 		      "stream x \nthread 7/9 Main\nthread 7/8 Old\nrun 0+1000000 7/9 main\n"
-		      "symptom 1000000-5500000 7/9 onClick\nsymptom 2000000-4000000 7/9 0x40\nsymptom 2000000-3000000 7/8 onClick\n");
-	assert_import(&lode_importer_firefox, marked, NULL, "stream x \nthread 7/9 Main\nthread 7/8 Old\nrun 0+1000000 7/9 main\n");
+		      "symptom 1000000-5500000 7/9 onClick\nsymptom 2000000-4000000 7/9 0x40\nsymptom "
+		      "2000000-3000000 7/8 onClick\n");
+	assert_import(&lode_importer_firefox, marked, NULL,
+		      "stream x \nthread 7/9 Main\nthread 7/8 Old\nrun 0+1000000 7/9 main\n");
 	assert_note(&lode_importer_firefox, marked, "markers with a duration, left out", 3);
 	assert_note(&lode_importer_firefox, marked, "one end is missing", 1);
 }
 
 static const char gecko[] =
-	"{\"meta\":{\"interval\":1,\"processType\":0},\"libs\":[],\"threads\":[{\"name\":\"GeckoMain\",\"tid\":3,\"pid\":2,"
+	"{\"meta\":{\"interval\":1,\"processType\":0},\"libs\":[],\"threads\":[{\"name\":\"GeckoMain\",\"tid\":3,"
+	"\"pid\":2,"
 	"\"samples\":{\"schema\":{\"stack\":0,\"time\":1},\"data\":[[1,0.5],[0,2]]},"
 	"\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[[null,0],[0,1]]},"
 	"\"frameTable\":{\"schema\":{\"location\":0},\"data\":[[0],[1]]},"
@@ -207,13 +232,15 @@ static void what_profiles_of_firefox_may_not_be(void **state)
 	assert_bad(&lode_importer_firefox, "{\"threads\":[{" TABLES ",\"samples\":{\"stack\":[3],\"time\":[0]}}]}",
 		   "thread 1: a sample names a stack");
 	assert_bad(&lode_importer_firefox,
-		   "{\"threads\":[{\"stackTable\":{\"frame\":[0,0],\"prefix\":[1,null]},\"frameTable\":{\"func\":[0]},"
+		   "{\"threads\":[{\"stackTable\":{\"frame\":[0,0],\"prefix\":[1,null]},\"frameTable\":{\"func\":["
+		   "0]},"
 		   "\"funcTable\":{\"name\":[0]},\"stringArray\":[\"f\"]}]}",
 		   "comes before the stack it is called from");
 	assert_bad(&lode_importer_firefox, "{\"threads\":[{\"stackTable\":{\"frame\":[0],\"prefix\":[null]}}]}",
 		   "names a frame");
 	assert_bad(&lode_importer_firefox,
-		   "{\"threads\":[{\"stackTable\":{\"frame\":[0]},\"frameTable\":{\"func\":[0]}}]}", "names a function");
+		   "{\"threads\":[{\"stackTable\":{\"frame\":[0]},\"frameTable\":{\"func\":[0]}}]}",
+		   "names a function");
 }
 
 /* ---- all ---- */

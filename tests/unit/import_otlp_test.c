@@ -6,46 +6,57 @@
 
 extern const struct lode_importer lode_importer_otlp;
 
-#define STRINGS                                                                                                           \
-	"\"stringTable\":[\"\",\"samples\",\"count\",\"cpu\",\"nanoseconds\",\"off_cpu\",\"main\",\"read\",\"/usr/bin/app\","  \
-	"\"thread.id\",\"thread.name\",\"cpu.logical_number\",\"color\",\"process.executable.build_id.gnu\",\"poll\",\"ui.py\"," \
+#define STRINGS                                                                                                   \
+	"\"stringTable\":[\"\",\"samples\",\"count\",\"cpu\",\"nanoseconds\",\"off_cpu\",\"main\",\"read\",\"/"   \
+	"usr/bin/app\","                                                                                          \
+	"\"thread.id\",\"thread.name\",\"cpu.logical_number\",\"color\",\"process.executable.build_id.gnu\","     \
+	"\"poll\",\"ui.py\","                                                                                     \
 	"\"bytes\"]"
-#define TABLES                                                                                                            \
-	"\"dictionary\":{" STRINGS ",\"mappingTable\":[{},{\"filenameStrindex\":8,\"memoryStart\":\"4096\",\"memoryLimit\":" \
-	"\"8192\",\"fileOffset\":\"16\",\"attributeIndices\":[5]}],"                                                      \
-	"\"functionTable\":[{},{\"nameStrindex\":6},{\"nameStrindex\":7},{\"nameStrindex\":14,\"filenameStrindex\":15}],"   \
-	"\"locationTable\":[{},{\"mappingIndex\":1,\"lines\":[{\"functionIndex\":2},{\"functionIndex\":1}]},"              \
-	"{\"mappingIndex\":1,\"address\":\"4100\"},{\"lines\":[{\"functionIndex\":3,\"line\":\"7\"}]}],"                   \
-	"\"stackTable\":[{},{\"locationIndices\":[2,1]},{\"locationIndices\":[3]}],"                                       \
-	"\"attributeTable\":[{},{\"keyStrindex\":9,\"value\":{\"intValue\":\"22\"}},{\"keyStrindex\":10,\"value\":"         \
-	"{\"stringValue\":\"ui\"}},{\"keyStrindex\":11,\"value\":{\"intValue\":3}},{\"keyStrindex\":12,\"value\":"          \
+#define TABLES                                                                                                    \
+	"\"dictionary\":{" STRINGS                                                                                \
+	",\"mappingTable\":[{},{\"filenameStrindex\":8,\"memoryStart\":\"4096\",\"memoryLimit\":"                 \
+	"\"8192\",\"fileOffset\":\"16\",\"attributeIndices\":[5]}],"                                              \
+	"\"functionTable\":[{},{\"nameStrindex\":6},{\"nameStrindex\":7},{\"nameStrindex\":14,"                   \
+	"\"filenameStrindex\":15}],"                                                                              \
+	"\"locationTable\":[{},{\"mappingIndex\":1,\"lines\":[{\"functionIndex\":2},{\"functionIndex\":1}]},"     \
+	"{\"mappingIndex\":1,\"address\":\"4100\"},{\"lines\":[{\"functionIndex\":3,\"line\":\"7\"}]}],"          \
+	"\"stackTable\":[{},{\"locationIndices\":[2,1]},{\"locationIndices\":[3]}],"                              \
+	"\"attributeTable\":[{},{\"keyStrindex\":9,\"value\":{\"intValue\":\"22\"}},{\"keyStrindex\":10,"         \
+	"\"value\":"                                                                                              \
+	"{\"stringValue\":\"ui\"}},{\"keyStrindex\":11,\"value\":{\"intValue\":3}},{\"keyStrindex\":12,"          \
+	"\"value\":"                                                                                              \
 	"{\"stringValue\":\"red\"}},{\"keyStrindex\":13,\"value\":{\"stringValue\":\"abcd\"}}]}"
-#define RESOURCE(attributes, profiles)                                                                                    \
-	"{\"resource\":{\"attributes\":[" attributes "]},\"scopeProfiles\":[{\"scope\":{\"name\":\"x\"},\"profiles\":[" profiles \
-	"]}]}"
-#define PID "{\"key\":\"process.pid\",\"value\":{\"intValue\":\"21\"}}"
+#define RESOURCE(attributes, profiles)                                                                            \
+	"{\"resource\":{\"attributes\":[" attributes                                                              \
+	"]},\"scopeProfiles\":[{\"scope\":{\"name\":\"x\"},\"profiles\":[" profiles "]}]}"
+#define PID     "{\"key\":\"process.pid\",\"value\":{\"intValue\":\"21\"}}"
 #define VERSION "{\"key\":\"service.version\",\"value\":{\"stringValue\":\"1.2\"}}"
-#define COUNTS(samples)                                                                                                   \
-	"{\"sampleType\":{\"typeStrindex\":1,\"unitStrindex\":2},\"periodType\":{\"typeStrindex\":3,\"unitStrindex\":4},"    \
+#define COUNTS(samples)                                                                                           \
+	"{\"sampleType\":{\"typeStrindex\":1,\"unitStrindex\":2},\"periodType\":{\"typeStrindex\":3,"             \
+	"\"unitStrindex\":4},"                                                                                    \
 	"\"period\":\"1000\",\"timeUnixNano\":\"500\",\"samples\":[" samples "]}"
-#define OFF_CPU(samples) "{\"sampleType\":{\"typeStrindex\":5,\"unitStrindex\":4},\"samples\":[" samples "]}"
+#define OFF_CPU(samples)   "{\"sampleType\":{\"typeStrindex\":5,\"unitStrindex\":4},\"samples\":[" samples "]}"
 #define FILE_OF(resources) "{\"resourceProfiles\":[" resources "]," TABLES "}"
 
 /* Counted samples with times and none, waits that are told at their end, labels, inlined functions, an address. */
+/* clang-format off */
 static const char requests[] = FILE_OF(RESOURCE(
 	PID "," VERSION,
 	COUNTS("{\"stackIndex\":1,\"attributeIndices\":[1,2,3,4],\"timestampsUnixNano\":[\"7000\",\"9000\"]},"
 	       "{\"stackIndex\":2,\"attributeIndices\":[1],\"values\":[\"4\"]}") "," OFF_CPU(
 		"{\"stackIndex\":1,\"attributeIndices\":[1],\"values\":[\"300\",\"200\"],\"timestampsUnixNano\":[\"8000\",\"8600\"]}")));
+/* clang-format on */
 
 static void samples_and_waits_are_read(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_otlp, requests, NULL,
-		      "stream x \nattribute service.version=1.2 0\nthread 21/22 ui\nmodule app user /usr/bin/app abcd\n"
-		      "run 500+4000 21/22 ui.py!poll\nrun 7000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
-		      "run 9000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
-		      "wait 7700+300 21/22 app!main|app!read|app!0x14\nwait 8400+200 21/22 app!main|app!read|app!0x14\n");
+	assert_import(
+		&lode_importer_otlp, requests, NULL,
+		"stream x \nattribute service.version=1.2 0\nthread 21/22 ui\nmodule app user /usr/bin/app abcd\n"
+		"run 500+4000 21/22 ui.py!poll\nrun 7000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
+		"run 9000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
+		"wait 7700+300 21/22 app!main|app!read|app!0x14\nwait 8400+200 21/22 "
+		"app!main|app!read|app!0x14\n");
 	assert_note(&lode_importer_otlp, requests, "attributes of samples", 1);
 	assert_note(&lode_importer_otlp, requests, "without a time", 1);
 }
@@ -53,14 +64,18 @@ static void samples_and_waits_are_read(void **state)
 static void hosts_are_streams_of_their_own(void **state)
 {
 	struct imported imported;
-	static const char two[] = FILE_OF(RESOURCE("{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h1\"}}", COUNTS("{\"values\":[1]}")) "," RESOURCE(
-		"{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h2\"}}", COUNTS("{\"values\":[2]}")) "," RESOURCE(
-		"{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h1\"}}", COUNTS("{\"values\":[3]}")));
+	static const char two[] = FILE_OF(
+		RESOURCE("{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h1\"}}", COUNTS("{\"values\":[1]}")) "," RESOURCE(
+			"{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h2\"}}",
+			COUNTS("{\"values\":[2]}")) "," RESOURCE("{\"key\":\"host.name\",\"value\":{"
+								 "\"stringValue\":\"h1\"}}",
+								 COUNTS("{\"values\":[3]}")));
 
 	(void)state;
 	import_bytes(&imported, &lode_importer_otlp, two, strlen(two), NULL);
 	assert_int_equal(imported.streams, 2);
-	assert_string_equal(imported.text.bytes, "stream x h1\nrun 500+1000 0 \nrun 1500+3000 0 \nstream x h2\nrun 500+2000 0 \n");
+	assert_string_equal(imported.text.bytes,
+			    "stream x h1\nrun 500+1000 0 \nrun 1500+3000 0 \nstream x h2\nrun 500+2000 0 \n");
 	release_imported(&imported);
 }
 
@@ -68,10 +83,16 @@ static void what_profiles_may_not_be(void **state)
 {
 	(void)state;
 	assert_bad(&lode_importer_otlp, "{}", "no samples");
-	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"stackIndex\":3,\"values\":[1]}"))), "a stack that is not in");
-	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"attributeIndices\":[99],\"values\":[1]}"))), "an attribute that");
-	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"values\":[1,2],\"timestampsUnixNano\":[1,2,3]}"))), "more values than");
-	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", "{\"sampleType\":{\"typeStrindex\":16,\"unitStrindex\":16},\"samples\":[{}]}")),
+	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"stackIndex\":3,\"values\":[1]}"))),
+		   "a stack that is not in");
+	assert_bad(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"attributeIndices\":[99],\"values\":[1]}"))),
+		   "an attribute that");
+	assert_bad(&lode_importer_otlp,
+		   FILE_OF(RESOURCE("", COUNTS("{\"values\":[1,2],\"timestampsUnixNano\":[1,2,3]}"))),
+		   "more values than");
+	assert_bad(&lode_importer_otlp,
+		   FILE_OF(RESOURCE(
+			   "", "{\"sampleType\":{\"typeStrindex\":16,\"unitStrindex\":16},\"samples\":[{}]}")),
 		   "none of its profiles");
 	assert_bad(&lode_importer_otlp, "{\"resourceProfiles\":[", "too early");
 	assert_note(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"values\":[-1,2]}"))), "below 0", 1);
@@ -147,7 +168,8 @@ static void damage_and_want_of_memory_are_survived(void **state)
 	(void)state;
 	try_damaged(&lode_importer_otlp, requests, strlen(requests), 2000);
 	try_without_memory(&lode_importer_otlp, requests, strlen(requests));
-	assert_int_equal(lode_otlp_encode("x", (const unsigned char *)requests, strlen(requests), &encoded, &error), 0);
+	assert_int_equal(lode_otlp_encode("x", (const unsigned char *)requests, strlen(requests), &encoded, &error),
+			 0);
 	assert_true(lode_otlp_sniff((const unsigned char *)encoded.bytes, encoded.size) > 50);
 	try_damaged(&lode_importer_otlp, encoded.bytes, encoded.size, 5000);
 	try_without_memory(&lode_importer_otlp, encoded.bytes, encoded.size);

@@ -71,9 +71,8 @@ static void a_sample_becomes_a_run_with_its_stack_root_first(void **state)
 				    .cpu = 2,
 				    .period = 250000,
 				    CHAIN(KERNEL, 0xffff800000001000, USER, 0x400500, 0x401000, 0x9990000) });
-	assert_becomes(
-		&recording, "run",
-		"run 5000+250000 10/11 cpu=2 0x9990000|app!0x2000|app!0x1500|kernel!0xffff800000001000\n");
+	assert_becomes(&recording, "run",
+		       "run 5000+250000 10/11 cpu=2 0x9990000|app!0x2000|app!0x1500|kernel!0xffff800000001000\n");
 	release(&recording);
 }
 
@@ -87,8 +86,7 @@ static uint64_t offset_in_own_file(uint64_t address)
 
 	assert_non_null(maps);
 	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && from <= address &&
-		    address < to)
+		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && from <= address && address < to)
 			found = address - from + offset;
 	fclose(maps);
 	return found;
@@ -141,8 +139,8 @@ static void fields_of_a_sample_that_are_of_no_use_are_stepped_over(void **state)
 	(void)state;
 	attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_ID | PERF_SAMPLE_READ |
 			     PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT;
-	attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+	attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			    PERF_FORMAT_ID;
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
 	put_sample(&recording, (struct sample){ .time = 5000,
 						.pid = 10,
@@ -167,10 +165,12 @@ static void events_are_told_apart_by_id_in_both_layouts(void **state)
 		add_event(&recording, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS)->sample_type = type;
 		put_sample(&recording,
 			   (struct sample){ .event = 1, .time = 10, .pid = 1, .tid = 1, CHAIN(USER, 0x1) });
-		put_sample(
-			&recording,
-			(struct sample){
-				.event = 0, .time = 20, .pid = 1, .tid = 1, .period = 5, CHAIN(USER, 0x2) });
+		put_sample(&recording, (struct sample){ .event = 0,
+							.time = 20,
+							.pid = 1,
+							.tid = 1,
+							.period = 5,
+							CHAIN(USER, 0x2) });
 		assert_becomes(&recording, "run", "run 20+5 1/1 cpu=0 0x2\n");
 		assert_becomes(&recording, "call", "call 10+0 1/1 cpu=0 name=page-faults 0x1\n");
 		release(&recording);
@@ -191,8 +191,7 @@ static void a_recording_without_ids_or_trailers_is_of_its_only_event(void **stat
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/other");
 	put_sample(&recording,
 		   (struct sample){ .time = 6000, .pid = 10, .tid = 11, .period = 7, CHAIN(USER, 0x400500) });
-	assert_becomes(&recording, "run",
-		       "run 5000+7 10/11 cpu=0 app!0x500\nrun 6000+7 10/11 cpu=0 other!0x500\n");
+	assert_becomes(&recording, "run", "run 5000+7 10/11 cpu=0 app!0x500\nrun 6000+7 10/11 cpu=0 other!0x500\n");
 	release(&recording);
 }
 
@@ -208,8 +207,7 @@ static void attributes_may_have_any_size(void **state)
 
 			add_clock(&recording);
 			put_sample(&recording,
-				   (struct sample){
-					   .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
+				   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
 			import_recording(&imported, &recording, pipe);
 			assert_non_null(strstr(imported.text.bytes, "run 5+9 1/1 cpu=0 0x2\n"));
 			release_imported(&imported);
@@ -241,9 +239,8 @@ static void cycles_become_time_at_the_rate_of_their_counter(void **state)
 	(void)state;
 	attr->freq = 1;
 	attr->sample_freq = 4000;
-	put_sample(&often,
-		   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
-	put_sample(&often, (struct sample){.time = 9, .pid = 2, .tid = 2, .period = 1, CHAIN(USER, 0x2)});
+	put_sample(&often, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
+	put_sample(&often, (struct sample){ .time = 9, .pid = 2, .tid = 2, .period = 1, CHAIN(USER, 0x2) });
 	import_recording(&imported, &often, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5+250000 1/1 cpu=0 0x2\nrun 9+2 2/2 cpu=0 0x2\n"));
 	assert_int_equal(noted(&imported, "at a rate that is assumed"), 2);
@@ -259,8 +256,7 @@ static void cycles_become_time_at_the_rate_of_their_counter(void **state)
 						     .period = 100000,
 						     CHAIN(USER, 0x2) });
 	put_sample(&seldom,
-		   (struct sample){
-			   .time = 1001, .pid = 1, .tid = 1, .cpu = 2, .period = 100000, CHAIN(USER, 0x2) });
+		   (struct sample){ .time = 1001, .pid = 1, .tid = 1, .cpu = 2, .period = 100000, CHAIN(USER, 0x2) });
 	import_recording(&imported, &seldom, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5000+100 1/1 cpu=1 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "run 1001+100 1/1 cpu=2 0x2\n"));
@@ -275,7 +271,7 @@ static void cycles_become_time_at_the_rate_of_their_counter(void **state)
  */
 static void short_threads_weigh_no_more_than_their_cycles(void **state)
 {
-	struct recording recording = {0};
+	struct recording recording = { 0 };
 	struct perf_event_attr *attr = add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	uint64_t time = 1000000, cycles = 0;
 	const char *line;
@@ -288,15 +284,14 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 	for (int i = 0; i < 100; i++) {
 		time += i % 4 == 3 ? 900000 : 250000;
 		put_sample(&recording,
-			   (struct sample){
-				   .time = time, .pid = 1, .tid = 1, .period = 650000, CHAIN(USER, 0x2)});
+			   (struct sample){ .time = time, .pid = 1, .tid = 1, .period = 650000, CHAIN(USER, 0x2) });
 		for (uint64_t period = 1; period < 20000; period *= 5) {
-			put_sample(&recording, (struct sample){.time = time + period / 3 + 5,
-							       .pid = 1,
-							       .tid = 100 + (uint32_t)i,
-							       .cpu = 1,
-							       .period = period,
-							       CHAIN(USER, 0x4)});
+			put_sample(&recording, (struct sample){ .time = time + period / 3 + 5,
+								.pid = 1,
+								.tid = 100 + (uint32_t)i,
+								.cpu = 1,
+								.period = period,
+								CHAIN(USER, 0x4) });
 			cycles += period;
 		}
 	}
@@ -305,8 +300,7 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 		uint64_t start, each;
 		unsigned pid, tid;
 
-		assert_int_equal(
-			sscanf(line, "\nrun %" SCNu64 "+%" SCNu64 " %u/%u", &start, &each, &pid, &tid), 4);
+		assert_int_equal(sscanf(line, "\nrun %" SCNu64 "+%" SCNu64 " %u/%u", &start, &each, &pid, &tid), 4);
 		*(tid == 1 ? &cost : &others) += (double)each;
 	}
 	assert_true(cost > 100 * 249000.0 && cost < 100 * 251000.0);
@@ -317,15 +311,13 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 
 static void events_that_are_no_time_are_counted_and_told(void **state)
 {
-	struct recording recording = {0};
+	struct recording recording = { 0 };
 	struct imported imported;
 
 	(void)state;
 	add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES)->sample_period = 1000;
-	put_sample(&recording,
-		   (struct sample){.time = 5, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2)});
-	put_sample(&recording,
-		   (struct sample){.time = 9, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2)});
+	put_sample(&recording, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
+	put_sample(&recording, (struct sample){ .time = 9, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5+1000 1/1 cpu=0 0x2\nrun 9+1000 1/1 cpu=0 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "attribute cost_unit=cache-misses"));
@@ -338,14 +330,14 @@ static void events_that_are_no_time_are_counted_and_told(void **state)
 
 static void calls_kept_by_the_processor_are_the_users_stack(void **state)
 {
-	static const uint64_t branches[] = {0x400310, 0x400400, 0, 0x400220, 0x400300, 0};
-	struct recording recording = {0};
+	static const uint64_t branches[] = { 0x400310, 0x400400, 0, 0x400220, 0x400300, 0 };
+	struct recording recording = { 0 };
 	struct perf_event_attr *attr = add_clock(&recording);
-	struct sample sample = {.time = 5,
-				.pid = 10,
-				.tid = 10,
-				.period = 9,
-				CHAIN(KERNEL, 0xffff800080000100, USER, 0x400410, 0xbad)};
+	struct sample sample = { .time = 5,
+				 .pid = 10,
+				 .tid = 10,
+				 .period = 9,
+				 CHAIN(KERNEL, 0xffff800080000100, USER, 0x400410, 0xbad) };
 
 	(void)state;
 	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -364,10 +356,10 @@ static void calls_kept_by_the_processor_are_the_users_stack(void **state)
 
 static void off_cpu_samples_are_waits(void **state)
 {
-	struct recording recording = {0};
+	struct recording recording = { 0 };
 	struct perf_event_attr *attr;
 	struct imported imported;
-	uint64_t raw[6] = {(uint64_t)12 << 32 | 10, 300, 2, USER, 0x400500, 0};
+	uint64_t raw[6] = { (uint64_t)12 << 32 | 10, 300, 2, USER, 0x400500, 0 };
 
 	(void)state;
 	add_clock(&recording)->sample_type |= PERF_SAMPLE_RAW;
@@ -376,20 +368,22 @@ static void off_cpu_samples_are_waits(void **state)
 	put_event_name(&recording, 1, "offcpu-time");
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
 	put_sample(&recording,
-		   (struct sample){.time = 1000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200)});
+		   (struct sample){ .time = 1000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
 	/* One that perf 6.16 writes as it ends, and one that was added up, with a time that is none. */
-	put_sample(
-		&recording,
-		(struct sample){
-			.event = 1, .time = 2000, .pid = 1, .tid = 1, .raw = raw, .raw_size = sizeof(raw)});
+	put_sample(&recording, (struct sample){ .event = 1,
+						.time = 2000,
+						.pid = 1,
+						.tid = 1,
+						.raw = raw,
+						.raw_size = sizeof(raw) });
 	put_sample(&recording,
-		   (struct sample){.time = 3000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200)});
-	put_sample(&recording, (struct sample){.event = 1,
-					       .time = (uint64_t)UINT32_MAX << 32,
-					       .pid = 10,
-					       .tid = 11,
-					       .period = 500,
-					       CHAIN(USER, 0x400600, 0x400700)});
+		   (struct sample){ .time = 3000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
+	put_sample(&recording, (struct sample){ .event = 1,
+						.time = (uint64_t)UINT32_MAX << 32,
+						.pid = 10,
+						.tid = 11,
+						.period = 500,
+						CHAIN(USER, 0x400600, 0x400700) });
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes, "wait 1700+300 10/12 cpu=0 app!0x500\n"));
 	assert_non_null(strstr(imported.text.bytes, "wait 2500+500 10/11 cpu=0 app!0x700|app!0x600\n"));
@@ -401,29 +395,27 @@ static void off_cpu_samples_are_waits(void **state)
 
 static void the_users_part_joins_its_samples_by_cookie(void **state)
 {
-	const uint64_t later = (uint64_t)-640, user[] = {USER, 0x400500, 0x400600},
-		       other[] = {USER, 0x400800};
-	struct recording recording = {0};
+	const uint64_t later = (uint64_t)-640, user[] = { USER, 0x400500, 0x400600 }, other[] = { USER, 0x400800 };
+	struct recording recording = { 0 };
 	struct imported imported;
 
 	(void)state;
 	add_clock(&recording);
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
 	for (uint64_t i = 0; i < 2; i++) /* two samples of one stay in the kernel */
-		put_sample(&recording, (struct sample){.time = 5 + i,
-						       .pid = 10,
-						       .tid = 10,
-						       .period = 9,
-						       CHAIN(KERNEL, 0xffff800080000100 + i, later, 77)});
-	put_sample(&recording,
-		   (struct sample){.time = 7, .pid = 10, .tid = 11, .period = 9, CHAIN(later, 78)});
+		put_sample(&recording, (struct sample){ .time = 5 + i,
+							.pid = 10,
+							.tid = 10,
+							.period = 9,
+							CHAIN(KERNEL, 0xffff800080000100 + i, later, 77) });
+	put_sample(&recording, (struct sample){ .time = 7, .pid = 10, .tid = 11, .period = 9, CHAIN(later, 78) });
 	put_deferred(&recording, 8, 10, 10, 77, user, 3);
 	put_deferred(&recording, 9, 10, 11, 78, other, 2);
-	put_sample(&recording, (struct sample){.time = 10,
-					       .pid = 10,
-					       .tid = 10,
-					       .period = 9,
-					       CHAIN(KERNEL, 0xffff800080000100, later, 79)});
+	put_sample(&recording, (struct sample){ .time = 10,
+						.pid = 10,
+						.tid = 10,
+						.period = 9,
+						CHAIN(KERNEL, 0xffff800080000100, later, 79) });
 	put_deferred(&recording, 11, 10, 10, 80, user, 3);
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes,
@@ -439,7 +431,7 @@ static void the_users_part_joins_its_samples_by_cookie(void **state)
 /* As perf inject --jit leaves it: each function is a file of its own. */
 static void code_made_at_run_time_is_one_module(void **state)
 {
-	struct recording recording = {0};
+	struct recording recording = { 0 };
 
 	(void)state;
 	add_clock(&recording);
@@ -447,11 +439,11 @@ static void code_made_at_run_time_is_one_module(void **state)
 	put_map(&recording, 0, 10, 0x500000, 0x1000, 0x80, "/tmp/.debug/jit/java-jit/jitted-10-22.so");
 	put_map(&recording, 0, 10, 0x600000, 0x1000, 0, "//anon");
 	put_map(&recording, 0, 10, 0x700000, 0x1000, 0, "/tmp/jitted-notes.so");
-	put_sample(&recording, (struct sample){.time = 5,
-					       .pid = 10,
-					       .tid = 10,
-					       .period = 9,
-					       CHAIN(USER, 0x400010, 0x500020, 0x600030, 0x700040)});
+	put_sample(&recording, (struct sample){ .time = 5,
+						.pid = 10,
+						.tid = 10,
+						.period = 9,
+						CHAIN(USER, 0x400010, 0x500020, 0x600030, 0x700040) });
 	assert_becomes(&recording, "run",
 		       "run 5+9 10/10 cpu=0 jitted-notes.so!0x40|[jit]!0x600030|[jit]!0xa0|[jit]!0x90\n");
 	release(&recording);
@@ -473,11 +465,11 @@ static void write_bytes(const char *folder, const char *name, const struct lode_
 static void a_folder_is_read_as_one_recording(void **state)
 {
 	char folder[] = "/tmp/lode-perf-folder-XXXXXX", path[300];
-	struct recording recording = {0};
-	struct lode_buffer file = {0};
-	struct imported imported = {0};
-	struct lode_import_options options = {.jobs = 1, .no_symbols = 1};
-	struct lode_import_sink sink = {tell_stream, &imported};
+	struct recording recording = { 0 };
+	struct lode_buffer file = { 0 };
+	struct imported imported = { 0 };
+	struct lode_import_options options = { .jobs = 1, .no_symbols = 1 };
+	struct lode_import_sink sink = { tell_stream, &imported };
 	struct lode_input *input;
 	char *name;
 
@@ -489,19 +481,19 @@ static void a_folder_is_read_as_one_recording(void **state)
 	file.bytes[72 + 24 / 8] = 1; /* the feature that says that it is a folder; its section is empty */
 	write_bytes(folder, "data", &file);
 	for (uint64_t i = 0; i < 2; i++) {
-		char number[8] = {'d', 'a', 't', 'a', '.', (char)('0' + i)};
+		char number[8] = { 'd', 'a', 't', 'a', '.', (char)('0' + i) };
 
 		lode_buffer_clear(&recording.records);
-		put_sample(&recording, (struct sample){.time = 30 - 10 * i,
-						       .pid = 10,
-						       .tid = 10,
-						       .period = 9,
-						       CHAIN(USER, 0x400500 + i)});
-		put_sample(&recording, (struct sample){.time = 50 - 10 * i,
-						       .pid = 10,
-						       .tid = 10,
-						       .period = 9,
-						       CHAIN(USER, 0x400500 + i)});
+		put_sample(&recording, (struct sample){ .time = 30 - 10 * i,
+							.pid = 10,
+							.tid = 10,
+							.period = 9,
+							CHAIN(USER, 0x400500 + i) });
+		put_sample(&recording, (struct sample){ .time = 50 - 10 * i,
+							.pid = 10,
+							.tid = 10,
+							.period = 9,
+							CHAIN(USER, 0x400500 + i) });
 		write_bytes(folder, number, &recording.records);
 	}
 	name = lode_import_file(folder);
@@ -519,7 +511,7 @@ static void a_folder_is_read_as_one_recording(void **state)
 	lode_input_close(input);
 	lode_free(name);
 	for (int i = 0; i < 3; i++) {
-		static const char *const names[] = {"data", "data.0", "data.1"};
+		static const char *const names[] = { "data", "data.0", "data.1" };
 
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		unlink(path);
@@ -553,8 +545,7 @@ static void a_mapping_counts_from_its_time_on_and_a_fork_keeps_it(void **state)
 		       "run 100+1 10/10 cpu=0 one!0x500\n"
 		       "run 250+1 10/10 cpu=0 libtwo.so.2!0x100\n"
 		       "run 300+1 20/20 cpu=0 one!0x500\n");
-	assert_becomes(&recording, "module libtwo",
-		       "module libtwo.so.2 library /lib/libtwo.so.2 (deleted) \n");
+	assert_becomes(&recording, "module libtwo", "module libtwo.so.2 library /lib/libtwo.so.2 (deleted) \n");
 	release(&recording);
 }
 
@@ -572,8 +563,7 @@ static void a_child_has_its_parents_name_until_it_has_its_own(void **state)
 	for (uint32_t pid = 10; pid < 40; pid += 10)
 		put_sample(&recording,
 			   (struct sample){ .time = 50 + pid, .pid = pid, .tid = pid, CHAIN(USER, 0x2) });
-	assert_becomes(&recording, "thread",
-		       "thread 10/10 parent\nthread 20/20 parent\nthread 30/30 child\n");
+	assert_becomes(&recording, "thread", "thread 10/10 parent\nthread 20/20 parent\nthread 30/30 child\n");
 	release(&recording);
 }
 
@@ -602,8 +592,7 @@ static void kernel_modules_and_run_time_code_have_names_of_their_own(void **stat
 }
 
 /* MMAP2: the file's numbers, or in their place the size and the bytes of its build-id. */
-static void put_second_map(struct recording *recording, uint64_t start, const uint8_t numbers[24],
-			   const char *path)
+static void put_second_map(struct recording *recording, uint64_t start, const uint8_t numbers[24], const char *path)
 {
 	struct lode_buffer body = { 0 };
 
@@ -622,8 +611,7 @@ static void put_second_map(struct recording *recording, uint64_t start, const ui
 /* A kernel may set the mark of build-ids for all recorders when one of them asks for it. */
 static void what_is_marked_as_a_build_id_is_one_only_if_it_can_be(void **state)
 {
-	static const uint8_t device[24] = { 254, 0, 0, 0, 1 },
-			     disk[24] = { 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	static const uint8_t device[24] = { 254, 0, 0, 0, 1 }, disk[24] = { 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
 	static const uint8_t usual[24] = { 20, 0, 0, 0, 0xab, [23] = 0xcd };
 
 	(void)state;
@@ -639,14 +627,13 @@ static void what_is_marked_as_a_build_id_is_one_only_if_it_can_be(void **state)
 							.tid = 10,
 							.period = 1,
 							CHAIN(USER, 0x400010, 0x500010, 0x600010) });
-		assert_becomes(
-			&recording, "module",
-			asked ? "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
-				"module disk user /bin/disk 0102030405060708\n"
-				"module device user /bin/device \n"
-			      : "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
-				"module disk user /bin/disk \n"
-				"module device user /bin/device \n");
+		assert_becomes(&recording, "module",
+			       asked ? "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
+				       "module disk user /bin/disk 0102030405060708\n"
+				       "module device user /bin/device \n"
+				     : "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
+				       "module disk user /bin/disk \n"
+				       "module device user /bin/device \n");
 		release(&recording);
 	}
 }
@@ -745,9 +732,8 @@ static void ordering_is_stable_and_lets_go_what_is_safe(void **state)
 			size_t count = (size_t)rand() % 200, ready;
 
 			for (size_t i = 0; i < count; i++) {
-				struct lode_perf_entry entry = {
-					.time = round * 50 + (uint64_t)(rand() % 100), .value = total++
-				};
+				struct lode_perf_entry entry = { .time = round * 50 + (uint64_t)(rand() % 100),
+								 .value = total++ };
 
 				assert_int_equal(lode_perf_order_add(&order, &entry, 1), 0);
 			}
@@ -809,8 +795,7 @@ static void no_order_of_mappings_makes_a_deep_tree(void **state)
 	free(priorities);
 }
 
-static void check_space(const struct lode_spaces *spaces, const struct lode_space *space,
-			const struct page *pages)
+static void check_space(const struct lode_spaces *spaces, const struct lode_space *space, const struct page *pages)
 {
 	for (uint64_t i = 0; i < PAGES; i++) {
 		const struct lode_mapping *mapping = lode_space_find(spaces, space, i * 10 + 5);
@@ -821,8 +806,7 @@ static void check_space(const struct lode_spaces *spaces, const struct lode_spac
 	}
 }
 
-static void map_pages(struct lode_spaces *spaces, struct lode_space *space, struct page *pages,
-		      uint32_t image)
+static void map_pages(struct lode_spaces *spaces, struct lode_space *space, struct page *pages, uint32_t image)
 {
 	uint64_t start = (uint64_t)rand() % PAGES, end = start + 1 + (uint64_t)rand() % (PAGES - start),
 		 offset = (uint64_t)rand();
@@ -879,8 +863,7 @@ static void millions_of_forks_and_mappings_take_no_more_than_their_share(void **
 	parent = lode_space_empty(&spaces);
 	child = lode_space_empty(&spaces);
 	for (uint64_t i = 0; i < 1000000 / ONE_IN; i++) {
-		struct lode_mapping mapping = { (i * 7919 % 1000003) * 16,
-						     (i * 7919 % 1000003) * 16 + 16, 0, 1 };
+		struct lode_mapping mapping = { (i * 7919 % 1000003) * 16, (i * 7919 % 1000003) * 16 + 16, 0, 1 };
 
 		assert_int_equal(lode_space_map(&spaces, &parent, &mapping), 0);
 		if (i % 3 == 0) {
@@ -935,10 +918,8 @@ static void add_tracing(struct recording *recording)
 	put_sized(tracing, "name: sys_enter_openat\nID: 303\nformat:\n");
 	lode_buffer_add(tracing, "raw_syscalls", 13);
 	lode_buffer_u32(tracing, 2);
-	put_sized(tracing,
-		  "name: sys_enter\nID: 304\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
-	put_sized(tracing,
-		  "name: sys_exit\nID: 305\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
+	put_sized(tracing, "name: sys_enter\nID: 304\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
+	put_sized(tracing, "name: sys_exit\nID: 305\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
 	lode_buffer_u32(tracing, 0);
 }
 
@@ -967,8 +948,7 @@ static void put_switch(struct recording *recording, uint64_t time, uint32_t prev
 					       .raw_size = sizeof(raw) });
 }
 
-static void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target,
-		       uint64_t ip)
+static void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target, uint64_t ip)
 {
 	unsigned char raw[16] = { 0 };
 
@@ -1078,13 +1058,13 @@ static void make_mixture(struct recording *recording)
 
 		put_switch(recording, t, 70, 1, 71, 0x400000 + i % 16);
 		put_waking(recording, t + 300, 71, 70, 0x400100 + i % 4);
-		put_sample(recording, (struct sample){ .event = 2,
-						       .time = t + 400,
-						       .pid = 7,
-						       .tid = 71,
-						       .period = 9,
-						       CHAIN(KERNEL, 0xffff800000000000 + i, USER,
-							     0x400200 + i, 0x400300) });
+		put_sample(recording,
+			   (struct sample){ .event = 2,
+					    .time = t + 400,
+					    .pid = 7,
+					    .tid = 71,
+					    .period = 9,
+					    CHAIN(KERNEL, 0xffff800000000000 + i, USER, 0x400200 + i, 0x400300) });
 		put_switch(recording, t + 500, 71, 0x100, 70, 0x400400 + i % 8);
 		if (i % 20 == 0)
 			put_round(recording);
@@ -1211,9 +1191,8 @@ static void what_describes_a_recording_may_come_late_and_threads_do_not_matter(v
 		import_bytes(&imported, &lode_importer_perf_data, file.bytes, file.size, &options);
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 		modules = lines_of(&imported, "module");
-		assert_string_equal(modules,
-				    "module 1 user /x/1 0101010101010101010101010101010101010101\n"
-				    "module 0 user /x/0 0101010101010101010101010101010101010101\n");
+		assert_string_equal(modules, "module 1 user /x/1 0101010101010101010101010101010101010101\n"
+					     "module 0 user /x/0 0101010101010101010101010101010101010101\n");
 		assert_non_null(strstr(imported.text.bytes, "arch=aarch64"));
 		assert_int_equal(noted(&imported, "after its first records"), 4);
 		lode_free(modules);
@@ -1472,9 +1451,8 @@ static int tell_lines(void *context, struct lode_stream *stream, unsigned ordina
 
 			lode_buffer_clear(&line);
 			lode_buffer_print(&line, "%s %u %" PRIu64 " ",
-					  strcmp(name, "preempt")
-						  ? lode_event_type_name((enum lode_event_type)type)
-						  : name,
+					  strcmp(name, "preempt") ? lode_event_type_name((enum lode_event_type)type)
+								  : name,
 					  stream->threads[event.thread].tid, event.t);
 			tell_modules(&line, stream, event.stack);
 			add_line(context, line.bytes, line.size);
@@ -1508,9 +1486,7 @@ static void read_expected(struct told *told, const char *name)
 
 static void recordings_of_perf_become_what_perf_script_says(void **state)
 {
-	static const char *const names[] = {
-		"file", "packed", "pipe", "packed-pipe", "build-id-mmap", "plain"
-	};
+	static const char *const names[] = { "file", "packed", "pipe", "packed-pipe", "build-id-mmap", "plain" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

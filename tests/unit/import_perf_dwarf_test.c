@@ -153,8 +153,7 @@ static __attribute__((noinline)) void first(struct capture *capture, uint64_t en
 	room[1] = room[0];
 }
 
-static __attribute__((noinline)) void second(struct capture *capture, uint64_t end, unsigned random,
-					     int depth)
+static __attribute__((noinline)) void second(struct capture *capture, uint64_t end, unsigned random, int depth)
 {
 	volatile char *room = __builtin_alloca((random >> 16) % 200 + 1);
 
@@ -196,8 +195,8 @@ static void put_parts(struct fixture *fixture, int as_data)
 
 		if (as_data || !part->is_code)
 			misc |= PERF_RECORD_MISC_MMAP_DATA;
-		put_any_map(&fixture->recording, misc, 0, PID, part->start, part->end - part->start,
-			    part->offset, part->path[0] ? part->path : "//anon");
+		put_any_map(&fixture->recording, misc, 0, PID, part->start, part->end - part->start, part->offset,
+			    part->path[0] ? part->path : "//anon");
 	}
 }
 
@@ -224,9 +223,8 @@ static struct user_state *set_user(struct fixture *fixture)
 
 static void put_user_sample(struct fixture *fixture, uint64_t time)
 {
-	put_sample(
-		&fixture->recording,
-		(struct sample){ .time = time, .pid = PID, .tid = PID, .period = 1, .user = &fixture->user });
+	put_sample(&fixture->recording,
+		   (struct sample){ .time = time, .pid = PID, .tid = PID, .period = 1, .user = &fixture->user });
 }
 
 static void import_as(struct fixture *fixture, struct imported *imported, int way, unsigned jobs)
@@ -246,8 +244,7 @@ static void import_as(struct fixture *fixture, struct imported *imported, int wa
 }
 
 /* The frames of the run at `time`, leaf first, as texts in `line`, a copy that the caller frees. */
-static size_t frames_of(const struct imported *imported, uint64_t time, char **line, char **frames,
-			size_t limit)
+static size_t frames_of(const struct imported *imported, uint64_t time, char **line, char **frames, size_t limit)
 {
 	size_t count = 0;
 	char start[32];
@@ -332,13 +329,12 @@ static void the_kernels_part_of_a_chain_stays_on_top(void **state)
 	begin(fixture);
 	first(&fixture->capture, fixture->parts.stack_end, 5, 3);
 	put_parts(fixture, 0);
-	put_sample(&fixture->recording,
-		   (struct sample){ .time = 1000,
-				    .pid = PID,
-				    .tid = PID,
-				    .period = 1,
-				    .user = set_user(fixture),
-				    CHAIN(KERNEL, 0xffff800000002000, 0xffff800000001000) });
+	put_sample(&fixture->recording, (struct sample){ .time = 1000,
+							 .pid = PID,
+							 .tid = PID,
+							 .period = 1,
+							 .user = set_user(fixture),
+							 CHAIN(KERNEL, 0xffff800000002000, 0xffff800000001000) });
 	import_as(fixture, &imported, IN_FILE, 1);
 	assert_true(frames_of(&imported, 1000, &line, frames, MOST) > 5);
 	assert_string_equal(frames[0], "kernel!0xffff800000002000");
@@ -425,8 +421,7 @@ static void make_foreign(struct fixture *fixture)
 	registers[OTHER_SP] = registers[SP];
 	registers[OTHER_FP] = registers[FP];
 	fixture->recording.arch = OTHER;
-	fixture->recording.events[0].sample_regs_user =
-		1ull << OTHER_PC | 1ull << OTHER_SP | 1ull << OTHER_FP;
+	fixture->recording.events[0].sample_regs_user = 1ull << OTHER_PC | 1ull << OTHER_SP | 1ull << OTHER_FP;
 }
 
 static void a_file_that_is_not_found_is_named(void **state)
@@ -657,8 +652,8 @@ static void a_signal_frame_that_leads_back_to_itself_ends(void **state)
 	image = lode_perf_images_user(&images, "/some/program", "", PID);
 	images.items[image].unwind_state = LODE_PERF_UNWIND_THERE;
 	images.items[image].unwind = &table;
-	assert_int_equal(
-		lode_space_map(&spaces, &space, &(struct lode_mapping){ 0x400000, 0x402000, 0, image }), 0);
+	assert_int_equal(lode_space_map(&spaces, &space, &(struct lode_mapping){ 0x400000, 0x402000, 0, image }),
+			 0);
 	lode_perf_user_stacks_init(&stacks, &images, &spaces);
 	chain = lode_perf_user_stacks_unwind(&stacks, &space, &copy, NULL);
 	assert_true(chain != LODE_NONE);

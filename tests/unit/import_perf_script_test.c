@@ -30,20 +30,19 @@ static void samples_become_runs_with_their_stacks_turned_round(void **state)
 static void modules_are_named_as_the_rest_of_lode_names_them(void **state)
 {
 	(void)state;
-	assert_import(
-		script,
-		"a 1 1.000000: 5 cpu-clock:\n"
-		"\t1 a ([vdso])\n\t2 b (/tmp/perf-12.map)\n\t3 c ([unknown])\n\t4 [unknown] ([unknown])\n"
-		"\t5 e (/lib/modules/6.1/kernel/nf-tables.ko.xz)\n\t6 f (/boot/vmlinux-6.1)\n\t7 g\n\t8\n"
-		"\t9 h+0x5 (//anon)\n\ta i ([guest.kernel.kallsyms])\n\n",
-		NULL,
-		"stream x \n"
-		"thread 1 a\n"
-		"module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
-		"module kernel kernel /boot/vmlinux-6.1 \n"
-		"module anon user //anon \n"
-		"run 1000000000+5 1 "
-		"kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|[jit]!b|[vdso]!a\n");
+	assert_import(script,
+		      "a 1 1.000000: 5 cpu-clock:\n"
+		      "\t1 a ([vdso])\n\t2 b (/tmp/perf-12.map)\n\t3 c ([unknown])\n\t4 [unknown] ([unknown])\n"
+		      "\t5 e (/lib/modules/6.1/kernel/nf-tables.ko.xz)\n\t6 f (/boot/vmlinux-6.1)\n\t7 g\n\t8\n"
+		      "\t9 h+0x5 (//anon)\n\ta i ([guest.kernel.kallsyms])\n\n",
+		      NULL,
+		      "stream x \n"
+		      "thread 1 a\n"
+		      "module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
+		      "module kernel kernel /boot/vmlinux-6.1 \n"
+		      "module anon user //anon \n"
+		      "run 1000000000+5 1 "
+		      "kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|[jit]!b|[vdso]!a\n");
 }
 
 static void headers_come_with_and_without_their_parts(void **state)
@@ -186,10 +185,10 @@ static void a_sample_that_is_cut_off_is_left_out_and_told(void **state)
 {
 	static const char one[] = "stream x \nthread 1 a\nrun 1000000000+5 1 cpu=0 app!main|app!leaf\n";
 	static const char *const ends[][3] = {
-		{ "", "", "" }, /* behind the header */
-		{ "\t1 leaf (app)\n", "", "" }, /* between two frames */
+		{ "", "", "" },                       /* behind the header */
+		{ "\t1 leaf (app)\n", "", "" },       /* between two frames */
 		{ "\t1 leaf (app)\n", "\t2 ma", "" }, /* in a frame */
-		{ frame_lines, "", "" }, /* before the empty line */
+		{ frame_lines, "", "" },              /* before the empty line */
 	};
 	char bytes[400];
 
@@ -301,8 +300,8 @@ static void random_sample(struct lode_buffer *text, struct lode_buffer *told, ui
 {
 	static const char *const symbols[] = { "f", "g(int, char*)", "operator new (unsigned long)", "a+b",
 					       "ns::{lambda()#1}" };
-	static const char *const files[] = { "/usr/lib/libc.so.6", "/opt/my app/bin (x)/app",
-					     "[kernel.kallsyms]", "[ext4]", "[vdso]" };
+	static const char *const files[] = { "/usr/lib/libc.so.6", "/opt/my app/bin (x)/app", "[kernel.kallsyms]",
+					     "[ext4]", "[vdso]" };
 	static const char *const modules[] = { "libc.so.6", "app", "kernel", "ext4", "[vdso]" };
 	uint64_t seconds = random_below(seed, 100), fraction = random_below(seed, 1000000),
 		 period = random_below(seed, 1000000);
@@ -328,15 +327,14 @@ static void random_sample(struct lode_buffer *text, struct lode_buffer *told, ui
 		} else {
 			lode_buffer_print(text, "\t%16x %s%s (%s)\n", 0x1000 + (unsigned)i, symbols[symbol],
 					  i % 2 ? "+0x1f" : "", files[file]);
-			assert_true(asprintf(&longer, "%s!%s%s%s", modules[file], symbols[symbol],
-					     i ? "|" : "", frames) > 0);
+			assert_true(asprintf(&longer, "%s!%s%s%s", modules[file], symbols[symbol], i ? "|" : "",
+					     frames) > 0);
 		}
 		free(frames);
 		frames = longer;
 	}
 	lode_buffer_byte(text, '\n');
-	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000,
-			  period);
+	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000, period);
 	if (with_pid)
 		lode_buffer_print(told, "%" PRIu64 "/", tid / 2);
 	lode_buffer_print(told, "%" PRIu64, tid);
@@ -421,7 +419,7 @@ static void the_script_importer_survives_every_failing_allocation(void **state)
 /* Lines made to cost the square of their length must not. */
 static void hostile_lines_cost_no_more_than_others(void **state)
 {
-	static const char *const pieces[] = { ":",  ": ",	 "1.000000: ", " [",  "(",   ") ",
+	static const char *const pieces[] = { ":",  ": ",        "1.000000: ", " [",  "(",   ") ",
 					      " (", "prev_pid=", "==> ",       "+0x", "[1] " };
 	size_t size = 4u << 20;
 
@@ -448,11 +446,10 @@ static void samples_without_times_follow_one_another(void **state)
 {
 	static const char clocks[] = "burn  1886     250000 cpu-clock:pppH: \n\t1 f (/x)\n\t2 main (/x)\n\n"
 				     "burn  1887     250000 cpu-clock:pppH: \n\t3 g (/x)\n\t2 main (/x)\n\n";
-	static const char counted[] =
-		"a b 12/34 [001] cycles:u: \n\t1 f (/x)\n\n"
-		"a b 12/34 [001] sched:sched_switch: prev_comm=a prev_pid=34 prev_prio=120 "
-		"prev_state=S ==> next_comm=c next_pid=7 next_prio=120\n\t1 f (/x)\n\n";
-	struct lode_import_options options = {.jobs = 1, .unit_ns = 1000};
+	static const char counted[] = "a b 12/34 [001] cycles:u: \n\t1 f (/x)\n\n"
+				      "a b 12/34 [001] sched:sched_switch: prev_comm=a prev_pid=34 prev_prio=120 "
+				      "prev_state=S ==> next_comm=c next_pid=7 next_prio=120\n\t1 f (/x)\n\n";
+	struct lode_import_options options = { .jobs = 1, .unit_ns = 1000 };
 
 	(void)state;
 	assert_import(&lode_importer_perf_script, clocks, NULL,
@@ -474,10 +471,9 @@ static void off_cpu_samples_are_waits(void **state)
 				   "a 3 [000] 18446744069.414584320: 2000000000 offcpu-time: \n\t1 h (x)\n\n";
 
 	(void)state;
-	assert_import(
-		&lode_importer_perf_script, text, NULL,
-		"stream x \nthread 1 a\nthread 2 a\nthread 3 a\nrun 5000000000+250000 1 cpu=0 x!f\n"
-		"wait 3000000000+1000000000 2 cpu=0 x!main|x!g\nwait 3000000000+2000000000 3 cpu=0 x!h\n");
+	assert_import(&lode_importer_perf_script, text, NULL,
+		      "stream x \nthread 1 a\nthread 2 a\nthread 3 a\nrun 5000000000+250000 1 cpu=0 x!f\n"
+		      "wait 3000000000+1000000000 2 cpu=0 x!main|x!g\nwait 3000000000+2000000000 3 cpu=0 x!h\n");
 	assert_note(&lode_importer_perf_script, text, "add up many waits", 1);
 }
 

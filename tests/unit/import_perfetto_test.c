@@ -10,7 +10,8 @@ extern const struct lode_importer lode_importer_perfetto;
 
 /* ---- traces under construction ---- */
 
-static void put_packet(struct lode_buffer *trace, unsigned field, struct lode_buffer *data, uint64_t t, struct lode_buffer *interned)
+static void put_packet(struct lode_buffer *trace, unsigned field, struct lode_buffer *data, uint64_t t,
+		       struct lode_buffer *interned)
 {
 	struct lode_buffer packet = { 0 };
 
@@ -37,7 +38,8 @@ static void put_thread(struct lode_buffer *trace, uint64_t uuid, uint32_t pid, u
 	lode_buffer_release(&inner);
 }
 
-static void put_event(struct lode_buffer *bundle, uint64_t t, uint64_t pid, unsigned field, struct lode_buffer *data)
+static void put_event(struct lode_buffer *bundle, uint64_t t, uint64_t pid, unsigned field,
+		      struct lode_buffer *data)
 {
 	struct lode_buffer event = { 0 };
 
@@ -220,8 +222,8 @@ static void assert_trace(struct lode_buffer *trace, const struct lode_import_opt
 
 /* ---- tests ---- */
 
-#define WAITS                                                                                                             \
-	"wait 100+300 11 delay=50 cpu=0 waker=12 \n"                                                                      \
+#define WAITS                                                                                                     \
+	"wait 100+300 11 delay=50 cpu=0 waker=12 \n"                                                              \
 	"call 500+0 11 delay=100 cpu=0 name=preempt \n"
 
 static void switches_are_joined_into_waits(void **state)
@@ -246,7 +248,8 @@ static void samples_have_interned_stacks(void **state)
 	put_thread(&trace, 1, 10, 11, "late");
 	assert_trace(&trace, NULL,
 		     "stream x \nthread 10/11 late\nmodule libx.so library /usr/libx.so \n"
-		     "run 5000+1000000 10/11 cpu=3 libx.so!main|libx.so!0x40\nrun 5001+1000000 10/11 cpu=3 libx.so!main|libx.so!0x40\n");
+		     "run 5000+1000000 10/11 cpu=3 libx.so!main|libx.so!0x40\nrun 5001+1000000 10/11 cpu=3 "
+		     "libx.so!main|libx.so!0x40\n");
 	lode_buffer_release(&trace);
 }
 
@@ -259,8 +262,9 @@ static void slices_are_runs_or_symptoms(void **state)
 
 	(void)state;
 	put_slices(&trace);
-#define RUNS                                                                                                              \
-	"stream x \nthread 20/21 ui\nrun 100+50 20/21 draw\nrun 150+10 20/21 draw|text\nrun 160+10 20/21 draw|text\n"      \
+#define RUNS                                                                                                      \
+	"stream x \nthread 20/21 ui\nrun 100+50 20/21 draw\nrun 150+10 20/21 draw|text\nrun 160+10 20/21 "        \
+	"draw|text\n"                                                                                             \
 	"run 170+130 20/21 draw\ncall 160+0 20/21 name=tick draw|text\n"
 	assert_trace(&trace, NULL, RUNS);
 	assert_trace(&trace, &options, RUNS "symptom 100-300 20/21 draw\nsymptom 180-400 20/21 load\n");

@@ -109,8 +109,8 @@ static void add_location(struct profile *profile, uint64_t id, uint64_t mapping,
 	put_message(&profile->bytes, 4, &profile->message);
 }
 
-static void add_sample(struct profile *profile, const uint64_t *locations, size_t count,
-		       const uint64_t *values, size_t value_count, int packed)
+static void add_sample(struct profile *profile, const uint64_t *locations, size_t count, const uint64_t *values,
+		       size_t value_count, int packed)
 {
 	put_numbers(&profile->message, 1, locations, count, packed);
 	put_numbers(&profile->message, 2, values, value_count, packed);
@@ -212,10 +212,9 @@ static void contention_becomes_waits(void **state)
 	add_type(&profile, 1, "delay", "microseconds");
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(2, 20), 2, 1);
-	assert_profile(
-		&profile,
-		"stream x \nattribute sample_type=delay/microseconds 0\nmodule app user /usr/bin/app abcd\n"
-		"wait 0+20000 0 app!main\n");
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=delay/microseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "wait 0+20000 0 app!main\n");
 }
 
 static void counts_are_taken_times_the_period(void **state)
@@ -228,10 +227,9 @@ static void counts_are_taken_times_the_period(void **state)
 	add_type(&profile, 11, "cpu", "milliseconds");
 	put_number(&profile.bytes, 12, 3);
 	add_sample(&profile, LIST(1), 1, LIST(5), 1, 0);
-	assert_profile(&profile,
-		       "stream x \nattribute sample_type=samples/count 0\nattribute period=3 1\n"
-		       "attribute period_type=cpu/milliseconds 0\nmodule app user /usr/bin/app abcd\n"
-		       "run 0+15000000 0 app!main\n");
+	assert_profile(&profile, "stream x \nattribute sample_type=samples/count 0\nattribute period=3 1\n"
+				 "attribute period_type=cpu/milliseconds 0\nmodule app user /usr/bin/app abcd\n"
+				 "run 0+15000000 0 app!main\n");
 }
 
 /* Counts of 5 and 2^20, with `period` milliseconds each, in a profile of `duration` nanoseconds. */
@@ -290,15 +288,14 @@ static void wall_time_beyond_cpu_time_is_a_wait(void **state)
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(9, 6), 2, 0);
 	add_sample(&profile, LIST(1), 1, LIST(5, 6), 2, 0);
-	assert_profile(&profile,
-		       "stream x \nattribute sample_type=wall/nanoseconds 0\n"
-		       "attribute sample_type_2=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
-		       "run 0+6 0 app!main\nrun 9+6 0 app!main\nwait 6+3 0 app!main\n");
+	assert_profile(&profile, "stream x \nattribute sample_type=wall/nanoseconds 0\n"
+				 "attribute sample_type_2=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+				 "run 0+6 0 app!main\nrun 9+6 0 app!main\nwait 6+3 0 app!main\n");
 }
 
 static void the_default_type_is_preferred_among_times(void **state)
 {
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 
 	(void)state;
 	add_type(&profile, 1, "a_time", "nanoseconds");
@@ -306,16 +303,15 @@ static void the_default_type_is_preferred_among_times(void **state)
 	put_number(&profile.bytes, 14, string_number(&profile, "a_time"));
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(5, 6), 2, 0);
-	assert_profile(
-		&profile,
-		"stream x \nattribute sample_type=a_time/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
-		"run 0+5 0 app!main\n");
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=a_time/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "run 0+5 0 app!main\n");
 }
 
 /* As a .NET profiler writes it: CPU samples as counts, and the time that threads waited for locks. */
 static void each_sample_may_be_runs_and_waits(void **state)
 {
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 
 	(void)state;
 	add_type(&profile, 1, "cpu", "microseconds");
@@ -334,7 +330,7 @@ static void each_sample_may_be_runs_and_waits(void **state)
 
 static void counts_beside_waits_are_runs(void **state)
 {
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 
 	(void)state;
 	add_type(&profile, 1, "samples", "count");
@@ -345,16 +341,15 @@ static void counts_beside_waits_are_runs(void **state)
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(3, 0, 0), 3, 0);
 	add_sample(&profile, LIST(1), 1, LIST(0, 2, 40), 3, 0);
-	assert_profile(&profile,
-		       "stream x \nattribute sample_type=samples/count 0\n"
-		       "attribute sample_type_2=lock_time/nanoseconds 0\nattribute period=100 1\n"
-		       "attribute period_type=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
-		       "run 0+300 0 app!main\nwait 300+40 0 app!main\n");
+	assert_profile(&profile, "stream x \nattribute sample_type=samples/count 0\n"
+				 "attribute sample_type_2=lock_time/nanoseconds 0\nattribute period=100 1\n"
+				 "attribute period_type=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+				 "run 0+300 0 app!main\nwait 300+40 0 app!main\n");
 }
 
 static void put_label(struct profile *profile, const char *key, const char *text, uint64_t number)
 {
-	struct lode_buffer label = {0};
+	struct lode_buffer label = { 0 };
 
 	put_number(&label, 1, string_number(profile, key));
 	if (*text)
@@ -374,7 +369,7 @@ static void put_labelled(struct profile *profile, uint64_t value)
 
 static void labels_become_threads_and_attributes(void **state)
 {
-	struct profile profile = {0};
+	struct profile profile = { 0 };
 	struct imported imported;
 
 	(void)state;
@@ -633,8 +628,7 @@ static void random_profiles_read_as_they_were_written(void **state)
 		import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 		assert_string_equal(strchr(strchr(imported.text.bytes, '\n') + 1, '\n') + 1, told.bytes);
-		assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size,
-					 "x") >= 0);
+		assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size, "x") >= 0);
 		release_imported(&imported);
 		release_profile(&profile);
 		lode_buffer_release(&told);
@@ -650,8 +644,7 @@ static void the_sniffer_knows_a_profile(void **state)
 	add_program(&profile);
 	finish_profile(&profile);
 	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size, "x") >= 60);
-	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size - 1, "x") ==
-		    0);
+	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size - 1, "x") == 0);
 	assert_true(pprof->sniff((const unsigned char *)"\n\nhello world, this is text\n", 28, "x") == 0);
 	release_profile(&profile);
 }

@@ -7,8 +7,7 @@ static void folded_stacks_tile_a_line_of_time(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_folded,
-		      "app!main;app!load;libc.so.6!read 10\napp!main 5\n\n# comment 7\r\nmain;x y 1\r\n",
-		      NULL,
+		      "app!main;app!load;libc.so.6!read 10\napp!main 5\n\n# comment 7\r\nmain;x y 1\r\n", NULL,
 		      "stream x \n"
 		      "run 0+10 0 app!main|app!load|libc.so.6!read\n"
 		      "run 10+5 0 app!main\n"
@@ -17,9 +16,7 @@ static void folded_stacks_tile_a_line_of_time(void **state)
 
 static void the_unit_and_the_kind_can_be_chosen(void **state)
 {
-	struct lode_import_options options = {
-		.kind_is_wait = 1, .unit_ns = 1e6, .stream_name = "mine", .jobs = 2
-	};
+	struct lode_import_options options = { .kind_is_wait = 1, .unit_ns = 1e6, .stream_name = "mine", .jobs = 2 };
 
 	(void)state;
 	assert_import(&lode_importer_folded, "a 3\nb 0.5\n", &options,
@@ -50,9 +47,8 @@ static void fractions_are_exact_however_long_they_are(void **state)
 		      NULL,
 		      "stream x \nrun 0+9223372036854775810 0 a\nrun 9223372036854775810+1 0 b\n"
 		      "run 9223372036854775811+9223372036854775803 0 c\n");
-	assert_import(&lode_importer_folded,
-		      "a 0.0005\nb 0.00049999999999999999999999\nc 4611686018427387.9045\n", &options,
-		      "stream x \nrun 0+1 0 a\nrun 1+0 0 b\nrun 1+4611686018427387905 0 c\n");
+	assert_import(&lode_importer_folded, "a 0.0005\nb 0.00049999999999999999999999\nc 4611686018427387.9045\n",
+		      &options, "stream x \nrun 0+1 0 a\nrun 1+0 0 b\nrun 1+4611686018427387905 0 c\n");
 	assert_bad(&lode_importer_folded, "a 18446744073709551615.5\n", "the value is too large");
 }
 
@@ -136,16 +132,15 @@ static void events_that_are_cut_off_are_told(void **state)
 static void annotations_of_the_stackcollapse_scripts_become_modules(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_folded,
-		      "main;vfs_read_[k];ext4!read_[k];hot_[j];lib.so!tiny_[i];_[k] 1\n", NULL,
-		      "stream x \nrun 0+1 0 main|kernel!vfs_read|ext4!read|[jit]!hot|lib.so!tiny|_[k]\n");
+	assert_import(&lode_importer_folded, "main;vfs_read_[k];ext4!read_[k];hot_[j];lib.so!tiny_[i];_[k] 1\n",
+		      NULL, "stream x \nrun 0+1 0 main|kernel!vfs_read|ext4!read|[jit]!hot|lib.so!tiny|_[k]\n");
 }
 
 static void a_stack_may_be_empty_and_frames_may_have_blanks_or_no_name(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_folded,
-		      " 12\n[no stack] 3\na;;b 1\n;a 1\na; 2\noperator new (int);f 3\na\t4", NULL,
+	assert_import(&lode_importer_folded, " 12\n[no stack] 3\na;;b 1\n;a 1\na; 2\noperator new (int);f 3\na\t4",
+		      NULL,
 		      "stream x \n"
 		      "run 0+12 0 \n"
 		      "run 12+3 0 \n"
@@ -207,8 +202,8 @@ static void a_stack_that_is_too_deep_keeps_its_leaf(void **state)
 static void random_folded(struct lode_buffer *text, uint64_t *seed, size_t lines)
 {
 	static const char *const words[] = {
-		"a",	 "aa", "ab", "app!main",   "app!mai", "libc.so.6!read", "x y",	   "f_[k]", "f_[j]",
-		"f_[i]", "f",  "",   "operator!=", "!b",      "a(b)!c",		"\xff\xfe"
+		"a",     "aa", "ab", "app!main",   "app!mai", "libc.so.6!read", "x y",     "f_[k]", "f_[j]",
+		"f_[i]", "f",  "",   "operator!=", "!b",      "a(b)!c",         "\xff\xfe"
 	};
 	static const char *const ends[] = { "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\n#c 1\n", "\n  \n" };
 	char last[64][20];
@@ -249,8 +244,7 @@ static void oracle_frame(struct lode_buffer *told, char *frame)
 	id = lode_frames_parse(&frames, frame, strlen(frame));
 	if (module && frames.items[id].module == 0)
 		id = lode_frames_add(&frames, lode_frames_module(&frames, module, strlen(module)),
-				     lode_frames_function(&frames, id),
-				     strlen(lode_frames_function(&frames, id)));
+				     lode_frames_function(&frames, id), strlen(lode_frames_function(&frames, id)));
 	lode_frames_text(&frames, id, told);
 	lode_frames_release(&frames);
 }
@@ -463,8 +457,8 @@ static void streams_follow_one_another(void **state)
 	assert_import(&lode_importer_events, "{\"stream\":\"b\"}\n", &named, "stream given \n");
 	assert_import(&lode_importer_events, "{\"stream\":\"b\",\"attrs\":{}}\n", NULL, "stream b \n");
 	assert_import(&lode_importer_events, "\n", NULL, "");
-	assert_import(&lode_importer_events, "{\"type\":\"new\",\"stack\":[\"a\"]}\n{\"stream\":\"b\"}\n",
-		      NULL, "stream b \n");
+	assert_import(&lode_importer_events, "{\"type\":\"new\",\"stack\":[\"a\"]}\n{\"stream\":\"b\"}\n", NULL,
+		      "stream b \n");
 }
 
 static void a_waker_is_the_first_thread_with_its_tid_wherever_it_stands(void **state)
@@ -515,8 +509,7 @@ static void numbers_are_exact(void **state)
 static void numbers_that_do_not_fit_are_errors_that_name_the_field(void **state)
 {
 	(void)state;
-	assert_bad(&lode_importer_events,
-		   "\n{\"type\":\"run\",\"t\":18446744073709551616,\"cost\":1,\"tid\":1}\n",
+	assert_bad(&lode_importer_events, "\n{\"type\":\"run\",\"t\":18446744073709551616,\"cost\":1,\"tid\":1}\n",
 		   "x.y.gz:2: `t` is too large");
 	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1e20,\"cost\":1,\"tid\":1}\n",
 		   "`t` is too large");
@@ -616,8 +609,7 @@ static void what_is_not_known_is_counted(void **state)
 		    "type that is not known", 2);
 	assert_note(&lode_importer_events, "{\"type\":\"call\",\"t\":1,\"cost\":1,\"tid\":1,\"t0\":5}\n",
 		    "do not belong", 2);
-	assert_note(&lode_importer_events,
-		    "{\"stream\":\"a\",\"attrs\":{\"a\":[1],\"b\":{\"c\":1},\"d\":null}}\n",
+	assert_note(&lode_importer_events, "{\"stream\":\"a\",\"attrs\":{\"a\":[1],\"b\":{\"c\":1},\"d\":null}}\n",
 		    "arrays or objects", 2);
 	assert_note(&lode_importer_events, "{\"stream\":\"a\\u0000b\"}\n", "NUL", 1);
 }
@@ -626,8 +618,8 @@ static void attributes_keep_their_numbers_as_written(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_events,
-		      "{\"stream\":\"a\",\"attrs\":{\"x\":1.50,\"y\":-2e5,\"x\":\"last\",\"\":false}}\n",
-		      NULL, "stream a \nattribute x=last 0\nattribute y=-2e5 1\nattribute =false 2\n");
+		      "{\"stream\":\"a\",\"attrs\":{\"x\":1.50,\"y\":-2e5,\"x\":\"last\",\"\":false}}\n", NULL,
+		      "stream a \nattribute x=last 0\nattribute y=-2e5 1\nattribute =false 2\n");
 }
 
 static void escapes_are_read_and_wrong_bytes_are_kept(void **state)
@@ -671,8 +663,7 @@ static void random_event_line(struct lode_buffer *json, char **told, uint64_t *s
 	static const char *const types[] = { "run", "wait", "call" };
 	static const char *const frames[] = { "a", "app!b", "\\u0041", "q\\\"q", "" };
 	static const char *const frames_told[] = { "a", "app!b", "A", "q\"q", "" };
-	uint64_t type = random_below(seed, 3), t = random_number(seed),
-		 cost = type == 2 ? 0 : random_number(seed);
+	uint64_t type = random_below(seed, 3), t = random_number(seed), cost = type == 2 ? 0 : random_number(seed);
 	uint64_t delay = random_below(seed, 3) ? 0 : random_number(seed), cpu = random_below(seed, 9);
 	uint64_t tid = random_below(seed, 5), depth = random_below(seed, 6);
 	struct lode_buffer parts[8] = { { 0 } }, line = { 0 };
@@ -759,8 +750,7 @@ static const char some_events[] =
 	"{\"type\":\"symptom\",\"tid\":3,\"t0\":1,\"t1\":2,\"name\":\"slow\"}\n"
 	"{\"stream\":\"t\"}\n{\"type\":\"call\",\"t\":1e3,\"tid\":3,\"name\":\"openat\"}\n";
 
-static const char some_folded[] =
-	"app!main;f_[k];g_[j] 12\napp!main;f_[k];h 3.5\n\n# x\nz 1\n 4\na;b;c;d 5\n";
+static const char some_folded[] = "app!main;f_[k];g_[j] 12\napp!main;f_[k];h 3.5\n\n# x\nz 1\n 4\na;b;c;d 5\n";
 
 static void damaged_text_never_crashes(void **state)
 {
@@ -825,8 +815,7 @@ static void the_sniffer_tells_formats_apart(void **state)
 				   "x"),
 			    "perf-script");
 	assert_string_equal(
-		chosen("# comment\nmy comm  7/8 1.000000123: sched:sched_switch: a:1 [2] S ==> b:2 [3]\n",
-		       "x"),
+		chosen("# comment\nmy comm  7/8 1.000000123: sched:sched_switch: a:1 [2] S ==> b:2 [3]\n", "x"),
 		"perf-script");
 	assert_string_equal(chosen("Dear reader,\nthis is a letter.\n", "x"), "none");
 	assert_string_equal(chosen("\x7f"
@@ -916,18 +905,18 @@ static void folders_are_put_in_front_of_names_as_far_as_there_are_any(void **sta
 		unsigned folders;
 		const char *name;
 	} names[] = {
-		{"a/perf.data", 1, "a/perf"},
-		{"a/perf.data", 5, "a/perf"},
-		{"/a/b/perf.data.gz", 1, "b/perf"},
-		{"/a/b/perf.data.gz", 2, "a/b/perf"},
-		{"/a/b/perf.data", 3, "/a/b/perf"},
-		{"x.d/run", 1, "x.d/run"},
-		{"x.d/.run", 1, "x.d/.run"},
-		{"a/perf.data/", 0, "perf"},
-		{"a/perf.data/", 1, "a/perf"},
-		{"/perf.data", 0, "perf"},
-		{"/", 0, "/"},
-		{"", 0, ""},
+		{ "a/perf.data", 1, "a/perf" },
+		{ "a/perf.data", 5, "a/perf" },
+		{ "/a/b/perf.data.gz", 1, "b/perf" },
+		{ "/a/b/perf.data.gz", 2, "a/b/perf" },
+		{ "/a/b/perf.data", 3, "/a/b/perf" },
+		{ "x.d/run", 1, "x.d/run" },
+		{ "x.d/.run", 1, "x.d/.run" },
+		{ "a/perf.data/", 0, "perf" },
+		{ "a/perf.data/", 1, "a/perf" },
+		{ "/perf.data", 0, "perf" },
+		{ "/", 0, "/" },
+		{ "", 0, "" },
 	};
 
 	(void)state;
@@ -957,21 +946,20 @@ static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
 
 static void formats_without_an_importer_are_named(void **state)
 {
-	static const unsigned char zip[8] = {'P', 'K', 3, 4};
+	static const unsigned char zip[8] = { 'P', 'K', 3, 4 };
 	static const struct {
 		const unsigned char *bytes;
 		size_t size;
 		const char *told;
-	} files[] = {{zip, sizeof(zip), "is a ZIP archive"}};
-	struct lode_import_options options = {0};
+	} files[] = { { zip, sizeof(zip), "is a ZIP archive" } };
+	struct lode_import_options options = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct lode_error error = {""};
+		struct lode_error error = { "" };
 		struct lode_input *input;
 
-		assert_int_equal(
-			lode_input_memory(&input, "file.json", files[i].bytes, files[i].size, NULL), 0);
+		assert_int_equal(lode_input_memory(&input, "file.json", files[i].bytes, files[i].size, NULL), 0);
 		assert_null(lode_import_choose(input, &options, &error));
 		assert_non_null(strstr(error.text, files[i].told));
 		lode_input_close(input);

@@ -15,7 +15,8 @@ static void both_versions_and_byte_orders_are_read(void **state)
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 		assert_string_equal(imported.text.bytes,
 				    "stream x \nthread 9 waker\nthread 7 worker\nmodule ext4 kernel  \n"
-				    "wait 1000+400 7 delay=134217828 cpu=0 waker=9 kernel!start_kernel|ext4!ext4_read|kernel!schedule\n"
+				    "wait 1000+400 7 delay=134217828 cpu=0 waker=9 "
+				    "kernel!start_kernel|ext4!ext4_read|kernel!schedule\n"
 				    "call 1450+0 9 cpu=1 name=openat \n");
 		assert_int_equal(note_count(&imported, "lost events"), 1);
 		release_imported(&imported);

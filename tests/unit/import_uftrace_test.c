@@ -80,8 +80,9 @@ static void make_folder(char *folder, size_t size, unsigned more)
 	put_switch(&switches, 800, 0x6000);
 	put_switch(&switches, 850, 0);
 	write_file(folder, 0, "Ftrace!\0\4\0\0\0\050\0\1\2", 16);
-	write_text(folder, 1, "SESS timestamp=0.000000001 pid=5 sid=ab exename=\"/opt/none/app\"\n"
-			      "TASK timestamp=0.000000002 tid=7 pid=5\nTASK timestamp=0.000000002 tid=8 pid=5\n");
+	write_text(folder, 1,
+		   "SESS timestamp=0.000000001 pid=5 sid=ab exename=\"/opt/none/app\"\n"
+		   "TASK timestamp=0.000000002 tid=7 pid=5\nTASK timestamp=0.000000002 tid=8 pid=5\n");
 	write_text(folder, 2, "1000-2000 r-xp 00000000 00:00 0      /opt/none/app build-id:0123\n");
 	write_file(folder, 3, records.bytes, records.size);
 	write_file(folder, 4, switches.bytes, switches.size);

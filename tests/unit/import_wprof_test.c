@@ -3,35 +3,45 @@
 
 extern const struct lode_importer lode_importer_wprof;
 
-#define HEADER "{\"version\":\"3.1\",\"dur\":1.0,\"timer_freq_hz\":1000,\"stacks\":[\"timer\",\"offcpu\"],\"stack_cnt\":3,\"pmus\":[]}\n"
-#define STACKS                                                                                                            \
-	"{\"id\":1,\"frames\":[\"[U] main+0x1a\",\"[U] work (inlined)\",\"[K] schedule+0x8e\"]}\n"                        \
-	"{\"id\":2,\"frames\":[\"[Py] run\",\"[U] operator+\",\"[U] <unknown>\"],\"srcs\":[\"a.py:3\",\"\",\"\"]}\n"        \
+#define HEADER                                                                                                    \
+	"{\"version\":\"3.1\",\"dur\":1.0,\"timer_freq_hz\":1000,\"stacks\":[\"timer\",\"offcpu\"],\"stack_"      \
+	"cnt\":3,\"pmus\":[]}\n"
+#define STACKS                                                                                                    \
+	"{\"id\":1,\"frames\":[\"[U] main+0x1a\",\"[U] work (inlined)\",\"[K] schedule+0x8e\"]}\n"                \
+	"{\"id\":2,\"frames\":[\"[Py] run\",\"[U] operator+\",\"[U] "                                             \
+	"<unknown>\"],\"srcs\":[\"a.py:3\",\"\",\"\"]}\n"                                                         \
 	"{\"id\":7,\"frames\":[]}\n"
 #define A    "{\"tid\":11,\"pid\":10,\"comm\":\"app\"}"
 #define B    "{\"tid\":12,\"pid\":10,\"comm\":\"helper\"}"
 #define IDLE "{\"pid\":0,\"comm\":\"swapper/3\"}"
 
-static const char whole[] =
-	HEADER STACKS
-	"{\"ts\":0.000000100,\"t\":\"switch\",\"cpu\":3,\"prev\":" IDLE ",\"next\":" A ",\"prev_state\":\"runnable\"}\n"
+static const char whole[] = HEADER STACKS
+	"{\"ts\":0.000000100,\"t\":\"switch\",\"cpu\":3,\"prev\":" IDLE ",\"next\":" A
+	",\"prev_state\":\"runnable\"}\n"
 	"{\"ts\":0.000001000,\"t\":\"timer\",\"cpu\":3,\"task\":" A ",\"stack_id\":2}\n"
-	"{\"ts\":0.000002000,\"t\":\"switch\",\"cpu\":3,\"prev\":" A ",\"next\":" IDLE ",\"prev_state\":\"interruptible_sleep\"}\n"
+	"{\"ts\":0.000002000,\"t\":\"switch\",\"cpu\":3,\"prev\":" A ",\"next\":" IDLE
+	",\"prev_state\":\"interruptible_sleep\"}\n"
 	"{\"ts\":0.000005000,\"t\":\"waking\",\"cpu\":1,\"waker\":" B ",\"wakee\":" A ",\"waker_stack_id\":2}\n"
-	"{\"ts\":0.000005500,\"t\":\"switch\",\"cpu\":3,\"prev\":" IDLE ",\"next\":" A ",\"prev_state\":\"runnable\","
+	"{\"ts\":0.000005500,\"t\":\"switch\",\"cpu\":3,\"prev\":" IDLE ",\"next\":" A
+	",\"prev_state\":\"runnable\","
 	"\"waking_ts\":0.000005000,\"waker\":" B ",\"offcpu_dur\":0.0000035,\"offcpu_stack_id\":1}\n"
-	"{\"ts\":0.000006000,\"t\":\"switch\",\"cpu\":3,\"prev\":" A ",\"next\":" B ",\"prev_state\":\"preempted\"}\n"
-	"{\"ts\":0.000007000,\"t\":\"switch\",\"cpu\":3,\"prev\":" B ",\"next\":" A ",\"prev_state\":\"task_dead\"}\n"
-	"{\"ts\":0.000008000,\"t\":\"req_event\",\"cpu\":3,\"task\":" A ",\"event\":\"end\",\"req_id\":4,\"req_name\":\"GET /\","
+	"{\"ts\":0.000006000,\"t\":\"switch\",\"cpu\":3,\"prev\":" A ",\"next\":" B
+	",\"prev_state\":\"preempted\"}\n"
+	"{\"ts\":0.000007000,\"t\":\"switch\",\"cpu\":3,\"prev\":" B ",\"next\":" A
+	",\"prev_state\":\"task_dead\"}\n"
+	"{\"ts\":0.000008000,\"t\":\"req_event\",\"cpu\":3,\"task\":" A
+	",\"event\":\"end\",\"req_id\":4,\"req_name\":\"GET /\","
 	"\"latency\":0.000006000}\n"
 	"{\"ts\":0.000009000,\"t\":\"hardirq\",\"cpu\":3,\"task\":" A ",\"dur\":0.1}\n"
-	"{\"ts\":0.000009000,\"t\":\"pmu_event\",\"cpu\":3,\"task\":" A ",\"pmu\":\"cpu-clock\",\"sample_period\":50,\"stack_id\":9}\n"
-	"{\"ts\":0.000009000,\"t\":\"pmu_event\",\"cpu\":3,\"task\":" A ",\"pmu\":\"cpu-cycles\",\"sample_period\":50}\n";
+	"{\"ts\":0.000009000,\"t\":\"pmu_event\",\"cpu\":3,\"task\":" A
+	",\"pmu\":\"cpu-clock\",\"sample_period\":50,\"stack_id\":9}\n"
+	"{\"ts\":0.000009000,\"t\":\"pmu_event\",\"cpu\":3,\"task\":" A
+	",\"pmu\":\"cpu-cycles\",\"sample_period\":50}\n";
 
-#define EVENTS                                                                                                            \
-	"stream x \nthread 10/11 app\nthread 10/12 helper\n"                                                              \
-	"run 1000+1000000 10/11 cpu=3 run|operator+|<unknown>\nrun 9000+50 10/11 cpu=3 \n"                                \
-	"wait 2000+3000 10/11 delay=500 cpu=3 waker=10/12 main|work|kernel!schedule < run|operator+|<unknown>\n"          \
+#define EVENTS                                                                                                    \
+	"stream x \nthread 10/11 app\nthread 10/12 helper\n"                                                      \
+	"run 1000+1000000 10/11 cpu=3 run|operator+|<unknown>\nrun 9000+50 10/11 cpu=3 \n"                        \
+	"wait 2000+3000 10/11 delay=500 cpu=3 waker=10/12 main|work|kernel!schedule < run|operator+|<unknown>\n"  \
 	"call 6000+0 10/11 delay=1000 cpu=3 name=preempt \n"
 
 static void switches_wakers_and_samples_are_read(void **state)
@@ -52,11 +62,14 @@ static void switches_wakers_and_samples_are_read(void **state)
 static void the_waker_of_a_switch_is_enough(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_wprof,
-		      HEADER "{\"ts\":0.000001,\"t\":\"switch\",\"cpu\":0,\"prev\":" A ",\"next\":" IDLE ",\"prev_state\":\"S\"}\n"
-			     "{\"ts\":0.000009,\"t\":\"switch\",\"cpu\":0,\"prev\":" IDLE ",\"next\":" A ",\"waking_ts\":0.000004,\"waker\":" B "}\n"
-			     "{\"ts\":0.00001,\"t\":\"swi",
-		      NULL, "stream x \nthread 10/11 app\nthread 10/12 helper\nwait 1000+3000 10/11 delay=5000 cpu=0 waker=10/12 \n");
+	assert_import(
+		&lode_importer_wprof,
+		HEADER "{\"ts\":0.000001,\"t\":\"switch\",\"cpu\":0,\"prev\":" A ",\"next\":" IDLE
+		       ",\"prev_state\":\"S\"}\n"
+		       "{\"ts\":0.000009,\"t\":\"switch\",\"cpu\":0,\"prev\":" IDLE ",\"next\":" A
+		       ",\"waking_ts\":0.000004,\"waker\":" B "}\n"
+		       "{\"ts\":0.00001,\"t\":\"swi",
+		NULL, "stream x \nthread 10/11 app\nthread 10/12 helper\nwait 1000+3000 10/11 delay=5000 cpu=0 waker=10/12 \n");
 }
 
 static void what_files_of_wprof_may_not_be(void **state)

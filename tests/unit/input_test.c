@@ -41,7 +41,7 @@ static struct bytes random_text(size_t size)
 	for (size_t i = 0; i < size; i++) {
 		uint64_t number = random_number();
 
-		text.at[i] = number % 40 == 0	? '\n'
+		text.at[i] = number % 40 == 0   ? '\n'
 			     : number % 40 == 1 ? '\r'
 						: (unsigned char)('a' + number % 20);
 	}
@@ -78,8 +78,8 @@ static struct bytes pack_xz(const void *bytes, size_t size)
 	size_t room = lzma_stream_buffer_bound(size);
 	struct bytes packed = { malloc(room), 0 };
 
-	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, bytes, size, packed.at,
-						 &packed.size, room),
+	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, bytes, size, packed.at, &packed.size,
+						 room),
 			 LZMA_OK);
 	return packed;
 }
@@ -306,8 +306,7 @@ static void what_was_cut_off_is_refused_at_every_length(void **state)
 	for (size_t p = 1; p < 4; p++) {
 		struct bytes packed = packers[p](text.at, text.size);
 
-		for (size_t size = 6; size < packed.size;
-		     size += size < 60 || size > packed.size - 60 ? 1 : 37) {
+		for (size_t size = 6; size < packed.size; size += size < 60 || size > packed.size - 60 ? 1 : 37) {
 			struct bytes cut = pack_plain(packed.at, size);
 
 			assert_refused(cut, "ends in the middle");
@@ -326,8 +325,8 @@ static void damage_never_yields_other_content(void **state)
 
 	(void)state;
 	for (size_t p = 1; p < 4; p++) {
-		struct bytes packed =
-			p == 2 ? (struct bytes){ malloc(8000), 8000 } : packers[p](text.at, text.size);
+		struct bytes packed = p == 2 ? (struct bytes){ malloc(8000), 8000 }
+					     : packers[p](text.at, text.size);
 
 		if (p == 2) { /* ZSTD_compress writes no checksum of its own accord */
 			ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -460,9 +459,7 @@ static void the_digest_names_the_content_and_not_its_packing(void **state)
 	(void)state;
 	for (int round = 0; round < 6; round++) {
 		/* Small, window-sized, and large enough for the background thread. */
-		struct bytes text = random_text(round % 3 == 0	 ? 100
-						: round % 3 == 1 ? 700000
-								 : (8u << 20) + 17);
+		struct bytes text = random_text(round % 3 == 0 ? 100 : round % 3 == 1 ? 700000 : (8u << 20) + 17);
 		char digests[4][33], other[33];
 
 		for (size_t p = 0; p < 4; p++) {

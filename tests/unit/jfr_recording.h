@@ -53,8 +53,8 @@ static inline void jfr_end(struct jfr *jfr, size_t at)
 	uint64_t size = jfr->bytes.size - at;
 
 	for (int i = 0; i < 4; i++)
-		jfr->bytes.bytes[at + (size_t)i] = jfr->packed ? (char)((size >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0)) :
-								 (char)(size >> 8 * (3 - i));
+		jfr->bytes.bytes[at + (size_t)i] = jfr->packed ? (char)((size >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0))
+							       : (char)(size >> 8 * (3 - i));
 }
 
 /* ---- metadata ---- */
@@ -62,7 +62,7 @@ static inline void jfr_end(struct jfr *jfr, size_t at)
 struct jfr_field {
 	const char *name;
 	const char *type; /* number of the class */
-	char form;	  /* 'p': in a pool, 'l': a list, 0: as it is */
+	char form;        /* 'p': in a pool, 'l': a list, 0: as it is */
 };
 
 struct jfr_class {
@@ -76,20 +76,48 @@ static const struct jfr_class jfr_classes[] = {
 	{ "int", "11", { { 0 } } },
 	{ "boolean", "12", { { 0 } } },
 	{ "java.lang.String", "13", { { 0 } } },
-	{ "java.lang.Thread", "20", { { "osName", "13", 0 }, { "osThreadId", "10", 0 }, { "javaName", "13", 0 }, { "javaThreadId", "10", 0 } } },
+	{ "java.lang.Thread",
+	  "20",
+	  { { "osName", "13", 0 }, { "osThreadId", "10", 0 }, { "javaName", "13", 0 }, { "javaThreadId", "10", 0 } } },
 	{ "jdk.types.StackTrace", "21", { { "truncated", "12", 0 }, { "frames", "22", 'l' } } },
-	{ "jdk.types.StackFrame", "22", { { "method", "23", 'p' }, { "lineNumber", "11", 0 }, { "type", "26", 'p' } } },
+	{ "jdk.types.StackFrame",
+	  "22",
+	  { { "method", "23", 'p' }, { "lineNumber", "11", 0 }, { "type", "26", 'p' } } },
 	{ "jdk.types.Method", "23", { { "type", "24", 'p' }, { "name", "25", 'p' }, { "hidden", "12", 0 } } },
 	{ "java.lang.Class", "24", { { "name", "25", 'p' } } },
 	{ "jdk.types.Symbol", "25", { { "string", "13", 0 } } },
 	{ "jdk.types.FrameType", "26", { { "description", "13", 0 } } },
 	{ "jdk.types.ThreadState", "27", { { "name", "13", 0 } } },
-	{ "jdk.ExecutionSample", "101", { { "startTime", "10", 0 }, { "sampledThread", "20", 'p' }, { "stackTrace", "21", 'p' }, { "state", "27", 'p' } } },
-	{ "jdk.JavaMonitorEnter", "102", { { "startTime", "10", 0 }, { "duration", "10", 0 }, { "eventThread", "20", 'p' }, { "stackTrace", "21", 'p' }, { "previousOwner", "20", 'p' } } },
-	{ "jdk.ActiveSetting", "103", { { "startTime", "10", 0 }, { "id", "10", 0 }, { "name", "13", 0 }, { "value", "13", 0 } } },
-	{ "profiler.WallClockSample", "104", { { "startTime", "10", 0 }, { "sampledThread", "20", 'p' }, { "stackTrace", "21", 'p' }, { "state", "27", 'p' }, { "samples", "11", 0 } } },
+	{ "jdk.ExecutionSample",
+	  "101",
+	  { { "startTime", "10", 0 },
+	    { "sampledThread", "20", 'p' },
+	    { "stackTrace", "21", 'p' },
+	    { "state", "27", 'p' } } },
+	{ "jdk.JavaMonitorEnter",
+	  "102",
+	  { { "startTime", "10", 0 },
+	    { "duration", "10", 0 },
+	    { "eventThread", "20", 'p' },
+	    { "stackTrace", "21", 'p' },
+	    { "previousOwner", "20", 'p' } } },
+	{ "jdk.ActiveSetting",
+	  "103",
+	  { { "startTime", "10", 0 }, { "id", "10", 0 }, { "name", "13", 0 }, { "value", "13", 0 } } },
+	{ "profiler.WallClockSample",
+	  "104",
+	  { { "startTime", "10", 0 },
+	    { "sampledThread", "20", 'p' },
+	    { "stackTrace", "21", 'p' },
+	    { "state", "27", 'p' },
+	    { "samples", "11", 0 } } },
 	{ "jdk.JVMInformation", "105", { { "startTime", "10", 0 }, { "pid", "10", 0 } } },
-	{ "jdk.NativeMethodSample", "106", { { "startTime", "10", 0 }, { "sampledThread", "20", 'p' }, { "stackTrace", "21", 'p' }, { "state", "27", 'p' } } },
+	{ "jdk.NativeMethodSample",
+	  "106",
+	  { { "startTime", "10", 0 },
+	    { "sampledThread", "20", 'p' },
+	    { "stackTrace", "21", 'p' },
+	    { "state", "27", 'p' } } },
 };
 
 #define JFR_CLASSES (sizeof(jfr_classes) / sizeof(*jfr_classes))
@@ -108,8 +136,8 @@ static inline unsigned jfr_string(struct jfr_strings *strings, const char *text)
 	return strings->count++;
 }
 
-static inline void jfr_element(struct jfr *jfr, struct jfr_strings *strings, const char *name, const char *const *attributes,
-			       unsigned children)
+static inline void jfr_element(struct jfr *jfr, struct jfr_strings *strings, const char *name,
+			       const char *const *attributes, unsigned children)
 {
 	unsigned count = 0;
 
@@ -134,8 +162,13 @@ static inline void jfr_class_elements(struct jfr *jfr, struct jfr_strings *strin
 		jfr_element(jfr, strings, "class", attributes, fields);
 		for (unsigned j = 0; j < fields; j++) {
 			const struct jfr_field *field = &class_->fields[j];
-			const char *form = field->form == 'p' ? "constantPool" : field->form == 'l' ? "dimension" : NULL;
-			const char *const of_field[] = { "name", field->name, "class", field->type, form, field->form == 'p' ? "true" : "1", NULL };
+			const char *form = field->form == 'p'   ? "constantPool"
+					   : field->form == 'l' ? "dimension"
+								: NULL;
+			const char *const of_field[] = { "name",  field->name,
+							 "class", field->type,
+							 form,    field->form == 'p' ? "true" : "1",
+							 NULL };
 
 			jfr_element(jfr, strings, "field", of_field, 0);
 		}
@@ -190,8 +223,9 @@ static inline void jfr_keys(struct jfr *jfr, const uint64_t *keys, size_t count)
 		jfr_number(jfr, keys[i], 8);
 }
 
-#define JFR_KEYS(jfr, ...) \
-	jfr_keys(jfr, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define JFR_KEYS(jfr, ...)                                                                                        \
+	jfr_keys(jfr, (const uint64_t[]){ __VA_ARGS__ },                                                          \
+		 sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static inline void jfr_texts(struct jfr *jfr, uint64_t type, const char *const *texts)
 {
@@ -206,7 +240,8 @@ static inline void jfr_texts(struct jfr *jfr, uint64_t type, const char *const *
 	}
 }
 
-static inline void jfr_thread(struct jfr *jfr, uint64_t key, const char *os, uint64_t tid, const char *java, uint64_t id)
+static inline void jfr_thread(struct jfr *jfr, uint64_t key, const char *os, uint64_t tid, const char *java,
+			      uint64_t id)
 {
 	jfr_number(jfr, key, 8);
 	jfr_text(jfr, os);
@@ -228,7 +263,11 @@ static inline void jfr_frame(struct jfr *jfr, uint64_t method, uint64_t type)
 /* Stacks 1: Main.run > Main.work; 2: Main.run > EPoll.wait; 3: libc.so.6!read (truncated). */
 static inline void jfr_constants(struct jfr *jfr, uint64_t *checkpoint)
 {
-	static const char *const symbols[] = { "app/Main", "run", "work", "sun/nio/ch/EPoll", "wait", "libc.so.6", "read", "app/Main$$Lambda$14+0x0000000800c03000.12", NULL };
+	static const char *const symbols[] = { "app/Main", "run",
+					       "work",     "sun/nio/ch/EPoll",
+					       "wait",     "libc.so.6",
+					       "read",     "app/Main$$Lambda$14+0x0000000800c03000.12",
+					       NULL };
 	static const char *const types[] = { "JIT compiled", "Native", NULL };
 	static const char *const states[] = { "STATE_RUNNABLE", "STATE_SLEEPING", NULL };
 	size_t first = jfr->bytes.size, at = jfr_checkpoint(jfr, 0, 3);
@@ -285,8 +324,8 @@ static inline void jfr_event(struct jfr *jfr, uint64_t type, const uint64_t *fie
 	jfr_end(jfr, at);
 }
 
-#define JFR_EVENT(jfr, type, ...)                                \
-	jfr_event(jfr, type, (const uint64_t[]){ __VA_ARGS__ }, \
+#define JFR_EVENT(jfr, type, ...)                                                                                 \
+	jfr_event(jfr, type, (const uint64_t[]){ __VA_ARGS__ },                                                   \
 		  sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* A chunk that starts at a second past 1970, tick 100, a million ticks a second. */

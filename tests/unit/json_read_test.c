@@ -62,8 +62,9 @@ static void nesting_is_bounded(void **state)
 
 static void walking_gives_what_is_there(void **state)
 {
-	static const char text[] = "\xef\xbb\xbf {\"a\" : [1, -2.5e1 ,\"x\\u00e9\\ud83d\\ude00\\n\\ud800\",{ } ,[ ]],"
-				   "\"\\u0062\":null,\"c\":true,\"c\":false}";
+	static const char text[] =
+		"\xef\xbb\xbf {\"a\" : [1, -2.5e1 ,\"x\\u00e9\\ud83d\\ude00\\n\\ud800\",{ } ,[ ]],"
+		"\"\\u0062\":null,\"c\":true,\"c\":false}";
 	struct lode_json_value root, item, array, several[3];
 	struct lode_json_walk walk;
 	struct lode_buffer buffer = { 0 };
@@ -124,7 +125,9 @@ static void whole_numbers_must_fit(void **state)
 
 static void put_random_text(struct lode_json *json, uint64_t *seed)
 {
-	static const char *const texts[] = { "", "a", "\"", "\\", "\x01", "\xc3\xa9", "\xf0\x9f\x98\x80", "a longer text" };
+	static const char *const texts[] = {
+		"", "a", "\"", "\\", "\x01", "\xc3\xa9", "\xf0\x9f\x98\x80", "a longer text"
+	};
 
 	lode_json_text(json, texts[random_below(seed, 8)]);
 }

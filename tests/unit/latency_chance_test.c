@@ -69,7 +69,7 @@ static double student(const struct table *table, size_t column, unsigned slow)
 {
 	size_t streams = table->base + table->slow;
 	const double *values = table->values + column * streams;
-	double sum[2] = {0, 0}, squares = 0, count[2] = {(double)table->base, (double)table->slow};
+	double sum[2] = { 0, 0 }, squares = 0, count[2] = { (double)table->base, (double)table->slow };
 
 	for (size_t i = 0; i < streams; i++)
 		sum[slow >> i & 1] += values[i];
@@ -121,17 +121,18 @@ static void oracle(const struct table *table, double *p, double *q)
 
 static void p_and_q_are_those_of_the_oracle(void **state)
 {
-	static const size_t sizes[][2] = {{4, 4}, {3, 5}, {6, 3}, {5, 5}, {2, 8}};
+	static const size_t sizes[][2] = { { 4, 4 }, { 3, 5 }, { 6, 3 }, { 5, 5 }, { 2, 8 } };
 	uint64_t seed = 5;
 
 	(void)state;
 	for (size_t round = 0; round < 40; round++) {
-		struct table table = {.columns = 1 + random_below(&seed, MOST_COLUMNS),
-				      .base = sizes[round % 5][0],
-				      .slow = sizes[round % 5][1]};
+		struct table table = { .columns = 1 + random_below(&seed, MOST_COLUMNS),
+				       .base = sizes[round % 5][0],
+				       .slow = sizes[round % 5][1] };
 		size_t streams = table.base + table.slow;
 		struct lode_chance_input input = {
-			table.values, table.columns, table.base, table.slow, 0, LODE_DIFF_LEVEL, 1};
+			table.values, table.columns, table.base, table.slow, 0, LODE_DIFF_LEVEL, 1
+		};
 		struct lode_chance_column found[MOST_COLUMNS];
 		double p[MOST_COLUMNS], q[MOST_COLUMNS], z;
 
@@ -151,8 +152,8 @@ static void p_and_q_are_those_of_the_oracle(void **state)
 
 static void drawn_splits_come_near_all_of_them_whatever_the_threads(void **state)
 {
-	struct table table = {.columns = 3, .base = 10, .slow = 10};
-	struct lode_chance_input input = {table.values, 3, 10, 10, 0, LODE_DIFF_LEVEL, 1};
+	struct table table = { .columns = 3, .base = 10, .slow = 10 };
+	struct lode_chance_input input = { table.values, 3, 10, 10, 0, LODE_DIFF_LEVEL, 1 };
 	struct lode_chance_column found[3], again[3];
 	double p[3], q[3], z;
 	uint64_t seed = 9;
@@ -200,8 +201,8 @@ static void so_few_streams_that_nothing_can_be_sure_are_told(void **state)
 #endif
 
 #define CONTEXTS 60
-#define PERIOD	 1e6 /* ns between two samples */
-#define SAMPLES	 600 /* a run */
+#define PERIOD   1e6 /* ns between two samples */
+#define SAMPLES  600 /* a run */
 
 /* Latencies of a side as inference leaves them: `main` with CONTEXTS functions, each calling one more. */
 struct side {
@@ -218,7 +219,8 @@ static void side_make(struct side *side, size_t streams)
 
 	memset(side, 0, sizeof(*side));
 	assert_int_equal(lode_dictionary_init(dictionary), 0);
-	main_node = lode_stack_tree_child(&dictionary->tree, 0, lode_frames_parse(&dictionary->frames, "app!main", 8));
+	main_node =
+		lode_stack_tree_child(&dictionary->tree, 0, lode_frames_parse(&dictionary->frames, "app!main", 8));
 	for (unsigned i = 0; i < CONTEXTS; i++) {
 		char name[32];
 		uint32_t node;
@@ -240,7 +242,7 @@ static void side_make(struct side *side, size_t streams)
 		latency->nodes[node].count = 1;
 		for (size_t i = 0; i < streams; i++)
 			latency->rows[latency->row_count++] =
-				(struct lode_latency_row){.node = node, .stream = (uint32_t)i};
+				(struct lode_latency_row){ .node = node, .stream = (uint32_t)i };
 	}
 }
 
@@ -268,16 +270,15 @@ static double poisson(double mean, uint64_t *seed)
 }
 
 struct noise {
-	double run;	/* all of a run varies by this share, from run to run */
+	double run;     /* all of a run varies by this share, from run to run */
 	double context; /* and each context by itself */
-	int samples;	/* and is seen by samples */
+	int samples;    /* and is seen by samples */
 };
 
 #define EVERYWHERE UINT32_MAX /* all functions are slower, by the same share */
 
 /* Streams whose function `slower` takes `more` of a whole run more. */
-static void side_draw(struct side *side, const struct noise *noise, unsigned slower, double more,
-		      uint64_t *seed)
+static void side_draw(struct side *side, const struct noise *noise, unsigned slower, double more, uint64_t *seed)
 {
 	double run[64];
 
@@ -290,7 +291,7 @@ static void side_draw(struct side *side, const struct noise *noise, unsigned slo
 		if (row->node < 2)
 			continue;
 		time = side->shares[row->node - 2] * (1 + noise->context * normal(seed)) * run[row->stream];
-		time = fmax(0, time + (slower == EVERYWHERE ? more * side->shares[row->node - 2]
+		time = fmax(0, time + (slower == EVERYWHERE      ? more * side->shares[row->node - 2]
 				       : row->node - 2 == slower ? more
 								 : 0)) *
 		       SAMPLES;
@@ -302,10 +303,10 @@ static void side_draw(struct side *side, const struct noise *noise, unsigned slo
 
 struct outcome {
 	int compared;
-	int claimed;   /* something is sure */
-	int named;     /* a cause is */
-	int right;     /* and it is the slower function */
-	double detectable;	/* share of a run, on average */
+	int claimed;            /* something is sure */
+	int named;              /* a cause is */
+	int right;              /* and it is the slower function */
+	double detectable;      /* share of a run, on average */
 	double detectable_path; /* the same in a single path */
 };
 
@@ -313,8 +314,8 @@ struct outcome {
 static struct outcome compare_with(unsigned where, size_t streams, const struct noise *noise, double more,
 				   int rounds, uint64_t seed)
 {
-	static const struct lode_diff_options options = {.jobs = 1};
-	struct outcome outcome = {.compared = rounds};
+	static const struct lode_diff_options options = { .jobs = 1 };
+	struct outcome outcome = { .compared = rounds };
 
 	for (int round = 0; round < rounds; round++) {
 		unsigned slower = where == EVERYWHERE ? where : (unsigned)random_below(&seed, 5);
@@ -347,19 +348,20 @@ static struct outcome compare(size_t streams, const struct noise *noise, double 
 	return compare_with(0, streams, noise, more, rounds, seed);
 }
 
-static const struct noise usual = {0.03, 0.05, 1};
+static const struct noise usual = { 0.03, 0.05, 1 };
 
 /* As many comparisons claim something where there is nothing as the level says, all kinds of noise together. */
 static void equal_runs_are_claimed_to_differ_in_at_most_5_of_100_comparisons(void **state)
 {
-	static const struct noise noises[] = {{0.03, 0.05, 1}, {0.1, 0, 1}, {0, 0, 1}, {0.05, 0.3, 0}};
-	static const size_t sizes[] = {4, 5, 10, 20};
+	static const struct noise noises[] = { { 0.03, 0.05, 1 }, { 0.1, 0, 1 }, { 0, 0, 1 }, { 0.05, 0.3, 0 } };
+	static const size_t sizes[] = { 4, 5, 10, 20 };
 	int compared = 0, claimed = 0;
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		for (size_t j = 0; j < 4; j++) {
-			struct outcome outcome = compare(sizes[j], &noises[i], 0, COMPARISONS(sizes[j] > 10 ? 40 : 100), 1 + 1000 * i + j);
+			struct outcome outcome = compare(sizes[j], &noises[i], 0,
+							 COMPARISONS(sizes[j] > 10 ? 40 : 100), 1 + 1000 * i + j);
 
 			assert_true(outcome.claimed <= 2 + outcome.compared / 10);
 			assert_true(outcome.named <= outcome.claimed);
@@ -376,8 +378,8 @@ static void ten_runs_a_side_show_10_percent_and_twenty_show_5(void **state)
 	struct outcome twenty = compare(20, &usual, 0.05, COMPARISONS(50), 2);
 
 	(void)state;
-	print_message("10 a side, +10 %%: %d of %d sure, %d with the cause; 20 a side, +5 %%: %d, %d\n", ten.claimed,
-		      ten.compared, ten.right, twenty.claimed, twenty.right);
+	print_message("10 a side, +10 %%: %d of %d sure, %d with the cause; 20 a side, +5 %%: %d, %d\n",
+		      ten.claimed, ten.compared, ten.right, twenty.claimed, twenty.right);
 	assert_true(ten.claimed * 10 >= ten.compared * 9 && ten.right * 100 >= ten.compared * 85);
 	assert_true(twenty.claimed * 10 >= twenty.compared * 9 && twenty.right * 100 >= twenty.compared * 85);
 }
@@ -385,7 +387,7 @@ static void ten_runs_a_side_show_10_percent_and_twenty_show_5(void **state)
 /* 80 of 100 are promised; fifty comparisons of that rate stay below 33 once in a hundred times. */
 static void a_difference_as_large_as_is_told_would_have_been_shown(void **state)
 {
-	static const size_t sizes[] = {5, 10, 20};
+	static const size_t sizes[] = { 5, 10, 20 };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -393,14 +395,16 @@ static void a_difference_as_large_as_is_told_would_have_been_shown(void **state)
 
 		in_path = compare(sizes[i], &usual, told.detectable_path, COMPARISONS(50), 100 + i);
 		spread = compare_with(EVERYWHERE, sizes[i], &usual, told.detectable, COMPARISONS(50), 300 + i);
-		print_message("%zu a side: %.1f %% in a path, %.1f %% anywhere would be shown; of so large ones %d and %d "
+		print_message("%zu a side: %.1f %% in a path, %.1f %% anywhere would be shown; of so large ones "
+			      "%d and %d "
 			      "of %d are\n",
 			      sizes[i], 100 * told.detectable_path, 100 * told.detectable, in_path.claimed,
 			      spread.claimed, spread.compared);
 		assert_true(told.detectable_path > 0.001);
 		if (spread.compared < 50)
 			continue; /* too few for a share */
-		assert_true(in_path.claimed * 3 >= in_path.compared * 2 && spread.claimed * 3 >= spread.compared * 2);
+		assert_true(in_path.claimed * 3 >= in_path.compared * 2 &&
+			    spread.claimed * 3 >= spread.compared * 2);
 		/* It is no empty promise: a third of it is mostly not shown. */
 		in_path = compare(sizes[i], &usual, told.detectable_path / 3, COMPARISONS(50), 200 + i);
 		assert_true(in_path.claimed * 5 <= in_path.compared * 3);

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /* Most tests compare single streams, of which nothing is sure. */
-static const struct lode_diff_options one_job = {.jobs = 1, .guess = 1};
-static const struct lode_diff_options two_jobs = {.jobs = 2, .guess = 1};
+static const struct lode_diff_options one_job = { .jobs = 1, .guess = 1 };
+static const struct lode_diff_options two_jobs = { .jobs = 2, .guess = 1 };
 
 /* ---- corpora ---- */
 
@@ -79,9 +79,9 @@ static void add_event(struct lode_stream *stream, enum lode_event_type type, uin
 
 	event.thread = lode_stream_thread(stream, 1, tid);
 	while ((word = strtok_r(rest, " ", &rest)))
-		event.stack = lode_stack_tree_child(
-			&stream->dictionary->tree, event.stack,
-			lode_frames_parse(&stream->dictionary->frames, word, strlen(word)));
+		event.stack =
+			lode_stack_tree_child(&stream->dictionary->tree, event.stack,
+					      lode_frames_parse(&stream->dictionary->frames, word, strlen(word)));
 	free(copy);
 	assert_int_equal(lode_stream_add_event(stream, type, &event), 0);
 }
@@ -89,9 +89,9 @@ static void add_event(struct lode_stream *stream, enum lode_event_type type, uin
 /* Few functions, so that both sides have many contexts in common. */
 static void add_random_stream(struct side *side, uint64_t *seed)
 {
-	static const char *const stacks[] = { "m",   "m a",   "m a b",	 "m a b c",   "m a c",
+	static const char *const stacks[] = { "m",   "m a",   "m a b",   "m a b c",   "m a c",
 					      "m b", "m b a", "m b a c", "m b a c d", "m d",
-					      "n",   "n a",   "n b a",	 "m d d",     "m d d d" };
+					      "n",   "n a",   "n b a",   "m d d",     "m d d d" };
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 
@@ -99,8 +99,7 @@ static void add_random_stream(struct side *side, uint64_t *seed)
 	lode_stream_init(&stream, &dictionary);
 	for (size_t i = random_below(seed, 40); i-- > 0;)
 		add_event(&stream, (enum lode_event_type)random_below(seed, 3), random_below(seed, 100000),
-			  random_below(seed, 500), (uint32_t)random_below(seed, 3),
-			  stacks[random_below(seed, 15)]);
+			  random_below(seed, 500), (uint32_t)random_below(seed, 3), stacks[random_below(seed, 15)]);
 	side_add(side, &stream);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
@@ -144,8 +143,7 @@ static void take_entries(const struct lode_latency *latency, struct entries *ent
 static const struct entry *find_entry(const struct entries *entries, const char *text, size_t length)
 {
 	for (size_t i = 0; i < entries->count; i++)
-		if (strlen(entries->items[i].text) == length &&
-		    !strncmp(entries->items[i].text, text, length))
+		if (strlen(entries->items[i].text) == length && !strncmp(entries->items[i].text, text, length))
 			return &entries->items[i];
 	return NULL;
 }
@@ -183,8 +181,8 @@ static int by_cost(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static size_t oracle(const struct entries *base, int base_streams, const struct entries *slow,
-		     int slow_streams, struct expected *expected)
+static size_t oracle(const struct entries *base, int base_streams, const struct entries *slow, int slow_streams,
+		     struct expected *expected)
 {
 	size_t count = 0;
 
@@ -342,8 +340,7 @@ static void check_by_the_paper(struct side *base, const struct side *slow, const
 		assert_true(fabs((double)path->cost - cost) <= 0.51);
 		assert_true(!i || path[-1].cost >= path->cost);
 		for (uint32_t node = path->leaf; node; node = diff.dictionary->tree.nodes[node].parent)
-			assert_true(lode_diff_gain(&diff, path, node) <=
-				    lode_diff_gain(&diff, path, path->hottest));
+			assert_true(lode_diff_gain(&diff, path, node) <= lode_diff_gain(&diff, path, path->hottest));
 	}
 	for (const char *function = "mabcdnx"; *function; function++)
 		check_distance(&diff, *function);
@@ -403,8 +400,7 @@ static void add_waits(struct side *side, uint64_t a, uint64_t b, uint64_t c)
 
 static const char *leaf_name(const struct lode_diff *diff, const struct lode_diff_path *path)
 {
-	return lode_frames_function(&diff->dictionary->frames,
-				    diff->dictionary->tree.nodes[path->leaf].frame);
+	return lode_frames_function(&diff->dictionary->frames, diff->dictionary->tree.nodes[path->leaf].frame);
 }
 
 static void noise_does_not_rank_before_what_is_sure(void **state)
@@ -498,13 +494,12 @@ static void the_cause_on_a_new_path_is_who_waits(void **state)
 					    { 5000, "app!main app!load libc.so.6!read kernel!io" },
 					    { 0, "app!main" },
 					    { 0, NULL } };
-	static const struct step bad[] = {
-		{ 0, "app!main" },
-		{ 5000, "app!main app!load libc.so.6!read kernel!io" },
-		{ 900000, "app!main app!load app!log spell.so!check libc.so.6!read kernel!io" },
-		{ 0, "app!main" },
-		{ 0, NULL }
-	};
+	static const struct step bad[] = { { 0, "app!main" },
+					   { 5000, "app!main app!load libc.so.6!read kernel!io" },
+					   { 900000,
+					     "app!main app!load app!log spell.so!check libc.so.6!read kernel!io" },
+					   { 0, "app!main" },
+					   { 0, NULL } };
 	char text[128];
 
 	(void)state;
@@ -518,12 +513,10 @@ static void the_cause_is_who_calls_a_known_function_instead_of_another_one(void 
 					    { 400000, "app!main app!work app!refresh app!fetch kernel!io" },
 					    { 0, "app!main app!work" },
 					    { 0, NULL } };
-	static const struct step bad[] = {
-		{ 0, "app!main app!work" },
-		{ 900000, "app!main app!work app!refresh_locked app!fetch kernel!io" },
-		{ 0, "app!main app!work" },
-		{ 0, NULL }
-	};
+	static const struct step bad[] = { { 0, "app!main app!work" },
+					   { 900000, "app!main app!work app!refresh_locked app!fetch kernel!io" },
+					   { 0, "app!main app!work" },
+					   { 0, NULL } };
 	char text[128];
 
 	(void)state;
@@ -537,13 +530,12 @@ static void the_cause_is_who_does_what_it_did_not_do_before(void **state)
 					    { 400000, "app!main app!open app!read_head kernel!io" },
 					    { 0, "app!main app!add app!hash" },
 					    { 0, NULL } };
-	static const struct step bad[] = {
-		{ 0, "app!main" },
-		{ 400000, "app!main app!open app!read_head kernel!io" },
-		{ 0, "app!main app!add app!hash" },
-		{ 900000, "app!main app!add app!hash app!full_name app!read_head kernel!io" },
-		{ 0, NULL }
-	};
+	static const struct step bad[] = { { 0, "app!main" },
+					   { 400000, "app!main app!open app!read_head kernel!io" },
+					   { 0, "app!main app!add app!hash" },
+					   { 900000,
+					     "app!main app!add app!hash app!full_name app!read_head kernel!io" },
+					   { 0, NULL } };
 	char text[128];
 
 	(void)state;
@@ -591,11 +583,13 @@ static void a_function_that_is_called_from_a_new_place_is_the_cause(void **state
 
 static void a_sleep_counts_where_nobody_slept_before(void **state)
 {
-	static const struct step good[] = {
-		{ 0, "app!main" }, { 0, "app!main app!serve" }, { 0, "app!main" }, { 0, NULL }
-	};
+	static const struct step good[] = { { 0, "app!main" },
+					    { 0, "app!main app!serve" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
 	static const struct step rests[] = { { 0, "app!main" },
-					     { 9000000, "app!main app!serve libc.so.6!nanosleep kernel!do_nanosleep" },
+					     { 9000000,
+					       "app!main app!serve libc.so.6!nanosleep kernel!do_nanosleep" },
 					     { 0, "app!main" },
 					     { 0, NULL } };
 	static const struct step rests_longer[] = {
@@ -604,13 +598,11 @@ static void a_sleep_counts_where_nobody_slept_before(void **state)
 		{ 0, "app!main" },
 		{ 0, NULL }
 	};
-	static const struct step new_thread[] = {
-		{ 0, "app!main" },
-		{ 0, "app!main app!serve" },
-		{ 0, "app!main" },
-		{ 9000000, "app!timer libc.so.6!nanosleep kernel!do_nanosleep" },
-		{ 0, NULL }
-	};
+	static const struct step new_thread[] = { { 0, "app!main" },
+						  { 0, "app!main app!serve" },
+						  { 0, "app!main" },
+						  { 9000000, "app!timer libc.so.6!nanosleep kernel!do_nanosleep" },
+						  { 0, NULL } };
 	char text[128];
 
 	(void)state;
@@ -677,12 +669,13 @@ static void the_cause_of_a_longer_wait_is_who_waits(void **state)
 
 static void the_cause_of_a_longer_run_is_what_runs(void **state)
 {
-	static const struct step good[] = {
-		{ 0, "app!main" }, { 0, "app!main app!sort" }, { 0, "app!main" }, { 0, NULL }
-	};
-	static const struct step bad[] = { { 0, "app!main" },	       { 0, "app!main app!sort" },
+	static const struct step good[] = { { 0, "app!main" },
+					    { 0, "app!main app!sort" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
+	static const struct step bad[] = { { 0, "app!main" },          { 0, "app!main app!sort" },
 					   { 0, "app!main app!sort" }, { 0, "app!main app!sort" },
-					   { 0, "app!main" },	       { 0, NULL } };
+					   { 0, "app!main" },          { 0, NULL } };
 	char text[128];
 
 	(void)state;
@@ -752,7 +745,9 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 	}
 	assert_int_equal(own, contexts.own);
 	lode_contexts_release(&contexts);
-	assert_int_equal(lode_contexts_rank(&side.latency, match, &(enum lode_latency_rule){LODE_RULE_ESTIMATE}, &contexts), 0);
+	assert_int_equal(lode_contexts_rank(&side.latency, match, &(enum lode_latency_rule){ LODE_RULE_ESTIMATE },
+					    &contexts),
+			 0);
 	assert_true(contexts.count > 0);
 	for (size_t i = 0; i < contexts.count; i++) {
 		char text[128];
@@ -760,8 +755,7 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 		text_of(&side.latency.dictionary, contexts.nodes[i], text);
 		assert_non_null(strchr(text, 'b'));
 		if (i)
-			assert_true(contexts.means[contexts.nodes[i - 1]] >=
-				    contexts.means[contexts.nodes[i]]);
+			assert_true(contexts.means[contexts.nodes[i - 1]] >= contexts.means[contexts.nodes[i]]);
 	}
 	lode_contexts_release(&contexts);
 	side_close(&side);
@@ -769,9 +763,10 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 
 static void memory_that_runs_out_is_told(void **state)
 {
-	static const struct lode_diff_options by_the_paper = {
-		.jobs = 1, .guess = 1, .mean = 1, .whole_new_paths = 1
-	};
+	static const struct lode_diff_options by_the_paper = { .jobs = 1,
+							       .guess = 1,
+							       .mean = 1,
+							       .whole_new_paths = 1 };
 	struct side base, slow;
 
 	(void)state;

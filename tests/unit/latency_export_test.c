@@ -12,7 +12,7 @@
 #include <yajl/yajl_tree.h>
 
 /* Most tests compare single streams, of which nothing is sure. */
-static const struct lode_diff_options one_job = {.jobs = 1, .guess = 1};
+static const struct lode_diff_options one_job = { .jobs = 1, .guess = 1 };
 
 #define ROUNDS 7
 
@@ -97,7 +97,7 @@ struct times {
 	struct {
 		char *stack;
 		uint64_t time;
-	} *items;
+	} * items;
 	size_t count;
 };
 
@@ -434,8 +434,7 @@ static void add_call(struct fixture *fixture, const char *name, const char *vers
 	struct whole whole;
 
 	init_whole(&whole, name);
-	assert_int_equal(
-		lode_stream_set_attribute(&whole.stream, "version", version, LODE_ATTRIBUTE_TEXT), 0);
+	assert_int_equal(lode_stream_set_attribute(&whole.stream, "version", version, LODE_ATTRIBUTE_TEXT), 0);
 	add_event(&whole, LODE_RUN, 10, 1, 1, 2, "main|load|read");
 	add_event(&whole, LODE_RUN, 20, 1, 1, 2, "main|draw");
 	add_stream(fixture, &whole);
@@ -453,10 +452,8 @@ static void calls_and_streams_can_be_chosen(void **state)
 	add_call(fixture, "a", "1.0");
 	add_call(fixture, "b", "2.0");
 	assert_int_equal(count_slices(fixture, &inferred), 8);
-	assert_int_equal(
-		count_slices(fixture, &(struct lode_export_options){ .inferred = 1, .where = one }), 4);
-	assert_int_equal(
-		count_slices(fixture, &(struct lode_export_options){ .inferred = 1, .match = match }), 4);
+	assert_int_equal(count_slices(fixture, &(struct lode_export_options){ .inferred = 1, .where = one }), 4);
+	assert_int_equal(count_slices(fixture, &(struct lode_export_options){ .inferred = 1, .match = match }), 4);
 	assert_int_equal(export_file(fixture, "chrome",
 				     &(struct lode_export_options){ .inferred = 1, .where = none }, &error),
 			 LODE_USAGE);

@@ -107,8 +107,7 @@ static struct history history_of(const struct lode_stream *stream, uint32_t thre
 				end = plus(end, events->cost[i]);
 			if (end == events->t[i])
 				continue;
-			history.waits =
-				realloc(history.waits, (history.wait_count + 1) * sizeof(*history.waits));
+			history.waits = realloc(history.waits, (history.wait_count + 1) * sizeof(*history.waits));
 			history.waits[history.wait_count++] = (struct span){ events->t[i], end };
 		}
 	}
@@ -198,8 +197,7 @@ static uint64_t waited(const struct history *history, uint64_t from, uint64_t to
 
 static int same_up_to(const struct moment *a, const struct moment *b, size_t depth)
 {
-	return a->depth > depth && b->depth > depth &&
-	       !memcmp(a->path, b->path, (depth + 1) * sizeof(*a->path));
+	return a->depth > depth && b->depth > depth && !memcmp(a->path, b->path, (depth + 1) * sizeof(*a->path));
 }
 
 static uint64_t half_way(uint64_t a, uint64_t b)
@@ -223,8 +221,7 @@ static void oracle_thread(const struct lode_stream *stream, uint32_t thread, str
 
 			if (i && same_up_to(first - 1, first, depth))
 				continue;
-			while (last + 1 < history.count &&
-			       same_up_to(first, &history.moments[last + 1], depth))
+			while (last + 1 < history.count && same_up_to(first, &history.moments[last + 1], depth))
 				last++;
 			instance.seen = (uint32_t)(last - i + 1);
 			for (size_t k = i; k <= last; k++)
@@ -232,8 +229,7 @@ static void oracle_thread(const struct lode_stream *stream, uint32_t thread, str
 			instance.first = first->t;
 			instance.last = history.moments[last].t;
 			instance.before = i ? first[-1].t : first->t;
-			instance.after =
-				last + 1 < history.count ? history.moments[last + 1].t : instance.last;
+			instance.after = last + 1 < history.count ? history.moments[last + 1].t : instance.last;
 			instance.begin = half_way(instance.before, instance.first);
 			instance.end = half_way(instance.last, instance.after);
 			instance.waited = waited(&history, instance.first, instance.last);
@@ -260,8 +256,8 @@ static int by_all(const void *a, const void *b)
 {
 	const struct lode_instance *x = a, *y = b;
 
-#define BY(field)                                                                                            \
-	if (x->field != y->field)                                                                            \
+#define BY(field)                                                                                                 \
+	if (x->field != y->field)                                                                                 \
 	return x->field < y->field ? -1 : 1
 	BY(thread);
 	BY(node);
@@ -280,9 +276,8 @@ static int by_all(const void *a, const void *b)
 
 static void show(const char *who, const struct lode_instance *x)
 {
-	printf("%s: thread %u node %u seen %u samples %u: %lu %lu %lu %lu %lu %lu waited %lu\n", who,
-	       x->thread, x->node, x->seen, x->samples, x->before, x->begin, x->first, x->last, x->end,
-	       x->after, x->waited);
+	printf("%s: thread %u node %u seen %u samples %u: %lu %lu %lu %lu %lu %lu waited %lu\n", who, x->thread,
+	       x->node, x->seen, x->samples, x->before, x->begin, x->first, x->last, x->end, x->after, x->waited);
 }
 
 static void check_stream(const struct lode_stream *stream)
@@ -355,9 +350,8 @@ static void random_trace(struct lode_stream *stream, const struct shape *shape, 
 			.cpu = LODE_NO_CPU,
 		};
 
-		assert_int_equal(
-			lode_stream_add_event(stream, (enum lode_event_type)random_below(seed, 3), &event),
-			0);
+		assert_int_equal(lode_stream_add_event(stream, (enum lode_event_type)random_below(seed, 3), &event),
+				 0);
 	}
 	assert_int_equal(lode_stream_sort(stream), 0);
 }
@@ -373,8 +367,7 @@ static void instances_are_those_of_the_oracle(void **state)
 			.threads = 1 + random_below(&seed, 4),
 			.nodes = random_below(&seed, 20),
 			.frames = 1 + random_below(&seed, 4),
-			.times = 1 + (random_below(&seed, 2) ? random_below(&seed, 20)
-							     : random_below(&seed, 5000)),
+			.times = 1 + (random_below(&seed, 2) ? random_below(&seed, 20) : random_below(&seed, 5000)),
 			.costs = 1 + random_below(&seed, 200),
 		};
 		struct lode_dictionary dictionary;
@@ -760,7 +753,8 @@ static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
 		lode_stream_init(&stream, &dictionary);
 		assert_int_equal(random_stream(&stream, &seed, 1 + random_below(&seed, 60)), 0);
 		assert_int_equal(lode_call_chains_find(&chains, &stream), 0);
-		assert_int_equal(lode_call_chains_restore(&restored, &dictionary.tree, chains.ends, chains.count), 0);
+		assert_int_equal(lode_call_chains_restore(&restored, &dictionary.tree, chains.ends, chains.count),
+				 0);
 		assert_memory_equal(restored.of, chains.of, dictionary.tree.count * sizeof(*chains.of));
 		lode_call_chains_release(&restored);
 		assert_int_equal(lode_instances_infer(&stream, collect, &all, NULL, NULL), 0);

@@ -13,20 +13,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PERIOD	  1001001u /* ns between two samples */
+#define PERIOD    1001001u /* ns between two samples */
 #define FUNCTIONS 8
-#define RUNS	  60
+#define RUNS      60
 
 struct program {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	uint32_t start;			/* `start` calls `main` calls each function, which may call `deep` */
+	uint32_t start; /* `start` calls `main` calls each function, which may call `deep` */
 	uint32_t main_node;
 	uint32_t functions[FUNCTIONS];
 	uint32_t deep[FUNCTIONS];
-	uint32_t lost[FUNCTIONS];	/* the functions' stacks without `start` and `main` */
+	uint32_t lost[FUNCTIONS]; /* the functions' stacks without `start` and `main` */
 	uint32_t lost_main;
-	double truth[64];		/* by node, ns: with all that is called */
+	double truth[64]; /* by node, ns: with all that is called */
 };
 
 static uint32_t call(struct program *program, uint32_t caller, const char *name)
@@ -69,7 +69,7 @@ static double fraction(uint64_t *seed)
 
 static void see(struct program *program, uint64_t t, uint32_t stack)
 {
-	struct lode_event event = {.t = t, .cost = PERIOD, .stack = stack, .waker = LODE_NONE, .cpu = LODE_NO_CPU};
+	struct lode_event event = { .t = t, .cost = PERIOD, .stack = stack, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
 	event.thread = lode_stream_thread(&program->stream, 1, 1);
 	assert_int_equal(lode_stream_add_event(&program->stream, LODE_RUN, &event), 0);
@@ -116,7 +116,7 @@ static double coverage(const struct kind *kind, uint64_t seed)
 	int held = 0, count = 0;
 
 	for (int run = 0; run < RUNS; run++) {
-		struct lode_latency_partial partial = {0};
+		struct lode_latency_partial partial = { 0 };
 		struct program program;
 		size_t nodes;
 
@@ -155,7 +155,7 @@ static double coverage(const struct kind *kind, uint64_t seed)
 /* Calls of some microseconds, much shorter than the time between two samples. */
 static void intervals_of_short_calls_hold_the_truth_in_95_of_100_cases(void **state)
 {
-	double share = coverage(&(struct kind){1.5, 0}, 1);
+	double share = coverage(&(struct kind){ 1.5, 0 }, 1);
 
 	(void)state;
 	print_message("%.1f %% of intervals hold the truth\n", 100 * share);
@@ -165,7 +165,7 @@ static void intervals_of_short_calls_hold_the_truth_in_95_of_100_cases(void **st
 /* Up to milliseconds. Of a long call only the ends are in doubt, which samples cannot tell from many short ones. */
 static void intervals_of_long_calls_are_rather_too_wide(void **state)
 {
-	double share = coverage(&(struct kind){3, 0}, 2);
+	double share = coverage(&(struct kind){ 3, 0 }, 2);
 
 	(void)state;
 	print_message("%.1f %% of intervals hold the truth\n", 100 * share);
@@ -174,10 +174,11 @@ static void intervals_of_long_calls_are_rather_too_wide(void **state)
 
 static void they_hold_it_where_callers_were_lost(void **state)
 {
-	double share = coverage(&(struct kind){1.5, 10}, 3);
+	double share = coverage(&(struct kind){ 1.5, 10 }, 3);
 
 	(void)state;
-	print_message("%.1f %% of intervals hold the truth where 10 %% of stacks lost their callers\n", 100 * share);
+	print_message("%.1f %% of intervals hold the truth where 10 %% of stacks lost their callers\n",
+		      100 * share);
 	assert_true(share >= 0.93 && share <= 0.98);
 }
 

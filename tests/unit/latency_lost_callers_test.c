@@ -39,16 +39,19 @@ static void stop(struct world *world)
 
 static void add(struct world *world, uint32_t tid, const char *stack)
 {
-	struct lode_event event = {.t = 1000 * (1 + world->count), .cost = 1000, .waker = LODE_NONE, .cpu = LODE_NO_CPU};
+	struct lode_event event = { .t = 1000 * (1 + world->count),
+				    .cost = 1000,
+				    .waker = LODE_NONE,
+				    .cpu = LODE_NO_CPU };
 
 	event.thread = lode_stream_thread(&world->stream, 1, tid);
 	for (const char *letter = stack; *letter; letter++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "%s!%c", *letter == 'K' ? "kernel" : "app", *letter);
-		event.stack = lode_stack_tree_child(
-			&world->dictionary.tree, event.stack,
-			lode_frames_parse(&world->dictionary.frames, name, strlen(name)));
+		event.stack =
+			lode_stack_tree_child(&world->dictionary.tree, event.stack,
+					      lode_frames_parse(&world->dictionary.frames, name, strlen(name)));
 	}
 	assert_int_equal(lode_stream_add_event(&world->stream, LODE_RUN, &event), 0);
 	world->tids[world->count] = tid;
@@ -101,7 +104,7 @@ static void a_stack_is_put_where_alone_it_fits(void **state)
 
 static void a_stack_that_fits_in_several_places_stays_and_they_are_unsure(void **state)
 {
-	struct lode_latency_partial partial = {0};
+	struct lode_latency_partial partial = { 0 };
 	struct world world;
 
 	(void)state;
@@ -127,9 +130,12 @@ static void a_stack_that_fits_in_several_places_stays_and_they_are_unsure(void *
 		uint64_t expected;
 
 		text_of(&world, node, text);
-		expected = !strcmp(text, "b") ? 0 : lode_latency_partial_node(&partial, world.lost.places[0].root).estimate;
+		expected = !strcmp(text, "b")
+				   ? 0
+				   : lode_latency_partial_node(&partial, world.lost.places[0].root).estimate;
 		assert_int_equal(lode_latency_partial_node(&partial, node).unsure, expected);
-		assert_true(expected == 0 || expected == 1500); /* two periods, the last one to the end of the trace */
+		assert_true(expected == 0 ||
+			    expected == 1500); /* two periods, the last one to the end of the trace */
 	}
 	lode_free(partial.nodes);
 	lode_free(partial.own);
@@ -196,7 +202,8 @@ static void check_against_the_oracle(struct world *world)
 
 		if (!first)
 			continue; /* whichever is taken for the beginning */
-		ways = stack[0] == first || stack[0] == 'K' ? 0 : ways_to(world, world->tids[i], first, stack[0], way);
+		ways = stack[0] == first || stack[0] == 'K' ? 0
+							    : ways_to(world, world->tids[i], first, stack[0], way);
 		snprintf(expected, sizeof(expected), "%s%s", ways == 1 ? way : "", stack);
 		check_event(world, i, expected);
 		placed += ways == 1;

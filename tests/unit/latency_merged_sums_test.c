@@ -41,18 +41,23 @@ static void random_calls(struct lode_stream *stream, uint64_t *seed)
 
 	assert_int_not_equal(thread, LODE_NONE);
 	for (uint64_t count = random_below(seed, 12), t = 0; count; count--) {
-		uint64_t depth = random_below(seed, 9), turns = random_next(seed) & random_next(seed) & random_next(seed);
+		uint64_t depth = random_below(seed, 9),
+			 turns = random_next(seed) & random_next(seed) & random_next(seed);
 		uint32_t node = 0;
 
 		for (uint64_t at = 0; at < depth; at++) {
 			const char *name = turns >> at & 1 ? "b" : "a";
 
-			node = lode_stack_tree_child(&dictionary->tree, node, lode_frames_parse(&dictionary->frames, name, 1));
+			node = lode_stack_tree_child(&dictionary->tree, node,
+						     lode_frames_parse(&dictionary->frames, name, 1));
 			assert_int_not_equal(node, LODE_NONE);
 		}
 		t += random_below(seed, 1000);
 		assert_int_equal(lode_stream_add_event(stream, LODE_RUN,
-						 &(struct lode_event){ .t = t, .cost = 100, .thread = thread, .stack = node }),
+						       &(struct lode_event){ .t = t,
+									     .cost = 100,
+									     .thread = thread,
+									     .stack = node }),
 				 0);
 	}
 	assert_int_equal(lode_stream_sort(stream), 0);
@@ -82,7 +87,8 @@ static void add_stream(struct plain *plain, uint64_t *seed)
 			continue;
 		add_plain(&plain->nodes[map.nodes[node]], &sums);
 		assert_int_equal(lode_sketch_merge_row(&plain->sketch, map.nodes[node],
-						       &partial.sketch.rows[partial.chains.of[node]]), 0);
+						       &partial.sketch.rows[partial.chains.of[node]]),
+				 0);
 	}
 	assert_int_equal(lode_merged_sums_add(&plain->sums, &partial, map.nodes, plain->dictionary.tree.count), 0);
 	plain->parted += classes && plain->sums.class_count > classes;

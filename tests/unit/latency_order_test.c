@@ -23,7 +23,10 @@ static void random_stacks(struct lode_dictionary *dictionary, uint64_t *seed)
 		uint32_t frame, parent = (uint32_t)random_below(seed, dictionary->tree.count);
 
 		/* Some names are the beginnings of others, some functions are in several modules. */
-		snprintf(text, sizeof(text), "%s%.*s", random_below(seed, 2) ? "lib!" : random_below(seed, 2) ? "a!" : "",
+		snprintf(text, sizeof(text), "%s%.*s",
+			 random_below(seed, 2)   ? "lib!"
+			 : random_below(seed, 2) ? "a!"
+						 : "",
 			 1 + (int)random_below(seed, frames), "abbabaabbaba");
 		frame = lode_frames_parse(&dictionary->frames, text, strlen(text));
 		assert_int_not_equal(lode_stack_tree_child(&dictionary->tree, parent, frame), LODE_NONE);

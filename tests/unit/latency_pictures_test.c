@@ -12,7 +12,7 @@
 #include <yajl/yajl_tree.h>
 
 /* Most tests compare single streams, of which nothing is sure. */
-static const struct lode_diff_options one_job = {.jobs = 1, .guess = 1};
+static const struct lode_diff_options one_job = { .jobs = 1, .guess = 1 };
 
 /* ---- call trees ---- */
 
@@ -38,8 +38,9 @@ static void grow_forest(struct forest *forest, uint64_t *seed)
 		const char *name = names[random_below(seed, 5)];
 		uint32_t frame = lode_frames_parse(&forest->dictionary.frames, name, strlen(name));
 		/* Often below the last one, so that there are chains. */
-		uint32_t parent = random_below(seed, 3) ? (uint32_t)forest->dictionary.tree.count - 1
-							: (uint32_t)random_below(seed, forest->dictionary.tree.count);
+		uint32_t parent = random_below(seed, 3)
+					  ? (uint32_t)forest->dictionary.tree.count - 1
+					  : (uint32_t)random_below(seed, forest->dictionary.tree.count);
 
 		lode_stack_tree_child(&forest->dictionary.tree, parent, frame);
 	}
@@ -125,8 +126,7 @@ static int is_folded(const struct forest *forest, uint32_t node, uint32_t callee
 	return 1;
 }
 
-static void check_item(const struct forest *forest, const struct lode_call_tree *tree, size_t at,
-		       uint8_t *met)
+static void check_item(const struct forest *forest, const struct lode_call_tree *tree, size_t at, uint8_t *met)
 {
 	const struct lode_call_tree_item *item = &tree->items[at];
 	uint64_t own[LODE_SIDES] = { 0 };

@@ -51,12 +51,12 @@ static void add_look(struct oracle *oracle, uint64_t t, uint32_t stack, int orde
 {
 	assert_true(oracle->count < MOST);
 	if (stack)
-		oracle->looks[oracle->count++] = (struct look){t, stack, order, number};
+		oracle->looks[oracle->count++] = (struct look){ t, stack, order, number };
 }
 
 static void look_at(struct oracle *oracle, uint32_t thread)
 {
-	static const int order[LODE_EVENT_TYPES] = {[LODE_CALL] = 1, [LODE_RUN] = 2, [LODE_WAIT] = 3};
+	static const int order[LODE_EVENT_TYPES] = { [LODE_CALL] = 1, [LODE_RUN] = 2, [LODE_WAIT] = 3 };
 
 	memset(oracle->waiting, 0, sizeof(oracle->waiting));
 	oracle->count = 0;
@@ -233,7 +233,7 @@ static int ignore(void *context, const struct lode_instance *instance)
 
 static void compare(const struct lode_stream *stream)
 {
-	struct lode_time_shares shares = {0};
+	struct lode_time_shares shares = { 0 };
 	struct oracle oracle;
 	double doubt[NODES];
 
@@ -256,7 +256,7 @@ static void shares_are_those_of_the_oracle_on_thousands_of_streams(void **state)
 
 	(void)state;
 	for (int round = 0; round < 4000; round++) {
-		static const uint64_t periods[] = {0, 1, 5, 50, 50, 300};
+		static const uint64_t periods[] = { 0, 1, 5, 50, 50, 300 };
 		struct lode_dictionary dictionary;
 		struct lode_stream stream;
 
@@ -296,7 +296,7 @@ static void world_open(struct world *world)
 
 static void add(struct world *world, enum lode_event_type type, uint64_t t, uint64_t cost, uint32_t stack)
 {
-	struct lode_event event = {.t = t, .cost = cost, .stack = stack, .waker = LODE_NONE};
+	struct lode_event event = { .t = t, .cost = cost, .stack = stack, .waker = LODE_NONE };
 
 	assert_int_equal(lode_stream_add_event(&world->stream, type, &event), 0);
 }
@@ -309,7 +309,7 @@ static void world_close(struct world *world)
 
 static uint64_t time_of(struct world *world, uint32_t stack)
 {
-	struct lode_time_shares shares = {0};
+	struct lode_time_shares shares = { 0 };
 	uint64_t time;
 
 	assert_int_equal(lode_stream_sort(&world->stream), 0);
@@ -388,8 +388,8 @@ static void memory_that_runs_out_is_told(void **state)
 	lode_stream_init(&stream, &dictionary);
 	make_stream(&stream, &seed, 7, 300);
 	for (uint64_t nth = 1;; nth++) {
-		struct lode_time_shares shares = {0};
-		struct lode_error error = {""};
+		struct lode_time_shares shares = { 0 };
+		struct lode_error error = { "" };
 		uint64_t asked;
 		int code;
 

@@ -53,11 +53,9 @@ static int add_stream(struct fixture *fixture, int number, uint64_t *seed)
 	if (!code)
 		code = lode_stream_sort(&stream);
 	if (!code)
-		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2",
-						 LODE_ATTRIBUTE_NUMBER);
+		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER);
 	if (!code)
-		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0
-													 : -1;
+		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0 : -1;
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	return code;
@@ -71,8 +69,7 @@ static int set_up(void **state)
 
 	*state = fixture;
 	if (!code)
-		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE,
-					&fixture->error);
+		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error);
 	for (int i = 0; !code && i < STREAMS; i++)
 		code = add_stream(fixture, i, &seed);
 	return code;
@@ -376,7 +373,8 @@ static void threads_change_nothing(void **state)
 	assert_memory_equal(a.rows, b.rows, a.row_count * sizeof(*a.rows));
 	for (uint32_t node = 1; node < a.node_count; node++)
 		for (double share = 0; share <= 1; share += 0.25)
-			assert_int_equal(lode_latency_quantile(&a, node, share), lode_latency_quantile(&b, node, share));
+			assert_int_equal(lode_latency_quantile(&a, node, share),
+					 lode_latency_quantile(&b, node, share));
 	lode_latency_release(&a);
 	lode_latency_release(&b);
 }
@@ -395,12 +393,10 @@ static void only_streams_that_were_asked_for_count(void **state)
 	options.streams = names;
 	collect(fixture, &options, &latency);
 	assert_int_equal(latency.stream_count, 1);
-	assert_string_equal(lode_strings_get(&latency.dictionary.frames.strings, latency.streams[0].name),
-			    "s1");
+	assert_string_equal(lode_strings_get(&latency.dictionary.frames.strings, latency.streams[0].name), "s1");
 	lode_latency_release(&latency);
 	options.where = nowhere;
-	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error),
-			 LODE_USAGE);
+	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error), LODE_USAGE);
 	assert_non_null(strstr(fixture->error.text, "version=9"));
 }
 

@@ -100,10 +100,10 @@ static void make_x86_64(struct rows *rows, const char *name, const char *const *
 	read_rows(rows, EM_X86_64, name, code, count * 16);
 }
 
-#define HEAD	     "\xff\x35\x02\x30\x01\x01"
-#define JUMP	     "\xff\x25\x02\x30\x01\x01"
-#define PUSH	     "\x68\x01\x01\x01\x01"
-#define ENDBR64	     "\xf3\x0f\x1e\xfa"
+#define HEAD    "\xff\x35\x02\x30\x01\x01"
+#define JUMP    "\xff\x25\x02\x30\x01\x01"
+#define PUSH    "\x68\x01\x01\x01\x01"
+#define ENDBR64 "\xf3\x0f\x1e\xfa"
 
 static void check_entry(const struct rows *rows, uint64_t offset, int pushed_from)
 {
@@ -170,10 +170,10 @@ static void code_that_is_not_known_has_no_rule(void **state)
 
 /* ---- aarch64 ---- */
 
-#define BTI	0xd503245fu
-#define PUSHES	0xa9bf7bf0u /* stp x16, x30, [sp, #-16]! */
-#define ADRP	0xb00000f0u
-#define NOP	0xd503201fu
+#define BTI    0xd503245fu
+#define PUSHES 0xa9bf7bf0u /* stp x16, x30, [sp, #-16]! */
+#define ADRP   0xb00000f0u
+#define NOP    0xd503201fu
 
 static void make_aarch64(struct rows *rows, const uint32_t *code, size_t count)
 {

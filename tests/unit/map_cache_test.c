@@ -85,7 +85,8 @@ static void run_area(struct fixture *fixture, int with, const struct lode_area_o
 	lode_corpus_close(run->corpus);
 }
 
-static void run_latency(struct fixture *fixture, int with, const struct lode_latency_options *options, struct run *run)
+static void run_latency(struct fixture *fixture, int with, const struct lode_latency_options *options,
+			struct run *run)
 {
 	run->corpus = open_corpus(fixture, with, 0);
 	run->code = lode_latency_collect(run->corpus, options, &run->latency, &fixture->error);

@@ -23,14 +23,15 @@ static void write_file(const char *path, uint64_t *seed)
 		uint64_t count = random_below(seed, 20);
 
 		for (uint64_t i = 0; i < count; i++) {
-			struct lode_event event = {
-				.t = random_below(seed, 30), .cost = i, .delay = part, .waker = LODE_NONE
-			};
+			struct lode_event event = { .t = random_below(seed, 30),
+						    .cost = i,
+						    .delay = part,
+						    .waker = LODE_NONE };
 
-			assert_int_equal(lode_stream_add_event(
-						 &stream,
-						 (enum lode_event_type)random_below(seed, LODE_EVENT_TYPES),
-						 &event),
+			assert_int_equal(lode_stream_add_event(&stream,
+							       (enum lode_event_type)random_below(seed,
+												  LODE_EVENT_TYPES),
+							       &event),
 					 0);
 		}
 		assert_int_equal(lode_stream_sort(&stream), 0);
@@ -44,8 +45,8 @@ static void write_file(const char *path, uint64_t *seed)
 }
 
 /* The obvious way: all in memory, sorted, the earliest of the three types first. */
-static int next_expected(const struct lode_stream *stream, size_t at[LODE_EVENT_TYPES],
-			 enum lode_event_type *type, struct lode_event *event)
+static int next_expected(const struct lode_stream *stream, size_t at[LODE_EVENT_TYPES], enum lode_event_type *type,
+			 struct lode_event *event)
 {
 	int best = -1;
 

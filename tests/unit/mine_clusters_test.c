@@ -43,8 +43,7 @@ static void add_random_pattern(struct setup *setup, uint64_t *seed, uint32_t lon
 
 		length = setup->patterns.items[model].length;
 		if (length)
-			memcpy(pattern, lode_pattern_frames(&setup->patterns, model),
-			       length * sizeof(*pattern));
+			memcpy(pattern, lode_pattern_frames(&setup->patterns, model), length * sizeof(*pattern));
 		for (uint64_t changes = random_below(seed, 3); changes && length; changes--)
 			pattern[random_below(seed, length)] = (uint32_t)random_below(seed, frames);
 		if (length && !random_below(seed, 3))
@@ -85,8 +84,7 @@ static uint32_t plain_units(const struct setup *setup, size_t i, size_t j)
 				    lode_pattern_frames(patterns, b), patterns->items[b].length, &alignment),
 			 0);
 	similarity = lode_alignment_similarity(&alignment, setup->words, setup->counts,
-					       lode_pattern_frames(patterns, a),
-					       lode_pattern_frames(patterns, b));
+					       lode_pattern_frames(patterns, a), lode_pattern_frames(patterns, b));
 	lode_alignment_release(&alignment);
 	return (uint32_t)(similarity * 2147483648.0 + 0.5);
 }
@@ -110,15 +108,15 @@ static void take_row(void *context, size_t row, const uint32_t *units)
 
 static void check_similarities(const struct setup *setup, unsigned jobs)
 {
-	struct lode_similarities *similarities = lode_similarities_make(&setup->patterns, setup->words,
-									setup->counts);
+	struct lode_similarities *similarities =
+		lode_similarities_make(&setup->patterns, setup->words, setup->counts);
 	struct matrix matrix = { .count = setup->patterns.count };
 	struct lode_similarities_sink sink = { take_row, &matrix };
 
 	assert_non_null(similarities);
 	matrix.members = lode_similarities_order(similarities);
-	assert_int_equal(lode_similarities_compare(similarities, matrix.members, matrix.count, jobs, NULL,
-						   &sink, NULL),
+	assert_int_equal(lode_similarities_compare(similarities, matrix.members, matrix.count, jobs, NULL, &sink,
+						   NULL),
 			 0);
 	for (size_t i = 0; i < matrix.count; i++) {
 		assert_int_equal(matrix.seen[i], 1);
@@ -180,8 +178,8 @@ static void similarities_of_long_patterns_are_those_of_each_pair(void **state)
 /* ---- linkage ---- */
 
 /* Sums of similarities between all members of two clusters. */
-static uint64_t sum_between(const uint64_t *units, size_t count, const uint32_t *cluster, uint32_t a,
-			    uint32_t b, uint64_t *pairs)
+static uint64_t sum_between(const uint64_t *units, size_t count, const uint32_t *cluster, uint32_t a, uint32_t b,
+			    uint64_t *pairs)
 {
 	uint64_t sum = 0;
 
@@ -205,8 +203,7 @@ static int join_best(const uint64_t *units, size_t count, uint64_t cut, uint32_t
 		for (uint32_t b = a + 1; b < count; b++) {
 			uint64_t pairs, sum = sum_between(units, count, cluster, a, b, &pairs);
 
-			if (!pairs || sum < cut * pairs ||
-			    (best_pairs && sum * best_pairs <= best_sum * pairs))
+			if (!pairs || sum < cut * pairs || (best_pairs && sum * best_pairs <= best_sum * pairs))
 				continue;
 			best_sum = sum;
 			best_pairs = pairs;
@@ -334,8 +331,7 @@ static void clusters_are_those_of_average_linkage_over_all_pairs(void **state)
 		code = lode_clusters_make(&input, &clusters, NULL);
 		if (input.held && count > 1 && largest_group(units, count, cut) > input.held) {
 			refused += code == LODE_USAGE;
-			assert_true(code == LODE_USAGE ||
-				    (code == 0 && largest_group(units, count, cut) <= 1));
+			assert_true(code == LODE_USAGE || (code == 0 && largest_group(units, count, cut) <= 1));
 		} else {
 			assert_int_equal(code, 0);
 			compared_again += input.held && count > input.held;
@@ -413,16 +409,13 @@ static void the_common_part_is_what_all_patterns_match(void **state)
 {
 	struct setup setup = { 0 };
 	uint32_t common[8], members[3];
-	const char *const expected[] = { "InitComponents", "GetHashCode", "GetShortPathName",
-					 "MmAccessFault" };
+	const char *const expected[] = { "InitComponents", "GetHashCode", "GetShortPathName", "MmAccessFault" };
 
 	(void)state;
 	world_start(&setup.world);
-	members[0] =
-		add_pattern(&setup,
-			    "InitComponents GetHashCode GetShortPathName Wow64Call NtfsRead MmAccessFault");
-	members[1] = add_pattern(&setup,
-				 "main InitComponents GetHashCode GetShortPathName FatRead MmAccessFault");
+	members[0] = add_pattern(&setup,
+				 "InitComponents GetHashCode GetShortPathName Wow64Call NtfsRead MmAccessFault");
+	members[1] = add_pattern(&setup, "main InitComponents GetHashCode GetShortPathName FatRead MmAccessFault");
 	members[2] = add_pattern(&setup, "InitComponents Load GetHashCode GetShortPathName MmAccessFault");
 	weigh(&setup);
 	assert_int_equal(lode_cluster_common(&setup.patterns, members, 3, setup.words, common), 4);

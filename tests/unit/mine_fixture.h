@@ -89,8 +89,7 @@ static inline void random_world(struct world *world, uint64_t *seed, size_t fram
 
 		assert_int_not_equal(lode_stack_tree_child(&dictionary->tree, parent, frame), LODE_NONE);
 	}
-	world->occurrences = realloc(world->occurrences,
-				     dictionary->tree.count * sizeof(*world->occurrences));
+	world->occurrences = realloc(world->occurrences, dictionary->tree.count * sizeof(*world->occurrences));
 	for (size_t i = 0; i < dictionary->tree.count; i++)
 		world->occurrences[i] = random_below(seed, 4);
 }

@@ -26,8 +26,7 @@ static int stack_contains(const struct lode_stack_tree *tree, uint32_t node, con
 static int is_found(const struct lode_matcher *matcher, const struct lode_matches *matches, uint32_t node)
 {
 	for (size_t i = 0; i < matches->count; i++)
-		if (matcher->order[node] >= matches->items[i].first &&
-		    matcher->order[node] < matches->items[i].last)
+		if (matcher->order[node] >= matches->items[i].first && matcher->order[node] < matches->items[i].last)
 			return 1;
 	return 0;
 }
@@ -43,8 +42,7 @@ static void check_pattern(const struct lode_stack_tree *tree, const struct lode_
 			assert_true(matches->items[i - 1].last <= matches->items[i].first);
 	}
 	for (uint32_t node = 0; node < tree->count; node++)
-		assert_int_equal(is_found(matcher, matches, node),
-				 stack_contains(tree, node, pattern, length));
+		assert_int_equal(is_found(matcher, matches, node), stack_contains(tree, node, pattern, length));
 }
 
 static void random_tree(struct lode_stack_tree *tree, uint64_t *seed, size_t nodes, uint32_t frames)
@@ -55,8 +53,7 @@ static void random_tree(struct lode_stack_tree *tree, uint64_t *seed, size_t nod
 		uint32_t parent = random_below(seed, 3) ? (uint32_t)random_below(seed, tree->count)
 							: (uint32_t)tree->count - 1;
 
-		assert_int_not_equal(lode_stack_tree_child(tree, parent,
-							   (uint32_t)random_below(seed, frames)),
+		assert_int_not_equal(lode_stack_tree_child(tree, parent, (uint32_t)random_below(seed, frames)),
 				     LODE_NONE);
 	}
 }

@@ -83,8 +83,7 @@ static uint64_t cost_of(const struct corpus *corpus, const struct sequence *part
 	return cost;
 }
 
-static void all_costly(struct oracle *oracle, const struct corpus *corpus,
-		       const struct lode_miner_input *input)
+static void all_costly(struct oracle *oracle, const struct corpus *corpus, const struct lode_miner_input *input)
 {
 	size_t distinct = 0;
 
@@ -167,15 +166,15 @@ static void forest_of(struct forest *forest, const struct corpus *corpus)
 {
 	forest_init(forest);
 	for (size_t i = 0; i < corpus->count; i++)
-		forest_add(forest, corpus->stacks[i].frames, corpus->stacks[i].length,
-			   corpus->stacks[i].cost);
+		forest_add(forest, corpus->stacks[i].frames, corpus->stacks[i].length, corpus->stacks[i].cost);
 }
 
 static struct lode_miner_input input_of(const struct forest *forest, uint64_t threshold)
 {
-	return (struct lode_miner_input){
-		.tree = &forest->tree, .cost = forest->cost, .threshold = threshold, .jobs = 1
-	};
+	return (struct lode_miner_input){ .tree = &forest->tree,
+					  .cost = forest->cost,
+					  .threshold = threshold,
+					  .jobs = 1 };
 }
 
 static void mine(const struct lode_miner_input *input, struct lode_patterns *patterns)
@@ -308,9 +307,9 @@ static void costs_that_overflow_stop_at_the_largest(void **state)
 		random_corpus(&corpus, &seed);
 		for (size_t j = 0; j < corpus.count; j++)
 			corpus.stacks[j].cost = UINT64_MAX >> random_below(&seed, 6);
-		check(&corpus, (struct lode_miner_input){
-				       .threshold = i % 3 ? random_threshold(&corpus, &seed) : UINT64_MAX,
-				       .jobs = 1 });
+		check(&corpus,
+		      (struct lode_miner_input){ .threshold = i % 3 ? random_threshold(&corpus, &seed) : UINT64_MAX,
+						 .jobs = 1 });
 	}
 }
 

@@ -148,8 +148,7 @@ static void metrics_are_those_of_all_rows_that_contain_a_pattern(void **state)
 		struct lode_area area;
 
 		random_area(&area, &seed, random_below(&seed, 25), random_below(&seed, 5), round % 4 == 0);
-		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree,
-						   area.dictionary.frames.count),
+		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, area.dictionary.frames.count),
 				 0);
 		ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 		assert_non_null(ranking);
@@ -187,7 +186,8 @@ static void an_event_that_two_patterns_match_counts_once(void **state)
 	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
 	assert_int_equal(lode_ranking_measure(ranking, (struct lode_sequence[]){ { &a, 1 }, { &b, 1 } }, 2, 0,
-					      &metrics, NULL), 0);
+					      &metrics, NULL),
+			 0);
 	assert_int_equal(metrics.cost, 10);
 	assert_int_equal(metrics.events, 4);
 	assert_int_equal(metrics.streams, 1);
@@ -266,7 +266,16 @@ static double normal(uint64_t *seed)
 }
 
 /* What a stream costs, in units of a million; the mean of each is known. */
-enum population { NORMAL, UNIFORM, EXPONENTIAL, LOG_NORMAL, HEAVY, HALF_EXPONENTIAL, FIFTH_EXPONENTIAL, POPULATIONS };
+enum population {
+	NORMAL,
+	UNIFORM,
+	EXPONENTIAL,
+	LOG_NORMAL,
+	HEAVY,
+	HALF_EXPONENTIAL,
+	FIFTH_EXPONENTIAL,
+	POPULATIONS
+};
 
 static double draw_cost(enum population population, uint64_t *seed)
 {
@@ -364,12 +373,11 @@ static void the_interval_of_a_group_spans_its_cost_and_is_always_the_same(void *
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, FRAMES), 0);
 	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1,
-					      &metrics, NULL),
+	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &metrics, NULL),
 			 0);
 	assert_true(metrics.low < metrics.cost && metrics.cost < metrics.high);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &again,
-					      NULL), 0);
+	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &again, NULL),
+			 0);
 	assert_memory_equal(&metrics, &again, sizeof(metrics));
 	lode_ranking_free(ranking);
 	lode_matcher_release(&matcher);
@@ -392,8 +400,7 @@ static void huge_costs_stop_at_the_largest_number(void **state)
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, 0), 0);
 	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 1, &metrics,
-					      NULL),
+	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 1, &metrics, NULL),
 			 0);
 	assert_int_equal(metrics.cost, UINT64_MAX);
 	assert_int_equal(metrics.low, UINT64_MAX);

@@ -133,8 +133,8 @@ static void search_all(struct search *search, size_t i, size_t j, uint8_t *steps
 
 struct counted {
 	uint64_t stacks;
-	uint64_t including; /* f2 */
-	uint64_t pairs;     /* f1 that call f2 */
+	uint64_t including;   /* f2 */
+	uint64_t pairs;       /* f1 that call f2 */
 	uint64_t with_callee; /* f1 */
 	uint64_t with_caller; /* f2 */
 };
@@ -200,8 +200,8 @@ static double oracle_bbi(const struct world *world, uint32_t f1, uint32_t f2)
 /* X[1..k], with X[0] = X[k+1] = none, as the paper writes it. */
 static double omega(const struct world *world, const uint32_t *x, size_t j)
 {
-	return oracle_uni(world, x[j]) *
-	       (oracle_fbi(world, x[j - 1], x[j]) + oracle_bbi(world, x[j], x[j + 1])) / 2;
+	return oracle_uni(world, x[j]) * (oracle_fbi(world, x[j - 1], x[j]) + oracle_bbi(world, x[j], x[j + 1])) /
+	       2;
 }
 
 static double segment_weight(const struct world *world, const uint32_t *l, const uint32_t *r, size_t k,
@@ -218,8 +218,7 @@ static double segment_weight(const struct world *world, const uint32_t *l, const
 			sum += omega(world, r, j);
 		} else {
 			sub = oracle_sub(&world->dictionary.frames, l[j], r[j]);
-			sum += (double)sub.top / (double)sub.bottom *
-			       (omega(world, l, j) + omega(world, r, j)) / 2;
+			sum += (double)sub.top / (double)sub.bottom * (omega(world, l, j) + omega(world, r, j)) / 2;
 		}
 	}
 	return sum;
@@ -278,8 +277,7 @@ static void stop(struct measure *measure)
 	world_stop(&measure->world);
 }
 
-static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, uint32_t longest,
-			       uint32_t *pattern)
+static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, uint32_t longest, uint32_t *pattern)
 {
 	uint32_t length = (uint32_t)random_below(seed, longest + 1);
 
@@ -288,8 +286,8 @@ static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, ui
 	return length;
 }
 
-static void check_alignment(const struct measure *measure, const uint32_t *left, uint32_t m,
-			    const uint32_t *right, uint32_t n, struct lode_alignment *alignment)
+static void check_alignment(const struct measure *measure, const uint32_t *left, uint32_t m, const uint32_t *right,
+			    uint32_t n, struct lode_alignment *alignment)
 {
 	struct search search = { &measure->world.dictionary.frames, left, right, { 0 }, 0 };
 	uint8_t steps[2 * LONGEST + 1], root_first[2 * LONGEST + 1];
@@ -305,8 +303,8 @@ static void check_alignment(const struct measure *measure, const uint32_t *left,
 	}
 	similarity = lode_alignment_similarity(alignment, measure->words, measure->counts, left, right);
 	assert_true(similarity >= 0 && similarity <= 1);
-	assert_true(fabs(similarity - oracle_similarity(&measure->world, root_first, search.best.count, left,
-							right)) < 1e-12);
+	assert_true(fabs(similarity -
+			 oracle_similarity(&measure->world, root_first, search.best.count, left, right)) < 1e-12);
 }
 
 /* ---- tests ---- */
@@ -324,8 +322,7 @@ static void expect_words(const char *name, const char *const *expected)
 	frame = lode_frames_add(&frames, 0, name, strlen(name));
 	/* Against each word alone one word is common, and Sub tells how many words the name has. */
 	for (size_t i = 0; i < count; i++)
-		lode_frames_add(&frames, lode_frames_module(&frames, "m", 1), expected[i],
-				strlen(expected[i]));
+		lode_frames_add(&frames, lode_frames_module(&frames, "m", 1), expected[i], strlen(expected[i]));
 	other = lode_frames_add(&frames, 0, "notaword", 8);
 	words = lode_words_make(&frames);
 	assert_non_null(words);
@@ -450,8 +447,7 @@ static void counts_are_those_of_every_stack_of_every_event(void **state)
 		start(&measure, &seed, 4, random_below(&seed, 30));
 		count = (uint32_t)measure.world.dictionary.frames.count;
 		for (uint32_t a = 0; a < count; a++) {
-			assert_true(fabs(lode_call_uni(measure.counts, a) - oracle_uni(&measure.world, a)) <
-				    1e-12);
+			assert_true(fabs(lode_call_uni(measure.counts, a) - oracle_uni(&measure.world, a)) < 1e-12);
 			assert_true(lode_call_fbi(measure.counts, LODE_NONE, a) == 1);
 			assert_true(lode_call_bbi(measure.counts, a, LODE_NONE) == 1);
 			for (uint32_t b = 0; b < count; b++) {
@@ -495,8 +491,7 @@ static void the_forward_bigram_is_the_share_of_the_callers_calls(void **state)
 	world_stack(&world, "f", 5);
 	f = world_frame(&world, "f");
 	g = world_frame(&world, "g");
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
-				       world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
 	assert_non_null(counts);
 	assert_true(lode_call_fbi(counts, f, g) == 0.25);
 	assert_true(lode_call_bbi(counts, f, g) == 0.75);
@@ -555,8 +550,7 @@ static uint32_t parse_pattern(struct world *world, const char *text, uint32_t *p
  */
 static const char figure_left[] = "App_main OpenFolder wow64!Wow64SystemService wow64!Wow64Execute "
 				  "nt!NtQueryDirectory ntfs!NtfsQueryDirectory ntfs!NtfsWaitSync";
-static const char figure_right[] =
-	"App_main OpenFolder nt!NtQueryDirectory fat!FatQueryDirectory fat!FatWaitSync";
+static const char figure_right[] = "App_main OpenFolder nt!NtQueryDirectory fat!FatQueryDirectory fat!FatWaitSync";
 
 static void figure_3_falls_into_its_segments(void **state)
 {
@@ -600,8 +594,7 @@ static void figure_3_has_the_similarity_of_its_weights(void **state)
 	m = parse_pattern(&world, figure_left, left);
 	n = parse_pattern(&world, figure_right, right);
 	words = lode_words_make(&world.dictionary.frames);
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
-				       world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
 	assert_non_null(words);
 	assert_non_null(counts);
 	assert_int_equal(lode_align(words, left, m, right, n, &alignment), 0);
@@ -655,8 +648,7 @@ static void without_weights_only_equal_patterns_are_similar(void **state)
 	parse_pattern(&world, "a b", left);
 	parse_pattern(&world, "a", right);
 	words = lode_words_make(&world.dictionary.frames);
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
-				       world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
 	assert_non_null(words);
 	assert_non_null(counts);
 	assert_int_equal(lode_align(words, left, 2, right, 1, &alignment), 0);
@@ -703,8 +695,8 @@ static int make_all(const struct world *world)
 {
 	const uint32_t pattern[] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3 };
 	struct lode_words *words = lode_words_make(&world->dictionary.frames);
-	struct lode_call_counts *counts = lode_call_counts_make(&world->dictionary.tree, world->occurrences,
-								world->dictionary.frames.count);
+	struct lode_call_counts *counts =
+		lode_call_counts_make(&world->dictionary.tree, world->occurrences, world->dictionary.frames.count);
 	struct lode_alignment alignment = { 0 };
 	int code = words && counts ? 0 : LODE_SYSTEM;
 

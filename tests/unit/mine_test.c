@@ -38,9 +38,11 @@ static void area_wait(struct lode_area *area, uint32_t stream, uint64_t cost, co
 	struct lode_area_rows *rows = &area->rows[LODE_WAIT];
 
 	assert_int_equal(lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)), 0);
-	rows->items[rows->count++] = (struct lode_area_row){
-		.stack = stack_of(area, stack), .stream = stream, .cost = cost, .events = 1, .longest = cost
-	};
+	rows->items[rows->count++] = (struct lode_area_row){ .stack = stack_of(area, stack),
+							     .stream = stream,
+							     .cost = cost,
+							     .events = 1,
+							     .longest = cost };
 	rows->cost += cost;
 	rows->events++;
 }
@@ -74,9 +76,7 @@ static void area_end(struct lode_area *area)
 	rows->count = left;
 }
 
-static const struct lode_mine_options defaults = {
-	.kind = LODE_WAIT, .threshold = 1, .similarity = 0.5, .jobs = 1
-};
+static const struct lode_mine_options defaults = { .kind = LODE_WAIT, .threshold = 1, .similarity = 0.5, .jobs = 1 };
 
 static void the_papers_threshold_is_thirty_seconds(void **state)
 {
@@ -224,8 +224,8 @@ static void a_release_is_told_from_the_one_before(void **state)
 	assert_int_equal(lode_mine(&before, &defaults, &mined_before, &error), 0);
 	assert_int_equal(lode_mine(&after, &defaults, &mined_after, &error), 0);
 	assert_int_equal(lode_compare(&(struct lode_compare_side){ &after, &mined_after },
-				      &(struct lode_compare_side){ &before, &mined_before }, LODE_WAIT, &comparison,
-				      &error),
+				      &(struct lode_compare_side){ &before, &mined_before }, LODE_WAIT,
+				      &comparison, &error),
 			 0);
 	compared = find_leaf(&comparison, &after, &mined_after, &before, &mined_before, "resolve");
 	assert_non_null(compared);
@@ -265,8 +265,8 @@ static void noise_is_rarely_called_a_change(void **state)
 		assert_int_equal(lode_mine(&one, &defaults, &mined_one, &error), 0);
 		assert_int_equal(lode_mine(&two, &defaults, &mined_two, &error), 0);
 		assert_int_equal(lode_compare(&(struct lode_compare_side){ &one, &mined_one },
-					      &(struct lode_compare_side){ &two, &mined_two }, LODE_WAIT, &comparison,
-					      &error),
+					      &(struct lode_compare_side){ &two, &mined_two }, LODE_WAIT,
+					      &comparison, &error),
 				 0);
 		for (size_t k = 0; k < comparison.count; k++)
 			alarm |= comparison.items[k].q < LODE_COMPARE_LEVEL;

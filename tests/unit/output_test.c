@@ -212,8 +212,7 @@ static void every_failure_on_the_way_leaves_the_old_file_and_no_other(void **sta
 			failures += code < 0;
 			if (code == 0)
 				assert_holds(fixture->path, "new");
-			else if (memory ||
-				 nth <= 5) /* later than the rename: opening and syncing the folder */
+			else if (memory || nth <= 5) /* later than the rename: opening and syncing the folder */
 				assert_holds(fixture->path, "old");
 		}
 	}

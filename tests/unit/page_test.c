@@ -48,7 +48,7 @@ static size_t decode(const char *text, unsigned char *out)
 
 static void check_block(const void *bytes, size_t size)
 {
-	struct lode_buffer page = {0};
+	struct lode_buffer page = { 0 };
 	unsigned char *packed, *unpacked = lode_alloc(size + 1);
 	uLongf length = size + 1;
 	char *text;
@@ -80,7 +80,7 @@ static void blocks_come_out_as_they_went_in(void **state)
 
 static void a_title_is_never_markup(void **state)
 {
-	struct lode_buffer page = {0};
+	struct lode_buffer page = { 0 };
 	char *title, *index;
 
 	(void)state;
@@ -100,8 +100,8 @@ static void a_title_is_never_markup(void **state)
 
 static void columns_are_where_the_head_says(void **state)
 {
-	struct lode_page_columns columns = {0};
-	struct lode_buffer head = {0}, out = {0};
+	struct lode_page_columns columns = { 0 };
+	struct lode_buffer head = { 0 }, out = { 0 };
 	struct lode_json json;
 	uint32_t size;
 	double *f64, value;
@@ -120,7 +120,8 @@ static void columns_are_where_the_head_says(void **state)
 	assert_false(out.failed);
 	memcpy(&size, out.bytes, sizeof(size));
 	assert_int_equal(size, head.size);
-	assert_non_null(memmem(out.bytes, out.size, "\"name\":\"numbers\",\"type\":\"f64\",\"offset\":8,\"count\":2", 50));
+	assert_non_null(
+		memmem(out.bytes, out.size, "\"name\":\"numbers\",\"type\":\"f64\",\"offset\":8,\"count\":2", 50));
 	memcpy(&value, out.bytes + (4 + size + 7) / 8 * 8 + 16, sizeof(value));
 	assert_true(value == -2);
 	assert_memory_equal(out.bytes + (4 + size + 7) / 8 * 8, "abc", 3);
@@ -132,8 +133,8 @@ static void columns_are_where_the_head_says(void **state)
 /* The page's tests read random ones back; here is one by hand. */
 static void columns_are_coded_by_what_came_before(void **state)
 {
-	static const double starts[] = {10, 40, 70, 1000}, lengths[] = {29, 30, 930, 1};
-	struct lode_page_columns columns = {0};
+	static const double starts[] = { 10, 40, 70, 1000 }, lengths[] = { 29, 30, 930, 1 };
+	struct lode_page_columns columns = { 0 };
 
 	(void)state;
 	memcpy(lode_page_columns_f64(&columns, "t", 4), starts, sizeof(starts));

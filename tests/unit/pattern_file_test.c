@@ -262,8 +262,8 @@ static void a_line_of_a_gigabyte_is_refused_without_being_read_into_memory(void 
 /* Text of characters that hurt; never empty unless `may_be_empty`. */
 static char *odd_text(uint64_t *seed, int may_be_empty)
 {
-	static const char *const bits[] = { "a",       "B",    " ",    "\t",   "\n",	       "\r",
-					    "\\",      "\\n",  "#",    "!",    "\"",	       "'",
+	static const char *const bits[] = { "a",       "B",    " ",    "\t",   "\n",           "\r",
+					    "\\",      "\\n",  "#",    "!",    "\"",           "'",
 					    "<b>",     "&lt",  "\xff", "\xc3", "\xe2\x82\xac", "\x01",
 					    "::",      "\x7f", "\\x4", "(",    "pattern",      "x",
 					    "operator" };
@@ -427,8 +427,8 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 		lode_memory_fail_at(nth, 0);
 		code = lode_frames_init(&frames);
 		if (!code)
-			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1,
-						       &frames, &fixture->error);
+			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1, &frames,
+						       &fixture->error);
 		for (size_t i = 0; !code && i < fixture->file.count; i++)
 			lode_pattern_group_write(&fixture->file.groups[i], &fixture->file.patterns, &frames,
 						 &written);
@@ -452,23 +452,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_example_of_the_manual_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(bare_frames_parted_by_blank_lines_are_patterns, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(bare_frames_parted_by_blank_lines_are_patterns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(patterns_need_no_group, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_of_nothing_has_no_patterns, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(windows_lines_and_a_missing_last_line_end_change_nothing,
-						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(windows_lines_and_a_missing_last_line_end_change_nothing, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(bytes_that_are_no_utf8_stay_as_they_are, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_group_knows_its_place_in_the_text, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_slip_gets_a_sentence_with_its_line, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pattern_longer_than_any_stack_is_refused, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_line_of_a_gigabyte_is_refused_without_being_read_into_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pattern_longer_than_any_stack_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_line_of_a_gigabyte_is_refused_without_being_read_into_memory,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_written_reads_back_the_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_written_is_plain_lines, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memory_that_runs_out_anywhere_is_a_clean_error, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_anywhere_is_a_clean_error, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@ extern const struct lode_importer lode_importer_perf_data;
 #define USER   ((uint64_t)PERF_CONTEXT_USER)
 #define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
 
-#define USUAL                                                                                                \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |    \
+#define USUAL                                                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |         \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 struct recording {
@@ -157,7 +157,7 @@ static inline void put_fork(struct recording *recording, uint64_t time, uint32_t
 static inline void put_deferred(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid,
 				uint64_t cookie, const uint64_t *chain, size_t count)
 {
-	struct lode_buffer body = {0};
+	struct lode_buffer body = { 0 };
 	size_t at;
 
 	lode_buffer_u64(&body, cookie);
@@ -174,7 +174,7 @@ static inline void put_deferred(struct recording *recording, uint64_t time, uint
 /* The name of an event, as perf inject and pipes tell it. */
 static inline void put_event_name(struct recording *recording, unsigned event, const char *name)
 {
-	struct lode_buffer body = {0};
+	struct lode_buffer body = { 0 };
 
 	lode_buffer_u64(&body, 2);
 	lode_buffer_u64(&body, recording->ids[event]);
@@ -216,7 +216,7 @@ struct sample {
 	const struct user_state *user; /* NULL: the one register that a test of no stacks asks for */
 };
 
-#define CHAIN(...)                                                                                           \
+#define CHAIN(...)                                                                                                \
 	.chain = (const uint64_t[]){ __VA_ARGS__ }, .chain_count = sizeof((uint64_t[]){ __VA_ARGS__ }) / 8
 
 static inline void put_sample_head(struct lode_buffer *body, const struct recording *recording,

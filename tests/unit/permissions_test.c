@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 
 #define ALL_CAPABILITIES  "000001ffffffffff"
-#define NO_CAPABILITIES	  "0000000000000000"
-#define ONLY_BPF	  "0000008000000000"
-#define BPF_AND_PERFMON	  "000000c000000000"
-#define ONLY_ADMIN	  "0000000000200000"
+#define NO_CAPABILITIES   "0000000000000000"
+#define ONLY_BPF          "0000008000000000"
+#define BPF_AND_PERFMON   "000000c000000000"
+#define ONLY_ADMIN        "0000000000200000"
 #define USERS_OF_MACHINE  "         0          0 4294967295\n"
 #define USERS_OF_ROOTLESS "         0       1000          1\n"
 
@@ -28,10 +28,9 @@ struct machine {
 	int has_types;
 };
 
-static const struct machine ordinary = {.capabilities = ALL_CAPABILITIES,
-					.users = USERS_OF_MACHINE,
-					.paranoid = "2\n",
-					.has_types = 1};
+static const struct machine ordinary = {
+	.capabilities = ALL_CAPABILITIES, .users = USERS_OF_MACHINE, .paranoid = "2\n", .has_types = 1
+};
 
 static void put(const char *root, const char *name, const char *text)
 {
@@ -106,7 +105,8 @@ static void missing_capabilities_are_named_and_no_others(void **state)
 	assert_says(text, "CAP_PERFMON is missing");
 	assert_keeps_quiet_of(text, "CAP_BPF");
 	machine.capabilities = BPF_AND_PERFMON;
-	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, EPERM), "CAP_SYS_PTRACE is missing");
+	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, EPERM),
+		    "CAP_SYS_PTRACE is missing");
 	machine.capabilities = ONLY_ADMIN;
 	assert_keeps_quiet_of(sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM), "missing");
 }
@@ -139,7 +139,8 @@ static void settings_that_refuse_root_are_named(void **state)
 	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS, ENOENT), "/sys/kernel/btf/vmlinux: is missing");
 	machine = ordinary;
 	machine.lockdown = "none integrity [confidentiality]\n";
-	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM), "/sys/kernel/security/lockdown: is 'confidentiality'");
+	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM),
+		    "/sys/kernel/security/lockdown: is 'confidentiality'");
 	machine.lockdown = "none [integrity] confidentiality\n";
 	assert_keeps_quiet_of(sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM), "lockdown");
 	machine = ordinary;

@@ -5,9 +5,27 @@
 #include <string.h>
 
 static const char *const odd_texts[] = {
-	"main", "app!main", "libc.so.6!read", "kernel!schedule", "operator!=", "!leading", "a b c", "x;y", "q\"uote",
-	"new\nline", "\xc3\xa4\xc3\xb6", "<b>html</b>", "std::vector<int>::operator!()", "0x1234", "", "back\\slash",
-	"ext4!ext4_read", "perf-12.map!jit", "tab\there", "[vdso]!clock", "libfoo.so!a!b",
+	"main",
+	"app!main",
+	"libc.so.6!read",
+	"kernel!schedule",
+	"operator!=",
+	"!leading",
+	"a b c",
+	"x;y",
+	"q\"uote",
+	"new\nline",
+	"\xc3\xa4\xc3\xb6",
+	"<b>html</b>",
+	"std::vector<int>::operator!()",
+	"0x1234",
+	"",
+	"back\\slash",
+	"ext4!ext4_read",
+	"perf-12.map!jit",
+	"tab\there",
+	"[vdso]!clock",
+	"libfoo.so!a!b",
 };
 
 static uint32_t random_frame(struct lode_dictionary *dictionary, uint64_t *seed)
@@ -79,7 +97,8 @@ static int random_head(struct lode_stream *stream, uint64_t *seed)
 	if (random_below(seed, 2))
 		code |= lode_stream_set_attribute(stream, "warm", "true", LODE_ATTRIBUTE_BOOL);
 	for (size_t i = random_below(seed, 4); i--;) {
-		struct lode_symptom symptom = { .thread = random_thread(stream, seed), .t0 = random_below(seed, 1000) };
+		struct lode_symptom symptom = { .thread = random_thread(stream, seed),
+						.t0 = random_below(seed, 1000) };
 
 		symptom.t1 = symptom.t0 + random_below(seed, 1000);
 		symptom.name = random_below(seed, 2) ? lode_strings_add(strings, "open folder", 11) : 0;
@@ -90,7 +109,8 @@ static int random_head(struct lode_stream *stream, uint64_t *seed)
 			stream->threads[i].name = lode_strings_add(strings, "worker", 6);
 	for (size_t i = random_below(seed, 2) * stream->thread_count; i--;)
 		stream->threads[i].totals = (struct lode_thread_totals){
-			random_below(seed, 3), random_below(seed, 1000), random_number(seed), random_number(seed), random_number(seed),
+			random_below(seed, 3), random_below(seed, 1000), random_number(seed),
+			random_number(seed),   random_number(seed),
 		};
 	return code;
 }
@@ -184,8 +204,8 @@ int streams_equal(const struct lode_stream *a, const struct lode_stream *b)
 	}
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		if (a->events[type].count != b->events[type].count) {
-			fprintf(stderr, "%s events: %zu and %zu\n", lode_event_type_name(type), a->events[type].count,
-				b->events[type].count);
+			fprintf(stderr, "%s events: %zu and %zu\n", lode_event_type_name(type),
+				a->events[type].count, b->events[type].count);
 			return 0;
 		}
 		for (size_t i = 0; i < a->events[type].count; i++) {

@@ -111,26 +111,29 @@ static int tell_map(struct fixture *fixture, uint32_t pid, const char *path)
 static int tell_name(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name)
 {
 	char copy[32];
-	struct lode_change change = {
-		.type = LODE_CHANGE_NAME, .pid = pid, .tid = tid, .executed = pid == tid, .text = copy
-	};
+	struct lode_change change = { .type = LODE_CHANGE_NAME,
+				      .pid = pid,
+				      .tid = tid,
+				      .executed = pid == tid,
+				      .text = copy };
 
 	snprintf(copy, sizeof(copy), "%s", name);
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid,
-		     uint32_t tid)
+static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid, uint32_t tid)
 {
-	struct lode_change change = {
-		.type = type, .t = t, .pid = pid, .tid = tid, .parent_pid = PID, .parent_tid = PID
-	};
+	struct lode_change change = { .type = type,
+				      .t = t,
+				      .pid = pid,
+				      .tid = tid,
+				      .parent_pid = PID,
+				      .parent_tid = PID };
 
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses,
-		      uint32_t count)
+static int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses, uint32_t count)
 {
 	struct lode_record_stack stack = { .id = id, .user = (uint8_t)user, .count = count };
 
@@ -160,10 +163,8 @@ static int tell_stacks(struct fixture *fixture)
 	const uint64_t traced[] = { 0x1234567, KERNEL(BPF), KERNEL(TRACE), KERNEL(SCHEDULE_), KERNEL(SYNC) };
 
 	if (tell_stack(fixture, USER, 1, user, 2) < 0 || tell_stack(fixture, USER_DEEP, 1, deep, 3) < 0 ||
-	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 ||
-	    tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
-	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 ||
-	    tell_stack(fixture, TRACED, 0, traced, 5) < 0)
+	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 || tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
+	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 || tell_stack(fixture, TRACED, 0, traced, 5) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -241,9 +242,8 @@ static void a_wait_has_its_stack_and_its_waker(void **state)
 	assert_stack(stream, event.waker_stack,
 		     "app!0x1010 app!0x1020 app!0x1030 kernel!el0t_64_sync kernel!try_to_wake_up");
 	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
-	assert_string_equal(
-		lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
-		"app");
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
+			    "app");
 	tear_down(&fixture);
 }
 
@@ -368,8 +368,7 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 	assert_stack(stream, stream->events[LODE_RUN].stack[1], "other!0x1020 other!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[2], "app!0x1020 app!0x1010");
 	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
-	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name),
-			    "app");
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name), "app");
 	tear_down(&fixture);
 }
 
@@ -446,8 +445,7 @@ static void what_is_remembered_is_what_would_be_found(void **state)
 
 			tell_any_news(&fixture, news);
 			tell_any_news(&forgetful, news);
-			memset(forgetful.builder.known, 0,
-			       LODE_BUILDER_KNOWN * sizeof(*forgetful.builder.known));
+			memset(forgetful.builder.known, 0, LODE_BUILDER_KNOWN * sizeof(*forgetful.builder.known));
 			assert_int_equal(tell_record(&fixture, record), 0);
 			assert_int_equal(tell_record(&forgetful, record), 0);
 		}
@@ -522,9 +520,11 @@ static void a_thread_is_slow_for_as_long_as_it_lives(void **state)
 static void a_run_is_slow_only_beyond_its_limit(void **state)
 {
 	struct fixture fixture;
-	struct lode_record_times times = {
-		.began = 100, .ended = 900, .command = PID, .command_began = 110, .command_ended = 610
-	};
+	struct lode_record_times times = { .began = 100,
+					   .ended = 900,
+					   .command = PID,
+					   .command_began = 110,
+					   .command_ended = 610 };
 	struct lode_record_rule rule;
 
 	(void)state;
@@ -546,9 +546,7 @@ static void a_run_is_slow_only_beyond_its_limit(void **state)
 static int tell_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		struct lode_record record = {
-			.type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED
-		};
+		struct lode_record record = { .type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED };
 
 		record.t = i % 10 ? 1000 + i * 10 : 1000 + i;
 		record.cost = 1010 + i * 10 - record.t;
@@ -662,9 +660,8 @@ static void record_and_die(struct fixture *fixture, const char *path)
 	struct lode_corpus *corpus;
 
 	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 ||
-	    tell_process(fixture) < 0 || tell_waits(fixture, 5000, NULL) < 0 ||
-	    lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
+	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
 	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
 		_exit(1);
 	kill(getpid(), SIGKILL);
@@ -725,9 +722,8 @@ static void record_until_files_fail(struct fixture *fixture, const char *path, u
 	int code;
 
 	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 ||
-	    tell_process(fixture) < 0 || tell_waits(fixture, 5000, NULL) < 0 ||
-	    lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
+	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
 	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
 		_exit(3);
 	lode_file_fail_at(nth, 1, ENOSPC);
@@ -820,9 +816,12 @@ static int tell_own_waits(struct fixture *fixture)
 	if (!code)
 		code = tell_own_map(fixture);
 	for (uint64_t i = 0; !code && i < 12; i++) {
-		struct lode_record record = {
-			.type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .user = 500 + i, .t = 1000 + i * 10, .cost = 5
-		};
+		struct lode_record record = { .type = LODE_RECORD_WAIT,
+					      .pid = PID,
+					      .tid = PID,
+					      .user = 500 + i,
+					      .t = 1000 + i * 10,
+					      .cost = 5 };
 		struct lode_record_stack stack = { .id = 500 + i, .user = 1, .has_link = 1, .count = 4 };
 
 		stack.addresses[0] = functions[i % 3] + i / 3 * 16;

@@ -70,9 +70,9 @@ static void a_rate_without_a_limit_lets_all_through(void **state)
 
 static void limits_are_read_or_refused(void **state)
 {
-	static const char *const wrong[] = {"", "0", "0MB", "0s", "x", "12x", "5 MB", "-3", "1e3", "d"};
+	static const char *const wrong[] = { "", "0", "0MB", "0s", "x", "12x", "5 MB", "-3", "1e3", "d" };
 	struct lode_error error;
-	struct lode_retention keep = {0};
+	struct lode_retention keep = { 0 };
 
 	(void)state;
 	assert_int_equal(lode_retention_parse(&keep, "20", &error), 0);
@@ -119,7 +119,7 @@ static void add_stream(struct fixture *fixture, const char *watch, const char *h
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	uint64_t seed = fixture->count + 1;
-	struct lode_event event = {.t = 1000 + fixture->count, .waker = LODE_NONE};
+	struct lode_event event = { .t = 1000 + fixture->count, .waker = LODE_NONE };
 	char *id = fixture->ids[fixture->count++];
 
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
@@ -129,9 +129,9 @@ static void add_stream(struct fixture *fixture, const char *watch, const char *h
 	event.thread = lode_stream_thread(&stream, 1, 1);
 	assert_int_equal(lode_stream_add_event(&stream, LODE_RUN, &event), 0);
 	if (watch)
-		assert_int_equal(
-			lode_stream_set_attribute(&stream, LODE_WATCH_ATTRIBUTE, watch, LODE_ATTRIBUTE_TEXT),
-			0);
+		assert_int_equal(lode_stream_set_attribute(&stream, LODE_WATCH_ATTRIBUTE, watch,
+							   LODE_ATTRIBUTE_TEXT),
+				 0);
 	snprintf(id, 33, "%016llx%016llx", (unsigned long long)lode_splitmix64(&seed),
 		 (unsigned long long)lode_splitmix64(&seed));
 	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, NULL), 1);
@@ -182,7 +182,7 @@ static void a_stream_that_is_removed_leaves_neither_row_nor_file(void **state)
 
 static void only_the_oldest_of_this_watch_go(void **state)
 {
-	struct lode_retention keep = {.count = 2};
+	struct lode_retention keep = { .count = 2 };
 	struct fixture fixture;
 
 	(void)state;
@@ -202,7 +202,7 @@ static void only_the_oldest_of_this_watch_go(void **state)
 
 static void the_newest_stays_whatever_its_size_or_age(void **state)
 {
-	struct lode_retention small = {.bytes = 1}, young = {.seconds = 1}, none = {0};
+	struct lode_retention small = { .bytes = 1 }, young = { .seconds = 1 }, none = { 0 };
 	struct fixture fixture;
 
 	(void)state;
@@ -222,7 +222,7 @@ static void the_newest_stays_whatever_its_size_or_age(void **state)
 
 static void memory_that_runs_out_removes_nothing_by_halves(void **state)
 {
-	struct lode_retention keep = {.count = 1};
+	struct lode_retention keep = { .count = 1 };
 
 	(void)state;
 	for (uint64_t nth = 1; nth < 40; nth++) {
@@ -247,8 +247,8 @@ static void memory_that_runs_out_removes_nothing_by_halves(void **state)
 
 /* ---- rules ---- */
 
-static void check_rule(const char *text, enum lode_record_rule_type type, const char *name,
-		       const char *binary, uint64_t limit)
+static void check_rule(const char *text, enum lode_record_rule_type type, const char *name, const char *binary,
+		       uint64_t limit)
 {
 	struct lode_record_rule rule;
 	struct lode_error error;
@@ -276,8 +276,7 @@ static void rules_say_what_is_too_slow(void **state)
 	check_rule("run > 2s", LODE_RULE_RUN, NULL, NULL, 2000000000);
 	check_rule("mark load page > 1ms", LODE_RULE_MARK, "load page", NULL, 1000000);
 	check_rule("/bin/app:f > 1ms", LODE_RULE_FUNCTION, "f", "/bin/app", 1000000);
-	check_rule("function app:ns::f<int>(int) > 1ms", LODE_RULE_FUNCTION, "ns::f<int>(int)", "app",
-		   1000000);
+	check_rule("function app:ns::f<int>(int) > 1ms", LODE_RULE_FUNCTION, "ns::f<int>(int)", "app", 1000000);
 	check_rule("run:main > 1ms", LODE_RULE_FUNCTION, "main", "run", 1000000);
 }
 
@@ -309,7 +308,7 @@ static void limits_for_the_kernel_follow_from_rules(void **state)
 
 static void see(struct lode_held_files *files, char *path, uint32_t pid, uint64_t t)
 {
-	struct lode_change change = {.type = LODE_CHANGE_MAP, .t = t, .pid = pid, .tid = pid, .text = path};
+	struct lode_change change = { .type = LODE_CHANGE_MAP, .t = t, .pid = pid, .tid = pid, .text = path };
 
 	assert_int_equal(lode_held_files_see(files, &change), 0);
 }
@@ -392,9 +391,9 @@ static void what_is_no_program_has_no_marks(void **state)
 static int is_mark_at(uint64_t offset)
 {
 #if defined(__aarch64__)
-	static const unsigned char nothing[] = {0x1f, 0x20, 0x03, 0xd5};
+	static const unsigned char nothing[] = { 0x1f, 0x20, 0x03, 0xd5 };
 #else
-	static const unsigned char nothing[] = {0x90};
+	static const unsigned char nothing[] = { 0x90 };
 #endif
 	unsigned char bytes[sizeof(nothing)];
 	int fd = open("/proc/self/exe", O_RDONLY);

@@ -42,8 +42,7 @@ static void set_up(struct fixture *fixture, uint64_t *seed)
 	fixture->clock = 1000;
 	for (uint32_t cpu = 0; cpu < fixture->cpu_count; cpu++)
 		fixture->ends[cpu].head = fixture->ends[cpu].tail = random_below(seed, 3 * SLOTS);
-	assert_int_equal(lode_rings_init(&fixture->rings, fixture->ends, fixture->slots, fixture->cpu_count,
-					 SLOTS),
+	assert_int_equal(lode_rings_init(&fixture->rings, fixture->ends, fixture->slots, fixture->cpu_count, SLOTS),
 			 0);
 }
 
@@ -110,8 +109,7 @@ static size_t expect(struct fixture *fixture, struct expected *all)
 }
 
 /* Reads all that is expected; meanwhile more is written, which is for the next time. */
-static void read_and_compare(struct fixture *fixture, const struct expected *all, size_t count,
-			     uint64_t *seed)
+static void read_and_compare(struct fixture *fixture, const struct expected *all, size_t count, uint64_t *seed)
 {
 	const struct lode_record *record;
 	uint64_t written;

@@ -11,7 +11,8 @@ struct round_trip {
 	unsigned streams;
 };
 
-static inline int compare_stream(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+static inline int compare_stream(void *context, struct lode_stream *stream, unsigned ordinal,
+				 struct lode_error *error)
 {
 	struct round_trip *trip = context;
 
@@ -24,7 +25,8 @@ static inline int compare_stream(void *context, struct lode_stream *stream, unsi
 
 /* Imports the bytes in whatever format they are found to be; each stream goes to `take`. */
 static inline void import_found(const char *format, const char *bytes, size_t size,
-				int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *), void *context)
+				int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *),
+				void *context)
 {
 	struct lode_import_options options = { .jobs = 1 };
 	struct lode_import_sink sink = { take, context };

@@ -43,7 +43,10 @@ static inline void fill_stream(struct lode_stream *stream, int number, uint64_t 
 	thread = lode_stream_thread(stream, 1, 77);
 	for (int i = 0; i < 3; i++) {
 		struct lode_symptom symptom = { .thread = thread, .t0 = 1000, .t1 = 5000 };
-		struct lode_event event = { .t = 2000, .cost = 50, .thread = thread, .waker = LODE_NONE,
+		struct lode_event event = { .t = 2000,
+					    .cost = 50,
+					    .thread = thread,
+					    .waker = LODE_NONE,
 					    .weight = number % 2 ? 5 : 1 };
 
 		assert_int_equal(lode_stream_add_symptom(stream, &symptom), 0);
@@ -75,7 +78,8 @@ static inline void require_same_dictionary(const struct lode_dictionary *a, cons
 {
 	assert_int_equal(a->frames.strings.count, b->frames.strings.count);
 	for (uint32_t i = 0; i < a->frames.strings.count; i++)
-		assert_string_equal(lode_strings_get(&a->frames.strings, i), lode_strings_get(&b->frames.strings, i));
+		assert_string_equal(lode_strings_get(&a->frames.strings, i),
+				    lode_strings_get(&b->frames.strings, i));
 	assert_int_equal(a->frames.count, b->frames.count);
 	assert_memory_equal(a->frames.items, b->frames.items, a->frames.count * sizeof(*a->frames.items));
 	assert_int_equal(a->tree.count, b->tree.count);
@@ -126,6 +130,7 @@ static inline void require_same_latency(const struct lode_latency *a, const stru
 	assert_int_equal(a->unplaced, b->unplaced);
 	for (uint32_t node = 0; node < a->node_count; node++)
 		for (double share = 0; share <= 1; share += 0.125)
-			assert_int_equal(lode_latency_quantile(a, node, share), lode_latency_quantile(b, node, share));
+			assert_int_equal(lode_latency_quantile(a, node, share),
+					 lode_latency_quantile(b, node, share));
 }
 #endif

@@ -34,16 +34,14 @@ static void stop(struct fixture *fixture)
 	lode_notes_release(&fixture->notes);
 }
 
-static void out(struct fixture *fixture, uint64_t t, uint32_t thread, enum lode_switch_state state,
-		uint32_t stack)
+static void out(struct fixture *fixture, uint64_t t, uint32_t thread, enum lode_switch_state state, uint32_t stack)
 {
 	assert_int_equal(lode_sched_switch(fixture->sched, t, 3, thread, state, stack, LODE_NONE), 0);
 }
 
 static void in(struct fixture *fixture, uint64_t t, uint32_t thread)
 {
-	assert_int_equal(lode_sched_switch(fixture->sched, t, 3, LODE_NONE, LODE_SWITCH_PREEMPTED, 0, thread),
-			 0);
+	assert_int_equal(lode_sched_switch(fixture->sched, t, 3, LODE_NONE, LODE_SWITCH_PREEMPTED, 0, thread), 0);
 }
 
 static void wake(struct fixture *fixture, uint64_t t, uint32_t waker, uint32_t stack, uint32_t thread)
@@ -401,8 +399,7 @@ static void memory_that_runs_out_is_told(void **state)
 		start(&fixture);
 		lode_memory_fail_at(nth, 1);
 		for (uint32_t i = 0; i < 1000 && code == 0; i++)
-			code = lode_sched_switch(fixture.sched, i, 0, i % 10, LODE_SWITCH_BLOCKED, i,
-						 (i + 1) % 10);
+			code = lode_sched_switch(fixture.sched, i, 0, i % 10, LODE_SWITCH_BLOCKED, i, (i + 1) % 10);
 		lode_memory_fail_at(0, 0);
 		assert_true(code == 0 || code == LODE_SYSTEM);
 		stop(&fixture);

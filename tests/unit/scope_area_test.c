@@ -84,7 +84,8 @@ static int tear_down(void **state)
 static char *stack_text(const struct lode_dictionary *dictionary, uint32_t node)
 {
 	struct lode_buffer text = { 0 };
-	uint32_t depth = lode_stack_tree_depth(&dictionary->tree, node), *frames = calloc(depth + 1, sizeof(*frames));
+	uint32_t depth = lode_stack_tree_depth(&dictionary->tree, node),
+		 *frames = calloc(depth + 1, sizeof(*frames));
 
 	lode_stack_tree_frames(&dictionary->tree, node, frames, depth);
 	for (uint32_t i = 0; i < depth; i++) {
@@ -188,9 +189,11 @@ static void filters_leave_out_what_they_say(void **state)
 	static const char *const match[] = { "*a*", NULL }, *const exclude[] = { "*e*", NULL };
 	static const char *const where[] = { "version=1", NULL };
 	struct fixture *fixture = *state;
-	struct lode_area_options options = {
-		.scope = LODE_SCOPE_ALL, .match = match, .exclude = exclude, .where = where, .time = "1us..500us"
-	};
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL,
+					     .match = match,
+					     .exclude = exclude,
+					     .where = where,
+					     .time = "1us..500us" };
 	struct slow_filter filter = { .match = "*a*", .exclude = "*e*", .from = 1000, .to = 500000 };
 	struct lode_area area;
 
@@ -310,7 +313,8 @@ static void symptoms_can_be_had_one_by_one(void **state)
 		}
 		for (size_t i = 0; i < area.stream_count; i++) {
 			sum_thread_slowly(fixture, &area.streams[i], kind, NULL, &cost, &events);
-			assert_int_equal(area.streams[i].delay, area.streams[i].symptom.t1 - area.streams[i].symptom.t0);
+			assert_int_equal(area.streams[i].delay,
+					 area.streams[i].symptom.t1 - area.streams[i].symptom.t0);
 			all += events;
 		}
 		assert_int_equal(area.rows[kind].events, all);
@@ -324,7 +328,9 @@ static void all_of_the_symptoms_time_is_accounted_for(void **state)
 	static const char *const long_waits[] = { "wait > 700ns", NULL };
 	struct fixture *fixture = *state;
 	struct lode_idle_rules *rules;
-	struct lode_area_options options = { .scope = LODE_SCOPE_CRITICAL_PATH, .symptoms = long_waits, .by_symptom = 1 };
+	struct lode_area_options options = { .scope = LODE_SCOPE_CRITICAL_PATH,
+					     .symptoms = long_waits,
+					     .by_symptom = 1 };
 	struct lode_area area, together;
 	uint64_t sums[4] = { 0 }, whole[4] = { 0 };
 
@@ -336,7 +342,8 @@ static void all_of_the_symptoms_time_is_accounted_for(void **state)
 	for (size_t i = 0; i < area.stream_count; i++) {
 		const struct lode_area_stream *stream = &area.streams[i];
 
-		assert_int_equal(stream->waiting + stream->running + stream->idling + stream->unknown, stream->delay);
+		assert_int_equal(stream->waiting + stream->running + stream->idling + stream->unknown,
+				 stream->delay);
 		sums[0] += stream->waiting;
 		sums[1] += stream->running;
 		sums[2] += stream->idling;
@@ -404,8 +411,8 @@ static void events_are_found_again_from_their_stacks(void **state)
 			cost += area.rows[LODE_WAIT].items[i].cost;
 		}
 		found.wanted = wanted;
-		assert_int_equal(lode_area_events(fixture->corpus, &options, &area, LODE_WAIT, wanted, take, &found,
-						  &fixture->error),
+		assert_int_equal(lode_area_events(fixture->corpus, &options, &area, LODE_WAIT, wanted, take,
+						  &found, &fixture->error),
 				 0);
 		assert_int_equal(found.events, events);
 		assert_int_equal(found.cost, cost);
@@ -446,9 +453,15 @@ static void what_is_not_there_is_told(void **state)
 	static const char *const nobody[] = { "thread nobody-is-called-so", NULL };
 	struct fixture *fixture = *state;
 	const struct lode_area_options wrong[] = {
-		{ .where = where }, { .where = no_where }, { .symptoms = nobody }, { .time = "5s" },
-		{ .time = "5s..2s" }, { .time = "+5s..6s" }, { .symptoms = nobody, .scope = LODE_SCOPE_ALL },
-		{ .symptoms = nobody, .by_symptom = 1 }, { .scope = LODE_SCOPE_ALL, .by_symptom = 1 },
+		{ .where = where },
+		{ .where = no_where },
+		{ .symptoms = nobody },
+		{ .time = "5s" },
+		{ .time = "5s..2s" },
+		{ .time = "+5s..6s" },
+		{ .symptoms = nobody, .scope = LODE_SCOPE_ALL },
+		{ .symptoms = nobody, .by_symptom = 1 },
+		{ .scope = LODE_SCOPE_ALL, .by_symptom = 1 },
 	};
 	struct lode_area area;
 
@@ -465,7 +478,9 @@ static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
 	int code = LODE_SYSTEM;
 
 	for (uint64_t nth = 1; code; nth += nth < 200 ? 1 : 17) {
-		struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH, .jobs = 1, .by_symptom = nth % 2 == 1 };
+		struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH,
+						     .jobs = 1,
+						     .by_symptom = nth % 2 == 1 };
 		struct lode_area area;
 
 		lode_memory_fail_at(nth, 0);

@@ -80,8 +80,9 @@ static int is_idle(struct fixture *fixture, const char *stack, const char *waker
 
 	lode_idle_stacks_free(fixture->stacks);
 	fixture->stacks = NULL;
-	assert_int_equal(
-		lode_idle_stacks_make(&fixture->stacks, fixture->rules, &fixture->dictionary, &fixture->error), 0);
+	assert_int_equal(lode_idle_stacks_make(&fixture->stacks, fixture->rules, &fixture->dictionary,
+					       &fixture->error),
+			 0);
 	return lode_idle_event(fixture->stacks, node, waker);
 }
 
@@ -90,12 +91,15 @@ static void an_event_loop_is_idle_and_a_lock_is_not(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(load(fixture, NULL), 0);
-	assert_true(is_idle(fixture, "app!main;libc.so.6!epoll_wait;kernel!do_epoll_wait;kernel!ep_poll;"
-				     "kernel!schedule;kernel!__schedule",
+	assert_true(is_idle(fixture,
+			    "app!main;libc.so.6!epoll_wait;kernel!do_epoll_wait;kernel!ep_poll;"
+			    "kernel!schedule;kernel!__schedule",
 			    ""));
-	assert_true(is_idle(fixture, "kernel!ret_from_fork;kernel!kthread;kernel!worker_thread;kernel!schedule", ""));
-	assert_false(is_idle(fixture, "app!main;app!update;libc.so.6!pthread_mutex_lock;kernel!futex_wait;"
-				      "kernel!schedule",
+	assert_true(
+		is_idle(fixture, "kernel!ret_from_fork;kernel!kthread;kernel!worker_thread;kernel!schedule", ""));
+	assert_false(is_idle(fixture,
+			     "app!main;app!update;libc.so.6!pthread_mutex_lock;kernel!futex_wait;"
+			     "kernel!schedule",
 			     ""));
 	assert_false(is_idle(fixture, "", ""));
 }
@@ -105,24 +109,33 @@ static void threads_of_language_runtimes_are_idle(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(load(fixture, NULL), 0);
-	assert_true(is_idle(fixture, "libjvm.so!thread_native_entry;libjvm.so!Thread::call_run;libjvm.so!WorkerThread::run;"
-				     "libjvm.so!PosixSemaphore::wait;libc.so.6!__new_sem_wait_slow64;libc.so.6!__futex_abstimed_wait_common",
+	assert_true(is_idle(fixture,
+			    "libjvm.so!thread_native_entry;libjvm.so!Thread::call_run;libjvm.so!WorkerThread::run;"
+			    "libjvm.so!PosixSemaphore::wait;libc.so.6!__new_sem_wait_slow64;libc.so.6!__futex_"
+			    "abstimed_wait_common",
 			    ""));
-	assert_true(is_idle(fixture, "java.lang.Thread.run;java.util.concurrent.ThreadPoolExecutor.runWorker;"
-				     "java.util.concurrent.ThreadPoolExecutor.getTask;java.util.concurrent.LinkedBlockingQueue.take;"
-				     "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await;"
-				     "java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park;libjvm.so!Unsafe_Park",
-			    ""));
-	assert_true(is_idle(fixture, "java.lang.ref.Finalizer$FinalizerThread.run;java.lang.ref.ReferenceQueue.remove;"
-				     "java.lang.ref.NativeReferenceQueue.await;java.lang.Object.wait;java.lang.Object.wait0",
-			    ""));
+	assert_true(is_idle(
+		fixture,
+		"java.lang.Thread.run;java.util.concurrent.ThreadPoolExecutor.runWorker;"
+		"java.util.concurrent.ThreadPoolExecutor.getTask;java.util.concurrent.LinkedBlockingQueue.take;"
+		"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await;"
+		"java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park;libjvm.so!Unsafe_Park",
+		""));
+	assert_true(
+		is_idle(fixture,
+			"java.lang.ref.Finalizer$FinalizerThread.run;java.lang.ref.ReferenceQueue.remove;"
+			"java.lang.ref.NativeReferenceQueue.await;java.lang.Object.wait;java.lang.Object.wait0",
+			""));
 	assert_true(is_idle(fixture, "runtime.gcBgMarkWorker;runtime.gopark", ""));
 	assert_true(is_idle(fixture, "(root);(idle)", ""));
 	/* the same ways of waiting, but of the program */
-	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;app.Cache.get;java.lang.Object.wait", ""));
-	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;java.util.concurrent.locks.ReentrantLock.lock;"
-				      "java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park",
+	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;app.Cache.get;java.lang.Object.wait",
 			     ""));
+	assert_false(
+		is_idle(fixture,
+			"java.lang.Thread.run;app.Server.handle;java.util.concurrent.locks.ReentrantLock.lock;"
+			"java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park",
+			""));
 	assert_false(is_idle(fixture, "main.main;main.collect;runtime.chanrecv1;runtime.gopark", ""));
 }
 
@@ -131,7 +144,8 @@ static void a_way_of_waiting_leaves_the_decision_to_its_caller(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(load(fixture, "idle app!work_loop\n"), 0);
-	assert_true(is_idle(fixture, "app!work_loop;libc.so.6!pthread_cond_wait;kernel!futex_wait_queue;kernel!schedule",
+	assert_true(is_idle(fixture,
+			    "app!work_loop;libc.so.6!pthread_cond_wait;kernel!futex_wait_queue;kernel!schedule",
 			    ""));
 	assert_false(is_idle(fixture, "app!work_loop;app!job;libc.so.6!pthread_cond_wait;kernel!schedule", ""));
 	assert_false(is_idle(fixture, "app!work_loop;kernel!exc_page_fault;kernel!io_schedule;kernel!schedule", ""));
@@ -162,7 +176,8 @@ static void a_rule_may_ask_who_woke_it(void **state)
 	assert_int_equal(load(fixture, "idle app!poll_loop woken by interrupt\n"
 				       "idle app!poll_loop woken by app!tick*\n"),
 			 0);
-	assert_true(is_idle(fixture, "app!poll_loop;kernel!schedule", "kernel!do_idle;kernel!hrtimer_interrupt;kernel!x"));
+	assert_true(is_idle(fixture, "app!poll_loop;kernel!schedule",
+			    "kernel!do_idle;kernel!hrtimer_interrupt;kernel!x"));
 	assert_true(is_idle(fixture, "app!poll_loop;kernel!schedule", "app!main;app!ticker"));
 	assert_false(is_idle(fixture, "app!poll_loop;kernel!schedule", "app!main;app!send"));
 	assert_false(is_idle(fixture, "app!poll_loop;kernel!schedule", ""));
@@ -171,7 +186,8 @@ static void a_rule_may_ask_who_woke_it(void **state)
 static void an_interrupt_is_known_by_its_frames(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t timer = stack_of(&fixture->dictionary, "app!main;kernel!el0t_64_irq_handler;kernel!try_to_wake_up");
+	uint32_t timer =
+		stack_of(&fixture->dictionary, "app!main;kernel!el0t_64_irq_handler;kernel!try_to_wake_up");
 	uint32_t thread = stack_of(&fixture->dictionary, "app!main;kernel!futex_wake;kernel!try_to_wake_up");
 
 	assert_int_equal(load(fixture, NULL), 0);
@@ -188,15 +204,21 @@ static void the_frame_that_decided_is_told(void **state)
 
 	assert_int_equal(load(fixture, NULL), 0);
 	is_idle(fixture, "", "");
-	assert_string_equal(lode_frames_function(&fixture->dictionary.frames, lode_idle_frame(fixture->stacks, node)),
+	assert_string_equal(lode_frames_function(&fixture->dictionary.frames,
+						 lode_idle_frame(fixture->stacks, node)),
 			    "ep_poll");
 }
 
 static void what_is_no_rule_is_told_with_its_line(void **state)
 {
 	static const char *const wrong[] = {
-		"idle\n", "sleepy app!x\n", "idle app!x woken\n", "idle app!x woken by\n", "idle app!x woken by y z\n",
-		"ignore app!x woken by y\n", "idle app!x app!y\n",
+		"idle\n",
+		"sleepy app!x\n",
+		"idle app!x woken\n",
+		"idle app!x woken by\n",
+		"idle app!x woken by y z\n",
+		"ignore app!x woken by y\n",
+		"idle app!x app!y\n",
 	};
 	struct fixture *fixture = *state;
 
@@ -265,15 +287,18 @@ static void random_rules_judge_as_a_slow_reading_does(void **state)
 		uint32_t node;
 
 		for (size_t i = 0; i < count; i++) {
-			rules[i] = (struct plain_rule){ lists[random_below(&seed, 4)], globs[random_below(&seed, 8)] };
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s\n", rules[i].list, rules[i].glob);
+			rules[i] = (struct plain_rule){ lists[random_below(&seed, 4)],
+							globs[random_below(&seed, 8)] };
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %s\n", rules[i].list,
+				 rules[i].glob);
 		}
 		for (size_t depth = random_below(&seed, 8); depth; depth--)
-			snprintf(stack + strlen(stack), sizeof(stack) - strlen(stack), "%s%s%c",
-				 *stack ? ";" : "", random_below(&seed, 2) ? "m!" : "n!", (int)('a' + random_below(&seed, 6)));
+			snprintf(stack + strlen(stack), sizeof(stack) - strlen(stack), "%s%s%c", *stack ? ";" : "",
+				 random_below(&seed, 2) ? "m!" : "n!", (int)('a' + random_below(&seed, 6)));
 		assert_int_equal(load(fixture, text), 0);
 		node = stack_of(&fixture->dictionary, stack);
-		assert_int_equal(is_idle(fixture, stack, ""), judge_slowly(&fixture->dictionary, node, rules, count));
+		assert_int_equal(is_idle(fixture, stack, ""),
+				 judge_slowly(&fixture->dictionary, node, rules, count));
 		lode_idle_rules_free(fixture->rules);
 		fixture->rules = NULL;
 	}
@@ -305,7 +330,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_event_loop_is_idle_and_a_lock_is_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_of_language_runtimes_are_idle, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_way_of_waiting_leaves_the_decision_to_its_caller, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_way_of_waiting_leaves_the_decision_to_its_caller, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(below_a_sentinel_everything_is_passed_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_frame_is_never_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rule_may_ask_who_woke_it, set_up, tear_down),
@@ -313,7 +339,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_frame_that_decided_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_rule_is_told_with_its_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_rules_judge_as_a_slow_reading_does, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void samples_in_a_row_are_one_line(void **state)
 	small_begin(&told.small);
 	for (uint64_t t = 0; t < 50; t += 10)
 		small_run(&told.small, 1, t, 9); /* with a little unknown between them */
-	small_run(&told.small, 1, 80, 9);	 /* and too much here */
+	small_run(&told.small, 1, 80, 9);        /* and too much here */
 	tell(&told, (struct lode_symptom){ .t0 = 0, .t1 = 89 }, 0);
 	assert_int_equal(told.lines.count, 3);
 	require_line(&told, 0, LODE_LINE_RUN, 0, 0, 49);

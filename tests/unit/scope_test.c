@@ -10,8 +10,8 @@ static struct lode_symptom symptom_of(struct small_stream *small, uint32_t tid, 
 	return (struct lode_symptom){ .thread = lode_stream_tid(&small->stream, tid), .t0 = t0, .t1 = t1 };
 }
 
-static struct lode_parts scope_of(struct small_stream *small, struct lode_symptom symptom,
-				  enum lode_scope scope, struct lode_scope_result *result)
+static struct lode_parts scope_of(struct small_stream *small, struct lode_symptom symptom, enum lode_scope scope,
+				  struct lode_scope_result *result)
 {
 	struct lode_scope_index *index;
 	struct lode_parts parts = { 0 };
@@ -129,7 +129,7 @@ static void threads_are_the_same_by_their_tid(void **state)
 
 	(void)state;
 	small_begin(&small);
-	small_wait(&small, 1, 0, 10, 2);		       /* the waker is known by its tid alone, */
+	small_wait(&small, 1, 0, 10, 2);                       /* the waker is known by its tid alone, */
 	run.thread = lode_stream_thread(&small.stream, 77, 2); /* its event under its process */
 	assert_int_equal(lode_stream_add_event(&small.stream, LODE_RUN, &run), 0);
 	parts = scope_of(&small, symptom_of(&small, 1, 0, 10), LODE_SCOPE_GRAPH, &result);
@@ -169,9 +169,9 @@ static void a_symptom_of_no_thread_is_an_error(void **state)
 	figure_one(&small);
 	assert_int_equal(lode_scope_index_make(&index, &small.stream, NULL), 0);
 	for (int scope = 0; scope < LODE_SCOPES; scope++) {
-		assert_int_equal(
-			lode_scope_symptom(index, &symptom, (enum lode_scope)scope, &parts, &result, &error),
-			LODE_BAD_INPUT);
+		assert_int_equal(lode_scope_symptom(index, &symptom, (enum lode_scope)scope, &parts, &result,
+						    &error),
+				 LODE_BAD_INPUT);
 		assert_true(error.text[0]);
 	}
 	lode_scope_index_free(index);
@@ -218,8 +218,7 @@ static void flatten(struct figure_two *figure, const struct lode_stream *stream)
 				.tid = stream->threads[event.thread].tid,
 				.t = event.t,
 				.c = event.cost,
-				.readier = event.waker == LODE_NONE ? LODE_NONE
-								    : stream->threads[event.waker].tid,
+				.readier = event.waker == LODE_NONE ? LODE_NONE : stream->threads[event.waker].tid,
 			};
 		}
 	}
@@ -256,8 +255,7 @@ static void construct(struct figure_two *figure, uint32_t tid, uint64_t t0, uint
 			for (size_t j = 0; e->type == LODE_WAIT && j < figure->count; j++) {
 				const struct event *other = &figure->events[j];
 
-				if (other->tid == e->readier &&
-				    in_span(other->t + other->c, e->t, e->t + e->c)) {
+				if (other->tid == e->readier && in_span(other->t + other->c, e->t, e->t + e->c)) {
 					figure->v[j] = 1;
 					figure->e[i][j] = 1;
 				}
@@ -283,8 +281,7 @@ static void require_graph(struct small_stream *small, struct lode_scope_index *i
 			edges += (uint64_t)figure.e[i][j];
 		if (!figure.v[i])
 			continue;
-		require_part(&parts, at, (enum lode_event_type)figure.events[i].type,
-			     figure.events[i].number);
+		require_part(&parts, at, (enum lode_event_type)figure.events[i].type, figure.events[i].number);
 		assert_int_equal(parts.items[at].t, figure.events[i].t);
 		assert_int_equal(parts.items[at].cost, figure.events[i].c);
 		at++;
@@ -371,7 +368,7 @@ static void a_graph_of_many_edges_touches_each_event_once(void **state)
 
 /* ---- uniting ---- */
 
-#define EVENTS	3
+#define EVENTS  3
 #define MOMENTS 24
 
 static void united_parts_cover_the_same_moments_once(void **state)
@@ -390,8 +387,8 @@ static void united_parts_cover_the_same_moments_once(void **state)
 						  .type = (uint8_t)random_below(&seed, 2) };
 
 			part.cost = random_below(&seed, 6);
-			assert_int_equal(
-				lode_grow(&parts.items, &parts.capacity, parts.count + 1, sizeof(part)), 0);
+			assert_int_equal(lode_grow(&parts.items, &parts.capacity, parts.count + 1, sizeof(part)),
+					 0);
 			parts.items[parts.count++] = part;
 			seen[part.type][part.event] = 1;
 			for (uint64_t t = 0; t < part.cost; t++)

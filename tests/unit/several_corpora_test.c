@@ -141,7 +141,7 @@ static void several_corpora_give_the_results_of_one(void **state)
 struct dealt {
 	const struct lode_corpus_entry *entries;
 	pthread_mutex_t lock;
-	uint64_t next;	/* of the shared queue */
+	uint64_t next;  /* of the shared queue */
 	int owners[40]; /* by stream: how often it was kept */
 	uint64_t smallest;
 	int is_sorted; /* none was larger than one before it */

@@ -110,8 +110,8 @@ static void refuse(struct fixture *fixture, const char *words)
 }
 
 /* Makes a change with one pattern of frames parted by blanks; NULL: none. */
-static int change_one(struct lode_corpus *corpus, struct lode_signature_change change,
-		      const char *frames_text, struct lode_error *error)
+static int change_one(struct lode_corpus *corpus, struct lode_signature_change change, const char *frames_text,
+		      struct lode_error *error)
 {
 	struct lode_patterns patterns = { 0 };
 	struct lode_frames frames;
@@ -163,15 +163,13 @@ static void a_signature_made_stands_in_the_text_and_in_the_catalogue(void **stat
 	assert_int_equal(fixture->signatures.items[0].count, 1);
 	assert_true(fixture->signatures.items[0].id > 0);
 	assert_true(fixture->signatures.kept);
-	require(fixture,
-		lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
+	require(fixture, lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
 	assert_int_equal(rows.count, 1);
 	assert_string_equal(rows.items[0].name, "short names");
 	assert_string_equal(rows.items[0].patterns, "pattern\n\tapp!main\n\tapp!hash\n");
 	assert_string_equal(rows.digest, fixture->signatures.digest);
 	lode_signature_rows_release(&rows);
-	assert_non_null(
-		strstr(read_text(fixture), "signature short names\nbug http://b/1\nstate open\nsince "));
+	assert_non_null(strstr(read_text(fixture), "signature short names\nbug http://b/1\nstate open\nsince "));
 }
 
 static void a_name_is_taken_once(void **state)
@@ -188,20 +186,16 @@ static void a_name_is_taken_once(void **state)
 static void commands_keep_comments_order_and_lines_of_others(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE,
-						.name = "two",
-						.bug = "http://b/2" };
+	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE, .name = "two", .bug = "http://b/2" };
 
-	write_text(fixture,
-		   "# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug old\n"
-		   "made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
+	write_text(fixture, "# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug old\n"
+			    "made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
 	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
 	assert_string_equal(
 		read_text(fixture),
 		"# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug http://b/2\n"
 		"made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
-	change =
-		(struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "one", .kind = "run" };
+	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "one", .kind = "run" };
 	require(fixture, change_one(fixture->corpus, change, "x z", &fixture->error));
 	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "two", .bug = "" };
 	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
@@ -223,14 +217,12 @@ static void a_text_that_a_person_edited_is_taken_over(void **state)
 	struct fixture *fixture = *state;
 	int64_t kept, changed;
 
-	write_text(fixture,
-		   "signature a\npattern\n\tx\nsignature b\npattern\n\ty\nsignature c\npattern\n\tz\n");
+	write_text(fixture, "signature a\npattern\n\tx\nsignature b\npattern\n\ty\nsignature c\npattern\n\tz\n");
 	load(fixture);
 	kept = lode_signatures_find(&fixture->signatures, "a")->id;
 	changed = lode_signatures_find(&fixture->signatures, "b")->id;
-	write_text(fixture,
-		   "signature d\npattern\n\tx\nsignature b\npattern\n\ty\n\tw\nsignature a\nstate fixed\n"
-		   "pattern\n\tx\n");
+	write_text(fixture, "signature d\npattern\n\tx\nsignature b\npattern\n\ty\n\tw\nsignature a\nstate fixed\n"
+			    "pattern\n\tx\n");
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 3);
 	assert_string_equal(fixture->signatures.items[0].name, "d");
@@ -250,9 +242,7 @@ static void a_text_that_a_person_edited_is_taken_over(void **state)
 static void a_state_says_since_when_it_holds(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE,
-						.name = "a",
-						.state = "fixed" };
+	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE, .name = "a", .state = "fixed" };
 
 	write_text(fixture, "signature a\nmade 2020-01-01T00:00:00Z\npattern\n\tx\n");
 	load(fixture);
@@ -356,9 +346,8 @@ static void make_version_2(struct fixture *fixture)
 static void make_version_1(struct fixture *fixture)
 {
 	make_version_2(fixture);
-	run_sql(fixture,
-		"DROP TABLE matched_streams; DROP TABLE stream_signatures; DROP TABLE signature_file;"
-		"DROP TABLE signatures; PRAGMA user_version = 1;");
+	run_sql(fixture, "DROP TABLE matched_streams; DROP TABLE stream_signatures; DROP TABLE signature_file;"
+			 "DROP TABLE signatures; PRAGMA user_version = 1;");
 }
 
 static void a_catalogue_of_version_1_is_read_and_upgraded_when_written(void **state)
@@ -413,9 +402,8 @@ static void other_versions_and_odd_tables_are_refused(void **state)
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "use a newer Lode"));
 	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 3 */
-	assert_int_equal(
-		lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
-		LODE_BAD_INPUT);
+	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
+			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "its tables are not those of a catalogue"));
 	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 3");
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
@@ -426,8 +414,8 @@ static void other_versions_and_odd_tables_are_refused(void **state)
 /* ---- matching ---- */
 
 /* The slow way: whether the frames' texts are a subsequence of the stack's, each compared as text. */
-static int contains(const struct lode_stream *stream, uint32_t stack,
-		    const struct lode_signatures *signatures, size_t pattern)
+static int contains(const struct lode_stream *stream, uint32_t stack, const struct lode_signatures *signatures,
+		    size_t pattern)
 {
 	const struct lode_patterns *patterns = &signatures->patterns;
 	const struct lode_dictionary *dictionary = stream->dictionary;
@@ -462,8 +450,7 @@ static struct lode_signature_match oracle(const struct lode_stream *stream,
 			if (!found || !(signature->kinds & 1u << kind))
 				continue;
 			match.events++;
-			match.cost[kind] =
-				lode_add_saturating(match.cost[kind], stream->events[kind].cost[e]);
+			match.cost[kind] = lode_add_saturating(match.cost[kind], stream->events[kind].cost[e]);
 		}
 	return match;
 }
@@ -526,8 +513,7 @@ static void matches_are_those_of_the_obvious_way(void **state)
 		assert_int_equal(random_stream(&stream, &seed, 30), 0);
 		write_random_signatures(fixture, &stream, &seed);
 		load(fixture);
-		require(fixture,
-			lode_signatures_match(&fixture->signatures, &stream, &matches, &fixture->error));
+		require(fixture, lode_signatures_match(&fixture->signatures, &stream, &matches, &fixture->error));
 		for (size_t i = 0; i < fixture->signatures.count; i++) {
 			struct lode_signature_match wanted = oracle(&stream, &fixture->signatures, i);
 
@@ -575,8 +561,7 @@ static void add_stream(struct fixture *fixture, unsigned number, const char *con
 		lode_stream_add_event(&stream, LODE_RUN, &event);
 	}
 	snprintf(id, sizeof(id), "%032x", number);
-	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, replace, 1, &fixture->error),
-			 1);
+	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, replace, 1, &fixture->error), 1);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 }
@@ -595,8 +580,7 @@ static size_t count_unmatched(struct fixture *fixture)
 static void refresh(struct fixture *fixture)
 {
 	load(fixture);
-	require(fixture,
-		lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
+	require(fixture, lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
 }
 
 static void require_sums(struct fixture *fixture, const char *name, uint64_t streams, uint64_t cost)
@@ -661,13 +645,11 @@ static void sums_are_the_same_where_nothing_can_be_kept(void **state)
 
 	add_stream(fixture, 1, ab, 10, 0);
 	add_stream(fixture, 2, d, 1, 0);
-	write_text(
-		fixture,
-		"signature ab\npattern\n\ta\n\tb\nsignature d\nsince 2020-01-01T00:00:00Z\npattern\n\td\n");
+	write_text(fixture,
+		   "signature ab\npattern\n\ta\n\tb\nsignature d\nsince 2020-01-01T00:00:00Z\npattern\n\td\n");
 	load(fixture);
 	fixture->signatures.kept = 0;
-	require(fixture,
-		lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
+	require(fixture, lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
 	require_sums(fixture, "ab", 1, 20);
 	require_sums(fixture, "d", 2, 11);
 	assert_int_equal(lode_signatures_find(&fixture->signatures, "d")->newer, 2);
@@ -694,8 +676,7 @@ static void what_signatures_cover_is_what_they_match(void **state)
 		load(fixture);
 		for (int kind = LODE_RUN; kind <= LODE_WAIT; kind++) {
 			marks = calloc(dictionary.tree.count, 1);
-			assert_int_equal(
-				lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
+			assert_int_equal(lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
 			for (uint32_t node = 1; node < dictionary.tree.count; node++) {
 				int wanted = 0;
 
@@ -729,10 +710,9 @@ static void matches_of_signatures_and_streams_that_are_gone_are_not_kept(void **
 	assert_int_equal(count_unmatched(fixture), 1);
 	require(fixture, lode_catalogue_put_matches(catalogue, "00000000000000000000000000000002", "x",
 						    fixture->signatures.newest, NULL, 0, &fixture->error));
-	require(fixture,
-		lode_catalogue_put_matches(catalogue, "00000000000000000000000000000001",
-					   "00000000000000000000000000000001.lode",
-					   fixture->signatures.newest - 1, &match, 1, &fixture->error));
+	require(fixture, lode_catalogue_put_matches(catalogue, "00000000000000000000000000000001",
+						    "00000000000000000000000000000001.lode",
+						    fixture->signatures.newest - 1, &match, 1, &fixture->error));
 	assert_int_equal(count_unmatched(fixture), 1);
 	refresh(fixture);
 	require_sums(fixture, "a", 1, 10);
@@ -763,8 +743,7 @@ static void signatures_made_at_once_are_all_there(void **state)
 	for (int child = 0; child < 6; child++) {
 		if (fork() == 0) {
 			struct lode_corpus *corpus;
-			int failed =
-				lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error);
+			int failed = lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error);
 
 			for (int i = 0; !failed && i < 12; i++) {
 				char name[48];
@@ -783,8 +762,7 @@ static void signatures_made_at_once_are_all_there(void **state)
 	}
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 72);
-	require(fixture,
-		lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
+	require(fixture, lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
 	assert_int_equal(rows.count, 72);
 	assert_string_equal(rows.digest, fixture->signatures.digest);
 	lode_signature_rows_release(&rows);

@@ -57,7 +57,9 @@ static void all_slots_are_one_that_does_not_end(void **state)
 	for (uint64_t now = 1; now < 100 * (uint64_t)LODE_SLOT_NS; now += LODE_SLOT_NS)
 		assert_int_equal(lode_slots_advance(&slots, LODE_SLOTS, now), 0);
 	assert_true(slots.now.on);
-	assert_int_equal(lode_slot_weight(5, lode_slot_factor(&slots.now, slots.now.number, slots.now.single), UINT32_MAX), 5);
+	assert_int_equal(lode_slot_weight(5, lode_slot_factor(&slots.now, slots.now.number, slots.now.single),
+					  UINT32_MAX),
+			 5);
 	assert_int_equal(lode_slots_advance(&slots, 3, 1), 1); /* at once */
 	assert_int_equal(slots.chosen, 3);
 }
@@ -87,7 +89,8 @@ static void weights_are_rounded_to_themselves_on_average(void **state)
 		uint64_t factor = LODE_SLOT_UNIT + random_below(&seed, 60000), sum = 0;
 
 		for (uint32_t byte = 0; byte < 256; byte++)
-			sum += lode_slot_weight(weight, factor, byte << 24 | (uint32_t)random_below(&seed, 1 << 24));
+			sum += lode_slot_weight(weight, factor,
+						byte << 24 | (uint32_t)random_below(&seed, 1 << 24));
 		assert_int_equal(sum, weight * factor); /* the mean of 256, in 1/256 */
 	}
 }
@@ -124,8 +127,10 @@ static void play(struct wait *waits, const unsigned *plan, uint64_t seed, double
 				wait->begin_single = slots.now.single;
 			}
 			if (wait->end == i && wait->begun && slots.now.on) {
-				uint64_t factor = lode_slot_factor(&slots.now, wait->begin_number, wait->begin_single);
-				double weight = lode_slot_weight(1, factor, (uint32_t)(lode_splitmix64(&rounding) >> 32));
+				uint64_t factor =
+					lode_slot_factor(&slots.now, wait->begin_number, wait->begin_single);
+				double weight =
+					lode_slot_weight(1, factor, (uint32_t)(lode_splitmix64(&rounding) >> 32));
 
 				sums[k] += weight;
 				squares[k] += weight * weight;
@@ -156,8 +161,9 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };
 
 		for (unsigned i = 0; i < CYCLES; i++)
-			plan[i] = (unsigned)random_below(&seed, 4) ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
-								   : LODE_SLOTS;
+			plan[i] = (unsigned)random_below(&seed, 4)
+					  ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
+					  : LODE_SLOTS;
 		for (unsigned k = 0; k < WAITS; k++) {
 			waits[k].begin = (unsigned)random_below(&seed, CYCLES * LODE_SLOTS);
 			waits[k].end = waits[k].begin + (unsigned)random_below(&seed, 1 + random_below(&seed, 80));
@@ -168,7 +174,8 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 		for (unsigned k = 0; k < WAITS; k++) {
 			double mean = sums[k] / ROUNDS, inverse = inverse_chance(&waits[k], plan);
 
-			assert_true(fabs(mean - 1) <= 6 * sqrt((inverse - 1 + 1e-3) / ROUNDS) + 12 * inverse / ROUNDS);
+			assert_true(fabs(mean - 1) <=
+				    6 * sqrt((inverse - 1 + 1e-3) / ROUNDS) + 12 * inverse / ROUNDS);
 			/* Each time that it was seen, the weight was the inverse of the chance. */
 			assert_true(!sums[k] || fabs(squares[k] / sums[k] - inverse) <= inverse / 50 + 0.3);
 			all += mean;

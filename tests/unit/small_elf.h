@@ -12,8 +12,8 @@ struct small_elf {
 };
 
 /* `address`: where the section lies. `bytes` is NULL when memory has run out. */
-static inline struct small_elf make_small_elf(uint16_t machine, const char *name, uint64_t address, const void *code,
-					      size_t size)
+static inline struct small_elf make_small_elf(uint16_t machine, const char *name, uint64_t address,
+					      const void *code, size_t size)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },

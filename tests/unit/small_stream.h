@@ -43,8 +43,8 @@ static inline uint32_t small_stack(struct small_stream *small, const char *text)
 }
 
 /* In order of time. `waker` is a tid, or LODE_NONE. */
-static inline void small_event(struct small_stream *small, enum lode_event_type type, uint32_t tid,
-			       uint64_t t, uint64_t cost, uint64_t delay, uint32_t waker, const char *stack)
+static inline void small_event(struct small_stream *small, enum lode_event_type type, uint32_t tid, uint64_t t,
+			       uint64_t cost, uint64_t delay, uint32_t waker, const char *stack)
 {
 	struct lode_event event = {
 		.t = t,
@@ -64,8 +64,7 @@ static inline void small_run(struct small_stream *small, uint32_t tid, uint64_t 
 	small_event(small, LODE_RUN, tid, t, cost, 0, LODE_NONE, "");
 }
 
-static inline void small_wait(struct small_stream *small, uint32_t tid, uint64_t t, uint64_t cost,
-			      uint32_t waker)
+static inline void small_wait(struct small_stream *small, uint32_t tid, uint64_t t, uint64_t cost, uint32_t waker)
 {
 	small_event(small, LODE_WAIT, tid, t, cost, 0, waker, "");
 }
@@ -104,15 +103,13 @@ static inline void small_random(struct small_stream *small, uint64_t *seed, size
 			event.waker = small_random_thread(small, seed);
 			event.waker_stack = (uint32_t)random_below(seed, 5);
 		}
-		assert_int_equal(lode_stream_add_event(&small->stream, (enum lode_event_type)type, &event),
-				 0);
+		assert_int_equal(lode_stream_add_event(&small->stream, (enum lode_event_type)type, &event), 0);
 	}
 	small_random_thread(small, seed); /* there is at least one */
 	assert_int_equal(lode_stream_sort(&small->stream), 0);
 }
 
-static inline struct lode_symptom small_random_symptom(struct small_stream *small, uint64_t *seed,
-						       uint64_t limit)
+static inline struct lode_symptom small_random_symptom(struct small_stream *small, uint64_t *seed, uint64_t limit)
 {
 	struct lode_symptom symptom = {
 		.thread = (uint32_t)random_below(seed, small->stream.thread_count),

@@ -97,7 +97,11 @@ static void columns_of_any_shape_are_unpacked_as_they_were_packed(void **state)
 		unsigned plus_one = (unsigned)random_below(&seed, 2);
 		unsigned char *values = calloc(count + 1, width), *back = calloc(count + 1, width);
 		uint64_t value = random_next(&seed), shape = random_below(&seed, 4);
-		struct lode_column_view view = { values,   count, width, plus_one, random_below(&seed, 1000),
+		struct lode_column_view view = { values,
+						 count,
+						 width,
+						 plus_one,
+						 random_below(&seed, 1000),
 						 (unsigned)random_below(&seed, 2),
 						 (unsigned)random_below(&seed, 2) };
 		struct lode_buffer buffer = { 0 };
@@ -166,8 +170,9 @@ static void a_stream_of_more_than_one_block_is_read_back_whole(void **state)
 		char text[32];
 
 		snprintf(text, sizeof(text), "m!f%u", (unsigned)random_below(&seed, 100000));
-		event.stack = lode_stack_tree_child(&written.dictionary.tree, 0,
-						    lode_frames_parse(&written.dictionary.frames, text, strlen(text)));
+		event.stack =
+			lode_stack_tree_child(&written.dictionary.tree, 0,
+					      lode_frames_parse(&written.dictionary.frames, text, strlen(text)));
 		lode_stream_add_event(&written.stream, i % 2 ? LODE_RUN : LODE_WAIT, &event);
 	}
 	assert_int_equal(lode_stream_sort(&written.stream), 0);
@@ -211,7 +216,8 @@ static void streams_loaded_into_one_dictionary_share_their_stacks(void **state)
 	init_whole(&shared);
 	assert_int_equal(random_stream(&written.stream, &seed, 200), 0);
 	assert_int_equal(lode_store_write(fixture->path, &written.stream, 1, NULL), 0);
-	lode_stack_tree_child(&shared.dictionary.tree, 0, lode_frames_parse(&shared.dictionary.frames, "other!one", 9));
+	lode_stack_tree_child(&shared.dictionary.tree, 0,
+			      lode_frames_parse(&shared.dictionary.frames, "other!one", 9));
 	assert_int_equal(lode_store_load(fixture->path, &shared.stream, NULL), 0);
 	nodes = shared.dictionary.tree.count;
 	lode_stream_init(&second, &shared.dictionary);
@@ -249,9 +255,9 @@ static void a_file_written_in_steps_equals_the_whole(void **state)
 				struct whole *whole = which ? &part : &all;
 
 				event.thread = lode_stream_thread(&whole->stream, 7, (uint32_t)(step + i % 3));
-				event.stack = lode_stack_tree_child(
-					&whole->dictionary.tree, 0,
-					lode_frames_parse(&whole->dictionary.frames, text, strlen(text)));
+				event.stack = lode_stack_tree_child(&whole->dictionary.tree, 0,
+								    lode_frames_parse(&whole->dictionary.frames,
+										      text, strlen(text)));
 				assert_int_equal(lode_stream_add_event(&whole->stream, LODE_WAIT, &event), 0);
 			}
 		}
@@ -403,7 +409,9 @@ static void forge_footer(const char *path, uint64_t offset)
 	unsigned char bytes[LODE_BLOCK_HEADER_SIZE];
 
 	for (uint8_t i = 0; i < 6; i++) {
-		struct lode_column_view view = { &numbers[i], 1, lode_table_columns(LODE_BLOCK_FOOTER)[i].width, 0, 0, 0, 0 };
+		struct lode_column_view view = {
+			&numbers[i], 1, lode_table_columns(LODE_BLOCK_FOOTER)[i].width, 0, 0, 0, 0
+		};
 
 		lode_codec_pack(codec, &payload, i, &view);
 	}
@@ -454,18 +462,24 @@ static void a_file_of_something_else_is_refused_with_a_sentence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(columns_of_any_shape_are_unpacked_as_they_were_packed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(random_streams_are_read_back_as_they_were_written, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_stream_of_more_than_one_block_is_read_back_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(columns_of_any_shape_are_unpacked_as_they_were_packed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(random_streams_are_read_back_as_they_were_written, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_stream_of_more_than_one_block_is_read_back_whole, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_bytes_do_not_depend_on_the_number_of_threads, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(streams_loaded_into_one_dictionary_share_their_stacks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(streams_loaded_into_one_dictionary_share_their_stacks, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_written_in_steps_equals_the_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_flipped_bit_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_truncation_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_block_of_events_costs_only_itself, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_damaged_byte_can_be_repaired, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_footer_that_points_where_no_block_can_be_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused_with_a_sentence, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_footer_that_points_where_no_block_can_be_is_refused, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused_with_a_sentence, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,8 +87,7 @@ static void hide_symbols(unsigned char *bytes)
 	const char *names = (const char *)bytes + sections[header->e_shstrndx].sh_offset;
 
 	for (unsigned i = 0; i < header->e_shnum; i++)
-		if (sections[i].sh_type == SHT_SYMTAB ||
-		    strncmp(names + sections[i].sh_name, ".debug", 6) == 0)
+		if (sections[i].sh_type == SHT_SYMTAB || strncmp(names + sections[i].sh_name, ".debug", 6) == 0)
 			sections[i].sh_type = SHT_NULL;
 }
 
@@ -151,7 +150,7 @@ static struct lode_symbolizer *make(struct fixture *fixture, const char *const *
 /* The name at well_known's address, through a fresh symbolizer; tells whether it came from the cache. */
 static int name_is(struct fixture *fixture, const char *path, const char *expected, int *cached)
 {
-	const char *const paths[] = {fixture->debug, NULL};
+	const char *const paths[] = { fixture->debug, NULL };
 	struct lode_symbolizer *symbolizer = make(fixture, paths);
 	struct lode_image *image = lode_symbolizer_binary(symbolizer, path, fixture->build_id);
 	struct lode_symbol symbol;
@@ -201,7 +200,7 @@ static void a_table_is_made_once_and_then_comes_from_the_cache(void **state)
 static void a_binary_that_changed_is_read_again(void **state)
 {
 	struct fixture *fixture = *state;
-	struct timeval times[2] = {{1000, 0}, {1000, 0}};
+	struct timeval times[2] = { { 1000, 0 }, { 1000, 0 } };
 	int cached;
 
 	name_is(fixture, fixture->whole, "well_known", &cached);
@@ -500,10 +499,10 @@ static void threads_at_once_get_the_same_names(void **state)
 /* Everything once; whatever fails, a name that comes out is a right one. */
 static void use_everything(struct fixture *fixture, const char *kallsyms, const char *map)
 {
-	struct lode_symbols_options options = {.cache = fixture->cache, .notes = &fixture->notes};
+	struct lode_symbols_options options = { .cache = fixture->cache, .notes = &fixture->notes };
 	struct lode_symbolizer *symbolizer;
 	struct lode_image *image;
-	struct lode_error error = {""};
+	struct lode_error error = { "" };
 	struct lode_symbol symbol;
 	const char *names[4];
 
@@ -566,7 +565,7 @@ static void whatever_memory_fails_nothing_breaks(void **state)
 
 static void whatever_file_operation_fails_nothing_breaks(void **state)
 {
-	static const int numbers[] = {EIO, ENOSPC, 0};
+	static const int numbers[] = { EIO, ENOSPC, 0 };
 	struct fixture *fixture = *state;
 	char kallsyms[128], map[128];
 	uint64_t asked;
@@ -596,29 +595,23 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_table_is_made_once_and_then_comes_from_the_cache, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_binary_that_changed_is_read_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			without_a_symbol_a_function_has_the_bounds_that_its_unwind_entry_tells, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_picked_up, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(without_a_symbol_a_function_has_the_bounds_that_its_unwind_entry_tells,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_picked_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_not_found_is_not_cached, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_binary_of_another_machine_is_not_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_cache_file_is_refused_whatever_byte_it_is, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(a_forged_cache_file_leads_nowhere_outside_itself, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_forged_cache_file_leads_nowhere_outside_itself, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_cache_folder_that_cannot_be_made_costs_a_note_and_no_symbol,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_kernel_that_was_moved_is_moved_back_and_its_modules_are_left_out, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
-			hidden_kernel_addresses_are_no_symbols_and_the_note_says_what_to_do, set_up,
-			tear_down),
+		cmocka_unit_test_setup_teardown(a_kernel_that_was_moved_is_moved_back_and_its_modules_are_left_out,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hidden_kernel_addresses_are_no_symbols_and_the_note_says_what_to_do,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_at_once_get_the_same_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whatever_memory_fails_nothing_breaks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(whatever_file_operation_fails_nothing_breaks, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(whatever_file_operation_fails_nothing_breaks, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

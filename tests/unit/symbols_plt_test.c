@@ -56,17 +56,17 @@ static void add_entry(struct file *file, enum section section, const char *prefi
 	add_bytes(file, section, code, size);
 }
 
-static void add_relocation(struct file *file, enum section section, uint64_t slot, uint32_t symbol,
-			   uint32_t type, int64_t addend)
+static void add_relocation(struct file *file, enum section section, uint64_t slot, uint32_t symbol, uint32_t type,
+			   int64_t addend)
 {
-	Elf64_Rela relocation = {slot, ELF64_R_INFO((uint64_t)symbol, type), addend};
+	Elf64_Rela relocation = { slot, ELF64_R_INFO((uint64_t)symbol, type), addend };
 
 	add_bytes(file, section, &relocation, sizeof(relocation));
 }
 
 static void add_symbol(struct file *file, uint32_t name)
 {
-	Elf64_Sym symbol = {.st_name = name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)};
+	Elf64_Sym symbol = { .st_name = name, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC) };
 
 	add_bytes(file, DYNSYM, &symbol, sizeof(symbol));
 }
@@ -93,7 +93,7 @@ static void describe(struct file *file, enum section section, uint32_t type, uin
 static void begin_file(struct file *file)
 {
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -146,7 +146,7 @@ static void make_file(struct file *file)
 
 static int read_file(struct file *file, struct lode_table *table)
 {
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 	struct lode_elf elf;
 	int code;
 

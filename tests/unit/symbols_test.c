@@ -34,7 +34,7 @@ static uint32_t slow_owner(const struct lode_table_record *records, size_t count
 
 static void check_random_ranges(uint64_t *seed)
 {
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 	size_t count = random_below(seed, 60);
 	uint64_t space = 1 + random_below(seed, 200);
 	uint64_t offset = random_below(seed, 2) ? 0 : 0xffff800000000000u;
@@ -44,7 +44,7 @@ static void check_random_ranges(uint64_t *seed)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = offset + random_below(seed, space);
 
-		copy[i] = (struct lode_table_record){start, start + random_below(seed, 40), 0, 0};
+		copy[i] = (struct lode_table_record){ start, start + random_below(seed, 40), 0, 0 };
 		lode_table_add(&builder, copy[i].start, copy[i].end, 0, 0);
 	}
 	assert_int_equal(lode_table_finish(&builder, &table), 0);
@@ -67,7 +67,7 @@ static void where_ranges_overlap_the_later_one_owns_the_address(void **state)
 
 static void a_table_without_records_owns_nothing(void **state)
 {
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 	struct lode_table table;
 
 	(void)state;
@@ -102,7 +102,7 @@ static void sorting_is_by_key_and_keeps_the_order_of_equal_keys(void **state)
 
 static void check_readable(const char *name, const char *expected)
 {
-	struct lode_buffer buffer = {0};
+	struct lode_buffer buffer = { 0 };
 
 	lode_demangle(name, 1, &buffer);
 	lode_buffer_byte(&buffer, '\0');
@@ -118,8 +118,7 @@ static void names_are_made_readable(void **state)
 	check_readable("old_name@GLIBC_2.2.5", "old_name");
 	check_readable("puts@plt", "puts@plt");
 	check_readable("_ZdlPv@plt", "operator delete@plt");
-	check_readable("_ZNSt6vectorIiSaIiEE9push_backERKi",
-		       "std::vector<int, std::allocator<int> >::push_back");
+	check_readable("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back");
 	check_readable("_ZN3fooEv.cold", "foo");
 	check_readable("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
 	check_readable("_RNvCs1234_7mycrate3foo", "mycrate::foo");
@@ -136,8 +135,7 @@ static void folded_name(char *name, size_t size, unsigned levels)
 	size_t length = (size_t)snprintf(name, size, "_Z1fI4pairIiiE");
 
 	for (unsigned i = 1; i <= levels; i++)
-		length +=
-			(size_t)snprintf(name + length, size - length, "S0_IS%c_S%c_E", digits[i], digits[i]);
+		length += (size_t)snprintf(name + length, size - length, "S0_IS%c_S%c_E", digits[i], digits[i]);
 	snprintf(name + length, size - length, "EvT_");
 }
 
@@ -164,8 +162,8 @@ struct alias {
 /* The name that stands for address 0x1000 when the aliases are all there, in this order. */
 static void check_choice(const struct alias *aliases, size_t count, const char *expected)
 {
-	struct lode_table_builder builder = {0};
-	struct lode_elf_symbols symbols = {0};
+	struct lode_table_builder builder = { 0 };
+	struct lode_elf_symbols symbols = { 0 };
 	struct lode_table table;
 	uint32_t record;
 
@@ -191,13 +189,13 @@ static void check_choice(const struct alias *aliases, size_t count, const char *
 
 static void among_names_of_one_function_the_one_that_perf_prints_is_chosen(void **state)
 {
-	const struct alias sized[] = {{"a", 0, STB_GLOBAL, STT_FUNC}, {"b", 4, STB_LOCAL, STT_FUNC}};
-	const struct alias weak[] = {{"weaker", 4, STB_WEAK, STT_FUNC}, {"strong", 4, STB_LOCAL, STT_FUNC}};
-	const struct alias local[] = {{"longer", 4, STB_LOCAL, STT_FUNC}, {"short", 4, STB_GLOBAL, STT_FUNC}};
-	const struct alias low[] = {{"__longer", 4, STB_GLOBAL, STT_FUNC}, {"_s", 4, STB_GLOBAL, STT_FUNC}};
-	const struct alias length[] = {{"abc", 4, STB_GLOBAL, STT_FUNC}, {"abcd", 4, STB_GLOBAL, STT_FUNC}};
-	const struct alias equal[] = {{"abc", 4, STB_GLOBAL, STT_FUNC}, {"xyz", 4, STB_GLOBAL, STT_FUNC}};
-	const struct alias label[] = {{"label", 4, STB_GLOBAL, STT_NOTYPE}, {"f", 4, STB_LOCAL, STT_FUNC}};
+	const struct alias sized[] = { { "a", 0, STB_GLOBAL, STT_FUNC }, { "b", 4, STB_LOCAL, STT_FUNC } };
+	const struct alias weak[] = { { "weaker", 4, STB_WEAK, STT_FUNC }, { "strong", 4, STB_LOCAL, STT_FUNC } };
+	const struct alias local[] = { { "longer", 4, STB_LOCAL, STT_FUNC }, { "short", 4, STB_GLOBAL, STT_FUNC } };
+	const struct alias low[] = { { "__longer", 4, STB_GLOBAL, STT_FUNC }, { "_s", 4, STB_GLOBAL, STT_FUNC } };
+	const struct alias length[] = { { "abc", 4, STB_GLOBAL, STT_FUNC }, { "abcd", 4, STB_GLOBAL, STT_FUNC } };
+	const struct alias equal[] = { { "abc", 4, STB_GLOBAL, STT_FUNC }, { "xyz", 4, STB_GLOBAL, STT_FUNC } };
+	const struct alias label[] = { { "label", 4, STB_GLOBAL, STT_NOTYPE }, { "f", 4, STB_LOCAL, STT_FUNC } };
 
 	(void)state;
 	check_choice(sized, 2, "b");
@@ -212,12 +210,12 @@ static void among_names_of_one_function_the_one_that_perf_prints_is_chosen(void 
 static void a_symbol_without_a_size_reaches_to_the_next_or_to_the_end_of_its_section(void **state)
 {
 	struct lode_elf_symbol items[] = {
-		{.start = 0x10, .end = 0x10, .section_end = 0x100},
-		{.start = 0x40, .end = 0x40, .section_end = 0x50},
-		{.start = 0x80, .end = 0x90, .section_end = 0x100},
+		{ .start = 0x10, .end = 0x10, .section_end = 0x100 },
+		{ .start = 0x40, .end = 0x40, .section_end = 0x50 },
+		{ .start = 0x80, .end = 0x90, .section_end = 0x100 },
 	};
-	struct lode_elf_symbols symbols = {0};
-	struct lode_table_builder builder = {0};
+	struct lode_elf_symbols symbols = { 0 };
+	struct lode_table_builder builder = { 0 };
 	struct lode_table table;
 
 	(void)state;
@@ -258,7 +256,7 @@ static void in_a_perf_map_later_lines_win_and_wrong_or_cut_off_ones_are_left_out
 				   "\n"
 				   "7f0000003000 10 _ZN1a@plt\n"
 				   "7f0000004000 10 cut o";
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 	struct lode_table table;
 	uint64_t skipped = 0;
 
@@ -294,7 +292,7 @@ static void kallsyms_are_cut_into_functions_and_modules(void **state)
 				   "0000000000000000 t hidden\n"
 				   "what is this\n"
 				   "ffff800080030000 T cut";
-	struct lode_table_builder builder = {0};
+	struct lode_table_builder builder = { 0 };
 	struct lode_kallsyms kallsyms;
 	struct lode_table table;
 	uint32_t record;
@@ -317,8 +315,7 @@ static void kallsyms_are_cut_into_functions_and_modules(void **state)
 	/* A module ends within two pages, not at the next module. */
 	assert_string_equal(name_at(&table, 0xffff800079002000), "-");
 	record = lode_table_find(&table, 0xffff80007a000000);
-	assert_string_equal(lode_table_text(&table, table.records[record].name),
-			    "bpf_prog_6deef7357e7b4530_sd");
+	assert_string_equal(lode_table_text(&table, table.records[record].name), "bpf_prog_6deef7357e7b4530_sd");
 	assert_string_equal(lode_table_text(&table, table.records[record].link), "bpf");
 	record = lode_table_find(&table, 0xffff800079000100);
 	assert_string_equal(lode_table_text(&table, table.records[record].link), "ext4");
@@ -343,8 +340,7 @@ static size_t read_kallsyms(struct kallsyms_line **lines)
 		struct kallsyms_line found;
 		unsigned long long address;
 
-		if (sscanf(line, "%llx %c %511s", &address, &found.type, found.name) != 3 ||
-		    strchr(line, '['))
+		if (sscanf(line, "%llx %c %511s", &address, &found.type, found.name) != 3 || strchr(line, '['))
 			continue;
 		found.address = address;
 		assert_int_equal(lode_grow(lines, &capacity, count + 1, sizeof(**lines)), 0);
@@ -356,8 +352,7 @@ static size_t read_kallsyms(struct kallsyms_line **lines)
 	return count;
 }
 
-static const struct kallsyms_line *slow_kernel(const struct kallsyms_line *lines, size_t count,
-					       uint64_t address)
+static const struct kallsyms_line *slow_kernel(const struct kallsyms_line *lines, size_t count, uint64_t address)
 {
 	const struct kallsyms_line *best = NULL;
 
@@ -369,7 +364,7 @@ static const struct kallsyms_line *slow_kernel(const struct kallsyms_line *lines
 
 static void the_running_kernel_reads_as_a_slow_scan_of_kallsyms_does(void **state)
 {
-	struct lode_symbols_options options = {.cache = ""};
+	struct lode_symbols_options options = { .cache = "" };
 	struct lode_symbolizer *symbolizer;
 	struct kallsyms_line *lines;
 	size_t count = read_kallsyms(&lines);
@@ -480,7 +475,7 @@ struct symbolizer_fixture {
 static int set_up(void **state)
 {
 	struct symbolizer_fixture *fixture = calloc(1, sizeof(*fixture));
-	struct lode_symbols_options options = {.cache = "", .notes = &fixture->notes};
+	struct lode_symbols_options options = { .cache = "", .notes = &fixture->notes };
 	ssize_t length = readlink("/proc/self/exe", fixture->path, sizeof(fixture->path) - 1);
 
 	if (length < 0)
@@ -548,8 +543,7 @@ static uint64_t file_offset(uint64_t address)
 	char line[4200];
 
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && from <= address &&
-		    address < to)
+		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && from <= address && address < to)
 			found = address - from + offset;
 	fclose(file);
 	return found;
@@ -561,8 +555,7 @@ static void a_file_offset_becomes_the_address_that_the_linker_gave(void **state)
 	uint64_t address = own_address();
 	struct lode_symbol symbol;
 
-	assert_int_equal(lode_image_address(fixture->image, file_offset(address)),
-			 address - fixture->own.base);
+	assert_int_equal(lode_image_address(fixture->image, file_offset(address)), address - fixture->own.base);
 	assert_int_equal(lode_image_find(fixture->image, address - fixture->own.base, &symbol), 1);
 	assert_string_equal(symbol.name, __func__);
 }
@@ -600,7 +593,7 @@ static void inlined_functions_are_told_outermost_first(void **state)
 {
 	struct symbolizer_fixture *fixture = *state;
 	uint64_t address = outer_inlined() - fixture->own.base;
-	const char *names[4] = {"", "", "untouched", "untouched"};
+	const char *names[4] = { "", "", "untouched", "untouched" };
 	struct lode_symbol symbol;
 
 	if (!own_section(&fixture->own, ".debug_info"))
@@ -632,7 +625,7 @@ static int slow_link_register(Dwarf_CFI *tables, uint64_t address)
 	return rule;
 }
 
-static int is_inside(const ElfW(Shdr) *section, uint64_t address)
+static int is_inside(const ElfW(Shdr) * section, uint64_t address)
 {
 	return section && address >= section->sh_addr && address - section->sh_addr < section->sh_size;
 }
@@ -644,7 +637,7 @@ static void the_link_register_rule_is_the_one_that_libdw_gives(void **state)
 	const ElfW(Ehdr) *header = (const void *)fixture->own.bytes;
 	const ElfW(Shdr) *text = own_section(&fixture->own, ".text");
 	const ElfW(Shdr) *linkage = own_section(&fixture->own, ".plt");
-	int seen[3] = {0};
+	int seen[3] = { 0 };
 	struct lode_elf elf;
 	Dwarf_CFI *tables;
 	uint64_t seed = 9;
@@ -690,7 +683,7 @@ static void a_file_of_another_build_is_not_used_and_noted(void **state)
 	struct symbolizer_fixture *fixture = *state;
 	struct lode_image *image =
 		lode_symbolizer_binary(fixture->symbolizer, fixture->path, "00112233445566778899");
-	struct lode_symbol symbol = {.name = "before"};
+	struct lode_symbol symbol = { .name = "before" };
 
 	assert_int_equal(lode_image_symbols(image), 0);
 	assert_int_equal(lode_image_find(image, 0x1234, &symbol), 0);
@@ -705,8 +698,8 @@ static void a_file_of_another_build_is_not_used_and_noted(void **state)
 static void what_is_no_binary_is_an_image_without_symbols(void **state)
 {
 	struct symbolizer_fixture *fixture = *state;
-	const char *const paths[] = {"/nowhere/at/all", "/dev/null", "/tmp", "/proc/self/maps", "",
-				     "[heap]",		"//anon"};
+	const char *const paths[] = { "/nowhere/at/all", "/dev/null", "/tmp", "/proc/self/maps", "",
+				      "[heap]",          "//anon" };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct lode_image *image = lode_symbolizer_binary(fixture->symbolizer, paths[i], "");
@@ -740,7 +733,7 @@ static void a_damaged_elf_file_is_read_without_harm(void **state)
 	uint64_t seed = 13;
 
 	for (int round = 0; round < 200; round++) {
-		struct lode_table_builder builder = {0};
+		struct lode_table_builder builder = { 0 };
 		const ElfW(Ehdr) *header = (const void *)fixture->own.bytes;
 		size_t tables = (size_t)header->e_shnum * sizeof(ElfW(Shdr));
 		struct lode_elf elf;
@@ -749,8 +742,7 @@ static void a_damaged_elf_file_is_read_without_harm(void **state)
 		memcpy(copy, fixture->own.bytes, size);
 		for (int i = 0; i < 20; i++) {
 			copy[random_below(&seed, 1024)] ^= (unsigned char)(i % 2 ? 0 : random_next(&seed));
-			copy[header->e_shoff + random_below(&seed, tables)] =
-				(unsigned char)random_next(&seed);
+			copy[header->e_shoff + random_below(&seed, tables)] = (unsigned char)random_next(&seed);
 			copy[random_below(&seed, size)] = (unsigned char)random_next(&seed);
 		}
 		memcpy(copy, fixture->own.bytes, EI_NIDENT);
@@ -779,23 +771,19 @@ int main(void)
 		cmocka_unit_test(in_a_perf_map_later_lines_win_and_wrong_or_cut_off_ones_are_left_out),
 		cmocka_unit_test(kallsyms_are_cut_into_functions_and_modules),
 		cmocka_unit_test(the_running_kernel_reads_as_a_slow_scan_of_kallsyms_does),
-		cmocka_unit_test_setup_teardown(
-			every_function_of_this_program_is_found_as_a_slow_scan_finds_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_offset_becomes_the_address_that_the_linker_gave,
+		cmocka_unit_test_setup_teardown(every_function_of_this_program_is_found_as_a_slow_scan_finds_it,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_offset_becomes_the_address_that_the_linker_gave, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(calls_into_libraries_are_named_after_their_target, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(inlined_functions_are_told_outermost_first, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(inlined_functions_are_told_outermost_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_link_register_rule_is_the_one_that_libdw_gives, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_vdso_of_this_machine_has_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_of_another_build_is_not_used_and_noted, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_binary_is_an_image_without_symbols, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(the_same_build_is_one_image_wherever_it_lies, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_file_of_another_build_is_not_used_and_noted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_binary_is_an_image_without_symbols, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_same_build_is_one_image_wherever_it_lies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_elf_file_is_read_without_harm, set_up, tear_down),
 	};
 

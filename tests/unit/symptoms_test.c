@@ -41,8 +41,8 @@ static void require_none(struct small_stream *small, const char *text)
 
 /* ---- reading ---- */
 
-static void require_rule(const char *text, enum lode_symptom_rule_type type, const char *first,
-			 const char *second, uint64_t longer)
+static void require_rule(const char *text, enum lode_symptom_rule_type type, const char *first, const char *second,
+			 uint64_t longer)
 {
 	struct lode_symptom_rule rule;
 
@@ -62,8 +62,8 @@ static void rules_are_read(void **state)
 	require_rule("thread ui", LODE_SYMPTOM_THREAD, "ui", NULL, 0);
 	require_rule("  thread  my thread  ", LODE_SYMPTOM_THREAD, "my thread", NULL, 0);
 	require_rule("wait > 200ms in app!lock", LODE_SYMPTOM_WAIT, "app!lock", NULL, 200000000);
-	require_rule("wait>1us in operator new(unsigned long)", LODE_SYMPTOM_WAIT,
-		     "operator new(unsigned long)", NULL, 1000);
+	require_rule("wait>1us in operator new(unsigned long)", LODE_SYMPTOM_WAIT, "operator new(unsigned long)",
+		     NULL, 1000);
 	require_rule("wait > 5ns", LODE_SYMPTOM_WAIT, "*", NULL, 5);
 	require_rule("between start and user32.dll!PeekMessage > 1s", LODE_SYMPTOM_BETWEEN, "start",
 		     "user32.dll!PeekMessage", 1000000000);
@@ -102,8 +102,7 @@ static void what_is_no_rule_is_told_the_three_forms(void **state)
 		struct lode_error error = { "" };
 
 		assert_int_equal(lode_symptom_rule_parse(&rule, wrong[i], &error), LODE_USAGE);
-		assert_true(strstr(error.text, "between FRAME and FRAME > 1s") ||
-			    strstr(error.text, "duration"));
+		assert_true(strstr(error.text, "between FRAME and FRAME > 1s") || strstr(error.text, "duration"));
 		lode_symptom_rule_release(&rule); /* does no harm */
 	}
 }
@@ -186,7 +185,10 @@ static void idle_waits_are_symptoms_only_where_a_frame_is_named(void **state)
 		const char *text;
 		size_t count;
 	} cases[] = {
-		{ "wait > 1ns", 1 }, { "wait > 1ns in *", 3 }, { "wait > 1ns in epoll_wait", 1 }, { "wait > 1ns in lock", 1 },
+		{ "wait > 1ns", 1 },
+		{ "wait > 1ns in *", 3 },
+		{ "wait > 1ns in epoll_wait", 1 },
+		{ "wait > 1ns in lock", 1 },
 	};
 	struct lode_idle_stacks *idle;
 	struct lode_idle_rules *idle_rules;
@@ -195,8 +197,10 @@ static void idle_waits_are_symptoms_only_where_a_frame_is_named(void **state)
 	(void)state;
 	small_begin(&small);
 	small_event(&small, LODE_WAIT, 1, 0, 200, 0, LODE_NONE, "app!main;libc!epoll_wait;kernel!ep_poll");
-	small_event(&small, LODE_WAIT, 2, 0, 300, 0, LODE_NONE, "app!main;libc!clock_nanosleep;kernel!do_nanosleep");
-	small_event(&small, LODE_WAIT, 3, 0, 400, 0, LODE_NONE, "app!main;libc!pthread_mutex_lock;kernel!futex_wait");
+	small_event(&small, LODE_WAIT, 2, 0, 300, 0, LODE_NONE,
+		    "app!main;libc!clock_nanosleep;kernel!do_nanosleep");
+	small_event(&small, LODE_WAIT, 3, 0, 400, 0, LODE_NONE,
+		    "app!main;libc!pthread_mutex_lock;kernel!futex_wait");
 	assert_int_equal(lode_idle_rules_load(&idle_rules, NULL, NULL), 0);
 	assert_int_equal(lode_idle_stacks_make(&idle, idle_rules, small.stream.dictionary, NULL), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -205,7 +209,8 @@ static void idle_waits_are_symptoms_only_where_a_frame_is_named(void **state)
 		struct found found;
 
 		assert_int_equal(lode_symptom_rules_parse(&rules, texts, NULL), 0);
-		assert_int_equal(lode_symptoms_of(&rules, &small.stream, idle, &found.items, &found.count, NULL), 0);
+		assert_int_equal(lode_symptoms_of(&rules, &small.stream, idle, &found.items, &found.count, NULL),
+				 0);
 		assert_int_equal(found.count, cases[i].count);
 		lode_free(found.items);
 		lode_symptom_rules_release(&rules);
@@ -278,14 +283,13 @@ static void start_is_the_first_event_of_the_process(void **state)
 	small_begin(&small);
 	/* pid, tid, t, peeks */
 	static const uint64_t events[][4] = {
-		{ 10, 11, 100, 0 },	      { 20, 21, 150, 0 },	    { 10, 12, 300, 0 },
-		{ 10, 12, 1200, 1 },	      { 20, 21, 1210, 1 },	    { 10, 12, 5000, 1 },
+		{ 10, 11, 100, 0 },           { 20, 21, 150, 0 },           { 10, 12, 300, 0 },
+		{ 10, 12, 1200, 1 },          { 20, 21, 1210, 1 },          { 10, 12, 5000, 1 },
 		{ LODE_NO_PID, 31, 6000, 0 }, { LODE_NO_PID, 32, 9000, 1 }, { LODE_NO_PID, 31, 9500, 1 },
 	};
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		event.t = events[i][2];
-		event.thread =
-			lode_stream_thread(&small.stream, (uint32_t)events[i][0], (uint32_t)events[i][1]);
+		event.thread = lode_stream_thread(&small.stream, (uint32_t)events[i][0], (uint32_t)events[i][1]);
 		event.stack = small_stack(&small, events[i][3] ? "main;user32.dll!PeekMessage" : "main");
 		assert_int_equal(lode_stream_add_event(&small.stream, LODE_RUN, &event), 0);
 	}
@@ -379,8 +383,8 @@ static size_t moments_of(const struct small_stream *small, uint32_t tid, struct 
 	return count;
 }
 
-static size_t slow_between(const struct small_stream *small, uint32_t tid, struct moment *moments,
-			   uint64_t longer, uint64_t (*spans)[2])
+static size_t slow_between(const struct small_stream *small, uint32_t tid, struct moment *moments, uint64_t longer,
+			   uint64_t (*spans)[2])
 {
 	size_t count = moments_of(small, tid, moments), found = 0, i = 0;
 
@@ -419,8 +423,8 @@ static void between_finds_what_its_definition_says(void **state)
 		small_begin(&small);
 		for (size_t i = random_below(&seed, 40); i--;)
 			small_event(&small, (enum lode_event_type)random_below(&seed, 3),
-				    (uint32_t)random_below(&seed, 3), random_below(&seed, 30), 0, 0,
-				    LODE_NONE, stacks[random_below(&seed, 6)]);
+				    (uint32_t)random_below(&seed, 3), random_below(&seed, 30), 0, 0, LODE_NONE,
+				    stacks[random_below(&seed, 6)]);
 		assert_int_equal(lode_stream_sort(&small.stream), 0);
 		found = find(&small, "between a and b > 3ns");
 		for (uint32_t tid = 0; tid < 3; tid++) {
@@ -432,8 +436,7 @@ static void between_finds_what_its_definition_says(void **state)
 
 				while (at < found.count &&
 				       (small.stream.threads[found.items[at].thread].tid != tid ||
-					found.items[at].t0 != spans[i][0] ||
-					found.items[at].t1 != spans[i][1]))
+					found.items[at].t0 != spans[i][0] || found.items[at].t1 != spans[i][1]))
 					at++;
 				assert_true(at < found.count);
 			}

@@ -109,10 +109,8 @@ static int has_key(const struct example *example, uint32_t stack, const struct l
 	for (; stack && next >= 0; stack = example->dictionary.tree.nodes[stack].parent) {
 		uint32_t frame = example->dictionary.tree.nodes[stack].frame;
 
-		if (!strcmp(lode_frames_function(frames, frame),
-			    lode_frames_function(model, bug->key[next])) &&
-		    !strcmp(lode_frames_module_name(frames, frame),
-			    lode_frames_module_name(model, bug->key[next])))
+		if (!strcmp(lode_frames_function(frames, frame), lode_frames_function(model, bug->key[next])) &&
+		    !strcmp(lode_frames_module_name(frames, frame), lode_frames_module_name(model, bug->key[next])))
 			next--;
 	}
 	return next < 0;
@@ -124,8 +122,7 @@ static int has_frame(const struct example *example, uint32_t stack, const char *
 		uint32_t frame = example->dictionary.tree.nodes[stack].frame;
 
 		if (!strcmp(lode_frames_module_name(&example->dictionary.frames, frame), module) &&
-		    (!function ||
-		     !strcmp(lode_frames_function(&example->dictionary.frames, frame), function)))
+		    (!function || !strcmp(lode_frames_function(&example->dictionary.frames, frame), function)))
 			return 1;
 	}
 	return 0;
@@ -158,12 +155,11 @@ static void walk(const struct example *example, const struct span *spans, size_t
 		if (span->type == LODE_WAIT && span->event.waker != example->idle_task) {
 			if (waited)
 				walk(example, spans, count, span->event.waker,
-				     span->event.t > from ? span->event.t : from,
-				     span->end < to ? span->end : to, bug, sum);
+				     span->event.t > from ? span->event.t : from, span->end < to ? span->end : to,
+				     bug, sum);
 			own = queued;
 		}
-		if (own && span->type == lode_synth_bug_kind(bug) &&
-		    has_key(example, span->event.stack, bug)) {
+		if (own && span->type == lode_synth_bug_kind(bug) && has_key(example, span->event.stack, bug)) {
 			sum->cost += own;
 			sum->events++;
 		}
@@ -176,8 +172,7 @@ static void check_order(struct example *example)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		for (size_t i = 1; i < example->stream.events[type].count; i++)
-			assert_true(example->stream.events[type].t[i - 1] <=
-				    example->stream.events[type].t[i]);
+			assert_true(example->stream.events[type].t[i - 1] <= example->stream.events[type].t[i]);
 }
 
 static void events_are_sorted(void **state)
@@ -273,8 +268,9 @@ static void a_stream_has_exactly_these_events_when_its_symptoms_leave_room(void 
 static void check_whole_costs(struct example *example)
 {
 	const struct lode_synth_model *model = example->model;
-	size_t number = (size_t)strtoul(
-		lode_strings_get(&example->dictionary.frames.strings, example->stream.name) + 5, NULL, 10);
+	size_t number =
+		(size_t)strtoul(lode_strings_get(&example->dictionary.frames.strings, example->stream.name) + 5,
+				NULL, 10);
 
 	for (size_t bug = 0; bug < model->options.bugs; bug++) {
 		uint64_t sum = 0;
@@ -689,8 +685,7 @@ int main(void)
 		cmocka_unit_test(planted_costs_are_the_sums_of_the_events_with_the_key_frames),
 		cmocka_unit_test(costs_on_symptoms_are_those_of_their_critical_paths),
 		cmocka_unit_test(symptoms_follow_one_another_and_add_up),
-		cmocka_unit_test(
-			only_some_hosts_have_thunks_before_system_calls_and_a_scanner_before_look_ups),
+		cmocka_unit_test(only_some_hosts_have_thunks_before_system_calls_and_a_scanner_before_look_ups),
 		cmocka_unit_test(stacks_are_as_long_as_in_the_field),
 		cmocka_unit_test(the_same_seed_gives_the_same_corpus_whatever_the_number_of_threads),
 		cmocka_unit_test(another_seed_gives_another_corpus),

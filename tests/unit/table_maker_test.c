@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SELF	 "/proc/self/exe"
+#define SELF     "/proc/self/exe"
 #define BUILD_ID "0123456789abcdef0123456789abcdef01234567"
 
 static void count_call(void *context)

@@ -35,7 +35,7 @@ static const struct lode_option table[] = {
 	LODE_NUMBER("number", 'n', FIELD(number), "N", "a number", 2, 10),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "a duration"),
 	LODE_SOME_DURATION("length", 0, FIELD(length), "TIME", "a duration above 0"),
-	{LODE_ROW("old", 0, LODE_OPTION_FLAG, FIELD(old), NULL, "once had a letter"), .old_letter = 'O'},
+	{ LODE_ROW("old", 0, LODE_OPTION_FLAG, FIELD(old), NULL, "once had a letter"), .old_letter = 'O' },
 	LODE_CHOICE("choice", 'c', FIELD(choice), "FRUIT", "a fruit", fruit),
 	LODE_LIST("list", 'l', FIELD(list), "ITEM", "many"),
 	LODE_NO_MORE_OPTIONS,
@@ -51,7 +51,10 @@ struct reading {
 static void read_words(struct reading *reading, int leading, size_t count, const char *const *words)
 {
 	struct lode_options_tables tables = {
-		.command = "try", .own = table, .settings = &reading->settings, .leading = leading,
+		.command = "try",
+		.own = table,
+		.settings = &reading->settings,
+		.leading = leading,
 	};
 	char *copies[16] = { NULL };
 
@@ -67,15 +70,16 @@ static void forget(struct reading *reading)
 	lode_options_release(table, &reading->settings);
 }
 
-#define READ(reading, ...) \
-	read_words(reading, 0, sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), \
+#define READ(reading, ...)                                                                                        \
+	read_words(reading, 0, sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *),                          \
 		   (const char *[]){ __VA_ARGS__ })
 
 static void every_spelling_of_a_value_is_read(void **state)
 {
 	struct reading reading;
 	const char *const spellings[][2] = {
-		{ "--text=v", NULL }, { "--text", "v" }, { "-tv", NULL }, { "-t", "v" }, { "-ftv", NULL }, { "-ft", "v" },
+		{ "--text=v", NULL }, { "--text", "v" }, { "-tv", NULL },
+		{ "-t", "v" },        { "-ftv", NULL },  { "-ft", "v" },
 	};
 
 	(void)state;

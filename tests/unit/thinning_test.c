@@ -23,7 +23,8 @@ static void a_weight_is_the_scale_over_the_usual_length(void **state)
 	(void)state;
 	assert_int_equal(lode_thin_weight(0, 1u << 30), 1);
 	for (int i = 0; i < 100000; i++) {
-		uint64_t length = 16 + random_below(&seed, 1ull << random_below(&seed, 24)), scale = random_number(&seed), square = 0;
+		uint64_t length = 16 + random_below(&seed, 1ull << random_below(&seed, 24)),
+			 scale = random_number(&seed), square = 0;
 		double expected;
 		uint32_t weight;
 
@@ -70,10 +71,10 @@ static void what_is_learnt_follows_lengths(void **state)
 
 /* ---- many thinnings of one recording ---- */
 
-#define PLACES	 200
+#define PLACES   200
 #define PATTERNS 50
-#define ROUNDS	 200
-#define WAITS	 600000
+#define ROUNDS   200
+#define WAITS    600000
 
 struct wait {
 	uint64_t length;
@@ -117,7 +118,8 @@ static void refresh(struct lode_thin_place *place, uint64_t scale, uint32_t rand
 }
 
 /* Thins the waits; `uniform` not 0: with this weight for all, and nothing else. Returns how many were recorded. */
-static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, uint64_t *seed, struct estimate *estimates)
+static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, uint64_t *seed,
+		   struct estimate *estimates)
 {
 	static struct lode_thin_place places[PLACES];
 	size_t recorded = 0;
@@ -182,8 +184,8 @@ static void take_round(struct trial *trials, const struct estimate *estimates, c
 		trial->sum += one->cost;
 		trial->squares += (one->cost - trial->truth) * (one->cost - trial->truth);
 		trial->held += interval.low <= trial->truth && trial->truth <= interval.high;
-		trial->uniform_squares += (uniform[trial->place].cost - trial->truth) *
-					  (uniform[trial->place].cost - trial->truth);
+		trial->uniform_squares +=
+			(uniform[trial->place].cost - trial->truth) * (uniform[trial->place].cost - trial->truth);
 	}
 }
 

@@ -37,18 +37,33 @@ static inline void dat_sized(struct trace_dat *dat, const char *text, int size)
 	lode_buffer_text(&dat->bytes, text);
 }
 
-#define DAT_COMMON                                                                           \
-	"format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"      \
+#define DAT_COMMON                                                                                                \
+	"format:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                           \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define DAT_STACK  "name: kernel_stack\nID: 4\n" DAT_COMMON "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\tfield:unsigned long caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\nprint fmt: \"\"\n"
-#define DAT_SWITCH                                                                                      \
-	"name: sched_switch\nID: 300\n" DAT_COMMON "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" \
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n" \
-	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
-#define DAT_WAKING "name: sched_waking\nID: 301\n" DAT_COMMON "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
-#define DAT_OPEN   "name: sys_enter_openat\nID: 302\n" DAT_COMMON "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
-#define DAT_SYMBOLS "ffff800000001000 T start_kernel\nffff800000002000 T schedule\nffff800000003000 t ext4_read\t[ext4]\nffff800000004000 T last\n"
-#define DAT_HEADER "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+#define DAT_STACK                                                                                                 \
+	"name: kernel_stack\nID: 4\n" DAT_COMMON                                                                  \
+	"\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n\tfield:unsigned long "                                \
+	"caller[8];\toffset:16;\tsize:64;\tsigned:0;\n\nprint fmt: \"\"\n"
+#define DAT_SWITCH                                                                                                \
+	"name: sched_switch\nID: 300\n" DAT_COMMON                                                                \
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                                           \
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n\tfield:long "                                  \
+	"prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"                                                           \
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n\tfield:pid_t "                            \
+	"next_pid;\toffset:56;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define DAT_WAKING                                                                                                \
+	"name: sched_waking\nID: 301\n" DAT_COMMON                                                                \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\tfield:pid_t "                                  \
+	"pid;\toffset:24;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define DAT_OPEN                                                                                                  \
+	"name: sys_enter_openat\nID: 302\n" DAT_COMMON                                                            \
+	"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+#define DAT_SYMBOLS                                                                                               \
+	"ffff800000001000 T start_kernel\nffff800000002000 T schedule\nffff800000003000 t "                       \
+	"ext4_read\t[ext4]\nffff800000004000 T last\n"
+#define DAT_HEADER                                                                                                \
+	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t "                               \
+	"commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 
 static inline void dat_head(struct trace_dat *dat, const char *version)
 {
@@ -88,7 +103,8 @@ static inline void dat_systems(struct trace_dat *dat)
 /* ---- pages ---- */
 
 /* A record of `size` bytes of data: up to 112 by their number, else with a length of their own. */
-static inline void dat_record(struct trace_dat *page, uint32_t delta, const struct lode_buffer *data, int own_length)
+static inline void dat_record(struct trace_dat *page, uint32_t delta, const struct lode_buffer *data,
+			      int own_length)
 {
 	uint32_t type = own_length ? 0 : (uint32_t)data->size / 4;
 
@@ -114,8 +130,8 @@ static inline void dat_comm(struct lode_buffer *data, const char *comm)
 	lode_buffer_add(data, text, sizeof(text));
 }
 
-static inline void dat_switch(struct trace_dat *page, uint32_t delta, uint32_t from, const char *comm, uint64_t state,
-			      uint32_t to, const char *to_comm)
+static inline void dat_switch(struct trace_dat *page, uint32_t delta, uint32_t from, const char *comm,
+			      uint64_t state, uint32_t to, const char *to_comm)
 {
 	struct lode_buffer data = { 0 };
 
@@ -299,7 +315,8 @@ static inline void dat_buffer(struct trace_dat *dat, struct trace_dat *list, int
 		size_t start = dat->bytes.size;
 
 		if (packed) {
-			struct lode_buffer first = { cpus[i].bytes, TRACE_PAGE, 0, 0 }, second = { cpus[i].bytes + TRACE_PAGE, TRACE_PAGE, 0, 0 };
+			struct lode_buffer first = { cpus[i].bytes, TRACE_PAGE, 0, 0 },
+					   second = { cpus[i].bytes + TRACE_PAGE, TRACE_PAGE, 0, 0 };
 
 			dat_put(dat, 2, 4);
 			dat_pack(dat, &first);

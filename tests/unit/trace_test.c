@@ -61,8 +61,9 @@ static void a_frame_is_found_by_its_names_without_being_added(void **state)
 
 static void a_frame_of_any_module_reads_back_the_same(void **state)
 {
-	static const char *const names[] = { "memfd:x (deleted)", "a!b", "std::x", "<anon>", "operator", "f(x)", "!", " (deleted)",
-					     "libc.so.6", "" };
+	static const char *const names[] = { "memfd:x (deleted)", "a!b",  "std::x", "<anon>",
+					     "operator",          "f(x)", "!",      " (deleted)",
+					     "libc.so.6",         "" };
 	struct lode_frames frames;
 
 	(void)state;
@@ -76,7 +77,8 @@ static void a_frame_of_any_module_reads_back_the_same(void **state)
 		assert_int_equal(lode_frames_parse(&frames, text.bytes, text.size), frame);
 		lode_buffer_release(&text);
 	}
-	assert_int_equal(lode_frames_module(&frames, "memfd:x (deleted)", 17), lode_frames_module(&frames, "memfd:x", 7));
+	assert_int_equal(lode_frames_module(&frames, "memfd:x (deleted)", 17),
+			 lode_frames_module(&frames, "memfd:x", 7));
 	lode_frames_release(&frames);
 }
 
@@ -184,7 +186,9 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 		for (size_t i = 0; i < count; i++) {
 			struct lode_event *event = &expected[i];
 
-			event->t = shape == 0 ? random_below(&seed, 10) : shape == 1 ? i : count - i + random_below(&seed, 3);
+			event->t = shape == 0   ? random_below(&seed, 10)
+				   : shape == 1 ? i
+						: count - i + random_below(&seed, 3);
 			event->cost = i;
 			event->thread = (uint32_t)random_next(&seed);
 			event->stack = (uint32_t)random_next(&seed);
@@ -203,8 +207,8 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 			assert_true(event.t == expected[i].t && event.cost == expected[i].cost &&
 				    event.delay == expected[i].delay && event.thread == expected[i].thread &&
 				    event.stack == expected[i].stack && event.waker == expected[i].waker &&
-				    event.waker_stack == expected[i].waker_stack && event.name == expected[i].name &&
-				    event.cpu == expected[i].cpu);
+				    event.waker_stack == expected[i].waker_stack &&
+				    event.name == expected[i].name && event.cpu == expected[i].cpu);
 		}
 		lode_events_release(&events);
 		free(expected);
@@ -236,8 +240,9 @@ static void parts_filled_apart_and_merged_equal_the_whole(void **state)
 				struct lode_dictionary *dictionary = stream->dictionary;
 
 				event.thread = lode_stream_thread(stream, pid, tid);
-				event.stack = lode_stack_tree_child(
-					&dictionary->tree, 0, lode_frames_parse(&dictionary->frames, text, strlen(text)));
+				event.stack = lode_stack_tree_child(&dictionary->tree, 0,
+								    lode_frames_parse(&dictionary->frames, text,
+										      strlen(text)));
 				lode_stream_add_event(stream, i % 3, &event);
 			}
 		}

@@ -14,23 +14,23 @@ static void durations_are_read_with_their_units(void **state)
 		const char *text;
 		uint64_t nanoseconds;
 	} cases[] = {
-		{"0", 0},
-		{"17ns", 17},
-		{"250us", 250000},
-		{"250\xc2\xb5s", 250000},
-		{"30ms", 30000000},
-		{"1.5s", 1500000000},
-		{".5s", 500000000},
-		{"2.s", 2000000000},
-		{"2m", 120000000000},
-		{"1h", 3600000000000},
-		{"0.1h", 360000000000},
-		{"1.000000001s", 1000000001},
-		{"0.0000000004s", 0},
-		{"0.0000000006s", 1},
-		{"0.123456789012345678901234567890s", 123456789},
-		{"18446744073709551615ns", UINT64_MAX},
-		{"5124095h", 18446742000000000000u},
+		{ "0", 0 },
+		{ "17ns", 17 },
+		{ "250us", 250000 },
+		{ "250\xc2\xb5s", 250000 },
+		{ "30ms", 30000000 },
+		{ "1.5s", 1500000000 },
+		{ ".5s", 500000000 },
+		{ "2.s", 2000000000 },
+		{ "2m", 120000000000 },
+		{ "1h", 3600000000000 },
+		{ "0.1h", 360000000000 },
+		{ "1.000000001s", 1000000001 },
+		{ "0.0000000004s", 0 },
+		{ "0.0000000006s", 1 },
+		{ "0.123456789012345678901234567890s", 123456789 },
+		{ "18446744073709551615ns", UINT64_MAX },
+		{ "5124095h", 18446742000000000000u },
 	};
 
 	(void)state;
@@ -44,8 +44,8 @@ static void durations_are_read_with_their_units(void **state)
 
 static void what_is_no_duration_is_refused_with_a_sentence(void **state)
 {
-	static const char *const cases[] = {"",	 "s",  "-1s",  "1 s", "1.5.2s", "1e3s", "1x",  "1S",  "1sec",
-					    ".", ".s", "0x10", "nan", "inf",	" 1s",	"1s ", "+1s", "1,5s"};
+	static const char *const cases[] = { "",  "s",  "-1s",  "1 s", "1.5.2s", "1e3s", "1x",  "1S",  "1sec",
+					     ".", ".s", "0x10", "nan", "inf",    " 1s",  "1s ", "+1s", "1,5s" };
 	uint64_t nanoseconds = 42;
 	struct lode_error error;
 
@@ -60,7 +60,7 @@ static void what_is_no_duration_is_refused_with_a_sentence(void **state)
 
 static void a_bare_number_is_refused_and_both_readings_are_shown(void **state)
 {
-	static const char *const cases[] = {"1", "5", "1.5", ".5", "2.", "0.001", "18446744073709551616"};
+	static const char *const cases[] = { "1", "5", "1.5", ".5", "2.", "0.001", "18446744073709551616" };
 	uint64_t nanoseconds = 42;
 	struct lode_error error;
 	char wanted[64];
@@ -77,7 +77,7 @@ static void a_bare_number_is_refused_and_both_readings_are_shown(void **state)
 
 static void nothing_needs_no_unit(void **state)
 {
-	static const char *const cases[] = {"0", "0.0", "00", ".0", "0s", "0ns"};
+	static const char *const cases[] = { "0", "0.0", "00", ".0", "0s", "0ns" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -94,8 +94,8 @@ static void nothing_needs_no_unit(void **state)
 
 static void a_duration_beyond_64_bits_is_refused(void **state)
 {
-	static const char *const cases[] = {"18446744073709551616ns", "5124096h", "99999999999999999999999s",
-					    "18446744073.709551616s"};
+	static const char *const cases[] = { "18446744073709551616ns", "5124096h", "99999999999999999999999s",
+					     "18446744073.709551616s" };
 	uint64_t nanoseconds;
 	struct lode_error error;
 
@@ -112,23 +112,23 @@ static void durations_are_written_with_three_digits(void **state)
 		uint64_t nanoseconds;
 		const char *text;
 	} cases[] = {
-		{0, "0ns"},
-		{999, "999ns"},
-		{1000, "1us"},
-		{1500, "1.5us"},
-		{250000, "250us"},
-		{999400, "999us"},
-		{999500, "1ms"},
-		{999999, "1ms"},
-		{12340000, "12.3ms"},
-		{30000000, "30ms"},
-		{1500000000, "1.5s"},
-		{90000000000, "90s"},
-		{119000000000, "119s"},
-		{150000000000, "2.5m"},
-		{3599900000000, "1h"},
-		{3600000000000, "1h"},
-		{UINT64_MAX, "5124096h"},
+		{ 0, "0ns" },
+		{ 999, "999ns" },
+		{ 1000, "1us" },
+		{ 1500, "1.5us" },
+		{ 250000, "250us" },
+		{ 999400, "999us" },
+		{ 999500, "1ms" },
+		{ 999999, "1ms" },
+		{ 12340000, "12.3ms" },
+		{ 30000000, "30ms" },
+		{ 1500000000, "1.5s" },
+		{ 90000000000, "90s" },
+		{ 119000000000, "119s" },
+		{ 150000000000, "2.5m" },
+		{ 3599900000000, "1h" },
+		{ 3600000000000, "1h" },
+		{ UINT64_MAX, "5124096h" },
 	};
 	char text[LODE_UNITS_TEXT];
 

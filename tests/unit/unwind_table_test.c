@@ -158,8 +158,7 @@ static enum truth true_caller(Dwarf_CFI *information, uint64_t address, uint32_t
 	found = caller_register(frame, numbers.pc, machine, 0, &pc);
 	if (found == 0)
 		truth = ROOT;
-	else if (!dwarf_frame_cfa(frame, &operations, &count) &&
-		 !evaluate(operations, count, machine, 0, &cfa) &&
+	else if (!dwarf_frame_cfa(frame, &operations, &count) && !evaluate(operations, count, machine, 0, &cfa) &&
 		 caller_register(frame, numbers.pc, machine, cfa, &pc) == 1) {
 		found = caller_register(frame, numbers.fp, machine, cfa, &fp);
 		if (found == 0)
@@ -181,7 +180,7 @@ struct comparison {
 	Dwarf_CFI *information;
 	const char *path;
 	uint64_t compared;
-	uint64_t unknown;  /* the table has no rule though libdw does */
+	uint64_t unknown; /* the table has no rule though libdw does */
 	uint64_t wrong;
 	uint64_t random;
 };
@@ -234,10 +233,10 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 	if (machine_number == EM_AARCH64 && truth == CALLER && rule->cfa == LODE_CFA_SP &&
 	    caller.registers[numbers.pc] == memory_at(caller.registers[numbers.sp] + 8))
 		caller.registers[numbers.sp] += 16;
-	if (truth == ROOT ? result == LODE_UNWIND_ROOT
-			  : result == LODE_UNWIND_CALLER && state.sp == caller.registers[numbers.sp] &&
-				    state.fp == caller.registers[numbers.fp] &&
-				    state.pc == caller.registers[numbers.pc])
+	if (truth == ROOT
+		    ? result == LODE_UNWIND_ROOT
+		    : result == LODE_UNWIND_CALLER && state.sp == caller.registers[numbers.sp] &&
+			      state.fp == caller.registers[numbers.fp] && state.pc == caller.registers[numbers.pc])
 		return;
 	if (!comparison->wrong++)
 		print_message("%s: at 0x%llx: result %d (%d), cfa %d%+d\n", comparison->path,
@@ -272,8 +271,8 @@ static uint64_t compare_file(const char *path, size_t most, uint64_t *unknown)
 	comparison.information = dwarf_getcfi_elf(elf.elf);
 	compare_rows(&comparison, most);
 	if (getenv("LODE_TEST_VERBOSE"))
-		print_message("%s: %zu rows, %zu rules, %llu compared, %llu unknown, %llu wrong\n", path, table.count,
-			      table.rule_count, (unsigned long long)comparison.compared,
+		print_message("%s: %zu rows, %zu rules, %llu compared, %llu unknown, %llu wrong\n", path,
+			      table.count, table.rule_count, (unsigned long long)comparison.compared,
 			      (unsigned long long)comparison.unknown, (unsigned long long)comparison.wrong);
 	assert_int_equal(comparison.wrong, 0);
 	*unknown += comparison.unknown;

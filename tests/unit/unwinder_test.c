@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* Code without rules, code with them, the function that signal handlers return through; the rest is no code. */
-#define PLAIN	  0x10000u
+#define PLAIN     0x10000u
 #define DESCRIBED 0x20000u
 #define RETURNING 0x30000u
 #define CODE_END  0x40000u
 
-#define STACK	   0x7f0000000000u
+#define STACK      0x7f0000000000u
 #define STACK_SIZE 4096u
 
 struct machine {
@@ -66,7 +66,8 @@ static const struct lode_unwind_table table = {
 /* The last function of all: it has no caller. */
 #define ROOT (CODE_END - 8)
 
-static int find_code(void *context, uint64_t address, const struct lode_unwind_table **found, uint64_t *image_address)
+static int find_code(void *context, uint64_t address, const struct lode_unwind_table **found,
+		     uint64_t *image_address)
 {
 	(void)context;
 	*found = address >= DESCRIBED ? &table : NULL;

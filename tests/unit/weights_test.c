@@ -52,8 +52,9 @@ static struct lode_corpus *corpus_of(struct fixture *fixture, const struct lode_
 
 	snprintf(path, sizeof(path), "%s/c%u", fixture->folder, fixture->corpora++);
 	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, &fixture->error), 0);
-	assert_int_equal(
-		lode_corpus_add(corpus, "00000000000000000000000000000001", "test", stream, 0, 1, &fixture->error), 1);
+	assert_int_equal(lode_corpus_add(corpus, "00000000000000000000000000000001", "test", stream, 0, 1,
+					 &fixture->error),
+			 1);
 	return corpus;
 }
 
@@ -65,8 +66,8 @@ static void make_stream(struct small_stream *small, uint64_t *seed, size_t most)
 }
 
 /* Copies the threads, stacks and events; `times` says how often event `i` comes, and with which weight. */
-static void copy(const struct small_stream *from, struct small_stream *to, enum lode_event_type type, uint64_t *seed,
-		 void (*times)(uint64_t *seed, struct lode_event *event, size_t *count))
+static void copy(const struct small_stream *from, struct small_stream *to, enum lode_event_type type,
+		 uint64_t *seed, void (*times)(uint64_t *seed, struct lode_event *event, size_t *count))
 {
 	struct lode_dictionary_map map = { 0 };
 
@@ -180,7 +181,8 @@ static void an_event_of_weight_w_counts_like_w_events(void **state)
 	uint64_t seed = 11;
 
 	for (int round = 0; round < 60; round++) {
-		struct lode_area_options options = { .scope = round % 2 ? LODE_SCOPE_THREAD : LODE_SCOPE_ALL, .jobs = 1 };
+		struct lode_area_options options = { .scope = round % 2 ? LODE_SCOPE_THREAD : LODE_SCOPE_ALL,
+						     .jobs = 1 };
 		void (*const ways[2])(uint64_t *, struct lode_event *, size_t *) = { repeat, weigh };
 		struct small_stream small;
 		struct lode_area areas[2];
@@ -195,7 +197,8 @@ static void an_event_of_weight_w_counts_like_w_events(void **state)
 			small_begin(&other);
 			for (int type = 0; type < LODE_EVENT_TYPES; type++)
 				copy(&small, &other, (enum lode_event_type)type, &draws, ways[i]);
-			assert_int_equal(lode_stream_add_symptom(&other.stream, &(struct lode_symptom){ .t1 = 700 }), 0);
+			assert_int_equal(lode_stream_add_symptom(&other.stream, &(struct lode_symptom){ .t1 = 700 }),
+					 0);
 			corpus = corpus_of(fixture, &other.stream);
 			assert_int_equal(lode_area_collect(corpus, &options, &areas[i], &fixture->error), 0);
 			lode_corpus_close(corpus);
@@ -259,7 +262,8 @@ static void sums_of_an_area_are_right_on_average(void **state)
 	while (small.stream.events[LODE_WAIT].count < 300)
 		small_random(&small, &seed, 100, 1000);
 	for (size_t i = 0; i < small.stream.events[LODE_WAIT].count; i++)
-		tallies[small.stream.events[LODE_WAIT].stack[i]].truth += (double)small.stream.events[LODE_WAIT].cost[i];
+		tallies[small.stream.events[LODE_WAIT].stack[i]].truth +=
+			(double)small.stream.events[LODE_WAIT].cost[i];
 	for (int draw = 0; draw < DRAWS; draw++) {
 		struct small_stream thinned;
 		struct lode_corpus *corpus;

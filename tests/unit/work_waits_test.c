@@ -73,7 +73,8 @@ static void add_event(struct fixture *fixture, enum lode_event_type type, uint32
 	assert_int_equal(lode_stream_add_event(&fixture->stream, type, &event), 0);
 }
 
-static void add_wait(struct fixture *fixture, uint32_t tid, const char *stack, int64_t waker, const char *waker_stack)
+static void add_wait(struct fixture *fixture, uint32_t tid, const char *stack, int64_t waker,
+		     const char *waker_stack)
 {
 	add_event(fixture, LODE_WAIT, 1, tid, stack, waker, waker_stack);
 }
@@ -84,7 +85,9 @@ static void learn(struct fixture *fixture)
 
 	lode_work_waits_free(fixture->work);
 	lode_idle_stacks_free(fixture->idle);
-	assert_int_equal(lode_idle_stacks_make(&fixture->idle, fixture->rules, &fixture->dictionary, &fixture->error), 0);
+	assert_int_equal(lode_idle_stacks_make(&fixture->idle, fixture->rules, &fixture->dictionary,
+					       &fixture->error),
+			 0);
 	assert_int_equal(lode_work_waits_make(&fixture->work, &fixture->stream, fixture->idle, &fixture->error), 0);
 	assert_int_equal(lode_work_waits_count(fixture->work, &events[LODE_WAIT]), 0);
 	if (lode_work_waits_needs_runs(fixture->work))
@@ -230,7 +233,8 @@ static const char *frame_text(const struct slow *slow, uint32_t node, char *text
 {
 	struct lode_buffer buffer = { 0 };
 
-	lode_frames_text(&slow->stream->dictionary->frames, slow->stream->dictionary->tree.nodes[node].frame, &buffer);
+	lode_frames_text(&slow->stream->dictionary->frames, slow->stream->dictionary->tree.nodes[node].frame,
+			 &buffer);
 	lode_buffer_byte(&buffer, '\0');
 	strcpy(text, buffer.bytes);
 	lode_buffer_release(&buffer);
@@ -372,7 +376,8 @@ static int slow_recorded(const struct slow *slow, uint32_t thread)
 static enum lode_work_place slow_verdict(const struct slow *slow, size_t i)
 {
 	const struct lode_stack_tree *tree = &slow->stream->dictionary->tree;
-	uint32_t place = slow_place(slow, i), outer = slow_outer(slow, slow_tid(slow, i)), waker = slow->waits->waker[i];
+	uint32_t place = slow_place(slow, i), outer = slow_outer(slow, slow_tid(slow, i)),
+		 waker = slow->waits->waker[i];
 	int outside = waker == LODE_NONE || slow_interrupt(slow, i) || !slow_recorded(slow, waker);
 
 	if (!place || !outer)
@@ -395,9 +400,12 @@ static void random_waits(struct fixture *fixture, uint64_t *seed)
 	static const char *const roots[] = { "app!main", "app!main", "app!main", "app!broken" };
 	static const char *const callers[] = { "", ";app!loop", ";app!loop;app!handle", ";app!loop;app!query",
 					       ";kernel!loop;app!odd" };
-	static const char *const ways[] = { ";libc!recv;kernel!tcp_recvmsg;kernel!schedule", ";libc!poll",
-					    ";libc!pthread_cond_timedwait;kernel!futex_wait", ";kernel!io_schedule",
-					    ";libc!recv", "" };
+	static const char *const ways[] = { ";libc!recv;kernel!tcp_recvmsg;kernel!schedule",
+					    ";libc!poll",
+					    ";libc!pthread_cond_timedwait;kernel!futex_wait",
+					    ";kernel!io_schedule",
+					    ";libc!recv",
+					    "" };
 	static const char *const wakers[] = { "", "app!unlock", "kernel!handle_softirqs;kernel!wake",
 					      "kernel!hrtimer_wakeup" };
 	size_t count = 1 + random_below(seed, 14);
@@ -409,8 +417,9 @@ static void random_waits(struct fixture *fixture, uint64_t *seed)
 		strcat(stack, pick(seed, callers, 5));
 		strcat(stack, pick(seed, ways, 6));
 		/* Process 1 has threads 10 and 11, process 2 thread 20; process 3 may run, process 4 never does. */
-		add_event(fixture, LODE_WAIT, 1 + (uint32_t)random_below(seed, 2), 10 + (uint32_t)random_below(seed, 2),
-			  stack, (int64_t)random_below(seed, 5) * 10 - 10, pick(seed, wakers, 4));
+		add_event(fixture, LODE_WAIT, 1 + (uint32_t)random_below(seed, 2),
+			  10 + (uint32_t)random_below(seed, 2), stack, (int64_t)random_below(seed, 5) * 10 - 10,
+			  pick(seed, wakers, 4));
 	}
 	lode_stream_thread(&fixture->stream, 3, 30);
 	lode_stream_thread(&fixture->stream, 4, 0);
@@ -456,7 +465,9 @@ static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
 
 	for (int i = 0; i < 40; i++)
 		add_wait(fixture, 10 + (uint32_t)i, i % 2 ? REQUEST : REPLY, CLIENT, "");
-	assert_int_equal(lode_idle_stacks_make(&fixture->idle, fixture->rules, &fixture->dictionary, &fixture->error), 0);
+	assert_int_equal(lode_idle_stacks_make(&fixture->idle, fixture->rules, &fixture->dictionary,
+					       &fixture->error),
+			 0);
 	for (uint64_t nth = 1; code; nth++) {
 		struct lode_work_waits *work;
 
@@ -478,16 +489,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_worker_waits_for_requests_and_not_for_replies, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(work_that_a_recorded_thread_brings_is_not_from_outside, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_disk_is_no_work, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_condition_variable_is_work_only_when_a_timer_ends_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_event_loop_inside_a_request_is_a_wait_for_whoever_ends_it, set_up,
+		cmocka_unit_test_setup_teardown(work_that_a_recorded_thread_brings_is_not_from_outside, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(of_two_places_as_far_out_neither_is_the_outer_loop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_disk_is_no_work, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_condition_variable_is_work_only_when_a_timer_ends_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_event_loop_inside_a_request_is_a_wait_for_whoever_ends_it,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_two_places_as_far_out_neither_is_the_outer_loop, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(broken_stacks_do_not_hide_the_outer_loop, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_that_waited_once_are_known_by_their_like, set_up, tear_down),
 		cmocka_unit_test(random_waits_are_judged_as_the_definition_says),
-		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

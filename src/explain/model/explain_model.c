@@ -44,8 +44,8 @@ int lode_model_copy(struct lode_explain_model *model, const struct lode_explain_
 	return lode_fail_memory(error);
 }
 
-int lode_model_costs(const struct lode_points *points, const struct lode_function *functions,
-		     unsigned clusters, struct lode_costs *costs, struct lode_error *error)
+int lode_model_costs(const struct lode_points *points, const struct lode_function *functions, unsigned clusters,
+		     struct lode_costs *costs, struct lode_error *error)
 {
 	memset(costs, 0, sizeof(*costs));
 	costs->rows = points->rows;
@@ -100,10 +100,10 @@ double lode_function_price(const struct lode_points *points, const struct lode_f
 /* Functions that no leaf uses go; the others keep their order. */
 static int drop_unused(struct lode_explain_model *model, struct lode_error *error)
 {
-	struct lode_tree fewer = {.clusters = 0};
+	struct lode_tree fewer = { .clusters = 0 };
 	uint32_t number[LODE_MOST_CLUSTERS];
 	unsigned kept = 0;
-	int used[LODE_MOST_CLUSTERS] = {0};
+	int used[LODE_MOST_CLUSTERS] = { 0 };
 
 	for (size_t i = 0; i < model->tree.count; i++)
 		if (model->tree.nodes[i].feature == LODE_NONE)
@@ -180,7 +180,7 @@ int lode_model_follow_tree(const struct lode_explain_problem *problem, struct lo
 static int improve(const struct lode_explain_problem *problem, struct lode_explain_model *model,
 		   struct lode_error *error)
 {
-	struct lode_learn_options how = {problem->look_ahead, problem->jobs, problem->seed};
+	struct lode_learn_options how = { problem->look_ahead, problem->jobs, problem->seed };
 	struct lode_costs costs;
 	int code = lode_model_costs(problem->points, model->functions, model->clusters, &costs, error);
 
@@ -222,7 +222,7 @@ int lode_model_settle(const struct lode_explain_problem *problem, struct lode_ex
 /* Evenly picked rows of two clusters, at most JUDGES of each. */
 static size_t pick_judges(const struct groups *groups, unsigned a, unsigned b, uint32_t *judges)
 {
-	unsigned both[2] = {a, b};
+	unsigned both[2] = { a, b };
 	size_t count = 0;
 
 	for (unsigned side = 0; side < 2; side++) {
@@ -239,7 +239,7 @@ static size_t pick_judges(const struct groups *groups, unsigned a, unsigned b, u
 static double merger_cost(const struct lode_explain_problem *problem, const struct lode_explain_model *model,
 			  const struct groups *groups, unsigned a, unsigned b)
 {
-	const unsigned both[2] = {a, b};
+	const unsigned both[2] = { a, b };
 	uint32_t judges[2 * JUDGES];
 	size_t count = pick_judges(groups, a, b, judges), at = 0;
 	struct lode_function merged;
@@ -302,7 +302,7 @@ int lode_model_merge(const struct lode_explain_problem *problem, const struct lo
 		     struct lode_explain_model *merged, struct lode_error *error)
 {
 	struct groups groups;
-	unsigned pair[2] = {0, 1};
+	unsigned pair[2] = { 0, 1 };
 	int code;
 
 	memset(merged, 0, sizeof(*merged));
@@ -361,7 +361,7 @@ static uint64_t cell_of(const struct lode_explain_problem *problem, const struct
 		return lode_tree_leaf(tree, features, row);
 	for (size_t i = 0, bit = 0; i < tree->count; i++)
 		if (tree->nodes[i].feature != LODE_NONE) {
-			struct lode_test test = {tree->nodes[i].feature, tree->nodes[i].code};
+			struct lode_test test = { tree->nodes[i].feature, tree->nodes[i].code };
 
 			cell |= (uint64_t)lode_test_row(features, test, row) << bit++;
 		}
@@ -391,7 +391,7 @@ static int find_split(const struct lode_explain_problem *problem, const struct l
 
 	*gain = 0;
 	for (size_t row = 0; code == 0 && row < count; row++)
-		cells[row] = (struct cell_row){cell_of(problem, &model->tree, row), (uint32_t)row};
+		cells[row] = (struct cell_row){ cell_of(problem, &model->tree, row), (uint32_t)row };
 	if (code == 0)
 		qsort(cells, count, sizeof(*cells), by_cell);
 	for (size_t begin = 0, end; code == 0 && begin < count; begin = end) {
@@ -417,7 +417,7 @@ int lode_model_split(const struct lode_explain_problem *problem, struct lode_exp
 	int code = 0;
 
 	while (code == 0 && model->clusters < LODE_MOST_CLUSTERS) {
-		struct lode_explain_model next = {.clusters = model->clusters};
+		struct lode_explain_model next = { .clusters = model->clusters };
 		double gain;
 
 		memcpy(next.functions, model->functions, sizeof(next.functions));
@@ -493,11 +493,10 @@ static double distance(const struct lode_explain_problem *problem, const struct 
 	size_t count = pick_judges(groups, a, b, judges);
 
 	for (size_t i = 0; i < count; i++)
-		gaps[i] = fabs(
-			log_or_value(problem->points,
-				     lode_function_at(problem->points, &model->functions[a], judges[i])) -
-			log_or_value(problem->points,
-				     lode_function_at(problem->points, &model->functions[b], judges[i])));
+		gaps[i] = fabs(log_or_value(problem->points,
+					    lode_function_at(problem->points, &model->functions[a], judges[i])) -
+			       log_or_value(problem->points,
+					    lode_function_at(problem->points, &model->functions[b], judges[i])));
 	qsort(gaps, count, sizeof(*gaps), by_size);
 	return count ? gaps[count * 3 / 4] / spread : 0;
 }

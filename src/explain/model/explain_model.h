@@ -39,8 +39,8 @@ int lode_model_copy(struct lode_explain_model *model, const struct lode_explain_
 /* Nats for a function's coefficients. */
 double lode_function_price(const struct lode_points *points, const struct lode_function *function);
 /* What rows cost under each function; `costs->cost` is the caller's to free. */
-int lode_model_costs(const struct lode_points *points, const struct lode_function *functions,
-		     unsigned clusters, struct lode_costs *costs, struct lode_error *error);
+int lode_model_costs(const struct lode_points *points, const struct lode_function *functions, unsigned clusters,
+		     struct lode_costs *costs, struct lode_error *error);
 /*
  * Drops functions that no leaf of the tree uses, labels the rows by the tree, fits
  * the functions to them and takes the length anew.
@@ -62,8 +62,7 @@ int lode_model_merge(const struct lode_explain_problem *problem, const struct lo
 		     struct lode_explain_model *merged, struct lode_error *error);
 /* The same with two functions that the caller has chosen. */
 int lode_model_merge_pair(const struct lode_explain_problem *problem, const struct lode_explain_model *model,
-			  const unsigned pair[2], struct lode_explain_model *merged,
-			  struct lode_error *error);
+			  const unsigned pair[2], struct lode_explain_model *merged, struct lode_error *error);
 /*
  * Gives rows with the same answers to all tests their own function where that makes
  * the description shorter, again and again. Needs `labels`.

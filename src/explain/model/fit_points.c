@@ -58,9 +58,8 @@ static void set_limits(struct lode_points *points)
 	points->floor = least * 1e-3;
 }
 
-int lode_points_make(struct lode_points *points, const double *x, const double *y, size_t rows,
-		     unsigned inputs, enum lode_family family, enum lode_noise noise,
-		     struct lode_error *error)
+int lode_points_make(struct lode_points *points, const double *x, const double *y, size_t rows, unsigned inputs,
+		     enum lode_family family, enum lode_noise noise, struct lode_error *error)
 {
 	memset(points, 0, sizeof(*points));
 	points->rows = rows;

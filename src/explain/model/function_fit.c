@@ -29,27 +29,27 @@
 #define ROUNDS 25
 /* Functions through random rows, and rows that judge them. */
 #define GUESSES 12
-#define JUDGES	64
+#define JUDGES  64
 
 static const struct {
 	unsigned groups;
 	unsigned group[3];
 } shapes[LODE_SHAPES] = {
-	[LODE_SHAPE_CONSTANT] = {0, {0}},    [LODE_SHAPE_LINEAR] = {1, {0}},
-	[LODE_SHAPE_NLOGN] = {1, {1}},	     [LODE_SHAPE_SQUARE] = {1, {2}},
-	[LODE_SHAPE_CUBE] = {1, {3}},	     [LODE_SHAPE_QUADRATIC] = {2, {0, 2}},
-	[LODE_SHAPE_CUBIC] = {3, {0, 2, 3}},
+	[LODE_SHAPE_CONSTANT] = { 0, { 0 } },    [LODE_SHAPE_LINEAR] = { 1, { 0 } },
+	[LODE_SHAPE_NLOGN] = { 1, { 1 } },       [LODE_SHAPE_SQUARE] = { 1, { 2 } },
+	[LODE_SHAPE_CUBE] = { 1, { 3 } },        [LODE_SHAPE_QUADRATIC] = { 2, { 0, 2 } },
+	[LODE_SHAPE_CUBIC] = { 3, { 0, 2, 3 } },
 };
 
 const enum lode_shape *lode_family_shapes(enum lode_family family)
 {
 	static const enum lode_shape lists[LODE_FAMILIES][6] = {
-		[LODE_FAMILY_LINEAR] = {LODE_SHAPE_LINEAR, LODE_SHAPES},
-		[LODE_FAMILY_POLY] = {LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_QUADRATIC,
-				      LODE_SHAPE_CUBIC, LODE_SHAPES},
-		[LODE_FAMILY_NLOGN] = {LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_NLOGN, LODE_SHAPES},
-		[LODE_FAMILY_AUTO] = {LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_NLOGN,
-				      LODE_SHAPE_SQUARE, LODE_SHAPE_CUBE, LODE_SHAPES},
+		[LODE_FAMILY_LINEAR] = { LODE_SHAPE_LINEAR, LODE_SHAPES },
+		[LODE_FAMILY_POLY] = { LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_QUADRATIC,
+				       LODE_SHAPE_CUBIC, LODE_SHAPES },
+		[LODE_FAMILY_NLOGN] = { LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_NLOGN, LODE_SHAPES },
+		[LODE_FAMILY_AUTO] = { LODE_SHAPE_CONSTANT, LODE_SHAPE_LINEAR, LODE_SHAPE_NLOGN, LODE_SHAPE_SQUARE,
+				       LODE_SHAPE_CUBE, LODE_SHAPES },
 	};
 
 	return lists[family];
@@ -57,7 +57,7 @@ const enum lode_shape *lode_family_shapes(enum lode_family family)
 
 const char *lode_family_name(enum lode_family family)
 {
-	static const char *const names[LODE_FAMILIES] = {"linear", "poly", "nlogn", "auto"};
+	static const char *const names[LODE_FAMILIES] = { "linear", "poly", "nlogn", "auto" };
 
 	return family < LODE_FAMILIES ? names[family] : NULL;
 }
@@ -88,8 +88,7 @@ double lode_term(unsigned group, double x)
 
 /* ---- values ---- */
 
-static inline double value_of(const struct lode_points *points, const struct lode_function *function,
-			      size_t row)
+static inline double value_of(const struct lode_points *points, const struct lode_function *function, size_t row)
 {
 	unsigned inputs = points->inputs;
 	const double *terms = points->terms + row * points->groups * inputs;
@@ -98,8 +97,7 @@ static inline double value_of(const struct lode_points *points, const struct lod
 
 	for (unsigned g = 0; g < shapes[function->shape].groups; g++)
 		for (unsigned i = 0; i < inputs; i++)
-			value += function->coefficient[k++] *
-				 terms[shapes[function->shape].group[g] * inputs + i];
+			value += function->coefficient[k++] * terms[shapes[function->shape].group[g] * inputs + i];
 	return value;
 }
 
@@ -128,8 +126,7 @@ static inline double cost_of(double z)
 
 double lode_function_cost(const struct lode_points *points, const struct lode_function *function, size_t row)
 {
-	return cost_of(lode_residual(points, function, row) / function->spread) + log(function->spread) +
-	       DENSITY;
+	return cost_of(lode_residual(points, function, row) / function->spread) + log(function->spread) + DENSITY;
 }
 
 /*
@@ -158,7 +155,7 @@ static inline double cost_of_all(const struct log_sum *logs, size_t count, doubl
 double lode_function_length(const struct lode_points *points, const struct lode_function *function,
 			    const uint32_t *rows, size_t count)
 {
-	struct log_sum logs = {1, 0};
+	struct log_sum logs = { 1, 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		double z = lode_residual(points, function, rows[i]) / function->spread;
@@ -179,8 +176,7 @@ void lode_function_costs(const struct lode_points *points, const struct lode_fun
 					       function->spread));
 }
 
-double lode_function_coefficient(const struct lode_points *points, const struct lode_function *function,
-				 unsigned k)
+double lode_function_coefficient(const struct lode_points *points, const struct lode_function *function, unsigned k)
 {
 	unsigned group;
 
@@ -324,8 +320,8 @@ static double scale_of(const struct lode_points *points, const struct lode_funct
 }
 
 /* One step of weighted least squares. `before` gives the scales; NULL: y itself. */
-static void fit_step(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-		     size_t count, const struct lode_function *before, struct lode_function *function)
+static void fit_step(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
+		     const struct lode_function *before, struct lode_function *function)
 {
 	double factors[LODE_MOST_TERMS];
 	struct equations equations;
@@ -360,8 +356,8 @@ static void set_spread(const struct lode_points *points, struct lode_function *f
 	function->spread = fmax(sqrt(square), points->finest);
 }
 
-void lode_function_fit(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-		       size_t count, struct lode_function *function)
+void lode_function_fit(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
+		       struct lode_function *function)
 {
 	struct lode_function next;
 	double best, sum;
@@ -387,7 +383,7 @@ static double robust_step(const struct lode_points *points, const uint32_t *rows
 			  const struct lode_function *function, struct lode_function *next)
 {
 	double factors[LODE_MOST_TERMS], square = 0;
-	struct log_sum logs = {1, 0};
+	struct log_sum logs = { 1, 0 };
 	struct equations equations;
 
 	start_equations(&equations, function->count);
@@ -479,7 +475,7 @@ static int guess(const struct lode_points *points, enum lode_shape shape, const 
 static double fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
 			 size_t count, struct lode_function *function)
 {
-	struct lode_function other = {.count = 0};
+	struct lode_function other = { .count = 0 };
 	double cost, second;
 
 	lode_function_fit(points, shape, rows, count, function);
@@ -515,8 +511,7 @@ void lode_function_choose(const struct lode_points *points, const uint32_t *rows
 	for (; *shape != LODE_SHAPES; shape++) {
 		double length;
 
-		length = fit_robust(points, *shape, rows, count, &next) +
-			 next.count / 2.0 * log((double)count + 1);
+		length = fit_robust(points, *shape, rows, count, &next) + next.count / 2.0 * log((double)count + 1);
 		if (length < best - 1e-6 || shape == lode_family_shapes(points->family)) {
 			best = length;
 			*function = next;

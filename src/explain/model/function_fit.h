@@ -20,7 +20,7 @@
 
 /* Inputs at most, and coefficients that they make at most. */
 #define LODE_MOST_INPUTS 8
-#define LODE_MOST_TERMS	 (1 + 3 * LODE_MOST_INPUTS)
+#define LODE_MOST_TERMS  (1 + 3 * LODE_MOST_INPUTS)
 
 enum lode_shape {
 	LODE_SHAPE_CONSTANT,
@@ -61,15 +61,14 @@ struct lode_points {
 
 struct lode_function {
 	enum lode_shape shape;
-	unsigned count;			     /* coefficients */
+	unsigned count;                      /* coefficients */
 	double coefficient[LODE_MOST_TERMS]; /* the constant, then group by group */
-	double spread;			     /* of the noise */
+	double spread;                       /* of the noise */
 };
 
 /* `x` has `inputs` numbers a row. Relative noise needs every y above 0. */
-int lode_points_make(struct lode_points *points, const double *x, const double *y, size_t rows,
-		     unsigned inputs, enum lode_family family, enum lode_noise noise,
-		     struct lode_error *error);
+int lode_points_make(struct lode_points *points, const double *x, const double *y, size_t rows, unsigned inputs,
+		     enum lode_family family, enum lode_noise noise, struct lode_error *error);
 /* Points of their own for some rows of others; norms and limits are the same. */
 int lode_points_pick(struct lode_points *points, const struct lode_points *from, const uint32_t *rows,
 		     size_t count, struct lode_error *error);
@@ -111,8 +110,8 @@ int lode_function_through(const struct lode_points *points, enum lode_shape shap
  * Directions in which the rows do not differ get the coefficient 0. Sets the
  * spread to the root of the mean square.
  */
-void lode_function_fit(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-		       size_t count, struct lode_function *function);
+void lode_function_fit(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
+		       struct lode_function *function);
 /* The likeliest function under the t distribution, from least squares on. */
 void lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
 			      size_t count, struct lode_function *function);

@@ -19,11 +19,11 @@
 #define ROUNDING 1e-6
 /* Candidates for starts, and rows that they are judged by. */
 #define CANDIDATES  320
-#define JUDGES	    768
+#define JUDGES      768
 #define JUDGE_WORDS (JUDGES / 64)
 
 /* Widths of tubes, in parts of y (relative) or of its deviation (additive). */
-static const double widths[LODE_TUBES] = {0.03, 0.1, 0.01, 0.3};
+static const double widths[LODE_TUBES] = { 0.03, 0.1, 0.01, 0.3 };
 
 void lode_clustering_release(struct lode_clustering *clustering)
 {
@@ -34,10 +34,10 @@ void lode_clustering_release(struct lode_clustering *clustering)
 /* ---- Algorithm 2 ---- */
 
 /* Rows by cluster: `order` holds them one cluster after the other. */
-static void sort_rows(const struct lode_points *points, const struct lode_clustering *clustering,
-		      uint32_t *order, size_t *starts)
+static void sort_rows(const struct lode_points *points, const struct lode_clustering *clustering, uint32_t *order,
+		      size_t *starts)
 {
-	size_t next[LODE_MOST_CLUSTERS] = {0};
+	size_t next[LODE_MOST_CLUSTERS] = { 0 };
 
 	memset(starts, 0, (clustering->clusters + 1) * sizeof(*starts));
 	for (size_t i = 0; i < points->rows; i++)
@@ -88,7 +88,7 @@ static size_t assign(const struct lode_points *points, struct lode_clustering *c
 /* Gives an empty cluster the row that fits worst where it is. Returns how many were empty. */
 static unsigned fill_empty(const struct lode_points *points, struct lode_clustering *clustering)
 {
-	size_t sizes[LODE_MOST_CLUSTERS] = {0};
+	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
 	unsigned empty = 0;
 
 	for (size_t i = 0; i < points->rows; i++)
@@ -111,7 +111,7 @@ static unsigned fill_empty(const struct lode_points *points, struct lode_cluster
 		sizes[clustering->labels[row]]--;
 		clustering->labels[row] = k;
 		sizes[k] = 1;
-		clustering->functions[k] = (struct lode_function){.count = 1, .spread = points->finest};
+		clustering->functions[k] = (struct lode_function){ .count = 1, .spread = points->finest };
 		clustering->functions[k].coefficient[0] = points->y[row];
 		empty++;
 	}
@@ -145,12 +145,10 @@ static void refit(const struct lode_points *points, struct lode_clustering *clus
 	sort_rows(points, clustering, order, starts);
 	for (unsigned k = 0; k < clustering->clusters; k++)
 		if (starts[k + 1] > starts[k])
-			refit_one(points, order + starts[k], starts[k + 1] - starts[k],
-				  &clustering->functions[k]);
+			refit_one(points, order + starts[k], starts[k + 1] - starts[k], &clustering->functions[k]);
 }
 
-int lode_klinear_run(const struct lode_points *points, struct lode_clustering *clustering,
-		     struct lode_error *error)
+int lode_klinear_run(const struct lode_points *points, struct lode_clustering *clustering, struct lode_error *error)
 {
 	uint32_t *order = lode_calloc(points->rows, sizeof(*order));
 	struct lode_clustering before = *clustering;
@@ -258,7 +256,7 @@ static unsigned count_new(const uint64_t *tube, const uint64_t *held)
 
 static void pick_greedily(const struct candidates *candidates, struct lode_clustering *clustering)
 {
-	uint64_t held[JUDGE_WORDS] = {0};
+	uint64_t held[JUDGE_WORDS] = { 0 };
 
 	for (unsigned k = 0; k < clustering->clusters; k++) {
 		unsigned best = 0, most = 0;
@@ -283,7 +281,7 @@ static void pick_constants(const struct lode_points *points, struct lode_random 
 	for (unsigned k = 0; k < clustering->clusters; k++) {
 		struct lode_function *function = &clustering->functions[k];
 
-		*function = (struct lode_function){.shape = LODE_SHAPE_CONSTANT, .count = 1};
+		*function = (struct lode_function){ .shape = LODE_SHAPE_CONSTANT, .count = 1 };
 		function->coefficient[0] = points->y[lode_random_below(random, points->rows)];
 	}
 }

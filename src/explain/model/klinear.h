@@ -15,7 +15,7 @@ struct lode_clustering {
 	unsigned clusters;
 	struct lode_function functions[LODE_MOST_CLUSTERS];
 	uint32_t *labels; /* one a row */
-	double loss;	  /* sum of squares of residuals */
+	double loss;      /* sum of squares of residuals */
 };
 
 struct lode_klinear_options {

@@ -151,21 +151,19 @@ static double at_most(size_t few, size_t coins)
 /* Whether there are fewer rows half-way than around either function, where they are not about to cross. */
 static int is_thin_between(const struct pair *pair, double distance)
 {
-	size_t around[2] = {0, 0}, between = 0;
+	size_t around[2] = { 0, 0 }, between = 0;
 
 	for (size_t row = 0; row < pair->points->rows; row++) {
 		double at;
 
 		if (!belongs(pair, row) || fabs(pair->distances[row]) < distance / 2)
 			continue;
-		at = (on_scale(pair->points, pair->points->y[row]) - value_of(pair, 0, row)) /
-		     pair->distances[row];
+		at = (on_scale(pair->points, pair->points->y[row]) - value_of(pair, 0, row)) / pair->distances[row];
 		around[0] += fabs(at) <= 0.25;
 		around[1] += fabs(at - 1) <= 0.25;
 		between += at > 0.25 && at < 0.75;
 	}
-	return at_most(between, between + around[0]) < CLEARLY &&
-	       at_most(between, between + around[1]) < CLEARLY;
+	return at_most(between, between + around[0]) < CLEARLY && at_most(between, between + around[1]) < CLEARLY;
 }
 
 static int have_gap(struct pair *pair)
@@ -183,7 +181,7 @@ static int have_gap(struct pair *pair)
  */
 static int goes_along(const struct pair *pair, const struct lode_feature *number)
 {
-	double mean[2] = {0}, rest[2] = {0}, count[2] = {0}, zz = 0, rr = 0, zr = 0, rows, correlation;
+	double mean[2] = { 0 }, rest[2] = { 0 }, count[2] = { 0 }, zz = 0, rr = 0, zr = 0, rows, correlation;
 
 	for (int round = 0; round < 2; round++)
 		for (size_t row = 0; row < pair->points->rows; row++) {
@@ -257,7 +255,7 @@ static int merge_cut(const struct lode_explain_problem *problem, struct lode_exp
 int lode_model_merge_cuts(const struct lode_explain_problem *problem, struct lode_explain_model *model,
 			  struct lode_error *error)
 {
-	struct pair pair = {.points = problem->points};
+	struct pair pair = { .points = problem->points };
 	unsigned before = model->clusters;
 	int code = 1;
 

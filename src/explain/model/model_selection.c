@@ -22,9 +22,9 @@
 #include <string.h>
 
 /* Functions to start with beyond those that are wanted, and where any number is. */
-#define MORE	  3
+#define MORE      3
 #define START_ALL 8
-#define LEAVES	  12
+#define LEAVES    12
 
 void lode_model_selection_release(struct lode_model_selection *choice)
 {
@@ -46,8 +46,8 @@ static void keep(struct lode_model_selection *choice, struct lode_explain_model 
 }
 
 /* Merges down to one cluster and keeps every step. */
-static int merge_down(const struct lode_explain_problem *problem, struct lode_explain_model *model,
-		      unsigned least, struct lode_model_selection *choice, struct lode_error *error)
+static int merge_down(const struct lode_explain_problem *problem, struct lode_explain_model *model, unsigned least,
+		      struct lode_model_selection *choice, struct lode_error *error)
 {
 	int code = 0;
 
@@ -87,15 +87,15 @@ static int cluster(const struct search *search, const struct start *start, struc
 		   struct lode_error *error)
 {
 	const struct lode_points *points = search->problem->points;
-	struct lode_clustering clustering = {.clusters = 0};
+	struct lode_clustering clustering = { .clusters = 0 };
 	int code;
 
 	if (start->kind == FROM_SPECTRAL) {
-		code = lode_spectral(points, start->clusters, search->options->seed + start->tube,
-				     &clustering, error);
+		code = lode_spectral(points, start->clusters, search->options->seed + start->tube, &clustering,
+				     error);
 	} else {
-		code = lode_klinear_start(points, start->clusters, start->tube, search->options->seed,
-					  &clustering, error);
+		code = lode_klinear_start(points, start->clusters, start->tube, search->options->seed, &clustering,
+					  error);
 		if (code == 0)
 			code = lode_klinear_run(points, &clustering, error);
 	}
@@ -132,8 +132,7 @@ static void run_start(void *context, size_t i)
 		code = lode_model_settle(search->problem, &model, &search->errors[i]);
 	if (code == 0) {
 		if (start->merge)
-			code = merge_down(search->problem, &model, least, &search->found[i],
-					  &search->errors[i]);
+			code = merge_down(search->problem, &model, least, &search->found[i], &search->errors[i]);
 		else
 			keep(&search->found[i], &model);
 	}
@@ -155,16 +154,16 @@ static void plan(struct search *search)
 	if (many > LODE_MOST_CLUSTERS)
 		many = LODE_MOST_CLUSTERS;
 	if (clusters == 1) {
-		add_start(search, (struct start){FROM_NOTHING, 1, 0, 0});
+		add_start(search, (struct start){ FROM_NOTHING, 1, 0, 0 });
 		return;
 	}
 	for (unsigned tube = 0; tube < (spectral ? 2 : LODE_TUBES); tube++) {
-		add_start(search, (struct start){spectral ? FROM_SPECTRAL : FROM_TUBE, many, tube, 1});
+		add_start(search, (struct start){ spectral ? FROM_SPECTRAL : FROM_TUBE, many, tube, 1 });
 		if (clusters)
 			add_start(search,
-				  (struct start){spectral ? FROM_SPECTRAL : FROM_TUBE, clusters, tube, 0});
+				  (struct start){ spectral ? FROM_SPECTRAL : FROM_TUBE, clusters, tube, 0 });
 	}
-	add_start(search, (struct start){FROM_REGRESSIONS, LEAVES > many ? LEAVES : many, 0, 1});
+	add_start(search, (struct start){ FROM_REGRESSIONS, LEAVES > many ? LEAVES : many, 0, 1 });
 }
 
 static int collect(struct search *search, struct lode_model_selection *choice, struct lode_error *error)
@@ -188,7 +187,7 @@ static int collect(struct search *search, struct lode_model_selection *choice, s
 int lode_select_models(const struct lode_explain_problem *problem, const struct lode_select_options *options,
 		       struct lode_model_selection *choice, struct lode_error *error)
 {
-	struct search search = {.problem = problem, .options = options};
+	struct search search = { .problem = problem, .options = options };
 	int code;
 
 	memset(choice, 0, sizeof(*choice));
@@ -231,8 +230,7 @@ int lode_model_selection_take(const struct lode_explain_problem *problem, struct
 	for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++) {
 		const struct lode_explain_model *other = &choice->models[k];
 
-		if (other->clusters &&
-		    (!best || other->length < choice->models[best].length - LODE_LENGTHS_DIFFER))
+		if (other->clusters && (!best || other->length < choice->models[best].length - LODE_LENGTHS_DIFFER))
 			best = k;
 	}
 	if (clusters) {

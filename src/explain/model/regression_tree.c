@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* Cuts of a numeric feature, rows that a leaf must have, tests on the way to one. */
-#define CUTS	   7
-#define FEWEST	   8
-#define DEEPEST	   10
+#define CUTS       7
+#define FEWEST     8
+#define DEEPEST    10
 #define MOST_TERMS (LODE_MOST_INPUTS + 2)
 
 /* Sums for weighted least squares in the linear shape, with y as the last column. */
@@ -95,8 +95,7 @@ static void prepare(struct partition *partition, const struct lode_function *fun
 			weight /= fmax(value, points->floor);
 		factors[0] = weight;
 		for (unsigned k = 0; k < points->inputs; k++)
-			factors[1 + k] =
-				weight * points->terms[rows[i] * points->groups * points->inputs + k];
+			factors[1 + k] = weight * points->terms[rows[i] * points->groups * points->inputs + k];
 		factors[width - 1] = weight * points->y[rows[i]];
 	}
 }
@@ -147,7 +146,7 @@ static void find_cut(struct partition *partition, const uint32_t *rows, size_t c
 
 		for (uint32_t cut = 0; cut < cuts; cut++) {
 			/* Evenly over the rows as they come: quantiles, roughly, and no sorting. */
-			struct lode_test test = {f, 0};
+			struct lode_test test = { f, 0 };
 
 			if (feature->kind != LODE_FEATURE_BITS)
 				test.code = feature->codes[rows[(cut + 1) * count / (CUTS + 1)]];
@@ -174,7 +173,7 @@ static void grow(struct partition *partition, uint32_t *rows, size_t count, unsi
 {
 	struct lode_explain_model *model = partition->model;
 	struct lode_function function;
-	struct cut best = {{0, 0}, 0};
+	struct cut best = { { 0, 0 }, 0 };
 	size_t left;
 
 	lode_function_choose(partition->problem->points, rows, count, &function);
@@ -195,8 +194,10 @@ static void grow(struct partition *partition, uint32_t *rows, size_t count, unsi
 int lode_regressions_start(const struct lode_explain_problem *problem, unsigned most,
 			   struct lode_explain_model *model, struct lode_error *error)
 {
-	struct partition partition = {
-		.problem = problem, .terms = 1 + problem->points->inputs, .most = most, .model = model};
+	struct partition partition = { .problem = problem,
+				       .terms = 1 + problem->points->inputs,
+				       .most = most,
+				       .model = model };
 	size_t rows = problem->points->rows;
 
 	model->clusters = 0;

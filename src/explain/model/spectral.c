@@ -49,8 +49,8 @@ static double tube_width(const struct lode_points *points)
 
 /* ---- the paper's kernel ---- */
 
-static size_t count_aligned(const struct lode_points *points, const struct lode_function *line, size_t i,
-			    size_t j, double width)
+static size_t count_aligned(const struct lode_points *points, const struct lode_function *line, size_t i, size_t j,
+			    double width)
 {
 	size_t count = 0;
 
@@ -64,7 +64,7 @@ void lode_alignment_kernel(const struct lode_points *points, double width, doubl
 	for (size_t i = 0; i < points->rows; i++) {
 		kernel[i * points->rows + i] = 1;
 		for (size_t j = 0; j < i; j++) {
-			uint32_t both[2] = {(uint32_t)i, (uint32_t)j};
+			uint32_t both[2] = { (uint32_t)i, (uint32_t)j };
 			struct lode_function line;
 			double alike = 0;
 			size_t count = 0;
@@ -98,14 +98,13 @@ static int leading_vectors(double *matrix, size_t size, unsigned wanted, double 
 
 	if (!support)
 		return lode_fail_memory(error);
-	info = LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', n, matrix, n, 0, 0, n - (lapack_int)wanted + 1,
-			      n, 0, &found, values, vectors, (lapack_int)wanted, support);
+	info = LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', n, matrix, n, 0, 0, n - (lapack_int)wanted + 1, n,
+			      0, &found, values, vectors, (lapack_int)wanted, support);
 	lode_free(support);
 	if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
 		return lode_fail_memory(error);
 	return info || found < (lapack_int)wanted
-		       ? lode_fail(error, LODE_SYSTEM,
-				   "spectral clustering: no eigenvectors; use --method klinear")
+		       ? lode_fail(error, LODE_SYSTEM, "spectral clustering: no eigenvectors; use --method klinear")
 		       : 0;
 }
 
@@ -121,8 +120,7 @@ static void normalise_rows(struct embedding *embedding)
 	}
 }
 
-static int embed_exactly(const struct lode_points *points, struct embedding *embedding,
-			 struct lode_error *error)
+static int embed_exactly(const struct lode_points *points, struct embedding *embedding, struct lode_error *error)
 {
 	size_t n = points->rows;
 	double *kernel = lode_calloc(n * n, sizeof(*kernel)), *degree = lode_calloc(n, sizeof(*degree));
@@ -202,7 +200,7 @@ static size_t draw_tubes(const struct lode_points *points, const struct embeddin
 static void fill_inside(const struct lode_points *points, const struct embedding *embedding,
 			const struct tube *tubes, size_t count, double *inside)
 {
-	double width = tube_width(points), sums[KEPT] = {0};
+	double width = tube_width(points), sums[KEPT] = { 0 };
 
 	for (size_t i = 0; i < embedding->rows; i++)
 		for (size_t t = 0; t < count; t++) {
@@ -248,8 +246,8 @@ static void project(const double *inside, size_t count, const double *vectors, s
 					inside[i * count + t] * vectors[t * dimensions + d];
 }
 
-static int embed_roughly(const struct lode_points *points, struct embedding *embedding,
-			 struct lode_random *random, struct lode_error *error)
+static int embed_roughly(const struct lode_points *points, struct embedding *embedding, struct lode_random *random,
+			 struct lode_error *error)
 {
 	struct tube *tubes = lode_calloc(TRIED, sizeof(*tubes));
 	double *inside = lode_calloc(embedding->rows * KEPT, sizeof(*inside));
@@ -260,8 +258,7 @@ static int embed_roughly(const struct lode_points *points, struct embedding *emb
 
 	for (size_t i = 0; i < embedding->rows; i++)
 		embedding->row_of[i] =
-			(uint32_t)(embedding->rows == points->rows ? i
-								   : lode_random_below(random, points->rows));
+			(uint32_t)(embedding->rows == points->rows ? i : lode_random_below(random, points->rows));
 	if (tubes && inside && gram && values && vectors) {
 		count = draw_tubes(points, embedding, random, tubes);
 		fill_inside(points, embedding, tubes, count, inside);
@@ -287,7 +284,7 @@ static int embed_roughly(const struct lode_points *points, struct embedding *emb
 
 struct means {
 	double *centres; /* clusters × dimensions */
-	double *least;	 /* square of each row's distance to its centre */
+	double *least;   /* square of each row's distance to its centre */
 	uint32_t *labels;
 	size_t *sizes;
 	unsigned clusters;
@@ -360,8 +357,7 @@ static void move_centres(const struct embedding *embedding, struct means *means)
 	for (size_t i = 0; i < embedding->rows; i++) {
 		means->sizes[means->labels[i]]++;
 		for (unsigned d = 0; d < dimensions; d++)
-			means->centres[means->labels[i] * dimensions + d] +=
-				embedding->place[i * dimensions + d];
+			means->centres[means->labels[i] * dimensions + d] += embedding->place[i * dimensions + d];
 	}
 	for (unsigned k = 0; k < means->clusters; k++)
 		for (unsigned d = 0; means->sizes[k] && d < dimensions; d++)
@@ -384,7 +380,7 @@ static void run_means(const struct embedding *embedding, struct lode_random *ran
 static int group(const struct embedding *embedding, struct lode_random *random, unsigned clusters,
 		 uint32_t *labels, struct lode_error *error)
 {
-	struct means means = {.clusters = clusters};
+	struct means means = { .clusters = clusters };
 	double best = INFINITY;
 	int code = 0;
 
@@ -411,8 +407,8 @@ static int group(const struct embedding *embedding, struct lode_random *random, 
 /* ---- all together ---- */
 
 /* A function for each group of rows; an empty one is left to lode_klinear_run. */
-static void fit_groups(const struct lode_points *points, const struct embedding *embedding,
-		       const uint32_t *labels, uint32_t *rows, struct lode_clustering *clustering)
+static void fit_groups(const struct lode_points *points, const struct embedding *embedding, const uint32_t *labels,
+		       uint32_t *rows, struct lode_clustering *clustering)
 {
 	for (unsigned k = 0; k < clustering->clusters; k++) {
 		size_t count = 0;
@@ -431,8 +427,7 @@ int lode_spectral(const struct lode_points *points, unsigned clusters, uint64_t 
 		  struct lode_clustering *clustering, struct lode_error *error)
 {
 	int exact = points->rows <= LODE_SPECTRAL_EXACT && points->inputs == 1;
-	struct embedding embedding = {exact || points->rows < ROWS ? points->rows : ROWS, clusters, NULL,
-				      NULL};
+	struct embedding embedding = { exact || points->rows < ROWS ? points->rows : ROWS, clusters, NULL, NULL };
 	struct lode_random random = lode_random_piece(seed, clusters);
 	uint32_t *labels = lode_calloc(embedding.rows, sizeof(*labels));
 	uint32_t *rows = lode_calloc(embedding.rows, sizeof(*rows));

@@ -192,9 +192,8 @@ static int read_head(struct reader *reader)
 		if (code < 0)
 			return code;
 		if (is_word(&word, "@data"))
-			return reader->columns.count
-				       ? 0
-				       : fail_here(reader, "@data without an @attribute before it");
+			return reader->columns.count ? 0
+						     : fail_here(reader, "@data without an @attribute before it");
 		if (is_word(&word, "@attribute"))
 			code = take_attribute(reader);
 		else if (!is_word(&word, "@relation"))
@@ -222,8 +221,8 @@ static int handle(struct reader *reader, struct lode_data_table *table, size_t r
 		return lode_fail(reader->error, LODE_BAD_INPUT,
 				 "%s:%llu: attribute '%.200s' is numeric and holds '%.30s'; correct it, or "
 				 "call its type string",
-				 reader->file, (unsigned long long)reader->line,
-				 reader->columns.items[i].name, reader->columns.items[i].text);
+				 reader->file, (unsigned long long)reader->line, reader->columns.items[i].name,
+				 reader->columns.items[i].text);
 	return 0;
 }
 
@@ -264,8 +263,7 @@ static int take_index(struct reader *reader, size_t *index)
 	size_t i = 0, digits = 0;
 
 	skip_spaces(reader);
-	for (; reader->line_at < reader->line_end && *reader->line_at >= '0' && *reader->line_at <= '9';
-	     digits++)
+	for (; reader->line_at < reader->line_end && *reader->line_at >= '0' && *reader->line_at <= '9'; digits++)
 		if (i < reader->columns.count)
 			i = i * 10 + (size_t)(*reader->line_at++ - '0');
 		else
@@ -281,11 +279,11 @@ static int take_index(struct reader *reader, size_t *index)
 
 static int fill_in(struct reader *reader, struct lode_data_table *table, size_t row)
 {
-	struct cell zero = {"0", 1, 0};
+	struct cell zero = { "0", 1, 0 };
 
 	for (size_t i = 0; i < reader->columns.count; i++) {
 		const struct attribute *attribute = &reader->attributes[i];
-		struct cell first = {attribute->first, attribute->first_length, attribute->first_quoted};
+		struct cell first = { attribute->first, attribute->first_length, attribute->first_quoted };
 		int code;
 
 		if (lode_bit_get(reader->seen, i))
@@ -327,8 +325,7 @@ static int read_rows(struct reader *reader, struct lode_data_table *table)
 	int code;
 
 	while ((code = next_line(reader)) > 0) {
-		code = *reader->line_at == '{' ? take_sparse(reader, table, row)
-					       : take_dense(reader, table, row);
+		code = *reader->line_at == '{' ? take_sparse(reader, table, row) : take_dense(reader, table, row);
 		if (code < 0)
 			return code;
 		row++;
@@ -362,7 +359,7 @@ static int read_table(struct reader *reader, struct lode_data_table *table)
 
 int lode_arff_read(struct lode_data_table *table, struct lode_input *input, struct lode_error *error)
 {
-	struct reader reader = {.file = lode_input_name(input), .error = error};
+	struct reader reader = { .file = lode_input_name(input), .error = error };
 	const unsigned char *bytes;
 	size_t size;
 	int code = lode_input_whole(input, &bytes, &size, error);

@@ -20,8 +20,7 @@ static int has_name(const struct lode_columns *columns, const char *name, size_t
 	uint32_t id;
 
 	while ((id = lode_index_next(&columns->index, hash, &probe)) != LODE_NONE)
-		if (strlen(columns->items[id].name) == length &&
-		    !memcmp(columns->items[id].name, name, length))
+		if (strlen(columns->items[id].name) == length && !memcmp(columns->items[id].name, name, length))
 			return 1;
 	return 0;
 }
@@ -35,15 +34,14 @@ int lode_columns_name(struct lode_columns *columns, const char *name, size_t len
 	lode_table_value_trim(&name, &length);
 	if (!length || memchr(name, '\0', length))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: column %zu has no name; the first line must name every column",
-				 file, (unsigned long long)line, columns->count + 1);
+				 "%s:%llu: column %zu has no name; the first line must name every column", file,
+				 (unsigned long long)line, columns->count + 1);
 	hash = lode_hash_bytes(name, length);
 	if (has_name(columns, name, length, hash))
-		return lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s:%llu: column %zu is called '%.*s' like one before it; rename one of them", file,
-			(unsigned long long)line, columns->count + 1, (int)(length < 200 ? length : 200),
-			name);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: column %zu is called '%.*s' like one before it; rename one of them",
+				 file, (unsigned long long)line, columns->count + 1,
+				 (int)(length < 200 ? length : 200), name);
 	if (columns->count >= LODE_NONE - 1 ||
 	    lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0 ||
 	    lode_index_insert(&columns->index, hash, (uint32_t)columns->count) < 0)
@@ -98,8 +96,7 @@ int lode_columns_make(const struct lode_columns *columns, struct lode_data_table
 			return lode_fail(error, LODE_BAD_INPUT,
 					 "%s:%llu: column '%.200s' holds '%s', which is no finite number; "
 					 "correct it, or leave the cell empty",
-					 file, (unsigned long long)look->infinite_line, look->name,
-					 look->infinite);
+					 file, (unsigned long long)look->infinite_line, look->name, look->infinite);
 		column = lode_data_table_add(table, look->name, strlen(look->name), look->kind);
 		if (!column)
 			return lode_fail_memory(error);

@@ -12,9 +12,9 @@
 struct lode_data_column_look {
 	char *name;
 	enum lode_data_column_kind kind;
-	uint64_t text_line;	/* the first cell that is no number */
+	uint64_t text_line;     /* the first cell that is no number */
 	uint64_t infinite_line; /* the first cell that is nan, inf or too large */
-	char text[32];		/* how these begin */
+	char text[32];          /* how these begin */
 	char infinite[32];
 };
 
@@ -51,8 +51,8 @@ int lode_columns_parse_general(struct lode_data_column *column, size_t row, cons
 			       int quoted);
 
 /* Fills one cell. Returns 0 or LODE_SYSTEM. */
-static inline int lode_columns_put(struct lode_data_column *column, size_t row, const char *text,
-				   size_t length, int quoted)
+static inline int lode_columns_put(struct lode_data_column *column, size_t row, const char *text, size_t length,
+				   int quoted)
 {
 	if (column->kind != LODE_DATA_BINARY)
 		return lode_columns_parse_general(column, row, text, length, quoted);

@@ -18,9 +18,9 @@ struct scanner {
 	const char *end;
 	const char *file;
 	char separator;
-	uint64_t line;		     /* of `at` */
-	uint64_t row_line;	     /* where this row began */
-	const char *row;	     /* its first byte */
+	uint64_t line;               /* of `at` */
+	uint64_t row_line;           /* where this row began */
+	const char *row;             /* its first byte */
 	struct lode_buffer unquoted; /* a quoted cell with its quotes taken off */
 	struct lode_error *error;
 };
@@ -35,8 +35,8 @@ struct cell {
 
 static int fail_at(const struct scanner *scanner, uint64_t line, const char *sentence)
 {
-	return lode_fail(scanner->error, LODE_BAD_INPUT, "%s:%llu: %s", scanner->file,
-			 (unsigned long long)line, sentence);
+	return lode_fail(scanner->error, LODE_BAD_INPUT, "%s:%llu: %s", scanner->file, (unsigned long long)line,
+			 sentence);
 }
 
 static int is_line_end(const struct scanner *scanner, const char *at)
@@ -56,12 +56,10 @@ static void step_over_line_end(struct scanner *scanner)
 /* Behind the text of a cell: a separator, the end of the row, or something wrong. */
 static int end_cell(struct scanner *scanner, struct cell *cell)
 {
-	if (cell->length > LODE_TABLE_LONGEST_CELL ||
-	    (size_t)(scanner->at - scanner->row) > LODE_TABLE_LONGEST_ROW)
-		return fail_at(
-			scanner, scanner->row_line,
-			"a row of more than 64 MiB, or a cell of more than 1 MiB; is a quote or a line end "
-			"missing?");
+	if (cell->length > LODE_TABLE_LONGEST_CELL || (size_t)(scanner->at - scanner->row) > LODE_TABLE_LONGEST_ROW)
+		return fail_at(scanner, scanner->row_line,
+			       "a row of more than 64 MiB, or a cell of more than 1 MiB; is a quote or a line end "
+			       "missing?");
 	cell->last = is_line_end(scanner, scanner->at);
 	if (cell->last)
 		step_over_line_end(scanner);
@@ -85,8 +83,7 @@ static int next_quoted(struct scanner *scanner, struct cell *cell)
 		if (!quote)
 			return fail_at(scanner, line, "a quote is opened and never closed");
 		if ((size_t)(quote - scanner->row) > LODE_TABLE_LONGEST_ROW)
-			return fail_at(scanner, line,
-				       "a quoted cell of more than 64 MiB; is a quote missing?");
+			return fail_at(scanner, line, "a quoted cell of more than 64 MiB; is a quote missing?");
 		for (const char *c = scanner->at; c < quote; c++)
 			scanner->line += *c == '\n';
 		lode_buffer_add(&scanner->unquoted, scanner->at, (size_t)(quote - scanner->at));
@@ -150,7 +147,7 @@ static char choose_separator(const char *at, const char *end)
 
 static int read_names(struct scanner *scanner, struct lode_columns *columns)
 {
-	struct cell cell = {NULL, 0, 0, 0};
+	struct cell cell = { NULL, 0, 0, 0 };
 	int code = 0;
 
 	if (!next_row(scanner))
@@ -158,19 +155,18 @@ static int read_names(struct scanner *scanner, struct lode_columns *columns)
 	while (code == 0 && !cell.last) {
 		code = next_cell(scanner, &cell);
 		if (code == 0)
-			code = lode_columns_name(columns, cell.text, cell.length, scanner->file,
-						 scanner->row_line, scanner->error);
+			code = lode_columns_name(columns, cell.text, cell.length, scanner->file, scanner->row_line,
+						 scanner->error);
 	}
 	return code;
 }
 
-static int fail_ragged(const struct scanner *scanner, const struct lode_columns *columns, size_t cells,
-		       int more)
+static int fail_ragged(const struct scanner *scanner, const struct lode_columns *columns, size_t cells, int more)
 {
 	return lode_fail(scanner->error, LODE_BAD_INPUT,
-			 "%s:%llu: %s%zu cells where the first line names %zu columns; %s '%.200s'",
-			 scanner->file, (unsigned long long)scanner->row_line, more ? "more than " : "",
-			 cells, columns->count, more ? "the last is" : "there is none for",
+			 "%s:%llu: %s%zu cells where the first line names %zu columns; %s '%.200s'", scanner->file,
+			 (unsigned long long)scanner->row_line, more ? "more than " : "", cells, columns->count,
+			 more ? "the last is" : "there is none for",
 			 columns->items[more ? columns->count - 1 : cells].name);
 }
 
@@ -183,7 +179,7 @@ static inline int is_bit(const struct scanner *scanner)
 
 static int look_at_row(struct scanner *scanner, struct lode_columns *columns)
 {
-	struct cell cell = {NULL, 0, 0, 0};
+	struct cell cell = { NULL, 0, 0, 0 };
 	size_t i = 0;
 	int code;
 
@@ -205,7 +201,7 @@ static int look_at_row(struct scanner *scanner, struct lode_columns *columns)
 
 static int fill_row(struct scanner *scanner, struct lode_data_table *table, size_t row)
 {
-	struct cell cell = {NULL, 0, 0, 0};
+	struct cell cell = { NULL, 0, 0, 0 };
 
 	for (size_t i = 0; i < table->count; i++) {
 		int code;
@@ -249,8 +245,8 @@ static int read_table(struct scanner *scanner, struct lode_columns *columns, str
 
 int lode_csv_read(struct lode_data_table *table, struct lode_input *input, struct lode_error *error)
 {
-	struct scanner scanner = {.line = 1, .file = lode_input_name(input), .error = error};
-	struct lode_columns columns = {.count = 0};
+	struct scanner scanner = { .line = 1, .file = lode_input_name(input), .error = error };
+	struct lode_columns columns = { .count = 0 };
 	const unsigned char *bytes;
 	size_t size;
 	int code = lode_input_whole(input, &bytes, &size, error);

@@ -81,7 +81,7 @@ double lode_data_column_number(const struct lode_data_column *column, size_t row
 
 const char *lode_data_column_kind_name(enum lode_data_column_kind kind)
 {
-	static const char *const names[] = {"binary", "numeric", "categorical"};
+	static const char *const names[] = { "binary", "numeric", "categorical" };
 
 	return names[kind];
 }

@@ -24,13 +24,13 @@ enum lode_data_column_kind {
 struct lode_data_column {
 	char *name;
 	enum lode_data_column_kind kind;
-	uint64_t *bits;		    /* binary: bit r of the row of words; bits behind the last row are 0 */
-	double *numbers;	    /* number */
-	uint32_t *codes;	    /* category: ids in `values` */
+	uint64_t *bits;             /* binary: bit r of the row of words; bits behind the last row are 0 */
+	double *numbers;            /* number */
+	uint32_t *codes;            /* category: ids in `values` */
 	struct lode_strings values; /* category */
-	size_t missing;		    /* rows without a value */
-	uint64_t text_line;	    /* category: line of the first value that is no number; 0: unknown */
-	char text[32];		    /* category: how that value begins */
+	size_t missing;             /* rows without a value */
+	uint64_t text_line;         /* category: line of the first value that is no number; 0: unknown */
+	char text[32];              /* category: how that value begins */
 };
 
 struct lode_data_table {

@@ -19,8 +19,8 @@
 
 struct digits {
 	unsigned long long mantissa; /* the first 18 digits */
-	int count;		     /* digits of it, without leading zeros */
-	int scale;		     /* power of ten to be applied */
+	int count;                   /* digits of it, without leading zeros */
+	int scale;                   /* power of ten to be applied */
 	int any;
 };
 
@@ -76,9 +76,8 @@ static double by_strtod(const char *text, size_t length)
 
 static double finish(const struct digits *digits, int negative, const char *text, size_t length)
 {
-	static const double powers[] = {1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,
-					1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-					1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	double value = (double)digits->mantissa;
 
 	if (digits->count > 15 || digits->scale < -22 || digits->scale > 22)
@@ -94,7 +93,7 @@ static int is_word(const char *text, size_t length, const char *word)
 
 static enum lode_table_value read_word(const char *text, size_t length)
 {
-	static const char *const infinite[] = {"nan", "inf", "infinity"};
+	static const char *const infinite[] = { "nan", "inf", "infinity" };
 	size_t sign = *text == '-' || *text == '+';
 
 	if (is_word(text, length, "?") || (length == 2 && !memcmp(text, "NA", 2)))
@@ -117,7 +116,7 @@ void lode_table_value_trim(const char **text, size_t *length)
 
 enum lode_table_value lode_table_value_read(const char *text, size_t length, double *number)
 {
-	struct digits digits = {0, 0, 0, 0};
+	struct digits digits = { 0, 0, 0, 0 };
 	const char *at, *end;
 	int negative;
 

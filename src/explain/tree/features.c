@@ -44,8 +44,7 @@ static int make_rows(struct lode_features *features)
 	uint64_t block[64];
 
 	features->row_words = row_words;
-	features->by_row =
-		lode_calloc(features->rows, (row_words ? row_words : 1) * sizeof(*features->by_row));
+	features->by_row = lode_calloc(features->rows, (row_words ? row_words : 1) * sizeof(*features->by_row));
 	if (!features->by_row)
 		return LODE_SYSTEM;
 	for (size_t f = 0; f < row_words; f++)
@@ -123,8 +122,8 @@ static int make_bits_of_numbers(struct lode_feature *feature, const struct lode_
 	return feature->bits ? 0 : LODE_SYSTEM;
 }
 
-static int make_numbers(struct lode_feature *feature, const struct lode_data_column *column,
-			const uint32_t *rows, size_t count)
+static int make_numbers(struct lode_feature *feature, const struct lode_data_column *column, const uint32_t *rows,
+			size_t count)
 {
 	feature->kind = LODE_FEATURE_RANKS;
 	if (collect_values(feature, column, rows, count) < 0)
@@ -137,8 +136,8 @@ static int make_numbers(struct lode_feature *feature, const struct lode_data_col
 	return feature->codes ? 0 : LODE_SYSTEM;
 }
 
-static int make_binary(struct lode_feature *feature, const struct lode_data_column *column,
-		       const uint32_t *rows, size_t count)
+static int make_binary(struct lode_feature *feature, const struct lode_data_column *column, const uint32_t *rows,
+		       size_t count)
 {
 	size_t set = 0;
 
@@ -160,8 +159,8 @@ static int make_binary(struct lode_feature *feature, const struct lode_data_colu
 	return 0;
 }
 
-static int make_category(struct lode_feature *feature, const struct lode_data_column *column,
-			 const uint32_t *rows, size_t count)
+static int make_category(struct lode_feature *feature, const struct lode_data_column *column, const uint32_t *rows,
+			 size_t count)
 {
 	uint32_t missing = (uint32_t)column->values.count;
 
@@ -176,8 +175,8 @@ static int make_category(struct lode_feature *feature, const struct lode_data_co
 	return feature->codes ? 0 : LODE_SYSTEM;
 }
 
-static int make_feature(struct lode_feature *feature, const struct lode_data_column *column,
-			const uint32_t *rows, size_t count)
+static int make_feature(struct lode_feature *feature, const struct lode_data_column *column, const uint32_t *rows,
+			size_t count)
 {
 	memset(feature, 0, sizeof(*feature));
 	switch (column->kind) {
@@ -208,8 +207,7 @@ static int equal(const struct lode_feature *a, const struct lode_feature *b, siz
 
 	if (a->kind != b->kind || a->threshold != b->threshold || a->value_count != b->value_count)
 		return 0;
-	if (a->kind == LODE_FEATURE_RANKS &&
-	    memcmp(a->values, b->values, a->value_count * sizeof(*a->values)) != 0)
+	if (a->kind == LODE_FEATURE_RANKS && memcmp(a->values, b->values, a->value_count * sizeof(*a->values)) != 0)
 		return 0;
 	return memcmp(content, content_of(b, rows, &other), size) == 0;
 }
@@ -247,8 +245,7 @@ static int keep(struct lode_features *features, struct lode_index *index, struct
 			return add_column(&features->items[id], column);
 		}
 	if (add_column(feature, column) < 0 ||
-	    lode_grow(&features->items, &features->capacity, features->count + 1, sizeof(*features->items)) <
-		    0 ||
+	    lode_grow(&features->items, &features->capacity, features->count + 1, sizeof(*features->items)) < 0 ||
 	    lode_index_insert(index, hash, (uint32_t)features->count) < 0) {
 		release_feature(feature);
 		return LODE_SYSTEM;
@@ -275,7 +272,7 @@ static int add_feature(struct lode_features *features, struct lode_index *index,
 int lode_features_make(struct lode_features *features, const struct lode_data_table *table,
 		       const unsigned char *use, const uint32_t *rows, size_t count, struct lode_error *error)
 {
-	struct lode_index index = {NULL, 0, 0};
+	struct lode_index index = { NULL, 0, 0 };
 	int code = 0;
 
 	memset(features, 0, sizeof(*features));

@@ -22,11 +22,11 @@ struct lode_feature {
 	uint32_t *columns; /* of the table; the first one names the feature, the others equal it */
 	size_t column_count;
 	size_t column_capacity;
-	uint64_t *bits;	      /* bits: set where the value is the larger one */
+	uint64_t *bits;       /* bits: set where the value is the larger one */
 	double threshold;     /* bits: between the two values */
 	uint32_t *codes;      /* ranks, categories */
 	uint32_t value_count; /* ranks, categories: codes are below it */
-	double *values;	      /* ranks: value of each code; -inf for missing */
+	double *values;       /* ranks: value of each code; -inf for missing */
 };
 
 struct lode_features {
@@ -52,8 +52,7 @@ struct lode_test {
  * table (`count` of them, at least one, in ascending order).
  */
 int lode_features_make(struct lode_features *features, const struct lode_data_table *table,
-		       const unsigned char *use, const uint32_t *rows, size_t count,
-		       struct lode_error *error);
+		       const unsigned char *use, const uint32_t *rows, size_t count, struct lode_error *error);
 /* Features of their own for some rows of others (which may repeat); constant ones are kept. */
 int lode_features_pick(struct lode_features *features, const struct lode_features *from, const uint32_t *rows,
 		       size_t count, const uint32_t *chosen, size_t chosen_count, struct lode_error *error);

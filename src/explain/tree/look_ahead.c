@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE	    256
-#define WORDS	    (SAMPLE / 64)
+#define SAMPLE      256
+#define WORDS       (SAMPLE / 64)
 #define ALL_TRIPLES 160
 /* Candidates that are judged by all rows. */
 #define KEPT 24
@@ -79,7 +79,7 @@ static int middle_test(const struct lode_feature *feature, const uint32_t *rows,
 		middle--;
 	if (!middle || codes[0] == codes[count - 1])
 		return 0;
-	*test = (struct lode_test){f, codes[middle - 1]};
+	*test = (struct lode_test){ f, codes[middle - 1] };
 	*threshold = feature->values[codes[middle - 1]];
 	if (isfinite(*threshold) && test->code + 1 < feature->value_count)
 		*threshold = *threshold / 2 + feature->values[test->code + 1] / 2;
@@ -93,7 +93,7 @@ static void collect_tests(struct ahead *ahead, const uint32_t *only, size_t coun
 	for (size_t i = 0; i < count; i++) {
 		uint32_t f = only ? only[i] : (uint32_t)i;
 		const struct lode_feature *feature = &features->items[f];
-		struct lode_test test = {f, 0};
+		struct lode_test test = { f, 0 };
 		double threshold = feature->threshold;
 
 		if (feature->kind == LODE_FEATURE_CATEGORY ||
@@ -201,7 +201,7 @@ static void scan_pairs(struct ahead *ahead, uint32_t i, struct candidate *list)
 			unsigned score = agreement(ahead, &wanted, &ahead->columns[j]);
 
 			if (score)
-				keep(list, &(struct candidate){{i, j, 0}, 2, score});
+				keep(list, &(struct candidate){ { i, j, 0 }, 2, score });
 		}
 	}
 }
@@ -218,7 +218,7 @@ static void scan_triples(struct ahead *ahead, uint32_t i, struct candidate *list
 				unsigned score = agreement(ahead, &rest, &ahead->columns[l]);
 
 				if (score)
-					keep(list, &(struct candidate){{i, j, l}, 3, score});
+					keep(list, &(struct candidate){ { i, j, l }, 3, score });
 			}
 		}
 	}
@@ -238,7 +238,7 @@ static void scan_piece(void *context, size_t piece)
 
 struct parity {
 	struct ahead *ahead;
-	uint64_t *keys;	       /* of each test, on the rows of this group */
+	uint64_t *keys;        /* of each test, on the rows of this group */
 	uint64_t filter[1024]; /* a bit for each key that is there, by its hash: most look-ups end here */
 	struct lode_index index;
 	uint64_t wanted;
@@ -290,8 +290,7 @@ static int index_keys(struct parity *parity)
 	if (lode_index_reserve(&parity->index, parity->ahead->count) < 0)
 		return LODE_SYSTEM;
 	for (uint32_t t = 0; t < parity->ahead->count; t++)
-		if (lode_index_insert(&parity->index, hash_of(canonical(parity->keys[t], parity->mask)), t) <
-		    0)
+		if (lode_index_insert(&parity->index, hash_of(canonical(parity->keys[t], parity->mask)), t) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -305,7 +304,7 @@ static void look_up(struct parity *parity, uint32_t i, uint32_t j)
 	if (!lode_bit_get(parity->filter, filter_bit(key)))
 		return;
 	while ((t = lode_index_next(&parity->index, hash_of(key), &probe)) != LODE_NONE) {
-		struct candidate candidate = {{i, j, t}, 3, SAMPLE};
+		struct candidate candidate = { { i, j, t }, 3, SAMPLE };
 
 		if (t > j && canonical(parity->keys[t], parity->mask) == key)
 			keep(parity->ahead->best[0], &candidate);
@@ -314,7 +313,7 @@ static void look_up(struct parity *parity, uint32_t i, uint32_t j)
 
 static int scan_parities(struct ahead *ahead)
 {
-	struct parity parity = {.ahead = ahead, .rows = 4};
+	struct parity parity = { .ahead = ahead, .rows = 4 };
 	unsigned groups;
 	int code = 0;
 
@@ -343,7 +342,7 @@ static int scan_parities(struct ahead *ahead)
 static void judge(const struct ahead *ahead, const struct candidate *candidate, struct lode_look_ahead *found)
 {
 	const struct lode_node_rows *node = ahead->node;
-	size_t sizes[8][LODE_MOST_CLUSTERS] = {{0}};
+	size_t sizes[8][LODE_MOST_CLUSTERS] = { { 0 } };
 	double gain = lode_entropy_nats(node->sizes, node->clusters), price = 0;
 	unsigned cells = 1u << candidate->count;
 
@@ -359,9 +358,8 @@ static void judge(const struct ahead *ahead, const struct candidate *candidate, 
 	for (unsigned cell = 0; cell < cells; cell++)
 		gain -= lode_entropy_nats(sizes[cell], node->clusters);
 	for (unsigned t = 0; t < candidate->count; t++)
-		price += (1u << t) *
-			 (lode_test_price(node->features, ahead->tests[candidate->test[t]].feature) +
-			  lode_leaf_price(node->clusters));
+		price += (1u << t) * (lode_test_price(node->features, ahead->tests[candidate->test[t]].feature) +
+				      lode_leaf_price(node->clusters));
 	if (gain <= price || (found->count && gain - price <= found->gain - found->price))
 		return;
 	found->count = candidate->count;
@@ -412,7 +410,7 @@ double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, 
 int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned size,
 		    uint64_t seed, unsigned jobs, struct lode_look_ahead *found)
 {
-	struct ahead ahead = {.node = node};
+	struct ahead ahead = { .node = node };
 	size_t features = only ? count : node->features->count;
 	uint32_t rows[SAMPLE];
 	int code = 0;
@@ -426,8 +424,7 @@ int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, siz
 		draw_sample(&ahead, seed, rows);
 		collect_tests(&ahead, only, features, rows);
 		mark_clusters(&ahead, rows);
-		ahead.promising =
-			(int)(PROMISING * sqrt(ahead.sample < SAMPLE / 2 ? ahead.sample : SAMPLE / 2));
+		ahead.promising = (int)(PROMISING * sqrt(ahead.sample < SAMPLE / 2 ? ahead.sample : SAMPLE / 2));
 		code = scan(&ahead, size, jobs, found);
 	} else {
 		code = LODE_SYSTEM;

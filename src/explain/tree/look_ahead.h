@@ -11,8 +11,8 @@ struct lode_look_ahead {
 	struct lode_test tests[3];
 	double thresholds[3];
 	unsigned count; /* 0: nothing was found */
-	double gain;	/* nats that the clusters' entropy falls by when all are asked */
-	double price;	/* nats that the full tree of these tests costs more than a leaf */
+	double gain;    /* nats that the clusters' entropy falls by when all are asked */
+	double price;   /* nats that the full tree of these tests costs more than a leaf */
 };
 
 /* Words that are compared for groups of `size` tests, about, with so many features. */

@@ -71,14 +71,12 @@ static uint32_t remember(struct search *search, uint64_t asked, uint64_t answers
 	if (id != LODE_NONE)
 		return id;
 	if (search->memo_count >= LODE_NONE - 1 ||
-	    lode_grow(&search->memo, &search->memo_capacity, search->memo_count + 1, sizeof(*search->memo)) <
-		    0 ||
+	    lode_grow(&search->memo, &search->memo_capacity, search->memo_count + 1, sizeof(*search->memo)) < 0 ||
 	    lode_index_insert(&search->index, hash_of(asked, answers), (uint32_t)search->memo_count) < 0) {
 		search->failed = 1;
 		return LODE_NONE;
 	}
-	search->memo[search->memo_count] =
-		(struct solved){.asked = asked, .answers = answers, .test = LODE_NONE};
+	search->memo[search->memo_count] = (struct solved){ .asked = asked, .answers = answers, .test = LODE_NONE };
 	return (uint32_t)search->memo_count++;
 }
 
@@ -128,14 +126,13 @@ static double two_leaves(const struct search *search, const double *sums, unsign
 }
 
 /* Tests in the order in which they promise most. */
-static unsigned order_tests(const struct search *search, uint64_t asked, const double *sums,
-			    struct ordered *order)
+static unsigned order_tests(const struct search *search, uint64_t asked, const double *sums, struct ordered *order)
 {
 	unsigned count = 0;
 
 	for (unsigned t = 0; t < search->test_count; t++)
 		if (!(asked >> t & 1))
-			order[count++] = (struct ordered){two_leaves(search, sums, t), t};
+			order[count++] = (struct ordered){ two_leaves(search, sums, t), t };
 	qsort(order, count, sizeof(*order), by_leaves);
 	return count;
 }
@@ -156,8 +153,7 @@ static double try_test(struct search *search, uint64_t asked, uint64_t answers, 
 	double cost = search->price[test];
 
 	for (unsigned side = 0; side < 2; side++) {
-		double other =
-			side ? 0 : least_yes + lode_leaf_price(search->clusters) - 1e-9 * fabs(least_yes);
+		double other = side ? 0 : least_yes + lode_leaf_price(search->clusters) - 1e-9 * fabs(least_yes);
 		size_t chosen = 0;
 
 		for (size_t i = 0; i < count; i++)
@@ -232,8 +228,7 @@ static uint32_t leaf_cluster(struct search *search, size_t count, unsigned level
 static int write_tree(struct search *search, struct lode_tree *tree, uint32_t node, uint64_t asked,
 		      uint64_t answers, size_t count, unsigned level)
 {
-	uint32_t id = recall(search, asked, answers),
-		 test = id == LODE_NONE ? LODE_NONE : search->memo[id].test;
+	uint32_t id = recall(search, asked, answers), test = id == LODE_NONE ? LODE_NONE : search->memo[id].test;
 
 	tree->nodes[node].cluster = leaf_cluster(search, count, level);
 	if (test == LODE_NONE || level >= LODE_OPTIMAL_DEPTH)
@@ -286,17 +281,15 @@ static int add_learned(struct search *search, const struct lode_tree *tree, stru
 			    search->features->items[node->feature].kind == LODE_FEATURE_BITS;
 
 		for (unsigned t = 0; !known && t < search->test_count; t++)
-			known = search->tests[t].feature == node->feature &&
-				search->tests[t].code == node->code;
-		if (!known && add_test(search, (struct lode_test){node->feature, node->code}, node->threshold,
-				       error) < 0)
+			known = search->tests[t].feature == node->feature && search->tests[t].code == node->code;
+		if (!known &&
+		    add_test(search, (struct lode_test){ node->feature, node->code }, node->threshold, error) < 0)
 			return LODE_USAGE;
 	}
 	return 0;
 }
 
-static int collect_tests(struct search *search, const struct lode_learn_options *options,
-			 struct lode_error *error)
+static int collect_tests(struct search *search, const struct lode_learn_options *options, struct lode_error *error)
 {
 	const struct lode_features *features = search->features;
 	struct lode_tree learned;
@@ -305,8 +298,7 @@ static int collect_tests(struct search *search, const struct lode_learn_options 
 
 	for (uint32_t f = 0; f < features->count; f++)
 		if (features->items[f].kind == LODE_FEATURE_BITS) {
-			code = add_test(search, (struct lode_test){f, 0}, features->items[f].threshold,
-					error);
+			code = add_test(search, (struct lode_test){ f, 0 }, features->items[f].threshold, error);
 			if (code < 0)
 				return code;
 			bits++;
@@ -329,8 +321,8 @@ static int allocate(struct search *search)
 	search->answers = lode_calloc(rows, sizeof(*search->answers));
 	for (unsigned level = 0; level <= search->depth; level++) {
 		search->rows[level] = lode_calloc(rows, sizeof(*search->rows[level]));
-		search->sums[level] = lode_calloc(LODE_OPTIMAL_TESTS + 1,
-						  lode_sums_size(search->clusters) * sizeof(double));
+		search->sums[level] =
+			lode_calloc(LODE_OPTIMAL_TESTS + 1, lode_sums_size(search->clusters) * sizeof(double));
 		whole = whole && search->rows[level] && search->sums[level];
 	}
 	return whole && search->answers ? 0 : LODE_SYSTEM;
@@ -345,8 +337,8 @@ static size_t ask_all(struct search *search)
 			continue;
 		search->rows[0][count++] = (uint32_t)row;
 		for (unsigned t = 0; t < search->test_count; t++)
-			search->answers[row] |=
-				(uint64_t)lode_test_row(search->features, search->tests[t], row) << t;
+			search->answers[row] |= (uint64_t)lode_test_row(search->features, search->tests[t], row)
+						<< t;
 	}
 	return count;
 }
@@ -361,35 +353,30 @@ static int run(struct search *search, struct lode_tree *tree)
 	return write_tree(search, tree, 0, 0, 0, count, 0);
 }
 
-static int count_sizes(struct lode_tree *tree, const struct lode_features *features,
-		       const struct lode_costs *costs)
+static int count_sizes(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs)
 {
 	uint32_t *labels = lode_calloc(features->rows, sizeof(*labels));
 
 	if (!labels)
 		return LODE_SYSTEM;
 	for (size_t row = 0; row < features->rows; row++)
-		labels[row] = costs->left_out && lode_bit_get(costs->left_out, row)
-				      ? LODE_NONE
-				      : lode_costs_best(costs, row);
+		labels[row] = costs->left_out && lode_bit_get(costs->left_out, row) ? LODE_NONE
+										    : lode_costs_best(costs, row);
 	lode_tree_count(tree, features, labels);
 	lode_free(labels);
 	return 0;
 }
 
-int lode_tree_optimal(struct lode_tree *tree, const struct lode_features *features,
-		      const struct lode_costs *costs, unsigned depth,
-		      const struct lode_learn_options *options, struct lode_error *error)
+int lode_tree_optimal(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		      unsigned depth, const struct lode_learn_options *options, struct lode_error *error)
 {
-	struct search search = {
-		.features = features, .costs = costs, .clusters = costs->clusters, .depth = depth};
+	struct search search = { .features = features, .costs = costs, .clusters = costs->clusters, .depth = depth };
 	int code;
 
 	memset(tree, 0, sizeof(*tree));
 	tree->clusters = costs->clusters;
 	code = collect_tests(&search, options, error);
-	if (code == 0 &&
-	    (allocate(&search) < 0 || run(&search, tree) < 0 || count_sizes(tree, features, costs) < 0))
+	if (code == 0 && (allocate(&search) < 0 || run(&search, tree) < 0 || count_sizes(tree, features, costs) < 0))
 		code = lode_fail_memory(error);
 	for (unsigned level = 0; level <= depth; level++) {
 		lode_free(search.rows[level]);

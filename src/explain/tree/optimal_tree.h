@@ -15,8 +15,7 @@
  * in the usual way asks. More than LODE_OPTIMAL_TESTS are LODE_USAGE. `sizes`
  * count rows by their cheapest cluster.
  */
-int lode_tree_optimal(struct lode_tree *tree, const struct lode_features *features,
-		      const struct lode_costs *costs, unsigned depth,
-		      const struct lode_learn_options *options, struct lode_error *error);
+int lode_tree_optimal(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		      unsigned depth, const struct lode_learn_options *options, struct lode_error *error);
 
 #endif

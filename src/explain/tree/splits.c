@@ -18,8 +18,7 @@
 /* Counts are below 2^PLANES: rows are below 2^32. */
 #define PLANES 33
 
-int lode_split_space_make(struct lode_split_space *space, const struct lode_features *features,
-			  unsigned clusters)
+int lode_split_space_make(struct lode_split_space *space, const struct lode_features *features, unsigned clusters)
 {
 	size_t most = 0;
 
@@ -121,8 +120,7 @@ static void offer(const struct lode_node_rows *node, enum lode_criterion criteri
 	}
 	if (!left_count || left_count == node->count)
 		return;
-	impurity = lode_impurity(criterion, left, node->clusters) +
-		   lode_impurity(criterion, right, node->clusters);
+	impurity = lode_impurity(criterion, left, node->clusters) + lode_impurity(criterion, right, node->clusters);
 	if (best->test.feature != LODE_NONE && impurity >= best->impurity - 1e-12 * (double)node->count)
 		return;
 	best->test = test;
@@ -135,7 +133,7 @@ static void try_bits(const struct lode_node_rows *node, enum lode_criterion crit
 		     const uint32_t *counts, struct lode_split *best)
 {
 	size_t left[LODE_MOST_CLUSTERS];
-	struct lode_test test = {f, 0};
+	struct lode_test test = { f, 0 };
 
 	for (unsigned k = 0; k < node->clusters; k++)
 		left[k] = node->sizes[k] - counts[k * node->features->row_words * 64 + f];
@@ -143,13 +141,11 @@ static void try_bits(const struct lode_node_rows *node, enum lode_criterion crit
 }
 
 /* Counts the node's rows by code and cluster. */
-static void count_codes(const struct lode_node_rows *node, const struct lode_feature *feature,
-			size_t *histogram)
+static void count_codes(const struct lode_node_rows *node, const struct lode_feature *feature, size_t *histogram)
 {
 	memset(histogram, 0, (size_t)feature->value_count * node->clusters * sizeof(*histogram));
 	for (size_t i = 0; i < node->count; i++)
-		histogram[(size_t)feature->codes[node->rows[i]] * node->clusters +
-			  node->labels[node->rows[i]]]++;
+		histogram[(size_t)feature->codes[node->rows[i]] * node->clusters + node->labels[node->rows[i]]]++;
 }
 
 static size_t total_of(const size_t *sizes, unsigned clusters)
@@ -175,19 +171,19 @@ static void try_ranks(const struct lode_node_rows *node, enum lode_criterion cri
 		      size_t *histogram, struct lode_split *best)
 {
 	const struct lode_feature *feature = &node->features->items[f];
-	size_t left[LODE_MOST_CLUSTERS] = {0};
+	size_t left[LODE_MOST_CLUSTERS] = { 0 };
 	uint32_t last = LODE_NONE;
 
 	count_codes(node, feature, histogram);
 	for (uint32_t code = 0; code < feature->value_count; code++) {
 		const size_t *here = histogram + (size_t)code * node->clusters;
-		struct lode_test test = {f, last};
+		struct lode_test test = { f, last };
 
 		if (!total_of(here, node->clusters))
 			continue;
 		if (last != LODE_NONE)
-			offer(node, criterion, test, between(feature->values[last], feature->values[code]),
-			      left, best);
+			offer(node, criterion, test, between(feature->values[last], feature->values[code]), left,
+			      best);
 		for (unsigned k = 0; k < node->clusters; k++)
 			left[k] += here[k];
 		last = code;
@@ -203,7 +199,7 @@ static void try_category(const struct lode_node_rows *node, enum lode_criterion 
 	count_codes(node, feature, histogram);
 	for (uint32_t code = 0; code < feature->value_count; code++) {
 		const size_t *here = histogram + (size_t)code * node->clusters;
-		struct lode_test test = {f, code};
+		struct lode_test test = { f, code };
 
 		for (unsigned k = 0; k < node->clusters; k++)
 			left[k] = node->sizes[k] - here[k];

@@ -19,7 +19,7 @@ struct lode_node_rows {
 struct lode_split {
 	struct lode_test test; /* test.feature is LODE_NONE: none */
 	double threshold;
-	double impurity;		 /* of both sides, times their rows */
+	double impurity;                 /* of both sides, times their rows */
 	size_t left[LODE_MOST_CLUSTERS]; /* sizes of the left side by cluster */
 };
 
@@ -31,8 +31,7 @@ struct lode_split_space {
 };
 
 /* Returns 0 or LODE_SYSTEM; release it in either case. */
-int lode_split_space_make(struct lode_split_space *space, const struct lode_features *features,
-			  unsigned clusters);
+int lode_split_space_make(struct lode_split_space *space, const struct lode_features *features, unsigned clusters);
 void lode_split_space_release(struct lode_split_space *space);
 /*
  * The split with the least impurity; of equal ones the first feature's, then the

@@ -21,7 +21,7 @@ uint32_t lode_tree_add(struct lode_tree *tree)
 		      sizeof(*tree->sizes)) < 0)
 		return LODE_NONE;
 	memset(&tree->sizes[tree->count * tree->clusters], 0, tree->clusters * sizeof(*tree->sizes));
-	tree->nodes[tree->count] = (struct lode_tree_node){.feature = LODE_NONE};
+	tree->nodes[tree->count] = (struct lode_tree_node){ .feature = LODE_NONE };
 	return (uint32_t)tree->count++;
 }
 
@@ -31,7 +31,7 @@ uint32_t lode_tree_leaf(const struct lode_tree *tree, const struct lode_features
 
 	while (tree->nodes[id].feature != LODE_NONE) {
 		const struct lode_tree_node *node = &tree->nodes[id];
-		struct lode_test test = {node->feature, node->code};
+		struct lode_test test = { node->feature, node->code };
 
 		id = lode_test_row(features, test, row) ? node->right : node->left;
 	}
@@ -106,7 +106,7 @@ void lode_tree_join(struct lode_tree *tree)
 
 int lode_tree_tidy(struct lode_tree *tree, struct lode_error *error)
 {
-	struct lode_tree tidy = {.clusters = tree->clusters};
+	struct lode_tree tidy = { .clusters = tree->clusters };
 	uint32_t *from = NULL;
 	size_t capacity = 0;
 
@@ -144,8 +144,7 @@ failed:
 
 /* ---- cost-complexity pruning ---- */
 
-int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha,
-		    struct lode_error *error)
+int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha, struct lode_error *error)
 {
 	double *below = lode_calloc(tree->count, sizeof(*below));
 	size_t rows = 0;

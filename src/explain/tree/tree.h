@@ -16,10 +16,10 @@
 
 struct lode_tree_node {
 	uint32_t feature; /* LODE_NONE at a leaf */
-	uint32_t code;	  /* of the test, see features.h */
+	uint32_t code;    /* of the test, see features.h */
 	double threshold; /* left when the feature's value is at most this; category: 0.5 */
-	uint32_t left;	  /* where the test says no */
-	uint32_t right;	  /* yes */
+	uint32_t left;    /* where the test says no */
+	uint32_t right;   /* yes */
 	uint32_t cluster; /* what most of its rows are, or what serves them best */
 };
 
@@ -57,7 +57,7 @@ enum lode_criterion { LODE_GINI, LODE_ENTROPY };
 struct lode_grow_options {
 	enum lode_criterion criterion;
 	unsigned deepest;    /* 0: no limit */
-	int priced;	     /* split only where the description gets shorter */
+	int priced;          /* split only where the description gets shorter */
 	unsigned look_ahead; /* priced: so many tests at once where one alone does not help (2 or 3) */
 	unsigned jobs;
 	uint64_t seed;
@@ -73,8 +73,7 @@ int lode_tree_grow(struct lode_tree *tree, const struct lode_features *features,
  * Minimal cost-complexity pruning: the smallest subtree with the least sum of
  * impurity (weighted by its share of rows) and `alpha` a leaf.
  */
-int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha,
-		    struct lode_error *error);
+int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha, struct lode_error *error);
 
 /* ---- by description length ---- */
 
@@ -82,7 +81,7 @@ int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, doubl
 struct lode_costs {
 	size_t rows;
 	unsigned clusters;
-	float *cost;	    /* rows × clusters */
+	float *cost;        /* rows × clusters */
 	uint64_t *left_out; /* NULL, or a bit for each row that takes no part */
 	int labels_count;   /* leaves are never mixed (leaf_sums.h) */
 };
@@ -105,8 +104,8 @@ int lode_tree_fit_leaves(struct lode_tree *tree, const struct lode_features *fea
  * tests, the tree over the same tests with the shortest description: exact.
  */
 #define LODE_MOST_TESTS 10
-int lode_tree_shorten(struct lode_tree *tree, const struct lode_features *features,
-		      const struct lode_costs *costs, struct lode_error *error);
+int lode_tree_shorten(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		      struct lode_error *error);
 
 struct lode_learn_options {
 	unsigned look_ahead;
@@ -115,8 +114,7 @@ struct lode_learn_options {
 };
 
 /* The whole way from costs to a small tree. `sizes` count rows by their cheapest cluster. */
-int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features,
-		    const struct lode_costs *costs, const struct lode_learn_options *options,
-		    struct lode_error *error);
+int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		    const struct lode_learn_options *options, struct lode_error *error);
 
 #endif

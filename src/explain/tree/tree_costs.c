@@ -25,9 +25,8 @@ double lode_tree_price(const struct lode_tree *tree, const struct lode_features 
 	double price = 0;
 
 	for (size_t i = 0; i < tree->count; i++)
-		price += tree->nodes[i].feature == LODE_NONE
-				 ? lode_leaf_price(tree->clusters)
-				 : lode_test_price(features, tree->nodes[i].feature);
+		price += tree->nodes[i].feature == LODE_NONE ? lode_leaf_price(tree->clusters)
+							     : lode_test_price(features, tree->nodes[i].feature);
 	return price;
 }
 

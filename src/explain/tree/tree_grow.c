@@ -36,7 +36,7 @@ struct grower {
 	uint32_t *rows; /* grouped by node */
 	uint32_t *scratch;
 	struct lode_split_space space;
-	double looks_left;	    /* words of look-ahead that may still be compared */
+	double looks_left;          /* words of look-ahead that may still be compared */
 	uint32_t known[MOST_KNOWN]; /* features that the tree asks already */
 	size_t known_count;
 	struct pending *stack;
@@ -46,10 +46,9 @@ struct grower {
 
 static int push(struct grower *grower, uint32_t node, size_t begin, size_t end, unsigned depth)
 {
-	if (lode_grow(&grower->stack, &grower->stack_capacity, grower->stack_count + 1,
-		      sizeof(*grower->stack)) < 0)
+	if (lode_grow(&grower->stack, &grower->stack_capacity, grower->stack_count + 1, sizeof(*grower->stack)) < 0)
 		return LODE_SYSTEM;
-	grower->stack[grower->stack_count++] = (struct pending){node, begin, end, depth};
+	grower->stack[grower->stack_count++] = (struct pending){ node, begin, end, depth };
 	return 0;
 }
 
@@ -97,8 +96,7 @@ static void know(struct grower *grower, uint32_t feature)
 		grower->known[grower->known_count++] = feature;
 }
 
-static int apply(struct grower *grower, const struct pending *pending, struct lode_test test,
-		 double threshold)
+static int apply(struct grower *grower, const struct pending *pending, struct lode_test test, double threshold)
 {
 	uint32_t left = lode_tree_add(grower->tree), right = lode_tree_add(grower->tree);
 	struct lode_tree_node *node;
@@ -130,9 +128,9 @@ static double net_gain(const struct lode_node_rows *node, const struct lode_spli
 		return -1;
 	for (unsigned k = 0; k < node->clusters; k++)
 		right[k] = node->sizes[k] - split->left[k];
-	return lode_entropy_nats(node->sizes, node->clusters) -
-	       lode_entropy_nats(split->left, node->clusters) - lode_entropy_nats(right, node->clusters) -
-	       lode_test_price(node->features, split->test.feature) - lode_leaf_price(node->clusters);
+	return lode_entropy_nats(node->sizes, node->clusters) - lode_entropy_nats(split->left, node->clusters) -
+	       lode_entropy_nats(right, node->clusters) - lode_test_price(node->features, split->test.feature) -
+	       lode_leaf_price(node->clusters);
 }
 
 /* Pairs before triples, as long as there is time for them in this tree; NULL: of all features. */
@@ -247,7 +245,7 @@ static int grow(struct grower *grower)
 int lode_tree_grow(struct lode_tree *tree, const struct lode_features *features, const uint32_t *labels,
 		   unsigned clusters, const struct lode_grow_options *options, struct lode_error *error)
 {
-	struct grower grower = {.tree = tree, .features = features, .labels = labels, .options = options};
+	struct grower grower = { .tree = tree, .features = features, .labels = labels, .options = options };
 	int code = LODE_SYSTEM;
 
 	memset(tree, 0, sizeof(*tree));

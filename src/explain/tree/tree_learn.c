@@ -43,8 +43,8 @@ static void add_up(const struct lode_tree *tree, const struct lode_features *fea
 	}
 }
 
-static void settle(struct lode_tree *tree, const struct lode_features *features,
-		   const struct lode_costs *costs, const double *sums, double *lengths)
+static void settle(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		   const double *sums, double *lengths)
 {
 	size_t size = lode_sums_size(tree->clusters);
 
@@ -130,12 +130,12 @@ static int chain(struct lode_tree *tree, const struct lode_features *features, u
 static int grow(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
 		const struct lode_learn_options *options, uint32_t *labels, struct lode_error *error)
 {
-	struct lode_grow_options how = {.criterion = LODE_GINI,
-					.deepest = DEEPEST,
-					.priced = 1,
-					.look_ahead = options->look_ahead,
-					.jobs = options->jobs,
-					.seed = options->seed};
+	struct lode_grow_options how = { .criterion = LODE_GINI,
+					 .deepest = DEEPEST,
+					 .priced = 1,
+					 .look_ahead = options->look_ahead,
+					 .jobs = options->jobs,
+					 .seed = options->seed };
 	int code;
 
 	label_rows(costs, 1, labels);
@@ -143,9 +143,8 @@ static int grow(struct lode_tree *tree, const struct lode_features *features, co
 	return code < 0 ? code : lode_tree_fit_leaves(tree, features, costs, error);
 }
 
-int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features,
-		    const struct lode_costs *costs, const struct lode_learn_options *options,
-		    struct lode_error *error)
+int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		    const struct lode_learn_options *options, struct lode_error *error)
 {
 	uint32_t *labels = lode_calloc(features->rows, sizeof(*labels));
 	int code;

@@ -22,10 +22,10 @@ struct cubes {
 	unsigned test_count;
 	size_t powers[LODE_MOST_TESTS + 1]; /* of three */
 	unsigned clusters;
-	size_t size;		/* numbers in the sums of a cube */
-	double *sums;		/* one a cube */
-	double *best;		/* of the cheapest tree */
-	unsigned char *choice;	/* its first test; test_count: a leaf */
+	size_t size;            /* numbers in the sums of a cube */
+	double *sums;           /* one a cube */
+	double *best;           /* of the cheapest tree */
+	unsigned char *choice;  /* its first test; test_count: a leaf */
 	unsigned char *cluster; /* its cluster as a leaf */
 };
 
@@ -103,7 +103,7 @@ static void choose(struct cubes *cubes, size_t cube, const unsigned char *digits
 
 static void fill(struct cubes *cubes)
 {
-	unsigned char digits[LODE_MOST_TESTS + 1] = {0};
+	unsigned char digits[LODE_MOST_TESTS + 1] = { 0 };
 
 	for (size_t cube = 0; cube < cubes->powers[cubes->test_count]; cube++) {
 		add_halves(cubes, cube, digits);
@@ -147,7 +147,7 @@ static int add_test(struct cubes *cubes, const struct lode_tree_node *node)
 			return 1;
 	if (cubes->test_count == LODE_MOST_TESTS)
 		return 0;
-	cubes->tests[cubes->test_count] = (struct lode_test){node->feature, node->code};
+	cubes->tests[cubes->test_count] = (struct lode_test){ node->feature, node->code };
 	cubes->thresholds[cubes->test_count] = node->threshold;
 	cubes->price[cubes->test_count++] = lode_test_price(cubes->features, node->feature);
 	return 1;
@@ -167,7 +167,7 @@ struct shortener {
 	struct lode_tree *tree;
 	const struct lode_features *features;
 	const struct lode_costs *costs;
-	size_t count;	      /* nodes of the tree, before */
+	size_t count;         /* nodes of the tree, before */
 	uint32_t *leaf_of;    /* where each row ended; LODE_NONE: it takes no part */
 	unsigned char *below; /* which nodes are below the one that is rewritten */
 };
@@ -201,9 +201,9 @@ static int rewrite(struct shortener *shortener, struct cubes *cubes, uint32_t id
 
 static int shorten_below(struct shortener *shortener, uint32_t id)
 {
-	struct cubes cubes = {.features = shortener->features,
-			      .costs = shortener->costs,
-			      .clusters = shortener->costs->clusters};
+	struct cubes cubes = { .features = shortener->features,
+			       .costs = shortener->costs,
+			       .clusters = shortener->costs->clusters };
 	const struct lode_tree_node *node = &shortener->tree->nodes[id];
 	uint32_t left = node->left, right = node->right;
 	int code;
@@ -216,10 +216,10 @@ static int shorten_below(struct shortener *shortener, uint32_t id)
 	return code < 0 ? code : shorten_below(shortener, right);
 }
 
-int lode_tree_shorten(struct lode_tree *tree, const struct lode_features *features,
-		      const struct lode_costs *costs, struct lode_error *error)
+int lode_tree_shorten(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		      struct lode_error *error)
 {
-	struct shortener shortener = {tree, features, costs, tree->count, NULL, NULL};
+	struct shortener shortener = { tree, features, costs, tree->count, NULL, NULL };
 	int code = LODE_SYSTEM;
 
 	shortener.leaf_of = lode_calloc(features->rows, sizeof(*shortener.leaf_of));

@@ -18,13 +18,12 @@ void lode_focus_names_release(struct lode_focus_names *names)
 
 static uint64_t hash_of(enum lode_focus_axis axis, uint64_t number)
 {
-	const uint64_t key[] = {(uint64_t)axis, number};
+	const uint64_t key[] = { (uint64_t)axis, number };
 
 	return lode_hash_bytes(key, sizeof(key));
 }
 
-const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis,
-				  uint64_t number)
+const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number)
 {
 	uint64_t hash = hash_of(axis, number);
 	size_t probe = 0;
@@ -45,6 +44,6 @@ const char *lode_focus_names_keep(struct lode_focus_names *names, enum lode_focu
 	    lode_grow(&names->items, &names->capacity, names->count + 1, sizeof(*names->items)) < 0 ||
 	    lode_index_insert(&names->index, hash_of(axis, number), (uint32_t)names->count) < 0)
 		return NULL;
-	names->items[names->count++] = (struct lode_focus_name){number, axis, id};
+	names->items[names->count++] = (struct lode_focus_name){ number, axis, id };
 	return lode_strings_get(&names->strings, id);
 }

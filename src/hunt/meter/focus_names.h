@@ -24,8 +24,7 @@ struct lode_focus_names {
 int lode_focus_names_init(struct lode_focus_names *names);
 void lode_focus_names_release(struct lode_focus_names *names);
 /* The name, or NULL when it was not kept. */
-const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis,
-				  uint64_t number);
+const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number);
 /* Keeps a name that is not there yet. Returns the copy, or NULL when memory has run out. */
 const char *lode_focus_names_keep(struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number,
 				  const char *text);

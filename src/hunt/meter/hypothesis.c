@@ -44,7 +44,7 @@ void lode_hypothesis_fraction(enum lode_hypothesis hypothesis, const struct lode
 
 struct lode_focus lode_focus_whole(void)
 {
-	return (struct lode_focus){LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+	return (struct lode_focus){ LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
 }
 
 int lode_focus_equal(const struct lode_focus *a, const struct lode_focus *b)

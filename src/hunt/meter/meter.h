@@ -17,17 +17,17 @@
 #include "hunt/meter/program.h"
 
 enum lode_hypothesis {
-	LODE_CPU_BOUND,	   /* CPU time */
+	LODE_CPU_BOUND,    /* CPU time */
 	LODE_SYNC_WAITING, /* blocked on locks and on other threads or processes (futex; MPI waiting functions
 			      by wall time) */
 	LODE_IO_BLOCKING,  /* blocked in input and output */
-	LODE_SMALL_IO,	   /* mean bytes of an input or output operation; true when BELOW its threshold */
+	LODE_SMALL_IO,     /* mean bytes of an input or output operation; true when BELOW its threshold */
 	LODE_HYPOTHESES,
 };
 
 struct lode_focus {
 	uint32_t function; /* of the program */
-	uint32_t host;	   /* number from lode_meter_operations.name */
+	uint32_t host;     /* number from lode_meter_operations.name */
 	uint32_t process;
 	uint32_t thread;
 	uint64_t object; /* sync waiting: address of a futex; 0: all */
@@ -44,21 +44,21 @@ enum lode_focus_axis {
 
 enum lode_reading_state {
 	LODE_READING_ON,
-	LODE_READING_COSTLY,	 /* it cost more than it was allowed: its probes are out */
+	LODE_READING_COSTLY,     /* it cost more than it was allowed: its probes are out */
 	LODE_READING_IMPOSSIBLE, /* this function cannot be probed */
-	LODE_READING_GONE,	 /* the processes of the focus have ended */
+	LODE_READING_GONE,       /* the processes of the focus have ended */
 };
 
 /* What an experiment has measured since it was started; all grow only. */
 struct lode_reading {
 	enum lode_reading_state state;
-	const char *why;	      /* of a state that is not ON: a sentence */
-	uint64_t wall;		      /* wall time of the processes in the focus, while probes were in */
+	const char *why;              /* of a state that is not ON: a sentence */
+	uint64_t wall;                /* wall time of the processes in the focus, while probes were in */
 	uint64_t time[LODE_SMALL_IO]; /* by hypothesis; what probes took is already taken off */
-	uint64_t operations;	      /* of input and output */
+	uint64_t operations;          /* of input and output */
 	uint64_t bytes;
 	uint64_t calls; /* of the function */
-	uint64_t cost;	/* time that the probes took from the program */
+	uint64_t cost;  /* time that the probes took from the program */
 };
 
 /* A stack sample: functions, root first; of a running or of a waiting thread. */
@@ -67,7 +67,7 @@ struct lode_meter_sample {
 	uint32_t host;
 	uint32_t process;
 	uint32_t thread;
-	uint64_t weight;	     /* nanoseconds that it represents */
+	uint64_t weight;             /* nanoseconds that it represents */
 	enum lode_hypothesis counts; /* what its thread was doing: CPU, sync waiting or input and output */
 	const uint32_t *functions;
 	size_t depth;
@@ -90,18 +90,15 @@ struct lode_meter_operations {
 	double (*predict)(struct lode_meter *meter, enum lode_hypothesis hypothesis,
 			  const struct lode_focus *focus);
 	/* Starts experiments, all probes at once. An experiment is known by the caller's number. */
-	int (*start)(struct lode_meter *meter, const uint32_t *experiments,
-		     const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
-		     struct lode_error *error);
+	int (*start)(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
+		     const struct lode_focus *foci, size_t count, struct lode_error *error);
 	/* Ends experiments and takes their probes out; probes that others need stay. */
-	int (*stop)(struct lode_meter *meter, const uint32_t *experiments, size_t count,
-		    struct lode_error *error);
+	int (*stop)(struct lode_meter *meter, const uint32_t *experiments, size_t count, struct lode_error *error);
 	int (*read)(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		    struct lode_error *error);
 	/* Hands the samples since the last call to `each`. */
-	int (*samples)(struct lode_meter *meter,
-		       int (*each)(void *context, const struct lode_meter_sample *sample), void *context,
-		       struct lode_error *error);
+	int (*samples)(struct lode_meter *meter, int (*each)(void *context, const struct lode_meter_sample *sample),
+		       void *context, struct lode_error *error);
 	/* What is directly below a focus on an axis other than code (processes of a host, threads of a
 	 * process, objects), as known now. */
 	int (*below)(struct lode_meter *meter, const struct lode_focus *focus, enum lode_focus_axis axis,

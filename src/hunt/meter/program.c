@@ -24,7 +24,7 @@
 struct binary {
 	struct stat file; /* which it is */
 	struct lode_code code;
-	uint32_t first;	    /* number of its first function in the program */
+	uint32_t first;     /* number of its first function in the program */
 	uint8_t *resolved;  /* by import */
 	size_t *first_call; /* by import: in `callers`; and one more */
 	uint32_t *callers;  /* numbers in the code */
@@ -61,7 +61,7 @@ struct lode_program {
 	size_t call_count;
 	size_t call_capacity;
 	struct lode_index by_call; /* of calls */
-	int failed;		   /* memory ran out */
+	int failed;                /* memory ran out */
 };
 
 int lode_program_create(struct lode_program **program, struct lode_error *error)
@@ -148,7 +148,7 @@ static int add_number(struct lode_program *program, uint32_t text, const char *m
 		.is_module = is_module,
 	};
 	program->functions[program->count] = function;
-	program->callees[program->count] = (struct callees){0};
+	program->callees[program->count] = (struct callees){ 0 };
 	program->count++;
 	return 0;
 }
@@ -158,8 +158,7 @@ static int add_function(struct lode_program *program, uint32_t text, const char 
 {
 	if (add_number(program, text, module, binary, code, 0) < 0)
 		return LODE_SYSTEM;
-	return name_number(program, &program->named, &program->named_capacity, text,
-			   (uint32_t)program->count - 1);
+	return name_number(program, &program->named, &program->named_capacity, text, (uint32_t)program->count - 1);
 }
 
 static uint32_t find_named(const struct lode_program *program, const char *name)
@@ -219,8 +218,7 @@ size_t lode_program_count(const struct lode_program *program)
 	return program->count;
 }
 
-const struct lode_program_function *lode_program_function(const struct lode_program *program,
-							  uint32_t function)
+const struct lode_program_function *lode_program_function(const struct lode_program *program, uint32_t function)
 {
 	return program->functions[function];
 }
@@ -240,7 +238,7 @@ static int is_known(const struct lode_program *program, uint64_t hash, const str
 
 int lode_program_add_call(struct lode_program *program, uint32_t caller, uint32_t callee)
 {
-	struct call call = {caller, callee};
+	struct call call = { caller, callee };
 	uint64_t hash = lode_hash_pair(caller, callee);
 	struct callees *callees = &program->callees[caller];
 
@@ -292,8 +290,7 @@ static int list_callers(struct binary *binary)
 }
 
 /* Looks for an import of `binary` in `other`, and joins its callers to what is found. */
-static int resolve(struct lode_program *program, struct binary *binary, size_t import,
-		   const struct binary *other)
+static int resolve(struct lode_program *program, struct binary *binary, size_t import, const struct binary *other)
 {
 	uint32_t found = lode_code_exported(&other->code, binary->code.imports[import]);
 	int code = 0;
@@ -302,8 +299,7 @@ static int resolve(struct lode_program *program, struct binary *binary, size_t i
 		return 0;
 	binary->resolved[import] = 1;
 	for (size_t i = binary->first_call[import]; i < binary->first_call[import + 1] && code >= 0; i++)
-		code = lode_program_add_call(program, binary->first + binary->callers[i],
-					     other->first + found);
+		code = lode_program_add_call(program, binary->first + binary->callers[i], other->first + found);
 	return code < 0 ? code : 0;
 }
 
@@ -318,10 +314,9 @@ static int resolve_all(struct lode_program *program, struct binary *binary, cons
 	return code;
 }
 
-static int add_functions(struct lode_program *program, struct binary *binary, uint32_t number,
-			 const char *module)
+static int add_functions(struct lode_program *program, struct binary *binary, uint32_t number, const char *module)
 {
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 	int code = 0;
 
 	binary->first = (uint32_t)program->count;
@@ -411,8 +406,8 @@ static int read_binary(struct lode_program *program, const char *path, const str
 	return code;
 }
 
-int lode_program_add_binary(struct lode_program *program, const char *path, const char *name,
-			    uint32_t *binary, struct lode_error *error)
+int lode_program_add_binary(struct lode_program *program, const char *path, const char *name, uint32_t *binary,
+			    struct lode_error *error)
 {
 	struct stat file;
 	int code;

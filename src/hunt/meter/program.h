@@ -19,8 +19,8 @@ struct lode_program_function {
 	const char *name;   /* `module!function`; that of a module alone when it represents one */
 	const char *module; /* base name of the file */
 	uint32_t binary;    /* LODE_NONE: known by name only (another host's, the kernel's, a JIT's) */
-	uint32_t code;	    /* number in the binary's struct lode_code */
-	int is_module;	    /* no function: it represents a module */
+	uint32_t code;      /* number in the binary's struct lode_code */
+	int is_module;      /* no function: it represents a module */
 };
 
 struct lode_program;
@@ -31,8 +31,8 @@ void lode_program_destroy(struct lode_program *program);
  * Adds the binary at `path` (opened there), called `name` by those who mapped it. Its number; asking again is
  * cheap: the same file, by whatever path, is the same binary.
  */
-int lode_program_add_binary(struct lode_program *program, const char *path, const char *name,
-			    uint32_t *binary, struct lode_error *error);
+int lode_program_add_binary(struct lode_program *program, const char *path, const char *name, uint32_t *binary,
+			    struct lode_error *error);
 /* The code of a binary, NULL when there is no such binary; valid as long as the program. */
 const struct lode_code *lode_program_code(const struct lode_program *program, uint32_t binary);
 /* The function at a file offset of a binary; LODE_NONE: none. */
@@ -48,8 +48,7 @@ int lode_program_module(struct lode_program *program, uint32_t function, uint32_
 int lode_program_is_module(const struct lode_program *program, uint32_t function);
 size_t lode_program_count(const struct lode_program *program);
 /* `function` must be below the count. Valid as long as the program. */
-const struct lode_program_function *lode_program_function(const struct lode_program *program,
-							  uint32_t function);
+const struct lode_program_function *lode_program_function(const struct lode_program *program, uint32_t function);
 /* A call was seen. Returns 1 if it is new, 0 if not, or LODE_SYSTEM. */
 int lode_program_add_call(struct lode_program *program, uint32_t caller, uint32_t callee);
 /* The callees of a function, each once, in the order they became known; valid until the next change. */

@@ -15,25 +15,23 @@
 
 #include <stdint.h>
 
-#define LODE_OBJECT_MESSAGE	  (1ull << 62)
-#define LODE_MESSAGE_SHIFT	  29
-#define LODE_MESSAGE_TAGS	  ((1ull << LODE_MESSAGE_SHIFT) - 1)
-#define LODE_MESSAGE_ANY_TAG	  1u
-#define LODE_MESSAGE_FIRST_TAG	  2u
-#define LODE_MESSAGE_POINTERS	  (1ull << 32)
+#define LODE_OBJECT_MESSAGE       (1ull << 62)
+#define LODE_MESSAGE_SHIFT        29
+#define LODE_MESSAGE_TAGS         ((1ull << LODE_MESSAGE_SHIFT) - 1)
+#define LODE_MESSAGE_ANY_TAG      1u
+#define LODE_MESSAGE_FIRST_TAG    2u
+#define LODE_MESSAGE_POINTERS     (1ull << 32)
 #define LODE_MESSAGE_ADDRESS_BITS 35 /* of a pointer that are kept; the lowest three are zero */
 
 /* Where a function has its communicator and tag among its arguments, in a word: places + 1, 0 for none. */
 #define LODE_MESSAGE_PLACES(communicator, tag) ((uint32_t)((communicator) + 1) | (uint32_t)((tag) + 1) << 8)
 #define LODE_MESSAGE_COMMUNICATOR(places)      ((places)&0xff)
-#define LODE_MESSAGE_TAG(places)	       ((places) >> 8 & 0xff)
-#define LODE_MESSAGE_BY_POINTER		       (1u << 16)
+#define LODE_MESSAGE_TAG(places)               ((places) >> 8 & 0xff)
+#define LODE_MESSAGE_BY_POINTER                (1u << 16)
 
-static inline __attribute__((always_inline)) uint64_t lode_message_communicator(uint64_t handle,
-										int by_pointer)
+static inline __attribute__((always_inline)) uint64_t lode_message_communicator(uint64_t handle, int by_pointer)
 {
-	uint64_t number =
-		by_pointer ? (handle >> 3 & 0xffffffffu) | LODE_MESSAGE_POINTERS : handle & 0xffffffffu;
+	uint64_t number = by_pointer ? (handle >> 3 & 0xffffffffu) | LODE_MESSAGE_POINTERS : handle & 0xffffffffu;
 
 	return LODE_OBJECT_MESSAGE | number << LODE_MESSAGE_SHIFT;
 }

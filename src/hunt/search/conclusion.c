@@ -48,8 +48,7 @@ static double incomplete_beta(double a, double b, double x)
 
 	if (x <= 0 || x >= 1)
 		return x <= 0 ? 0 : 1;
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
-		    b * log1p(-x));
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
@@ -101,7 +100,7 @@ static struct lode_verdict weigh(const struct lode_observation *observation, enu
 {
 	double amount = 0, base = 0, squares = 0, spread;
 	unsigned n = observation->filled;
-	struct lode_verdict verdict = {.confidence = 0.5};
+	struct lode_verdict verdict = { .confidence = 0.5 };
 
 	for (unsigned i = 0; i < n; i++) {
 		amount += observation->amount[i];
@@ -137,8 +136,7 @@ struct lode_verdict lode_observation_close(const struct lode_observation *observ
 
 /* Paradyn's test: the mean of all must have been clear of the threshold, on one side, for some time. */
 static void look_held(struct lode_observation *observation, enum lode_hypothesis hypothesis, double threshold,
-		      const struct lode_test_options *options, uint64_t observed,
-		      struct lode_verdict *verdict)
+		      const struct lode_test_options *options, uint64_t observed, struct lode_verdict *verdict)
 {
 	double value = lode_observation_mean(observation);
 	int above = value > threshold * (1 + options->hysteresis);
@@ -177,9 +175,9 @@ static double spend_error(struct lode_observation *observation, const struct lod
 	return options->error / (k * (k + 1));
 }
 
-struct lode_verdict lode_observation_look(struct lode_observation *observation,
-					  enum lode_hypothesis hypothesis, double threshold,
-					  const struct lode_test_options *options, uint64_t observed)
+struct lode_verdict lode_observation_look(struct lode_observation *observation, enum lode_hypothesis hypothesis,
+					  double threshold, const struct lode_test_options *options,
+					  uint64_t observed)
 {
 	struct lode_verdict verdict = weigh(observation, hypothesis, threshold);
 

@@ -31,7 +31,7 @@ struct lode_test_options {
 	uint64_t interval; /* nanoseconds between two looks */
 	uint64_t minimum;  /* observe at least as long */
 	uint64_t maximum;  /* then the mean decides; UINT64_MAX: it has its verdict and is only watched */
-	double error;	   /* chance of a wrong conclusion, all looks of an experiment together */
+	double error;      /* chance of a wrong conclusion, all looks of an experiment together */
 	int held; /* another test, as Paradyn has it: the mean outside threshold ± hysteresis, held so long:
 		   */
 	double hysteresis;
@@ -44,19 +44,19 @@ struct lode_observation {
 	double base[LODE_INTERVALS];
 	unsigned filled;
 	unsigned next;
-	double grain;	      /* time that one sample represents; 0: measured without chance */
+	double grain;         /* time that one sample represents; 0: measured without chance */
 	uint64_t last_amount; /* sums so far */
 	uint64_t last_base;
 	uint64_t looks;
 	uint64_t next_look; /* nanoseconds of measuring */
-	int guess;	    /* of the held test: 1 true, -1 false, 0 none yet */
+	int guess;          /* of the held test: 1 true, -1 false, 0 none yet */
 	uint64_t guess_since;
 };
 
 struct lode_verdict {
 	int concluded;
 	int truth;
-	double value;	   /* of the kept sub-intervals; 0 when there is nothing yet */
+	double value;      /* of the kept sub-intervals; 0 when there is nothing yet */
 	double confidence; /* that the value is on this side of the threshold, 0.5 to 1; as this one look
 			      tells it */
 };
@@ -68,9 +68,9 @@ void lode_observation_add(struct lode_observation *observation, enum lode_hypoth
 double lode_observation_mean(const struct lode_observation *observation);
 /* Checks it after `observed` nanoseconds of measuring; without a conclusion where it is not time for one.
  */
-struct lode_verdict lode_observation_look(struct lode_observation *observation,
-					  enum lode_hypothesis hypothesis, double threshold,
-					  const struct lode_test_options *options, uint64_t observed);
+struct lode_verdict lode_observation_look(struct lode_observation *observation, enum lode_hypothesis hypothesis,
+					  double threshold, const struct lode_test_options *options,
+					  uint64_t observed);
 /* It has a verdict: from now on it is watched. */
 void lode_observation_settle(struct lode_observation *observation);
 /* Decides by the mean, for good: the program has ended, or the time is up. */

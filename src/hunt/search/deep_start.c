@@ -150,8 +150,8 @@ static int by_node_weight(const void *a, const void *b, void *context)
 }
 
 /* Puts the best node of each set into `best`, by set, and then the sets' bests together at its front. */
-static size_t choose(const struct layout *layout, const struct bar *bar, lode_function_test *may,
-		     void *context, const uint32_t *depths, uint32_t *sets, uint32_t *best)
+static size_t choose(const struct layout *layout, const struct bar *bar, lode_function_test *may, void *context,
+		     const uint32_t *depths, uint32_t *sets, uint32_t *best)
 {
 	const struct lode_count_graph *graph = layout->graph;
 	size_t count = 0;
@@ -172,15 +172,13 @@ static size_t choose(const struct layout *layout, const struct bar *bar, lode_fu
 	return count;
 }
 
-int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program,
-		       double threshold, int recently, lode_function_test *may, void *context,
-		       uint32_t **functions, size_t *count)
+int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program, double threshold,
+		       int recently, lode_function_test *may, void *context, uint32_t **functions, size_t *count)
 {
-	struct layout layout = {graph, program};
-	struct bar bar = {threshold, recently};
+	struct layout layout = { graph, program };
+	struct bar bar = { threshold, recently };
 	size_t nodes = graph->node_count;
-	uint32_t *depths = lode_calloc(nodes + 1, sizeof(*depths)),
-		 *sets = lode_calloc(nodes + 1, sizeof(*sets));
+	uint32_t *depths = lode_calloc(nodes + 1, sizeof(*depths)), *sets = lode_calloc(nodes + 1, sizeof(*sets));
 	uint32_t *best = lode_calloc(nodes + 1, sizeof(*best));
 	int code = depths && sets && best ? measure_depths(graph, depths, sets) : LODE_SYSTEM;
 
@@ -204,8 +202,8 @@ int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_p
 /* ---- what roots lead to ---- */
 
 /* Puts the roots that were seen into the queue and marks them. Returns how many. */
-static size_t enter_roots(const struct lode_count_graph *graph, const uint32_t *roots, size_t count,
-			  char *marks, uint32_t *queue)
+static size_t enter_roots(const struct lode_count_graph *graph, const uint32_t *roots, size_t count, char *marks,
+			  uint32_t *queue)
 {
 	size_t tail = 0;
 
@@ -222,7 +220,7 @@ static size_t enter_roots(const struct lode_count_graph *graph, const uint32_t *
 
 char *lode_deep_reach(const struct lode_count_graph *graph, const uint32_t *roots, size_t count)
 {
-	struct adjacency calls = {0};
+	struct adjacency calls = { 0 };
 	char *marks = lode_calloc(graph->node_count + 1, 1);
 	uint32_t *queue = lode_calloc(graph->node_count + 1, sizeof(*queue));
 	size_t head = 0, tail;
@@ -275,7 +273,7 @@ static uint32_t walk_back(const struct layout *layout, struct adjacency *callers
 		if (root == LODE_NONE && graph->nodes[node].starts)
 			root = node;
 		qsort_r(callers->at + first, end - first, sizeof(*callers->at), by_weight_and_caller,
-			&(struct layout){graph, layout->program});
+			&(struct layout){ graph, layout->program });
 		for (uint32_t i = first; i < end; i++) {
 			uint32_t caller = graph->edges[callers->at[i]].caller;
 
@@ -288,11 +286,10 @@ static uint32_t walk_back(const struct layout *layout, struct adjacency *callers
 	return root;
 }
 
-int lode_deep_path(const struct lode_count_graph *graph, const struct lode_program *program,
-		   uint32_t function, lode_function_test *known, void *context, uint32_t **path,
-		   size_t *count)
+int lode_deep_path(const struct lode_count_graph *graph, const struct lode_program *program, uint32_t function,
+		   lode_function_test *known, void *context, uint32_t **path, size_t *count)
 {
-	struct layout layout = {graph, program};
+	struct layout layout = { graph, program };
 	uint32_t start = lode_count_node_find(graph, function), node;
 	size_t nodes = graph->node_count;
 	uint32_t *next, *queue;

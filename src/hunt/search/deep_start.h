@@ -17,9 +17,8 @@ typedef int lode_function_test(void *context, uint32_t function);
  * calls. Ties go to the larger weight, then to the name that comes first. `*functions`, the heaviest first,
  * is the caller's to free. Returns 0 or LODE_SYSTEM.
  */
-int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program,
-		       double threshold, int recently, lode_function_test *may, void *context,
-		       uint32_t **functions, size_t *count);
+int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program, double threshold,
+		       int recently, lode_function_test *may, void *context, uint32_t **functions, size_t *count);
 
 /*
  * Marks, by node of the graph, what the functions `roots` lead to, themselves
@@ -35,8 +34,7 @@ char *lode_deep_reach(const struct lode_count_graph *graph, const uint32_t *root
  * equally short the one whose calls, from the end, weigh most. Empty when the graph
  * does not hold the function. Returns 0 or LODE_SYSTEM.
  */
-int lode_deep_path(const struct lode_count_graph *graph, const struct lode_program *program,
-		   uint32_t function, lode_function_test *known, void *context, uint32_t **path,
-		   size_t *count);
+int lode_deep_path(const struct lode_count_graph *graph, const struct lode_program *program, uint32_t function,
+		   lode_function_test *known, void *context, uint32_t **path, size_t *count);
 
 #endif

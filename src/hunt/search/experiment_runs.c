@@ -111,8 +111,8 @@ int lode_search_stop_retired(struct lode_search *search, struct lode_error *erro
 	int code = 0;
 
 	if (search->running.batch.count)
-		code = meter->operations->stop(meter, search->running.batch.items,
-					       search->running.batch.count, error);
+		code = meter->operations->stop(meter, search->running.batch.items, search->running.batch.count,
+					       error);
 	search->running.batch.count = 0;
 	return code;
 }
@@ -122,8 +122,7 @@ int lode_search_stop_retired(struct lode_search *search, struct lode_error *erro
 double lode_search_predicted_cost(const struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
-	double cost =
-		search->meter->operations->predict(search->meter, experiment->hypothesis, &experiment->focus);
+	double cost = search->meter->operations->predict(search->meter, experiment->hypothesis, &experiment->focus);
 
 	/* What was measured the last time it ran counts too. */
 	return cost < 0 || !experiment->runs ? cost : fmax(cost, experiment->cost);

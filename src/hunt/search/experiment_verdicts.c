@@ -11,8 +11,7 @@ static int examine_again_below(struct lode_search *search, uint32_t id)
 {
 	for (uint32_t child = get(search, id)->first_child; child != LODE_NONE;
 	     child = get(search, child)->next_sibling)
-		if (get(search, child)->state == LODE_EXPERIMENT_FALSE &&
-		    lode_search_run_again(search, child) < 0)
+		if (get(search, child)->state == LODE_EXPERIMENT_FALSE && lode_search_run_again(search, child) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -23,8 +22,7 @@ static int examine_again_beside(struct lode_search *search, uint32_t id)
 	for (uint32_t i = get(search, id)->links; i != LODE_NONE; i = search->history.links[i].next) {
 		uint32_t parent = search->history.links[i].parent;
 
-		if (get(search, parent)->state == LODE_EXPERIMENT_TRUE &&
-		    examine_again_below(search, parent) < 0)
+		if (get(search, parent)->state == LODE_EXPERIMENT_TRUE && examine_again_below(search, parent) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -89,8 +87,7 @@ static int stays_unknown(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
 
-	if (experiment->state != LODE_EXPERIMENT_RUNNING ||
-	    experiment->observed < search->options.test.maximum)
+	if (experiment->state != LODE_EXPERIMENT_RUNNING || experiment->observed < search->options.test.maximum)
 		return 0;
 	return cannot_be_told(search, id,
 			      "samples cannot decide: their stacks are cut, too many are missing, or "
@@ -119,10 +116,9 @@ static int judge(struct lode_search *search, uint32_t id)
 	struct lode_verdict verdict;
 
 	if (!is_open)
-		test.maximum =
-			UINT64_MAX; /* it has its verdict, which stays until there is a sure one against it */
-	verdict = lode_observation_look(experiment->observation, experiment->hypothesis,
-					experiment->threshold, &test, experiment->observed);
+		test.maximum = UINT64_MAX; /* it has its verdict, which stays until there is a sure one against it */
+	verdict = lode_observation_look(experiment->observation, experiment->hypothesis, experiment->threshold,
+					&test, experiment->observed);
 	experiment->mean = lode_observation_mean(experiment->observation);
 	if (is_open || verdict.concluded) {
 		experiment->value = verdict.value;
@@ -162,11 +158,10 @@ static int was_costly(struct lode_search *search, uint32_t id, const struct lode
 static int has_gone(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
 {
 	struct lode_experiment *experiment = get(search, id);
-	struct lode_verdict verdict = lode_observation_close(experiment->observation, experiment->hypothesis,
-							     experiment->threshold);
+	struct lode_verdict verdict =
+		lode_observation_close(experiment->observation, experiment->hypothesis, experiment->threshold);
 	int is_open = experiment->state == LODE_EXPERIMENT_RUNNING;
-	int enough = experiment->observed >= search->options.test.minimum &&
-		     experiment->observation->filled &&
+	int enough = experiment->observed >= search->options.test.minimum && experiment->observation->filled &&
 		     (verdict.truth || !lode_search_may_hold(experiment, verdict.value));
 
 	if (lode_search_retire(search, id) < 0)
@@ -226,7 +221,7 @@ int lode_search_read_all(struct lode_search *search, struct lode_error *error)
 
 	for (size_t i = 0; i < search->running.active.count;) {
 		uint32_t id = search->running.active.items[i];
-		struct lode_reading reading = {0};
+		struct lode_reading reading = { 0 };
 
 		code = search->meter->operations->read(search->meter, id, &reading, error);
 		if (code < 0)

@@ -66,16 +66,15 @@ static struct lode_count_scope *find_scope(const struct lode_counts *counts, enu
 }
 
 /* The scope, made if new; NULL when memory has run out. */
-static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_hypothesis kind,
-					  enum level level, int modules, uint32_t number)
+static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_hypothesis kind, enum level level,
+					  int modules, uint32_t number)
 {
 	struct lode_count_scope *scope = find_scope(counts, kind, level, modules, number);
 
 	if (scope)
 		return scope;
 	if (lode_grow(&counts->scopes, &counts->capacity, counts->count + 1, sizeof(*counts->scopes)) < 0 ||
-	    lode_index_insert(&counts->index, scope_hash(kind, level, modules, number),
-			      (uint32_t)counts->count) < 0)
+	    lode_index_insert(&counts->index, scope_hash(kind, level, modules, number), (uint32_t)counts->count) < 0)
 		return NULL;
 	scope = &counts->scopes[counts->count++];
 	memset(scope, 0, sizeof(*scope));
@@ -89,11 +88,11 @@ static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_
 static const struct lode_count_graph *find_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
 						 const struct lode_focus *focus, int modules)
 {
-	enum level level = focus->thread != LODE_NONE	 ? THREAD
+	enum level level = focus->thread != LODE_NONE    ? THREAD
 			   : focus->process != LODE_NONE ? PROCESS
-			   : focus->host != LODE_NONE	 ? HOST
+			   : focus->host != LODE_NONE    ? HOST
 							 : WHOLE;
-	const uint32_t numbers[LEVELS] = {0, focus->host, focus->process, focus->thread};
+	const uint32_t numbers[LEVELS] = { 0, focus->host, focus->process, focus->thread };
 	const struct lode_count_scope *scope = find_scope(counts, kind, level, modules, numbers[level]);
 
 	return scope ? &scope->graph : NULL;
@@ -105,8 +104,8 @@ const struct lode_count_graph *lode_counts_graph(const struct lode_counts *count
 	return find_graph(counts, kind, focus, 0);
 }
 
-const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts,
-						   enum lode_hypothesis kind, const struct lode_focus *focus)
+const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts, enum lode_hypothesis kind,
+						   const struct lode_focus *focus)
 {
 	return find_graph(counts, kind, focus, 1);
 }
@@ -133,13 +132,11 @@ static uint32_t get_node(struct lode_count_scope *scope, uint32_t function)
 	if (id != LODE_NONE)
 		return id;
 	if (lode_grow(&graph->nodes, &graph->node_capacity, needed, sizeof(*graph->nodes)) < 0 ||
-	    lode_grow(&scope->node_marks, &scope->node_marks_capacity, needed, sizeof(*scope->node_marks)) <
-		    0 ||
-	    lode_index_insert(&graph->node_index, lode_hash_pair(function, 0), (uint32_t)graph->node_count) <
-		    0)
+	    lode_grow(&scope->node_marks, &scope->node_marks_capacity, needed, sizeof(*scope->node_marks)) < 0 ||
+	    lode_index_insert(&graph->node_index, lode_hash_pair(function, 0), (uint32_t)graph->node_count) < 0)
 		return LODE_NONE;
 	id = (uint32_t)graph->node_count++;
-	graph->nodes[id] = (struct lode_count_node){.function = function};
+	graph->nodes[id] = (struct lode_count_node){ .function = function };
 	scope->node_marks[id] = 0;
 	return id;
 }
@@ -155,12 +152,11 @@ static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32
 		if (graph->edges[id].caller == caller && graph->edges[id].callee == callee)
 			return id;
 	if (lode_grow(&graph->edges, &graph->edge_capacity, needed, sizeof(*graph->edges)) < 0 ||
-	    lode_grow(&scope->edge_marks, &scope->edge_marks_capacity, needed, sizeof(*scope->edge_marks)) <
-		    0 ||
+	    lode_grow(&scope->edge_marks, &scope->edge_marks_capacity, needed, sizeof(*scope->edge_marks)) < 0 ||
 	    lode_index_insert(&graph->edge_index, hash, (uint32_t)graph->edge_count) < 0)
 		return LODE_NONE;
 	id = (uint32_t)graph->edge_count++;
-	graph->edges[id] = (struct lode_count_edge){.caller = caller, .callee = callee};
+	graph->edges[id] = (struct lode_count_edge){ .caller = caller, .callee = callee };
 	scope->edge_marks[id] = 0;
 	return id;
 }
@@ -185,8 +181,8 @@ double lode_count_recent_share(const struct lode_count_graph *graph, uint32_t no
 	return graph->recent > 0 ? fade(it->recent, graph->look - it->look) / graph->recent : 0;
 }
 
-static int count_node(struct lode_count_scope *scope, uint32_t function,
-		      const struct lode_meter_sample *sample, uint32_t *id)
+static int count_node(struct lode_count_scope *scope, uint32_t function, const struct lode_meter_sample *sample,
+		      uint32_t *id)
 {
 	struct lode_count_node *node;
 
@@ -230,8 +226,7 @@ static void count_whole(struct lode_count_graph *graph, const struct lode_meter_
 	graph->look = look;
 }
 
-static int count_in_scope(struct lode_count_scope *scope, const struct lode_meter_sample *sample,
-			  uint64_t look)
+static int count_in_scope(struct lode_count_scope *scope, const struct lode_meter_sample *sample, uint64_t look)
 {
 	uint32_t caller = LODE_NONE, id;
 
@@ -250,7 +245,7 @@ static int count_in_scope(struct lode_count_scope *scope, const struct lode_mete
 
 static int count_in_all(struct lode_counts *counts, const struct lode_meter_sample *sample, int modules)
 {
-	const uint32_t numbers[LEVELS] = {0, sample->host, sample->process, sample->thread};
+	const uint32_t numbers[LEVELS] = { 0, sample->host, sample->process, sample->thread };
 
 	for (int level = 0; level < LEVELS; level++) {
 		struct lode_count_scope *scope =
@@ -273,8 +268,7 @@ int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *
 	return count_in_all(counts, sample, 0);
 }
 
-int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample,
-			   uint32_t module)
+int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample, uint32_t module)
 {
 	struct lode_meter_sample one = *sample;
 

@@ -29,11 +29,11 @@
 struct lode_count_node {
 	uint32_t function;
 	uint32_t starts; /* samples that begin with it; more than 0: a root of the graph */
-	uint64_t count;	 /* samples that hold it */
+	uint64_t count;  /* samples that hold it */
 	uint64_t weight; /* nanoseconds that those samples represent */
-	uint64_t cut;	 /* those of them whose stack was cut */
-	uint64_t look;	 /* when it was counted last */
-	double recent;	 /* weight as of then, lately */
+	uint64_t cut;    /* those of them whose stack was cut */
+	uint64_t look;   /* when it was counted last */
+	double recent;   /* weight as of then, lately */
 };
 
 struct lode_count_edge {
@@ -67,8 +67,8 @@ struct lode_counts {
 	size_t capacity;
 	struct lode_index index;
 	uint64_t samples; /* of all kinds */
-	int all_kinds;	  /* set it to count samples of all kinds together, too: LODE_COUNT_ALL */
-	uint64_t look;	  /* number of this one, for the caller to count */
+	int all_kinds;    /* set it to count samples of all kinds together, too: LODE_COUNT_ALL */
+	uint64_t look;    /* number of this one, for the caller to count */
 };
 
 /* A zeroed struct is empty. */
@@ -77,14 +77,13 @@ void lode_counts_release(struct lode_counts *counts);
  * part. */
 int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample);
 /* Counts the module of its innermost function in as many. */
-int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample,
-			   uint32_t module);
+int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample, uint32_t module);
 /* The graph of a kind of samples in the narrowest scope that a focus names; NULL when nothing was seen there.
  */
 const struct lode_count_graph *lode_counts_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
 						 const struct lode_focus *focus);
-const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts,
-						   enum lode_hypothesis kind, const struct lode_focus *focus);
+const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts, enum lode_hypothesis kind,
+						   const struct lode_focus *focus);
 /* The share of the samples' weight that a node has: of all, and lately. */
 double lode_count_share(const struct lode_count_graph *graph, uint32_t node);
 double lode_count_recent_share(const struct lode_count_graph *graph, uint32_t node);

@@ -36,8 +36,7 @@ int lode_search_store_recent(struct lode_search *search)
 {
 	const struct lode_experiment *whole = get(search, WHOLE_CPU);
 	struct lode_recent_look *past = &search->recent.looks[search->recent.count % LODE_RECENT_LOOKS];
-	const struct lode_count_graph *graph =
-		lode_counts_graph(&search->counts, LODE_CPU_BOUND, &whole->focus);
+	const struct lode_count_graph *graph = lode_counts_graph(&search->counts, LODE_CPU_BOUND, &whole->focus);
 
 	if (!whole->active) {
 		search->recent.count = 0; /* its clocks are stopped */
@@ -51,8 +50,7 @@ int lode_search_store_recent(struct lode_search *search)
 	search->recent.count++;
 	if (copy_weights(&past->functions, graph) < 0)
 		return LODE_SYSTEM;
-	return copy_weights(&past->modules,
-			    lode_counts_modules(&search->counts, LODE_CPU_BOUND, &whole->focus));
+	return copy_weights(&past->modules, lode_counts_modules(&search->counts, LODE_CPU_BOUND, &whole->focus));
 }
 
 void lode_search_release_recent(struct lode_search *search)
@@ -77,11 +75,10 @@ static void add_interval(struct lode_experiment *experiment, const struct lode_r
 			 const struct lode_recent_look *to, int is_module, uint32_t node)
 {
 	double mine = (double)(weight_at(to, is_module, node) - weight_at(from, is_module, node));
-	struct lode_reading reading = {.wall = experiment->past_wall += to->wall - from->wall};
+	struct lode_reading reading = { .wall = experiment->past_wall += to->wall - from->wall };
 
 	lode_sampling_divide(&experiment->sampling, (double)(to->exact - from->exact),
-			     (double)(to->all - from->all), mine,
-			     is_module ? 0 : (double)(to->cut - from->cut));
+			     (double)(to->all - from->all), mine, is_module ? 0 : (double)(to->cut - from->cut));
 	reading.time[experiment->hypothesis] = (uint64_t)llround(experiment->sampling.amount);
 	lode_observation_add(experiment->observation, experiment->hypothesis, &reading);
 	experiment->past_time += to->t - from->t;
@@ -96,8 +93,7 @@ void lode_search_look_back(struct lode_search *search, struct lode_experiment *e
 	uint32_t node;
 
 	place.function = LODE_NONE;
-	if (experiment->hypothesis != LODE_CPU_BOUND || !lode_focus_is_whole(&place) ||
-	    search->options.test.held)
+	if (experiment->hypothesis != LODE_CPU_BOUND || !lode_focus_is_whole(&place) || search->options.test.held)
 		return;
 	graph = is_module ? lode_counts_modules(&search->counts, LODE_CPU_BOUND, &place)
 			  : lode_counts_graph(&search->counts, LODE_CPU_BOUND, &place);

@@ -14,8 +14,8 @@ static int collect(void *context, uint32_t number, uint64_t object)
 {
 	struct lode_search *search = context;
 
-	if (lode_grow(&search->found.objects, &search->found.objects_capacity,
-		      search->found.numbers.count + 1, sizeof(*search->found.objects)) < 0 ||
+	if (lode_grow(&search->found.objects, &search->found.objects_capacity, search->found.numbers.count + 1,
+		      sizeof(*search->found.objects)) < 0 ||
 	    lode_ids_push(&search->found.numbers, number) < 0)
 		return LODE_SYSTEM;
 	search->found.objects[search->found.numbers.count - 1] = object;
@@ -116,8 +116,7 @@ static int refine_modules(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = &search->history.experiments[id];
 	const struct lode_focus *focus = &experiment->focus;
-	const struct lode_count_graph *all =
-		lode_counts_graph(&search->counts, experiment->hypothesis, focus);
+	const struct lode_count_graph *all = lode_counts_graph(&search->counts, experiment->hypothesis, focus);
 	const struct lode_count_graph *modules =
 		lode_counts_modules(&search->counts, experiment->hypothesis, focus);
 	double least = experiment->threshold / 2 / fmax(experiment->value, experiment->mean);
@@ -312,8 +311,7 @@ static int add_starter(struct deep *deep, uint32_t function)
 
 	if (is_known(deep, function))
 		return add_path(deep, &function, 1); /* it is connected already */
-	if (lode_deep_path(deep->graph, deep->search->meter->program, function, is_known, deep, &path,
-			   &count) < 0)
+	if (lode_deep_path(deep->graph, deep->search->meter->program, function, is_known, deep, &path, &count) < 0)
 		return LODE_SYSTEM;
 	code = count ? add_path(deep, path, count) : 0;
 	lode_free(path);
@@ -340,8 +338,8 @@ static int mark_below_roots(struct deep *deep)
 {
 	if (look_below(deep->search, &deep->place, LODE_AXIS_CODE) < 0)
 		return LODE_SYSTEM;
-	deep->below = lode_deep_reach(deep->graph, deep->search->found.numbers.items,
-				      deep->search->found.numbers.count);
+	deep->below =
+		lode_deep_reach(deep->graph, deep->search->found.numbers.items, deep->search->found.numbers.count);
 	return deep->below ? 0 : LODE_SYSTEM;
 }
 
@@ -361,10 +359,10 @@ static const struct lode_count_graph *choose_graph(struct deep *deep)
 int lode_search_start_deep(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = &search->history.experiments[id];
-	struct deep deep = {.search = search,
-			    .hypothesis = experiment->hypothesis,
-			    .focus = experiment->focus,
-			    .asks = id};
+	struct deep deep = { .search = search,
+			     .hypothesis = experiment->hypothesis,
+			     .focus = experiment->focus,
+			     .asks = id };
 	int by_the_paper = search->options.starters_by_the_paper, chosen;
 
 	if (search->options.strategy != LODE_STRATEGY_DEEP_START || deep.hypothesis == LODE_SMALL_IO ||

@@ -42,13 +42,11 @@ uint64_t lode_search_sampled(const struct lode_search *search, const struct lode
 }
 
 /* What the counts have by now. */
-static struct lode_sampling look_up(const struct lode_search *search,
-				    const struct lode_experiment *experiment)
+static struct lode_sampling look_up(const struct lode_search *search, const struct lode_experiment *experiment)
 {
 	const struct lode_focus *focus = &experiment->focus;
-	const struct lode_count_graph *graph =
-		lode_counts_graph(&search->counts, experiment->hypothesis, focus);
-	struct lode_sampling found = {.mine = lode_search_sampled(search, experiment)};
+	const struct lode_count_graph *graph = lode_counts_graph(&search->counts, experiment->hypothesis, focus);
+	struct lode_sampling found = { .mine = lode_search_sampled(search, experiment) };
 	uint32_t node;
 
 	if (!graph)
@@ -158,9 +156,8 @@ void lode_search_clip(struct lode_search *search, const struct lode_meter_sample
 		struct lode_sampling *sampling = &experiment->sampling;
 		uint64_t before;
 
-		if (experiment->evidence != LODE_EVIDENCE_SAMPLES ||
-		    experiment->hypothesis != sample->counts || sample->t >= experiment->started ||
-		    !is_in_place(sample, &experiment->focus))
+		if (experiment->evidence != LODE_EVIDENCE_SAMPLES || experiment->hypothesis != sample->counts ||
+		    sample->t >= experiment->started || !is_in_place(sample, &experiment->focus))
 			continue;
 		before = experiment->started - sample->t;
 		if (before > sample->weight)
@@ -168,8 +165,7 @@ void lode_search_clip(struct lode_search *search, const struct lode_meter_sample
 		sampling->all += before;
 		if (shows(sample, module, experiment->focus.function))
 			sampling->mine += before;
-		else if (sample->cut &&
-			 !lode_program_is_module(search->meter->program, experiment->focus.function))
+		else if (sample->cut && !lode_program_is_module(search->meter->program, experiment->focus.function))
 			sampling->cut += before;
 	}
 }

@@ -33,8 +33,8 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 	struct lode_search *search = context;
 
 	for (size_t i = 1; i < sample->depth; i++)
-		if (lode_program_add_call(search->meter->program, sample->functions[i - 1],
-					  sample->functions[i]) < 0)
+		if (lode_program_add_call(search->meter->program, sample->functions[i - 1], sample->functions[i]) <
+		    0)
 			return LODE_SYSTEM;
 	if (search->on_sample && search->on_sample(search->sample_context, sample) < 0)
 		return LODE_SYSTEM;
@@ -109,8 +109,7 @@ static int add_roots(struct lode_search *search)
 
 int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 		       const struct lode_search_options *options,
-		       void (*changed)(void *context, uint32_t experiment), void *context,
-		       struct lode_error *error)
+		       void (*changed)(void *context, uint32_t experiment), void *context, struct lode_error *error)
 {
 	struct lode_search *search;
 	int code = lode_search_options_check(options, error);
@@ -131,8 +130,7 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 	search->began = search->round_began = search->changed_at = now(search);
 	*result = search; /* from here on `changed` may look at it */
 	if (!code)
-		code = add_roots(search) < 0 ? lode_fail_memory(error)
-					     : lode_search_start_pending(search, error);
+		code = add_roots(search) < 0 ? lode_fail_memory(error) : lode_search_start_pending(search, error);
 	if (code < 0) {
 		lode_search_destroy(search);
 		*result = NULL;
@@ -204,8 +202,7 @@ int lode_search_step(struct lode_search *search, struct lode_error *error)
 		return code;
 	if (search->options.time && now(search) - search->began >= search->options.time)
 		return LODE_SEARCH_TIME_UP;
-	return !search->options.watch_on && is_exhausted(search) ? LODE_SEARCH_EXHAUSTED
-								 : LODE_SEARCH_GOES_ON;
+	return !search->options.watch_on && is_exhausted(search) ? LODE_SEARCH_EXHAUSTED : LODE_SEARCH_GOES_ON;
 }
 
 static const char *end_sentence(enum lode_search_end end)
@@ -236,8 +233,7 @@ int lode_search_finish(struct lode_search *search, enum lode_search_end end, str
 			lode_history_say(&search->history, id, end_sentence(end));
 	}
 	while (search->running.active.count)
-		if (lode_search_retire(search,
-				       search->running.active.items[search->running.active.count - 1]) < 0)
+		if (lode_search_retire(search, search->running.active.items[search->running.active.count - 1]) < 0)
 			return lode_fail_memory(error);
 	code = lode_search_stop_retired(search, error);
 	return code;

@@ -24,8 +24,8 @@ void lode_history_release(struct lode_history *history)
 
 static uint64_t hash_of(enum lode_hypothesis hypothesis, const struct lode_focus *focus)
 {
-	const uint64_t numbers[] = {(uint64_t)hypothesis, focus->function, focus->host,
-				    focus->process,	  focus->thread,   focus->object};
+	const uint64_t numbers[] = { (uint64_t)hypothesis, focus->function, focus->host,
+				     focus->process,       focus->thread,   focus->object };
 
 	return lode_hash_bytes(numbers, sizeof(numbers));
 }
@@ -61,10 +61,10 @@ static int link_parent(struct lode_history *history, uint32_t child, uint32_t pa
 
 	if (parent == LODE_NONE || parent == child || is_linked(history, child, parent))
 		return 0;
-	if (lode_grow(&history->links, &history->link_capacity, history->link_count + 1,
-		      sizeof(*history->links)) < 0)
+	if (lode_grow(&history->links, &history->link_capacity, history->link_count + 1, sizeof(*history->links)) <
+	    0)
 		return LODE_SYSTEM;
-	history->links[history->link_count] = (struct lode_history_link){parent, experiment->links};
+	history->links[history->link_count] = (struct lode_history_link){ parent, experiment->links };
 	experiment->links = (uint32_t)history->link_count++;
 	return 0;
 }
@@ -143,7 +143,7 @@ const char *lode_experiment_state_name(enum lode_experiment_state state)
 {
 	static const char *const names[LODE_EXPERIMENT_STATES] = {
 		[LODE_EXPERIMENT_NEVER_RUN] = "never-run", [LODE_EXPERIMENT_RUNNING] = "running",
-		[LODE_EXPERIMENT_TRUE] = "true",	   [LODE_EXPERIMENT_FALSE] = "false",
+		[LODE_EXPERIMENT_TRUE] = "true",           [LODE_EXPERIMENT_FALSE] = "false",
 		[LODE_EXPERIMENT_DEFERRED] = "deferred",   [LODE_EXPERIMENT_IMPOSSIBLE] = "impossible",
 	};
 

@@ -44,11 +44,11 @@ enum lode_evidence {
 
 /* What stack samples have shown for an experiment that they decide, in this run (sampled_verdict.c). */
 struct lode_sampling {
-	uint64_t mine;	/* nanoseconds of samples that show it, at the last look */
-	uint64_t all;	/* of all samples of its kind and place */
-	uint64_t cut;	/* of those whose stack is cut and that do not show it */
+	uint64_t mine;  /* nanoseconds of samples that show it, at the last look */
+	uint64_t all;   /* of all samples of its kind and place */
+	uint64_t cut;   /* of those whose stack is cut and that do not show it */
 	uint64_t exact; /* what the meter's clock had, without the function */
-	double amount;	/* time so far, as samples divide up what the clock has */
+	double amount;  /* time so far, as samples divide up what the clock has */
 	double unknown; /* time so far that may be its, or not */
 };
 
@@ -60,7 +60,7 @@ struct lode_experiment {
 	enum lode_experiment_priority priority;
 	enum lode_evidence evidence;
 	uint32_t parent;      /* the first one; LODE_NONE: a root */
-	uint32_t links;	      /* in lode_history.links, all parents, newest first; LODE_NONE: none */
+	uint32_t links;       /* in lode_history.links, all parents, newest first; LODE_NONE: none */
 	uint32_t first_child; /* by first parents, in order of creation */
 	uint32_t last_child;
 	uint32_t next_sibling;
@@ -68,23 +68,23 @@ struct lode_experiment {
 	int starter; /* a deep starter, whatever it was first created as */
 	unsigned runs;
 	double threshold;
-	double value;	   /* that the last verdict rests on; until then what was measured so far */
+	double value;      /* that the last verdict rests on; until then what was measured so far */
 	double confidence; /* of it */
-	double mean;	   /* of all that was measured */
-	double cost; /* share of the program's time: measured, or until then predicted; below 0: not known */
-	uint64_t created;	/* times of the meter's clock; 0: has not happened */
-	uint64_t started;	/* last time */
-	uint64_t concluded;	/* last verdict */
-	uint64_t found;		/* first time true */
-	uint64_t lost;		/* last time it turned false after it had been true */
-	uint64_t observed;	/* nanoseconds, of the last run */
-	uint64_t calls;		/* of the function, seen in the last run */
-	uint64_t sampled;	/* nanoseconds of samples that showed it by `sampled_since` */
+	double mean;       /* of all that was measured */
+	double cost;       /* share of the program's time: measured, or until then predicted; below 0: not known */
+	uint64_t created;  /* times of the meter's clock; 0: has not happened */
+	uint64_t started;  /* last time */
+	uint64_t concluded;     /* last verdict */
+	uint64_t found;         /* first time true */
+	uint64_t lost;          /* last time it turned false after it had been true */
+	uint64_t observed;      /* nanoseconds, of the last run */
+	uint64_t calls;         /* of the function, seen in the last run */
+	uint64_t sampled;       /* nanoseconds of samples that showed it by `sampled_since` */
 	uint64_t sampled_since; /* when it was last started or found false */
 	struct lode_sampling sampling;
 	uint64_t past_time; /* by samples: nanoseconds that it looked back when it began, and wall time of */
 	uint64_t past_wall; /* its place in them */
-	char *why;	    /* a sentence about its state, or NULL */
+	char *why;          /* a sentence about its state, or NULL */
 	char *not_probed;   /* why it rests on samples, or NULL: it cannot have probes */
 	struct lode_observation *observation; /* while it is active */
 };

@@ -41,17 +41,17 @@ struct lode_recent_weights {
 
 struct lode_recent_look {
 	uint64_t t;
-	uint64_t wall;	/* of the whole program, from its experiment */
+	uint64_t wall;  /* of the whole program, from its experiment */
 	uint64_t exact; /* and its CPU time */
-	uint64_t all;	/* nanoseconds of CPU samples */
-	uint64_t cut;	/* those whose stack is cut */
+	uint64_t all;   /* nanoseconds of CPU samples */
+	uint64_t cut;   /* those whose stack is cut */
 	struct lode_recent_weights functions, modules;
 };
 
 /* recent_samples.c */
 struct lode_recent_samples {
 	struct lode_recent_look looks[LODE_RECENT_LOOKS]; /* look n at n % LODE_RECENT_LOOKS */
-	uint64_t count;					  /* looks stored so far */
+	uint64_t count;                                   /* looks stored so far */
 };
 
 /* experiment_queue.c; experiment_runs.c takes out what it starts */
@@ -71,13 +71,13 @@ struct lode_refinements {
 /* experiment_runs.c */
 struct lode_experiment_runs {
 	struct lode_ids active; /* in order of their start */
-	struct lode_ids batch;	/* to be started or stopped together */
+	struct lode_ids batch;  /* to be started or stopped together */
 	enum lode_hypothesis *batch_hypotheses;
 	size_t batch_hypotheses_capacity;
 	struct lode_focus *batch_foci;
 	size_t batch_foci_capacity;
 	uint64_t samples_since; /* when the last experiment started that is decided by samples */
-	double committed;	/* cost of all active ones */
+	double committed;       /* cost of all active ones */
 	double highest;
 };
 
@@ -97,8 +97,8 @@ struct lode_search {
 	/* search.c */
 	uint64_t began;
 	uint64_t ended_at;
-	uint32_t next_refined;	/* the next experiment to be refined again */
-	uint64_t round_began;	/* when the current round of refining all of them began */
+	uint32_t next_refined;  /* the next experiment to be refined again */
+	uint64_t round_began;   /* when the current round of refining all of them began */
 	uint64_t refined_since; /* when the last completed round began */
 	enum lode_search_end end;
 	int (*on_sample)(void *context, const struct lode_meter_sample *sample);

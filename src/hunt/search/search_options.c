@@ -4,22 +4,19 @@
 #include <math.h>
 
 #define MILLISECOND 1000000ull
-#define SECOND	    1000000000ull
+#define SECOND      1000000000ull
 
 void lode_search_options_default(struct lode_search_options *options)
 {
 	*options = (struct lode_search_options){
-		.thresholds = {[LODE_CPU_BOUND] = 0.2,
-			       [LODE_SYNC_WAITING] = 0.2,
-			       [LODE_IO_BLOCKING] = 0.2,
-			       [LODE_SMALL_IO] = 4096},
+		.thresholds = { [LODE_CPU_BOUND] = 0.2, [LODE_SYNC_WAITING] = 0.2, [LODE_IO_BLOCKING] = 0.2, [LODE_SMALL_IO] = 4096 },
 		.strategy = LODE_STRATEGY_DEEP_START,
 		.deep_threshold = 0.2,
 		.cost = 0.1,
-		.test = {.interval = 100 * MILLISECOND,
-			 .minimum = 500 * MILLISECOND,
-			 .maximum = 5 * SECOND,
-			 .error = 0.05},
+		.test = { .interval = 100 * MILLISECOND,
+			  .minimum = 500 * MILLISECOND,
+			  .maximum = 5 * SECOND,
+			  .error = 0.05 },
 	};
 }
 
@@ -50,8 +47,7 @@ int lode_search_options_check(const struct lode_search_options *options, struct 
 	if (!is_share(options->deep_threshold))
 		return lode_fail(error, LODE_USAGE, "hunt: the deep-starter threshold is a share, 0 to 1");
 	if (!is_share(options->cost) || options->cost <= 0)
-		return lode_fail(error, LODE_USAGE,
-				 "hunt: the cost limit is a share, more than 0 and at most 1");
+		return lode_fail(error, LODE_USAGE, "hunt: the cost limit is a share, more than 0 and at most 1");
 	if (!test->interval || test->maximum < test->minimum || !is_share(test->error))
 		return lode_fail(
 			error, LODE_USAGE,

@@ -48,13 +48,13 @@ static inline uint64_t lode_perf_switch_value(uint32_t next, unsigned state)
 
 /* A change of threads or mappings, what kind of record it came from. */
 enum lode_perf_task_type {
-	LODE_PERF_MAP,	      /* file mapped by a process */
+	LODE_PERF_MAP,        /* file mapped by a process */
 	LODE_PERF_KERNEL_MAP, /* the kernel or a module of it */
 	LODE_PERF_COMM,
 	LODE_PERF_FORK,
 	LODE_PERF_KSYMBOL, /* code the kernel made at run time */
 	LODE_PERF_KSYMBOL_GONE,
-	LODE_PERF_NAME,	      /* a tracepoint names a thread */
+	LODE_PERF_NAME,       /* a tracepoint names a thread */
 	LODE_PERF_USER_STACK, /* the user's part of stacks: `start` is its cookie, `offset` the number of its
 				 chain */
 };

@@ -11,11 +11,10 @@ void lode_perf_chains_release(struct lode_perf_chains *chains)
 	memset(chains, 0, sizeof(*chains));
 }
 
-static int same_chain(const struct lode_perf_chain *chain, const struct lode_perf_chain *other,
-		      const void *bytes)
+static int same_chain(const struct lode_perf_chain *chain, const struct lode_perf_chain *other, const void *bytes)
 {
-	return chain->count == other->count && chain->has_link == other->has_link &&
-	       chain->link == other->link && memcmp(chain->ips, bytes, 8ull * chain->count) == 0;
+	return chain->count == other->count && chain->has_link == other->has_link && chain->link == other->link &&
+	       memcmp(chain->ips, bytes, 8ull * chain->count) == 0;
 }
 
 static int in_kernel_only(const uint64_t *ips, uint32_t count)

@@ -19,9 +19,9 @@ struct lode_perf_copy {
 	const unsigned char *bytes; /* the stack, from the stack pointer on */
 	unsigned char *owned;       /* the same where they are the copy's own, else NULL */
 	uint32_t size;
-	uint32_t chain;     /* number of the call chain beside it, the kernel's part; LODE_NONE: none */
-	uint8_t is_cut;     /* there was more of the stack than the recorder was to copy */
-	uint8_t is_dropped; /* it had bytes, but too many were waiting */
+	uint32_t chain;      /* number of the call chain beside it, the kernel's part; LODE_NONE: none */
+	uint8_t is_cut;      /* there was more of the stack than the recorder was to copy */
+	uint8_t is_dropped;  /* it had bytes, but too many were waiting */
 	uint8_t is_deferred; /* there is none: the user's part comes in a record with the same cookie */
 	uint64_t cookie;
 };

@@ -37,8 +37,8 @@ void lode_perf_decoder_release(struct lode_perf_decoder *decoder)
 void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_notes *notes)
 {
 	lode_notes_add(notes, counts->bad_samples, "damaged samples skipped", NULL);
-	lode_notes_add(notes, counts->unknown_samples,
-		       "samples of events that the header does not name skipped", NULL);
+	lode_notes_add(notes, counts->unknown_samples, "samples of events that the header does not name skipped",
+		       NULL);
 	lode_notes_add(notes, counts->bad_records, "damaged records skipped", NULL);
 	lode_notes_add(notes, counts->lost, "records lost by the recorder", NULL);
 	lode_notes_add(notes, counts->lost_samples, "samples lost by the recorder", NULL);
@@ -48,16 +48,14 @@ void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_no
 	lode_notes_add(notes, counts->aux, "records of hardware traces skipped", NULL);
 	lode_notes_add(notes, counts->narrow,
 		       "user stacks of 32-bit programs, of which only the innermost function is shown", NULL);
-	lode_notes_add(
-		notes, counts->other_machine,
-		"user stacks of a machine whose stacks Lode does not unwind; import the output of perf "
-		"script instead",
-		NULL);
-	lode_notes_add(
-		notes, counts->no_registers,
-		"user stacks without the registers to unwind them, of which only the innermost function is "
-		"shown; record without --user-regs",
-		NULL);
+	lode_notes_add(notes, counts->other_machine,
+		       "user stacks of a machine whose stacks Lode does not unwind; import the output of perf "
+		       "script instead",
+		       NULL);
+	lode_notes_add(notes, counts->no_registers,
+		       "user stacks without the registers to unwind them, of which only the innermost function is "
+		       "shown; record without --user-regs",
+		       NULL);
 	lode_notes_add(notes, counts->timeless, "samples without a time stamp", NULL);
 	lode_notes_add(notes, counts->summed,
 		       "off-CPU samples that add up many waits, put at the end of the recording", NULL);
@@ -113,8 +111,7 @@ static int step(struct tail *tail, uint64_t count, uint64_t each)
 
 static int step_read(struct tail *tail, uint64_t format)
 {
-	unsigned times =
-		!!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	unsigned each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_READ_LOST);
 
 	if (!(format & PERF_FORMAT_GROUP))
@@ -321,7 +318,7 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 static int chain_with_branches(struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
 			       const struct tail *tail, uint32_t *id)
 {
-	struct lode_perf_chain chain = {0};
+	struct lode_perf_chain chain = { 0 };
 	uint64_t *ips = decoder->scratch, above = tail->chain_count - user_calls(tail);
 
 	if (!(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) || !tail->branch_count || !above ||
@@ -354,8 +351,7 @@ static int chain_with_counter(struct lode_perf_decoder *decoder, const struct ta
 }
 
 /* The bytes of a record that goes away are copied. */
-static int keep_stack(const struct lode_perf_decoder *decoder, const struct tail *tail,
-		      struct lode_perf_copy *copy)
+static int keep_stack(const struct lode_perf_decoder *decoder, const struct tail *tail, struct lode_perf_copy *copy)
 {
 	copy->bytes = tail->stack;
 	copy->size = (uint32_t)tail->stack_size;
@@ -403,7 +399,7 @@ static int cut_deferred(struct tail *tail, uint64_t *cookie)
 static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uint32_t *id)
 {
 	struct lode_perf_batch *batch = decoder->batch;
-	struct lode_perf_copy copy = {.chain = *id, .is_deferred = 1, .cookie = cookie};
+	struct lode_perf_copy copy = { .chain = *id, .is_deferred = 1, .cookie = cookie };
 
 	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
 	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0)
@@ -460,15 +456,14 @@ static uint64_t raw_number(const struct tail *tail, struct lode_perf_field field
 static struct lode_perf_entry *new_entry(struct lode_perf_batch *batch)
 {
 	if (batch->entry_count >= batch->entry_capacity &&
-	    lode_grow(&batch->entries, &batch->entry_capacity, batch->entry_count + 1,
-		      sizeof(*batch->entries)) < 0)
+	    lode_grow(&batch->entries, &batch->entry_capacity, batch->entry_count + 1, sizeof(*batch->entries)) < 0)
 		return NULL;
 	return &batch->entries[batch->entry_count++];
 }
 
 /* Adds the task, with its text, at `time`. */
-static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task task, const char *text,
-		    size_t length, uint64_t time)
+static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task task, const char *text, size_t length,
+		    uint64_t time)
 {
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_entry *entry;
@@ -526,16 +521,14 @@ static int read_tracepoint(struct lode_perf_decoder *decoder, const struct lode_
 	switch (event->use) {
 	case LODE_PERF_SWITCH:
 		previous = (uint32_t)raw_number(tail, fields[FIELD_PREV_PID]);
-		entry->value =
-			lode_perf_switch_value((uint32_t)raw_number(tail, fields[FIELD_NEXT_PID]),
-					       lode_switch_state(raw_number(tail, fields[FIELD_PREV_STATE]),
-							 event->tracepoint->dead));
+		entry->value = lode_perf_switch_value((uint32_t)raw_number(tail, fields[FIELD_NEXT_PID]),
+						      lode_switch_state(raw_number(tail, fields[FIELD_PREV_STATE]),
+									event->tracepoint->dead));
 		if (entry->tid == UINT32_MAX)
 			entry->tid = previous; /* it is past its end, and has no number any more */
 		if (name_thread(decoder, tail, previous, fields[FIELD_PREV_COMM], entry->time) < 0)
 			return LODE_SYSTEM;
-		return name_thread(decoder, tail, (uint32_t)entry->value, fields[FIELD_NEXT_COMM],
-				   entry->time);
+		return name_thread(decoder, tail, (uint32_t)entry->value, fields[FIELD_NEXT_COMM], entry->time);
 	case LODE_PERF_WAKING:
 		entry->value = raw_number(tail, fields[FIELD_PID]);
 		return name_thread(decoder, tail, (uint32_t)entry->value, fields[FIELD_COMM], entry->time);
@@ -673,16 +666,14 @@ struct body {
  */
 static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
-	struct body body = {record, size, decoder->time, NULL};
+	struct body body = { record, size, decoder->time, NULL };
 	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
 	const struct lode_perf_event *other = NULL;
 
-	if (!event || !event->layout.trailer ||
-	    size < sizeof(struct perf_event_header) + event->layout.trailer)
+	if (!event || !event->layout.trailer || size < sizeof(struct perf_event_header) + event->layout.trailer)
 		return body;
 	if (decoder->facts->event_count > 1 && event->layout.trailer_id)
-		other = lode_perf_facts_event(decoder->facts,
-					      perf_u64(record + size - event->layout.trailer_id));
+		other = lode_perf_facts_event(decoder->facts, perf_u64(record + size - event->layout.trailer_id));
 	if (other && size >= sizeof(struct perf_event_header) + other->layout.trailer)
 		event = other;
 	body.size -= event->layout.trailer;
@@ -809,8 +800,8 @@ static int decode_ksymbol(struct lode_perf_decoder *decoder, const struct body *
  * says whose. */
 static int decode_deferred(struct lode_perf_decoder *decoder, const struct body *body)
 {
-	struct lode_perf_task task = {.type = LODE_PERF_USER_STACK};
-	struct lode_perf_chain chain = {0};
+	struct lode_perf_task task = { .type = LODE_PERF_USER_STACK };
+	struct lode_perf_chain chain = { 0 };
 	uint64_t count = body->size >= 24 ? perf_u64(body->record + 16) : 0;
 	uint32_t id;
 

@@ -17,10 +17,10 @@ struct lode_perf_counts {
 	uint64_t lost; /* records the kernel could not store */
 	uint64_t lost_samples;
 	uint64_t throttled;
-	uint64_t switches; /* context switches without a stack */
-	uint64_t exits;    /* of system calls */
-	uint64_t aux;	   /* hardware traces */
-	uint64_t narrow;   /* user stacks of 32-bit programs */
+	uint64_t switches;      /* context switches without a stack */
+	uint64_t exits;         /* of system calls */
+	uint64_t aux;           /* hardware traces */
+	uint64_t narrow;        /* user stacks of 32-bit programs */
 	uint64_t other_machine; /* user stacks that are not unwound */
 	uint64_t no_registers;  /* user stacks that cannot be unwound for want of them */
 	uint64_t timeless;
@@ -32,9 +32,9 @@ struct lode_perf_decoder {
 	struct lode_perf_facts *facts;
 	struct lode_perf_batch *batch; /* being filled */
 	struct lode_perf_counts counts;
-	uint64_t time;	 /* of the last record that had one */
+	uint64_t time;   /* of the last record that had one */
 	uint64_t latest; /* of all samples */
-	int is_lasting; /* the bytes of the record at hand stay where they are until the import is over */
+	int is_lasting;  /* the bytes of the record at hand stay where they are until the import is over */
 	struct lode_perf_chains chains;
 	uint64_t last_id; /* the id looked up last, and its event */
 	const struct lode_perf_event *last_event;

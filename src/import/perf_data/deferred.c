@@ -15,12 +15,11 @@ void lode_perf_deferred_release(struct lode_perf_deferred *deferred)
 
 static int make_room(struct lode_perf_deferred *deferred, uint32_t thread)
 {
-	if (!deferred->free && (deferred->count >= UINT32_MAX - 1 ||
-				lode_grow(&deferred->items, &deferred->capacity, deferred->count + 1,
-					  sizeof(*deferred->items)) < 0))
+	if (!deferred->free &&
+	    (deferred->count >= UINT32_MAX - 1 ||
+	     lode_grow(&deferred->items, &deferred->capacity, deferred->count + 1, sizeof(*deferred->items)) < 0))
 		return LODE_SYSTEM;
-	if (lode_grow(&deferred->heads, &deferred->head_capacity, (size_t)thread + 1,
-		      sizeof(*deferred->heads)) < 0)
+	if (lode_grow(&deferred->heads, &deferred->head_capacity, (size_t)thread + 1, sizeof(*deferred->heads)) < 0)
 		return LODE_SYSTEM;
 	while (deferred->head_count <= thread)
 		deferred->heads[deferred->head_count++] = 0;

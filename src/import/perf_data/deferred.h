@@ -14,14 +14,14 @@ struct lode_perf_waiting_stack {
 	uint64_t cookie;
 	uint32_t stack; /* its number */
 	uint32_t chain; /* the kernel's part; LODE_NONE: none */
-	uint32_t next;	/* of the same thread: number plus one, or 0 */
+	uint32_t next;  /* of the same thread: number plus one, or 0 */
 };
 
 struct lode_perf_deferred {
 	struct lode_perf_waiting_stack *items;
 	size_t count;
 	size_t capacity;
-	uint32_t free;	 /* chain of free places, as `next` */
+	uint32_t free;   /* chain of free places, as `next` */
 	uint32_t *heads; /* by thread, as `next` */
 	size_t head_count;
 	size_t head_capacity;

@@ -43,8 +43,7 @@ int lode_perf_facts_is_late(struct lode_perf_facts *facts)
 {
 	if (facts->frozen)
 		lode_notes_add(facts->notes, 1,
-			       "descriptions of the recording that came after its first records, left out",
-			       NULL);
+			       "descriptions of the recording that came after its first records, left out", NULL);
 	return facts->frozen;
 }
 
@@ -159,8 +158,7 @@ static int add_id(struct lode_perf_facts *facts, size_t event, uint64_t id)
 	return 0;
 }
 
-int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes,
-			    size_t count)
+int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes, size_t count)
 {
 	if (facts->frozen || event >= facts->event_count)
 		return 0;
@@ -292,8 +290,7 @@ static enum lode_perf_use use_of_tracepoint(const struct lode_perf_tracepoint *t
 }
 
 /* The name of calls: `openat` for a system call, `system:name` for another tracepoint. */
-static const char *tracepoint_call_name(struct lode_arena *arena,
-					const struct lode_perf_tracepoint *tracepoint)
+static const char *tracepoint_call_name(struct lode_arena *arena, const struct lode_perf_tracepoint *tracepoint)
 {
 	size_t system = strlen(tracepoint->system), name = strlen(tracepoint->name);
 	char *text;
@@ -313,21 +310,13 @@ static const char *tracepoint_call_name(struct lode_arena *arena,
 static const char *plain_name(const struct perf_event_attr *attr)
 {
 	static const char *const hardware[] = {
-		"cycles",
-		"instructions",
-		"cache-references",
-		"cache-misses",
-		"branches",
-		"branch-misses",
-		"bus-cycles",
-		"stalled-cycles-frontend",
-		"stalled-cycles-backend",
-		"ref-cycles",
+		"cycles",        "instructions", "cache-references",        "cache-misses",           "branches",
+		"branch-misses", "bus-cycles",   "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
 	};
 	static const char *const software[] = {
-		"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+		"cpu-clock",        "task-clock",   "page-faults",  "context-switches",
 		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-		"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+		"emulation-faults", "dummy",        "bpf-output",   "cgroup-switches",
 	};
 
 	if (attr->type == PERF_TYPE_HARDWARE && (uint32_t)attr->config < sizeof(hardware) / sizeof(*hardware))

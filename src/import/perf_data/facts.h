@@ -25,7 +25,7 @@ enum lode_perf_use {
 	LODE_PERF_RUN,
 	LODE_PERF_SWITCH,
 	LODE_PERF_WAKING,
-	LODE_PERF_SYSCALL,	/* raw_syscalls:sys_enter: named by its number */
+	LODE_PERF_SYSCALL,      /* raw_syscalls:sys_enter: named by its number */
 	LODE_PERF_SYSCALL_EXIT, /* counted, not kept */
 	LODE_PERF_CALL,
 	LODE_PERF_OFF_CPU, /* waits */
@@ -33,11 +33,11 @@ enum lode_perf_use {
 
 /* How the cost of a run is found. */
 enum lode_perf_costing {
-	LODE_PERF_COST_PERIOD,	  /* a clock: the sample's period is nanoseconds */
+	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
 	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample does not tell its
 				     period */
-	LODE_PERF_COST_COUNT,	  /* cycles: the period, at the rate of the counter (count_rate.h) */
-	LODE_PERF_COST_EVENTS,	  /* no time at all (cache misses): the period, as if one were a nanosecond */
+	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
+	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
 };
 
 /* Byte offsets in a sample, from the record's start; 0: not there. */
@@ -59,7 +59,7 @@ struct lode_perf_layout {
 struct lode_perf_event {
 	struct perf_event_attr attr; /* zero-extended or cut to what this program knows */
 	struct lode_perf_layout layout;
-	const char *name;			       /* as the user wrote it; "" until known */
+	const char *name;                              /* as the user wrote it; "" until known */
 	const struct lode_perf_tracepoint *tracepoint; /* or NULL */
 	enum lode_perf_use use;
 	enum lode_perf_costing costing;
@@ -101,10 +101,10 @@ struct lode_perf_facts {
 	struct lode_perf_build_ids late_build_ids; /* told after the freeze; of the reader until its end */
 	struct lode_perf_tracepoints tracepoints;
 	int frozen;
-	int by_id;         /* samples tell their event; else all are of the first one */
-	int has_frames;    /* some event has call chains */
-	int has_build_ids; /* some event asked for build-ids of mappings */
-	int is_folder;	   /* the recording was written as a folder of files */
+	int by_id;            /* samples tell their event; else all are of the first one */
+	int has_frames;       /* some event has call chains */
+	int has_build_ids;    /* some event asked for build-ids of mappings */
+	int is_folder;        /* the recording was written as a folder of files */
 	const char *kallsyms; /* path of the kernel's symbols in that folder; NULL: there are none */
 };
 
@@ -122,8 +122,7 @@ void lode_perf_facts_release(struct lode_perf_facts *facts);
  */
 int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size);
 /* Samples with these `count` ids (u64, anywhere in memory) belong to event number `event`. */
-int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes,
-			    size_t count);
+int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes, size_t count);
 /* A feature section, or the record in place of one. */
 int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, const unsigned char *bytes,
 			    size_t size);

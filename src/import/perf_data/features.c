@@ -46,15 +46,14 @@ static int read_command(struct lode_perf_facts *facts, struct lode_cursor *curso
 	if (command.size > COMMAND_LIMIT)
 		command.size = COMMAND_LIMIT;
 	if (!command.failed)
-		facts->command =
-			lode_arena_text(&facts->arena, command.bytes ? command.bytes : "", command.size);
+		facts->command = lode_arena_text(&facts->arena, command.bytes ? command.bytes : "", command.size);
 	lode_buffer_release(&command);
 	return facts->command ? 0 : LODE_SYSTEM;
 }
 
 /* Descriptions are in the order of the events; ids show where they are not. */
-static struct lode_perf_event *described_event(struct lode_perf_facts *facts, uint32_t i,
-					       const unsigned char *ids, uint32_t id_count)
+static struct lode_perf_event *described_event(struct lode_perf_facts *facts, uint32_t i, const unsigned char *ids,
+					       uint32_t id_count)
 {
 	if (id_count) {
 		const struct lode_perf_event *event = lode_perf_facts_event(facts, perf_u64(ids));
@@ -124,8 +123,7 @@ static int add_build_id(struct lode_perf_build_ids *build_ids, struct lode_arena
 	entry.kernel = kernel;
 	if (!entry.path || !entry.build_id ||
 	    lode_grow(&build_ids->items, &build_ids->capacity, build_ids->count + 1, sizeof(entry)) < 0 ||
-	    lode_index_insert(&build_ids->index, lode_hash_bytes(path, length), (uint32_t)build_ids->count) <
-		    0)
+	    lode_index_insert(&build_ids->index, lode_hash_bytes(path, length), (uint32_t)build_ids->count) < 0)
 		return LODE_SYSTEM;
 	build_ids->items[build_ids->count++] = entry;
 	return 0;
@@ -209,8 +207,7 @@ int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, con
 		return 0;
 	switch (feature) {
 	case PERF_FEATURE_TRACING_DATA:
-		return lode_perf_tracepoints_read(&facts->tracepoints, bytes, size, &facts->arena,
-						  facts->notes);
+		return lode_perf_tracepoints_read(&facts->tracepoints, bytes, size, &facts->arena, facts->notes);
 	case PERF_FEATURE_BUILD_ID:
 		code = read_build_ids(facts, &cursor);
 		break;

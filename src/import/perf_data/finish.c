@@ -19,22 +19,19 @@ static int add_counts(const struct lode_events *runs, struct lode_count_rate *ra
 /* Where no two samples tell the rate: the largest period is what the frequency asked for takes. */
 static double assumed_rate(const struct lode_perf_event *event, const struct lode_count_rate *rate)
 {
-	return event->attr.freq && event->cost && rate->largest ? (double)event->cost / (double)rate->largest
-								: 1;
+	return event->attr.freq && event->cost && rate->largest ? (double)event->cost / (double)rate->largest : 1;
 }
 
 static double rate_of(const struct lode_perf_event *event, const struct lode_count_rate *rate,
 		      struct lode_notes *notes)
 {
-	double found = lode_count_rate_find(rate),
-	       nanoseconds = found > 0 ? found : assumed_rate(event, rate);
+	double found = lode_count_rate_find(rate), nanoseconds = found > 0 ? found : assumed_rate(event, rate);
 	char example[200];
 
 	snprintf(example, sizeof(example), "%.100s: %.3g a nanosecond", event->name, 1 / nanoseconds);
 	lode_notes_add(notes, rate->samples,
-		       found > 0
-			       ? "samples whose cost is their period, at the rate at which their counter ran"
-			       : "samples whose cost is their period, at a rate that is assumed",
+		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
+				 : "samples whose cost is their period, at a rate that is assumed",
 		       example);
 	return nanoseconds;
 }
@@ -91,8 +88,7 @@ int lode_perf_finish_costs(struct lode_perf_replay *replay)
 
 /* ---- threads and stacks ---- */
 
-static int add_thread(struct lode_perf_replay *replay, const struct lode_perf_thread *thread,
-		      uint32_t *number)
+static int add_thread(struct lode_perf_replay *replay, const struct lode_perf_thread *thread, uint32_t *number)
 {
 	struct lode_stream *stream = replay->stream;
 	struct lode_string name = replay->texts.items[thread->name];

@@ -25,8 +25,8 @@
 #include <string.h>
 
 #define PERF_MAGIC_LITTLE "PERFILE2"
-#define PERF_MAGIC_BIG	  "2ELIFREP"
-#define PERF_MAGIC_OLD	  "PERFFILE"
+#define PERF_MAGIC_BIG    "2ELIFREP"
+#define PERF_MAGIC_OLD    "PERFFILE"
 #define PERF_HEADER_BYTES 104
 #define PERF_PIPE_BYTES   16
 #define PERF_FEATURES     256
@@ -75,7 +75,7 @@ enum {
 #define PERF_READ_LOST             (1u << 4)
 #define PERF_DEFERRED_USER         ((uint64_t)-640)
 #define PERF_BUILD_ID_BYTES        20
-#define PERF_OFF_CPU_TIME	   ((uint64_t)UINT32_MAX << 32) /* times from here on are none */
+#define PERF_OFF_CPU_TIME          ((uint64_t)UINT32_MAX << 32) /* times from here on are none */
 
 /* Numbers of user registers. */
 enum {

@@ -33,8 +33,8 @@ static uint32_t add_image(struct lode_perf_images *images, const struct lode_per
 	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
 		const struct lode_perf_image *item = &images->items[id];
 
-		if (item->kind == image.kind && item->start == image.start &&
-		    !strcmp(item->path, image.path) && !strcmp(item->build_id, image.build_id))
+		if (item->kind == image.kind && item->start == image.start && !strcmp(item->path, image.path) &&
+		    !strcmp(item->build_id, image.build_id))
 			return id;
 	}
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
@@ -134,9 +134,10 @@ static int is_kernel_itself(const char *path)
 uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *path, const char *build_id,
 				 uint64_t start, uint64_t offset)
 {
-	struct lode_perf_image image = {
-		.kind = LODE_PERF_KERNEL_MODULE, .path = path, .build_id = build_id, .start = start
-	};
+	struct lode_perf_image image = { .kind = LODE_PERF_KERNEL_MODULE,
+					 .path = path,
+					 .build_id = build_id,
+					 .start = start };
 
 	if (!is_kernel_itself(path))
 		return add_image(images, &image);
@@ -158,9 +159,10 @@ uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *pa
 
 uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const char *name, uint64_t start)
 {
-	struct lode_perf_image image = {
-		.kind = LODE_PERF_KERNEL_CODE, .path = name, .build_id = "", .start = start
-	};
+	struct lode_perf_image image = { .kind = LODE_PERF_KERNEL_CODE,
+					 .path = name,
+					 .build_id = "",
+					 .start = start };
 
 	return add_image(images, &image);
 }
@@ -222,8 +224,7 @@ static int is_this_kernel(const struct lode_perf_images *images)
 static struct lode_image *open_kernel(struct lode_perf_images *images)
 {
 	return lode_symbolizer_kernel(images->symbolizer, kernel_build_id(images), images->facts->kallsyms,
-				      images->reference_name ? images->reference_name : "_text",
-				      images->reference);
+				      images->reference_name ? images->reference_name : "_text", images->reference);
 }
 
 static void *prefetch(void *argument)
@@ -346,8 +347,7 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 	if (image->kind == LODE_PERF_KERNEL || image->kind == LODE_PERF_KERNEL_MODULE ||
 	    image->kind == LODE_PERF_VDSO || image->kind == LODE_PERF_BINARY)
 		lode_notes_add(images->options->notes, 1,
-			       "files of another machine without a build-id, left without names",
-			       image->path);
+			       "files of another machine without a build-id, left without names", image->path);
 }
 
 /* Build-ids that came too late in the file for the replay. */

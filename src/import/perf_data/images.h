@@ -45,7 +45,7 @@ enum lode_perf_unwind_failure {
 struct lode_perf_image {
 	enum lode_perf_image_kind kind;
 	const char *path;           /* as recorded; of a perf map: where it is looked for */
-	const char *build_id;	    /* hexadecimal, or "" */
+	const char *build_id;       /* hexadecimal, or "" */
 	uint64_t start;             /* kernel module, code: its first address */
 	int used;                   /* some address in it is wanted */
 	struct lode_image *symbols; /* NULL until asked for, and for kinds that have none */
@@ -105,8 +105,7 @@ uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const cha
 /* Whether addresses in this image are offsets in its file; else they are run-time addresses. */
 static inline int lode_perf_image_by_offset(const struct lode_perf_image *image)
 {
-	return image->kind == LODE_PERF_BINARY || image->kind == LODE_PERF_VDSO ||
-	       image->kind == LODE_PERF_NAMED;
+	return image->kind == LODE_PERF_BINARY || image->kind == LODE_PERF_VDSO || image->kind == LODE_PERF_NAMED;
 }
 
 /*

@@ -52,8 +52,7 @@ static int find_runs(struct lode_perf_order *order, size_t *run_count)
 
 /* Merges entries[a..b) and entries[b..c) into the same places of `to`; of equal times the former come first.
  */
-static void merge(const struct lode_perf_entry *from, struct lode_perf_entry *to, size_t a, size_t b,
-		  size_t c)
+static void merge(const struct lode_perf_entry *from, struct lode_perf_entry *to, size_t a, size_t b, size_t c)
 {
 	size_t left = a, right = b, at = a;
 
@@ -95,8 +94,8 @@ static int sort(struct lode_perf_order *order)
 
 	if (order->sorted == order->count)
 		return 0;
-	if (find_runs(order, &runs) < 0 || (runs > 1 && lode_grow(&order->spare, &order->spare_capacity,
-								  order->count, sizeof(*order->spare)) < 0))
+	if (find_runs(order, &runs) < 0 ||
+	    (runs > 1 && lode_grow(&order->spare, &order->spare_capacity, order->count, sizeof(*order->spare)) < 0))
 		return LODE_SYSTEM;
 	while (runs > 1)
 		merge_pairs(order, &runs);

@@ -37,8 +37,7 @@ static void *work(void *argument)
 }
 
 void lode_perf_pipeline_init(struct lode_perf_pipeline *pipeline,
-			     int (*job)(void *context, struct lode_perf_batch *batch), void *context,
-			     int threaded)
+			     int (*job)(void *context, struct lode_perf_batch *batch), void *context, int threaded)
 {
 	memset(pipeline, 0, sizeof(*pipeline));
 	pipeline->work = job;

@@ -83,8 +83,7 @@ static int take_attribute(struct lode_perf_reader *reader, const unsigned char *
 }
 
 /* HEADER_TRACING_DATA: 8 size (u32); the formats follow the record, padded to 8 bytes. */
-static int take_tracing(struct lode_perf_reader *reader, const unsigned char *record, size_t size,
-			size_t left)
+static int take_tracing(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left)
 {
 	size_t formats = size >= 12 ? perf_u32(record + 8) : 0;
 
@@ -119,8 +118,7 @@ static int take_update(struct lode_perf_reader *reader, const unsigned char *rec
 	return 0;
 }
 
-static int walk(void *context, const unsigned char *bytes, size_t size, size_t *used,
-		struct lode_error *error);
+static int walk(void *context, const unsigned char *bytes, size_t size, size_t *used, struct lode_error *error);
 
 /* COMPRESSED: 8 packed bytes. COMPRESSED2: 8 size, 16 packed bytes, padded. */
 static int take_compressed(struct lode_perf_reader *reader, const unsigned char *record, size_t size,
@@ -169,8 +167,8 @@ static int take_own(struct lode_perf_reader *reader, const unsigned char *record
 		break;
 	case PERF_HEADER_FEATURE: /* 8 number, 16 what the section would hold */
 		if (size >= 16 && perf_u64(record + 8) < PERF_FEATURES)
-			code = lode_perf_facts_feature(reader->facts, (unsigned)perf_u64(record + 8),
-						       record + 16, size - 16);
+			code = lode_perf_facts_feature(reader->facts, (unsigned)perf_u64(record + 8), record + 16,
+						       size - 16);
 		break;
 	case PERF_AUXTRACE: /* 8 size of what follows the record */
 		reader->decoder.counts.aux++;
@@ -202,8 +200,7 @@ static int take_record(struct lode_perf_reader *reader, const unsigned char *rec
 
 /* ---- the loop ---- */
 
-static int walk(void *context, const unsigned char *bytes, size_t size, size_t *used,
-		struct lode_error *error)
+static int walk(void *context, const unsigned char *bytes, size_t size, size_t *used, struct lode_error *error)
 {
 	struct lode_perf_reader *reader = context;
 	uint64_t start = reader->place;
@@ -262,8 +259,8 @@ int lode_perf_reader_end(struct lode_perf_reader *reader, struct lode_error *err
 	return hand_batch(reader, 1, 1, error);
 }
 
-int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *bytes, size_t size,
-			  uint64_t place, struct lode_error *error)
+int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *bytes, size_t size, uint64_t place,
+			  struct lode_error *error)
 {
 	size_t used;
 	int code;

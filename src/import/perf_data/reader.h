@@ -36,11 +36,10 @@ void lode_perf_reader_release(struct lode_perf_reader *reader);
  * File mode: the records are `bytes`, at `place` in the input; lode_perf_reader_end follows. Returns 0 or a
  * negative code.
  */
-int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *bytes, size_t size,
-			  uint64_t place, struct lode_error *error);
-/* The same for another file of the recording, whose records are all of `input`, which lasts. */
-int lode_perf_reader_more(struct lode_perf_reader *reader, struct lode_input *input,
+int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *bytes, size_t size, uint64_t place,
 			  struct lode_error *error);
+/* The same for another file of the recording, whose records are all of `input`, which lasts. */
+int lode_perf_reader_more(struct lode_perf_reader *reader, struct lode_input *input, struct lode_error *error);
 /* Nothing follows. */
 int lode_perf_reader_end(struct lode_perf_reader *reader, struct lode_error *error);
 /* Pipe mode: the records are the rest of the input. Returns 0 or a negative code. */

@@ -24,8 +24,8 @@ int lode_perf_replay_init(struct lode_perf_replay *replay, const struct lode_per
 	replay->sched = lode_sched_create(stream, options->notes);
 	if (!replay->sched || lode_perf_images_init(&replay->images, facts, options) < 0 ||
 	    lode_spaces_init(&replay->spaces) < 0 ||
-	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces,
-				  &replay->user_stacks.chains) < 0 ||
+	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces, &replay->user_stacks.chains) <
+		    0 ||
 	    lode_strings_init(&replay->texts) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -94,8 +94,7 @@ static int take_task(struct lode_perf_replay *replay, const struct lode_perf_tas
 	if (task->is_data && change.image != LODE_NONE)
 		change.image |= LODE_PERF_IMAGE_DATA;
 	if (change.image == LODE_NONE || change.text == LODE_NONE ||
-	    lode_grow(&replay->changes, &replay->change_capacity, replay->change_count + 1, sizeof(change)) <
-		    0)
+	    lode_grow(&replay->changes, &replay->change_capacity, replay->change_count + 1, sizeof(change)) < 0)
 		return LODE_SYSTEM;
 	replay->changes[replay->change_count++] = change;
 	return 0;
@@ -126,8 +125,7 @@ static int take_copies(struct lode_perf_replay *replay, struct lode_perf_batch *
 
 		if (!lode_perf_has_copy(entry))
 			continue;
-		number = lode_perf_copies_add(&replay->copies,
-					      &batch->copies[entry->chain & ~LODE_PERF_COPIED]);
+		number = lode_perf_copies_add(&replay->copies, &batch->copies[entry->chain & ~LODE_PERF_COPIED]);
 		if (number == LODE_NONE)
 			return LODE_SYSTEM;
 		entry->chain = LODE_PERF_COPIED | number;
@@ -218,8 +216,7 @@ static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 		return 0;
 	space = &threads->processes[threads->items[child].process].space;
 	lode_space_clear(&replay->spaces, space);
-	*space = lode_space_fork(&replay->spaces,
-				      &threads->processes[threads->items[parent].process].space);
+	*space = lode_space_fork(&replay->spaces, &threads->processes[threads->items[parent].process].space);
 	return 0;
 }
 
@@ -270,8 +267,7 @@ static int apply_change(struct lode_perf_replay *replay, const struct lode_perf_
 	case LODE_PERF_KSYMBOL:
 		return map_kernel(replay, change);
 	case LODE_PERF_KSYMBOL_GONE:
-		return lode_space_unmap(&replay->spaces, &replay->stacks.kernel, change->start,
-					     change->end);
+		return lode_space_unmap(&replay->spaces, &replay->stacks.kernel, change->start, change->end);
 	case LODE_PERF_FORK:
 		return fork_thread(replay, change);
 	case LODE_PERF_USER_STACK:
@@ -354,8 +350,7 @@ static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_en
  * The cost of a run. What counts has its count until the end, when the rate is known; which event
  * it is of is kept meanwhile where calls have their name.
  */
-static void set_cost(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
-		     struct lode_event *run)
+static void set_cost(struct lode_perf_replay *replay, const struct lode_perf_entry *entry, struct lode_event *run)
 {
 	const struct lode_perf_event *event = &replay->facts->events[entry->event];
 
@@ -387,24 +382,21 @@ static uint32_t unwind_copy(struct lode_perf_replay *replay, const struct lode_s
 static uint32_t reserve_stack(struct lode_perf_replay *replay, uint32_t thread, uint32_t number)
 {
 	const struct lode_perf_copy *copy = &replay->copies.items[number];
-	struct lode_perf_waiting_stack waiting = {.cookie = copy->cookie, .chain = copy->chain};
+	struct lode_perf_waiting_stack waiting = { .cookie = copy->cookie, .chain = copy->chain };
 	uint32_t stack = 0;
 
 	lode_perf_copies_remove(&replay->copies, number);
 	if (waiting.chain != LODE_NONE)
-		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread,
-					     waiting.chain);
+		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread, waiting.chain);
 	if (stack != LODE_NONE)
 		stack = lode_perf_stacks_reserve(&replay->stacks, stack);
 	waiting.stack = stack;
-	return stack == LODE_NONE || lode_perf_deferred_add(&replay->deferred, thread, &waiting) < 0
-		       ? LODE_NONE
-		       : stack;
+	return stack == LODE_NONE || lode_perf_deferred_add(&replay->deferred, thread, &waiting) < 0 ? LODE_NONE
+												     : stack;
 }
 
 /* The number of a sample's stack; 0: it has none. LODE_NONE: memory has run out. */
-static uint32_t stack_of(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
-			 uint32_t thread)
+static uint32_t stack_of(struct lode_perf_replay *replay, const struct lode_perf_entry *entry, uint32_t thread)
 {
 	const struct lode_space *space = space_of(replay, thread);
 	uint32_t chain = entry->chain;
@@ -433,9 +425,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 {
 	const struct lode_perf_event *event = &replay->facts->events[entry->event];
 	uint32_t thread = lode_perf_threads_get(&replay->threads, entry->pid, entry->tid);
-	struct lode_event result = {
-		.t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu
-	};
+	struct lode_event result = { .t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu };
 
 	if (thread == LODE_NONE)
 		return LODE_SYSTEM;
@@ -461,8 +451,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	default:
 		result.name = event_name(replay, entry->event);
 	}
-	return result.name == LODE_NONE ? LODE_SYSTEM
-					: lode_stream_add_event(replay->stream, LODE_CALL, &result);
+	return result.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(replay->stream, LODE_CALL, &result);
 }
 
 /* ---- in order of time ---- */
@@ -514,10 +503,9 @@ int lode_perf_replay_finish(struct lode_perf_replay *replay)
 
 	if (lode_sched_finish(replay->sched, replay->order.newest) < 0)
 		return LODE_SYSTEM;
-	lode_notes_add(notes, replay->order.late, "records that came too late to be put in order of time",
+	lode_notes_add(notes, replay->order.late, "records that came too late to be put in order of time", NULL);
+	lode_notes_add(notes, replay->spaces.dropped, "mappings beyond the limit, whose addresses have no symbols",
 		       NULL);
-	lode_notes_add(notes, replay->spaces.dropped,
-		       "mappings beyond the limit, whose addresses have no symbols", NULL);
 	lode_perf_user_stacks_note(&replay->user_stacks, notes);
 	lode_notes_add(notes, lode_perf_deferred_missed(&replay->deferred),
 		       "stacks without their user's part, which was recorded apart and is not there", NULL);

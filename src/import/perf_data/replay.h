@@ -52,7 +52,7 @@ struct lode_perf_replay {
 	size_t change_capacity;
 	uint32_t *event_names; /* by event: string of the stream, 0 while not asked for */
 	uint32_t syscall_names[LODE_PERF_SYSCALLS];
-	int started;  /* the first sample was seen */
+	int started;    /* the first sample was seen */
 	int has_counts; /* there are runs whose cost is a count until the end */
 };
 

@@ -48,24 +48,23 @@ static int read_event(struct lode_perf_facts *facts, const unsigned char *bytes,
 	return lode_perf_facts_add_ids(facts, facts->event_count - 1, bytes + ids.offset, ids.size / 8);
 }
 
-static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size,
-		       const char *name, struct lode_error *error)
+static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size, const char *name,
+		       struct lode_error *error)
 {
 	uint64_t entry_size = perf_u64(bytes + 16);
 	struct section section = read_section(bytes + 24);
 	size_t ids_left = size;
 
 	if (cut(&section, size) || entry_size < 64 + 16 || entry_size > 65536)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:24: the list of events is damaged; record again",
-				 name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s:24: the list of events is damaged; record again", name);
 	for (uint64_t at = 0; at + entry_size <= section.size; at += entry_size) {
-		int code = read_event(facts, bytes, size, bytes + section.offset + at, (size_t)entry_size,
-				      &ids_left);
+		int code =
+			read_event(facts, bytes, size, bytes + section.offset + at, (size_t)entry_size, &ids_left);
 
 		if (code == LODE_BAD_INPUT)
-			return lode_fail(
-				error, code, "%s:%llu: there are more than %d events; record fewer at a time",
-				name, (unsigned long long)(section.offset + at), LODE_PERF_EVENTS_LIMIT);
+			return lode_fail(error, code,
+					 "%s:%llu: there are more than %d events; record fewer at a time", name,
+					 (unsigned long long)(section.offset + at), LODE_PERF_EVENTS_LIMIT);
 		if (code < 0)
 			return lode_fail_memory(error);
 	}
@@ -73,8 +72,8 @@ static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes
 }
 
 /* After the data there is a section for each feature whose bit is set, in order of the bits. */
-static int read_features(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size,
-			 uint64_t table, struct lode_error *error)
+static int read_features(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size, uint64_t table,
+			 struct lode_error *error)
 {
 	uint64_t left = size; /* sections that overlap are read no more often than the file is long */
 
@@ -101,8 +100,7 @@ static int read_features(struct lode_perf_facts *facts, const unsigned char *byt
 }
 
 int lode_perf_sections_read(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size,
-			    const char *name, uint64_t *data_offset, uint64_t *data_size,
-			    struct lode_error *error)
+			    const char *name, uint64_t *data_offset, uint64_t *data_size, struct lode_error *error)
 {
 	struct section data;
 	int code;
@@ -115,8 +113,8 @@ int lode_perf_sections_read(struct lode_perf_facts *facts, const unsigned char *
 	data = read_section(bytes + 40);
 	if (!data.size) {
 		/* perf was killed before it could write where the data ends: there is nothing behind it. */
-		lode_notes_add(facts->notes, 1,
-			       "recordings that were not ended properly, read as far as they go", name);
+		lode_notes_add(facts->notes, 1, "recordings that were not ended properly, read as far as they go",
+			       name);
 		data.size = UINT64_MAX - data.offset;
 		cut(&data, size);
 	} else {

@@ -9,7 +9,6 @@
  * messages, and says where its records are. Returns 0 or a negative code.
  */
 int lode_perf_sections_read(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size,
-			    const char *name, uint64_t *data_offset, uint64_t *data_size,
-			    struct lode_error *error);
+			    const char *name, uint64_t *data_offset, uint64_t *data_size, struct lode_error *error);
 
 #endif

@@ -43,13 +43,11 @@ void lode_perf_stacks_release(struct lode_perf_stacks *stacks)
 	memset(stacks, 0, sizeof(*stacks));
 }
 
-int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains,
-				size_t count)
+int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains, size_t count)
 {
 	if (!count)
 		return 0;
-	if (lode_grow(&stacks->chains, &stacks->chain_capacity, stacks->chain_count + count,
-		      sizeof(*chains)) < 0)
+	if (lode_grow(&stacks->chains, &stacks->chain_capacity, stacks->chain_count + count, sizeof(*chains)) < 0)
 		return LODE_SYSTEM;
 	memcpy(stacks->chains + stacks->chain_count, chains, count * sizeof(*chains));
 	stacks->chain_count += count;
@@ -86,8 +84,7 @@ static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, ui
 	return (uint32_t)stacks->location_count++;
 }
 
-static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_space *space,
-			      uint64_t address)
+static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_space *space, uint64_t address)
 {
 	const struct lode_mapping *mapping = lode_space_find(stacks->spaces, space, address);
 	uint32_t image = mapping ? mapping->image & ~LODE_PERF_IMAGE_DATA : LODE_PERF_IMAGE_UNKNOWN;
@@ -99,15 +96,14 @@ static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode
 
 static uint32_t kernel_location(struct lode_perf_stacks *stacks, uint64_t address)
 {
-	const struct lode_mapping *mapping =
-		lode_space_find(stacks->spaces, &stacks->kernel, address);
+	const struct lode_mapping *mapping = lode_space_find(stacks->spaces, &stacks->kernel, address);
 
 	return add_location(stacks, mapping ? mapping->image : LODE_PERF_IMAGE_KERNEL, address);
 }
 
 /* A segment's marker; a chain that begins without one tells by its addresses. */
-static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_space *space,
-			 uint64_t marker, uint64_t address)
+static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_space *space, uint64_t marker,
+			 uint64_t address)
 {
 	switch (marker) {
 	case (uint64_t)PERF_CONTEXT_USER:
@@ -115,8 +111,7 @@ static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_spac
 	case (uint64_t)PERF_CONTEXT_KERNEL:
 		return kernel_location(stacks, address);
 	case 0:
-		return address >> 63 ? kernel_location(stacks, address)
-				     : user_location(stacks, space, address);
+		return address >> 63 ? kernel_location(stacks, address) : user_location(stacks, space, address);
 	default:
 		return add_location(stacks, LODE_PERF_IMAGE_GUEST, address);
 	}
@@ -236,8 +231,8 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, siz
 /* ---- stacks ---- */
 
 /* Resolves the chain of `stack`, from where it leaves the path. Returns 0 or LODE_SYSTEM. */
-static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *space,
-		      struct lode_perf_path *path, struct lode_perf_stack *stack)
+static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *space, struct lode_perf_path *path,
+		      struct lode_perf_stack *stack)
 {
 	const struct lode_perf_chain *chain = chain_of(stacks, stack->chain);
 	struct walk walk = { chain, space, path };
@@ -267,8 +262,8 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_spa
 
 	/* A call for each address, and one for the link register in place of a marker. */
 	if (stacks->call_count + count >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
-	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + count,
-		      sizeof(*stacks->calls)) < 0 ||
+	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + count, sizeof(*stacks->calls)) <
+		    0 ||
 	    make_calls(stacks, space, path, &stack) < 0 ||
 	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(stack)) < 0 ||
 	    lode_index_insert(&stacks->index, hash, (uint32_t)stacks->count) < 0)
@@ -277,8 +272,8 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_spa
 	return (uint32_t)stacks->count++;
 }
 
-uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
-			      uint32_t thread, uint32_t chain)
+uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space, uint32_t thread,
+			      uint32_t chain)
 {
 	struct lode_perf_stack stack = { .kernel_version = stacks->kernel.version, .chain = chain };
 	uint64_t hash;
@@ -299,7 +294,7 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 
 uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack)
 {
-	struct lode_perf_stack reserved = {.same_as = stack};
+	struct lode_perf_stack reserved = { .same_as = stack };
 
 	if (stacks->count >= LODE_NONE - 1 ||
 	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(reserved)) < 0)

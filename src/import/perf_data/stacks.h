@@ -81,8 +81,8 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
  * LODE_NONE when memory has run out. Stacks of one `thread`, any number, are
  * taken to be alike: that makes it fast and changes nothing.
  */
-uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
-			      uint32_t thread, uint32_t chain);
+uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space, uint32_t thread,
+			      uint32_t chain);
 /* A number of its own for a stack that is the same as `stack`, until lode_perf_stacks_set says another;
  * LODE_NONE. */
 uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack);

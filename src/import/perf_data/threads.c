@@ -83,8 +83,7 @@ static int set_pid(struct lode_perf_threads *threads, uint32_t thread, uint32_t 
 	struct lode_perf_thread *item = &threads->items[thread];
 	uint32_t process = lode_perf_threads_process(threads, pid);
 
-	if (process == LODE_NONE ||
-	    lode_index_insert(&threads->index, lode_hash_pair(pid, item->tid), thread) < 0)
+	if (process == LODE_NONE || lode_index_insert(&threads->index, lode_hash_pair(pid, item->tid), thread) < 0)
 		return LODE_SYSTEM;
 	item->pid = pid;
 	item->process = process;
@@ -121,7 +120,6 @@ uint32_t lode_perf_threads_get(struct lode_perf_threads *threads, uint32_t pid, 
 	if (threads->last != LODE_NONE && threads->items[threads->last].tid == tid &&
 	    threads->items[threads->last].pid == pid)
 		return threads->last;
-	threads->last =
-		pid == UINT32_MAX ? lode_perf_threads_tid(threads, tid) : find_or_add(threads, pid, tid);
+	threads->last = pid == UINT32_MAX ? lode_perf_threads_tid(threads, tid) : find_or_add(threads, pid, tid);
 	return threads->last;
 }

@@ -159,8 +159,7 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 		return 0;
 	tracepoint.name = lode_arena_text(arena, name.text, name.length);
 	if (!tracepoint.name ||
-	    lode_grow(&tracepoints->items, &tracepoints->capacity, tracepoints->count + 1,
-		      sizeof(tracepoint)) < 0 ||
+	    lode_grow(&tracepoints->items, &tracepoints->capacity, tracepoints->count + 1, sizeof(tracepoint)) < 0 ||
 	    lode_index_insert(&tracepoints->index, lode_hash_u64(tracepoint.id), (uint32_t)tracepoints->count) < 0)
 		return LODE_SYSTEM;
 	tracepoints->items[tracepoints->count++] = tracepoint;
@@ -227,8 +226,8 @@ static int read_system(struct lode_perf_tracepoints *tracepoints, struct lode_cu
 	return 0;
 }
 
-int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const unsigned char *bytes,
-			       size_t size, struct lode_arena *arena, struct lode_notes *notes)
+int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const unsigned char *bytes, size_t size,
+			       struct lode_arena *arena, struct lode_notes *notes)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	const void *magic = lode_cursor_bytes(&cursor, 10);

@@ -51,8 +51,8 @@ void lode_perf_tracepoints_release(struct lode_perf_tracepoints *tracepoints);
  * What is damaged ends the reading with a note; only memory that runs out is a
  * failure: LODE_SYSTEM.
  */
-int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const unsigned char *bytes,
-			       size_t size, struct lode_arena *arena, struct lode_notes *notes);
+int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const unsigned char *bytes, size_t size,
+			       struct lode_arena *arena, struct lode_notes *notes);
 /* Takes one format, the text of `format` in a folder of `system`. Returns 0 or LODE_SYSTEM. */
 int lode_perf_tracepoints_add(struct lode_perf_tracepoints *tracepoints, const char *system, const char *text,
 			      size_t length, struct lode_arena *arena);

@@ -28,8 +28,7 @@ struct translation {
 	uint32_t *frames;    /* by location */
 	int8_t *links;       /* by location: what lode_image_link_register says; NOT_ASKED */
 	uint32_t *map;       /* by stack: node */
-	uint16_t
-		*depths; /* by call: frames of its stack; only where inlined functions can make it too deep */
+	uint16_t *depths;    /* by call: frames of its stack; only where inlined functions can make it too deep */
 	uint64_t unnamed;
 	uint64_t too_deep;
 };
@@ -134,8 +133,9 @@ static int ask_link(struct translation *translation, uint32_t location)
 	if (*known != NOT_ASKED)
 		return *known;
 	if (image->symbols && lode_perf_image_by_offset(image))
-		*known = (int8_t)lode_image_link_register(
-			image->symbols, lode_perf_image_address(image, stacks->addresses[location]));
+		*known = (int8_t)lode_image_link_register(image->symbols,
+							  lode_perf_image_address(image,
+										  stacks->addresses[location]));
 	else
 		*known = -1;
 	return *known;
@@ -153,8 +153,7 @@ static int link_holds_caller(struct translation *translation, uint32_t location,
 
 	if (answer >= 0)
 		return answer;
-	return translation->found[location].name &&
-	       translation->frames[location] != translation->frames[link];
+	return translation->found[location].name && translation->frames[location] != translation->frames[link];
 }
 
 /* The functions inlined at a location, outermost first. */
@@ -170,8 +169,7 @@ static size_t inlined_at(struct translation *translation, uint32_t location, con
 }
 
 /* Adds them below the stack `node`, as far as a stack of `*depth` frames may grow. */
-static uint32_t add_inlined(struct translation *translation, uint32_t node, uint32_t location,
-			    uint16_t *depth)
+static uint32_t add_inlined(struct translation *translation, uint32_t node, uint32_t location, uint16_t *depth)
 {
 	struct lode_frames *frames = &translation->dictionary->frames;
 	uint32_t module = frames->items[translation->frames[location]].module;
@@ -187,9 +185,8 @@ static uint32_t add_inlined(struct translation *translation, uint32_t node, uint
 	for (size_t i = 0; i < count && node != LODE_NONE; i++) {
 		uint32_t frame = lode_frames_add(frames, module, names[i], strlen(names[i]));
 
-		node = frame == LODE_NONE
-			       ? LODE_NONE
-			       : lode_stack_tree_child(&translation->dictionary->tree, node, frame);
+		node = frame == LODE_NONE ? LODE_NONE
+					  : lode_stack_tree_child(&translation->dictionary->tree, node, frame);
 	}
 	*depth = (uint16_t)(*depth + count);
 	return node;
@@ -233,8 +230,7 @@ static int translate_call(struct translation *translation, uint32_t place, uint3
 	return position->node == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int translate_stack(struct translation *translation, const struct lode_perf_stack *stack,
-			   uint32_t *node)
+static int translate_stack(struct translation *translation, const struct lode_perf_stack *stack, uint32_t *node)
 {
 	uint32_t *calls = translation->stacks->calls;
 	struct position position = { 0, 0 };

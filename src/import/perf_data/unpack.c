@@ -53,9 +53,8 @@ static int is_bomb(const struct lode_perf_unpack *unpack)
 	return unpack->unpacked > FREE_BYTES && unpack->unpacked / MOST_RATIO > unpack->packed;
 }
 
-int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes, size_t size,
-		     lode_perf_take *take, void *context, const char *name, uint64_t place,
-		     struct lode_error *error)
+int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes, size_t size, lode_perf_take *take,
+		     void *context, const char *name, uint64_t place, struct lode_error *error)
 {
 	ZSTD_inBuffer in = { bytes, size, 0 };
 	int full = 0;

@@ -33,8 +33,7 @@ void lode_perf_unpack_release(struct lode_perf_unpack *unpack);
  * or a negative code: LODE_BAD_INPUT for damage, and for what unpacks without
  * bound; `name` and `place` say where in the sentence.
  */
-int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes, size_t size,
-		     lode_perf_take *take, void *context, const char *name, uint64_t place,
-		     struct lode_error *error);
+int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes, size_t size, lode_perf_take *take,
+		     void *context, const char *name, uint64_t place, struct lode_error *error);
 
 #endif

@@ -156,11 +156,10 @@ void lode_perf_user_stacks_note(const struct lode_perf_user_stacks *stacks, stru
 {
 	for (int failure = 0; failure < LODE_PERF_UNWIND_FAILURES; failure++)
 		note_failure(stacks->images, (enum lode_perf_unwind_failure)failure, notes);
-	lode_notes_add(
-		notes, stacks->too_small,
-		"user stacks cut off because too little of them was recorded; record with --call-graph "
-		"dwarf,65528",
-		NULL);
+	lode_notes_add(notes, stacks->too_small,
+		       "user stacks cut off because too little of them was recorded; record with --call-graph "
+		       "dwarf,65528",
+		       NULL);
 	lode_notes_add(notes, stacks->dropped,
 		       "user stacks cut off because too many had to wait for the end of a round", NULL);
 }
@@ -213,8 +212,7 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 
 	if (make_room(stacks) < 0)
 		return LODE_NONE;
-	count = lode_unwind(&source, &copy->registers, stacks->frames, frame_limit(copy, chain.count),
-			    &unwound);
+	count = lode_unwind(&source, &copy->registers, stacks->frames, frame_limit(copy, chain.count), &unwound);
 	if (count < 0)
 		return LODE_NONE;
 	count_end(&walk, unwound.end);
@@ -231,7 +229,7 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 uint32_t lode_perf_user_stacks_join(struct lode_perf_user_stacks *stacks, const struct lode_perf_chain *above,
 				    const struct lode_perf_chain *below)
 {
-	struct lode_perf_chain chain = {.count = above ? above->count : 0};
+	struct lode_perf_chain chain = { .count = above ? above->count : 0 };
 
 	if (make_room(stacks) < 0)
 		return LODE_NONE;

@@ -107,13 +107,13 @@ void truth_case_big_frames(void)
 void truth_twins(unsigned depth);
 
 /* Two functions with frames of one size: what they call has the same registers, whoever called it. */
-#define TWIN(name)                                                                                           \
-	TRUTH_FUNCTION void name(unsigned depth)                                                             \
-	{                                                                                                    \
-		truth_push(#name);                                                                           \
-		truth_twins(depth - 1);                                                                      \
-		kept += depth;                                                                               \
-		truth_pop();                                                                                 \
+#define TWIN(name)                                                                                                \
+	TRUTH_FUNCTION void name(unsigned depth)                                                                  \
+	{                                                                                                         \
+		truth_push(#name);                                                                                \
+		truth_twins(depth - 1);                                                                           \
+		kept += depth;                                                                                    \
+		truth_pop();                                                                                      \
 	}
 
 TWIN(truth_left_twin)
@@ -147,16 +147,16 @@ TRUTH_FUNCTION void truth_slid(unsigned size)
 }
 
 /* Both leave the stack pointer of truth_wait the same; only frame pointers tell where the frames between are. */
-#define SLIDER(name, own)                                                                                    \
-	TRUTH_FUNCTION void name(void)                                                                       \
-	{                                                                                                    \
-		volatile char *room = __builtin_alloca((own) + (unsigned)(kept & 0));                         \
-                                                                                                             \
-		truth_push(#name);                                                                           \
-		room[0] = 1;                                                                                 \
-		truth_slid(SLIDE - (own));                                                                   \
-		kept += (unsigned)room[0];                                                                   \
-		truth_pop();                                                                                 \
+#define SLIDER(name, own)                                                                                         \
+	TRUTH_FUNCTION void name(void)                                                                            \
+	{                                                                                                         \
+		volatile char *room = __builtin_alloca((own) + (unsigned)(kept & 0));                             \
+                                                                                                                  \
+		truth_push(#name);                                                                                \
+		room[0] = 1;                                                                                      \
+		truth_slid(SLIDE - (own));                                                                        \
+		kept += (unsigned)room[0];                                                                        \
+		truth_pop();                                                                                      \
 	}
 
 SLIDER(truth_slide_far, 512)

@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-#define THREADS 4
-#define CHILDREN 200
+#define THREADS            4
+#define CHILDREN           200
 #define CHILDREN_AT_A_TIME 2
 
 static void fail(const char *sentence)

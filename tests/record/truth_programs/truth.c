@@ -35,10 +35,10 @@
 #define IS_IMPRECISE 0
 #endif
 
-#define DEPTH_LIMIT	1024
-#define STACKS_LIMIT	4096
-#define WINDOWS_LIMIT	65536
-#define NAMES_LIMIT	(1u << 18)
+#define DEPTH_LIMIT   1024
+#define STACKS_LIMIT  4096
+#define WINDOWS_LIMIT 65536
+#define NAMES_LIMIT   (1u << 18)
 
 struct shadow {
 	unsigned depth;
@@ -251,8 +251,7 @@ void truth_write(void)
 		write_stack(file, i);
 	for (unsigned i = 0; i < window_count; i++)
 		fprintf(file, "window %d %u %s %d %llu %llu\n", (int)getpid(), windows[i].stack, windows[i].name,
-			windows[i].tid, (unsigned long long)windows[i].began,
-			(unsigned long long)windows[i].ended);
+			windows[i].tid, (unsigned long long)windows[i].began, (unsigned long long)windows[i].ended);
 	fclose(file);
 	if (write(fd, text, size) != (ssize_t)size)
 		fail("the log cannot be written");

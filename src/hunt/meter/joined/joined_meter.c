@@ -15,7 +15,7 @@
 
 struct member {
 	struct lode_meter *meter;
-	uint32_t *to;	/* functions: from ours to its own; LODE_NONE: not asked for yet */
+	uint32_t *to;   /* functions: from ours to its own; LODE_NONE: not asked for yet */
 	uint32_t *from; /* and back */
 	size_t to_capacity, from_capacity;
 	int ended;
@@ -104,11 +104,11 @@ static uint32_t place_from(struct joined *joined, uint32_t member, enum lode_foc
 		if (place->member == member && place->axis == axis && place->number == number)
 			return id;
 	}
-	if (lode_grow(&joined->places, &joined->place_capacity, joined->place_count + 1,
-		      sizeof(*joined->places)) < 0 ||
+	if (lode_grow(&joined->places, &joined->place_capacity, joined->place_count + 1, sizeof(*joined->places)) <
+		    0 ||
 	    lode_index_insert(&joined->place_index, hash, (uint32_t)joined->place_count) < 0)
 		return LODE_NONE;
-	joined->places[joined->place_count] = (struct place){member, axis, number};
+	joined->places[joined->place_count] = (struct place){ member, axis, number };
 	return (uint32_t)joined->place_count++;
 }
 
@@ -117,8 +117,8 @@ static uint32_t place_from(struct joined *joined, uint32_t member, enum lode_foc
 static int focus_to(const struct joined *joined, uint32_t member, const struct lode_focus *focus,
 		    struct lode_focus *its, int *knows)
 {
-	const uint32_t numbers[] = {focus->host, focus->process, focus->thread};
-	uint32_t *const results[] = {&its->host, &its->process, &its->thread};
+	const uint32_t numbers[] = { focus->host, focus->process, focus->thread };
+	uint32_t *const results[] = { &its->host, &its->process, &its->thread };
 
 	*its = *focus;
 	for (int i = 0; i < 3; i++) {
@@ -173,8 +173,8 @@ static int learn_calls(struct joined *joined, struct member *member, uint32_t fu
 		return 0;
 	lode_program_callees(member->meter->program, theirs, &count);
 	for (size_t i = 0; i < count; i++) {
-		uint32_t callee = function_from(
-			joined, member, lode_program_callees(member->meter->program, theirs, &count)[i]);
+		uint32_t callee = function_from(joined, member,
+						lode_program_callees(member->meter->program, theirs, &count)[i]);
 
 		if (callee == LODE_NONE || lode_program_add_call(joined->meter.program, function, callee) < 0)
 			return LODE_SYSTEM;
@@ -185,8 +185,8 @@ static int learn_calls(struct joined *joined, struct member *member, uint32_t fu
 static int make_room(struct joined *joined, size_t count)
 {
 	return lode_grow(&joined->ids, &joined->id_capacity, count, sizeof(*joined->ids)) < 0 ||
-	       lode_grow(&joined->hypotheses, &joined->hypothesis_capacity, count,
-			 sizeof(*joined->hypotheses)) < 0 ||
+	       lode_grow(&joined->hypotheses, &joined->hypothesis_capacity, count, sizeof(*joined->hypotheses)) <
+		       0 ||
 	       lode_grow(&joined->foci, &joined->focus_capacity, count, sizeof(*joined->foci)) < 0 ||
 	       lode_grow(&joined->parts, &joined->part_capacity, joined->part_count + count,
 			 sizeof(*joined->parts)) < 0;
@@ -207,7 +207,7 @@ static int start_on(struct joined *joined, uint32_t number, const uint32_t *expe
 			continue;
 		joined->ids[chosen] = experiments[i];
 		joined->hypotheses[chosen] = hypotheses[i];
-		joined->parts[joined->part_count++] = (struct part){experiments[i], number, !knows};
+		joined->parts[joined->part_count++] = (struct part){ experiments[i], number, !knows };
 		chosen++;
 	}
 	if (!chosen)
@@ -282,10 +282,10 @@ static void add_reading(struct lode_reading *sum, const struct lode_reading *rea
  * passes. */
 static int strength(enum lode_reading_state state, int only_wall)
 {
-	static const int strengths[] = {[LODE_READING_COSTLY] = 4,
-					[LODE_READING_ON] = 3,
-					[LODE_READING_IMPOSSIBLE] = 2,
-					[LODE_READING_GONE] = 0};
+	static const int strengths[] = { [LODE_READING_COSTLY] = 4,
+					 [LODE_READING_ON] = 3,
+					 [LODE_READING_IMPOSSIBLE] = 2,
+					 [LODE_READING_GONE] = 0 };
 
 	return only_wall && state == LODE_READING_ON ? 1 : strengths[state];
 }
@@ -300,7 +300,7 @@ static int joined_read(struct lode_meter *meter, uint32_t experiment, struct lod
 	for (size_t i = 0; i < joined->part_count; i++) {
 		const struct part *part = &joined->parts[i];
 		struct lode_meter *member = joined->members[part->member].meter;
-		struct lode_reading one = {0};
+		struct lode_reading one = { 0 };
 		int code;
 
 		if (part->experiment != experiment)
@@ -365,8 +365,7 @@ static int relay_sample(void *context, const struct lode_meter_sample *sample)
 	if (lode_grow(&joined->stack, &joined->stack_capacity, sample->depth, sizeof(*joined->stack)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < sample->depth; i++) {
-		joined->stack[i] =
-			function_from(joined, &joined->members[relay->member], sample->functions[i]);
+		joined->stack[i] = function_from(joined, &joined->members[relay->member], sample->functions[i]);
 		if (joined->stack[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}
@@ -388,7 +387,7 @@ static int joined_samples(struct lode_meter *meter,
 
 	for (uint32_t i = 0; code >= 0 && i < joined->count; i++) {
 		struct lode_meter *member = joined->members[i].meter;
-		struct relay relay = {.joined = joined, .member = i, .sample = each, .context = context};
+		struct relay relay = { .joined = joined, .member = i, .sample = each, .context = context };
 
 		code = member->operations->samples(member, relay_sample, &relay, error);
 	}
@@ -414,8 +413,7 @@ static int joined_below(struct lode_meter *meter, const struct lode_focus *focus
 
 	for (uint32_t i = 0; code >= 0 && i < joined->count; i++) {
 		struct lode_meter *member = joined->members[i].meter;
-		struct relay relay = {
-			.joined = joined, .member = i, .axis = axis, .item = each, .context = context};
+		struct relay relay = { .joined = joined, .member = i, .axis = axis, .item = each, .context = context };
 		struct lode_focus its;
 		int knows;
 
@@ -441,7 +439,7 @@ static int joined_roots(struct lode_meter *meter, const struct lode_focus *focus
 
 	for (uint32_t i = 0; code >= 0 && i < joined->count; i++) {
 		struct lode_meter *member = joined->members[i].meter;
-		struct relay relay = {.joined = joined, .member = i, .function = each, .context = context};
+		struct relay relay = { .joined = joined, .member = i, .function = each, .context = context };
 		struct lode_focus its;
 		int knows;
 

@@ -28,10 +28,10 @@
 /* Fields that one side writes while the other reads: whole, and in no order. BPF has no other way than
  * volatile. */
 #ifdef __bpf__
-#define LODE_CLOCKS_LOAD(place)		(*(const volatile typeof(*(place)) *)(place))
+#define LODE_CLOCKS_LOAD(place)         (*(const volatile typeof(*(place)) *)(place))
 #define LODE_CLOCKS_STORE(place, value) (*(volatile typeof(*(place)) *)(place) = (value))
 #else
-#define LODE_CLOCKS_LOAD(place)		__atomic_load_n(place, __ATOMIC_RELAXED)
+#define LODE_CLOCKS_LOAD(place)         __atomic_load_n(place, __ATOMIC_RELAXED)
 #define LODE_CLOCKS_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)
 #endif
 
@@ -56,8 +56,7 @@ LODE_CLOCKS_INLINE void lode_thread_wake(struct lode_hunt_thread *thread, uint64
 }
 
 /* Whether its wait is over though it does not run yet, at `now`; and since when. */
-LODE_CLOCKS_INLINE int lode_thread_is_woken(const struct lode_hunt_thread *thread, uint64_t now,
-					    uint64_t *since)
+LODE_CLOCKS_INLINE int lode_thread_is_woken(const struct lode_hunt_thread *thread, uint64_t now, uint64_t *since)
 {
 	*since = LODE_CLOCKS_LOAD(&thread->woken);
 	return thread->blocked && *since > thread->last && *since <= now;
@@ -139,8 +138,7 @@ LODE_CLOCKS_INLINE int lode_thread_claim(struct lode_hunt_thread *thread)
 }
 
 /* Fills a claimed place, which a late writer may have touched after it was freed, and shows it. */
-LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32_t pid, uint32_t tid,
-					 uint64_t now)
+LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32_t pid, uint32_t tid, uint64_t now)
 {
 	uint32_t before;
 

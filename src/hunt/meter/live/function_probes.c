@@ -99,9 +99,9 @@ int lode_live_add_special(struct lode_live *live, struct lode_error *error)
 	int code = 0;
 
 	for (; !code && live->binaries_known < live->target.binary_count; live->binaries_known++) {
-		struct specials specials = {
-			live, lode_program_code(live->meter.program, (uint32_t)live->binaries_known),
-			(uint32_t)live->binaries_known, error};
+		struct specials specials = { live,
+					     lode_program_code(live->meter.program, (uint32_t)live->binaries_known),
+					     (uint32_t)live->binaries_known, error };
 
 		if (!specials.code)
 			continue;

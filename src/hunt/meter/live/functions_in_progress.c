@@ -31,14 +31,13 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 		seeding->functions[i] = function;
 		slot = function == LODE_NONE ? LODE_NONE : lode_probes_slot(live->probes, function);
 		if (slot != LODE_NONE)
-			seeding->frames[found++] = (struct lode_thread_clocks_frame){slot, stack[i].sp};
+			seeding->frames[found++] = (struct lode_thread_clocks_frame){ slot, stack[i].sp };
 	}
 	lode_thread_clocks_seed(&live->clocks, place, seeding->frames, found);
 	return 0;
 }
 
-static int add_sample(struct lode_live *live, const struct seeding *seeding,
-		      const struct lode_hunt_thread *thread)
+static int add_sample(struct lode_live *live, const struct seeding *seeding, const struct lode_hunt_thread *thread)
 {
 	uint64_t now = lode_thread_clocks_now(), since;
 	int waits = thread->blocked && !lode_thread_is_woken(thread, now, &since);
@@ -46,8 +45,8 @@ static int add_sample(struct lode_live *live, const struct seeding *seeding,
 
 	if (clock == LODE_CLOCK_OTHER)
 		return 0;
-	return lode_stack_samples_add(&live->samples, now, thread->pid, thread->tid,
-				      (enum lode_hypothesis)clock, seeding->functions, seeding->count);
+	return lode_stack_samples_add(&live->samples, now, thread->pid, thread->tid, (enum lode_hypothesis)clock,
+				      seeding->functions, seeding->count);
 }
 
 static int seed_thread(struct lode_live *live, struct seeding *seeding, uint32_t place, uint64_t *stopped)

@@ -150,7 +150,7 @@ static __always_inline struct lode_hunt_cell *find_cell(uint32_t place, uint32_t
 
 static __noinline int send(uint32_t type, uint32_t slot, uint32_t pid, uint32_t tid)
 {
-	struct lode_hunt_message message = {type, slot, pid, tid};
+	struct lode_hunt_message message = { type, slot, pid, tid };
 	struct lode_hunt_counts *counted;
 
 	if (!bpf_ringbuf_output(&messages, &message, sizeof(message),
@@ -181,7 +181,7 @@ static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lo
 				     int64_t time)
 {
 	struct lode_hunt_object *known = bpf_map_lookup_elem(&objects, key);
-	struct lode_hunt_object fresh = {time, 1, thread->pid, 0};
+	struct lode_hunt_object fresh = { time, 1, thread->pid, 0 };
 
 	if (!known) {
 		bpf_map_update_elem(&objects, key, &fresh, BPF_ANY);
@@ -197,7 +197,7 @@ static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lo
  */
 __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place, uint64_t object, int64_t time)
 {
-	struct lode_hunt_object_key key = {0};
+	struct lode_hunt_object_key key = { 0 };
 	uint32_t slot;
 
 	if (!thread)
@@ -258,7 +258,8 @@ static __noinline uint64_t message_of(struct pt_regs *context, uint32_t places)
 
 	if (!at || at > 16 || tag > 16)
 		return 0;
-	communicator = lode_message_communicator(argument(context, at - 1), (places & LODE_MESSAGE_BY_POINTER) != 0);
+	communicator =
+		lode_message_communicator(argument(context, at - 1), (places & LODE_MESSAGE_BY_POINTER) != 0);
 	return tag ? lode_message_tagged(communicator, (int32_t)argument(context, tag - 1))
 		   : lode_message_collective(communicator);
 }
@@ -274,10 +275,8 @@ static __always_inline void close_cell(struct lode_hunt_thread *thread, uint32_t
 	/* While it still is one of the open functions. */
 	if (waits && thread->waiting == 1 && thread->message)
 		end_message(thread, place);
-	cell->over.time[LODE_CLOCK_CPU] +=
-		thread->clocks.time[LODE_CLOCK_CPU] - cell->at.time[LODE_CLOCK_CPU];
-	cell->over.time[LODE_CLOCK_SYNC] +=
-		thread->clocks.time[LODE_CLOCK_SYNC] - cell->at.time[LODE_CLOCK_SYNC];
+	cell->over.time[LODE_CLOCK_CPU] += thread->clocks.time[LODE_CLOCK_CPU] - cell->at.time[LODE_CLOCK_CPU];
+	cell->over.time[LODE_CLOCK_SYNC] += thread->clocks.time[LODE_CLOCK_SYNC] - cell->at.time[LODE_CLOCK_SYNC];
 	cell->over.time[LODE_CLOCK_IO] += thread->clocks.time[LODE_CLOCK_IO] - cell->at.time[LODE_CLOCK_IO];
 	cell->over.operations += thread->clocks.operations - cell->at.operations;
 	cell->over.bytes += thread->clocks.bytes - cell->at.bytes;
@@ -334,9 +333,9 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
  * blame. Time in the run queue is not the thread's: a program that gets little of
  * its CPU is not to lose all of that to probes.
  */
-static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place,
-				   struct lode_hunt_slot *slot, uint32_t number,
-				   struct lode_hunt_kernel_settings *set, uint64_t cost, uint64_t now)
+static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place, struct lode_hunt_slot *slot,
+				   uint32_t number, struct lode_hunt_kernel_settings *set, uint64_t cost,
+				   uint64_t now)
 {
 	uint32_t window = (uint32_t)((now - thread->queued) / set->window);
 	struct lode_hunt_cell *cell = find_cell(place, number);
@@ -398,23 +397,23 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 {
 	struct lode_hunt_kernel_settings *set = get_settings();
 	int32_t call = REGS_CALL(regs);
-	uint32_t class = LODE_CLOCK_OTHER;
+	uint32_t cls = LODE_CLOCK_OTHER;
 
 	if (state & (TASK_STOPPED | TASK_TRACED) || !set)
 		return LODE_CLOCK_OTHER;
 	if (call >= 0 && call < LODE_HUNT_CALLS && !REGS_COMPAT(regs)) {
-		class = set->calls[call & (LODE_HUNT_CALLS - 1)];
-		if (class & LODE_CALL_FUTEX) {
+		cls = set->calls[call & (LODE_HUNT_CALLS - 1)];
+		if (cls & LODE_CALL_FUTEX) {
 			thread->object = REGS_ARGUMENT(regs);
 			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
 		}
-		if (class & LODE_CALL_POLLS && !thread->polling)
+		if (cls & LODE_CALL_POLLS && !thread->polling)
 			thread->polling = thread->clocks.time[LODE_CLOCK_OTHER] + 1;
-		class &= LODE_CALL_CLASS;
+		cls &= LODE_CALL_CLASS;
 	}
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		class = LODE_CLOCK_IO;
-	return class;
+		cls = LODE_CLOCK_IO;
+	return cls;
 }
 
 static __always_inline void switch_out(struct task_struct *task, uint32_t state, bool preempted, uint64_t now)

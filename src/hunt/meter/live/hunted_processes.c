@@ -47,17 +47,16 @@ void lode_hunted_release(struct lode_hunted_processes *target)
 
 /* ---- binaries ---- */
 
-static int keep_binary(struct lode_hunted_processes *target, uint32_t binary, uint32_t image,
-		       const char *path)
+static int keep_binary(struct lode_hunted_processes *target, uint32_t binary, uint32_t image, const char *path)
 {
-	if (lode_grow(&target->binaries, &target->binary_capacity, (size_t)binary + 1,
-		      sizeof(*target->binaries)) < 0)
+	if (lode_grow(&target->binaries, &target->binary_capacity, (size_t)binary + 1, sizeof(*target->binaries)) <
+	    0)
 		return LODE_SYSTEM;
 	while (target->binary_count <= binary)
-		target->binaries[target->binary_count++] = (struct lode_hunted_binary){NULL, LODE_NONE};
+		target->binaries[target->binary_count++] = (struct lode_hunted_binary){ NULL, LODE_NONE };
 	if (target->binaries[binary].path)
 		return 0;
-	target->binaries[binary] = (struct lode_hunted_binary){lode_strdup(path), image};
+	target->binaries[binary] = (struct lode_hunted_binary){ lode_strdup(path), image };
 	return target->binaries[binary].path ? 0 : LODE_SYSTEM;
 }
 
@@ -89,8 +88,7 @@ static uint32_t read_binary(struct lode_hunted_processes *target, uint32_t numbe
 		target->unreadable++;
 		return LODE_NONE;
 	}
-	code = lode_program_add_binary(target->program, path, target->images.items[number].path, &binary,
-				       &ignored);
+	code = lode_program_add_binary(target->program, path, target->images.items[number].path, &binary, &ignored);
 	if (!code)
 		code = keep_binary(target, binary, number, path);
 	target->failed |= code == LODE_SYSTEM;
@@ -104,8 +102,7 @@ static uint32_t binary_of(struct lode_hunted_processes *target, uint32_t image)
 
 	if (image == LODE_PROCESS_IMAGE_UNKNOWN || image == LODE_NONE)
 		return LODE_NONE;
-	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1,
-		      sizeof(*target->of_image)) < 0)
+	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1, sizeof(*target->of_image)) < 0)
 		return LODE_NONE;
 	for (size_t i = before; i < target->image_capacity; i++)
 		target->of_image[i] = NOT_ASKED;
@@ -117,8 +114,7 @@ static uint32_t binary_of(struct lode_hunted_processes *target, uint32_t image)
 	return target->of_image[image];
 }
 
-static uint32_t binary_at(struct lode_hunted_processes *target, uint32_t pid, uint64_t address,
-			  uint64_t *offset)
+static uint32_t binary_at(struct lode_hunted_processes *target, uint32_t pid, uint64_t address, uint64_t *offset)
 {
 	struct lode_process *process = lode_processes_get(&target->spaces, pid);
 	const struct lode_mapping *mapping =
@@ -165,8 +161,8 @@ struct lode_hunted_process *lode_hunted_find(struct lode_hunted_processes *targe
 }
 
 /* Programs that start the processes of a parallel program and wait for them. */
-static const char *const launchers[] = {"mpirun", "mpiexec", "hydra_", "orterun",   "orted",
-					"prte",	  "prun",    "srun",   "slurmstepd"};
+static const char *const launchers[] = { "mpirun", "mpiexec", "hydra_", "orterun",   "orted",
+					 "prte",   "prun",    "srun",   "slurmstepd" };
 
 static int launches_only(const char *name)
 {
@@ -178,8 +174,7 @@ static int launches_only(const char *name)
 
 static void learn_name(struct lode_hunted_processes *target, struct lode_hunted_process *process)
 {
-	const struct lode_thread_lifetime *life =
-		lode_processes_life(&target->spaces, process->pid, process->pid);
+	const struct lode_thread_lifetime *life = lode_processes_life(&target->spaces, process->pid, process->pid);
 
 	if (life && life->name[0])
 		memcpy(process->name, life->name, sizeof(process->name));
@@ -204,8 +199,8 @@ uint32_t lode_hunted_version(struct lode_hunted_processes *target, uint32_t pid)
 }
 
 /* The code of the program itself is read at once; that of others when a stack leads into it. */
-static void learn_line(struct lode_hunted_processes *target, struct lode_hunted_process *process,
-		       const char *line, const char *program)
+static void learn_line(struct lode_hunted_processes *target, struct lode_hunted_process *process, const char *line,
+		       const char *program)
 {
 	unsigned long long start;
 	uint64_t offset;
@@ -270,8 +265,7 @@ int lode_hunted_settle_roles(struct lode_hunted_processes *target, struct lode_e
 
 	/* The name comes by another way than the message of a new program, and may be later. */
 	for (size_t i = 0; !code && i < target->count; i++)
-		if (!target->items[i].ended &&
-		    launches_only(target->items[i].name) != target->items[i].launches)
+		if (!target->items[i].ended && launches_only(target->items[i].name) != target->items[i].launches)
 			code = lode_hunted_learn(target, target->items[i].pid, error);
 	return code;
 }
@@ -326,8 +320,8 @@ int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct l
 	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
 		return lode_fail_memory(error);
 	process = &target->items[target->count++];
-	*process = (struct lode_hunted_process){
-		.pid = pid, .binary = LODE_NONE, .since = lode_thread_clocks_now()};
+	*process =
+		(struct lode_hunted_process){ .pid = pid, .binary = LODE_NONE, .since = lode_thread_clocks_now() };
 	return lode_hunted_learn(target, pid, error);
 }
 
@@ -393,17 +387,16 @@ static int keep_past(struct lode_hunted_processes *target, uint32_t pid, uint32_
 			return 0;
 		}
 	}
-	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) <
-	    0)
+	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) < 0)
 		return LODE_SYSTEM;
-	target->past[target->past_count++] = (struct lode_hunted_past){pid, tid, slot, *sum};
+	target->past[target->past_count++] = (struct lode_hunted_past){ pid, tid, slot, *sum };
 	return 0;
 }
 
 static int keep_slot(struct lode_hunted_processes *target, uint32_t place, uint32_t slot, int is_asked)
 {
 	const struct lode_hunt_thread *thread = &target->clocks->threads[place];
-	struct lode_thread_clocks_sum sum = {0};
+	struct lode_thread_clocks_sum sum = { 0 };
 	int code;
 
 	lode_thread_clocks_add(target->clocks, place, slot, thread->died, &sum);
@@ -478,8 +471,7 @@ void lode_hunted_sum(const struct lode_hunted_processes *target, uint32_t pid, u
 }
 
 /* What probes took of the thread of a process that lost the most: what its time was made longer by. */
-static uint64_t most_took(const struct lode_hunted_processes *target,
-			  const struct lode_hunted_process *process)
+static uint64_t most_took(const struct lode_hunted_processes *target, const struct lode_hunted_process *process)
 {
 	uint64_t most = process->took;
 
@@ -522,8 +514,7 @@ uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target, uint
 		if (pid == LODE_NONE || target->items[i].pid == pid)
 			took += target->items[i].all_took;
 	for (uint32_t i = 0; i < target->clocks->thread_count; i++)
-		if (target->clocks->threads[i].tid &&
-		    (pid == LODE_NONE || target->clocks->threads[i].pid == pid))
+		if (target->clocks->threads[i].tid && (pid == LODE_NONE || target->clocks->threads[i].pid == pid))
 			took += target->clocks->threads[i].took;
 	return took;
 }

@@ -13,13 +13,13 @@
 struct lode_hunted_process {
 	uint32_t pid;
 	uint32_t binary;  /* of the program it runs; LODE_NONE: not known */
-	uint64_t since;	  /* when it was first seen */
-	uint64_t ended;	  /* 0: it lives */
+	uint64_t since;   /* when it was first seen */
+	uint64_t ended;   /* 0: it lives */
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
-	uint64_t took;	  /* nanoseconds by probes, of its threads that have ended, the most of one */
+	uint64_t took;    /* nanoseconds by probes, of its threads that have ended, the most of one */
 	uint64_t all_took;
 	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
-	int launches;	  /* it only starts others (mpirun): not measured itself */
+	int launches;     /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
 	char name[LODE_THREAD_NAME];
 };
@@ -52,12 +52,12 @@ struct lode_hunted_processes {
 	size_t past_capacity;
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see hunted_processes.c */
 	size_t image_capacity;
-	size_t images_known;		     /* of which is known whether they have special functions */
+	size_t images_known;                 /* of which is known whether they have special functions */
 	struct lode_hunted_binary *binaries; /* by the program's numbers */
 	size_t binary_count;
 	size_t binary_capacity;
-	int hurried;	     /* someone is stopped: no code is read now */
-	int failed;	     /* memory ran out while code was read: the program can only be destroyed */
+	int hurried;         /* someone is stopped: no code is read now */
+	int failed;          /* memory ran out while code was read: the program can only be destroyed */
 	uint64_t unreadable; /* binaries whose code could not be read */
 };
 

@@ -32,8 +32,7 @@ static int is_in_focus(const struct lode_focus *focus, uint32_t pid, uint32_t ti
 	       (focus->thread == LODE_NONE || focus->thread == tid);
 }
 
-static int add_time(void *context, const struct lode_hunt_object_key *key,
-		    const struct lode_hunt_object *object)
+static int add_time(void *context, const struct lode_hunt_object_key *key, const struct lode_hunt_object *object)
 {
 	struct object_sum *sum = context;
 
@@ -46,7 +45,7 @@ static int add_time(void *context, const struct lode_hunt_object_key *key,
 /* The wait that a thread is in at the moment. */
 static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object, uint32_t slot, uint64_t now)
 {
-	struct lode_thread_clocks_sum sum = {0};
+	struct lode_thread_clocks_sum sum = { 0 };
 	struct lode_hunt_thread thread;
 
 	lode_thread_clocks_thread(&live->clocks, place, &thread);
@@ -54,14 +53,12 @@ static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object
 	    (slot != LODE_NONE && !live->clocks.cells[(size_t)place * live->clocks.slot_count + slot].sp))
 		return 0;
 	lode_thread_clocks_add(&live->clocks, place, LODE_NONE, now, &sum);
-	return sum.time[LODE_CLOCK_SYNC] -
-	       (thread.object == object ? thread.object_since : thread.message_since);
+	return sum.time[LODE_CLOCK_SYNC] - (thread.object == object ? thread.object_since : thread.message_since);
 }
 
-int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot,
-			      uint64_t now)
+int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot, uint64_t now)
 {
-	struct object_sum sum = {.live = live, .focus = focus, .slot = slot == LODE_NONE ? 0 : slot + 1};
+	struct object_sum sum = { .live = live, .focus = focus, .slot = slot == LODE_NONE ? 0 : slot + 1 };
 
 	lode_thread_clocks_each_object(&live->clocks, add_time, &sum);
 	for (uint32_t i = 0; i < live->clocks.thread_count; i++)
@@ -80,8 +77,7 @@ static int is_directly_below(uint64_t object, uint64_t above)
 	return object != above && lode_object_is_in(object, above);
 }
 
-static int collect(void *context, const struct lode_hunt_object_key *key,
-		   const struct lode_hunt_object *object)
+static int collect(void *context, const struct lode_hunt_object_key *key, const struct lode_hunt_object *object)
 {
 	struct object_sum *sum = context;
 
@@ -95,7 +91,7 @@ static int collect(void *context, const struct lode_hunt_object_key *key,
 		}
 	if (lode_grow(&sum->objects, &sum->capacity, sum->count + 1, sizeof(*sum->objects)) < 0)
 		return LODE_SYSTEM;
-	sum->objects[sum->count++] = (struct object){key->object, object->time};
+	sum->objects[sum->count++] = (struct object){ key->object, object->time };
 	return 0;
 }
 
@@ -112,7 +108,7 @@ static int compare_objects(const void *left, const void *right)
 static int each_object(struct lode_live *live, const struct lode_focus *focus,
 		       int (*each)(void *context, uint32_t number, uint64_t object), void *context)
 {
-	struct object_sum sum = {.live = live, .focus = focus};
+	struct object_sum sum = { .live = live, .focus = focus };
 	int code = lode_thread_clocks_each_object(&live->clocks, collect, &sum);
 
 	if (!code && sum.count)
@@ -174,8 +170,7 @@ int lode_live_below(struct lode_meter *meter, const struct lode_focus *focus, en
 /* The function that the C library starts in a binary; LODE_NONE: not known. */
 static uint32_t main_of(struct lode_live *live, uint32_t binary)
 {
-	const struct lode_code *code =
-		binary == LODE_NONE ? NULL : lode_program_code(live->meter.program, binary);
+	const struct lode_code *code = binary == LODE_NONE ? NULL : lode_program_code(live->meter.program, binary);
 	const struct lode_code_function *function;
 
 	if (!code || code->main == LODE_NONE)
@@ -242,8 +237,7 @@ struct waiter {
 	int64_t time;
 };
 
-static int find_waiter(void *context, const struct lode_hunt_object_key *key,
-		       const struct lode_hunt_object *object)
+static int find_waiter(void *context, const struct lode_hunt_object_key *key, const struct lode_hunt_object *object)
 {
 	struct waiter *waiter = context;
 
@@ -277,7 +271,7 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 /* A process that waits or waited for an object; LODE_NONE: nobody. */
 static uint32_t process_waiting(struct lode_live *live, uint64_t object)
 {
-	struct waiter waiter = {object, LODE_NONE, 0};
+	struct waiter waiter = { object, LODE_NONE, 0 };
 
 	lode_thread_clocks_each_object(&live->clocks, find_waiter, &waiter);
 	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clocks.thread_count; i++) {
@@ -298,7 +292,7 @@ static const char *known_handle(uint64_t number)
 /* In Open MPI communicators are structs, and those that every program has are variables. */
 static void name_by_pointer(struct lode_live *live, uint64_t object, uint64_t low, char *text, size_t size)
 {
-	struct stack_search search = {&live->clocks, process_waiting(live, object)};
+	struct stack_search search = { &live->clocks, process_waiting(live, object) };
 	uint64_t address = lode_lock_address(search.pid, low, LODE_MESSAGE_ADDRESS_BITS);
 	const char *known = "";
 	char name[256];
@@ -318,8 +312,7 @@ static void name_by_pointer(struct lode_live *live, uint64_t object, uint64_t lo
 /* `communicator 0x44000000 (MPI_COMM_WORLD)`, `tag 7 of communicator …`. */
 static void message_name(struct lode_live *live, uint64_t object)
 {
-	uint64_t number = (object & ~LODE_OBJECT_MESSAGE) >> LODE_MESSAGE_SHIFT,
-		 tag = object & LODE_MESSAGE_TAGS;
+	uint64_t number = (object & ~LODE_OBJECT_MESSAGE) >> LODE_MESSAGE_SHIFT, tag = object & LODE_MESSAGE_TAGS;
 	uint32_t handle = (uint32_t)number;
 	char part[48] = "", communicator[64];
 
@@ -338,7 +331,7 @@ static void message_name(struct lode_live *live, uint64_t object)
 
 static void object_name(struct lode_live *live, uint64_t object)
 {
-	struct stack_search search = {&live->clocks, LODE_NONE};
+	struct stack_search search = { &live->clocks, LODE_NONE };
 
 	if (object & LODE_OBJECT_MESSAGE) {
 		message_name(live, object);

@@ -59,7 +59,7 @@ static double taken(const struct lode_live_work *from, const struct lode_live_wo
 double lode_live_cost(struct lode_meter *meter)
 {
 	struct lode_live *live = lode_live_of(meter);
-	struct lode_live_work none = {0}, work = work_now(live);
+	struct lode_live_work none = { 0 }, work = work_now(live);
 	double took = (double)lode_hunted_probe_time(&live->target, LODE_NONE) + (double)live->stopped +
 		      taken(&none, &work);
 

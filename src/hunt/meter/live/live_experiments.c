@@ -18,8 +18,7 @@
 
 /* ---- cost ---- */
 
-double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
-			 const struct lode_focus *focus)
+double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis, const struct lode_focus *focus)
 {
 	struct lode_live *live = lode_live_of(meter);
 	double elapsed = (double)(lode_thread_clocks_now() - live->began), rate;
@@ -93,8 +92,7 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	struct lode_live_experiment *experiment = find_experiment(live, number);
 
 	if (!experiment) {
-		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) <
-			    0 ||
+		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) < 0 ||
 		    lode_index_insert(&live->index, lode_hash_pair(0, number), (uint32_t)live->count) < 0)
 			return NULL;
 		experiment = &live->experiments[live->count++];
@@ -102,12 +100,11 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	}
 	if (experiment->running && experiment->slot != LODE_NONE)
 		lode_probes_drop(live->probes, experiment->slot);
-	*experiment = (struct lode_live_experiment){.number = number, .slot = LODE_NONE};
+	*experiment = (struct lode_live_experiment){ .number = number, .slot = LODE_NONE };
 	return experiment;
 }
 
-static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment,
-		       struct lode_error *error)
+static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_error *error)
 {
 	struct lode_probe_wish wish;
 	int code;
@@ -142,9 +139,8 @@ static int prepare(struct lode_live *live, uint32_t number, enum lode_hypothesis
 	return focus->function == LODE_NONE ? 0 : take_probes(live, experiment, error);
 }
 
-int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
-		    const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
-		    struct lode_error *error)
+int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
+		    const struct lode_focus *foci, size_t count, struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 	int code = lode_live_follow(live, error), probed = 0;
@@ -165,8 +161,7 @@ int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
 	return code;
 }
 
-int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count,
-		   struct lode_error *error)
+int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count, struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 
@@ -207,8 +202,7 @@ static int is_gone(struct lode_live *live, const struct lode_focus *focus)
 	return 1;
 }
 
-static void set_state(struct lode_live *live, struct lode_live_experiment *experiment,
-		      struct lode_reading *reading)
+static void set_state(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_reading *reading)
 {
 	enum lode_probe_state state = LODE_PROBE_IN;
 
@@ -222,8 +216,7 @@ static void set_state(struct lode_live *live, struct lode_live_experiment *exper
 				       : "the kernel cannot put probes on its instructions";
 	} else if (experiment->costly || state == LODE_PROBE_COSTLY) {
 		reading->state = LODE_READING_COSTLY;
-		reading->why =
-			"it is called so often that its probes cost more than --cost allows; they are out";
+		reading->why = "it is called so often that its probes cost more than --cost allows; they are out";
 	} else if (is_gone(live, &experiment->focus)) {
 		reading->state = LODE_READING_GONE;
 		reading->why = "its processes or threads have ended";

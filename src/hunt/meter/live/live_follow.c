@@ -60,8 +60,7 @@ int lode_live_add_process(struct lode_live *live, uint32_t pid, struct lode_erro
 	return code;
 }
 
-static int follow_event(struct lode_live *live, const struct lode_probes_event *event,
-			struct lode_error *error)
+static int follow_event(struct lode_live *live, const struct lode_probes_event *event, struct lode_error *error)
 {
 	int code = 0;
 

@@ -29,7 +29,7 @@ struct lode_live_experiment {
 	int running;
 	struct lode_live_account start;
 	struct lode_live_account last; /* kept when it was stopped, or its probes went out */
-	int closed;		       /* `last` is all there will be */
+	int closed;                    /* `last` is all there will be */
 };
 
 struct lode_live {
@@ -53,14 +53,14 @@ struct lode_live {
 		uint64_t own;
 		uint64_t queued;
 		double time; /* of the program */
-	} work;		     /* at the last look at it */
+	} work;              /* at the last look at it */
 	uint64_t work_looked;
 	double own_share;
 	struct lode_live_experiment *experiments;
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* by the caller's number */
-	size_t binaries_known;	 /* whose special functions have their probes */
+	size_t binaries_known;   /* whose special functions have their probes */
 	char host[72];
 	char text[512]; /* of the last name */
 };
@@ -86,13 +86,10 @@ int lode_live_read_recorder(struct lode_live *live, struct lode_error *error);
 int lode_live_add_process(struct lode_live *live, uint32_t pid, struct lode_error *error);
 
 /* live_experiments.c */
-double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
-			 const struct lode_focus *focus);
-int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
-		    const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
-		    struct lode_error *error);
-int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count,
-		   struct lode_error *error);
+double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis, const struct lode_focus *focus);
+int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
+		    const struct lode_focus *foci, size_t count, struct lode_error *error);
+int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count, struct lode_error *error);
 int lode_live_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		   struct lode_error *error);
 
@@ -116,7 +113,6 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 		    int (*each)(void *context, uint32_t function), void *context);
 const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number);
 /* Time that threads waited for an object, in the function of a slot (LODE_NONE: anywhere). */
-int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot,
-			      uint64_t now);
+int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot, uint64_t now);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DEFAULT_COST	  0.10
+#define DEFAULT_COST      0.10
 #define DEFAULT_FREQUENCY 499
 
 /* Of the recorder's rings, all CPUs together: they are read twenty times a second. */
@@ -34,7 +34,7 @@ static uint64_t now(struct lode_meter *meter)
 static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
-	struct pollfd waited = {live->event, POLLIN, 0};
+	struct pollfd waited = { live->event, POLLIN, 0 };
 
 	for (;;) {
 		uint64_t time, left;
@@ -94,14 +94,13 @@ static int add_child(void *context, uint32_t pid)
 
 int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_error *error)
 {
-	struct addition addition = {lode_live_of(meter), error};
+	struct addition addition = { lode_live_of(meter), error };
 	int code = add_one(&addition, pid);
 
 	return code ? code : lode_hunted_descendants(pid, add_child, &addition);
 }
 
-static int add_all(struct lode_live *live, const struct lode_live_meter_options *options,
-		   struct lode_error *error)
+static int add_all(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)
 {
 	int code = 0;
 
@@ -151,8 +150,7 @@ static uint32_t expected_threads(const struct lode_live_meter_options *options)
 	return threads;
 }
 
-static int build(struct lode_live *live, const struct lode_live_meter_options *options,
-		 struct lode_error *error)
+static int build(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)
 {
 	int code = lode_program_create(&live->meter.program, error);
 
@@ -265,8 +263,7 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 	struct lode_hunt_counts counts;
 
 	lode_thread_clocks_counts(&live->clocks, &counts);
-	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time",
-		       NULL);
+	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time", NULL);
 	lode_notes_add(notes, counts.lost_messages, "changes of processes noticed late", NULL);
 	lode_notes_add(notes, live->target.unreadable, "binaries whose code could not be read", NULL);
 	lode_notes_add(notes, live->samples.missing, "samples left out: their stacks were lost", NULL);

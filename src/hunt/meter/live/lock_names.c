@@ -84,8 +84,8 @@ static int find_mapping(uint32_t pid, uint64_t address, struct mapping *mapping,
 /* Opens the file that is mapped; by its path where the kernel does not permit to do so by its mapping. */
 static int open_mapped(uint32_t pid, const struct mapping *mapping, struct lode_elf *elf)
 {
-	char *path = lode_format("/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
-				 mapping->end);
+	char *path =
+		lode_format("/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start, mapping->end);
 	int code = path ? lode_elf_open(elf, path) : LODE_SYSTEM;
 
 	lode_free(path);
@@ -98,8 +98,7 @@ static int open_mapped(uint32_t pid, const struct mapping *mapping, struct lode_
 }
 
 /* Appends the variable at an address of a process that has mapped `binary`. */
-static int put_variable(uint32_t pid, const struct mapping *binary, uint64_t address,
-			struct lode_buffer *name)
+static int put_variable(uint32_t pid, const struct mapping *binary, uint64_t address, struct lode_buffer *name)
 {
 	struct lode_elf elf;
 	uint64_t start;
@@ -115,8 +114,7 @@ static int put_variable(uint32_t pid, const struct mapping *binary, uint64_t add
 }
 
 /* Appends the memory region of an address without a symbol; nothing where nothing is known. */
-static void put_region(const struct mapping *mapping, uint64_t address, uint32_t thread,
-		       struct lode_buffer *text)
+static void put_region(const struct mapping *mapping, uint64_t address, uint32_t thread, struct lode_buffer *text)
 {
 	const char *name;
 	size_t length;
@@ -158,8 +156,7 @@ static void put_name(uint32_t pid, uint64_t address,
 	lode_buffer_print(text, "0x%" PRIx64 " (", address);
 	length = text->size;
 	put_region(&mapping, address,
-		   strcmp(mapping.path, "[stack]") ? thread_in(context, mapping.start, mapping.end) : pid,
-		   text);
+		   strcmp(mapping.path, "[stack]") ? thread_in(context, mapping.start, mapping.end) : pid, text);
 	if (text->size == length)
 		text->size -= 2;
 	else
@@ -167,10 +164,10 @@ static void put_name(uint32_t pid, uint64_t address,
 }
 
 void lode_lock_name(uint32_t pid, uint64_t address,
-		    uint32_t (*thread_in)(void *context, uint64_t start, uint64_t end), void *context,
-		    char *text, size_t size)
+		    uint32_t (*thread_in)(void *context, uint64_t start, uint64_t end), void *context, char *text,
+		    size_t size)
 {
-	struct lode_buffer name = {0};
+	struct lode_buffer name = { 0 };
 
 	put_name(pid, address, thread_in, context, &name);
 	if (name.failed || !name.size)

@@ -13,8 +13,8 @@
  * without one.
  */
 void lode_lock_name(uint32_t pid, uint64_t address,
-		    uint32_t (*thread_in)(void *context, uint64_t start, uint64_t end), void *context,
-		    char *text, size_t size);
+		    uint32_t (*thread_in)(void *context, uint64_t start, uint64_t end), void *context, char *text,
+		    size_t size);
 
 /*
  * The address in a process's memory whose lowest `bits` bits are `low`; 0 when there

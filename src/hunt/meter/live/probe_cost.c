@@ -130,8 +130,8 @@ static int attach(struct lode_thread_clocks *clocks, struct lode_error *error)
 		places[kind].offset = offset + kind * FUNCTION_BYTES;
 		places[kind].cookie = kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0);
 	}
-	return lode_uprobes_attach(lode_thread_clocks_program(clocks), "/proc/self/exe", places,
-				   LODE_PROBED_KINDS, (uint32_t)getpid(), error);
+	return lode_uprobes_attach(lode_thread_clocks_program(clocks), "/proc/self/exe", places, LODE_PROBED_KINDS,
+				   (uint32_t)getpid(), error);
 }
 
 int lode_calibrate(struct lode_thread_clocks *clocks, uint64_t *hit_costs, struct lode_error *error)

@@ -44,9 +44,9 @@ struct slot {
 	uint32_t users;
 	uint32_t group; /* LODE_NONE: its probes are out */
 	enum lode_probe_state state;
-	int wanted;	/* goes in with the next insert */
+	int wanted;     /* goes in with the next insert */
 	uint64_t since; /* when they went in */
-	uint64_t hits;	/* then */
+	uint64_t hits;  /* then */
 	uint64_t took;
 	uint64_t time; /* nanoseconds before that with probes in, and hits and what they took during them */
 	uint64_t time_hits;
@@ -165,8 +165,7 @@ static size_t count_places(const struct lode_probes *probes, const uint32_t *slo
 static int make_link(struct lode_probes *probes, const uint32_t *slots, size_t count, uint32_t pid,
 		     struct lode_error *error)
 {
-	struct lode_uprobe_place *places =
-		lode_calloc(count_places(probes, slots, count) + 1, sizeof(*places));
+	struct lode_uprobe_place *places = lode_calloc(count_places(probes, slots, count) + 1, sizeof(*places));
 	size_t at = 0;
 	int fd;
 
@@ -178,8 +177,8 @@ static int make_link(struct lode_probes *probes, const uint32_t *slots, size_t c
 		memcpy(places + at, slot->places, slot->place_count * sizeof(*places));
 		at += slot->place_count;
 	}
-	fd = lode_uprobes_attach(lode_thread_clocks_program(probes->clocks), probes->slots[slots[0]].path,
-				 places, at, pid, error);
+	fd = lode_uprobes_attach(lode_thread_clocks_program(probes->clocks), probes->slots[slots[0]].path, places,
+				 at, pid, error);
 	lode_free(places);
 	return fd;
 }
@@ -190,12 +189,11 @@ static int add_link(struct lode_probes *probes, struct group *group, uint32_t pi
 
 	if (fd < 0)
 		return fd;
-	if (lode_grow(&group->links, &group->link_capacity, group->link_count + 1, sizeof(*group->links)) <
-	    0) {
+	if (lode_grow(&group->links, &group->link_capacity, group->link_count + 1, sizeof(*group->links)) < 0) {
 		lode_deferred_close_add(probes->closer, fd);
 		return lode_fail_memory(error);
 	}
-	group->links[group->link_count++] = (struct link){pid, fd};
+	group->links[group->link_count++] = (struct link){ pid, fd };
 	return 0;
 }
 
@@ -204,8 +202,8 @@ static struct group *free_group(struct lode_probes *probes)
 	for (size_t i = 0; i < probes->group_count; i++)
 		if (!probes->groups[i].count)
 			return &probes->groups[i];
-	if (lode_grow(&probes->groups, &probes->group_capacity, probes->group_count + 1,
-		      sizeof(*probes->groups)) < 0)
+	if (lode_grow(&probes->groups, &probes->group_capacity, probes->group_count + 1, sizeof(*probes->groups)) <
+	    0)
 		return NULL;
 	memset(&probes->groups[probes->group_count], 0, sizeof(*probes->groups));
 	return &probes->groups[probes->group_count++];
@@ -217,8 +215,7 @@ static int is_alive(uint32_t pid)
 }
 
 /* Puts the probes of some slots of one binary into all processes. */
-static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t count,
-		      struct lode_error *error)
+static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t count, struct lode_error *error)
 {
 	struct group *group = free_group(probes);
 	int code = 0;
@@ -250,8 +247,7 @@ static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t 
 }
 
 /* As make_group; where the kernel refuses some of the functions, the others go in. */
-static int make_groups(struct lode_probes *probes, const uint32_t *slots, size_t count,
-		       struct lode_error *error)
+static int make_groups(struct lode_probes *probes, const uint32_t *slots, size_t count, struct lode_error *error)
 {
 	size_t half = count / 2;
 	int code;
@@ -271,8 +267,7 @@ static void leave_group(struct lode_probes *probes, uint32_t number)
 	struct slot *slot = &probes->slots[number];
 
 	slot->group = LODE_NONE;
-	slot->state =
-		probes->clocks->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
+	slot->state = probes->clocks->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
 }
 
 /* Leaves in the group only those that `stays` wants; all are removed where there is no memory for the
@@ -329,11 +324,10 @@ static void keep_event(struct lode_probes *probes, const struct lode_hunt_messag
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&probes->lock);
-	if (!lode_grow(&probes->events, &probes->event_capacity, probes->event_count + 1,
-		       sizeof(*probes->events)))
+	if (!lode_grow(&probes->events, &probes->event_capacity, probes->event_count + 1, sizeof(*probes->events)))
 		probes->events[probes->event_count++] =
-			(struct lode_probes_event){(enum lode_hunt_message_type)message->type, message->pid,
-						   message->tid, (int)message->slot};
+			(struct lode_probes_event){ (enum lode_hunt_message_type)message->type, message->pid,
+						    message->tid, (int)message->slot };
 	pthread_mutex_unlock(&probes->lock);
 	if (write(probes->event, &one, sizeof(one)) < 0)
 		return; /* it is readable already */
@@ -355,8 +349,8 @@ static void *keep(void *argument)
 {
 	struct lode_probes *probes = argument;
 	struct pollfd waited[2] = {
-		{ring_buffer__epoll_fd(probes->messages), POLLIN, 0},
-		{probes->end, POLLIN, 0},
+		{ ring_buffer__epoll_fd(probes->messages), POLLIN, 0 },
+		{ probes->end, POLLIN, 0 },
 	};
 
 	while (!(waited[1].revents & POLLIN)) {
@@ -534,8 +528,7 @@ static uint32_t free_slot(struct lode_probes *probes)
 	for (i = 0; i < probes->clocks->slot_count; i++) {
 		const struct slot *slot = &probes->slots[i];
 
-		if (!slot->users && slot->group == LODE_NONE &&
-		    !lode_thread_clocks_is_open(probes->clocks, i)) {
+		if (!slot->users && slot->group == LODE_NONE && !lode_thread_clocks_is_open(probes->clocks, i)) {
 			lode_thread_clocks_clear_slot(probes->clocks, i);
 			return i;
 		}
@@ -558,8 +551,7 @@ static int copy_places(struct slot *slot, const struct lode_probe_wish *wish, ui
 		uint32_t kind = is_end ? wish->end_kinds[at] : wish->entry_kinds[at];
 
 		slot->places[i].offset = is_end ? wish->ends[at] : wish->entries[at];
-		slot->places[i].cookie = number | kind << LODE_HUNT_KIND_SHIFT |
-					 (is_end ? LODE_HUNT_END : 0) |
+		slot->places[i].cookie = number | kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0) |
 					 (wish->sweeping ? LODE_HUNT_SWEEP : 0);
 	}
 	slot->place_count = count;
@@ -572,7 +564,7 @@ static int fill_slot(struct lode_probes *probes, uint32_t number, const struct l
 
 	lode_free(slot->places);
 	lode_free(slot->path);
-	*slot = (struct slot){.group = LODE_NONE, .binary = wish->binary};
+	*slot = (struct slot){ .group = LODE_NONE, .binary = wish->binary };
 	probes->functions[number] = LODE_NONE;
 	if (copy_places(slot, wish, number) < 0)
 		return LODE_SYSTEM;

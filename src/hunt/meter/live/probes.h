@@ -30,10 +30,10 @@ struct lode_probe_wish {
 	const uint8_t *end_kinds;
 	size_t end_count;
 	uint32_t message; /* which of its arguments name what it waits for (wait_objects.h) */
-	int waiting;	  /* it waits by spinning: time in it is sync waiting */
-	int sweeping;	  /* not measured: its entry shows that frames below were left */
-	uint32_t slot;	  /* result; LODE_NONE: it cannot be probed, all slots are taken */
-	int fresh;	  /* result: the slot may have been another function's */
+	int waiting;      /* it waits by spinning: time in it is sync waiting */
+	int sweeping;     /* not measured: its entry shows that frames below were left */
+	uint32_t slot;    /* result; LODE_NONE: it cannot be probed, all slots are taken */
+	int fresh;        /* result: the slot may have been another function's */
 };
 
 enum lode_probe_state {

@@ -76,10 +76,10 @@ static int add_root(struct lode_stack_samples *samples, uint32_t pid, const uint
 	for (size_t i = 0; i < samples->root_count; i++)
 		if (samples->roots[i].pid == pid && samples->roots[i].function == functions[at])
 			return 0;
-	if (lode_grow(&samples->roots, &samples->root_capacity, samples->root_count + 1,
-		      sizeof(*samples->roots)) < 0)
+	if (lode_grow(&samples->roots, &samples->root_capacity, samples->root_count + 1, sizeof(*samples->roots)) <
+	    0)
 		return LODE_SYSTEM;
-	samples->roots[samples->root_count++] = (struct lode_stack_root){pid, functions[at]};
+	samples->roots[samples->root_count++] = (struct lode_stack_root){ pid, functions[at] };
 	return 0;
 }
 
@@ -100,8 +100,7 @@ static int is_waiting(const struct lode_stack_samples *samples, const uint32_t *
 }
 
 /* Whether the stack of a sample, root first, seems to lack its beginning. */
-static int is_cut(const struct lode_stack_samples *samples, uint32_t pid, const uint32_t *functions,
-		  size_t depth)
+static int is_cut(const struct lode_stack_samples *samples, uint32_t pid, const uint32_t *functions, size_t depth)
 {
 	struct lode_hunted_process *process = lode_hunted_find(samples->target, pid);
 
@@ -145,8 +144,12 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint32_t pid, uint32_t tid,
 			   enum lode_hypothesis counts, const uint32_t *functions, size_t count)
 {
-	struct lode_stack_sample sample = {
-		.t = t, .pid = pid, .tid = tid, .weight = samples->period, .counts = counts, .drawn = 1};
+	struct lode_stack_sample sample = { .t = t,
+					    .pid = pid,
+					    .tid = tid,
+					    .weight = samples->period,
+					    .counts = counts,
+					    .drawn = 1 };
 
 	return add_sample(samples, &sample, functions, count);
 }
@@ -158,9 +161,8 @@ static const struct lode_stack_content *find_content(const struct lode_stack_sam
 	size_t probe = 0;
 	uint32_t at;
 
-	while ((at = lode_index_next(&samples->content_index,
-				     lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id), &probe)) !=
-	       LODE_NONE)
+	while ((at = lode_index_next(&samples->content_index, lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id),
+				     &probe)) != LODE_NONE)
 		if (samples->contents[at].id == id)
 			return &samples->contents[at];
 	return NULL;
@@ -181,8 +183,9 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 		      sizeof(*samples->addresses)) < 0 ||
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
-	samples->contents[samples->content_count++] = (struct lode_stack_content){
-		stack->id, samples->address_count, stack->count, stack->has_link, stack->end};
+	samples->contents[samples->content_count++] =
+		(struct lode_stack_content){ stack->id, samples->address_count, stack->count, stack->has_link,
+					     stack->end };
 	memcpy(samples->addresses + samples->address_count, stack->addresses,
 	       stack->count * sizeof(*stack->addresses));
 	samples->address_count += stack->count;
@@ -199,8 +202,8 @@ static int take_change(void *context, const struct lode_change *change)
 }
 
 /* The functions of a stack, leaf first. */
-static size_t resolve(struct lode_stack_samples *samples, uint32_t pid,
-		      const struct lode_stack_content *content, uint32_t *functions)
+static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const struct lode_stack_content *content,
+		      uint32_t *functions)
 {
 	const uint64_t *addresses = samples->addresses + content->first;
 	size_t depth = 0;
@@ -244,12 +247,12 @@ static int take_record(void *context, const struct lode_record *record)
 {
 	struct lode_stack_samples *samples = context;
 	const struct lode_stack_content *content;
-	struct lode_stack_sample sample = {.t = record->t,
-					   .pid = record->pid,
-					   .tid = record->tid,
-					   .weight = samples->period,
-					   .counts = LODE_CPU_BOUND,
-					   .drawn = 1};
+	struct lode_stack_sample sample = { .t = record->t,
+					    .pid = record->pid,
+					    .tid = record->tid,
+					    .weight = samples->period,
+					    .counts = LODE_CPU_BOUND,
+					    .drawn = 1 };
 	uint32_t functions[MOST_FRAMES];
 
 	if (samples->tee && samples->tee->record(samples->tee->context, record) < 0)
@@ -275,8 +278,10 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_stack_samples_sink(struct lode_stack_samples *samples)
 {
-	return (struct lode_recorder_sink){
-		.context = samples, .stack = take_stack, .change = take_change, .record = take_record};
+	return (struct lode_recorder_sink){ .context = samples,
+					    .stack = take_stack,
+					    .change = take_change,
+					    .record = take_record };
 }
 
 int lode_stack_samples_take(struct lode_stack_samples *samples,

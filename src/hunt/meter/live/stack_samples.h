@@ -73,7 +73,6 @@ int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint3
 			   enum lode_hypothesis counts, const uint32_t *functions, size_t count);
 /* Hands all samples on and forgets them. */
 int lode_stack_samples_take(struct lode_stack_samples *samples,
-			    int (*each)(void *context, const struct lode_meter_sample *sample),
-			    void *context);
+			    int (*each)(void *context, const struct lode_meter_sample *sample), void *context);
 
 #endif

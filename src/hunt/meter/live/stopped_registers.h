@@ -14,7 +14,7 @@ struct lode_registers {
 
 #if defined(__aarch64__)
 
-#define LODE_REGISTERS	      32 /* x0 to x30, sp */
+#define LODE_REGISTERS        32 /* x0 to x30, sp */
 #define LODE_REGISTER_FP      29
 #define LODE_REGISTER_SP      31
 #define LODE_REGISTER_LINK    30
@@ -31,8 +31,8 @@ static inline void lode_registers_from_kernel(struct lode_registers *registers,
 	registers->pc = kernel->pc;
 }
 
-static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp,
-					   uint64_t fp, uint64_t link)
+static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp, uint64_t fp,
+					   uint64_t link)
 {
 	memset(registers, 0, sizeof(*registers));
 	registers->values[LODE_REGISTER_FP] = fp;
@@ -43,7 +43,7 @@ static inline void lode_registers_from_few(struct lode_registers *registers, uin
 
 #elif defined(__x86_64__)
 
-#define LODE_REGISTERS	      17 /* the last is the return address, which is the program counter */
+#define LODE_REGISTERS        17 /* the last is the return address, which is the program counter */
 #define LODE_REGISTER_FP      6
 #define LODE_REGISTER_SP      7
 #define LODE_REGISTER_LINK    5 /* rdi, in vfork() */
@@ -63,8 +63,8 @@ static inline void lode_registers_from_kernel(struct lode_registers *registers,
 	registers->pc = kernel->rip;
 }
 
-static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp,
-					   uint64_t fp, uint64_t link)
+static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp, uint64_t fp,
+					   uint64_t link)
 {
 	memset(registers, 0, sizeof(*registers));
 	registers->values[LODE_REGISTER_LINK] = link;

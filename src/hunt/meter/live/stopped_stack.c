@@ -26,7 +26,7 @@ struct lode_stopped_stack {
 
 static int fetch(uint32_t pid, void *to, uint64_t address, size_t size)
 {
-	struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
+	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
 
 	return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
@@ -76,8 +76,9 @@ void lode_stopped_stack_destroy(struct lode_stopped_stack *unwinder)
 static void set_frames(const struct lode_unwind_frame *from, struct lode_stop_frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		frames[i] = (struct lode_stop_frame){
-			from[i].address, i + 1 < count ? from[i + 1].sp - LODE_RETURN_SIZE : from[i].sp + 1};
+		frames[i] = (struct lode_stop_frame){ from[i].address, i + 1 < count
+									       ? from[i + 1].sp - LODE_RETURN_SIZE
+									       : from[i].sp + 1 };
 }
 
 size_t lode_stopped_stack_walk(struct lode_stopped_stack *unwinder, const struct lode_registers *registers,
@@ -91,7 +92,7 @@ size_t lode_stopped_stack_walk(struct lode_stopped_stack *unwinder, const struct
 		.scratch = registers->values[LODE_REGISTER_SCRATCH],
 		.machine = LODE_UNWIND_MACHINE,
 	};
-	struct lode_unwind_memory memory = {unwinder, read_word};
+	struct lode_unwind_memory memory = { unwinder, read_word };
 	struct lode_unwound unwound;
 	int count;
 

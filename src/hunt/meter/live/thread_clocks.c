@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES	     64
+#define TRIES        64
 #define PLACES_TRIED 8 /* as in hunt.bpf.c */
 
 /* Places for threads: what is asked for with room to grow, between these. */
@@ -43,7 +43,7 @@
 
 /* Objects that are read from the kernel by one call, and nanoseconds for which they are not read again. */
 #define OBJECTS_AT_A_TIME 4096u
-#define OBJECTS_FRESH	  1000000u
+#define OBJECTS_FRESH     1000000u
 
 uint64_t lode_thread_clocks_now(void)
 {
@@ -61,10 +61,9 @@ static int explain(int number, struct lode_error *error)
 
 	if (code)
 		return code;
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",
-		strerror(number));
+	return lode_fail(error, LODE_SYSTEM,
+			 "hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",
+			 strerror(number));
 }
 
 static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
@@ -297,8 +296,7 @@ int lode_thread_clocks_add_process(struct lode_thread_clocks *clocks, uint32_t p
 	return 0;
 }
 
-int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid,
-				     struct lode_error *error)
+int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error)
 {
 	for (uint32_t i = 0; i < clocks->thread_count; i++)
 		if (clocks->threads[i].tid && clocks->threads[i].pid == pid)
@@ -327,8 +325,7 @@ void lode_thread_clocks_forget(struct lode_thread_clocks *clocks, uint32_t place
 	struct lode_hunt_thread *thread = &clocks->threads[place];
 
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_SEQ_CST);
-	memset(&clocks->cells[(size_t)place * clocks->slot_count], 0,
-	       clocks->slot_count * sizeof(*clocks->cells));
+	memset(&clocks->cells[(size_t)place * clocks->slot_count], 0, clocks->slot_count * sizeof(*clocks->cells));
 	clear_thread(thread);
 	__atomic_store_n(&thread->claimed, 0, __ATOMIC_RELEASE);
 }
@@ -385,8 +382,8 @@ static void add_clocks(struct lode_thread_clocks_sum *sum, const struct lode_hun
 	sum->bytes += (uint64_t)sign * clocks->bytes;
 }
 
-void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t place, uint32_t slot,
-			    uint64_t now, struct lode_thread_clocks_sum *sum)
+void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t place, uint32_t slot, uint64_t now,
+			    struct lode_thread_clocks_sum *sum)
 {
 	struct lode_hunt_thread thread;
 	struct lode_hunt_cell cell;
@@ -418,7 +415,7 @@ static size_t open_frames(const struct lode_thread_clocks *clocks, uint32_t plac
 	size_t count = 0;
 
 	while (slot && slot <= clocks->slot_count && count < clocks->slot_count) {
-		frames[count++] = (struct lode_thread_clocks_frame){slot - 1, cells[slot - 1].sp};
+		frames[count++] = (struct lode_thread_clocks_frame){ slot - 1, cells[slot - 1].sp };
 		slot = cells[slot - 1].below;
 	}
 	return count;
@@ -516,12 +513,10 @@ static int take_objects(struct lode_thread_clocks *clocks, uint32_t *token, int 
 	size_t room = clocks->object_count + OBJECTS_AT_A_TIME;
 	uint32_t count = OBJECTS_AT_A_TIME;
 
-	if (lode_grow(&clocks->object_keys, &clocks->object_keys_capacity, room,
-		      sizeof(*clocks->object_keys)) < 0 ||
+	if (lode_grow(&clocks->object_keys, &clocks->object_keys_capacity, room, sizeof(*clocks->object_keys)) < 0 ||
 	    lode_grow(&clocks->objects, &clocks->objects_capacity, room, sizeof(*clocks->objects)) < 0)
 		return LODE_SYSTEM;
-	code = bpf_map_lookup_batch(map, is_first ? NULL : token, token,
-				    clocks->object_keys + clocks->object_count,
+	code = bpf_map_lookup_batch(map, is_first ? NULL : token, token, clocks->object_keys + clocks->object_count,
 				    clocks->objects + clocks->object_count, &count, NULL);
 	if (code && errno != ENOENT)
 		return 1; /* the table is as good as it gets */

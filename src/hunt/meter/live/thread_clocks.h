@@ -58,16 +58,15 @@ int lode_thread_clocks_add_process(struct lode_thread_clocks *clocks, uint32_t p
 /* Watches one thread; for calibrating. Its place, or LODE_NONE. */
 uint32_t lode_thread_clocks_add_thread(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t tid);
 /* Watches only for what the process will start, not what it does itself. Returns 0 or LODE_SYSTEM. */
-int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid,
-				     struct lode_error *error);
+int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error);
 /* Frees the place of a thread that is dead, or was added by hand. */
 void lode_thread_clocks_forget(struct lode_thread_clocks *clocks, uint32_t place);
 /* A copy of a thread as it was at one moment. */
 void lode_thread_clocks_thread(const struct lode_thread_clocks *clocks, uint32_t place,
 			       struct lode_hunt_thread *thread);
 /* Adds to `sum` what the thread at `place` used, at `now`: in the function of `slot` (LODE_NONE: in all). */
-void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t place, uint32_t slot,
-			    uint64_t now, struct lode_thread_clocks_sum *sum);
+void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t place, uint32_t slot, uint64_t now,
+			    struct lode_thread_clocks_sum *sum);
 
 /* A function found on the stack of a thread that does not run now. */
 struct lode_thread_clocks_frame {

@@ -23,13 +23,13 @@
 #define LODE_HUNT_SLOTS 1024
 
 /* Cookie: slot in the lower bits, and what kind of place it is. */
-#define LODE_HUNT_END	    (1u << 16) /* a return or a tail call; else an entry */
-#define LODE_HUNT_SWEEP	    (1u << 17) /* only for its stack pointer: an exception has been caught */
+#define LODE_HUNT_END       (1u << 16) /* a return or a tail call; else an entry */
+#define LODE_HUNT_SWEEP     (1u << 17) /* only for its stack pointer: an exception has been caught */
 #define LODE_HUNT_SLOT_MASK 0xffffu
 /* And which kind of instruction is probed there (enum lode_probed_kind), which decides about the cost of a
  * hit. */
 #define LODE_HUNT_KIND_SHIFT 18
-#define LODE_HUNT_KINDS	     8
+#define LODE_HUNT_KINDS      8
 
 enum lode_hunt_clock {
 	LODE_CLOCK_CPU, /* the first three in the order of the hypotheses */
@@ -59,33 +59,33 @@ struct lode_hunt_thread {
 	uint32_t tid; /* 0: the place is free, or being filled */
 	uint32_t pid;
 	uint32_t sequence;
-	uint32_t clock;	  /* which of the clocks runs */
+	uint32_t clock;   /* which of the clocks runs */
 	uint32_t waiting; /* open functions that wait by spinning; while there are any, SYNC runs instead */
-	uint32_t top;	  /* slot + 1 of the innermost open function; 0: none */
+	uint32_t top;     /* slot + 1 of the innermost open function; 0: none */
 	uint32_t blocked; /* off its CPU, and not woken yet */
 	uint32_t switches;
 	uint32_t holding; /* the program writes its open functions: keep off */
 	uint32_t claimed; /* somebody fills the place, or has */
-	uint64_t last;	  /* up to when the clocks are wound */
+	uint64_t last;    /* up to when the clocks are wound */
 	struct lode_hunt_clocks clocks;
 	uint64_t took; /* nanoseconds that probes took */
 	uint64_t window;
 	uint64_t window_took;
 	uint64_t object;      /* what it waits for */
 	int64_t object_since; /* SYNC when it began to */
-	uint64_t pc;	      /* registers when it left its CPU last */
+	uint64_t pc;          /* registers when it left its CPU last */
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t link;
 	uint64_t born;
-	uint64_t died;	 /* 0: it lives */
+	uint64_t died;   /* 0: it lives */
 	int64_t polling; /* OTHER when it began to wait for descriptors */
 	uint64_t queued; /* nanoseconds in the run queue */
-	uint64_t woken;	 /* when it was made ready last; another CPU writes it */
-	uint32_t seen;	 /* the kernel has seen it run, wait or return */
-	uint32_t found;	 /* clock + 1 that it was found with; 0: none. The program writes it. */
+	uint64_t woken;  /* when it was made ready last; another CPU writes it */
+	uint32_t seen;   /* the kernel has seen it run, wait or return */
+	uint32_t found;  /* clock + 1 that it was found with; 0: none. The program writes it. */
 	uint64_t found_object;
-	uint64_t message; /* what the function that waits by spinning waits for (wait_objects.h); 0: not known
+	uint64_t message;      /* what the function that waits by spinning waits for (wait_objects.h); 0: not known
 			   */
 	int64_t message_since; /* SYNC when it began to */
 };
@@ -95,7 +95,7 @@ struct lode_hunt_cell {
 	struct lode_hunt_clocks over; /* of calls that are over; OTHER is not kept */
 	struct lode_hunt_clocks at;   /* what the thread's clocks showed when it was entered */
 	uint64_t calls;
-	uint64_t sp;	/* at the outermost entry; 0: not in progress */
+	uint64_t sp;    /* at the outermost entry; 0: not in progress */
 	uint32_t below; /* slot + 1 of the next outer open function */
 	uint32_t window;
 	uint32_t window_took; /* nanoseconds that its probes took in that window of the thread's time */
@@ -146,8 +146,8 @@ struct lode_hunt_message {
 /* Settings that change while the programs run. */
 struct lode_hunt_kernel_settings {
 	uint64_t hit_costs[LODE_HUNT_KINDS]; /* nanoseconds that a probe takes when it is hit, by kind */
-	uint64_t window;		     /* nanoseconds of a thread's time over which cost is limited */
-	uint64_t window_limit;		     /* nanoseconds that probes may take of a thread in it */
+	uint64_t window;                     /* nanoseconds of a thread's time over which cost is limited */
+	uint64_t window_limit;               /* nanoseconds that probes may take of a thread in it */
 	uint8_t calls[LODE_HUNT_CALLS];
 };
 

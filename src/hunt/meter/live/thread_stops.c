@@ -28,7 +28,7 @@
 
 /* Nanoseconds to wait for a thread to stop; one that is deep in the kernel is continued later. */
 #define STOP_LIMIT 200000000u
-#define NAP	   20000
+#define NAP        20000
 
 /* Number of retries for a thread that wakes up meanwhile. */
 #define LOOKS 8
@@ -73,7 +73,7 @@ static struct process *find_process(struct lode_stops *stops, uint32_t pid)
 static int check_permission(uint32_t pid, struct lode_error *error)
 {
 	char byte;
-	struct iovec here = {&byte, 1}, there = {NULL, 1};
+	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
 
 	if (process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) >= 0 || errno != EPERM)
 		return 0;
@@ -95,7 +95,7 @@ int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version,
 		if (lode_grow(&stops->processes, &stops->capacity, stops->count + 1, sizeof(*process)) < 0)
 			return lode_fail_memory(error);
 		process = &stops->processes[stops->count++];
-		*process = (struct process){.pid = pid};
+		*process = (struct process){ .pid = pid };
 	}
 	lode_stopped_stack_destroy(process->unwinder);
 	process->version = version;
@@ -118,7 +118,7 @@ void lode_stops_forget(struct lode_stops *stops, uint32_t pid)
 /* Whether the thread has stopped: 1, and the signal to deliver; 0: not yet; below 0: it is gone. */
 static int has_stopped(uint32_t tid, int *signal)
 {
-	siginfo_t info = {0};
+	siginfo_t info = { 0 };
 
 	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
 		return errno == EINTR ? 0 : -1;
@@ -150,7 +150,7 @@ void lode_stops_tidy(struct lode_stops *stops)
 
 void lode_stops_destroy(struct lode_stops *stops)
 {
-	struct timespec nap = {0, 1000000};
+	struct timespec nap = { 0, 1000000 };
 
 	if (!stops)
 		return;
@@ -169,7 +169,7 @@ void lode_stops_destroy(struct lode_stops *stops)
 /* Stops a thread. Returns 0, or 1 when it is gone or does not stop soon. */
 static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 {
-	struct timespec nap = {0, NAP};
+	struct timespec nap = { 0, NAP };
 	uint64_t began = lode_thread_clocks_now();
 	int stopped;
 
@@ -194,7 +194,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 static int get_registers(uint32_t tid, struct lode_registers *registers)
 {
 	struct user_regs_struct kernel;
-	struct iovec bytes = {&kernel, sizeof(kernel)};
+	struct iovec bytes = { &kernel, sizeof(kernel) };
 
 	/* Of a thread that runs 32-bit code there are fewer bytes, of other registers. */
 	if (ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &bytes) < 0 ||
@@ -211,8 +211,8 @@ struct look {
 	void *context;
 };
 
-static int look_stopped(struct lode_stops *stops, struct process *process, uint32_t place,
-			const struct look *look, uint64_t *stopped)
+static int look_stopped(struct lode_stops *stops, struct process *process, uint32_t place, const struct look *look,
+			uint64_t *stopped)
 {
 	uint32_t tid = stops->clocks->threads[place].tid;
 	struct lode_registers registers;
@@ -224,8 +224,7 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 		return 1;
 	began = lode_thread_clocks_now();
 	if (!get_registers(tid, &registers))
-		count = lode_stopped_stack_walk(process->unwinder, &registers, stops->frames,
-						LODE_STOP_FRAMES);
+		count = lode_stopped_stack_walk(process->unwinder, &registers, stops->frames, LODE_STOP_FRAMES);
 	if (count)
 		code = look->take(look->context, place, stops->frames, count);
 	let_go(tid, signal);
@@ -239,8 +238,7 @@ static int is_asleep(const struct lode_hunt_thread *thread)
 }
 
 /* Returns what `take` does, or 2 when the thread woke up meanwhile. */
-static int look_asleep(struct lode_stops *stops, struct process *process, uint32_t place,
-		       const struct look *look)
+static int look_asleep(struct lode_stops *stops, struct process *process, uint32_t place, const struct look *look)
 {
 	struct lode_hunt_thread *shared = &stops->clocks->threads[place], thread;
 	struct lode_registers registers;
@@ -258,13 +256,12 @@ static int look_asleep(struct lode_stops *stops, struct process *process, uint32
 }
 
 int lode_stops_look(struct lode_stops *stops, uint32_t place,
-		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames,
-				size_t count),
+		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames, size_t count),
 		    void *context, uint64_t *stopped)
 {
 	const struct lode_hunt_thread *thread = &stops->clocks->threads[place];
 	struct process *process = find_process(stops, thread->pid);
-	struct look look = {take, context};
+	struct look look = { take, context };
 	int code = 2;
 
 	if (!process || !process->unwinder)

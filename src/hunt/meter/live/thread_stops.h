@@ -16,7 +16,7 @@
 /* Leaf first. */
 struct lode_stop_frame {
 	uint64_t address; /* in the function: of the instruction, or before the place of return */
-	uint64_t sp;	  /* at the function's entry; at least above all that it calls */
+	uint64_t sp;      /* at the function's entry; at least above all that it calls */
 };
 
 struct lode_stops;
@@ -41,8 +41,7 @@ void lode_stops_tidy(struct lode_stops *stops);
  * gone, or could not be held long enough. Adds the nanoseconds that it was stopped to *stopped.
  */
 int lode_stops_look(struct lode_stops *stops, uint32_t place,
-		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames,
-				size_t count),
+		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames, size_t count),
 		    void *context, uint64_t *stopped);
 
 #endif

@@ -96,15 +96,14 @@ static void put_calls(struct agent *agent, const struct batch *batch)
 static int start(struct agent *agent, yajl_val request, struct lode_error *error)
 {
 	struct lode_meter *meter = agent->meter;
-	struct batch batch = {0};
+	struct batch batch = { 0 };
 	int code = read_batch(agent, request, &batch, error);
 
 	if (!code && lode_grow(&agent->running, &agent->running_capacity, agent->running_count + batch.count,
 			       sizeof(*agent->running)) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = meter->operations->start(meter, batch.ids, batch.hypotheses, batch.foci, batch.count,
-						error);
+		code = meter->operations->start(meter, batch.ids, batch.hypotheses, batch.foci, batch.count, error);
 	if (!code) {
 		for (size_t i = 0; i < batch.count; i++)
 			agent->running[agent->running_count++] = batch.ids[i];
@@ -148,7 +147,7 @@ static int stop(struct agent *agent, yajl_val request, struct lode_error *error)
 static int put_reading(struct agent *agent, uint32_t id, struct lode_error *error)
 {
 	struct lode_json *json = &agent->wire.json;
-	struct lode_reading reading = {0};
+	struct lode_reading reading = { 0 };
 	int code = agent->meter->operations->read(agent->meter, id, &reading, error);
 
 	if (code < 0)
@@ -193,14 +192,13 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 {
 	struct agent *agent = context;
 	struct lode_buffer *text = &agent->samples;
-	const uint64_t numbers[] = {sample->t,
-				    sample->host,
-				    sample->process,
-				    sample->thread,
-				    sample->weight,
-				    (uint64_t)sample->counts,
-				    (sample->cut ? LODE_WIRE_CUT : 0u) |
-					    (sample->drawn ? LODE_WIRE_DRAWN : 0u)};
+	const uint64_t numbers[] = { sample->t,
+				     sample->host,
+				     sample->process,
+				     sample->thread,
+				     sample->weight,
+				     (uint64_t)sample->counts,
+				     (sample->cut ? LODE_WIRE_CUT : 0u) | (sample->drawn ? LODE_WIRE_DRAWN : 0u) };
 
 	lode_buffer_text(text, text->size ? ",[" : "[");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -237,7 +235,7 @@ static void put_news(struct agent *agent)
 static void put_samples(struct agent *agent)
 {
 	struct lode_json *json = &agent->wire.json;
-	struct lode_buffer all = {0};
+	struct lode_buffer all = { 0 };
 
 	lode_json_key(json, "samples");
 	lode_buffer_byte(&all, '[');
@@ -256,8 +254,10 @@ static int look(struct agent *agent, yajl_val request, struct lode_error *error)
 	struct lode_meter *meter = agent->meter;
 	struct lode_json *json = &agent->wire.json;
 	uint64_t wait = lode_wire_number(request, "wait_ns");
-	int ended = meter->operations->wait(
-		meter, meter->operations->now(meter) + (wait < LONGEST_WAIT ? wait : LONGEST_WAIT), error);
+	int ended =
+		meter->operations->wait(meter,
+					meter->operations->now(meter) + (wait < LONGEST_WAIT ? wait : LONGEST_WAIT),
+					error);
 	int code = ended < 0 ? ended : meter->operations->samples(meter, take_sample, agent, error);
 
 	if (code < 0)
@@ -291,13 +291,11 @@ static int predict(struct agent *agent, yajl_val request, struct lode_error *err
 	struct lode_focus focus;
 
 	if (hypothesis == LODE_HYPOTHESES)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "an unknown hypothesis; use the same lode on all hosts");
+		return lode_fail(error, LODE_BAD_INPUT, "an unknown hypothesis; use the same lode on all hosts");
 	if (lode_wire_focus(request, agent->meter->program, &focus) < 0)
 		return lode_fail_memory(error);
 	lode_json_key(&agent->wire.json, "cost");
-	lode_json_double(&agent->wire.json,
-			 agent->meter->operations->predict(agent->meter, hypothesis, &focus));
+	lode_json_double(&agent->wire.json, agent->meter->operations->predict(agent->meter, hypothesis, &focus));
 	return 0;
 }
 
@@ -324,8 +322,7 @@ static int below(struct agent *agent, yajl_val request, struct lode_error *error
 		return lode_fail_memory(error);
 	lode_json_key(&agent->wire.json, "items");
 	lode_json_array(&agent->wire.json);
-	if (meter->operations->below(meter, &focus, (enum lode_focus_axis)axis, put_item, &agent->wire.json) <
-	    0)
+	if (meter->operations->below(meter, &focus, (enum lode_focus_axis)axis, put_item, &agent->wire.json) < 0)
 		return lode_fail_memory(error);
 	lode_json_array_end(&agent->wire.json);
 	return 0;
@@ -373,8 +370,8 @@ static const struct {
 	const char *name;
 	int (*answer)(struct agent *agent, yajl_val request, struct lode_error *error);
 } requests[] = {
-	{"start", start}, {"stop", stop},   {"look", look}, {"predict", predict},
-	{"below", below}, {"roots", roots}, {"name", name},
+	{ "start", start }, { "stop", stop },   { "look", look }, { "predict", predict },
+	{ "below", below }, { "roots", roots }, { "name", name },
 };
 
 static int answer(struct agent *agent, const char *what, yajl_val request, struct lode_error *error)
@@ -388,7 +385,7 @@ static int answer(struct agent *agent, const char *what, yajl_val request, struc
 /* Answers one line. Returns 1, 0 when it is the end, or a negative code. */
 static int serve_one(struct agent *agent, struct lode_error *error)
 {
-	struct lode_error reason = {""};
+	struct lode_error reason = { "" };
 	yajl_val request = NULL;
 	int code = lode_wire_receive(&agent->wire, &request, error);
 	const char *what = code > 0 ? lode_wire_text(request, "do") : NULL;
@@ -412,7 +409,7 @@ static int serve_one(struct agent *agent, struct lode_error *error)
 
 int lode_agent_serve(struct lode_meter *meter, const char *host, int in, int out, struct lode_error *error)
 {
-	struct agent agent = {.meter = meter};
+	struct agent agent = { .meter = meter };
 	int code;
 
 	lode_wire_init(&agent.wire, in, out, "the hunt");

@@ -10,7 +10,7 @@
 
 /* A line that is longer is no line of ours. */
 #define LONGEST_LINE (256u << 20)
-#define PIECE	     (64u << 10)
+#define PIECE        (64u << 10)
 
 void lode_wire_init(struct lode_wire *wire, int in, int out, const char *name)
 {
@@ -45,8 +45,7 @@ int lode_wire_send(struct lode_wire *wire, struct lode_error *error)
 	return lode_file_write(wire->out, wire->output.bytes, wire->output.size, wire->name, error);
 }
 
-void lode_wire_put_focus(struct lode_wire *wire, const struct lode_program *program,
-			 const struct lode_focus *focus)
+void lode_wire_put_focus(struct lode_wire *wire, const struct lode_program *program, const struct lode_focus *focus)
 {
 	struct lode_json *json = &wire->json;
 
@@ -84,8 +83,7 @@ static ssize_t fill_line(struct lode_wire *wire, struct lode_error *error)
 		looked = left;
 		if (left > LONGEST_LINE)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s: a line is too long; is it a lode of another version?",
-					 wire->name);
+					 "%s: a line is too long; is it a lode of another version?", wire->name);
 		if (wire->taken && wire->taken == wire->input.size) {
 			lode_buffer_clear(&wire->input);
 			wire->taken = looked = 0;
@@ -120,7 +118,7 @@ int lode_wire_receive(struct lode_wire *wire, yajl_val *value, struct lode_error
 
 static yajl_val get(yajl_val value, const char *key, yajl_type type)
 {
-	const char *path[] = {key, NULL};
+	const char *path[] = { key, NULL };
 
 	return YAJL_IS_OBJECT(value) ? yajl_tree_get(value, path, type) : NULL;
 }
@@ -143,7 +141,7 @@ double lode_wire_double(yajl_val value, const char *key)
 
 	if (!number)
 		return 0;
-	return YAJL_IS_DOUBLE(number)	 ? YAJL_GET_DOUBLE(number)
+	return YAJL_IS_DOUBLE(number)    ? YAJL_GET_DOUBLE(number)
 	       : YAJL_IS_INTEGER(number) ? (double)YAJL_GET_INTEGER(number)
 					 : 0;
 }
@@ -176,7 +174,7 @@ int lode_wire_focus(yajl_val value, struct lode_program *program, struct lode_fo
 	yajl_val given = get(value, "focus", yajl_t_object);
 	const char *code = given ? lode_wire_text(given, "code") : NULL;
 
-	*focus = (struct lode_focus){.function = LODE_NONE};
+	*focus = (struct lode_focus){ .function = LODE_NONE };
 	focus->host = axis_number(given, "host");
 	focus->process = axis_number(given, "process");
 	focus->thread = axis_number(given, "thread");

@@ -34,7 +34,7 @@
 #define LODE_WIRE_NUMBERS (LODE_SMALL_IO + 5)
 #define LODE_WIRE_VERSION 2
 /* Flags of a sample. */
-#define LODE_WIRE_CUT	1u
+#define LODE_WIRE_CUT   1u
 #define LODE_WIRE_DRAWN 2u
 
 struct lode_wire {

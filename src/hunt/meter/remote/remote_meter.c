@@ -105,7 +105,7 @@ static void begin(struct remote *remote, const char *request)
  */
 static int ask(struct remote *remote, yajl_val *reply, struct lode_error *error)
 {
-	struct lode_error reason = {""};
+	struct lode_error reason = { "" };
 	const char *sentence;
 	int code;
 
@@ -155,12 +155,11 @@ static int learn_calls(struct remote *remote, const char *caller, yajl_val calle
 
 static int learn_all_calls(struct remote *remote, yajl_val reply)
 {
-	const char *path[] = {"calls", NULL};
+	const char *path[] = { "calls", NULL };
 	yajl_val calls = yajl_tree_get(reply, path, yajl_t_object);
 
 	for (size_t i = 0; calls && i < YAJL_GET_OBJECT(calls)->len; i++)
-		if (learn_calls(remote, YAJL_GET_OBJECT(calls)->keys[i], YAJL_GET_OBJECT(calls)->values[i]) <
-		    0)
+		if (learn_calls(remote, YAJL_GET_OBJECT(calls)->keys[i], YAJL_GET_OBJECT(calls)->values[i]) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -174,8 +173,7 @@ static int remote_start(struct lode_meter *meter, const uint32_t *experiments,
 	yajl_val reply;
 	int code;
 
-	if (lode_grow(&remote->runs, &remote->run_capacity, remote->run_count + count,
-		      sizeof(*remote->runs)) < 0)
+	if (lode_grow(&remote->runs, &remote->run_capacity, remote->run_count + count, sizeof(*remote->runs)) < 0)
 		return lode_fail_memory(error);
 	begin(remote, "start");
 	lode_json_key(json, "experiments");
@@ -246,7 +244,7 @@ static int remote_read(struct lode_meter *meter, uint32_t experiment, struct lod
 static int take_reading(struct remote *remote, yajl_val value)
 {
 	struct run *run = find_run(remote, (uint32_t)lode_wire_number(value, "id"));
-	uint64_t state = lode_wire_number(value, "state"), numbers[LODE_WIRE_NUMBERS] = {0};
+	uint64_t state = lode_wire_number(value, "state"), numbers[LODE_WIRE_NUMBERS] = { 0 };
 	const char *why = lode_wire_text(value, "why");
 	size_t count;
 	yajl_val *items = lode_wire_array(value, "numbers", &count);
@@ -255,8 +253,7 @@ static int take_reading(struct remote *remote, yajl_val value)
 		return 0;
 	for (size_t i = 0; i < count && i < LODE_WIRE_NUMBERS; i++)
 		numbers[i] = lode_wire_item(items[i]);
-	run->reading.state =
-		state <= LODE_READING_GONE ? (enum lode_reading_state)state : LODE_READING_IMPOSSIBLE;
+	run->reading.state = state <= LODE_READING_GONE ? (enum lode_reading_state)state : LODE_READING_IMPOSSIBLE;
 	run->reading.wall = numbers[0];
 	memcpy(run->reading.time, numbers + 1, sizeof(run->reading.time));
 	run->reading.operations = numbers[1 + LODE_SMALL_IO];
@@ -280,8 +277,7 @@ static int take_function(struct remote *remote, yajl_val value)
 	name = YAJL_GET_STRING(YAJL_GET_ARRAY(value)->values[1]);
 	if (!name || number > 100000000)
 		return 0;
-	if (lode_grow(&remote->functions, &remote->function_capacity, number + 1,
-		      sizeof(*remote->functions)) < 0)
+	if (lode_grow(&remote->functions, &remote->function_capacity, number + 1, sizeof(*remote->functions)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = before; i < remote->function_capacity; i++)
 		remote->functions[i] = LODE_NONE;
@@ -304,14 +300,14 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 		return LODE_SYSTEM;
 	sample = &remote->samples[remote->sample_count++];
 	*sample = (struct sample){
-		.sample = {.t = lode_wire_item(items[0]) + ahead,
-			   .host = (uint32_t)lode_wire_item(items[1]),
-			   .process = (uint32_t)lode_wire_item(items[2]),
-			   .thread = (uint32_t)lode_wire_item(items[3]),
-			   .weight = lode_wire_item(items[4]),
-			   .counts = (enum lode_hypothesis)lode_wire_item(items[5]),
-			   .drawn = (lode_wire_item(items[6]) & LODE_WIRE_DRAWN) != 0,
-			   .cut = (lode_wire_item(items[6]) & LODE_WIRE_CUT) != 0},
+		.sample = { .t = lode_wire_item(items[0]) + ahead,
+			    .host = (uint32_t)lode_wire_item(items[1]),
+			    .process = (uint32_t)lode_wire_item(items[2]),
+			    .thread = (uint32_t)lode_wire_item(items[3]),
+			    .weight = lode_wire_item(items[4]),
+			    .counts = (enum lode_hypothesis)lode_wire_item(items[5]),
+			    .drawn = (lode_wire_item(items[6]) & LODE_WIRE_DRAWN) != 0,
+			    .cut = (lode_wire_item(items[6]) & LODE_WIRE_CUT) != 0 },
 		.first = remote->stack_count,
 	};
 	for (size_t i = 7; i < length; i++) {
@@ -326,7 +322,7 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 
 static int take_all(struct remote *remote, yajl_val reply)
 {
-	const char *path[] = {"ended", NULL};
+	const char *path[] = { "ended", NULL };
 	uint64_t ahead = clock_now() - lode_wire_number(reply, "now"); /* wraps around as it should */
 	size_t functions, readings, samples;
 	yajl_val *function = lode_wire_array(reply, "functions", &functions);
@@ -397,7 +393,7 @@ static struct prediction *find_prediction(struct remote *remote, enum lode_hypot
 		      sizeof(*remote->predictions)) < 0 ||
 	    lode_index_insert(&remote->prediction_index, hash, (uint32_t)remote->prediction_count) < 0)
 		return NULL;
-	remote->predictions[remote->prediction_count] = (struct prediction){hypothesis, *focus, 0, 0};
+	remote->predictions[remote->prediction_count] = (struct prediction){ hypothesis, *focus, 0, 0 };
 	return &remote->predictions[remote->prediction_count++];
 }
 
@@ -405,8 +401,8 @@ static double remote_predict(struct lode_meter *meter, enum lode_hypothesis hypo
 			     const struct lode_focus *focus)
 {
 	struct remote *remote = of(meter);
-	const uint64_t key[] = {(uint64_t)hypothesis, focus->function, focus->host,
-				focus->process,	      focus->thread,   focus->object};
+	const uint64_t key[] = { (uint64_t)hypothesis, focus->function, focus->host,
+				 focus->process,       focus->thread,   focus->object };
 	struct prediction *prediction =
 		find_prediction(remote, hypothesis, focus, lode_hash_bytes(key, sizeof(key)));
 	struct lode_error ignored;
