@@ -18,8 +18,8 @@ struct lode_progress {
 };
 
 /* Tells `progress`, which may be NULL; non-zero when the work should stop. */
-static inline int lode_progress_tell(const struct lode_progress *progress, const char *phase, const char *unit,
-				     uint64_t done, uint64_t total)
+static inline int lode_progress_report(const struct lode_progress *progress, const char *phase, const char *unit,
+				       uint64_t done, uint64_t total)
 {
 	if (!progress || !progress->update)
 		return 0;

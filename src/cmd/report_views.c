@@ -90,7 +90,7 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, cons
 		lode_buffer_release(&state.message);
 		if (code || state.state == LODE_JOB_DONE)
 			return code;
-		if (lode_progress_tell(progress, state.phase, "", state.done, state.total))
+		if (lode_progress_report(progress, state.phase, "", state.done, state.total))
 			return lode_fail(error, LODE_SYSTEM, "report: was stopped");
 		usleep(BETWEEN_LOOKS);
 	}

@@ -216,7 +216,7 @@ int lode_export_wants(const struct lode_export *export, enum lode_event_type typ
 int lode_export_tell(struct lode_export *export, uint64_t events, struct lode_error *error)
 {
 	export->done += events;
-	if (lode_progress_tell(export->options->progress, "exporting", "events", export->done, export->total))
+	if (lode_progress_report(export->options->progress, "exporting", "events", export->done, export->total))
 		return lode_fail(error, LODE_SYSTEM, "%s: the export was stopped", export->corpus);
 	return 0;
 }

@@ -148,7 +148,7 @@ static void write_notes(const struct writer *writer)
 	struct lode_notes *notes = writer->export->options->notes;
 
 	note_waits(writer);
-	lode_folded_texts_tell(&writer->texts, notes);
+	lode_folded_texts_report(&writer->texts, notes);
 	lode_notes_add(notes, writer->no_stack, "events without a stack, written as " LODE_FOLDED_NO_STACK, NULL);
 	lode_notes_add(notes, writer->overflows, "sums too large for 64 bits, cut", NULL);
 }

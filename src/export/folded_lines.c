@@ -48,7 +48,7 @@ int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_fra
 	return 0;
 }
 
-void lode_folded_texts_tell(const struct lode_folded_texts *texts, struct lode_notes *notes)
+void lode_folded_texts_report(const struct lode_folded_texts *texts, struct lode_notes *notes)
 {
 	lode_notes_add(notes, texts->changed, "frames changed because they hold a ;, a line end or nothing", NULL);
 }

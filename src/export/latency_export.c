@@ -21,7 +21,7 @@ static int write_folded(const struct lode_folded_table *table, struct lode_outpu
 
 	if (!code)
 		code = lode_folded_write(table, &texts, output, notes, error);
-	lode_folded_texts_tell(&texts, notes);
+	lode_folded_texts_report(&texts, notes);
 	lode_folded_texts_release(&texts);
 	return code;
 }

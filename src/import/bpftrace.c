@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "import/frame_memo.h"
 #include "import/module_name.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <string.h>
 
@@ -267,7 +267,7 @@ static int add_entry(struct reader *reader, uint64_t value)
 	double unit = reader->options->unit_ns > 0 ? reader->options->unit_ns : 1;
 
 	if ((double)value * unit >= 0x1p63)
-		return lode_reading_fail(reader->input, reader->error, "a count is too large");
+		return lode_import_fail(reader->input, reader->error, "a count is too large");
 	event.cost = unit == 1 ? value : (uint64_t)((double)value * unit + 0.5);
 	event.thread = find_thread(reader);
 	order_stacks(reader);
@@ -391,20 +391,21 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 
 static int read_lines(struct reader *reader)
 {
-	return lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
+	return lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
 }
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
-	lode_tally_tell(&reader->stackless, options, "entries without a stack, left out");
-	lode_tally_tell(&reader->histograms, options, "entries whose value is no number (histograms), left out");
-	lode_tally_tell(&reader->cut_stacks, options, "frames beyond the deepest stack that Lode keeps, left out");
-	lode_tally_tell(&reader->unknown, options, "lines that are not understood");
-	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_tally_report(&reader->stackless, options, "entries without a stack, left out");
+	lode_tally_report(&reader->histograms, options, "entries whose value is no number (histograms), left out");
+	lode_tally_report(&reader->cut_stacks, options,
+			  "frames beyond the deepest stack that Lode keeps, left out");
+	lode_tally_report(&reader->unknown, options, "lines that are not understood");
+	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!(options->unit_ns > 0))
 		lode_notes_add(options->notes, reader->entries,
 			       "counts without a unit: one counts as a nanosecond; --unit samples=10ms or the "
@@ -427,9 +428,9 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 				 "%s: no stack with a count was found in it; print one with `@[kstack, ustack, "
 				 "comm] = count()`",
 				 lode_input_name(input));
-	tell_notes(&reader);
+	report_notes(&reader);
 	if (code == 0)
-		code = lode_reading_deliver(input, options, sink, &reader.stream, 0, error);
+		code = lode_import_deliver(input, options, sink, &reader.stream, 0, error);
 	lode_frame_memo_release(&reader.memo);
 	lode_free(reader.frames);
 	lode_free(reader.named);

@@ -1,7 +1,7 @@
 /* Call stacks of Chrome's traces: see chrome_stacks.h. */
 #include "import/chrome_stacks.h"
 
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include "base/memory.h"
 
@@ -175,7 +175,7 @@ static int usual_gap(struct lode_chrome_stacks *stacks, uint64_t *gap)
 	for (size_t i = 1; i < stacks->sample_count; i++)
 		if (samples[i].thread == samples[i - 1].thread && samples[i].t > samples[i - 1].t)
 			gaps[count++] = samples[i].t - samples[i - 1].t;
-	*gap = lode_reading_median(gaps, count);
+	*gap = lode_import_median(gaps, count);
 	lode_free(gaps);
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "import/ctf.h"
 
 #include "base/memory.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 
 #include <stdio.h>
@@ -214,7 +214,7 @@ static int take_event(void *context, const struct lode_ctf_event *event, struct 
 	if (sort_event(reader, event) < 0)
 		return lode_fail_memory(error);
 	if ((++reader->events & 0xffff) == 0)
-		return lode_reading_progress_at(reader->input, reader->options, reader->events, 0, error);
+		return lode_import_progress_at(reader->input, reader->options, reader->events, 0, error);
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static void take_environment(void *context, const char *host, const char *kernel
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 
@@ -273,8 +273,8 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 			reader->error, LODE_BAD_INPUT,
 			"%s: has no events of use; record with `lttng enable-event -k sched_switch,sched_waking`",
 			name);
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_ctf(struct lode_input *input, const struct lode_import_options *options,

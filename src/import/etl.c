@@ -16,7 +16,7 @@
 #include "import/etl_file.h"
 #include "import/etl_stacks.h"
 #include "import/etl_threads.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 #include "symbols/table.h"
 
@@ -311,11 +311,11 @@ static int take_event(void *context, const struct lode_etl_event *event)
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
 }
 
-static int tell_progress(void *context, size_t done)
+static int report_progress(void *context, size_t done)
 {
 	struct reader *reader = context;
 
-	return lode_reading_progress_at(reader->input, reader->options, done, reader->file.size, reader->error);
+	return lode_import_progress_at(reader->input, reader->options, done, reader->file.size, reader->error);
 }
 
 /* ---- telling ---- */
@@ -446,7 +446,7 @@ static int tell_all(struct reader *reader)
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
@@ -465,8 +465,8 @@ static void tell_notes(const struct reader *reader)
 		       !reader->interval && lode_stream_event_count(&reader->stream) &&
 			       reader->stream.events[LODE_RUN].count,
 		       "a trace that does not tell its sampling interval: 1 ms is assumed", name);
-	lode_etl_stacks_tell(reader->stacks);
-	lode_etl_code_tell(&reader->code);
+	lode_etl_stacks_report(reader->stacks);
+	lode_etl_code_report(&reader->code);
 }
 
 static int read_trace(struct reader *reader, const struct lode_import_sink *sink)
@@ -478,7 +478,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	reader->sched = lode_sched_create(&reader->stream, reader->options->notes);
 	if (!reader->stacks || !reader->sched)
 		return lode_fail_memory(reader->error);
-	code = lode_etl_read(&reader->file, take_event, tell_progress, reader, &why);
+	code = lode_etl_read(&reader->file, take_event, report_progress, reader, &why);
 	if (code < 0 && why.text[0])
 		return lode_fail(reader->error, code, "%s: %s", lode_input_name(reader->input), why.text);
 	if (code < 0)
@@ -496,8 +496,8 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 			"Profile+CSwitch+ReadyThread`",
 			lode_input_name(reader->input), (unsigned long long)reader->events);
 	lode_etl_threads_apply(&reader->threads, &reader->stream);
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static void release(struct reader *reader)

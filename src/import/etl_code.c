@@ -252,7 +252,7 @@ uint32_t lode_etl_code_frame(struct lode_etl_code *code, uint32_t pid, uint64_t 
 	return place.frame;
 }
 
-void lode_etl_code_tell(const struct lode_etl_code *code)
+void lode_etl_code_report(const struct lode_etl_code *code)
 {
 	struct lode_notes *notes = code->options->notes;
 

@@ -415,7 +415,7 @@ uint32_t lode_etl_stacks_single(struct lode_etl_stacks *stacks, uint64_t address
 	return frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&stacks->code->dictionary->tree, 0, frame);
 }
 
-void lode_etl_stacks_tell(const struct lode_etl_stacks *stacks)
+void lode_etl_stacks_report(const struct lode_etl_stacks *stacks)
 {
 	struct lode_notes *notes = stacks->code->options->notes;
 

@@ -32,6 +32,6 @@ int lode_etl_stacks_finish(struct lode_etl_stacks *stacks);
 uint32_t lode_etl_stacks_find(struct lode_etl_stacks *stacks, uint64_t t, uint32_t tid, uint32_t pid);
 /* A stack of one address. */
 uint32_t lode_etl_stacks_single(struct lode_etl_stacks *stacks, uint64_t address, uint32_t pid);
-void lode_etl_stacks_tell(const struct lode_etl_stacks *stacks);
+void lode_etl_stacks_report(const struct lode_etl_stacks *stacks);
 
 #endif

@@ -117,8 +117,8 @@ static int finish_stream(struct lode_events_reader *reader, int at_end)
 	if (resolve_wakers(&reader->stream) < 0)
 		code = lode_fail_memory(reader->error);
 	else
-		code = lode_reading_deliver(reader->input, reader->options, reader->sink, &reader->stream,
-					    reader->ordinal, reader->error);
+		code = lode_import_deliver(reader->input, reader->options, reader->sink, &reader->stream,
+					   reader->ordinal, reader->error);
 	reader->ordinal++;
 	drop_stream(reader);
 	return code;
@@ -189,8 +189,8 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 	};
 
 	if (!event.weight)
-		return lode_reading_fail(reader->input, reader->error,
-					 "`weight` is 0; an event stands for at least one, itself");
+		return lode_import_fail(reader->input, reader->error,
+					"`weight` is 0; an event stands for at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
 	    event.name == LODE_NONE || lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
@@ -205,8 +205,8 @@ static int add_symptom(struct lode_events_reader *reader)
 	};
 
 	if (symptom.t0 > symptom.t1)
-		return lode_reading_fail(reader->input, reader->error,
-					 "the symptom ends (`t1`) before it begins (`t0`)");
+		return lode_import_fail(reader->input, reader->error,
+					"the symptom ends (`t1`) before it begins (`t0`)");
 	symptom.thread = thread_of(reader);
 	symptom.name = string_of(reader, LODE_JSONL_NAME);
 	if (symptom.thread == LODE_NONE || symptom.name == LODE_NONE ||
@@ -248,9 +248,9 @@ static int describe_module(struct lode_events_reader *reader)
 	uint32_t module, path, build_id;
 
 	if (kind == LODE_KINDS)
-		return lode_reading_fail(reader->input, reader->error,
-					 "`kind` is %s; it must be user, library, kernel or jit",
-					 text_of(reader, LODE_JSONL_KIND));
+		return lode_import_fail(reader->input, reader->error,
+					"`kind` is %s; it must be user, library, kernel or jit",
+					text_of(reader, LODE_JSONL_KIND));
 	module = lode_frames_module(frames, text_of(reader, LODE_JSONL_NAME), line->texts[LODE_JSONL_NAME].length);
 	path = string_of(reader, LODE_JSONL_PATH);
 	build_id = string_of(reader, LODE_JSONL_BUILD_ID);
@@ -295,8 +295,8 @@ static int check_fields(struct lode_events_reader *reader, const struct line_typ
 	int first;
 
 	if (missing)
-		return lode_reading_fail(reader->input, reader->error, "a `%s` line needs `%s`", type->name,
-					 lode_events_field_name((enum lode_events_field)(__builtin_ctz(missing))));
+		return lode_import_fail(reader->input, reader->error, "a `%s` line needs `%s`", type->name,
+					lode_events_field_name((enum lode_events_field)(__builtin_ctz(missing))));
 	for (; misplaced; misplaced &= misplaced - 1) {
 		first = __builtin_ctz(misplaced);
 		lode_tally_add(&reader->misplaced_fields, reader->input,
@@ -340,15 +340,15 @@ static int use_line(struct lode_events_reader *reader)
 	if (reader->objects == 0)
 		return 0;
 	if (reader->objects > 1)
-		return lode_reading_fail(reader->input, reader->error,
-					 "holds more than one object; write one a line");
+		return lode_import_fail(reader->input, reader->error,
+					"holds more than one object; write one a line");
 	if (reader->depth)
-		return lode_reading_fail(reader->input, reader->error,
-					 "the object does not end on its line; write each on one line");
+		return lode_import_fail(reader->input, reader->error,
+					"the object does not end on its line; write each on one line");
 	if (reader->line.seen & HAS(TYPE))
 		return use_typed_line(reader);
 	if (!(reader->line.seen & HAS(STREAM)))
-		return lode_reading_fail(reader->input, reader->error, "has neither `type` nor `stream`");
+		return lode_import_fail(reader->input, reader->error, "has neither `type` nor `stream`");
 	code = check_fields(reader, &stream_line);
 	return code < 0 ? code : begin_stream(reader);
 }
@@ -366,8 +366,8 @@ static int fail_json(struct lode_events_reader *reader, yajl_handle json)
 	newline = what ? strchr((char *)what, '\n') : NULL;
 	if (newline)
 		*newline = '\0';
-	lode_reading_fail(reader->input, reader->error, "is no JSON object (%s)",
-			  what ? (char *)what : "not readable");
+	lode_import_fail(reader->input, reader->error, "is no JSON object (%s)",
+			 what ? (char *)what : "not readable");
 	if (what)
 		yajl_free_error(json, what);
 	return LODE_BAD_INPUT;
@@ -489,17 +489,17 @@ static int join_part(void *context, void *item, struct lode_error *error)
 	return code;
 }
 
-static void tell_notes(const struct lode_events_reader *reader)
+static void report_notes(const struct lode_events_reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
-	lode_tally_tell(&reader->unknown_types, options, "lines of a type that is not known");
-	lode_tally_tell(&reader->unknown_fields, options, "fields that are not known");
-	lode_tally_tell(&reader->misplaced_fields, options, "fields that do not belong to their line's type");
-	lode_tally_tell(&reader->nested_attributes, options, "attributes that are arrays or objects");
-	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
-	lode_tally_tell(&reader->cut_texts, options, "texts with a NUL character, cut there");
-	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_tally_report(&reader->unknown_types, options, "lines of a type that is not known");
+	lode_tally_report(&reader->unknown_fields, options, "fields that are not known");
+	lode_tally_report(&reader->misplaced_fields, options, "fields that do not belong to their line's type");
+	lode_tally_report(&reader->nested_attributes, options, "attributes that are arrays or objects");
+	lode_tally_report(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_report(&reader->cut_texts, options, "texts with a NUL character, cut there");
+	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 }
 
 static void release_reader(struct lode_events_reader *reader)
@@ -527,7 +527,7 @@ static int read_events(struct lode_input *input, const struct lode_import_option
 	reader.error = error;
 	if (code == 0)
 		code = finish_stream(&reader, 1);
-	tell_notes(&reader);
+	report_notes(&reader);
 	yajl_free(reader.json);
 	release_reader(&reader);
 	return code;

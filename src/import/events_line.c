@@ -69,14 +69,14 @@ static int stop_wrong_value(struct lode_events_reader *reader)
 
 	if (reader->depth == 0)
 		reader->code =
-			lode_reading_fail(reader->input, reader->error,
-					  "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
+			lode_import_fail(reader->input, reader->error,
+					 "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
 	else if (reader->depth == 2)
-		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must hold only texts",
-						 fields[reader->field].name);
+		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must hold only texts",
+						fields[reader->field].name);
 	else
-		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
-						 fields[reader->field].name, wanted[fields[reader->field].shape]);
+		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must be %s",
+						fields[reader->field].name, wanted[fields[reader->field].shape]);
 	return 0;
 }
 
@@ -168,11 +168,11 @@ static int keep_number(struct lode_events_reader *reader, const char *text, size
 	if (fault == LODE_NUMBER_FINE && number > fields[reader->field].most)
 		fault = LODE_NUMBER_TOO_LARGE;
 	if (fault != LODE_NUMBER_FINE) {
-		reader->code = lode_reading_fail(reader->input, reader->error,
-						 "`%s` %s: %.*s; it must be from 0 to %llu",
-						 fields[reader->field].name, faults[fault],
-						 (int)(length < 60 ? length : 60), text,
-						 (unsigned long long)fields[reader->field].most);
+		reader->code = lode_import_fail(reader->input, reader->error,
+						"`%s` %s: %.*s; it must be from 0 to %llu",
+						fields[reader->field].name, faults[fault],
+						(int)(length < 60 ? length : 60), text,
+						(unsigned long long)fields[reader->field].most);
 		return 0;
 	}
 	reader->line.numbers[reader->field] = number;
@@ -221,8 +221,8 @@ static int skip_nested(struct lode_events_reader *reader)
 {
 	if (++reader->skipping <= NESTING_LIMIT)
 		return go_on();
-	reader->code = lode_reading_fail(reader->input, reader->error, "values are nested more than %d deep",
-					 NESTING_LIMIT);
+	reader->code = lode_import_fail(reader->input, reader->error, "values are nested more than %d deep",
+					NESTING_LIMIT);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "import/frame_memo.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <yajl/yajl_parse.h>
 

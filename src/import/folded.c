@@ -16,7 +16,7 @@
  */
 #include "import/frame_memo.h"
 #include "import/line_chunks.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -601,7 +601,7 @@ static int read_all(struct reading *reading, const struct lode_import_sink *sink
 		code = check_all(reading, error);
 	if (code < 0)
 		return code;
-	return lode_reading_deliver(reading->input, reading->options, sink, &reading->stream, 0, error);
+	return lode_import_deliver(reading->input, reading->options, sink, &reading->stream, 0, error);
 }
 
 static int read_folded(struct lode_input *input, const struct lode_import_options *options,

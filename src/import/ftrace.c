@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "import/frame_memo.h"
 #include "import/perf_script_line.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 
 #include <string.h>
@@ -411,25 +411,26 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 
 static int read_lines(struct reader *reader)
 {
-	int code = lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
 
 	return code < 0 ? code : take_kept(reader);
 }
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
-	lode_tally_tell(&reader->lost, options, "places where the kernel lost events, because its buffer was full");
-	lode_tally_tell(&reader->backwards, options, "events before the one before them: times go backwards");
-	lode_tally_tell(&reader->user_stacks, options,
-			"user stacks, left out: they are addresses without a memory map");
-	lode_tally_tell(&reader->exits, options, "system call exits");
-	lode_tally_tell(&reader->unknown_sched, options, "scheduler events that are not understood");
-	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");
-	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_tally_report(&reader->lost, options,
+			  "places where the kernel lost events, because its buffer was full");
+	lode_tally_report(&reader->backwards, options, "events before the one before them: times go backwards");
+	lode_tally_report(&reader->user_stacks, options,
+			  "user stacks, left out: they are addresses without a memory map");
+	lode_tally_report(&reader->exits, options, "system call exits");
+	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
+	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
+	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 }
 
 static int read_events(struct reader *reader, const struct lode_import_sink *sink)
@@ -445,7 +446,7 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 				 "%s: no event was found in it; print it with `trace-cmd report`, or copy "
 				 "/sys/kernel/tracing/trace",
 				 lode_input_name(reader->input));
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_ftrace(struct lode_input *input, const struct lode_import_options *options,
@@ -462,7 +463,7 @@ static int read_ftrace(struct lode_input *input, const struct lode_import_option
 		code = lode_fail_memory(error);
 	if (code == 0)
 		code = read_events(&reader, sink);
-	tell_notes(&reader);
+	report_notes(&reader);
 	lode_sched_destroy(reader.sched);
 	lode_frame_memo_release(&reader.memo);
 	lode_buffer_release(&reader.kept);

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "import/go_goroutines.h"
 #include "import/go_trace_events.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -574,7 +574,7 @@ static int read_trace(struct reader *reader, size_t size, const struct lode_impo
 	lode_notes_add(notes, reader->damaged, "batches that are damaged or cut off",
 		       lode_input_name(reader->input));
 	lode_notes_add(notes, goroutines->cut, "stacks deeper than 1000 frames, cut at the root", NULL);
-	return lode_reading_deliver(reader->input, reader->options, sink, &goroutines->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &goroutines->stream, 0, reader->error);
 }
 
 static int read_go_trace(struct lode_input *input, const struct lode_import_options *options,

@@ -20,7 +20,7 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "import/mapped_frames.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <string.h>
 
@@ -225,9 +225,9 @@ static int read_stacks(struct reader *reader)
 		code = add_record(reader, &record, thread);
 		if (code == 0 && cursor.next - told >= 1 << 20) {
 			told = cursor.next;
-			code = lode_reading_progress_at(reader->input, reader->options,
-							(uint64_t)(told - reader->start.next),
-							(uint64_t)(cursor.end - reader->start.next), reader->error);
+			code = lode_import_progress_at(reader->input, reader->options,
+						       (uint64_t)(told - reader->start.next),
+						       (uint64_t)(cursor.end - reader->start.next), reader->error);
 		}
 	}
 	return code;
@@ -259,7 +259,7 @@ static int read_map(struct reader *reader)
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 
@@ -267,7 +267,7 @@ static void tell_notes(const struct reader *reader)
 		       lode_input_name(reader->input));
 	lode_notes_add(notes, reader->dropped, "stacks whose frames of the signal handler are left out", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
-	lode_mapped_frames_tell(&reader->mapped);
+	lode_mapped_frames_report(&reader->mapped);
 }
 
 static int read_profile(struct reader *reader, const struct lode_import_sink *sink)
@@ -286,8 +286,8 @@ static int read_profile(struct reader *reader, const struct lode_import_sink *si
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reader->input),
 				 reader->ended ? "it has no samples; the program may have used no CPU time"
 					       : "it is cut off before its first stack");
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_gperftools(struct lode_input *input, const struct lode_import_options *options,

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/xml_read.h"
 #include "import/module_name.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/symbol_maps.h"
 
 #include <stdio.h>
@@ -470,10 +470,10 @@ static int read_rows(struct reader *reader)
 		}
 		if (code >= 0 && reader->rows - told >= 65536) {
 			told = reader->rows;
-			code = lode_reading_progress_at(reader->input, reader->options,
-							(uint64_t)(reader->xml.at - reader->xml.start),
-							(uint64_t)(reader->xml.end - reader->xml.start),
-							reader->error);
+			code = lode_import_progress_at(reader->input, reader->options,
+						       (uint64_t)(reader->xml.at - reader->xml.start),
+						       (uint64_t)(reader->xml.end - reader->xml.start),
+						       reader->error);
 			if (code < 0)
 				return code;
 		}
@@ -513,7 +513,7 @@ static int read_table(struct reader *reader, const struct lode_import_sink *sink
 				 lode_input_name(reader->input), reader->schema[0] ? " " : "", reader->schema);
 	if (tell(reader) < 0)
 		return lode_fail_memory(reader->error);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_instruments(struct lode_input *input, const struct lode_import_options *options,

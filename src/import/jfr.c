@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "import/jfr_chunk.h"
 #include "import/jfr_frames.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -349,8 +349,8 @@ static int read_events(struct reader *reader, uint64_t start, int settings)
 		if (class_)
 			code = take_event(reader, class_, &event, settings);
 		if (code == 0 && !settings && (++reader->events & 0xffff) == 0)
-			code = lode_reading_progress_at(reader->input, reader->options, start + at,
-							start + chunk->size, reader->error);
+			code = lode_import_progress_at(reader->input, reader->options, start + at,
+						       start + chunk->size, reader->error);
 	}
 	return code;
 }
@@ -397,7 +397,7 @@ static int read_chunks(struct reader *reader, const unsigned char *bytes, size_t
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
@@ -433,8 +433,8 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 				 "jdk.JavaMonitorEnter and the "
 				 "like); record with settings=profile",
 				 lode_input_name(reader->input));
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_jfr(struct lode_input *input, const struct lode_import_options *options,

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "import/module_name.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <string.h>
 
@@ -91,8 +91,7 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill(context, root);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
-					    import->error);
+		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	lode_buffer_release(&import->text);

@@ -8,7 +8,7 @@
 #include "import/line_chunks.h"
 
 #include "base/parallel.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static int fetch(struct reading *reading, struct chunk *chunk)
 	got = !reading->at_end;
 	if (got) {
 		chunk->turn = reading->fetched++;
-		chunk->code = lode_reading_progress(reading->input, reading->options, &chunk->error);
+		chunk->code = lode_import_progress(reading->input, reading->options, &chunk->error);
 		if (chunk->code == 0)
 			chunk->code = peek_lines(reading, &bytes, &size, &chunk->error);
 		if (chunk->code == 0)

@@ -264,7 +264,7 @@ uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t par
 	return parent;
 }
 
-void lode_mapped_frames_tell(const struct lode_mapped_frames *mapped)
+void lode_mapped_frames_report(const struct lode_mapped_frames *mapped)
 {
 	struct lode_notes *notes = mapped->options->notes;
 

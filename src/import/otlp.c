@@ -19,7 +19,7 @@
 #include "import/otlp_json.h"
 #include "import/otlp_tables.h"
 #include "import/pprof_values.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include "base/memory.h"
 
@@ -696,8 +696,8 @@ static int read_stream(struct reading *reading, uint32_t stream, const struct lo
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill_stream(reading, stream);
 	if (code == 0 && (lode_stream_event_count(&import->stream) || reading->facts.is_lode))
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, stream,
-					    import->error);
+		code = lode_import_deliver(import->input, import->options, sink, &import->stream, stream,
+					   import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;

@@ -15,12 +15,12 @@
  * At the end each distinct address is looked up once (translate.c). Nothing
  * grows with the number of samples but the events themselves.
  */
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 #include "import/perf_data/pipeline.h"
 #include "import/perf_data/reader.h"
 #include "import/perf_data/replay.h"
 #include "import/perf_data/sections.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include "base/parallel.h"
 
@@ -237,7 +237,7 @@ static int import(struct recording *recording, struct lode_input *input, int pip
 	lode_perf_pipeline_init(&recording->pipeline, replay_batch, &recording->replay, jobs > 1);
 	code = read_recording(recording, input, pipe, error);
 	lode_perf_pipeline_release(&recording->pipeline);
-	return code < 0 ? code : lode_reading_deliver(input, options, sink, &recording->stream, 0, error);
+	return code < 0 ? code : lode_import_deliver(input, options, sink, &recording->stream, 0, error);
 }
 
 static int read_perf_data(struct lode_input *input, const struct lode_import_options *options,

@@ -20,7 +20,7 @@
 #include "import/frame_memo.h"
 #include "import/module_name.h"
 #include "import/perf_script_line.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 
 #include <stdio.h>
@@ -550,7 +550,7 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 
 static int read_lines(struct reader *reader)
 {
-	int code = lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
 
 	return code < 0 ? code : end_lines(reader);
 }
@@ -724,21 +724,21 @@ static int settle_counts(struct reader *reader)
 
 /* ---- the importer ---- */
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
 	lode_notes_add(options->notes, reader->summed,
 		       "off-CPU samples that add up many waits, put at the end of the recording",
 		       lode_input_name(reader->input));
-	lode_tally_tell(&reader->exits, options, "system call exits");
-	lode_tally_tell(&reader->side_records, options, "records that are no samples");
-	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");
-	lode_tally_tell(&reader->unknown_sched, options, "scheduler events that are not understood");
-	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
-	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
-	lode_tally_tell(&reader->cut_samples, options,
-			"a last sample without an empty line behind it, left out: it may be cut off");
+	lode_tally_report(&reader->exits, options, "system call exits");
+	lode_tally_report(&reader->side_records, options, "records that are no samples");
+	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
+	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
+	lode_tally_report(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_tally_report(&reader->cut_samples, options,
+			  "a last sample without an empty line behind it, left out: it may be cut off");
 }
 
 static void tell_timeless(const struct reader *reader)
@@ -775,7 +775,7 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 		code = join_waits(reader);
 	if (code < 0)
 		return code;
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_perf_script(struct lode_input *input, const struct lode_import_options *options,
@@ -790,7 +790,7 @@ static int read_perf_script(struct lode_input *input, const struct lode_import_o
 	code = read_lines(&reader);
 	if (code == 0)
 		code = finish(&reader, sink);
-	tell_notes(&reader);
+	report_notes(&reader);
 	lode_free(reader.frames);
 	lode_free(reader.records);
 	lode_free(reader.estimated);

@@ -16,7 +16,7 @@
 #include "import/perfetto_clocks.h"
 #include "import/perfetto_sched.h"
 #include "import/perfetto_tracks.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include "base/memory.h"
 #include "base/decompress.h"
@@ -519,7 +519,7 @@ static int usual_gap(struct reading *reading, double *period)
 		if (i && sample->thread == sample[-1].thread && sample->t > sample[-1].t)
 			gaps[count++] = sample->t - sample[-1].t;
 	}
-	*period = (double)lode_reading_median(gaps, count);
+	*period = (double)lode_import_median(gaps, count);
 	lode_free(gaps);
 	snprintf(text, sizeof(text),
 		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; "
@@ -639,8 +639,7 @@ static int read_trace(struct reading *reading, const struct lode_import_sink *si
 	if (code == 0)
 		code = finish(reading);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
-					    import->error);
+		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;

@@ -11,7 +11,7 @@
  */
 #include "base/memory.h"
 #include "base/xml_read.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -340,10 +340,10 @@ static int read_entries(struct reader *reader)
 			frame = UINT64_MAX;
 		}
 		if (code == 0 && (++count & 0xfffff) == 0)
-			code = lode_reading_progress_at(reader->input, reader->options,
-							(uint64_t)(reader->xml.at - reader->xml.start),
-							(uint64_t)(reader->xml.end - reader->xml.start),
-							reader->error);
+			code = lode_import_progress_at(reader->input, reader->options,
+						       (uint64_t)(reader->xml.at - reader->xml.start),
+						       (uint64_t)(reader->xml.end - reader->xml.start),
+						       reader->error);
 	}
 	return code;
 }
@@ -364,7 +364,7 @@ static int read_stacks(struct reader *reader, const struct lode_import_sink *sin
 	lode_notes_add(notes, reader->unknown, "stacks without a number or a frame, left out", NULL);
 	lode_notes_add(notes, reader->negative, "samples without a time or a stack, or below 0, left out", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the leaf", NULL);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_perfview(struct lode_input *input, const struct lode_import_options *options,

@@ -20,7 +20,7 @@
 #include "import/pprof_labels.h"
 #include "import/pprof_tables.h"
 #include "import/pprof_values.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/stack_memo.h"
 
 #include <stdio.h>
@@ -425,8 +425,8 @@ static int add_samples(struct reader *reader)
 			code = add_sample(reader, field.bytes);
 		if (code == 0 && lode_pprof_place(&reader->tables, &message) - told >= 1u << 20) {
 			told = lode_pprof_place(&reader->tables, &message);
-			code = lode_reading_progress_at(reader->tables.input, reader->tables.options, told,
-							reader->tables.size, reader->tables.error);
+			code = lode_import_progress_at(reader->tables.input, reader->tables.options, told,
+						       reader->tables.size, reader->tables.error);
 		}
 		if (code < 0)
 			return code;
@@ -500,7 +500,7 @@ static int tell_period(struct reader *reader)
 	return 0;
 }
 
-static int tell_notes(struct reader *reader)
+static int report_notes(struct reader *reader)
 {
 	struct lode_notes *notes = reader->tables.options->notes;
 	const char *name = lode_input_name(reader->tables.input);
@@ -524,10 +524,10 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 
 	if ((code = set_sample_types(reader)) < 0 || (code = add_samples(reader)) < 0 ||
 	    (code = set_attributes(reader)) < 0 || (code = tell_period(reader)) < 0 ||
-	    (code = tell_notes(reader)) < 0)
+	    (code = report_notes(reader)) < 0)
 		return code;
-	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
-				    reader->tables.error);
+	return lode_import_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
+				   reader->tables.error);
 }
 
 /* ---- several streams ---- */

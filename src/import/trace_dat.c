@@ -11,7 +11,7 @@
  * its event; its functions are named by the list of symbols that the file carries.
  */
 #include "base/memory.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 #include "import/trace_dat_cpu.h"
 #include "symbols/kallsyms.h"
@@ -407,7 +407,7 @@ static int open_sources(struct reader *reader)
 	return 0;
 }
 
-static int tell_progress(struct reader *reader)
+static int report_progress(struct reader *reader)
 {
 	uint64_t left = 0, total = 0;
 
@@ -416,8 +416,8 @@ static int tell_progress(struct reader *reader)
 			lode_cursor_left(&reader->sources[i].cpu.rest);
 		total += lode_cursor_left(&reader->file.rows[i].bytes);
 	}
-	return lode_reading_progress_at(reader->input, reader->options, total > left ? total - left : 0, total,
-					reader->error);
+	return lode_import_progress_at(reader->input, reader->options, total > left ? total - left : 0, total,
+				       reader->error);
 }
 
 static int merge(struct reader *reader)
@@ -437,7 +437,7 @@ static int merge(struct reader *reader)
 		if (code == 0)
 			reader->heap[0] = reader->heap[--reader->heap_count];
 		sift_down(reader);
-		if ((++reader->events & 0xfffff) == 0 && (code = tell_progress(reader)) < 0)
+		if ((++reader->events & 0xfffff) == 0 && (code = report_progress(reader)) < 0)
 			return code;
 	}
 	return 0;
@@ -470,7 +470,7 @@ static int name_threads(struct reader *reader)
 	return 0;
 }
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
@@ -515,8 +515,8 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 			reader->error,
 			LODE_BAD_INPUT, "%s: has no events of use; record with `trace-cmd record -e sched_switch -e sched_waking -T`",
 			lode_input_name(reader->input));
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static void release(struct reader *reader)

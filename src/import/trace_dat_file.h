@@ -7,7 +7,7 @@
 #define LODE_IMPORT_TRACE_DAT_FILE_H
 
 #include "base/cursor.h"
-#include "import/perf_data/tracing.h"
+#include "import/perf_data/tracepoint_formats.h"
 
 enum lode_trace_dat_packing {
 	LODE_TRACE_DAT_PLAIN,

@@ -14,7 +14,7 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "import/mapped_frames.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -407,7 +407,7 @@ static int read_records(struct reader *reader, struct task *task, uint32_t tid, 
 				return lode_fail_memory(reader->error);
 		code = take_record(reader, task, t, word);
 		if (code == 0 && (++count & 0xfffff) == 0)
-			code = lode_reading_progress_at(reader->input, reader->options, count, 0, reader->error);
+			code = lode_import_progress_at(reader->input, reader->options, count, 0, reader->error);
 	}
 	reader->damaged += lode_cursor_left(&records) != 0;
 	return code;
@@ -480,7 +480,7 @@ static int read_tasks(struct reader *reader)
 	return code;
 }
 
-static void tell_notes(const struct reader *reader)
+static void report_notes(const struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 
@@ -495,7 +495,7 @@ static void tell_notes(const struct reader *reader)
 		       "--event=linux:schedule)",
 		       reader->folder);
 	for (size_t i = 0; i < reader->session_count; i++)
-		lode_mapped_frames_tell(&reader->sessions[i].mapped);
+		lode_mapped_frames_report(&reader->sessions[i].mapped);
 }
 
 static int read_folder(struct reader *reader, const struct lode_import_sink *sink)
@@ -510,8 +510,8 @@ static int read_folder(struct reader *reader, const struct lode_import_sink *sin
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no records of functions", reader->folder);
-	tell_notes(reader);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	report_notes(reader);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int check_info(struct lode_input *input, struct lode_error *error)

@@ -14,7 +14,7 @@
  */
 #include "import/frame_memo.h"
 #include "import/json_profile.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 #include "import/symptom_markers.h"
 
@@ -455,8 +455,7 @@ static int read_all(struct reading *reading, const struct lode_import_sink *sink
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill(reading, (const char *)bytes, size);
 	if (code == 0)
-		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0,
-					    import->error);
+		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
 	lode_stream_release(&import->stream);
 	lode_dictionary_release(&import->dictionary);
 	return code;

@@ -14,7 +14,7 @@
  */
 #include "base/memory.h"
 #include "import/frame_memo.h"
-#include "import/reading.h"
+#include "import/import_common.h"
 #include "import/sched.h"
 #include "symbols/table.h"
 
@@ -479,7 +479,7 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
-	int code = lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
 
 	if (code == 0 && !reader->has_header)
 		code = lode_fail(reader->error, LODE_BAD_INPUT,
@@ -492,13 +492,13 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no CPU samples or context switches", name);
-	lode_tally_tell(&reader->odd, reader->options, "lines without a time or a thread, left out");
+	lode_tally_report(&reader->odd, reader->options, "lines without a time or a thread, left out");
 	lode_notes_add(notes, reader->idle, "samples of idle processors, left out", NULL);
 	lode_notes_add(notes, reader->bare, "samples without a stack: the function that ran stands alone", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
 	lode_notes_add(notes, !reader->interval && reader->stream.events[LODE_RUN].count,
 		       "a trace that does not tell its sampling interval: 1 ms is assumed", name);
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
 static int read_xperf(struct lode_input *input, const struct lode_import_options *options,

@@ -98,8 +98,8 @@ static int tell(struct collection *collection, const struct lode_corpus_entry *e
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
-	if (!lode_progress_tell(collection->options->progress, "inferring latencies", "events",
-				collection->events_done, collection->events_total))
+	if (!lode_progress_report(collection->options->progress, "inferring latencies", "events",
+				  collection->events_done, collection->events_total))
 		return 0;
 	return lode_fail(error, LODE_SYSTEM, "stopped before all streams were read");
 }

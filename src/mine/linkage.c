@@ -109,7 +109,7 @@ static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders, co
 	for (uint64_t step = 0; (highest = find_highest(linkage)) < linkage->count; step++) {
 		struct row *row = &linkage->rows[highest];
 
-		if (step % TOLD == 0 && lode_progress_tell(progress, "joining clusters", "steps", step, 0))
+		if (step % TOLD == 0 && lode_progress_report(progress, "joining clusters", "steps", step, 0))
 			return lode_fail(error, LODE_SYSTEM, "joining clusters was stopped");
 
 		if (row->outdated) {

@@ -168,7 +168,7 @@ static int is_time_to_stop(struct chains *chains, const struct lode_progress *pr
 	if (chains->compared < COMPARISONS_BETWEEN_WORDS)
 		return 0;
 	chains->compared = 0;
-	return lode_progress_tell(progress, "dropping contained patterns", "patterns", done, all);
+	return lode_progress_report(progress, "dropping contained patterns", "patterns", done, all);
 }
 
 static int keep_maximal(struct lode_patterns *patterns, uint32_t min_length, const struct lode_progress *progress,

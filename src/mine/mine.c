@@ -442,7 +442,7 @@ static int watch_progress(void *context, const char *phase, const char *unit, ui
 {
 	struct watch *watch = context;
 
-	watch->stopped |= lode_progress_tell(watch->progress, phase, unit, done, total) != 0;
+	watch->stopped |= lode_progress_report(watch->progress, phase, unit, done, total) != 0;
 	return watch->stopped;
 }
 

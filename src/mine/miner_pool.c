@@ -131,7 +131,7 @@ void miner_pool_tell(struct miner_pool *pool)
 {
 	if (!pool->input->progress || pthread_mutex_trylock(&pool->telling) != 0)
 		return;
-	if (lode_progress_tell(pool->input->progress, "mining", "prefixes", atomic_load(&pool->prefixes), 0))
+	if (lode_progress_report(pool->input->progress, "mining", "prefixes", atomic_load(&pool->prefixes), 0))
 		miner_pool_stop(pool, 0, LODE_MINER_INTERRUPTED);
 	pthread_mutex_unlock(&pool->telling);
 }

@@ -403,7 +403,7 @@ static int match_list(struct lode_corpus *corpus, struct lode_signatures *signat
 			.count = left < STREAMS_AT_ONCE ? left : STREAMS_AT_ONCE,
 		};
 
-		if (lode_progress_tell(progress, "matching signatures", "streams", at, list->count))
+		if (lode_progress_report(progress, "matching signatures", "streams", at, list->count))
 			return lode_fail(error, LODE_SYSTEM, "%s: matching signatures was interrupted",
 					 lode_corpus_path(corpus));
 		code = match_batch(corpus, signatures, &batch, jobs, keep, error);

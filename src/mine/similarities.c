@@ -658,8 +658,8 @@ static void finish_rows(struct comparison *comparison, struct worker *worker, si
 		comparison->done += count - (first + k) - 1;
 	}
 	comparison->failed |= code != 0;
-	comparison->stopped |= lode_progress_tell(comparison->progress, "comparing patterns", "pairs",
-						  comparison->done, pairs(count)) != 0;
+	comparison->stopped |= lode_progress_report(comparison->progress, "comparing patterns", "pairs",
+						    comparison->done, pairs(count)) != 0;
 	worker->next = comparison->at_rest;
 	comparison->at_rest = worker;
 	pthread_mutex_unlock(&comparison->lock);

@@ -51,7 +51,8 @@ static int tell(struct reading *reading, uint64_t events, struct lode_error *err
 	struct lode_info *info = reading->info;
 
 	info->events_read += events;
-	if (lode_progress_tell(reading->progress, "reading events", "events", info->events_read, info->events_total))
+	if (lode_progress_report(reading->progress, "reading events", "events", info->events_read,
+				 info->events_total))
 		return lode_fail(error, LODE_SYSTEM, "stopped");
 	return 0;
 }

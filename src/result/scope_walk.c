@@ -35,7 +35,7 @@ static void make_ready(void *context, size_t i)
 static int go_on(struct batch *batch, const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	batch->done += events_of(entry);
-	if (lode_progress_tell(batch->walk->progress, "looking at symptoms", "events", batch->done, batch->total))
+	if (lode_progress_report(batch->walk->progress, "looking at symptoms", "events", batch->done, batch->total))
 		return lode_fail(error, LODE_SYSTEM, "scope: was stopped");
 	return 0;
 }

@@ -189,8 +189,8 @@ static int tell(struct collection *collection, const struct lode_corpus_entry *e
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
-	return lode_progress_tell(collection->plan->options->progress, "reading the corpus", "events",
-				  collection->events_done, collection->events_total);
+	return lode_progress_report(collection->plan->options->progress, "reading the corpus", "events",
+				    collection->events_done, collection->events_total);
 }
 
 /* Under the lock, in turn. */

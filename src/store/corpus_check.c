@@ -476,7 +476,7 @@ static int check_files(struct check *check, struct lode_error *error)
 		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", check->streams, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (!code &&
-		    lode_progress_tell(check->progress, "checking", "streams", (uint64_t)i, (uint64_t)count))
+		    lode_progress_report(check->progress, "checking", "streams", (uint64_t)i, (uint64_t)count))
 			code = lode_fail(error, LODE_SYSTEM, "%s: checking was interrupted", check->path);
 		if (!code)
 			code = check_file(check, names[i]->d_name, error);

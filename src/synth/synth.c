@@ -92,8 +92,8 @@ static void report(struct making *making, size_t number, int code, const struct 
 			*making->error = *error;
 	}
 	making->events += making->truth->made[number].events;
-	if (lode_progress_tell(making->progress, "generating", "events", making->events,
-			       options->events * options->streams))
+	if (lode_progress_report(making->progress, "generating", "events", making->events,
+				 options->events * options->streams))
 		making->stop = 1;
 	pthread_mutex_unlock(&making->lock);
 }

@@ -5,7 +5,7 @@
  */
 #include "perf_recording.h"
 
-#include "import/perf_data/order.h"
+#include "import/perf_data/time_order.h"
 #include "process/address_spaces.h"
 #include "symbols/syscalls.h"
 

@@ -5,7 +5,7 @@
  */
 #include "perf_recording.h"
 
-#include "import/perf_data/copies.h"
+#include "import/perf_data/user_stack_copies.h"
 #include "import/perf_data/user_stacks.h"
 
 #include <elf.h>

@@ -11,8 +11,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "import/perf_data/chains.h"
-#include "import/perf_data/copies.h"
+#include "import/perf_data/distinct_chains.h"
+#include "import/perf_data/user_stack_copies.h"
 #include "import/perf_data/format.h"
 
 /* A batch is handed on at the end of the recorder's round, and when it has so many entries or stack bytes. */

@@ -4,7 +4,7 @@
  * A sample is a row of fields, each there if its bit of the event's sample type
  * is set, in this order (those in brackets are stepped over):
  *
- *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see facts.c
+ *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see recording_facts.c
  *	[read values] call chain, raw, branch stack, user registers, user stack
  *	[weight, data source, transaction, interrupt registers, physical
  *	address, cgroup, page sizes, aux]				of no use here

@@ -6,7 +6,7 @@
 #define LODE_IMPORT_PERF_DATA_DECODE_H
 
 #include "import/perf_data/batch.h"
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 
 /* What was met on the way; goes to the notes at the end. */
 struct lode_perf_counts {

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "import/import.h"
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 #include "symbols/symbols.h"
 
 #include <pthread.h>

@@ -8,7 +8,7 @@
  */
 #include "import/perf_data/reader.h"
 
-#include "import/reading.h"
+#include "import/import_common.h"
 
 #include <stdio.h>
 
@@ -38,13 +38,13 @@ void lode_perf_reader_release(struct lode_perf_reader *reader)
 /* ---- batches ---- */
 
 /* A file is read in place: the input is told how far. A pipe's window is skipped when all of it was seen. */
-static int tell_progress(struct lode_perf_reader *reader, struct lode_error *error)
+static int report_progress(struct lode_perf_reader *reader, struct lode_error *error)
 {
 	if (reader->in_place) {
 		lode_input_skip(reader->input, (size_t)(reader->place - reader->told));
 		reader->told = reader->place;
 	}
-	return lode_reading_progress(reader->input, reader->options, error);
+	return lode_import_progress(reader->input, reader->options, error);
 }
 
 static int hand_batch(struct lode_perf_reader *reader, int round, int last, struct lode_error *error)
@@ -56,7 +56,7 @@ static int hand_batch(struct lode_perf_reader *reader, int round, int last, stru
 	if (lode_perf_facts_freeze(reader->facts) < 0 || lode_perf_pipeline_hand(reader->pipeline) < 0)
 		return lode_fail_memory(error);
 	reader->decoder.batch = lode_perf_pipeline_batch(reader->pipeline);
-	return tell_progress(reader, error);
+	return report_progress(reader, error);
 }
 
 /* ---- records of perf ---- */

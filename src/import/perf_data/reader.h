@@ -9,7 +9,7 @@
 #include "import/import.h"
 #include "import/perf_data/decode.h"
 #include "import/perf_data/pipeline.h"
-#include "import/perf_data/unpack.h"
+#include "import/perf_data/compressed_records.h"
 
 struct lode_perf_reader {
 	struct lode_input *input;

@@ -2,11 +2,11 @@
  * Replay: see replay.h.
  *
  * In the stream's events, threads are numbers of `threads` and stacks are numbers
- * of `stacks` until the end, when both are translated (finish.c).
+ * of `stacks` until the end, when both are translated (finish_stream.c).
  */
 #include "import/perf_data/replay.h"
 
-#include "import/perf_data/finish.h"
+#include "import/perf_data/finish_stream.h"
 #include "symbols/syscalls.h"
 
 #include <stdio.h>

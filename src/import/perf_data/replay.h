@@ -7,10 +7,10 @@
 #define LODE_IMPORT_PERF_DATA_REPLAY_H
 
 #include "import/import.h"
-#include "import/perf_data/deferred.h"
+#include "import/perf_data/deferred_stacks.h"
 #include "import/perf_data/images.h"
-#include "import/perf_data/order.h"
-#include "import/perf_data/stacks.h"
+#include "import/perf_data/time_order.h"
+#include "import/perf_data/chain_stacks.h"
 #include "import/perf_data/threads.h"
 #include "import/perf_data/user_stacks.h"
 #include "import/sched.h"

@@ -2,7 +2,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_SECTIONS_H
 #define LODE_IMPORT_PERF_DATA_SECTIONS_H
 
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 
 /*
  * Reads events and features of the file `bytes`, which is called `name` in

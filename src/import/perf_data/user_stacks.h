@@ -6,8 +6,8 @@
 #ifndef LODE_IMPORT_PERF_DATA_USER_STACKS_H
 #define LODE_IMPORT_PERF_DATA_USER_STACKS_H
 
-#include "import/perf_data/chains.h"
-#include "import/perf_data/copies.h"
+#include "import/perf_data/distinct_chains.h"
+#include "import/perf_data/user_stack_copies.h"
 #include "import/perf_data/images.h"
 #include "process/address_spaces.h"
 

@@ -2,8 +2,8 @@
  * Compressed records: their contents, one after the other, are one zstd stream
  * of ordinary records, which may be cut anywhere.
  */
-#ifndef LODE_IMPORT_PERF_DATA_UNPACK_H
-#define LODE_IMPORT_PERF_DATA_UNPACK_H
+#ifndef LODE_IMPORT_PERF_DATA_COMPRESSED_RECORDS_H
+#define LODE_IMPORT_PERF_DATA_COMPRESSED_RECORDS_H
 
 #include "base/error.h"
 

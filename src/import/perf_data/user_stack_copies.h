@@ -6,8 +6,8 @@
  * compressed records it has bytes of its own, and what waits has a limit: beyond
  * it the bytes of new ones are dropped, so that only registers are left.
  */
-#ifndef LODE_IMPORT_PERF_DATA_COPIES_H
-#define LODE_IMPORT_PERF_DATA_COPIES_H
+#ifndef LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H
+#define LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H
 
 #include "process/unwinder.h"
 

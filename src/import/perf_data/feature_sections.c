@@ -9,7 +9,7 @@
  *	EVENT_DESC	u32 events, u32 attribute size, each: attribute, u32 ids, text, ids
  *	BUILD_ID	entries: record header, u32 pid, 20 bytes, u8 size, 3 unused, path
  */
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 
 #include "base/buffer.h"
 #include "base/cursor.h"

@@ -1,10 +1,10 @@
 /*
- * Compressed records: see unpack.h.
+ * Compressed records: see compressed_records.h.
  *
  * What is unpacked goes through a window that holds a few of the largest
  * records; what is cut at its end moves to its start.
  */
-#include "import/perf_data/unpack.h"
+#include "import/perf_data/compressed_records.h"
 
 #include "base/memory.h"
 

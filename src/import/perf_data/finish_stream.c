@@ -1,5 +1,5 @@
-/* The last steps of an import: see finish.h. */
-#include "import/perf_data/finish.h"
+/* The last steps of an import: see finish_stream.h. */
+#include "import/perf_data/finish_stream.h"
 
 #include "import/count_rate.h"
 

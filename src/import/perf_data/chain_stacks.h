@@ -6,8 +6,8 @@
  * numbered stack of locations. At the end each distinct location is looked up
  * once and the stacks are added to the dictionary.
  */
-#ifndef LODE_IMPORT_PERF_DATA_STACKS_H
-#define LODE_IMPORT_PERF_DATA_STACKS_H
+#ifndef LODE_IMPORT_PERF_DATA_CHAIN_STACKS_H
+#define LODE_IMPORT_PERF_DATA_CHAIN_STACKS_H
 
 #include "import/perf_data/batch.h"
 #include "import/perf_data/images.h"

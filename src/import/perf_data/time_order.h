@@ -5,8 +5,8 @@
  * each round over all CPUs with a mark; nothing that comes later is older than
  * what was the newest at the mark before. So at a mark all up to that time can go.
  */
-#ifndef LODE_IMPORT_PERF_DATA_ORDER_H
-#define LODE_IMPORT_PERF_DATA_ORDER_H
+#ifndef LODE_IMPORT_PERF_DATA_TIME_ORDER_H
+#define LODE_IMPORT_PERF_DATA_TIME_ORDER_H
 
 #include "import/perf_data/batch.h"
 

@@ -1,8 +1,8 @@
-/* Copies of user stacks: see copies.h. */
-#include "import/perf_data/copies.h"
+/* Copies of user stacks: see user_stack_copies.h. */
+#include "import/perf_data/user_stack_copies.h"
 
 #include "base/memory.h"
-#include "import/perf_data/chains.h"
+#include "import/perf_data/distinct_chains.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * Tracepoint formats: which tracepoint has which number, and where its fields
  * are in the raw bytes of a sample, as the recording kernel said.
  */
-#ifndef LODE_IMPORT_PERF_DATA_TRACING_H
-#define LODE_IMPORT_PERF_DATA_TRACING_H
+#ifndef LODE_IMPORT_PERF_DATA_TRACEPOINT_FORMATS_H
+#define LODE_IMPORT_PERF_DATA_TRACEPOINT_FORMATS_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,8 +1,8 @@
 /*
- * Facts: see facts.h. Here the events: layout of samples, ids, and what each
- * event is used for. Feature sections are read in features.c.
+ * Facts: see recording_facts.h. Here the events: layout of samples, ids, and what each
+ * event is used for. Feature sections are read in feature_sections.c.
  */
-#include "import/perf_data/facts.h"
+#include "import/perf_data/recording_facts.h"
 
 #include "base/memory.h"
 #include "base/starts_with.h"

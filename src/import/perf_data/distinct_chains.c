@@ -1,5 +1,5 @@
-/* Chains: see chains.h. */
-#include "import/perf_data/chains.h"
+/* Chains: see distinct_chains.h. */
+#include "import/perf_data/distinct_chains.h"
 
 #include "import/perf_data/format.h"
 

@@ -1,5 +1,5 @@
-/* Deferred user stacks: see deferred.h. */
-#include "import/perf_data/deferred.h"
+/* Deferred user stacks: see deferred_stacks.h. */
+#include "import/perf_data/deferred_stacks.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /*
- * Stacks: see stacks.h. Here the replay's half: from chains to locations.
+ * Stacks: see chain_stacks.h. Here the replay's half: from chains to locations.
  *
  * A chain is leaf first and falls into segments, each behind a marker that says
  * whose addresses follow: the kernel's, then the user's. Read from its end it is
@@ -11,9 +11,9 @@
  * register knows it. perf records that register, and whether it holds the
  * caller depends on the place of the leaf in its function, which only unwind
  * information tells. So a call for it is put above the leaf, marked as optional,
- * and translate.c decides when the symbols are there.
+ * and symbolize_stacks.c decides when the symbols are there.
  */
-#include "import/perf_data/stacks.h"
+#include "import/perf_data/chain_stacks.h"
 
 int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
 			  struct lode_spaces *spaces, const struct lode_perf_chains *unwound)

@@ -1,33 +1,33 @@
 /*
- * What importers have in common: going through lines, telling progress, the
+ * What importers have in common: going through lines, reporting progress, the
  * sentence for a wrong line, handing a finished stream on.
  */
-#ifndef LODE_IMPORT_READING_H
-#define LODE_IMPORT_READING_H
+#ifndef LODE_IMPORT_IMPORT_COMMON_H
+#define LODE_IMPORT_IMPORT_COMMON_H
 
 #include "import/import.h"
 
 /* Tells how much of the input is read. Returns LODE_SYSTEM when the work should stop. */
-int lode_reading_progress(const struct lode_input *input, const struct lode_import_options *options,
-			  struct lode_error *error);
+int lode_import_progress(const struct lode_input *input, const struct lode_import_options *options,
+			 struct lode_error *error);
 
 /* The same for importers that have the input as a whole: `done` bytes of `total`. */
-int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
-			     uint64_t done, uint64_t total, struct lode_error *error);
+int lode_import_progress_at(const struct lode_input *input, const struct lode_import_options *options,
+			    uint64_t done, uint64_t total, struct lode_error *error);
 
 /*
  * Gives each line of the input to `take` with the context; `is_whole`: it has its end, which a last line that is cut
  * off has not. Tells progress. Stops at the first error.
  */
-int lode_reading_lines(struct lode_input *input, const struct lode_import_options *options,
-		       int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
-		       struct lode_error *error);
+int lode_import_lines(struct lode_input *input, const struct lode_import_options *options,
+		      int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
+		      struct lode_error *error);
 
 /* The median, for periods that a file does not say; 0 when there are no values. Sorts them. */
-uint64_t lode_reading_median(uint64_t *values, size_t count);
+uint64_t lode_import_median(uint64_t *values, size_t count);
 
 /* `NAME:LINE: what`, the line being the one that lode_input_line gave last. Returns LODE_BAD_INPUT. */
-int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
+int lode_import_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
@@ -45,11 +45,11 @@ void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, co
 #define LODE_LEFT_OUT_LINE "a last line that is cut off, left out"
 
 /* Puts it into the notes as `what`. */
-void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
+void lode_tally_report(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
 
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
-int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,
-			 const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
-			 struct lode_error *error);
+int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
+			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
+			struct lode_error *error);
 
 #endif

@@ -9,13 +9,13 @@
  * inject writes one in front of the first sample in its file): they go into a
  * table of their own, which nobody reads until the replay is over.
  */
-#ifndef LODE_IMPORT_PERF_DATA_FACTS_H
-#define LODE_IMPORT_PERF_DATA_FACTS_H
+#ifndef LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
+#define LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
 
 #include "base/arena.h"
 #include "base/index.h"
 #include "import/perf_data/format.h"
-#include "import/perf_data/tracing.h"
+#include "import/perf_data/tracepoint_formats.h"
 
 /* Events a recording may have. */
 #define LODE_PERF_EVENTS_LIMIT 4096

@@ -1,13 +1,13 @@
-/* What importers have in common: see reading.h. */
-#include "import/reading.h"
+/* What importers have in common: see import_common.h. */
+#include "import/import_common.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
-			     uint64_t done, uint64_t total, struct lode_error *error)
+int lode_import_progress_at(const struct lode_input *input, const struct lode_import_options *options,
+			    uint64_t done, uint64_t total, struct lode_error *error)
 {
 	const char *name = lode_input_name(input), *slash = strrchr(name, '/');
 	char phase[300];
@@ -15,23 +15,23 @@ int lode_reading_progress_at(const struct lode_input *input, const struct lode_i
 	if (!options->progress)
 		return 0;
 	snprintf(phase, sizeof(phase), "reading %.255s", slash && slash[1] ? slash + 1 : name);
-	if (lode_progress_tell(options->progress, phase, "bytes", done, total))
+	if (lode_progress_report(options->progress, phase, "bytes", done, total))
 		return lode_fail(error, LODE_SYSTEM, "%s: reading was stopped", name);
 	return 0;
 }
 
-int lode_reading_progress(const struct lode_input *input, const struct lode_import_options *options,
-			  struct lode_error *error)
+int lode_import_progress(const struct lode_input *input, const struct lode_import_options *options,
+			 struct lode_error *error)
 {
 	uint64_t done, total;
 
 	lode_input_progress(input, &done, &total);
-	return lode_reading_progress_at(input, options, done, total, error);
+	return lode_import_progress_at(input, options, done, total, error);
 }
 
-int lode_reading_lines(struct lode_input *input, const struct lode_import_options *options,
-		       int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
-		       struct lode_error *error)
+int lode_import_lines(struct lode_input *input, const struct lode_import_options *options,
+		      int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
+		      struct lode_error *error)
 {
 	size_t since = 0, length;
 	const char *line;
@@ -42,7 +42,7 @@ int lode_reading_lines(struct lode_input *input, const struct lode_import_option
 
 		since += length + 1;
 		if (code == 0 && since >= 1u << 20) {
-			code = lode_reading_progress(input, options, error);
+			code = lode_import_progress(input, options, error);
 			since = 0;
 		}
 		if (code < 0)
@@ -58,7 +58,7 @@ static int compare_values(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-uint64_t lode_reading_median(uint64_t *values, size_t count)
+uint64_t lode_import_median(uint64_t *values, size_t count)
 {
 	if (!count)
 		return 0;
@@ -66,7 +66,7 @@ uint64_t lode_reading_median(uint64_t *values, size_t count)
 	return values[count / 2];
 }
 
-int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
+int lode_import_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
 {
 	char what[sizeof(error->text)];
 	va_list arguments;
@@ -87,7 +87,7 @@ void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, co
 		 detail ? (int)(length < 100 ? length : 100) : 0, detail ? detail : "");
 }
 
-void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what)
+void lode_tally_report(const struct lode_tally *tally, const struct lode_import_options *options, const char *what)
 {
 	lode_notes_add(options->notes, tally->count, what, tally->first);
 }
@@ -110,9 +110,9 @@ static int name_stream(const struct lode_input *input, const struct lode_import_
 	return LODE_SYSTEM;
 }
 
-int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,
-			 const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
-			 struct lode_error *error)
+int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
+			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
+			struct lode_error *error)
 {
 	if (name_stream(input, options, stream) < 0 || lode_stream_sort(stream) < 0)
 		return lode_fail_memory(error);

@@ -1,6 +1,6 @@
 /* The last steps of an import: what needs to be known of all events before any can be told. */
-#ifndef LODE_IMPORT_PERF_DATA_FINISH_H
-#define LODE_IMPORT_PERF_DATA_FINISH_H
+#ifndef LODE_IMPORT_PERF_DATA_FINISH_STREAM_H
+#define LODE_IMPORT_PERF_DATA_FINISH_STREAM_H
 
 #include "import/perf_data/replay.h"
 

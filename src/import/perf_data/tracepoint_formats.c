@@ -1,5 +1,5 @@
 /*
- * Tracepoint formats: see tracing.h.
+ * Tracepoint formats: see tracepoint_formats.h.
  *
  *	magic	10 bytes "\x17\x08\x44tracing"
  *	text	version, NUL-terminated ("0.6")
@@ -19,7 +19,7 @@
  *	format:
  *		field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
  */
-#include "import/perf_data/tracing.h"
+#include "import/perf_data/tracepoint_formats.h"
 
 #include "base/cursor.h"
 #include "base/memory.h"

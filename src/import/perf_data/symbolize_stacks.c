@@ -1,13 +1,13 @@
 /*
  * Stacks, the second half: from locations to frames, from stacks of locations to
- * the dictionary's stack tree. See stacks.h and stacks.c.
+ * the dictionary's stack tree. See chain_stacks.h and chain_stacks.c.
  *
  * Look-ups are independent of each other and run on all processors; names are
  * interned by one thread afterwards. A stack's parent is a call of a stack with a
  * smaller number, so one pass translates all, each call into its node in place.
  */
 #include "base/parallel.h"
-#include "import/perf_data/stacks.h"
+#include "import/perf_data/chain_stacks.h"
 
 #define PIECE     2048 /* locations looked up at a time */
 #define INLINES   64   /* functions inlined into one another that are shown */

@@ -3,8 +3,8 @@
  * the thread returns to user mode, as a record of its own that has the same cookie. Until
  * then the sample's stack is a number for the kernel's part.
  */
-#ifndef LODE_IMPORT_PERF_DATA_DEFERRED_H
-#define LODE_IMPORT_PERF_DATA_DEFERRED_H
+#ifndef LODE_IMPORT_PERF_DATA_DEFERRED_STACKS_H
+#define LODE_IMPORT_PERF_DATA_DEFERRED_STACKS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /*
- * Order: see order.h.
+ * Order: see time_order.h.
  *
  * What comes from one CPU is in order already, so entries are few long runs of
  * rising times: a merge sort that starts from these runs does little work, and
  * what is in order costs one pass. Merging neighbours keeps it stable.
  */
-#include "import/perf_data/order.h"
+#include "import/perf_data/time_order.h"
 
 #include "base/error.h"
 

@@ -3,8 +3,8 @@
  * has one table for those of the recording, the replay one for those that it
  * unwinds itself.
  */
-#ifndef LODE_IMPORT_PERF_DATA_CHAINS_H
-#define LODE_IMPORT_PERF_DATA_CHAINS_H
+#ifndef LODE_IMPORT_PERF_DATA_DISTINCT_CHAINS_H
+#define LODE_IMPORT_PERF_DATA_DISTINCT_CHAINS_H
 
 #include "base/arena.h"
 #include "base/index.h"
