@@ -3,10 +3,11 @@
  *
  * The check is a loop with a bit a level instead of a recursion: which of the
  * open brackets are objects. Everything behind it trusts the check, so stepping
- * over a value only counts brackets and strings.
+ * over a value only counts brackets and strings (json_skip.h).
  */
 #include "base/json_read.h"
 
+#include "base/json_skip.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -301,32 +302,12 @@ static const char *skip_text(const char *at)
 	return at + 1;
 }
 
-/* Bytes that mean something inside brackets; all others are passed over without a look. */
-static const unsigned char is_bracket_or_quote[256] = { ['"'] = 1, ['{'] = 1, ['['] = 1, ['}'] = 1, [']'] = 1 };
-
-static const char *skip_brackets(const char *at)
-{
-	size_t depth = 1;
-
-	for (at++; depth;) {
-		while (!is_bracket_or_quote[(unsigned char)*at])
-			at++;
-		if (*at == '"') {
-			at = skip_text(at);
-			continue;
-		}
-		depth += *at == '{' || *at == '[' ? 1 : (size_t)-1;
-		at++;
-	}
-	return at;
-}
-
 static const char *skip_value(const char *at)
 {
 	switch (*at) {
 	case '{':
 	case '[':
-		return skip_brackets(at);
+		return lode_json_skip_brackets(at);
 	case '"':
 		return skip_text(at);
 	default:
@@ -526,9 +507,41 @@ int lode_json_is_text(struct lode_json_value value, const char *text)
 
 /* ---- numbers ---- */
 
+/*
+ * A number without an exponent and with at most 15 digits is a whole number divided by a power of ten,
+ * both exact, so one division rounds it as strtod does. Returns 0 for all others.
+ */
+static int read_short(const char *at, double *number)
+{
+	static const double powers[] = { 1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+					 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	int negative = *at == '-', digits = 0, places = 0, behind_point = 0;
+	uint64_t whole = 0;
+
+	for (at += negative; digits <= 15 && (is_digit(*at) || *at == '.'); at++) {
+		if (*at == '.') {
+			behind_point = 1;
+			continue;
+		}
+		whole = whole * 10 + (uint64_t)(*at - '0');
+		digits++;
+		places += behind_point;
+	}
+	if (digits > 15 || *at == 'e' || *at == 'E')
+		return 0;
+	*number = (double)whole / powers[places];
+	if (negative)
+		*number = -*number;
+	return 1;
+}
+
 double lode_json_double_or(struct lode_json_value value, double otherwise)
 {
-	return lode_json_kind(value) == LODE_JSON_NUMBER ? strtod(value.at, NULL) : otherwise;
+	double number;
+
+	if (lode_json_kind(value) != LODE_JSON_NUMBER)
+		return otherwise;
+	return read_short(value.at, &number) ? number : strtod(value.at, NULL);
 }
 
 uint64_t lode_json_u64_or(struct lode_json_value value, uint64_t otherwise)

@@ -42,9 +42,37 @@ struct reading {
 	uint64_t markers, half_markers;
 };
 
-/* Where the tables of one thread are. */
+/* The members of a thread, or of `shared`, that we read. */
+enum member {
+	STACKS,
+	FRAMES,
+	FUNCTIONS,
+	RESOURCES,
+	STRING_ARRAY,
+	STRING_TABLE,
+	SAMPLES,
+	MARKERS,
+	LIBS,
+	PID,
+	TID,
+	NAME,
+	MEMBERS
+};
+static const char *const member_names[MEMBERS] = { "stackTable",  "frameTable",  "funcTable", "resourceTable",
+						   "stringArray", "stringTable", "samples",   "markers",
+						   "libs",        "pid",         "tid",       "name" };
+
+/* A thread or `shared`: large objects, so each is looked through once. */
 struct tables {
-	struct lode_json_value thread, shared, libs;
+	struct lode_json_value members[MEMBERS];
+	struct lode_json_column strings;
+};
+
+/* Where the tables of one thread are. */
+struct sources {
+	struct tables thread;
+	const struct tables *shared;
+	struct lode_json_value libs;
 };
 
 /* The stacks of one thread, or of all, as ours. */
@@ -60,77 +88,84 @@ static int fail(struct reading *reading, const char *what)
 			 lode_input_name(reading->import.input), (unsigned long long)reading->threads, what);
 }
 
-static struct lode_json_value find_table(const struct tables *tables, const char *name)
+static int load_tables(struct reading *reading, struct lode_json_value owner, struct tables *tables)
 {
-	struct lode_json_value table = lode_json_get(tables->thread, name);
+	struct lode_json_value *members = tables->members;
 
-	return table.at ? table : lode_json_get(tables->shared, name);
+	lode_json_get_all(owner, member_names, members, MEMBERS);
+	if (lode_json_array_column(members[STRING_ARRAY].at ? members[STRING_ARRAY] : members[STRING_TABLE],
+				   &tables->strings) < 0)
+		return lode_fail_memory(reading->import.error);
+	return 0;
+}
+
+static void release_tables(struct tables *tables)
+{
+	lode_json_columns_release(&tables->strings, 1);
+}
+
+static struct lode_json_value find_table(const struct sources *sources, enum member member)
+{
+	struct lode_json_value table = sources->thread.members[member];
+
+	return table.at ? table : sources->shared->members[member];
+}
+
+static const struct lode_json_column *find_strings(const struct sources *sources)
+{
+	const struct lode_json_value *members = sources->thread.members;
+
+	return members[STRING_ARRAY].at || members[STRING_TABLE].at ? &sources->thread.strings
+								    : &sources->shared->strings;
 }
 
 /* ---- functions and frames ---- */
 
+enum { FRAME_FUNCTION, FRAME_LOCATION, FRAME_COLUMNS };
+static const char *const frame_columns[FRAME_COLUMNS] = { "func", "location" };
+enum { FUNCTION_NAME, FUNCTION_RESOURCE, FUNCTION_FILE, FUNCTION_COLUMNS };
+static const char *const function_columns[FUNCTION_COLUMNS] = { "name", "resource", "fileName" };
+static const char *const resource_columns[] = { "lib" };
+
 /* Columns that lead from a frame to its name. */
 struct names {
-	struct lode_json_column strings;
-	struct lode_json_column function;             /* frame -> function, processed profiles */
-	struct lode_json_column location;             /* frame -> string, Gecko */
-	struct lode_json_column name, resource, file; /* of functions */
-	struct lode_json_column lib;                  /* resource -> library */
+	const struct lode_json_column *strings;
+	struct lode_json_column frames[FRAME_COLUMNS]; /* to functions; Gecko's to strings */
+	struct lode_json_column functions[FUNCTION_COLUMNS];
+	struct lode_json_column lib; /* resource -> library */
 	struct lode_json_column libs;
 };
 
 static void release_names(struct names *names)
 {
-	lode_json_column_release(&names->strings);
-	lode_json_column_release(&names->function);
-	lode_json_column_release(&names->location);
-	lode_json_column_release(&names->name);
-	lode_json_column_release(&names->resource);
-	lode_json_column_release(&names->file);
-	lode_json_column_release(&names->lib);
-	lode_json_column_release(&names->libs);
+	lode_json_columns_release(names->frames, FRAME_COLUMNS);
+	lode_json_columns_release(names->functions, FUNCTION_COLUMNS);
+	lode_json_columns_release(&names->lib, 1);
+	lode_json_columns_release(&names->libs, 1);
 }
 
-/* The object that has the strings, and what it calls them. */
-static struct lode_json_value string_owner(const struct tables *tables, const char **name)
+static int load_names(struct reading *reading, const struct sources *sources, struct names *names)
 {
-	struct lode_json_value owner = lode_json_get(tables->thread, "stringArray").at ||
-						       lode_json_get(tables->thread, "stringTable").at
-					       ? tables->thread
-					       : tables->shared;
-
-	*name = lode_json_get(owner, "stringArray").at ? "stringArray" : "stringTable";
-	return owner;
-}
-
-static int load_names(struct reading *reading, const struct tables *tables, struct names *names)
-{
-	struct lode_json_value frames = find_table(tables, "frameTable"),
-			       functions = find_table(tables, "funcTable");
-	const char *strings;
-	struct lode_json_value owner = string_owner(tables, &strings);
-
-	if (lode_json_column(owner, strings, &names->strings) < 0 ||
-	    lode_json_column(frames, "func", &names->function) < 0 ||
-	    lode_json_column(frames, "location", &names->location) < 0 ||
-	    lode_json_column(functions, "name", &names->name) < 0 ||
-	    lode_json_column(functions, "resource", &names->resource) < 0 ||
-	    lode_json_column(functions, "fileName", &names->file) < 0 ||
-	    lode_json_column(find_table(tables, "resourceTable"), "lib", &names->lib) < 0 ||
-	    lode_json_array_column(tables->libs, &names->libs) < 0)
+	names->strings = find_strings(sources);
+	if (lode_json_columns(find_table(sources, FRAMES), frame_columns, names->frames, FRAME_COLUMNS) < 0 ||
+	    lode_json_columns(find_table(sources, FUNCTIONS), function_columns, names->functions,
+			      FUNCTION_COLUMNS) < 0 ||
+	    lode_json_columns(find_table(sources, RESOURCES), resource_columns, &names->lib, 1) < 0 ||
+	    lode_json_array_column(sources->libs, &names->libs) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
 static const char *string_at(const struct names *names, struct lode_json_value index, struct lode_buffer *buffer)
 {
-	return lode_json_string(lode_json_cell(&names->strings, lode_json_u64_or(index, SIZE_MAX)), buffer);
+	return lode_json_string(lode_json_cell(names->strings, lode_json_u64_or(index, SIZE_MAX)), buffer);
 }
 
 /* The library of a function, or an absent value. */
 static struct lode_json_value library_of(const struct names *names, uint64_t function)
 {
-	uint64_t resource = lode_json_u64_or(lode_json_cell(&names->resource, function), SIZE_MAX);
+	uint64_t resource =
+		lode_json_u64_or(lode_json_cell(&names->functions[FUNCTION_RESOURCE], function), SIZE_MAX);
 	uint64_t lib = lode_json_u64_or(lode_json_cell(&names->lib, resource), SIZE_MAX);
 
 	return lode_json_cell(&names->libs, lib);
@@ -143,7 +178,8 @@ static const char *file_of(struct reading *reading, const struct names *names, u
 	const char *path;
 
 	if (!lib.at)
-		return string_at(names, lode_json_cell(&names->file, function), &reading->import.file);
+		return string_at(names, lode_json_cell(&names->functions[FUNCTION_FILE], function),
+				 &reading->import.file);
 	path = lode_json_string(lode_json_get(lib, "path"), &reading->import.file);
 	if (path && !path[0])
 		path = lode_json_string(lode_json_get(lib, "name"), &reading->import.file);
@@ -190,7 +226,9 @@ static const char *split_location(char *text)
 
 static uint32_t gecko_frame(struct reading *reading, const struct names *names, size_t frame)
 {
-	const char *text = string_at(names, lode_json_cell(&names->location, frame), &reading->import.text), *file;
+	const char *text = string_at(names, lode_json_cell(&names->frames[FRAME_LOCATION], frame),
+				     &reading->import.text),
+		   *file;
 
 	if (!text)
 		return LODE_NONE;
@@ -200,16 +238,16 @@ static uint32_t gecko_frame(struct reading *reading, const struct names *names, 
 
 static int make_frame(struct reading *reading, const struct names *names, size_t frame, uint32_t *id)
 {
-	uint64_t function = lode_json_u64_or(lode_json_cell(&names->function, frame), UINT64_MAX);
+	uint64_t function = lode_json_u64_or(lode_json_cell(&names->frames[FRAME_FUNCTION], frame), UINT64_MAX);
 	const char *name, *file;
 
-	if (names->location.count) {
+	if (names->frames[FRAME_LOCATION].count) {
 		*id = gecko_frame(reading, names, frame);
 		return *id == LODE_NONE ? lode_fail_memory(reading->import.error) : 0;
 	}
-	if (function >= names->name.count)
+	if (function >= names->functions[FUNCTION_NAME].count)
 		return fail(reading, "a frame names a function that is not in `funcTable`");
-	name = string_at(names, names->name.values[function], &reading->import.text);
+	name = string_at(names, names->functions[FUNCTION_NAME].values[function], &reading->import.text);
 	file = file_of(reading, names, function);
 	*id = name && file ? lode_json_frame(&reading->import.dictionary.frames, name, file) : LODE_NONE;
 	if (*id == LODE_NONE)
@@ -218,12 +256,13 @@ static int make_frame(struct reading *reading, const struct names *names, size_t
 			     reading->import.dictionary.frames.items[*id].module);
 }
 
-static int make_frames(struct reading *reading, const struct tables *tables, uint32_t **ids, size_t *count)
+static int make_frames(struct reading *reading, const struct sources *sources, uint32_t **ids, size_t *count)
 {
 	struct names names = { 0 };
-	int code = load_names(reading, tables, &names);
+	int code = load_names(reading, sources, &names);
 
-	*count = names.location.count ? names.location.count : names.function.count;
+	*count = names.frames[FRAME_LOCATION].count ? names.frames[FRAME_LOCATION].count
+						    : names.frames[FRAME_FUNCTION].count;
 	*ids = code == 0 ? lode_calloc(*count + 1, sizeof(**ids)) : NULL;
 	if (code == 0 && !*ids)
 		code = lode_fail_memory(reading->import.error);
@@ -271,73 +310,56 @@ static void release_stacks(struct stacks *stacks)
 static int fill_stacks(struct reading *reading, struct lode_json_value table, const uint32_t *frames, size_t count,
 		       struct stacks *stacks)
 {
-	struct lode_json_column frame = { 0 }, prefix = { 0 };
+	static const char *const names[] = { "frame", "prefix" };
+	struct lode_json_column columns[2], *frame = &columns[0], *prefix = &columns[1];
 	int code = 0;
 
-	if (lode_json_column(table, "frame", &frame) < 0 || lode_json_column(table, "prefix", &prefix) < 0 ||
-	    !(stacks->ids = lode_calloc(frame.count + 1, sizeof(*stacks->ids))) ||
-	    !(stacks->depths = lode_calloc(frame.count + 1, sizeof(*stacks->depths))))
+	if (lode_json_columns(table, names, columns, 2) < 0 ||
+	    !(stacks->ids = lode_calloc(frame->count + 1, sizeof(*stacks->ids))) ||
+	    !(stacks->depths = lode_calloc(frame->count + 1, sizeof(*stacks->depths))))
 		code = lode_fail_memory(reading->import.error);
-	for (size_t i = 0; code == 0 && i < frame.count; i++) {
-		uint64_t index = lode_json_u64_or(frame.values[i], UINT64_MAX);
+	for (size_t i = 0; code == 0 && i < frame->count; i++) {
+		uint64_t index = lode_json_u64_or(frame->values[i], UINT64_MAX);
 
 		if (index >= count)
 			code = fail(reading, "a stack names a frame that is not in `frameTable`");
 		else
-			code = make_stack(reading, stacks, lode_json_cell(&prefix, i), frames[index]);
+			code = make_stack(reading, stacks, lode_json_cell(prefix, i), frames[index]);
 	}
-	lode_json_column_release(&frame);
-	lode_json_column_release(&prefix);
+	lode_json_columns_release(columns, 2);
 	return code;
 }
 
-static int make_stacks(struct reading *reading, const struct tables *tables, struct stacks *stacks)
+static int make_stacks(struct reading *reading, const struct sources *sources, struct stacks *stacks)
 {
 	uint32_t *frames = NULL;
 	size_t count;
-	int code = make_frames(reading, tables, &frames, &count);
+	int code = make_frames(reading, sources, &frames, &count);
 
 	*stacks = (struct stacks){ 0 };
 	if (code == 0)
-		code = fill_stacks(reading, find_table(tables, "stackTable"), frames, count, stacks);
+		code = fill_stacks(reading, find_table(sources, STACKS), frames, count, stacks);
 	lode_free(frames);
 	return code;
 }
 
 /* ---- samples ---- */
 
+enum { STACK, TIME, TIME_DELTA, CPU_DELTA, WEIGHT, SAMPLE_COLUMNS };
+static const char *const sample_columns[SAMPLE_COLUMNS] = { "stack", "time", "timeDeltas", "threadCPUDelta",
+							    "weight" };
+
 struct samples {
-	struct lode_json_column stack, time, delta, cpu, weight;
+	struct lode_json_column columns[SAMPLE_COLUMNS];
 	int is_time; /* weights are milliseconds */
 };
-
-static void release_samples(struct samples *samples)
-{
-	lode_json_column_release(&samples->stack);
-	lode_json_column_release(&samples->time);
-	lode_json_column_release(&samples->delta);
-	lode_json_column_release(&samples->cpu);
-	lode_json_column_release(&samples->weight);
-}
-
-static int load_samples(struct reading *reading, struct lode_json_value table, struct samples *samples)
-{
-	if (lode_json_column(table, "stack", &samples->stack) < 0 ||
-	    lode_json_column(table, "time", &samples->time) < 0 ||
-	    lode_json_column(table, "timeDeltas", &samples->delta) < 0 ||
-	    lode_json_column(table, "threadCPUDelta", &samples->cpu) < 0 ||
-	    lode_json_column(table, "weight", &samples->weight) < 0)
-		return lode_fail_memory(reading->import.error);
-	samples->is_time = lode_json_is_text(lode_json_get(table, "weightType"), "tracing-ms");
-	return 0;
-}
 
 /* Milliseconds of sample `i`, when the one before it was at `last`. */
 static double time_of(const struct samples *samples, size_t i, double last)
 {
-	if (samples->time.count)
-		return lode_json_double_or(lode_json_cell(&samples->time, i), last);
-	return last + lode_json_double_or(lode_json_cell(&samples->delta, i), 0);
+	if (samples->columns[TIME].count)
+		return lode_json_double_or(lode_json_cell(&samples->columns[TIME], i), last);
+	return last + lode_json_double_or(lode_json_cell(&samples->columns[TIME_DELTA], i), 0);
 }
 
 /* The thread being read, and a wait that may go on with the next sample. */
@@ -392,8 +414,8 @@ static int add_measured(struct reading *reading, struct lane *lane, struct lode_
 static int add_sample(struct reading *reading, struct lane *lane, const struct samples *samples, size_t i,
 		      struct lode_event event)
 {
-	struct lode_json_value cpu = lode_json_cell(&samples->cpu, i);
-	double weight = lode_json_double_or(lode_json_cell(&samples->weight, i), 1);
+	struct lode_json_value cpu = lode_json_cell(&samples->columns[CPU_DELTA], i);
+	double weight = lode_json_double_or(lode_json_cell(&samples->columns[WEIGHT], i), 1);
 
 	if (reading->cpu_unit > 0 && lode_json_kind(cpu) == LODE_JSON_NUMBER)
 		return add_measured(reading, lane, event, as_ns(lode_json_double_or(cpu, 0) * reading->cpu_unit));
@@ -407,8 +429,8 @@ static int read_rows(struct reading *reading, const struct samples *samples, con
 	double ms = reading->first;
 	int code = 0;
 
-	for (size_t i = 0; code == 0 && i < samples->stack.count; i++) {
-		struct lode_json_value value = samples->stack.values[i];
+	for (size_t i = 0; code == 0 && i < samples->columns[STACK].count; i++) {
+		struct lode_json_value value = samples->columns[STACK].values[i];
 		uint64_t stack = lode_json_u64_or(value, UINT64_MAX);
 		struct lode_event event = { .thread = lane->thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
@@ -442,11 +464,11 @@ static uint32_t read_id(struct lode_json_value value, uint32_t otherwise)
 	return number < UINT32_MAX ? (uint32_t)number : otherwise;
 }
 
-static int add_thread(struct reading *reading, struct lode_json_value thread, struct lane *lane)
+static int add_thread(struct reading *reading, const struct tables *thread, struct lane *lane)
 {
-	uint32_t pid = read_id(lode_json_get(thread, "pid"), LODE_NO_PID);
-	uint32_t tid = read_id(lode_json_get(thread, "tid"), UINT32_MAX);
-	const char *name = lode_json_string(lode_json_get(thread, "name"), &reading->import.text);
+	uint32_t pid = read_id(thread->members[PID], LODE_NO_PID);
+	uint32_t tid = read_id(thread->members[TID], UINT32_MAX);
+	const char *name = lode_json_string(thread->members[NAME], &reading->import.text);
 	uint32_t string = LODE_NONE;
 
 	if (tid == UINT32_MAX) {
@@ -466,12 +488,10 @@ static int add_thread(struct reading *reading, struct lode_json_value thread, st
 	return 0;
 }
 
-static int read_markers(struct reading *reading, const struct tables *tables, uint32_t thread)
+static int read_markers(struct reading *reading, const struct sources *sources, uint32_t thread)
 {
-	const char *strings;
-	struct lode_json_value owner = string_owner(tables, &strings);
-	struct lode_firefox_markers markers = { .markers = lode_json_get(tables->thread, "markers"),
-						.strings = lode_json_get(owner, strings),
+	struct lode_firefox_markers markers = { .markers = sources->thread.members[MARKERS],
+						.strings = find_strings(sources),
 						.thread = thread,
 						.first = reading->first };
 	int code = lode_firefox_markers_read(&reading->import, &markers);
@@ -481,41 +501,47 @@ static int read_markers(struct reading *reading, const struct tables *tables, ui
 	return code;
 }
 
-static int read_samples(struct reading *reading, const struct tables *tables, const struct stacks *stacks)
+static int read_samples(struct reading *reading, const struct sources *sources, const struct stacks *stacks)
 {
-	struct lode_json_value table = lode_json_get(tables->thread, "samples");
-	struct samples samples = { 0 };
+	struct lode_json_value table = sources->thread.members[SAMPLES], unit = lode_json_get(table, "weightType");
+	struct samples samples = { .is_time = lode_json_is_text(unit, "tracing-ms") };
 	struct lane lane = { 0 };
 	int code;
 
-	if (lode_json_is_text(lode_json_get(table, "weightType"), "bytes")) {
+	if (lode_json_is_text(unit, "bytes")) {
 		reading->bytes++;
 		return 0;
 	}
-	code = add_thread(reading, tables->thread, &lane);
-	if (code == 0)
-		code = load_samples(reading, table, &samples);
+	code = add_thread(reading, &sources->thread, &lane);
+	if (code == 0 && lode_json_columns(table, sample_columns, samples.columns, SAMPLE_COLUMNS) < 0)
+		code = lode_fail_memory(reading->import.error);
 	if (code == 0)
 		code = read_rows(reading, &samples, stacks, &lane);
-	release_samples(&samples);
-	return code ? code : read_markers(reading, tables, lane.thread);
+	lode_json_columns_release(samples.columns, SAMPLE_COLUMNS);
+	return code ? code : read_markers(reading, sources, lane.thread);
 }
 
-static int read_thread(struct reading *reading, struct tables tables, const struct stacks *shared)
+static int read_thread(struct reading *reading, struct sources sources, const struct stacks *shared)
 {
 	struct stacks own = { 0 };
 	int code = 0;
 
 	reading->threads++;
-	if (lode_json_get(tables.thread, "stackTable").at)
-		code = make_stacks(reading, &tables, &own);
+	if (sources.thread.members[LIBS].at)
+		sources.libs = sources.thread.members[LIBS];
+	if (sources.thread.members[STACKS].at)
+		code = make_stacks(reading, &sources, &own);
 	if (code == 0)
-		code = read_samples(reading, &tables, own.ids ? &own : shared);
+		code = read_samples(reading, &sources, own.ids ? &own : shared);
 	release_stacks(&own);
 	return code;
 }
 
 /* ---- the whole ---- */
+
+/* The members of a profile, or of a process inside it. */
+enum { META, THREADS, SHARED, PROFILE_LIBS, PROCESSES, PARTS };
+static const char *const part_names[PARTS] = { "meta", "threads", "shared", "libs", "processes" };
 
 /* Nanoseconds of a CPU delta of 1; 0 for cycles, which are no time. */
 static double cpu_unit_of(struct lode_json_value meta)
@@ -535,13 +561,14 @@ static double first_time(struct lode_json_value threads, double first)
 	double time;
 
 	while (lode_json_item(&walk, &thread)) {
+		static const char *const names[] = { "time" };
 		struct lode_json_column column;
 
 		table = lode_json_get(thread, "samples");
-		if (lode_json_column(table, "time", &column) < 0)
+		if (lode_json_columns(table, names, &column, 1) < 0)
 			continue; /* found out again when it is read */
 		row = lode_json_cell(&column, 0);
-		lode_json_column_release(&column);
+		lode_json_columns_release(&column, 1);
 		if (!row.at) {
 			struct lode_json_walk deltas = lode_json_walk(lode_json_get(table, "timeDeltas"));
 
@@ -554,40 +581,45 @@ static double first_time(struct lode_json_value threads, double first)
 	return first;
 }
 
-static int read_threads(struct reading *reading, struct lode_json_value profile)
+static int read_threads(struct reading *reading, const struct lode_json_value *parts)
 {
-	struct lode_json_walk walk = lode_json_walk(lode_json_get(profile, "threads"));
-	struct lode_json_value libs = lode_json_get(profile, "libs"); /* once: it may be behind all threads */
-	struct tables tables = { .shared = lode_json_get(profile, "shared"), .libs = libs };
-	struct stacks shared = { 0 };
-	int code = 0;
+	struct lode_json_walk walk = lode_json_walk(parts[THREADS]);
+	struct lode_json_value thread;
+	struct tables shared = { 0 };
+	struct sources sources = { .shared = &shared, .libs = parts[PROFILE_LIBS] };
+	struct stacks stacks = { 0 };
+	int code = load_tables(reading, parts[SHARED], &shared);
 
-	if (lode_json_get(tables.shared, "stackTable").at)
-		code = make_stacks(reading, &tables, &shared);
-	while (code == 0 && lode_json_item(&walk, &tables.thread)) {
-		tables.libs = lode_json_get(tables.thread, "libs");
-		if (!tables.libs.at)
-			tables.libs = libs;
-		code = read_thread(reading, tables, &shared);
+	if (code == 0 && shared.members[STACKS].at)
+		code = make_stacks(reading, &sources, &stacks);
+	while (code == 0 && lode_json_item(&walk, &thread)) {
+		code = load_tables(reading, thread, &sources.thread);
+		if (code == 0)
+			code = read_thread(reading, sources, &stacks);
+		release_tables(&sources.thread);
 	}
-	release_stacks(&shared);
+	release_stacks(&stacks);
+	release_tables(&shared);
 	return code;
 }
 
 /* A process, and in Gecko's profiles those it started. */
 static int read_process(struct reading *reading, struct lode_json_value profile, unsigned depth)
 {
-	struct lode_json_value meta = lode_json_get(profile, "meta"), process;
-	struct lode_json_walk walk = lode_json_walk(lode_json_get(profile, "processes"));
-	double ms = lode_json_double_or(lode_json_get(meta, "interval"), 1);
+	struct lode_json_value parts[PARTS], process;
+	struct lode_json_walk walk;
+	double ms;
 	int code;
 
 	if (depth > PROCESS_DEPTH)
 		return fail(reading, "its processes are nested too deep");
+	lode_json_get_all(profile, part_names, parts, PARTS);
+	ms = lode_json_double_or(lode_json_get(parts[META], "interval"), 1);
 	reading->interval = ms > 0 && ms < 1e9 ? ms * 1e6 : 1e6;
-	reading->cpu_unit = cpu_unit_of(meta);
-	reading->first = first_time(lode_json_get(profile, "threads"), 0);
-	code = read_threads(reading, profile);
+	reading->cpu_unit = cpu_unit_of(parts[META]);
+	reading->first = first_time(parts[THREADS], 0);
+	code = read_threads(reading, parts);
+	walk = lode_json_walk(parts[PROCESSES]);
 	while (code == 0 && lode_json_item(&walk, &process))
 		code = read_process(reading, process, depth + 1);
 	return code;

@@ -27,50 +27,17 @@ struct beginning {
 	double ms;
 };
 
-struct columns {
-	struct lode_json_column name, start, end, phase, data, strings;
-};
+enum column { NAME, START, END, PHASE, DATA, COLUMNS };
+static const char *const column_names[COLUMNS] = { "name", "startTime", "endTime", "phase", "data" };
 
 struct reading {
 	struct lode_json_import *import;
 	struct lode_firefox_markers *markers;
-	struct columns columns;
+	struct lode_json_column columns[COLUMNS];
 	struct beginning *open;
 	size_t open_count;
 	size_t open_capacity;
 };
-
-static int load_columns(struct reading *reading)
-{
-	struct lode_json_value table = reading->markers->markers;
-	struct columns *columns = &reading->columns;
-	struct lode_json_walk walk = lode_json_walk(reading->markers->strings);
-	size_t count = lode_json_count(reading->markers->strings);
-
-	if (lode_json_column(table, "name", &columns->name) < 0 ||
-	    lode_json_column(table, "startTime", &columns->start) < 0 ||
-	    lode_json_column(table, "endTime", &columns->end) < 0 ||
-	    lode_json_column(table, "phase", &columns->phase) < 0 ||
-	    lode_json_column(table, "data", &columns->data) < 0)
-		return LODE_SYSTEM;
-	columns->strings.values = lode_calloc(count + 1, sizeof(*columns->strings.values));
-	if (!columns->strings.values)
-		return LODE_SYSTEM;
-	while (columns->strings.count < count &&
-	       lode_json_item(&walk, &columns->strings.values[columns->strings.count]))
-		columns->strings.count++;
-	return 0;
-}
-
-static void release_columns(struct columns *columns)
-{
-	lode_json_column_release(&columns->name);
-	lode_json_column_release(&columns->start);
-	lode_json_column_release(&columns->end);
-	lode_json_column_release(&columns->phase);
-	lode_json_column_release(&columns->data);
-	lode_json_column_release(&columns->strings);
-}
 
 static uint64_t as_ns(const struct reading *reading, double ms)
 {
@@ -83,7 +50,7 @@ static int add(struct reading *reading, uint64_t name, double from, double until
 {
 	struct lode_symptom symptom = { reading->markers->thread, 0, as_ns(reading, from), as_ns(reading, until) };
 	const char *text =
-		lode_json_string(lode_json_cell(&reading->columns.strings, name), &reading->import->text);
+		lode_json_string(lode_json_cell(reading->markers->strings, name), &reading->import->text);
 
 	if (!text)
 		return LODE_SYSTEM;
@@ -124,13 +91,13 @@ static int end(struct reading *reading, uint64_t name, double ms)
 
 static int read_marker(struct reading *reading, size_t i)
 {
-	const struct columns *columns = &reading->columns;
-	struct lode_json_value from = lode_json_cell(&columns->start, i), until = lode_json_cell(&columns->end, i);
-	uint64_t name = lode_json_u64_or(lode_json_cell(&columns->name, i), UINT64_MAX);
-	uint64_t phase = lode_json_u64_or(lode_json_cell(&columns->phase, i), UNKNOWN);
+	const struct lode_json_column *columns = reading->columns;
+	struct lode_json_value from = lode_json_cell(&columns[START], i), until = lode_json_cell(&columns[END], i);
+	uint64_t name = lode_json_u64_or(lode_json_cell(&columns[NAME], i), UINT64_MAX);
+	uint64_t phase = lode_json_u64_or(lode_json_cell(&columns[PHASE], i), UNKNOWN);
 
-	if (!columns->start.count) {
-		struct lode_json_value data = lode_json_cell(&columns->data, i);
+	if (!columns[START].count) {
+		struct lode_json_value data = lode_json_cell(&columns[DATA], i);
 
 		from = lode_json_get(data, "startTime");
 		until = lode_json_get(data, "endTime");
@@ -148,12 +115,12 @@ static int read_marker(struct reading *reading, size_t i)
 int lode_firefox_markers_read(struct lode_json_import *import, struct lode_firefox_markers *markers)
 {
 	struct reading reading = { .import = import, .markers = markers };
-	int code = load_columns(&reading);
+	int code = lode_json_columns(markers->markers, column_names, reading.columns, COLUMNS);
 
-	for (size_t i = 0; code == 0 && i < reading.columns.name.count; i++)
+	for (size_t i = 0; code == 0 && i < reading.columns[NAME].count; i++)
 		code = read_marker(&reading, i);
 	markers->open += reading.open_count;
-	release_columns(&reading.columns);
+	lode_json_columns_release(reading.columns, COLUMNS);
 	lode_free(reading.open);
 	return code < 0 ? lode_fail_memory(import->error) : 0;
 }

@@ -10,11 +10,11 @@
 /* Where the markers of a thread are, and its strings. */
 struct lode_firefox_markers {
 	struct lode_json_value markers; /* the table */
-	struct lode_json_value strings; /* an array */
-	uint32_t thread;                /* of the stream */
-	double first;                   /* milliseconds that are 0 in the stream */
-	uint64_t count;                 /* gets the number of markers with a duration */
-	uint64_t open;                  /* gets the number of those of which one end is missing */
+	const struct lode_json_column *strings;
+	uint32_t thread; /* of the stream */
+	double first;    /* milliseconds that are 0 in the stream */
+	uint64_t count;  /* gets the number of markers with a duration */
+	uint64_t open;   /* gets the number of those of which one end is missing */
 };
 
 /* Returns 0, or LODE_SYSTEM with a sentence in the import's error. */

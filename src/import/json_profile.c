@@ -243,37 +243,45 @@ static int read_rows(struct lode_json_value rows, uint64_t index, struct lode_js
 int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column)
 {
 	struct lode_json_walk walk = lode_json_walk(array);
+	struct lode_json_value value;
+	size_t capacity = 0;
 
 	*column = (struct lode_json_column){ 0 };
-	if (reserve(column, lode_json_count(array)) < 0)
-		return LODE_SYSTEM;
-	while (column->values && lode_json_item(&walk, &column->values[column->count]))
-		column->count++;
-	return 0;
-}
-
-int lode_json_column(struct lode_json_value table, const char *name, struct lode_json_column *column)
-{
-	struct lode_json_walk walk = lode_json_walk(table);
-	struct lode_json_value key, value;
-	uint64_t index;
-
-	*column = (struct lode_json_column){ 0 };
-	if (lode_json_kind(table) != LODE_JSON_OBJECT)
+	if (lode_json_kind(array) != LODE_JSON_ARRAY)
 		return 0;
-	while (lode_json_member(&walk, &key, &value)) {
-		if (lode_json_is_text(key, "schema") && lode_json_kind(value) == LODE_JSON_OBJECT) {
-			index = lode_json_u64_or(lode_json_get(value, name), UINT64_MAX);
-			return index == UINT64_MAX ? 0 : read_rows(lode_json_get(table, "data"), index, column);
-		}
-		if (lode_json_is_text(key, name))
-			return lode_json_array_column(value, column);
+	while (lode_json_item(&walk, &value)) {
+		if (column->count == capacity &&
+		    lode_grow(&column->values, &capacity, column->count + 1, sizeof(*column->values)) < 0)
+			return LODE_SYSTEM;
+		column->values[column->count++] = value;
 	}
 	return 0;
 }
 
-void lode_json_column_release(struct lode_json_column *column)
+int lode_json_columns(struct lode_json_value table, const char *const names[], struct lode_json_column columns[],
+		      size_t count)
 {
-	lode_free(column->values);
-	*column = (struct lode_json_column){ 0 };
+	static const char *const parts[] = { "schema", "data" };
+	struct lode_json_value part[2], values[LODE_JSON_COLUMNS];
+	int code = 0;
+
+	memset(columns, 0, count * sizeof(*columns));
+	lode_json_get_all(table, parts, part, 2);
+	lode_json_get_all(lode_json_kind(part[0]) == LODE_JSON_OBJECT ? part[0] : table, names, values, count);
+	for (size_t i = 0; code == 0 && i < count; i++) {
+		uint64_t index = lode_json_u64_or(values[i], UINT64_MAX);
+
+		if (lode_json_kind(part[0]) != LODE_JSON_OBJECT)
+			code = lode_json_array_column(values[i], &columns[i]);
+		else if (index != UINT64_MAX)
+			code = read_rows(part[1], index, &columns[i]);
+	}
+	return code;
+}
+
+void lode_json_columns_release(struct lode_json_column columns[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		lode_free(columns[i].values);
+	memset(columns, 0, count * sizeof(*columns));
 }

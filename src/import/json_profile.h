@@ -61,15 +61,19 @@ struct lode_json_column {
 	size_t count;
 };
 
+/* Columns that can be loaded together. */
+#define LODE_JSON_COLUMNS 8
+
 /*
- * The column `name` of a table, which is either `{"name":[…],…}` or
+ * The columns `names` of a table, which is either `{"name":[…],…}` or
  * `{"schema":{"name":INDEX,…},"data":[[…],…]}`. A column that is not there is
- * empty. The caller releases it. Returns 0 or LODE_SYSTEM.
+ * empty. The caller releases them, also after a failure. Returns 0 or LODE_SYSTEM.
  */
-int lode_json_column(struct lode_json_value table, const char *name, struct lode_json_column *column);
-/* The same of an array that is a column. */
+int lode_json_columns(struct lode_json_value table, const char *const names[], struct lode_json_column columns[],
+		      size_t count);
+/* An array as a column. */
 int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column);
-void lode_json_column_release(struct lode_json_column *column);
+void lode_json_columns_release(struct lode_json_column columns[], size_t count);
 /* The value of a row; an absent one behind the end. */
 static inline struct lode_json_value lode_json_cell(const struct lode_json_column *column, size_t row)
 {

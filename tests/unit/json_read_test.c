@@ -4,7 +4,9 @@
 
 #include "base/json.h"
 #include "base/json_read.h"
+#include "base/json_skip.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,27 @@ static void whole_numbers_must_fit(void **state)
 	for (size_t i = 0; lode_json_item(&walk, &item); i++)
 		assert_true(lode_json_u64_or(item, 7) == expected[i]);
 	free(copy);
+}
+
+static void numbers_are_rounded_as_strtod_does(void **state)
+{
+	uint64_t seed = 14;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		static const char *const formats[] = { "%s%llu.%0*llu", "%s%llu.%0*llue-5", "%s%llu" };
+		uint64_t whole = random_next(&seed) >> random_below(&seed, 64);
+		uint64_t fraction = random_next(&seed) >> (14 + random_below(&seed, 50));
+		char text[80];
+		double number;
+
+		snprintf(text, sizeof(text), formats[random_below(&seed, 3)], random_below(&seed, 2) ? "-" : "",
+			 (unsigned long long)whole, (int)random_below(&seed, 16), (unsigned long long)fraction);
+		strcat(text, "]");
+		number = lode_json_double_or((struct lode_json_value){ text }, 0.5);
+		if (number != strtod(text, NULL) || signbit(number) != (text[0] == '-'))
+			fail_msg("%s gave %.17g", text, number);
+	}
 }
 
 /* ---- random documents ---- */
@@ -245,6 +268,75 @@ static void documents_survive_walking(void **state)
 	}
 }
 
+/* The end of a value by its definition, one byte after the other. */
+static const char *end_by_bytes(const char *at)
+{
+	int depth = 0, in_text = 0;
+
+	for (;; at++) {
+		if (in_text && *at == '\\')
+			at++;
+		else if (*at == '"')
+			in_text = !in_text;
+		else if (!in_text && strchr("[{", *at))
+			depth++;
+		else if (!in_text && strchr("]}", *at) && --depth == 0)
+			return at + 1;
+	}
+}
+
+/* Compares the ends of all arrays and objects inside a value; returns how many there are. */
+static uint64_t compare_ends(struct lode_json_value value)
+{
+	struct lode_json_walk walk = lode_json_walk(value);
+	struct lode_json_value key, item;
+	uint64_t count = 1;
+
+	if (lode_json_kind(value) != LODE_JSON_ARRAY && lode_json_kind(value) != LODE_JSON_OBJECT)
+		return 0;
+	assert_ptr_equal(lode_json_skip_brackets(value.at), end_by_bytes(value.at));
+	while (lode_json_kind(value) == LODE_JSON_ARRAY ? lode_json_item(&walk, &item)
+							: lode_json_member(&walk, &key, &item))
+		count += compare_ends(item);
+	return count;
+}
+
+/* At any place in a block of 64 bytes, with quotes, backslashes and brackets before it and in its strings. */
+static void brackets_are_skipped_as_by_bytes(void **state)
+{
+	static const char bytes[] = "\"\\[]{}a|";
+	uint64_t seed = 13, values = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct lode_buffer text = { 0 };
+		size_t before = random_below(&seed, 130);
+		struct lode_json json;
+		char *copy;
+
+		for (size_t i = 0; i < before; i++)
+			lode_buffer_byte(&text, bytes[random_below(&seed, sizeof(bytes) - 1)]);
+		lode_json_init(&json, &text);
+		lode_json_array(&json);
+		for (uint64_t count = random_below(&seed, 6); count; count--) {
+			char inside[140];
+			size_t length = random_below(&seed, sizeof(inside));
+
+			for (size_t i = 0; i < length; i++)
+				inside[i] = bytes[random_below(&seed, sizeof(bytes) - 1)];
+			lode_json_text_n(&json, inside, length);
+			put_random(&json, &seed, 5);
+		}
+		lode_json_array_end(&json);
+		copy = malloc(text.size);
+		memcpy(copy, text.bytes, text.size);
+		values += compare_ends((struct lode_json_value){ copy + before });
+		free(copy);
+		lode_buffer_release(&text);
+	}
+	assert_true(values > 40000);
+}
+
 static int yajl_takes(const char *text, size_t size)
 {
 	static const yajl_callbacks none;
@@ -301,7 +393,9 @@ int main(void)
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(walking_gives_what_is_there),
 		cmocka_unit_test(whole_numbers_must_fit),
+		cmocka_unit_test(numbers_are_rounded_as_strtod_does),
 		cmocka_unit_test(documents_survive_walking),
+		cmocka_unit_test(brackets_are_skipped_as_by_bytes),
 		cmocka_unit_test(damaged_documents_are_judged_as_yajl_does),
 	};
 
