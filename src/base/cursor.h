@@ -85,6 +85,8 @@ static inline uint64_t lode_cursor_varint(struct lode_cursor *cursor)
 {
 	uint64_t number = 0;
 
+	if (cursor->next < cursor->end && *cursor->next < 0x80) /* most are small */
+		return *cursor->next++;
 	for (unsigned shift = 0; shift < 64; shift += 7) {
 		uint8_t byte = lode_cursor_u8(cursor);
 

@@ -13,12 +13,12 @@
  * the switch before.
  */
 #include "base/memory.h"
+#include "base/sort_order.h"
 #include "import/etl_file.h"
 #include "import/etl_stacks.h"
 #include "import/etl_threads.h"
 #include "import/import_common.h"
 #include "import/sched.h"
-#include "symbols/table.h"
 
 #include <string.h>
 
@@ -434,7 +434,7 @@ static int tell_all(struct reader *reader)
 	for (size_t i = 0; i < count && code == 0; i++)
 		times[i] = reader->records[i].t;
 	if (code == 0)
-		code = lode_table_sort(times, count, order);
+		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
 		code = tell_record(reader, &reader->records[order[i]]);
 	if (code == 0 && reader->switches)

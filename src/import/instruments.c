@@ -102,30 +102,37 @@ struct reader {
 
 static enum kind find_kind(const struct lode_xml *xml)
 {
+#define KIND(name, kind)                                                                                          \
+	{                                                                                                         \
+		name, sizeof(name) - 1, kind                                                                      \
+	}
 	static const struct {
 		const char *name;
+		size_t length;
 		enum kind kind;
 	} kinds[] = {
-		{ "frame", FRAME },
-		{ "binary", BINARY },
-		{ "row", ROW },
-		{ "sample-time", TIME },
-		{ "thread", THREAD },
-		{ "process", PROCESS },
-		{ "tid", TID },
-		{ "pid", PID },
-		{ "core", CORE },
-		{ "thread-state", STATE },
-		{ "weight", WEIGHT },
-		{ "cycle-weight", CYCLES },
-		{ "backtrace", BACKTRACE },
-		{ "tagged-backtrace", BACKTRACE },
-		{ "node", NODE },
-		{ "schema", SCHEMA },
+		KIND("frame", FRAME),
+		KIND("binary", BINARY),
+		KIND("row", ROW),
+		KIND("sample-time", TIME),
+		KIND("thread", THREAD),
+		KIND("process", PROCESS),
+		KIND("tid", TID),
+		KIND("pid", PID),
+		KIND("core", CORE),
+		KIND("thread-state", STATE),
+		KIND("weight", WEIGHT),
+		KIND("cycle-weight", CYCLES),
+		KIND("backtrace", BACKTRACE),
+		KIND("tagged-backtrace", BACKTRACE),
+		KIND("node", NODE),
+		KIND("schema", SCHEMA),
 	};
 
+#undef KIND
+
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (lode_xml_is(xml, kinds[i].name))
+		if (xml->name.length == kinds[i].length && memcmp(xml->name.at, kinds[i].name, kinds[i].length) == 0)
 			return kinds[i].kind;
 	return OTHER;
 }

@@ -260,23 +260,28 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 
 static int read_label(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
-	uint64_t key, text, number;
-	struct lode_pprof_string key_text, value;
+	enum { KEY = 1, TEXT, NUMBER, FIELDS };
+	uint64_t numbers[FIELDS] = { 0 };
+	struct lode_protobuf_field field;
+	struct lode_pprof_string key, value;
 	struct lode_pprof_label label;
 	int code;
 
-	if ((code = lode_pprof_read_number(&reader->tables, message, 1, &key)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, message, 2, &text)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, message, 3, &number)) < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, key, &key_text)) < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, text, &value)) < 0)
+	while (lode_protobuf_next(&message, &field))
+		if (field.number < FIELDS && field.wire != LODE_WIRE_BYTES)
+			numbers[field.number] = field.value;
+	if (message.failed)
+		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message),
+					       "a message does not end well");
+	if ((code = lode_pprof_string_get(&reader->tables, numbers[KEY], &key)) < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, numbers[TEXT], &value)) < 0)
 		return code;
-	if (reader->splits && key == reader->stream_key) {
-		reader->stream_met = text;
+	if (reader->splits && numbers[KEY] == reader->stream_key) {
+		reader->stream_met = numbers[TEXT];
 		return 0;
 	}
-	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
-					   (int64_t)number };
+	label = (struct lode_pprof_label){ key.text, key.length, value.text, value.length,
+					   (int64_t)numbers[NUMBER] };
 	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables)
 								       : 0;
 }

@@ -13,10 +13,10 @@
  * names its event by time and thread, and may come much later: so events are collected, then told in order of time.
  */
 #include "base/memory.h"
+#include "base/sort_order.h"
 #include "import/frame_memo.h"
 #include "import/import_common.h"
 #include "import/sched.h"
-#include "symbols/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -463,7 +463,7 @@ static int tell_all(struct reader *reader)
 	for (size_t i = 0; i < count && code == 0; i++)
 		times[i] = reader->records[i].t;
 	if (code == 0)
-		code = lode_table_sort(times, count, order);
+		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
 		code = tell_record(reader, &reader->records[order[i]]);
 	if (code == 0 && reader->switches)

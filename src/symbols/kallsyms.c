@@ -15,6 +15,7 @@
 #include "symbols/image.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -174,7 +175,7 @@ static int sort_and_add(struct lode_table_builder *builder, const struct lines *
 	if (keys && order) {
 		for (size_t i = 0; i < lines->count; i++)
 			keys[i] = lines->items[i].address;
-		code = lode_table_sort(keys, lines->count, order);
+		code = lode_sort_order(keys, lines->count, order);
 	}
 	if (code == 0)
 		add_functions(builder, lines, order);

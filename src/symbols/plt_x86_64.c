@@ -13,6 +13,7 @@
 #include "symbols/plt.h"
 
 #include "base/memory.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -68,7 +69,7 @@ static void read_slots(const struct lode_elf *elf, const char *name, uint32_t ma
 static void sort_slots(struct slots *slots)
 {
 	slots->order = lode_realloc(NULL, slots->count, sizeof(*slots->order));
-	if (!slots->order || lode_table_sort(slots->addresses, slots->count, slots->order) < 0)
+	if (!slots->order || lode_sort_order(slots->addresses, slots->count, slots->order) < 0)
 		slots->failed = 1;
 }
 

@@ -13,6 +13,7 @@
 #include "symbols/elf.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 #include "symbols/demangle.h"
 
 #include <elf.h>
@@ -138,7 +139,7 @@ static int sort_symbols(struct lode_elf_symbols *symbols)
 		goto out;
 	for (size_t i = 0; i < symbols->count; i++)
 		keys[i] = symbols->items[i].start;
-	code = lode_table_sort(keys, symbols->count, order);
+	code = lode_sort_order(keys, symbols->count, order);
 	if (code < 0)
 		goto out;
 	for (size_t i = 0; i < symbols->count; i++)

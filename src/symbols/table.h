@@ -86,10 +86,4 @@ uint32_t lode_table_find(const struct lode_table *table, uint64_t address);
 /* The text at an offset; NULL when the offset is LODE_NONE or out of range. */
 const char *lode_table_text(const struct lode_table *table, uint32_t offset);
 
-/*
- * Writes the numbers 0 … count - 1 into `order` so that `keys[order[i]]` ascends,
- * equal keys in their old order. Returns 0 or LODE_SYSTEM.
- */
-int lode_table_sort(const uint64_t *keys, size_t count, uint32_t *order);
-
 #endif

@@ -1,14 +1,14 @@
 /*
  * Events in columns: see events.h.
  *
- * Sorting works on an array of row numbers: first it looks whether the rows are
- * in order already, then merges natural runs bottom-up. Recordings come as a few
- * long ascending runs, so this is near-linear where it matters and n log n at
- * worst. Each column is permuted afterwards, one at a time.
+ * Sorting works on an array of row numbers. Recordings come as a few long ascending
+ * runs, which are merged bottom-up; where there are many runs, a radix sort needs fewer
+ * passes. Each column is permuted afterwards, one at a time.
  */
 #include "trace/events.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <string.h>
 
@@ -159,60 +159,93 @@ static size_t merge_pass(const uint64_t *t, const uint32_t *from, uint32_t *to, 
 	return runs;
 }
 
+#define PERMUTE(type)                                                                                             \
+	do {                                                                                                      \
+		const type *source = from;                                                                        \
+		type *target = to;                                                                                \
+		for (size_t row = 0; row < count; row++)                                                          \
+			target[row] = source[order[row]];                                                         \
+	} while (0)
+
+static void permute_column(const void *from, void *to, size_t width, const uint32_t *order, size_t count)
+{
+	if (width == sizeof(uint64_t))
+		PERMUTE(uint64_t);
+	else if (width == sizeof(uint32_t))
+		PERMUTE(uint32_t);
+	else
+		PERMUTE(uint16_t);
+}
+
+#undef PERMUTE
+
 static int permute(struct lode_events *events, const uint32_t *order)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
-		void **column = column_of(events, i);
-		size_t width = columns[i].width;
-		char *sorted;
+		void **column = column_of(events, i), *sorted;
 
 		if (!*column)
 			continue;
-		sorted = lode_realloc(NULL, events->count, width);
+		sorted = lode_realloc(NULL, events->count, columns[i].width);
 		if (!sorted)
 			return LODE_SYSTEM;
-		for (size_t row = 0; row < events->count; row++)
-			memcpy(sorted + row * width, (char *)*column + order[row] * width, width);
-		memcpy(*column, sorted, events->count * width);
+		permute_column(*column, sorted, columns[i].width, order, events->count);
+		memcpy(*column, sorted, events->count * columns[i].width);
 		lode_free(sorted);
 	}
 	return 0;
 }
 
-static int in_order(const struct lode_events *events)
+/* Runs of ascending times. */
+static size_t count_runs(const struct lode_events *events)
 {
+	size_t runs = 1;
+
 	for (size_t i = 1; i < events->count; i++)
-		if (events->t[i - 1] > events->t[i])
-			return 0;
-	return 1;
+		runs += events->t[i - 1] > events->t[i];
+	return runs;
 }
+
+/* Leaves the order of the rows in `*order`; `*other` is room for as many. */
+static void merge_runs(const struct lode_events *events, uint32_t **order, uint32_t **other)
+{
+	size_t runs = 0;
+
+	for (size_t i = 0; i < events->count; i++)
+		(*order)[i] = (uint32_t)i;
+	while (runs != 1) {
+		uint32_t *swap = *order;
+
+		runs = merge_pass(events->t, *order, *other, events->count);
+		*order = *other;
+		*other = swap;
+	}
+}
+
+/* More runs than these take more passes to merge than a radix sort has. */
+#define MERGED_RUNS 64
 
 int lode_events_sort(struct lode_events *events)
 {
-	uint32_t *order, *other;
-	int code = LODE_SYSTEM;
+	size_t runs = count_runs(events);
+	uint32_t *order, *other = NULL;
+	int code = 0;
 
-	if (in_order(events))
+	if (runs == 1)
 		return 0;
 	if (events->count >= LODE_NONE)
 		return LODE_SYSTEM;
 	order = lode_realloc(NULL, events->count, sizeof(*order));
-	other = lode_realloc(NULL, events->count, sizeof(*other));
-	if (!order || !other)
-		goto out;
-	for (size_t i = 0; i < events->count; i++)
-		order[i] = (uint32_t)i;
-	for (;;) {
-		size_t runs = merge_pass(events->t, order, other, events->count);
-		uint32_t *swap = order;
-
-		order = other;
-		other = swap;
-		if (runs == 1)
-			break;
-	}
-	code = permute(events, order);
-out:
+	if (runs <= MERGED_RUNS)
+		other = lode_realloc(NULL, events->count, sizeof(*other));
+	if (!order || (runs <= MERGED_RUNS && !other))
+		code = LODE_SYSTEM;
+	else if (other)
+		merge_runs(events, &order, &other);
+	else
+		code = lode_sort_order(events->t, events->count, order);
+	if (code == 0)
+		code = permute(events, order);
 	lode_free(order);
 	lode_free(other);
 	return code;

@@ -11,6 +11,7 @@
 #include "symbols/symbols.h"
 
 #include "base/error.h"
+#include "base/sort_order.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
@@ -89,7 +90,7 @@ static void sorting_is_by_key_and_keeps_the_order_of_equal_keys(void **state)
 
 		for (size_t i = 0; i < count; i++)
 			keys[i] = round % 2 ? random_number(&seed) : random_below(&seed, 20) << 40;
-		assert_int_equal(lode_table_sort(keys, count, order), 0);
+		assert_int_equal(lode_sort_order(keys, count, order), 0);
 		for (size_t i = 1; i < count; i++) {
 			assert_true(keys[order[i - 1]] <= keys[order[i]]);
 			if (keys[order[i - 1]] == keys[order[i]])

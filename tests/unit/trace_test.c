@@ -178,16 +178,17 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		size_t count = random_below(&seed, 200);
+		size_t count = random_below(&seed, round % 20 ? 200 : 2000);
 		struct lode_event *expected = calloc(count + 1, sizeof(*expected));
 		struct lode_events events = { 0 };
-		uint64_t shape = random_below(&seed, 3);
+		uint64_t shape = random_below(&seed, 4);
 
 		for (size_t i = 0; i < count; i++) {
 			struct lode_event *event = &expected[i];
 
 			event->t = shape == 0   ? random_below(&seed, 10)
 				   : shape == 1 ? i
+				   : shape == 2 ? random_next(&seed) >> random_below(&seed, 64)
 						: count - i + random_below(&seed, 3);
 			event->cost = i;
 			event->thread = (uint32_t)random_next(&seed);

@@ -1,0 +1,140 @@
+"""Profiles in formats that Lode reads and does not write, or writes too small: pprof, gperftools, Instruments.
+
+All have the same contents: samples of random stacks of one call tree, on 64 threads. A few stacks take most samples,
+as in a real profile. Seeds are fixed, so a file is the same in every run.
+"""
+import random
+import struct
+
+FUNCTIONS = 6000
+STACKS = 20000
+THREADS = 64
+PIECE = 40000  # samples that are made; a larger file has them again
+
+
+def call_stacks():
+    """Stacks from the root to the leaf, each grown from an earlier one."""
+    numbers = random.Random(7)
+    stacks = [[0]]
+    while len(stacks) < STACKS:
+        caller = stacks[numbers.randrange(max(0, len(stacks) - 3000), len(stacks))]
+        if len(caller) < 60:
+            stacks.append(caller + [numbers.randrange(1, FUNCTIONS)])
+        else:
+            stacks.append(caller[:numbers.randrange(1, 30)])
+    return stacks
+
+
+def samples(stacks):
+    """Pairs of a stack's number and a thread's."""
+    numbers = random.Random(8)
+    for _ in range(PIECE):
+        yield int(len(stacks) * numbers.random() ** 2), numbers.randrange(THREADS)
+
+
+def repeated(header, pieces, trailer, size):
+    """As many pieces as it takes for so many bytes."""
+    piece = b''.join(pieces)
+    return header + piece * max(1, round(size / len(piece))) + trailer
+
+
+# ---- pprof ----
+
+def varint(number):
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def message(field, body):
+    return varint(field << 3 | 2) + varint(len(body)) + body
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def pprof(size):
+    stacks = call_stacks()
+    texts = ['', 'samples', 'count', 'cpu', 'nanoseconds', 'thread id', '/usr/bin/program']
+    first = len(texts)
+    texts += ['module_%d::function_%d' % (i % 90, i) for i in range(FUNCTIONS)]
+    head = [message(1, number(1, 1) + number(2, 2)), message(1, number(1, 3) + number(2, 4)),
+            message(3, number(1, 1) + number(2, 0x400000) + number(3, 0x4000000) + number(5, 6))]
+    for i in range(FUNCTIONS):
+        head.append(message(4, number(1, i + 1) + number(2, 1) + number(3, 0x400000 + 4096 * i) +
+                            message(4, number(1, i + 1) + number(2, i % 900))))
+        head.append(message(5, number(1, i + 1) + number(2, first + i)))
+    head += [message(6, text.encode()) for text in texts]
+    head += [message(11, number(1, 3) + number(2, 4)), number(12, 10000000)]
+    places = [b''.join(varint(i + 1) for i in reversed(stack)) for stack in stacks]
+    piece = [message(2, message(1, places[stack]) + message(2, b'\x01' + varint(10000000)) +
+                     message(3, number(1, 5) + number(3, 1000 + thread))) for stack, thread in samples(stacks)]
+    return repeated(b''.join(head), piece, b'', size)
+
+
+# ---- gperftools ----
+
+def gperftools(size):
+    stacks = call_stacks()
+    words = [struct.pack('<%dQ' % (len(stack) + 2), 3, len(stack), *(0x400000 + 4096 * i for i in reversed(stack)))
+             for stack in stacks]
+    trailer = struct.pack('<3Q', 0, 1, 0) + b'00400000-04000000 r-xp 00000000 08:01 77 /usr/bin/program\n'
+    return repeated(struct.pack('<5Q', 0, 3, 0, 10000, 0), [words[stack] for stack, _ in samples(stacks)], trailer, size)
+
+
+# ---- Instruments ----
+
+class Ids:
+    """What was written once is a reference from then on."""
+
+    def __init__(self):
+        self.known = {}
+
+    def put(self, key, tag, rest):
+        if key in self.known:
+            return '<%s ref="%d"/>' % (tag, self.known[key])
+        self.known[key] = len(self.known) + 1
+        return '<%s id="%d"%s' % (tag, self.known[key], rest())
+
+
+def instruments_backtrace(ids, stacks, stack):
+    def frame(function):
+        return ids.put(('frame', function), 'frame', lambda: ' name="function_%d" addr="0x%x">%s</frame>' % (
+            function, 0x400000 + 4096 * function,
+            ids.put('binary', 'binary', lambda: ' name="program" load-addr="0x400000" path="/usr/bin/program"/>')))
+    return ids.put(('stack', stack), 'backtrace',
+                   lambda: '>' + ''.join(frame(function) for function in reversed(stacks[stack])) + '</backtrace>')
+
+
+def instruments_row(ids, stacks, stack, thread, t):
+    def process():
+        return ids.put('process', 'process', lambda: ' fmt="program (581)">%s</process>' % ids.put(
+            'pid', 'pid', lambda: ' fmt="581">581</pid>'))
+
+    def thread_body():
+        return ' fmt="Thread %d (program, pid: 581)">%s%s</thread>' % (
+            thread, ids.put(('tid', thread), 'tid', lambda: '>%d</tid>' % (4000 + thread)), process())
+    return '<row><sample-time id="%d" fmt="00:00.%09d">%d</sample-time>%s%s%s%s%s%s</row>\n' % (
+        10**9 + t, t, t, ids.put(('thread', thread), 'thread', thread_body), process(),
+        ids.put(('core', thread % 8), 'core', lambda: ' fmt="CPU %d">%d</core>' % (thread % 8, thread % 8)),
+        ids.put('state', 'thread-state', lambda: ' fmt="Running">Running</thread-state>'),
+        ids.put('weight', 'weight', lambda: ' fmt="1.00 ms">1000000</weight>'),
+        instruments_backtrace(ids, stacks, stack))
+
+
+def instruments(size):
+    stacks, ids, rows, t = call_stacks(), Ids(), [], 0
+    for stack, thread in samples(stacks):
+        t += 1000000
+        rows.append(instruments_row(ids, stacks, stack, thread, t))
+    head = '<?xml version="1.0"?>\n<trace-query-result>\n'
+    node = '<node xpath="/trace-toc/run/data/table">%s</node>\n' % (
+        '<schema name="time-profile"></schema>' + ''.join(rows))
+    return repeated(head.encode(), [node.encode()], b'</trace-query-result>\n', size)
+
+
+PROFILES = {'pprof': (pprof, 'pb'), 'gperftools': (gperftools, 'prof'), 'instruments': (instruments, 'xml')}
