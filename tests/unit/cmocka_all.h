@@ -32,5 +32,6 @@
 #ifndef TEST_SANITIZED
 #define TEST_SANITIZED 0
 #endif
+#define TEST_ROUNDS(count) (TEST_SANITIZED ? (count) / 8 : (count))
 
 #endif

@@ -588,19 +588,19 @@ static int search_random(enum lode_strategy strategy, int by_the_paper, uint64_t
 static void a_call_graph_search_examines_exactly_what_the_paper_says(void **state)
 {
 	(void)state;
-	search_random(LODE_STRATEGY_CALL_GRAPH, 0, 11, 400);
+	search_random(LODE_STRATEGY_CALL_GRAPH, 0, 11, TEST_ROUNDS(400));
 }
 
 static void deep_start_examines_all_of_that_and_what_samples_show(void **state)
 {
 	(void)state;
-	search_random(LODE_STRATEGY_DEEP_START, 0, 12, 400);
+	search_random(LODE_STRATEGY_DEEP_START, 0, 12, TEST_ROUNDS(400));
 }
 
 static void the_profile_of_paradyn_chooses_deep_starters_as_the_paper_does(void **state)
 {
 	(void)state;
-	assert_true(search_random(LODE_STRATEGY_DEEP_START, 1, 13, 400) > 1000);
+	assert_true(search_random(LODE_STRATEGY_DEEP_START, 1, 13, TEST_ROUNDS(400)) > TEST_ROUNDS(1000));
 }
 
 int main(void)

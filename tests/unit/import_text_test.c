@@ -315,7 +315,7 @@ static void random_folded_text_reads_as_a_naive_reader_reads_it(void **state)
 	uint64_t seed = 11;
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(3000); round++) {
 		struct lode_buffer text = { 0 }, told = { 0 };
 		struct imported imported;
 		char *expected, *got;
@@ -531,7 +531,7 @@ static void random_numbers_read_as_their_value(void **state)
 	uint64_t seed = 5;
 
 	(void)state;
-	for (int round = 0; round < 4000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(4000); round++) {
 		uint64_t mantissa = random_number(&seed);
 		int shift = (int)random_below(&seed, 12), point = (int)random_below(&seed, 10);
 		uint64_t value = mantissa;
@@ -711,7 +711,7 @@ static void random_events_read_as_they_were_written(void **state)
 	uint64_t seed = 3;
 
 	(void)state;
-	for (int round = 0; round < 1500; round++) {
+	for (int round = 0; round < TEST_ROUNDS(1500); round++) {
 		struct lode_buffer json = { 0 }, all = { 0 };
 		struct imported imported;
 		char *got, *expected;
@@ -835,7 +835,7 @@ static void the_sniffers_take_any_bytes(void **state)
 	uint64_t seed = 9;
 
 	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(20000); round++) {
 		size_t size = random_below(&seed, round % 100 ? 60 : LODE_SNIFF_BYTES + 1);
 		unsigned char *bytes = malloc(size + 1);
 

@@ -388,7 +388,7 @@ static void memory_that_runs_out_is_an_error_or_nothing_is_kept(void **state)
 	for (int warm = 0; warm < 2; warm++) {
 		uint64_t asked = 1;
 
-		for (uint64_t nth = 1; nth <= asked; nth += nth < 100 ? 1 : 37) {
+		for (uint64_t nth = 1; nth <= asked; nth += nth < TEST_ROUNDS(100) ? 1 : 37) {
 			struct lode_corpus *corpus = open_corpus(fixture, WITH, 0);
 			struct lode_area area;
 			int code;

@@ -18,7 +18,7 @@
 #define STACKS  8
 #define LENGTH  10
 #define ORACLE  (STACKS << LENGTH)
-#define CORPORA 4000
+#define CORPORA TEST_ROUNDS(4000)
 
 struct sequence {
 	uint32_t frames[LENGTH];
@@ -552,7 +552,7 @@ static void max_patterns_that_are_enough_change_nothing(void **state)
 	uint64_t seed = 9;
 
 	(void)state;
-	for (unsigned i = 0; i < 500; i++) {
+	for (unsigned i = 0; i < TEST_ROUNDS(500); i++) {
 		struct lode_patterns all, limited;
 		struct lode_miner_input input;
 		struct corpus corpus;

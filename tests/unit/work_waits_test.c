@@ -433,7 +433,7 @@ static void random_waits_are_judged_as_the_definition_says(void **state)
 	uint64_t seed = 11;
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(3000); round++) {
 		void *one = NULL;
 		struct fixture *fixture;
 		struct slow slow;
@@ -452,9 +452,9 @@ static void random_waits_are_judged_as_the_definition_says(void **state)
 		tear_down(&one);
 	}
 	/* All three verdicts must have been put to the test. */
-	assert_true(seen[LODE_WORK_OUTSIDE] > 1000);
-	assert_true(seen[LODE_WORK_INSIDE] > 100);
-	assert_true(seen[LODE_WORK_NEITHER] > 1000);
+	assert_true(seen[LODE_WORK_OUTSIDE] > TEST_ROUNDS(1000));
+	assert_true(seen[LODE_WORK_INSIDE] > TEST_ROUNDS(100));
+	assert_true(seen[LODE_WORK_NEITHER] > TEST_ROUNDS(1000));
 }
 
 static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
