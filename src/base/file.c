@@ -1,6 +1,8 @@
 /* The one seam for files: see file.h. */
 #include "base/file.h"
 
+#include "base/index.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,10 +62,16 @@ static int planted_failure(void)
 /*
  * A signal handler may look at them at any moment, so that they are a fixed table
  * and a path is published when it is whole. Pages that are not used cost nothing.
+ *
+ * A state is one of the four below plus STATE_USE times how often its place was taken, so that a thread which looked at a
+ * place cannot mistake its next use for the one that it saw. The path of another thread's file may change while it
+ * is read; the hash beside it tells whose it is.
  */
 #define MOST_UNFINISHED 256
 
 enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
+
+#define STATE_USE 4u
 
 #define NOWHERE (-1)
 /* For files that other threads are creating in the moment of the signal. */
@@ -73,17 +81,31 @@ enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
 	}
 
 static char unfinished[MOST_UNFINISHED][PATH_MAX];
-static atomic_int unfinished_state[MOST_UNFINISHED];
+static atomic_uint_fast64_t unfinished_hash[MOST_UNFINISHED];
+static atomic_uint unfinished_state[MOST_UNFINISHED];
 static atomic_int is_ending;
+
+static unsigned place_of(unsigned state)
+{
+	return state % STATE_USE;
+}
+
+/* The same use of a place, elsewhere in its life. */
+static unsigned with_place(unsigned state, unsigned place)
+{
+	return state - place_of(state) + place;
+}
 
 static int take_place(const char *path, int i)
 {
-	int state = PLACE_FREE;
+	unsigned state = atomic_load(&unfinished_state[i]);
+	unsigned taken = with_place(state, PLACE_TAKEN) + STATE_USE;
 
-	if (!atomic_compare_exchange_strong(&unfinished_state[i], &state, PLACE_TAKEN))
+	if (place_of(state) != PLACE_FREE || !atomic_compare_exchange_strong(&unfinished_state[i], &state, taken))
 		return 0;
 	memcpy(unfinished[i], path, strlen(path) + 1);
-	atomic_store(&unfinished_state[i], PLACE_OPENING);
+	atomic_store(&unfinished_hash[i], lode_hash_bytes(path, strlen(path)));
+	atomic_store(&unfinished_state[i], with_place(taken, PLACE_OPENING));
 	return 1;
 }
 
@@ -91,10 +113,10 @@ static int take_place(const char *path, int i)
 static void free_gone(void)
 {
 	for (int i = 0; i < MOST_UNFINISHED; i++) {
-		int state = PLACE_WHOLE;
+		unsigned state = atomic_load(&unfinished_state[i]);
 
-		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE && access(unfinished[i], F_OK) < 0)
-			atomic_compare_exchange_strong(&unfinished_state[i], &state, PLACE_FREE);
+		if (place_of(state) == PLACE_WHOLE && access(unfinished[i], F_OK) < 0)
+			atomic_compare_exchange_strong(&unfinished_state[i], &state, with_place(state, PLACE_FREE));
 	}
 }
 
@@ -116,7 +138,8 @@ static int announce(const char *path)
 static void confirm(const char *path, int place, int fd)
 {
 	if (place != NOWHERE)
-		atomic_store(&unfinished_state[place], fd >= 0 ? PLACE_WHOLE : PLACE_FREE);
+		atomic_store(&unfinished_state[place],
+			     with_place(atomic_load(&unfinished_state[place]), fd >= 0 ? PLACE_WHOLE : PLACE_FREE));
 	if (fd >= 0 && atomic_load(&is_ending))
 		unlink(path);
 }
@@ -133,9 +156,15 @@ static int create(const char *path, int flags, mode_t mode)
 
 void lode_file_keep(const char *path)
 {
-	for (int i = 0; i < MOST_UNFINISHED; i++)
-		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE && !strcmp(unfinished[i], path))
-			atomic_store(&unfinished_state[i], PLACE_FREE);
+	uint64_t hash = lode_hash_bytes(path, strlen(path));
+
+	for (int i = 0; i < MOST_UNFINISHED; i++) {
+		unsigned state = atomic_load(&unfinished_state[i]);
+
+		if (place_of(state) == PLACE_WHOLE && atomic_load(&unfinished_hash[i]) == hash &&
+		    !strcmp(unfinished[i], path))
+			atomic_compare_exchange_strong(&unfinished_state[i], &state, with_place(state, PLACE_FREE));
+	}
 }
 
 /* Returns whether some of them may come into being only now. */
@@ -144,10 +173,10 @@ static int unlink_unfinished(void)
 	int opening = 0;
 
 	for (int i = 0; i < MOST_UNFINISHED; i++) {
-		int state = atomic_load(&unfinished_state[i]);
+		unsigned place = place_of(atomic_load(&unfinished_state[i]));
 
-		opening |= state == PLACE_OPENING;
-		if (state == PLACE_OPENING || state == PLACE_WHOLE)
+		opening |= place == PLACE_OPENING;
+		if (place == PLACE_OPENING || place == PLACE_WHOLE)
 			unlink(unfinished[i]);
 	}
 	return opening;
