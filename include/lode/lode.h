@@ -4,6 +4,7 @@
 
 #include <lode/corpus.h>
 #include <lode/error.h>
+#include <lode/record.h>
 #include <lode/run.h>
 #include <lode/stream.h>
 

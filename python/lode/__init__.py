@@ -22,7 +22,7 @@ from . import _library
 from ._library import library as _lib
 
 __all__ = ["Attribute", "Corpus", "Error", "Events", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
-           "export", "import_files", "version"]
+           "export", "import_files", "record", "version"]
 
 Option = Union[str, int, float, bool, None, Sequence[str]]
 Progress = Callable[[str, str, int, int], Any]
@@ -306,6 +306,19 @@ def import_files(corpus: str, files: Union[str, Sequence[Any]], progress: Option
                  **options: Option) -> Result:
     """Imports recordings of other tools into a corpus, as `lode import` does."""
     data, messages, _ = _run(_lib.liblode_import, [_bytes(corpus), _array(_paths(files))], options, progress)
+    result = Result(_json(data))
+    result.messages, result.found = messages, False
+    return result
+
+
+def record(corpus: str, command: Sequence[Any] = (), progress: Optional[Progress] = None, **options: Option) -> Result:
+    """Records a command (its words), or what options choose (pid=123, all=True), into a new stream of a corpus.
+
+    As `lode record` does, with its privileges. Returns when the command or the processes have ended, after
+    `duration="10s"`, or when `progress("recording", "events", done, 0)` returns a true value, which here is no
+    failure. This process is left out of the recording.
+    """
+    data, messages, _ = _run(_lib.liblode_record, [_bytes(corpus), _array(command)], options, progress)
     result = Result(_json(data))
     result.messages, result.found = messages, False
     return result

@@ -73,6 +73,7 @@ FUNCTIONS = {
     "liblode_stream_stacks": (pointer, [pointer, pointer]),
     "liblode_analyse": (ctypes.c_int, [text] + [pointer] * 5),
     "liblode_import": (ctypes.c_int, [text] + [pointer] * 5),
+    "liblode_record": (ctypes.c_int, [text] + [pointer] * 5),
     "liblode_export": (ctypes.c_int, [pointer] * 5),
     "liblode_result_bytes": (pointer, [pointer, pointer]),
     "liblode_result_message_count": (size_t, [pointer]),

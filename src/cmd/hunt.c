@@ -46,7 +46,7 @@ static int open_all(struct hunt *hunt, struct lode_error *error)
 	if (!code && lode_signals_stop())
 		code = LODE_STOPPED(lode_signals_stop());
 	if (!code && hunt->call->operand_count) {
-		code = lode_child_prepare(&hunt->child, hunt->call->operands, error);
+		code = lode_child_prepare(&hunt->child, hunt->call->host, hunt->call->operands, error);
 		hunt->has_child = !code;
 	}
 	if (!code && hunt->results.corpus)
@@ -167,7 +167,7 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 		code = lode_hunt_live_update(&hunt->live, &hunt->results.report, 1, error);
 	lode_hunt_view_wipe(&hunt->view);
 	if (hunt->has_child && hunt->child.released && !hunt->call->quiet)
-		lode_child_say(&hunt->child, hunt->call->operands[0], &hunt->call->err);
+		lode_child_say(&hunt->child, hunt->call);
 	if (!code)
 		code = finish(hunt, error);
 	if (!code || code == LODE_FOUND)

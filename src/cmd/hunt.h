@@ -3,7 +3,7 @@
 #define LODE_CMD_HUNT_H
 
 #include "base/notes.h"
-#include "cmd/child.h"
+#include "tasks/live/child.h"
 #include "cmd/commands.h"
 #include "result/hunt_report.h"
 

@@ -81,10 +81,3 @@ void lode_say(const struct lode_terminal *err, enum lode_style style, const char
 			lode_style(&err->look, LODE_PLAIN), sentence.text);
 	lode_file_write(err->fd, line, (size_t)size, "standard error", NULL);
 }
-
-void lode_say_line(const struct lode_terminal *err, enum lode_style style, struct lode_buffer *line)
-{
-	if (!line->failed)
-		lode_say(err, style, "%.*s", (int)line->size, line->bytes);
-	lode_buffer_release(line);
-}

@@ -24,7 +24,5 @@ int lode_show(const struct lode_terminal *out, const struct lode_buffer *results
  */
 void lode_say(const struct lode_terminal *err, enum lode_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same of a line that was made before, which is released; one that failed is left out. */
-void lode_say_line(const struct lode_terminal *err, enum lode_style style, struct lode_buffer *line);
 
 #endif

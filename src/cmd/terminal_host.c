@@ -5,7 +5,10 @@
 #include "cmd/ranks.h"
 #include "cmd/signals.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define STATUS_EVERY 500000000u /* ns */
 
 static struct lode_bar *bar_of(struct lode_host *host)
 {
@@ -20,16 +23,39 @@ static const struct lode_progress *begin(struct lode_host *host, const struct lo
 
 static void pause_bar(struct lode_host *host)
 {
+	struct lode_terminal_host *terminal = (struct lode_terminal_host *)host;
+
 	lode_bar_wipe(bar_of(host));
+	if (terminal->status_fd >= 0)
+		dprintf(terminal->status_fd, "\r\033[K");
+	terminal->status_fd = -1;
 }
 
-static void hold(struct lode_host *host, int held)
+static void hold(struct lode_host *host, enum lode_stop hold)
 {
 	(void)host;
-	if (held)
+	if (hold == LODE_STOP_WHEN_DONE)
+		lode_signals_hold_for_good();
+	else if (hold == LODE_STOP_SOON)
 		lode_signals_hold();
 	else
 		lode_signals_release();
+}
+
+static void status(struct lode_host *host, const struct lode_call *call, const struct lode_status *status)
+{
+	struct lode_terminal_host *terminal = (struct lode_terminal_host *)host;
+	struct lode_buffer line = { 0 };
+	uint64_t now = lode_now();
+
+	if (!call->err.look.is_terminal || call->quiet || now - terminal->status_at < STATUS_EVERY)
+		return;
+	status->line(status->context, &line);
+	if (!line.failed)
+		dprintf(call->err.fd, "\r%.*s\033[K", (int)line.size, line.bytes);
+	lode_buffer_release(&line);
+	terminal->status_fd = call->err.fd;
+	terminal->status_at = now;
 }
 
 static int stopped(struct lode_host *host)
@@ -60,15 +86,23 @@ struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 		.share = lode_ranks_share,
 	};
 
+	static const struct lode_host_commands commands = {
+		.restore = lode_signals_restore,
+		.started = lode_signals_command,
+	};
+
 	memset(host, 0, sizeof(*host));
+	host->status_fd = -1;
 	host->host = (struct lode_host){
 		.begin = begin,
 		.pause = pause_bar,
 		.hold = hold,
+		.status = status,
 		.stopped = stopped,
 		.show = show,
 		.say = say,
 		.job = &job,
+		.commands = &commands,
 	};
 	return &host->host;
 }

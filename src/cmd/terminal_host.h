@@ -7,6 +7,8 @@
 struct lode_terminal_host {
 	struct lode_host host;
 	struct lode_bar bar;
+	int status_fd;      /* where a status is drawn; -1: nowhere */
+	uint64_t status_at; /* when it was */
 };
 
 /* `host` must not move afterwards. */

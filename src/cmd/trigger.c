@@ -4,7 +4,7 @@
  */
 #include "base/memory.h"
 #include "cmd/commands.h"
-#include "cmd/watch_socket.h"
+#include "tasks/live/watch_socket.h"
 
 #include <stdio.h>
 #include <string.h>

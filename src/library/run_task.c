@@ -6,13 +6,14 @@
 #include "library/public_error.h"
 #include "tasks/command.h"
 
+#include <lode/record.h>
 #include <lode/run.h>
 #include <stdio.h>
 #include <string.h>
 
 extern const struct lode_command lode_command_import, lode_command_export, lode_command_mine, lode_command_latency,
 	lode_command_diff, lode_command_scope, lode_command_explain, lode_command_coverage, lode_command_info,
-	lode_command_signatures;
+	lode_command_signatures, lode_command_record;
 
 static const struct lode_command *const analyses[] = {
 	&lode_command_mine,    &lode_command_latency,  &lode_command_diff, &lode_command_scope,
@@ -57,9 +58,15 @@ static void pause_nothing(struct lode_host *host)
 	(void)host;
 }
 
-static void hold_nothing(struct lode_host *host, int held)
+static void hold_nothing(struct lode_host *host, enum lode_stop hold)
 {
-	(void)host, (void)held;
+	(void)host, (void)hold;
+}
+
+static void status(struct lode_host *host, const struct lode_call *call, const struct lode_status *status)
+{
+	(void)call;
+	update(host, status->phase, status->unit, status->done, 0);
 }
 
 /* No signal, but as if by Ctrl-C. */
@@ -164,6 +171,7 @@ static int run_command(const struct lode_command *command, const struct words *w
 			  .begin = begin,
 			  .pause = pause_nothing,
 			  .hold = hold_nothing,
+			  .status = status,
 			  .stopped = stopped,
 			  .show = show,
 			  .say = say },
@@ -230,9 +238,10 @@ int liblode_analyse(const char *analysis, const char *const *corpora, const char
 		&sentence);
 }
 
-int liblode_import(const char *corpus, const char *const *files, const char *const *options,
-		   const struct liblode_run_options *run, struct liblode_result **result,
-		   struct liblode_error *error)
+/* A task that adds to a corpus. */
+static int run_into(const struct lode_command *command, const char *corpus, const char *const *options,
+		    const char *const *operands, const struct liblode_run_options *run,
+		    struct liblode_result **result, struct liblode_error *error)
 {
 	char *output = lode_format("--output=%s", corpus);
 	int code;
@@ -243,9 +252,23 @@ int liblode_import(const char *corpus, const char *const *files, const char *con
 		*result = NULL;
 		return lode_public_error(error, lode_fail_memory(&sentence), &sentence);
 	}
-	code = run_words(&lode_command_import, "--json", output, options, files, run, result, error);
+	code = run_words(command, "--json", output, options, operands, run, result, error);
 	lode_free(output);
 	return code;
+}
+
+int liblode_import(const char *corpus, const char *const *files, const char *const *options,
+		   const struct liblode_run_options *run, struct liblode_result **result,
+		   struct liblode_error *error)
+{
+	return run_into(&lode_command_import, corpus, options, files, run, result, error);
+}
+
+int liblode_record(const char *corpus, const char *const *command, const char *const *options,
+		   const struct liblode_run_options *run, struct liblode_result **result,
+		   struct liblode_error *error)
+{
+	return run_into(&lode_command_record, corpus, options, command, run, result, error);
 }
 
 int liblode_export(const char *const *corpora, const char *const *options, const struct liblode_run_options *run,

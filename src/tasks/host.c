@@ -17,6 +17,14 @@ void lode_call_say(const struct lode_call *call, enum lode_style style, const ch
 	call->host->say(call->host, call, style, text);
 }
 
+void lode_call_say_line(const struct lode_call *call, enum lode_style style, struct lode_buffer *line)
+{
+	lode_buffer_byte(line, '\0');
+	if (!line->failed)
+		lode_call_say(call, style, "%s", line->bytes);
+	lode_buffer_release(line);
+}
+
 int lode_call_show(const struct lode_call *call, const struct lode_buffer *results, struct lode_error *error)
 {
 	return results->failed ? lode_fail_memory(error) : call->host->show(call->host, call, results, error);

@@ -31,14 +31,38 @@ struct lode_host_job {
 		     void *context, struct lode_error *error);
 };
 
+/* What a request to stop does. */
+enum lode_stop {
+	LODE_STOP_AT_ONCE,
+	LODE_STOP_SOON, /* the work sees it in its progress, and has a tenth of a second to end in good order */
+	LODE_STOP_WHEN_DONE, /* the same without a limit: for what must not be lost, such as a recording */
+};
+
+/* Work without a known end goes on: what a terminal shows of it now, and how much is done. */
+struct lode_status {
+	const char *phase; /* "recording" */
+	const char *unit;  /* "events" */
+	uint64_t done;
+	void (*line)(void *context,
+		     struct lode_buffer *line); /* appends what people see; only called where they do */
+	void *context;
+};
+
+/* Commands that a task starts: as a process that is about to become one, and pid (0: it has ended). */
+struct lode_host_commands {
+	void (*restore)(void);
+	void (*started)(int pid);
+};
+
 struct lode_host {
 	int collects; /* takes results as a whole, also those that could be written while they are made */
 	/* Long work begins; returns its progress, which also reports requests to stop. */
 	const struct lode_progress *(*begin)(struct lode_host *host, const struct lode_call *call);
 	/* Something else is about to be written: the progress bar must go. */
 	void (*pause)(struct lode_host *host);
-	/* While held, a request to stop reaches the work only through its progress. */
-	void (*hold)(struct lode_host *host, int held);
+	void (*hold)(struct lode_host *host, enum lode_stop stop);
+	/* Called often. */
+	void (*status)(struct lode_host *host, const struct lode_call *call, const struct lode_status *status);
 	/* The signal that asked to stop; 0: none did. */
 	int (*stopped)(struct lode_host *host);
 	/* Takes a result that no option sends to a file. A buffer that failed is an error. */
@@ -46,12 +70,15 @@ struct lode_host {
 		    struct lode_error *error);
 	/* Takes a message for the user, without a line end. */
 	void (*say)(struct lode_host *host, const struct lode_call *call, enum lode_style style, const char *text);
-	const struct lode_host_job *job; /* NULL: a process by itself */
+	const struct lode_host_job *job;           /* NULL: a process by itself */
+	const struct lode_host_commands *commands; /* NULL: there is nothing to do */
 };
 
 /* Tells the user a sentence; cut at 1 KB. */
 void lode_call_say(const struct lode_call *call, enum lode_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same of a line that was made before, which is released; one that failed is left out. */
+void lode_call_say_line(const struct lode_call *call, enum lode_style style, struct lode_buffer *line);
 int lode_call_show(const struct lode_call *call, const struct lode_buffer *results, struct lode_error *error);
 
 /* The functions of `job`; without one this process is alone and has nothing to share. */

@@ -28,7 +28,7 @@ static int stopped(const struct importing *importing)
 	return importing->call->host->stopped(importing->call->host);
 }
 
-static void hold(const struct importing *importing, int held)
+static void hold(const struct importing *importing, enum lode_stop held)
 {
 	importing->call->host->hold(importing->call->host, held);
 }
@@ -40,7 +40,7 @@ static void begin_reading(void *context, struct lode_corpus *corpus)
 	struct importing *importing = context;
 
 	lode_import_match_begin(&importing->matching, corpus);
-	hold(importing, 1);
+	hold(importing, LODE_STOP_SOON);
 }
 
 static int adjust_stream(void *context, struct lode_stream *stream, struct lode_error *error)
@@ -69,7 +69,7 @@ static int import_files(struct importing *importing, struct lode_error *error)
 		int code = lode_import_files_read(&importing->files, i, error);
 
 		call->host->pause(call->host);
-		hold(importing, 0);
+		hold(importing, LODE_STOP_AT_ONCE);
 		if (stopped(importing)) {
 			lode_fail(error, 0, "stopped; %zu of %zu files are imported, nothing is half-done", i,
 				  call->operand_count);

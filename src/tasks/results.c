@@ -14,8 +14,8 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 	int code;
 
 	if (!path || !strcmp(path, "-")) {
-		call->host->hold(call->host,
-				 0); /* the work is done; a reader that goes away ends it without a word */
+		/* The work is done; a reader that goes away ends it without a word. */
+		call->host->hold(call->host, LODE_STOP_AT_ONCE);
 		return lode_call_show(call, results, error);
 	}
 	if (results->failed)

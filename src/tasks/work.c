@@ -11,7 +11,7 @@ void lode_work_begin(struct lode_work *work, const struct lode_call *call, int h
 	lode_notes_init(&work->notes);
 	work->progress = call->host->begin(call->host, call);
 	if (hold)
-		call->host->hold(call->host, 1);
+		call->host->hold(call->host, LODE_STOP_SOON);
 }
 
 void lode_work_pause(struct lode_work *work)

@@ -4,6 +4,7 @@
  *
  *	host CORPUS ANALYSIS [OPTION...]	the result
  *	host CORPUS check FILE			the rest: errors, stopping, threads, what must not change
+ *	host CORPUS record			recording; exits with 77 and a sentence where it is not permitted
  */
 #include <lode/lode.h>
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void check(int fine, const char *what)
@@ -119,6 +121,54 @@ static void check_threads(char *corpus)
 		liblode_result_free(results[i]);
 }
 
+/* Whether `text` is in the result. */
+static int has(const struct liblode_result *result, const char *text)
+{
+	return strstr(liblode_result_bytes(result, NULL), text) != NULL;
+}
+
+/* A command that ends by itself, with a status that is not a failure of the recording. */
+static int check_command(const char *corpus)
+{
+	const char *const command[] = { "sh", "-c", "sleep 0.05; exit 3", NULL };
+	struct liblode_result *result;
+	struct liblode_error error;
+	int code = liblode_record(corpus, command, (const char *const[]){ "--name=by itself", NULL }, NULL,
+				  &result, &error);
+
+	if (code == LIBLODE_SYSTEM) {
+		printf("skipped: %s\n", error.message);
+		return 77;
+	}
+	check(!code && has(result, "\"exit_status\":3") && has(result, "\"name\":\"by itself\""),
+	      "a command is recorded to its end");
+	liblode_result_free(result);
+	return 0;
+}
+
+static void check_recording(const char *corpus)
+{
+	const char *const slow[] = { "sleep", "100", NULL }, *const none[] = { "/no/such/command", NULL };
+	int calls = 0;
+	struct liblode_run_options run = { .size = sizeof(run), .progress = ask_to_stop, .context = &calls };
+	struct liblode_result *result;
+	struct liblode_error error;
+
+	check(!liblode_record(corpus, slow, NULL, &run, &result, &error) && calls && has(result, "\"signal\":15"),
+	      "a stopped recording is kept, and its command ended");
+	liblode_result_free(result);
+	check(!liblode_record(corpus, NULL, (const char *const[]){ "--all", "--duration=100ms", NULL }, NULL,
+			      &result, &error) &&
+		      has(result, "\"exit_status\":null"),
+	      "all processes are recorded for a while");
+	liblode_result_free(result);
+	check(liblode_record(corpus, none, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result &&
+		      strstr(error.message, "/no/such/command"),
+	      "a missing command is named");
+	check(liblode_record(corpus, NULL, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result,
+	      "nothing to record is wrong usage");
+}
+
 /* What a library must leave alone. */
 struct surroundings {
 	struct sigaction actions[65];
@@ -126,6 +176,7 @@ struct surroundings {
 	char folder[4096];
 	char *locale;
 	int descriptor; /* the next one */
+	int priority;
 };
 
 static void look(struct surroundings *here)
@@ -138,6 +189,19 @@ static void look(struct surroundings *here)
 	here->locale = setlocale(LC_ALL, NULL);
 	here->descriptor = dup(0);
 	close(here->descriptor);
+	here->priority = getpriority(PRIO_PROCESS, 0);
+}
+
+static void compare(const struct surroundings *before, const struct surroundings *after)
+{
+	for (int i = 1; i < 65; i++)
+		check(before->actions[i].sa_handler == after->actions[i].sa_handler, "signals are as before");
+	check(!memcmp(&before->blocked, &after->blocked, sizeof(before->blocked)),
+	      "blocked signals are as before");
+	check(!strcmp(before->folder, after->folder) && !strcmp(before->locale, after->locale),
+	      "folder and locale are as before");
+	check(before->descriptor == after->descriptor, "no descriptor is left open");
+	check(before->priority == after->priority, "the priority is as before");
 }
 
 int main(int argc, char **argv)
@@ -155,15 +219,18 @@ int main(int argc, char **argv)
 		check_stopping(argv[1], argv[3]);
 		check_threads(argv[1]);
 		look(&after);
-		for (int i = 1; i < 65; i++)
-			check(before.actions[i].sa_handler == after.actions[i].sa_handler,
-			      "signals are as before");
-		check(!memcmp(&before.blocked, &after.blocked, sizeof(before.blocked)),
-		      "blocked signals are as before");
-		check(!strcmp(before.folder, after.folder) && !strcmp(before.locale, after.locale),
-		      "folder and locale are as before");
-		check(before.descriptor == after.descriptor, "no descriptor is left open");
+		compare(&before, &after);
 		printf("fine, liblode %s\n", liblode_version());
+		return 0;
+	}
+	if (!strcmp(argv[2], "record")) {
+		look(&before);
+		code = check_command(argv[1]);
+		if (code)
+			return code;
+		check_recording(argv[1]);
+		look(&after);
+		compare(&before, &after);
 		return 0;
 	}
 	code = liblode_analyse(argv[2], (const char *const[]){ argv[1], NULL }, (const char *const *)argv + 3,

@@ -5,7 +5,7 @@
  * connect may also ask; the peer is looked at all the same. A recorder never
  * waits for a client: what is not there whole is looked at again when more comes.
  */
-#include "cmd/watch_socket.h"
+#include "tasks/live/watch_socket.h"
 
 #include "base/memory.h"
 

@@ -1,14 +1,14 @@
 /* Child: see child.h. */
-#include "cmd/child.h"
+#include "tasks/live/child.h"
 
-#include "cmd/progress.h"
-#include "cmd/signals.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,12 +18,13 @@
 #define LOOK_EVERY 10
 
 /* In the child: waits at the gate, then becomes the command; tells why not. A gate that closes means no. */
-static void become(int gate, int failure, char *const *words)
+static void become(const struct lode_host *host, int gate, int failure, char *const *words)
 {
 	char byte;
 	int number;
 
-	lode_signals_restore();
+	if (host->commands)
+		host->commands->restore();
 	if (read(gate, &byte, 1) != 1)
 		_exit(127);
 	execvp(words[0], words);
@@ -33,12 +34,20 @@ static void become(int gate, int failure, char *const *words)
 	_exit(127);
 }
 
-int lode_child_prepare(struct lode_child *child, char *const *words, struct lode_error *error)
+static void tell_host(const struct lode_child *child, pid_t pid)
+{
+	if (child->host->commands)
+		child->host->commands->started(pid);
+}
+
+int lode_child_prepare(struct lode_child *child, struct lode_host *host, char *const *words,
+		       struct lode_error *error)
 {
 	int gate[2] = { -1, -1 }, failure[2] = { -1, -1 };
 
-	memset(child, 0, sizeof(*child));
-	if (pipe2(gate, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
+	*child = (struct lode_child){ .host = host };
+	/* A socket, for writing to a pipe whose reader was killed raises SIGPIPE. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
 		if (gate[0] >= 0) {
 			close(gate[0]);
 			close(gate[1]);
@@ -49,7 +58,7 @@ int lode_child_prepare(struct lode_child *child, char *const *words, struct lode
 	if (child->pid == 0) {
 		close(gate[1]);
 		close(failure[0]);
-		become(gate[0], failure[1], words);
+		become(host, gate[0], failure[1], words);
 	}
 	close(gate[0]);
 	close(failure[1]);
@@ -70,10 +79,10 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 	ssize_t size;
 
 	/* A child that was killed meanwhile is noticed by whoever waits for it. */
-	if (write(child->gate, "", 1) != 1)
+	if (send(child->gate, "", 1, MSG_NOSIGNAL) != 1)
 		return 0;
 	child->released = 1;
-	lode_signals_command(child->pid);
+	tell_host(child, child->pid);
 	close(child->gate);
 	child->gate = -1;
 	/* The descriptor closes when the command begins; before, there is nothing but a failure to read. */
@@ -87,8 +96,11 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 
 int lode_child_has_ended(struct lode_child *child)
 {
-	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
-		lode_signals_command(0);
+	pid_t pid = child->ended ? 0 : waitpid(child->pid, &child->status, WNOHANG);
+
+	/* Where nobody wants to know of ended children (SIGCHLD ignored), it is only known to be gone. */
+	if (pid == child->pid || (pid < 0 && errno == ECHILD)) {
+		tell_host(child, 0);
 		child->ended = 1;
 	}
 	return child->ended;
@@ -110,7 +122,7 @@ static void await_end(struct lode_child *child)
 	while (!lode_child_has_ended(child)) {
 		uint64_t now = lode_now();
 
-		if (!stopped && lode_signals_stop())
+		if (!stopped && child->host->stopped(child->host))
 			stopped = now;
 		if (stopped && now - stopped > PATIENCE)
 			return;
@@ -132,13 +144,15 @@ void lode_child_finish(struct lode_child *child)
 	close_once(&child->exit_fd);
 }
 
-void lode_child_say(const struct lode_child *child, const char *word, const struct lode_terminal *err)
+void lode_child_say(const struct lode_child *child, const struct lode_call *call)
 {
+	const char *word = call->operands[0];
+
 	if (!child->ended)
-		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
-			 (long)child->pid);
+		lode_call_say(call, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
+			      (long)child->pid);
 	else if (WIFSIGNALED(child->status))
-		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(child->status));
+		lode_call_say(call, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(child->status));
 	else if (WEXITSTATUS(child->status))
-		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(child->status));
+		lode_call_say(call, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(child->status));
 }

@@ -2,11 +2,11 @@
  * A burst of triggers: those that fire until the stream of the first is written, and
  * which all become that one stream. What it needs is held in the flight memory.
  */
-#ifndef LODE_CMD_WATCH_BURST_H
-#define LODE_CMD_WATCH_BURST_H
+#ifndef LODE_TASKS_LIVE_WATCH_BURST_H
+#define LODE_TASKS_LIVE_WATCH_BURST_H
 
-#include "cmd/watch_save.h"
-#include "cmd/watch_socket.h"
+#include "tasks/live/watch_save.h"
+#include "tasks/live/watch_socket.h"
 #include "record/flight.h"
 #include "record/retention.h"
 

@@ -2,14 +2,15 @@
  * Child: a command that is started, but held back until everything is ready to
  * watch it from its first instruction on.
  */
-#ifndef LODE_CMD_CHILD_H
-#define LODE_CMD_CHILD_H
+#ifndef LODE_TASKS_LIVE_CHILD_H
+#define LODE_TASKS_LIVE_CHILD_H
 
-#include "cmd/terminal.h"
+#include "tasks/command.h"
 
 #include <sys/types.h>
 
 struct lode_child {
+	struct lode_host *host;
 	pid_t pid;
 	int gate;     /* closing it lets the child go */
 	int failure;  /* where the child tells why it could not start the command */
@@ -21,7 +22,8 @@ struct lode_child {
 };
 
 /* Forks; the child waits, and ends if this process does. `words` is NULL-terminated. */
-int lode_child_prepare(struct lode_child *child, char *const *words, struct lode_error *error);
+int lode_child_prepare(struct lode_child *child, struct lode_host *host, char *const *words,
+		       struct lode_error *error);
 /* Lets it run the command. LODE_USAGE when there is no such command. */
 int lode_child_release(struct lode_child *child, char *const *words, struct lode_error *error);
 /* Whether it has ended by now. */
@@ -32,7 +34,7 @@ int lode_child_has_ended(struct lode_child *child);
  * left alone: `ended` is 0.
  */
 void lode_child_finish(struct lode_child *child);
-/* Says how it ended, unless all is well. `word` is the command's first. */
-void lode_child_say(const struct lode_child *child, const char *word, const struct lode_terminal *err);
+/* Says how it ended, unless all is well; the call's first operand is the command. */
+void lode_child_say(const struct lode_child *child, const struct lode_call *call);
 
 #endif

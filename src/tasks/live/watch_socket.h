@@ -4,8 +4,8 @@
  * else $XDG_RUNTIME_DIR/lode. A request is one line, `TID NAME` (TID 0: none is
  * meant); the answer is one line, when the stream is written or refused.
  */
-#ifndef LODE_CMD_WATCH_SOCKET_H
-#define LODE_CMD_WATCH_SOCKET_H
+#ifndef LODE_TASKS_LIVE_WATCH_SOCKET_H
+#define LODE_TASKS_LIVE_WATCH_SOCKET_H
 
 #include "base/error.h"
 

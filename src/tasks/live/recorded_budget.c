@@ -1,7 +1,7 @@
 /* Budgets of recordings: see recorded_budget.h. */
-#include "cmd/recorded_budget.h"
+#include "tasks/live/recorded_budget.h"
 
-#include "cmd/progress.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * recorded now, and finished like any recording. The child never touches what it
  * shares with its parent: not the kernel's programs, not the terminal.
  */
-#include "cmd/watch_save.h"
+#include "tasks/live/watch_save.h"
 
-#include "cmd/progress.h"
+#include "base/clock.h"
 #include "record/recording.h"
 
 #include <errno.h>

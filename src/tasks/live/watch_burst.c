@@ -1,7 +1,7 @@
 /* Bursts of triggers: see watch_burst.h. */
-#include "cmd/watch_burst.h"
+#include "tasks/live/watch_burst.h"
 
-#include "cmd/progress.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * Saving what a flight recorder holds: by a child of its process, which has all
  * of its memory as it was at that moment, so that recording goes on meanwhile.
  */
-#ifndef LODE_CMD_WATCH_SAVE_H
-#define LODE_CMD_WATCH_SAVE_H
+#ifndef LODE_TASKS_LIVE_WATCH_SAVE_H
+#define LODE_TASKS_LIVE_WATCH_SAVE_H
 
-#include "cmd/recorded.h"
-#include "cmd/watch_socket.h"
+#include "tasks/live/recorded.h"
+#include "tasks/live/watch_socket.h"
 #include "record/flight.h"
 #include "record/retention.h"
 #include "record/rules.h"

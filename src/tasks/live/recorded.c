@@ -1,11 +1,8 @@
 /* What is recorded: see recorded.h. */
-#include "cmd/progress.h"
-#include "cmd/recorded.h"
+#include "tasks/live/recorded.h"
 
 #include "tasks/attributes.h"
-#include "cmd/commands.h"
-#include "cmd/recorded_budget.h"
-#include "cmd/signals.h"
+#include "tasks/live/recorded_budget.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -84,22 +81,31 @@ static int read_budget(struct lode_recorded *target, double share, struct lode_e
 }
 
 int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
-		       const char *word, char *const *command, size_t command_count, struct lode_error *error)
+		       const struct lode_call *call, struct lode_error *error)
 {
 	int code;
 
 	*target = (struct lode_recorded){ .settings = settings,
-					  .word = word,
-					  .command = command,
-					  .command_count = command_count };
+					  .host = call->host,
+					  .word = call->command->name,
+					  .command = call->operands,
+					  .command_count = call->operand_count };
 	code = check(target, error);
 	if (!code)
 		code = read_budget(target, budget, error);
 	return code ? code : watch_pids(target, error);
 }
 
+static void give_way(struct lode_recorded *target)
+{
+	if (target->took_precedence)
+		setpriority(PRIO_PROCESS, 0, target->priority);
+	target->took_precedence = 0;
+}
+
 void lode_recorded_release(struct lode_recorded *target)
 {
+	give_way(target);
 	if (target->has_child)
 		lode_child_finish(&target->child);
 	target->has_child = 0;
@@ -210,13 +216,26 @@ int lode_recorded_describe(const struct lode_recorded *target, const char *name,
 
 /* ---- starting ---- */
 
+int lode_recorded_probe(const struct lode_recorded *target, const struct lode_record_rules *rules,
+			struct lode_recorder *recorder, struct lode_processes *processes,
+			struct lode_rule_probes **probes, struct lode_error *error)
+{
+	int code = lode_rule_probes_create(probes, recorder, rules->rules, rules->count, processes, error);
+
+	if (!code && lode_rule_probes_look(*probes) < 0)
+		code = lode_fail_memory(error);
+	if (!code && target->command_count && lode_rule_probes_command(*probes, target->command[0]) < 0)
+		code = lode_fail_memory(error);
+	return code;
+}
+
 int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error)
 {
 	int code;
 
 	if (!target->command_count)
 		return 0;
-	code = lode_child_prepare(&target->child, target->command, error);
+	code = lode_child_prepare(&target->child, target->host, target->command, error);
 	target->has_child = !code;
 	return code;
 }
@@ -225,9 +244,11 @@ int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error
  * On a busy machine the reader must get its turn before the rings are full. The
  * command is forked by now and keeps the priority that it was started with.
  */
-static void take_precedence(void)
+static void take_precedence(struct lode_recorded *target)
 {
-	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
+	target->priority = getpriority(PRIO_PROCESS, 0);
+	/* Where that is not permitted, what is lost for it is counted. */
+	target->took_precedence = setpriority(PRIO_PROCESS, 0, -15) == 0;
 }
 
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
@@ -235,7 +256,7 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	const struct lode_recorded_settings *settings = target->settings;
 	int code = 0;
 
-	take_precedence();
+	take_precedence(target);
 	if (target->has_child)
 		lode_recorder_await_exec(recorder, (uint32_t)target->child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
@@ -254,11 +275,22 @@ int lode_recorded_release_command(struct lode_recorded *target, struct lode_erro
 	return target->has_child ? lode_child_release(&target->child, target->command, error) : 0;
 }
 
+int lode_recorded_stop(struct lode_recorded *target, struct lode_recorder *recorder,
+		       const struct lode_recorder_sink *sink, struct lode_error *error)
+{
+	int code;
+
+	lode_recorded_end_budget(target, recorder);
+	code = lode_recorder_stop(recorder, sink);
+	give_way(target);
+	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
 int lode_recorded_has_ended(struct lode_recorded *target)
 {
 	if (!target->has_child || !lode_child_has_ended(&target->child))
 		return 0;
-	target->by_itself = !lode_signals_stop(); /* Ctrl-C is for the command as well */
+	target->by_itself = !target->host->stopped(target->host); /* Ctrl-C is for the command as well */
 	return 1;
 }
 

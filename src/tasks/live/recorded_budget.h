@@ -2,10 +2,10 @@
  * The budget of `lode record` and `lode watch` (record/budget.h): measures what recording takes, keeps to the budget, and
  * says at the end what it took.
  */
-#ifndef LODE_CMD_RECORDED_BUDGET_H
-#define LODE_CMD_RECORDED_BUDGET_H
+#ifndef LODE_TASKS_LIVE_RECORDED_BUDGET_H
+#define LODE_TASKS_LIVE_RECORDED_BUDGET_H
 
-#include "cmd/recorded.h"
+#include "tasks/live/recorded.h"
 #include "result/budget_report.h"
 
 /* Before the recorder starts, which is to take so many samples a second at most. */

@@ -1,0 +1,266 @@
+/*
+ * A recording from its options to its stream: see record_session.h.
+ *
+ * The command, if there is one, is forked first and held back, so that its
+ * process is known before recording begins and nothing of it is missed. Then one
+ * loop: sleep until there is much to read, or a tenth of a second; read; write
+ * now and then; look whether it is over: the command ended, the time is up, the
+ * processes are gone, somebody asked to stop. In all these cases the stream is finished.
+ */
+#include "tasks/live/record_session.h"
+
+#include "base/clock.h"
+#include "tasks/attributes.h"
+#include "tasks/live/recorded_budget.h"
+
+/* ---- what is asked for ---- */
+
+static int read_rules(struct lode_record_session *session, struct lode_error *error)
+{
+	const struct lode_option_list *symptoms = &session->settings->symptoms;
+	struct lode_record_rules *rules = &session->rules;
+	int code = lode_record_rules_parse(rules, symptoms->items, symptoms->count, error);
+
+	for (size_t i = 0; !code && i < rules->count; i++)
+		if (rules->rules[i].type == LODE_RULE_RUN && !session->call->operand_count)
+			code = lode_fail(
+				error,
+				LODE_USAGE, "record: the symptom 'run > TIME' is about a command; give one behind '--'. "
+					    "See 'lode help record'.");
+	return code;
+}
+
+/* ---- recording ---- */
+
+static int open_recorder(struct lode_record_session *session, const struct lode_symbols_options *symbols,
+			 uint64_t *period, struct lode_error *error)
+{
+	struct lode_recorder_options recorder = lode_recorded_recorder(&session->target);
+
+	recorder.no_own_walk = session->settings->no_own_walk;
+	recorder.totals = 1;
+	recorder.cache = symbols->cache;
+	recorder.limits = session->rules.limits;
+	recorder.limit_count = session->rules.count;
+	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
+	*period = lode_recorder_period(&recorder);
+	return lode_recorder_create(&session->recorder, &recorder, error);
+}
+
+static int open_stream(struct lode_record_session *session, const char *source, struct lode_error *error)
+{
+	const struct lode_record_settings *settings = session->settings;
+	int code = lode_recorded_describe(&session->target, settings->name, source, &settings->attributes,
+					  &session->builder.stream, error);
+
+	if (!code)
+		code = lode_corpus_open(&session->corpus,
+					settings->output ? settings->output : LODE_DEFAULT_CORPUS,
+					LODE_CORPUS_CREATE, error);
+	if (!code)
+		code = lode_recording_create(&session->recording, session->corpus, &session->builder, error);
+	return code;
+}
+
+static int open_all(struct lode_record_session *session, const char *source, struct lode_error *error)
+{
+	struct lode_symbols_options symbols = lode_symbol_options(&session->settings->symbols, &session->notes);
+	struct lode_recorder_sink sink;
+	uint64_t period;
+	int code = open_recorder(session, &symbols, &period, error);
+
+	if (!code)
+		code = lode_symbolizer_create(&session->symbolizer, &symbols, error);
+	if (!code && lode_builder_init(&session->builder, session->symbolizer, NULL, period) < 0)
+		code = lode_fail_memory(error);
+	if (!code)
+		code = open_stream(session, source, error);
+	if (!code && lode_processes_snapshot(&session->builder.processes) < 0)
+		code = lode_fail_memory(error);
+	if (code)
+		return code;
+	sink = lode_builder_sink(&session->builder);
+	code = lode_recorded_probe(&session->target, &session->rules, session->recorder,
+				   &session->builder.processes, &session->probes, error);
+	if (!code)
+		session->sink = lode_rule_probes_sink(session->probes, &sink);
+	return code;
+}
+
+static int start(struct lode_record_session *session, struct lode_error *error)
+{
+	int code = lode_recorded_prepare(&session->target, error);
+
+	if (!code)
+		code = lode_recorded_start(&session->target, session->recorder, error);
+	session->times.began = lode_now();
+	if (code || !session->target.has_child)
+		return code;
+	session->times.command = (uint32_t)session->target.child.pid;
+	session->times.command_began = session->times.began;
+	return lode_recorded_release_command(&session->target, error);
+}
+
+static int is_over(struct lode_record_session *session)
+{
+	struct lode_host *host = session->call->host;
+	uint64_t now = lode_now();
+
+	if (lode_recorded_has_ended(&session->target)) {
+		session->times.command_ended = now;
+		return 1;
+	}
+	if (host->stopped(host) || lode_recorded_is_gone(&session->target))
+		return 1;
+	return session->settings->duration && now - session->times.began >= session->settings->duration;
+}
+
+/* Milliseconds to sleep: until the time is up, a tenth of a second at most. */
+static int sleep_time(const struct lode_record_session *session)
+{
+	uint64_t passed = lode_now() - session->times.began, duration = session->settings->duration;
+
+	if (!duration || duration > passed + 100000000u)
+		return 100;
+	return duration > passed ? (int)((duration - passed) / 1000000u) + 1 : 0;
+}
+
+/* Sleeps, reads and writes. Returns 1 when it is over. */
+static int step(struct lode_record_session *session, struct lode_error *error)
+{
+	struct lode_recorded *target = &session->target;
+	int over, code;
+
+	lode_recorder_wait(session->recorder, lode_recorded_sleep(target, sleep_time(session)),
+			   target->has_child ? target->child.exit_fd : -1);
+	code = lode_recorded_change_slot(target, session->recorder, error);
+	if (code)
+		return code;
+	over = is_over(session);
+	if (lode_recorder_read(session->recorder, &session->sink) < 0)
+		return lode_fail_memory(error);
+	code = lode_recording_flow(session->recording, lode_now(), error);
+	lode_recorded_steer(target, session->recorder, lode_now());
+	lode_record_status(session);
+	return code ? code : over;
+}
+
+static int record(struct lode_record_session *session, struct lode_error *error)
+{
+	int code;
+
+	do {
+		code = step(session, error);
+	} while (!code);
+	session->times.ended = lode_now();
+	if (code > 0)
+		code = lode_recorded_stop(&session->target, session->recorder, &session->sink, error);
+	if (session->target.has_child)
+		lode_child_finish(&session->target.child);
+	if (!session->times.command_ended)
+		session->times.command_ended = session->times.ended;
+	session->call->host->pause(session->call->host);
+	return code;
+}
+
+/* ---- the end ---- */
+
+static int add_symptoms(struct lode_record_session *session, struct lode_error *error)
+{
+	for (size_t i = 0; i < session->rules.count; i++) {
+		int found = lode_record_rule_apply(&session->rules.rules[i], &session->builder, &session->times);
+
+		if (found < 0)
+			return lode_fail_memory(error);
+		session->symptoms += found;
+	}
+	return 0;
+}
+
+/* Losses go into the stream, for whoever analyses it later. */
+static int add_losses(struct lode_record_session *session, struct lode_error *error)
+{
+	struct lode_record_counts counts;
+
+	lode_recorder_counts(session->recorder, &counts);
+	if (counts.lost && lode_stream_set_number(&session->builder.stream, "lost_records", counts.lost) < 0)
+		return lode_fail_memory(error);
+	if (session->target.budget.share > 0 &&
+	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
+static int finish(struct lode_record_session *session, const char *source, struct lode_error *error)
+{
+	struct lode_translate_options translate = {
+		.symbolizer = session->settings->symbols.none ? NULL : session->symbolizer,
+		.inlines = session->settings->symbols.inlines,
+		.notes = &session->notes,
+	};
+	int code = add_symptoms(session, error);
+
+	if (!code)
+		code = add_losses(session, error);
+	if (!code)
+		code = lode_recording_finish(session->recording, source, &translate, &session->entry, error);
+	lode_recorder_note(session->recorder, &session->notes);
+	lode_builder_note(&session->builder, &session->notes);
+	lode_rule_probes_note(session->probes, &session->notes);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static void release(struct lode_record_session *session, struct lode_error *error)
+{
+	lode_recording_abandon(session->recording, error);
+	lode_corpus_close(session->corpus);
+	lode_builder_release(&session->builder);
+	lode_symbolizer_destroy(session->symbolizer);
+	lode_rule_probes_destroy(session->probes);
+	lode_recorder_destroy(session->recorder);
+	lode_notes_release(&session->notes);
+	lode_recorded_release(&session->target);
+	lode_record_rules_release(&session->rules);
+}
+
+static int run(struct lode_record_session *session, struct lode_error *error)
+{
+	struct lode_host *host = session->call->host;
+	char *source = lode_recorded_source(&session->target);
+	int code;
+
+	host->hold(host, LODE_STOP_SOON);
+	code = source ? open_all(session, source, error) : lode_fail_memory(error);
+	if (!code && host->stopped(host))
+		code = LODE_STOPPED(host->stopped(host)); /* before there is anything to keep */
+	host->hold(host, LODE_STOP_WHEN_DONE);
+	if (!code)
+		code = start(session, error);
+	if (!code)
+		code = record(session, error);
+	if (!code)
+		code = finish(session, source, error);
+	host->hold(host, LODE_STOP_AT_ONCE);
+	if (!code)
+		code = lode_record_show(session, error);
+	lode_free(source);
+	return code || host->collects ? code : lode_recorded_status(&session->target);
+}
+
+int lode_record_run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_record_session session = { .call = call, .settings = call->settings };
+	int code = lode_recorded_init(&session.target, &session.settings->target, 0, call, error);
+
+	lode_notes_init(&session.notes);
+	if (!code)
+		code = lode_attributes_check("record", &session.settings->attributes, error);
+	if (!code)
+		code = read_rules(&session, error);
+	if (!code)
+		code = run(&session, error);
+	release(&session, code ? error : NULL);
+	return code;
+}

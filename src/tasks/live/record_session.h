@@ -1,0 +1,35 @@
+/*
+ * A recording from its options to its stream: record_session.c records, record_summary.c says what was recorded.
+ */
+#ifndef LODE_TASKS_LIVE_RECORD_SESSION_H
+#define LODE_TASKS_LIVE_RECORD_SESSION_H
+
+#include "record/recording.h"
+#include "tasks/live/record_settings.h"
+#include "tasks/live/recorded.h"
+
+/* While it runs. */
+struct lode_record_session {
+	const struct lode_call *call;
+	const struct lode_record_settings *settings;
+	struct lode_record_rules rules; /* of --symptom */
+	struct lode_corpus *corpus;
+	struct lode_symbolizer *symbolizer;
+	struct lode_recorder *recorder;
+	struct lode_builder builder;
+	struct lode_recording *recording;
+	struct lode_recorder_sink sink;
+	struct lode_rule_probes *probes;
+	struct lode_notes notes;
+	struct lode_recorded target;
+	struct lode_record_times times;
+	struct lode_corpus_entry entry; /* of the stream, once it is finished */
+	int symptoms;                   /* found by the rules */
+};
+
+/* Tells the host how far it is. */
+void lode_record_status(struct lode_record_session *session);
+/* Says what was recorded, and shows it as JSON where that is asked for. */
+int lode_record_show(const struct lode_record_session *session, struct lode_error *error);
+
+#endif

@@ -1,0 +1,81 @@
+/* What is recorded, of `lode record` and `lode watch`: a command, some processes, or all. */
+#ifndef LODE_TASKS_LIVE_RECORDED_H
+#define LODE_TASKS_LIVE_RECORDED_H
+
+#include "record/budget.h"
+#include "record/recorder.h"
+#include "record/rule_probes.h"
+#include "record/rules.h"
+#include "tasks/live/child.h"
+#include "tasks/live/recorded_options.h"
+#include "trace/stream.h"
+
+#include <poll.h>
+
+struct lode_recorded {
+	const struct lode_recorded_settings *settings;
+	struct lode_host *host;
+	const char *word;       /* "record" or "watch", for messages */
+	char *const *command;   /* its words, NULL-terminated */
+	size_t command_count;   /* 0: there is none */
+	struct pollfd *watched; /* the processes of -p */
+	size_t watched_count;
+	struct lode_child child;
+	int has_child;
+	int priority; /* of this thread before it took precedence */
+	int took_precedence;
+	int by_itself;             /* the command ended without being asked to */
+	struct lode_budget budget; /* share 0: there is none */
+	int sees_all_waits;        /* limits on waits or run queues: context switches are seen at all times */
+	struct lode_slots slots;   /* with a budget: in which of them programs are attached */
+	uint64_t on_ns;            /* how long they were, until */
+	uint64_t on_since;         /* then; since when they are, if they are */
+	int attaching;             /* the kernel takes its time to attach them */
+	uint64_t unseen_ns;        /* how long it took in all */
+	uint64_t saving_ns;        /* processor time of processes that save for it (recorded_budget.h) */
+};
+
+/* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
+int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
+		       const struct lode_call *call, struct lode_error *error);
+/* Ends the command, if it is still there. */
+void lode_recorded_release(struct lode_recorded *target);
+/* The filters and what to record. */
+struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target);
+/* The method of a choice of lode_unwind_choice; NULL: the default. */
+enum lode_recorder_unwind lode_unwind_method(const char *name);
+/* What is recorded, in words; for the caller to free. */
+char *lode_recorded_source(const struct lode_recorded *target);
+/* The name of a stream of it; `text` has room for 64 bytes. NULL: that of the host. */
+const char *lode_recorded_name(const struct lode_recorded *target, char text[64]);
+/* Sets name (NULL: the default), host, and what is known of the machine. */
+int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
+			   const struct lode_option_list *attributes, struct lode_stream *stream,
+			   struct lode_error *error);
+/* Probes for the rules' functions and marks, in `processes` and the command. Destroy them in either case. */
+int lode_recorded_probe(const struct lode_recorded *target, const struct lode_record_rules *rules,
+			struct lode_recorder *recorder, struct lode_processes *processes,
+			struct lode_rule_probes **probes, struct lode_error *error);
+/* Forks the command, which waits. */
+int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error);
+/* Starts the recorder for it, and takes precedence over other threads until lode_recorded_stop. */
+int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
+/* Lets the command go. */
+int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error);
+/* Stops the recorder, which hands over what is left. The command goes on. */
+int lode_recorded_stop(struct lode_recorded *target, struct lode_recorder *recorder,
+		       const struct lode_recorder_sink *sink, struct lode_error *error);
+/* Whether the command has ended; false where there is none. */
+int lode_recorded_has_ended(struct lode_recorded *target);
+/*
+ * The code to return once all is done, for the exit status to be that of the command:
+ * 128 + n where signal n ended it. 0 without one, and where Lode ended it or was
+ * itself asked to stop.
+ */
+int lode_recorded_status(const struct lode_recorded *target);
+/* Whether all processes of -p have ended, though their parents may not have noticed yet. */
+int lode_recorded_is_gone(const struct lode_recorded *target);
+
+int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number);
+
+#endif

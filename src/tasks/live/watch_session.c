@@ -1,0 +1,225 @@
+/*
+ * A flight recorder: see watch_session.h. Records all the time, keeps the last seconds in
+ * bounded memory, and writes them down as a stream when a trigger fires.
+ *
+ * One loop: sleep until there is much to read, or a tenth of a second; read; drop
+ * what is too old; look for triggers, which come with the records or through a
+ * socket; start a writer when one is due; look whether a writer is done.
+ */
+#include "tasks/live/watch_session.h"
+
+#include "base/clock.h"
+#include "tasks/live/recorded_budget.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define DEFAULT_BUDGET 0.01
+
+/* Of all memory for the rings that the kernel writes to; and what a read may add before anything is dropped. */
+#define PART_FOR_RINGS 8
+#define PART_FOR_READS 16
+#define LEAST_FLIGHT   4000000u
+
+/* What is left when everything else has its part. */
+static int open_flight(struct lode_watch_session *session, struct lode_error *error)
+{
+	struct lode_flight_options flight = { .last = session->burst.last };
+	uint64_t others = lode_watch_resident() + lode_recorder_bytes(session->recorder) + session->memory / PART_FOR_READS;
+
+	if (session->memory < others + LEAST_FLIGHT)
+		return lode_fail(error, LODE_USAGE,
+				 "watch: this machine needs more memory to watch it; write --memory %lluMB",
+				 (unsigned long long)((others + LEAST_FLIGHT) * 4 / 3 / 1000000 + 1));
+	flight.memory = session->memory - others;
+	if (lode_flight_create(&session->flight, &flight) < 0)
+		return lode_fail_memory(error);
+	session->burst.flight = session->flight;
+	session->flight_sink = lode_flight_sink(session->flight);
+	return 0;
+}
+
+static int open_all(struct lode_watch_session *session, struct lode_error *error)
+{
+	struct lode_recorder_options recorder = lode_recorded_recorder(&session->target);
+	struct lode_recorder_sink sink;
+	struct lode_corpus *corpus;
+	int code;
+
+	recorder.ring_bytes = session->memory / PART_FOR_RINGS + 1; /* 0 would ask for much */
+	recorder.has_writer = 1;
+	recorder.cache = lode_symbol_options(&session->settings->symbols, NULL).cache;
+	recorder.limits = session->rules.limits;
+	recorder.limit_count = session->rules.count;
+	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
+	session->period = lode_recorder_period(&recorder);
+	code = lode_recorder_create(&session->recorder, &recorder, error);
+	/* What is wrong with the corpus is better reported now than when it is needed. */
+	if (!code)
+		code = lode_corpus_open(&corpus, lode_watch_corpus(session),
+					LODE_CORPUS_CREATE, error);
+	if (!code)
+		lode_corpus_close(corpus);
+	if (!code)
+		code = open_flight(session, error);
+	if (!code && (session->events = session->writer.events = epoll_create1(EPOLL_CLOEXEC)) < 0)
+		code = lode_fail(error, LODE_SYSTEM, "watch: %s", strerror(errno));
+	if (!code)
+		code = lode_watch_socket_open(&session->socket, session->events, error);
+	if (!code && (lode_processes_snapshot(lode_flight_processes(session->flight)) < 0 ||
+		      lode_processes_name_all(lode_flight_processes(session->flight)) < 0))
+		code = lode_fail_memory(error);
+	if (code)
+		return code;
+	sink = lode_watch_trigger_sink(session);
+	code = lode_recorded_probe(&session->target, &session->rules, session->recorder,
+				   lode_flight_processes(session->flight), &session->probes, error);
+	if (!code)
+		session->sink = lode_rule_probes_sink(session->probes, &sink);
+	return code;
+}
+
+static int start(struct lode_watch_session *session, struct lode_error *error)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int code = lode_recorded_prepare(&session->target, error);
+
+	if (!code)
+		code = lode_recorded_start(&session->target, session->recorder, error);
+	session->began = lode_now();
+	if (code || !session->target.has_child)
+		return code;
+	event.data.fd = session->target.child.exit_fd;
+	if (event.data.fd >= 0)
+		epoll_ctl(session->events, EPOLL_CTL_ADD, event.data.fd, &event);
+	return lode_recorded_release_command(&session->target, error);
+}
+
+static int is_over(struct lode_watch_session *session)
+{
+	if (lode_recorded_has_ended(&session->target))
+		return 1;
+	if (session->call->host->stopped(session->call->host) || lode_recorded_is_gone(&session->target))
+		return 1;
+	return session->settings->duration && lode_now() - session->began >= session->settings->duration;
+}
+
+/* A record may stay in its ring for a read more, so what was held at the look before counts, too. */
+static int look_at_held(struct lode_watch_session *session)
+{
+	struct lode_recorder_held *held = &session->held;
+	size_t last = held->count - session->held_before;
+
+	if (last)
+		memmove(held->ids, held->ids + session->held_before, last * sizeof(*held->ids));
+	held->count = session->held_before = last;
+	return lode_recorder_held(session->recorder, held);
+}
+
+/* Reads, and drops what is too old. */
+static int read_records(struct lode_watch_session *session)
+{
+	int wants_held = lode_flight_wants_held(session->flight, lode_now()), renew;
+
+	if (wants_held && look_at_held(session) < 0)
+		return LODE_SYSTEM;
+	if (lode_recorder_read(session->recorder, &session->sink) < 0)
+		return LODE_SYSTEM;
+	renew = lode_flight_trim(session->flight, lode_now(), wants_held ? &session->held : NULL);
+	if (renew > 0)
+		lode_recorder_renew(session->recorder);
+	return renew < 0 ? renew : 0;
+}
+
+/* Milliseconds to sleep: until something is due, a tenth of a second at most. */
+static int sleep_time(const struct lode_watch_session *session)
+{
+	uint64_t now = lode_now(), wanted = now + 100000000u;
+
+	if (session->burst.active && !session->writer.pid && session->burst.due < wanted)
+		wanted = session->burst.due;
+	if (session->settings->duration && session->began + session->settings->duration < wanted)
+		wanted = session->began + session->settings->duration;
+	return wanted > now ? (int)((wanted - now) / 1000000u) + 1 : 0;
+}
+
+static int watch(struct lode_watch_session *session, struct lode_error *error)
+{
+	int over = 0, code = 0;
+
+	while (!code && !over) {
+		lode_recorder_wait(session->recorder, lode_recorded_sleep(&session->target, sleep_time(session)),
+				   session->events);
+		code = lode_recorded_change_slot(&session->target, session->recorder, error);
+		over = is_over(session);
+		if (!code && read_records(session) < 0)
+			code = lode_fail_memory(error);
+		lode_watch_look_at_triggers(session);
+		session->target.saving_ns = lode_watch_writer_spent(&session->writer);
+		lode_recorded_steer(&session->target, session->recorder, lode_now());
+		lode_watch_status(session);
+	}
+	if (!code)
+		code = lode_recorded_stop(&session->target, session->recorder, &session->sink, error);
+	if (code)
+		lode_watch_burst_end(&session->burst);
+	lode_watch_write_rest(session);
+	session->call->host->pause(session->call->host);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static void release(struct lode_watch_session *session)
+{
+	lode_watch_socket_close(&session->socket);
+	lode_rule_probes_destroy(session->probes);
+	lode_recorder_destroy(session->recorder);
+	lode_flight_destroy(session->flight);
+	lode_recorded_release(&session->target);
+	lode_rate_release(&session->burst.rate);
+	lode_notes_release(&session->notes);
+	if (session->events >= 0)
+		close(session->events);
+	lode_free(session->held.ids);
+	lode_record_rules_release(&session->rules);
+	lode_free(session->name);
+}
+
+static int run(struct lode_watch_session *session, struct lode_error *error)
+{
+	struct lode_host *host = session->call->host;
+	int code;
+
+	host->hold(host, LODE_STOP_SOON);
+	code = open_all(session, error);
+	if (!code && host->stopped(host))
+		code = LODE_STOPPED(host->stopped(host));
+	host->hold(host, LODE_STOP_WHEN_DONE);
+	if (!code)
+		code = start(session, error);
+	if (!code)
+		code = watch(session, error);
+	host->hold(host, LODE_STOP_AT_ONCE);
+	if (code)
+		return code;
+	lode_watch_say_end(session);
+	return session->failed ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
+			       : lode_recorded_status(&session->target);
+}
+
+int lode_watch_run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_watch_session session = { .call = call, .settings = call->settings, .events = -1 };
+	int code = lode_recorded_init(&session.target, &session.settings->target, DEFAULT_BUDGET, call, error);
+
+	lode_notes_init(&session.notes);
+	if (!code)
+		code = lode_watch_read_settings(&session, error);
+	if (!code)
+		code = run(&session, error);
+	release(&session);
+	return code;
+}

@@ -1,0 +1,27 @@
+/* What `lode watch` is asked for, and runs. */
+#ifndef LODE_TASKS_LIVE_WATCH_SETTINGS_H
+#define LODE_TASKS_LIVE_WATCH_SETTINGS_H
+
+#include "tasks/live/recorded_options.h"
+#include "tasks/symbol_options.h"
+
+struct lode_watch_settings {
+	struct lode_recorded_settings target;
+	uint64_t last;
+	const char *after;
+	const char *memory;
+	uint64_t duration;
+	const char *output;
+	const char *name;
+	struct lode_option_list attributes;
+	struct lode_option_list triggers;
+	uint64_t per_hour;
+	struct lode_option_list keep;
+	struct lode_symbol_settings symbols;
+	int json;
+};
+
+/* Watches as the call's settings, a struct lode_watch_settings, ask for. */
+int lode_watch_run(struct lode_call *call, struct lode_error *error);
+
+#endif
