@@ -1,4 +1,4 @@
-/* lode hunt: what its files share. hunt.c runs it, hunt_options.c reads settings, hunt_show.c draws it. */
+/* lode hunt: what its files share. hunt_session.c runs it, hunt_options.c reads settings, hunt_show.c draws it. */
 #ifndef LODE_CMD_HUNT_H
 #define LODE_CMD_HUNT_H
 
@@ -35,6 +35,8 @@ struct lode_hunt_settings {
 };
 
 extern const struct lode_option lode_hunt_options[];
+/* Hunts as the call's settings, a struct lode_hunt_settings, ask for. */
+int lode_hunt_run(struct lode_call *call, struct lode_error *error);
 
 /* Checks what was asked for and fills the search's options. */
 int lode_hunt_options_read(const struct lode_call *call, struct lode_search_options *options,

@@ -49,6 +49,16 @@ struct lode_analysis {
 	struct lode_work work;
 };
 
+/* Defines a `write` for results that `put`(RESULT, struct lode_buffer *) writes by itself. */
+#define LODE_FORM_WRITER(name, put)                                                                               \
+	static int name(struct lode_analysis *analysis, void *result, struct lode_output *output,                 \
+			struct lode_error *error)                                                                 \
+	{                                                                                                         \
+		(void)analysis, (void)error;                                                                      \
+		put(result, &output->buffer);                                                                     \
+		return 0;                                                                                         \
+	}
+
 /* When a wish to stop is noted and reaches the work through its progress, so that it ends in good order. */
 enum lode_hold {
 	LODE_HOLD_NEVER,

@@ -2,18 +2,13 @@
  * lode diff: which functions make slow streams slow, and in which context (IntroPerf).
  */
 #include "base/memory.h"
-#include "tasks/diff_sides.h"
-#include "export/graphs.h"
-#include "export/latency_export.h"
+#include "tasks/diff_forms.h"
 #include "scope/frame_filter.h"
-#include "text/diff_text.h"
 
 #include <string.h>
 
 /* Paths of a page, unless --top or --all say otherwise. */
 #define PAGE_PATHS 200
-
-static const char *form_choice(size_t i);
 
 static const char *new_paths_choice(size_t i)
 {
@@ -30,7 +25,7 @@ static const struct lode_option options[] = {
 		  "the slow side is only streams with this attribute"),
 	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME", "the base is only streams of this name or id"),
 	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME", "the slow side is only streams of this name or id"),
-	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
+	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", lode_diff_form_choice),
 	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
 		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
 	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: tell how near the result is"),
@@ -38,58 +33,6 @@ static const struct lode_option options[] = {
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
 };
-
-/* ---- showing ---- */
-
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	const struct lode_diff_settings *settings = analysis->call->settings;
-
-	(void)error;
-	lode_diff_text(result, settings->latency.all_frames, &analysis->look, &output->buffer);
-	return 0;
-}
-
-static int write_folded(struct lode_analysis *analysis, void *result, struct lode_output *output,
-			struct lode_error *error)
-{
-	return lode_diff_folded(result, output, &analysis->work.notes, error);
-}
-
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)analysis;
-	return lode_diff_json(result, output, error);
-}
-
-static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		       struct lode_error *error)
-{
-	const struct lode_diff_settings *settings = analysis->call->settings;
-	const struct lode_diff_report *report = result;
-
-	(void)error;
-	lode_diff_dot(report, report->least, settings->latency.all_frames, &output->buffer);
-	return 0;
-}
-
-static const struct lode_form forms[] = {
-	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
-	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json },
-	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
-	{ .name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph },
-	{ .name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded },
-	{ .name = NULL },
-};
-
-static const char *form_choice(size_t i)
-{
-	return lode_form_name(forms, i);
-}
-
-/* ---- the whole ---- */
 
 /* What was compared. */
 struct comparison {
@@ -180,7 +123,7 @@ static int compare(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(latency.result),
-	.forms = forms,
+	.forms = lode_diff_forms,
 	.make = compare,
 };
 

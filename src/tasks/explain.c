@@ -1,63 +1,17 @@
 /*
  * lode explain: why some runs are slow and others not. Reads a table, or makes one of a
- * corpus, explains it (src/explain/) and shows it (src/text/, src/result/, src/export/).
+ * corpus, explains it (src/explain/) and shows it (explain_forms.c).
  */
 #include "base/memory.h"
 #include "tasks/explain_options.h"
 #include "tasks/source.h"
 #include "explain/table/table_read.h"
-#include "export/graphs.h"
-#include "page/explain_page.h"
 #include "text/explain_text.h"
 #include "store/corpus_names.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)analysis, (void)error;
-	lode_explain_text(result, &output->buffer);
-	return 0;
-}
-
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	struct lode_explain_report *report = result;
-
-	(void)error;
-	report->page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? lode_explain_page_json : NULL;
-	lode_explain_json(report, &output->buffer);
-	return 0;
-}
-
-static int write_picture(struct lode_analysis *analysis, void *result, struct lode_output *output,
-			 struct lode_error *error)
-{
-	(void)analysis, (void)error;
-	lode_explain_svg(result, &output->buffer);
-	return 0;
-}
-
-static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		       struct lode_error *error)
-{
-	(void)analysis, (void)error;
-	lode_explain_dot(result, &output->buffer);
-	return 0;
-}
-
-static const struct lode_form forms[] = {
-	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
-	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
-	{ .name = "svg", .extension = ".svg", .kind = LODE_FORM_OTHER, .write = write_picture },
-	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
-	{ .name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph },
-	{ .name = NULL },
-};
 
 /* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. Exit status 1 where a bound was broken. */
 static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input,
@@ -177,7 +131,7 @@ static int explain(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = offsetof(struct lode_explain_settings, result),
-	.forms = forms,
+	.forms = lode_explain_forms,
 	.make = explain,
 };
 

@@ -24,6 +24,8 @@ struct lode_explain_settings {
 };
 
 extern const struct lode_option lode_explain_table[];
+/* How the result is written. */
+extern const struct lode_form lode_explain_forms[];
 
 /* Checks the settings, for a table or a corpus, and fills the options of the explanation. */
 int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus,

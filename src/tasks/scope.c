@@ -3,28 +3,10 @@
  * critical path, the wait graph or the thread's own events. Streams are looked at while
  * the result is written; JSON leaves as it is made.
  */
-#include "tasks/analysis.h"
-#include "tasks/source.h"
-#include "result/scope_longest.h"
-#include "result/scope_walk.h"
 #include "scope/where.h"
-#include "text/symptom_list.h"
+#include "tasks/scope_forms.h"
 
-/* Symptoms, and lines of each, that are shown unless more are asked for. */
-#define TOP   10
-#define LINES 20
-/* Symptoms in a page. */
-#define PAGE_TOP 50
-
-struct settings {
-	struct lode_area_settings area; /* scope, symptoms, where, idle_rules, jobs */
-	struct lode_option_list streams;
-	uint64_t top;
-	int all;
-	struct lode_result_settings result;
-};
-
-#define FIELD(field) offsetof(struct settings, field)
+#define FIELD(field) offsetof(struct lode_scope_settings, field)
 #define AREA(field)  LODE_AREA_FIELD(FIELD(area), field)
 
 static const struct lode_option options[] = {
@@ -45,87 +27,9 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-/* What the forms get. */
-struct scopes {
-	struct lode_source source;
-	struct lode_symptom_rules rules;
-	struct lode_corpus_list list;
-	struct lode_scope_walk walk;
-};
-
-/* Hands the streams that are asked for to `take`. */
-static int walk(struct scopes *scopes,
-		int (*take)(void *to, struct lode_scope_report *report, struct lode_error *error), void *to,
-		struct lode_error *error)
+static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *analysis, struct lode_error *error)
 {
-	scopes->walk.take = take;
-	scopes->walk.context = to;
-	return lode_scope_walk(&scopes->walk, &scopes->list, error);
-}
-
-/* ---- forms ---- */
-
-static size_t most_symptoms(const struct settings *settings, size_t usual)
-{
-	return settings->all ? SIZE_MAX : settings->top ? settings->top : usual;
-}
-
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	const struct settings *settings = analysis->call->settings;
-	struct scopes *scopes = result;
-	struct lode_symptom_list list = {
-		.look = &analysis->look,
-		.most = most_symptoms(settings, TOP),
-		.lines = settings->all ? 0 : LINES,
-		/* Only a path can be the same, and who wants to see all gets all. */
-		.together = scopes->walk.options.scope == LODE_SCOPE_CRITICAL_PATH && !settings->all,
-	};
-	int code = walk(scopes, lode_symptom_list_add, &list, error);
-
-	if (!code)
-		lode_symptom_list_text(&list, &output->buffer);
-	lode_symptom_list_release(&list);
-	return code;
-}
-
-static int add_json(void *to, struct lode_scope_report *report, struct lode_error *error)
-{
-	return lode_scope_json(report, to, error);
-}
-
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)analysis;
-	return walk(result, add_json, output, error);
-}
-
-static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	struct lode_scope_longest page = { .most = most_symptoms(analysis->call->settings, PAGE_TOP) };
-	int code = walk(result, lode_scope_longest_add, &page, error);
-
-	if (!code)
-		lode_scope_longest_json(&page, &output->buffer);
-	lode_scope_longest_release(&page);
-	return code;
-}
-
-static const struct lode_form forms[] = {
-	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
-	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json },
-	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page },
-	{ .name = NULL },
-};
-
-/* ---- the whole ---- */
-
-static int open_scopes(struct scopes *scopes, struct lode_analysis *analysis, struct lode_error *error)
-{
-	const struct settings *settings = analysis->call->settings;
+	const struct lode_scope_settings *settings = analysis->call->settings;
 	const struct lode_area_settings *area = &settings->area;
 	int code = lode_source_operands(&scopes->source, analysis->call, area, error);
 
@@ -152,7 +56,7 @@ static int open_scopes(struct scopes *scopes, struct lode_analysis *analysis, st
 static int scope(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct lode_call *call = analysis->call;
-	struct scopes scopes = { 0 };
+	struct lode_scope_streams scopes = { 0 };
 	int code = open_scopes(&scopes, analysis, error);
 
 	if (!code)
@@ -169,7 +73,7 @@ static int scope(struct lode_analysis *analysis, struct lode_error *error)
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
 	.hold = LODE_HOLD_FILES,
-	.forms = forms,
+	.forms = lode_scope_forms,
 	.make = scope,
 };
 
@@ -185,7 +89,7 @@ const struct lode_command lode_command_scope = {
 		    "  lode scope corpus --symptom 'wait > 200ms in app!lock' --scope graph\n"
 		    "  lode scope --json corpus | jq -c '[.stream, .unknown_ns]'\n",
 	.options = options,
-	.settings_size = sizeof(struct settings),
+	.settings_size = sizeof(struct lode_scope_settings),
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",

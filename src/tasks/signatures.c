@@ -37,13 +37,7 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)analysis, (void)error;
-	lode_signatures_json(result, &output->buffer);
-	return 0;
-}
+LODE_FORM_WRITER(write_json, lode_signatures_json)
 
 static const struct lode_form forms[] = {
 	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
