@@ -24,9 +24,9 @@ static int read_rules(struct lode_record_session *session, struct lode_error *er
 	for (size_t i = 0; !code && i < rules->count; i++)
 		if (rules->rules[i].type == LODE_RULE_RUN && !session->call->operand_count)
 			code = lode_fail(
-				error,
-				LODE_USAGE, "record: the symptom 'run > TIME' is about a command; give one behind '--'. "
-					    "See 'lode help record'.");
+				error, LODE_USAGE,
+				"record: the symptom 'run > TIME' is about a command; give one behind '--'. "
+				"See 'lode help record'.");
 	return code;
 }
 
@@ -54,8 +54,7 @@ static int open_stream(struct lode_record_session *session, const char *source, 
 					  &session->builder.stream, error);
 
 	if (!code)
-		code = lode_corpus_open(&session->corpus,
-					settings->output ? settings->output : LODE_DEFAULT_CORPUS,
+		code = lode_corpus_open(&session->corpus, settings->output ? settings->output : LODE_DEFAULT_CORPUS,
 					LODE_CORPUS_CREATE, error);
 	if (!code)
 		code = lode_recording_create(&session->recording, session->corpus, &session->builder, error);

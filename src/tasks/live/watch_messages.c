@@ -109,8 +109,8 @@ static void note_losses(struct lode_watch_session *session, const struct lode_fl
 {
 	lode_recorder_note(session->recorder, &session->notes);
 	lode_rule_probes_note(session->probes, &session->notes);
-	lode_notes_add(&session->notes, counts->early, "records dropped before their time: --memory was too little",
-		       NULL);
+	lode_notes_add(&session->notes, counts->early,
+		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&session->notes, counts->missing, "stacks that were lost", NULL);
 	lode_notes_add(&session->notes, session->burst.refused, "triggers not followed because of --max-per-hour",
 		       NULL);
@@ -165,4 +165,3 @@ void lode_watch_say_end(struct lode_watch_session *session)
 	lode_watch_json(&report, &json);
 	write_json(session, &json);
 }
-

@@ -27,7 +27,8 @@
 static int open_flight(struct lode_watch_session *session, struct lode_error *error)
 {
 	struct lode_flight_options flight = { .last = session->burst.last };
-	uint64_t others = lode_watch_resident() + lode_recorder_bytes(session->recorder) + session->memory / PART_FOR_READS;
+	uint64_t others =
+		lode_watch_resident() + lode_recorder_bytes(session->recorder) + session->memory / PART_FOR_READS;
 
 	if (session->memory < others + LEAST_FLIGHT)
 		return lode_fail(error, LODE_USAGE,
@@ -58,8 +59,7 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	code = lode_recorder_create(&session->recorder, &recorder, error);
 	/* What is wrong with the corpus is better reported now than when it is needed. */
 	if (!code)
-		code = lode_corpus_open(&corpus, lode_watch_corpus(session),
-					LODE_CORPUS_CREATE, error);
+		code = lode_corpus_open(&corpus, lode_watch_corpus(session), LODE_CORPUS_CREATE, error);
 	if (!code)
 		lode_corpus_close(corpus);
 	if (!code)

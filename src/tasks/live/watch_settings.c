@@ -31,7 +31,7 @@ static int choose_name(struct lode_watch_session *session, struct lode_error *er
 	const char *of = lode_recorded_name(&session->target, text);
 
 	session->name = session->settings->name ? lode_strdup(session->settings->name)
-					    : lode_format("watch %s", of ? of : "all processes");
+						: lode_format("watch %s", of ? of : "all processes");
 	return session->name ? 0 : lode_fail_memory(error);
 }
 
@@ -65,4 +65,3 @@ int lode_watch_read_settings(struct lode_watch_session *session, struct lode_err
 		code = lode_fail_memory(error);
 	return code;
 }
-

@@ -2,6 +2,7 @@
 #ifndef LODE_TASKS_LIVE_WATCH_SETTINGS_H
 #define LODE_TASKS_LIVE_WATCH_SETTINGS_H
 
+#include "tasks/command.h"
 #include "tasks/live/recorded_options.h"
 #include "tasks/symbol_options.h"
 
