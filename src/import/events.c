@@ -20,6 +20,7 @@
  */
 #include "import/events_line.h"
 #include "import/events_part.h"
+#include "import/events_stream.h"
 #include "import/line_chunks.h"
 
 #include <stdio.h>
@@ -51,78 +52,6 @@ static const struct line_type stream_line = { "stream", HAS(STREAM), HAS(HOST) |
 
 /* The first types are those of events, in the order of enum lode_event_type. */
 enum { SYMPTOM = LODE_EVENT_TYPES, THREAD, MODULE };
-
-/* ---- streams ---- */
-
-/* Opens an empty stream without a name. */
-int lode_events_start_stream(struct lode_events_reader *reader)
-{
-	if (lode_dictionary_init(&reader->dictionary) < 0)
-		return reader->code = lode_fail_memory(reader->error);
-	lode_stream_init(&reader->stream, &reader->dictionary);
-	reader->open = 1;
-	reader->announced = 0;
-	return 0;
-}
-
-static void drop_stream(struct lode_events_reader *reader)
-{
-	if (!reader->open)
-		return;
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
-	lode_frame_memo_release(&reader->memo);
-	reader->open = 0;
-}
-
-/* Opened by a line that turned out to be none of ours. */
-static int is_nothing(const struct lode_events_reader *reader)
-{
-	const struct lode_stream *stream = &reader->stream;
-
-	return !reader->announced && !stream->thread_count && reader->dictionary.frames.module_count == 1;
-}
-
-/*
- * A waker is a bare tid, and the thread it means may stand further down: so only
- * when all lines are read tids become threads, new ones where no line has them.
- */
-static int resolve_wakers(struct lode_stream *stream)
-{
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		struct lode_events *events = &stream->events[type];
-
-		for (size_t i = 0; i < events->count; i++) {
-			if (events->waker[i] == LODE_NONE)
-				continue;
-			events->waker[i] = lode_stream_tid(stream, events->waker[i]);
-			if (events->waker[i] == LODE_NONE)
-				return LODE_SYSTEM;
-		}
-	}
-	return 0;
-}
-
-/* Hands the stream on. The name that the user gives wins when the file holds only one stream. */
-static int finish_stream(struct lode_events_reader *reader, int at_end)
-{
-	int code;
-
-	if (!reader->open || is_nothing(reader)) {
-		drop_stream(reader);
-		return 0;
-	}
-	if (at_end && reader->ordinal == 0 && reader->options->stream_name)
-		reader->stream.name = 0;
-	if (resolve_wakers(&reader->stream) < 0)
-		code = lode_fail_memory(reader->error);
-	else
-		code = lode_import_deliver(reader->input, reader->options, reader->sink, &reader->stream,
-					   reader->ordinal, reader->error);
-	reader->ordinal++;
-	drop_stream(reader);
-	return code;
-}
 
 /* ---- from the line into the stream ---- */
 
@@ -269,7 +198,7 @@ static int describe_module(struct lode_events_reader *reader)
 static int begin_stream(struct lode_events_reader *reader)
 {
 	struct lode_events_line *line = &reader->line;
-	int code = finish_stream(reader, 0);
+	int code = lode_events_finish_stream(reader, 0);
 
 	if (code < 0 || (code = lode_events_start_stream(reader)) < 0)
 		return code;
@@ -504,7 +433,7 @@ static void report_notes(const struct lode_events_reader *reader)
 
 static void release_reader(struct lode_events_reader *reader)
 {
-	drop_stream(reader);
+	lode_events_drop_stream(reader);
 	lode_free(reader->line.frames[0].ids);
 	lode_free(reader->line.frames[1].ids);
 	lode_free(reader->line.attributes);
@@ -526,7 +455,7 @@ static int read_events(struct lode_input *input, const struct lode_import_option
 	code = lode_line_chunks_read(input, options, &chunks, error);
 	reader.error = error;
 	if (code == 0)
-		code = finish_stream(&reader, 1);
+		code = lode_events_finish_stream(&reader, 1);
 	report_notes(&reader);
 	yajl_free(reader.json);
 	release_reader(&reader);

@@ -1,6 +1,7 @@
 /* One line of plain events as JSON: see events_line.h. */
 #include "import/events_line.h"
 
+#include "import/events_stream.h"
 #include "import/exact_number.h"
 
 #include <string.h>

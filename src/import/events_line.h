@@ -111,7 +111,5 @@ struct lode_events_reader {
 const char *lode_events_field_name(enum lode_events_field field);
 /* The callbacks; their context is the reader. */
 extern const yajl_callbacks lode_events_callbacks;
-/* Begins a stream, of events.c: frames need its dictionary. Returns 0 or a negative code, which is in the reader too. */
-int lode_events_start_stream(struct lode_events_reader *reader);
 
 #endif

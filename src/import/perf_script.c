@@ -4,24 +4,22 @@
  *
  *	cpu-clock, task-clock	run; the period is the cost in nanoseconds
  *	cycles			run; the period is taken as time at the rate of the
- *				counter (count_rate.h); without periods, the median
- *				distance between neighbours of one thread on one CPU
+ *				counter; without periods, see perf_script_costs.h
  *	offcpu-time		wait; the period is its cost (perf record --off-cpu)
- *	sched_switch and	joined into waits by import/sched.h, after sorting:
- *	sched_waking/_wakeup	the text may be out of order
+ *	sched_switch and	joined into waits (perf_script_sched.h)
+ *	sched_waking/_wakeup
  *	sys_enter_NAME		call NAME; raw_syscalls: syscall_NUMBER
  *	sys_exit…		counted only
  *	anything else		call, named by the event
  *
- * By default the text has tids and no pids. Threads that only the scheduler's
- * events name are looked up by tid at the end, when all pids are known.
+ * By default the text has tids and no pids.
  */
-#include "import/count_rate.h"
 #include "import/frame_memo.h"
-#include "import/module_name.h"
-#include "import/perf_script_line.h"
 #include "import/import_common.h"
-#include "import/sched.h"
+#include "import/module_name.h"
+#include "import/perf_script_costs.h"
+#include "import/perf_script_line.h"
+#include "import/perf_script_sched.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,20 +39,6 @@ enum what {
 	WAKING,
 };
 
-/* A scheduler event, kept until all are there. */
-struct sched_record {
-	uint64_t t;
-	uint64_t ordinal; /* in the file */
-	enum what what;
-	enum lode_switch_state state;
-	uint16_t cpu;
-	uint32_t thread;   /* of the header: the waker */
-	uint32_t previous; /* tids */
-	uint32_t next;     /* or the thread that is woken */
-	uint32_t comm;     /* name of `next` */
-	uint32_t stack;
-};
-
 struct reader {
 	struct lode_input *input;
 	const struct lode_import_options *options;
@@ -67,22 +51,15 @@ struct reader {
 	enum what what;
 	int in_sample; /* frames that follow belong to a header, wanted or not */
 	struct lode_event event;
-	struct sched_record record;
+	struct lode_script_sched_event record;
 	uint32_t *frames; /* leaf first */
 	size_t frame_count;
 	size_t frame_capacity;
 	size_t inlined; /* frames at the end whose module the next line tells */
 	int cut;
 
-	struct sched_record *records;
-	size_t record_count;
-	size_t record_capacity;
-	size_t *estimated; /* numbers of run events */
-	size_t estimated_count;
-	size_t estimated_capacity;
-	size_t *counted; /* the same of those whose cost is a count until the end */
-	size_t counted_count;
-	size_t counted_capacity;
+	struct lode_script_sched sched;
+	struct lode_script_costs costs;
 	uint64_t samples;
 	uint64_t unseparated; /* samples that another followed without an empty line */
 	uint64_t last_t;
@@ -286,10 +263,9 @@ static uint32_t thread_of(struct reader *reader, const struct lode_script_header
 
 static int begin_sched(struct reader *reader, const struct lode_script_header *header)
 {
-	struct sched_record record = {
+	struct lode_script_sched_event record = {
 		.t = header->t,
-		.ordinal = reader->record_count,
-		.what = reader->what,
+		.is_waking = reader->what == WAKING,
 		.cpu = header->cpu,
 		.thread = header->tid ? reader->event.thread : LODE_NONE,
 	};
@@ -393,16 +369,6 @@ static uint32_t stack_of(struct reader *reader)
 	return node;
 }
 
-static int keep_record(struct reader *reader, uint32_t stack)
-{
-	reader->record.stack = stack;
-	if (lode_grow(&reader->records, &reader->record_capacity, reader->record_count + 1,
-		      sizeof(*reader->records)) < 0)
-		return fail_memory(reader);
-	reader->records[reader->record_count++] = reader->record;
-	return 0;
-}
-
 /* What a sample without a time takes of the line of time, on which they follow one another. */
 static uint64_t place_timeless(struct reader *reader)
 {
@@ -412,14 +378,6 @@ static uint64_t place_timeless(struct reader *reader)
 	return reader->event.cost ? reader->event.cost : 1;
 }
 
-static int add_number(size_t **numbers, size_t *count, size_t *capacity, size_t number)
-{
-	if (lode_grow(numbers, capacity, *count + 1, sizeof(**numbers)) < 0)
-		return LODE_SYSTEM;
-	(*numbers)[(*count)++] = number;
-	return 0;
-}
-
 static int keep_event(struct reader *reader, uint32_t stack)
 {
 	enum lode_event_type type = reader->what == CALL      ? LODE_CALL
@@ -427,11 +385,9 @@ static int keep_event(struct reader *reader, uint32_t stack)
 							      : LODE_RUN;
 	size_t run = reader->stream.events[LODE_RUN].count;
 
-	if (reader->what == ESTIMATED && !reader->timeless &&
-	    add_number(&reader->estimated, &reader->estimated_count, &reader->estimated_capacity, run) < 0)
+	if (reader->what == ESTIMATED && !reader->timeless && lode_script_runs_add(&reader->costs.bare, run) < 0)
 		return fail_memory(reader);
-	if (reader->what == COUNTED &&
-	    add_number(&reader->counted, &reader->counted_count, &reader->counted_capacity, run) < 0)
+	if (reader->what == COUNTED && lode_script_runs_add(&reader->costs.counted, run) < 0)
 		return fail_memory(reader);
 	reader->event.stack = stack;
 	if (reader->timeless)
@@ -452,10 +408,11 @@ static int end_sample(struct reader *reader)
 		return fail_memory(reader);
 	if (reader->cut)
 		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
-	if (reader->what == SWITCH || reader->what == WAKING)
-		code = keep_record(reader, stack);
-	else
+	reader->record.stack = stack;
+	if (reader->what != SWITCH && reader->what != WAKING)
 		code = keep_event(reader, stack);
+	else if ((code = lode_script_sched_add(&reader->sched, &reader->record)) < 0)
+		fail_memory(reader);
 	reader->what = NOTHING;
 	return code;
 }
@@ -490,8 +447,10 @@ static int read_line(struct reader *reader, const char *line, size_t length)
 
 	if (is_empty(line, length))
 		return end_sample(reader);
-	if (line[0] == '#')
+	if (line[0] == '#') {
+		lode_script_costs_comment(&reader->costs, line, length);
 		return 0;
+	}
 	if (!(reader->in_sample && line[0] == '\t') && read_header(reader, line, length, &header)) {
 		reader->unseparated += (uint64_t)reader->in_sample;
 		code = end_sample(reader);
@@ -555,173 +514,6 @@ static int read_lines(struct reader *reader)
 	return code < 0 ? code : end_lines(reader);
 }
 
-/* ---- the end: waits ---- */
-
-static int compare_records(const void *left, const void *right)
-{
-	const struct sched_record *a = left, *b = right;
-
-	if (a->t != b->t)
-		return a->t < b->t ? -1 : 1;
-	return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
-}
-
-static void sort_records(struct reader *reader)
-{
-	for (size_t i = 1; i < reader->record_count; i++) {
-		if (reader->records[i].t < reader->records[i - 1].t) {
-			qsort(reader->records, reader->record_count, sizeof(*reader->records), compare_records);
-			return;
-		}
-	}
-}
-
-/* The thread with this tid, named if it has no name yet; the idle thread is none. */
-static int find_thread(struct reader *reader, uint32_t tid, uint32_t comm, uint32_t *thread)
-{
-	*thread = LODE_NONE;
-	if (!tid)
-		return 0;
-	*thread = lode_stream_tid(&reader->stream, tid);
-	if (*thread == LODE_NONE)
-		return LODE_SYSTEM;
-	if (!reader->stream.threads[*thread].name)
-		reader->stream.threads[*thread].name = comm;
-	return 0;
-}
-
-static int feed(struct reader *reader, struct lode_sched *sched, const struct sched_record *record)
-{
-	uint32_t previous, next;
-
-	if (find_thread(reader, record->next, record->comm, &next) < 0)
-		return LODE_SYSTEM;
-	if (record->what == WAKING)
-		return next == LODE_NONE ? 0
-					 : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
-	if (find_thread(reader, record->previous, 0, &previous) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_switch(sched, record->t, record->cpu, previous, record->state, record->stack, next);
-}
-
-static int join_waits(struct reader *reader)
-{
-	struct lode_sched *sched;
-	int code = 0;
-
-	if (!reader->record_count)
-		return 0;
-	sched = lode_sched_create(&reader->stream, reader->options->notes);
-	if (!sched)
-		return fail_memory(reader);
-	sort_records(reader);
-	for (size_t i = 0; i < reader->record_count && code == 0; i++)
-		code = feed(reader, sched, &reader->records[i]);
-	if (code == 0)
-		code = lode_sched_finish(sched, reader->last_t);
-	lode_sched_destroy(sched);
-	return code < 0 ? fail_memory(reader) : 0;
-}
-
-/* ---- the end: costs ---- */
-
-struct moment {
-	uint32_t thread;
-	uint16_t cpu;
-	uint64_t t;
-};
-
-static int compare_moments(const void *left, const void *right)
-{
-	const struct moment *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->cpu != b->cpu)
-		return a->cpu < b->cpu ? -1 : 1;
-	return (a->t > b->t) - (a->t < b->t);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
-/* The median distance between neighbours of one thread on one CPU; 0 when there are none. Sorts them. */
-static uint64_t median_distance(struct moment *moments, size_t count, uint64_t *distances)
-{
-	size_t found = 0;
-
-	qsort(moments, count, sizeof(*moments), compare_moments);
-	for (size_t i = 1; i < count; i++)
-		if (moments[i].thread == moments[i - 1].thread && moments[i].cpu == moments[i - 1].cpu &&
-		    moments[i].t > moments[i - 1].t)
-			distances[found++] = moments[i].t - moments[i - 1].t;
-	if (!found)
-		return 0;
-	qsort(distances, found, sizeof(*distances), compare_numbers);
-	return distances[(found - 1) / 2];
-}
-
-static int estimate_costs(struct reader *reader)
-{
-	struct lode_events *runs = &reader->stream.events[LODE_RUN];
-	size_t count = reader->estimated_count;
-	struct moment *moments = count ? lode_calloc(count, sizeof(*moments)) : NULL;
-	uint64_t *distances = count ? lode_calloc(count, sizeof(*distances)) : NULL;
-	uint64_t cost = 0;
-	char example[400];
-
-	for (size_t i = 0; moments && distances && i < count; i++) {
-		size_t run = reader->estimated[i];
-
-		moments[i] = (struct moment){ runs->thread[run], runs->cpu[run], runs->t[run] };
-	}
-	if (moments && distances)
-		cost = median_distance(moments, count, distances);
-	for (size_t i = 0; i < count; i++)
-		runs->cost[reader->estimated[i]] = cost;
-	lode_free(moments);
-	lode_free(distances);
-	if (count && (!moments || !distances))
-		return fail_memory(reader);
-	snprintf(example, sizeof(example), "%.300s: %llu ns each", lode_input_name(reader->input),
-		 (unsigned long long)cost);
-	lode_notes_add(reader->options->notes, count,
-		       "samples whose cost is estimated from the distance between neighbours", example);
-	return 0;
-}
-
-/* Turns counts into time. */
-static int settle_counts(struct reader *reader)
-{
-	struct lode_events *runs = &reader->stream.events[LODE_RUN];
-	struct lode_count_rate rate = { 0 };
-	double found, nanoseconds;
-	char example[400];
-	int code = 0;
-
-	for (size_t i = 0; i < reader->counted_count && !reader->timeless && code == 0; i++) {
-		size_t run = reader->counted[i];
-
-		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run], runs->cost[run]);
-	}
-	found = lode_count_rate_find(&rate);
-	nanoseconds = found > 0 ? found : 1;
-	for (size_t i = 0; i < reader->counted_count; i++)
-		runs->cost[reader->counted[i]] = lode_count_time(runs->cost[reader->counted[i]], nanoseconds);
-	lode_count_rate_release(&rate);
-	snprintf(example, sizeof(example), "%.300s: %.3g cycles a nanosecond", lode_input_name(reader->input),
-		 1 / nanoseconds);
-	lode_notes_add(reader->options->notes, reader->counted_count,
-		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
-				 : "samples whose cost is their period, at a rate that is assumed",
-		       example);
-	return code < 0 ? fail_memory(reader) : 0;
-}
-
 /* ---- the importer ---- */
 
 static void report_notes(const struct reader *reader)
@@ -768,13 +560,13 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 				 lode_input_name(reader->input));
 	if (reader->timeless)
 		tell_timeless(reader);
-	code = estimate_costs(reader);
+	code = lode_script_costs_settle(&reader->costs, &reader->stream, reader->timeless,
+					lode_input_name(reader->input), reader->options);
 	if (code == 0)
-		code = settle_counts(reader);
-	if (code == 0)
-		code = join_waits(reader);
+		code = lode_script_sched_join(&reader->sched, &reader->stream, reader->options->notes,
+					      reader->last_t);
 	if (code < 0)
-		return code;
+		return fail_memory(reader);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 
@@ -792,9 +584,8 @@ static int read_perf_script(struct lode_input *input, const struct lode_import_o
 		code = finish(&reader, sink);
 	report_notes(&reader);
 	lode_free(reader.frames);
-	lode_free(reader.records);
-	lode_free(reader.estimated);
-	lode_free(reader.counted);
+	lode_script_sched_release(&reader.sched);
+	lode_script_costs_release(&reader.costs);
 	lode_frame_memo_release(&reader.memo);
 	lode_stream_release(&reader.stream);
 	lode_dictionary_release(&reader.dictionary);

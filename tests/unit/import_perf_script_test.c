@@ -154,7 +154,61 @@ static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours
 		      "run 1002500000+1000000 2 cpu=1 x!f\n"
 		      "run 9000000000+1000000 1 cpu=0 x!f\n"
 		      "run 9000100000+1000000 1 cpu=1 x!f\n");
-	assert_note(script, text, "estimated", 6);
+	assert_note(script, text, "guessed", 6);
+}
+
+/* `perf record -F 99 -a`: each CPU is looked at 99 times a second and has work a part of the time. */
+static void the_cost_of_samples_is_the_period_of_busy_cpus(void **state)
+{
+	uint64_t seed = 23;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		uint64_t period = 1000000 + random_below(&seed, 20000000), busy = 10 + random_below(&seed, 91);
+		struct lode_buffer text = { 0 };
+		struct imported imported;
+		unsigned long long t, cost;
+
+		for (uint64_t tick = 1; tick < 1500; tick++)
+			for (unsigned cpu = 0; cpu < 3; cpu++) {
+				char line[100];
+				unsigned tid = 1 + (unsigned)random_below(&seed, 4);
+
+				t = tick * period + cpu * (period / 3) + random_below(&seed, period / 100);
+				snprintf(line, sizeof(line), "a %u [%03u] %llu.%09llu: cycles: 1 f (x)\n", tid,
+					 cpu, t / 1000000000, t % 1000000000);
+				if (random_below(&seed, 100) < busy)
+					lode_buffer_add(&text, line, strlen(line));
+			}
+		import_bytes(&imported, script, text.bytes, text.size, NULL);
+		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+		assert_int_equal(sscanf(strstr(imported.text.bytes, "run "), "run %llu+%llu", &t, &cost), 2);
+		if (cost < period - period / 30 || cost > period + period / 30)
+			fail_msg("%llu ns instead of %llu, busy %llu %%", cost, (unsigned long long)period,
+				 (unsigned long long)busy);
+		release_imported(&imported);
+		lode_buffer_release(&text);
+	}
+}
+
+static void the_header_or_the_caller_says_what_a_sample_costs(void **state)
+{
+	static const char text[] =
+		"# event : name = cycles:P, , type = 0, { sample_period, sample_freq } = 250, "
+		"sample_type = IP|TID|TIME, disabled = 1, freq = 1, sample_id_all = 1\n"
+		"# event : name = dummy:u, , { sample_period, sample_freq } = 1, sample_type = IP\n"
+		"a 1 [000] 1.000000: cycles:P: 1 f (x)\n"
+		"a 1 [000] 3.000000: cycles:P: 1 f (x)\n";
+	struct lode_import_options options = { .jobs = 1, .unit_ns = 7e6 };
+
+	(void)state;
+	assert_import(script, text, NULL,
+		      "stream x \nthread 1 a\nrun 1000000000+4000000 1 cpu=0 x!f\n"
+		      "run 3000000000+4000000 1 cpu=0 x!f\n");
+	assert_note(script, text, "what the header's frequency says", 2);
+	assert_import(script, text, &options,
+		      "stream x \nthread 1 a\nrun 1000000000+7000000 1 cpu=0 x!f\n"
+		      "run 3000000000+7000000 1 cpu=0 x!f\n");
 }
 
 static void the_period_of_cycles_is_time_at_the_rate_of_the_counter(void **state)
@@ -503,6 +557,8 @@ int main(void)
 		cmocka_unit_test(the_short_form_of_scheduler_events_is_read_too),
 		cmocka_unit_test(the_period_of_cycles_is_time_at_the_rate_of_the_counter),
 		cmocka_unit_test(the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours),
+		cmocka_unit_test(the_cost_of_samples_is_the_period_of_busy_cpus),
+		cmocka_unit_test(the_header_or_the_caller_says_what_a_sample_costs),
 		cmocka_unit_test(a_sample_that_is_cut_off_is_left_out_and_told),
 		cmocka_unit_test(a_script_that_is_whole_is_not_called_cut),
 		cmocka_unit_test(a_header_of_comments_does_not_hide_the_samples),
