@@ -111,7 +111,7 @@ function Details({ row, column, difference }: { row: HeatRow | undefined; column
 	const frame = row?.frames[column];
 
 	if (!row || !frame)
-		return <p class="dim flame-details">A row is a call path, its root at the left; colour is {difference ? 'the added time' : 'the time'} of the function itself. Point at a cell, or press the arrow keys, to see it.</p>;
+		return <p class="dim flame-details">A row is a call path, its root at the left; colour is {difference ? 'the added time' : 'the time'} of the function itself. 0 marks the one with the most, -1 its caller. Point at a cell, or press the arrow keys, to see it.</p>;
 	const distance = column - row.hottest;
 
 	return (
@@ -123,13 +123,13 @@ function Details({ row, column, difference }: { row: HeatRow | undefined; column
 	);
 }
 
-function Scale() {
+function Scale({ difference }: { difference: boolean }) {
 	const colours = palette.value;
 
 	return (
 		<div class="key" aria-hidden="true">
-			<i class="state" style={{ background: colours.line }} /> nothing
-			<i class="heat-scale" style={{ background: `linear-gradient(to right, ${colours.heat.join(', ')})` }} /> most time (logarithmic, four decades)
+			<span class="key-item"><i class="state" style={{ background: colours.line }} /> {difference ? 'no more' : 'nothing'}, or less than 1/10,000 of the most</span>
+			<span class="key-item"><i class="heat-scale" style={{ background: `linear-gradient(to right, ${colours.heat.join(', ')})` }} /> most {difference ? 'added ' : ''}time (logarithmic)</span>
 		</div>
 	);
 }
@@ -175,7 +175,7 @@ export function HeatMap(props: HeatMapProps) {
 
 	return (
 		<section class="flame" aria-label={props.label}>
-			<Scale />
+			<Scale difference={props.difference ?? false} />
 			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${props.label}. Arrow keys go from cell to cell, Enter chooses the row.`}
 				style={{ height: `${rows.length * ROW}px` }} onKeyDown={onKey} onClick={onClick}
 				onMouseMove={(event) => setChosen(atPointer(event))} />

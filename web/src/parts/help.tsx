@@ -13,7 +13,7 @@ const terms: Record<string, string> = {
 	'critical path': 'What a slow thread waited for, step by step from one thread to the one that woke it; its parts add up to the delay.',
 	conservative: 'The least that calls have taken: from the first stack with them to the last.',
 	context: 'A function and the way to it, from the first caller on.',
-	culprit: 'The last function of the program before libraries and the kernel: the first place to look.',
+	culprit: 'The last function of the program before libraries and the kernel: the first place to look. Of a cluster, that of its costliest pattern; where others lack it, their number follows, and the cost is that of all.',
 	'deep start': 'A place that stack samples point to is examined before the way to it is.',
 	evidence: 'What a value rests on: probes put into the program, or stack samples alone.',
 	experiment: 'A question about a place of the program, such as a function in a thread, and what was measured there.',

@@ -47,6 +47,11 @@ function rangeOf(values: number[]): Range {
 	return most > least ? { least, most } : { least: least - 0.5, most: least + 0.5 };
 }
 
+// From 0 on where that is not far: distances then show proportions.
+function fromZero({ least, most }: Range): Range {
+	return { least: least > 0 && least < most / 2 ? 0 : least, most };
+}
+
 interface Place {
 	left: number;
 	x: (value: number) => number;
@@ -169,8 +174,8 @@ const REACH = 20; // pixels from the pointer to a point that it means
 export function Scatter(props: ScatterProps) {
 	const { data, selected, onSelect } = props;
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const xRange = useMemo(() => rangeOf(data.x), [data]);
-	const yRange = useMemo(() => rangeOf(data.y), [data]);
+	const xRange = useMemo(() => fromZero(rangeOf(data.x)), [data]);
+	const yRange = useMemo(() => (data.logarithmic ? rangeOf(data.y) : fromZero(rangeOf(data.y))), [data]);
 	const order = useMemo(() => [...data.x.keys()].sort((a, b) => data.x[a]! - data.x[b]! || data.y[a]! - data.y[b]!), [data]);
 	const [pinned, setPinned] = useState(false); // a click holds a point, so that what it says can be reached
 

@@ -71,7 +71,7 @@ function niceStep(span: number, lines: number): number {
 // Where three digits do not tell the lines apart, they count from the first one.
 function drawScale(drawing: Drawing, view: Span, height: number): void {
 	const { context, colours, x, width, label } = drawing;
-	const step = niceStep(view.t1 - view.t0, (width - label) / 85);
+	const step = niceStep(view.t1 - view.t0, (width - label) / (width < 600 ? 60 : 85));
 	const first = Math.ceil(view.t0 / step) * step;
 	const fine = step < view.t1 / 500;
 
@@ -181,6 +181,13 @@ function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, nu
 	context.stroke();
 }
 
+// Threads are told apart by their ends: what does not fit is left out in the middle.
+function shortened(text: string, room: number): string {
+	const end = Math.floor((room - 1) * 0.6);
+
+	return text.length > room ? `${text.slice(0, room - 1 - end)}…${text.slice(-end)}` : text;
+}
+
 function drawLabels(drawing: Drawing, props: TimeLineProps, height: number, [first, end]: [number, number]): void {
 	const { context, colours, label } = drawing;
 
@@ -193,7 +200,7 @@ function drawLabels(drawing: Drawing, props: TimeLineProps, height: number, [fir
 		const room = Math.floor((label - 10) / 7);
 
 		context.fillStyle = colours.text;
-		context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 2, HEAD + row * ROW + ROW / 2);
+		context.fillText(shortened(text, room), 2, HEAD + row * ROW + ROW / 2);
 	});
 }
 

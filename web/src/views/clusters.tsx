@@ -66,10 +66,11 @@ export interface MineResult {
 	plumbing?: string[];
 }
 
-interface Row extends Cluster {
+export interface Row extends Cluster {
 	rank: number;
-	culprit: Frame;
-	leading: Frame[]; // of its costliest pattern
+	culprit: Frame; // of its costliest pattern
+	otherWays: number; // patterns without it
+	leading: Frame[]; // the costliest pattern
 }
 
 interface Model {
@@ -86,11 +87,24 @@ export function makeModel(result: MineResult): Model {
 		const members = cluster.patterns.map((id) => patterns.get(id)!);
 		const costliest = members.reduce((best, each) => (each.cost_ns > best.cost_ns ? each : best), members[0]!);
 		const leading = table.list(costliest.frames);
+		const head = culprit(leading)!;
 
-		return { ...cluster, rank: place + 1, leading, culprit: culprit(leading)! };
+		return { ...cluster, rank: place + 1, leading, culprit: head, otherWays: members.filter(({ frames }) => !frames.includes(head.text)).length };
 	});
 
 	return { result, table, patterns, rows };
+}
+
+// Its culprit; where that is not in all of its patterns, how many others there are: the cost is that of all.
+export function ClusterName({ row, href }: { row: Row; href?: string }) {
+	const name = <FrameName frame={row.culprit} />;
+
+	return (
+		<>
+			{href === undefined ? name : <a href={href}>{name}</a>}
+			{row.otherWays > 0 && <span class="dim other-ways" title="Patterns of the cluster without this function; the cost is that of all"> +{plural(row.otherWays, 'pattern')}</span>}
+		</>
+	);
 }
 
 const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'], both: ['event', 'time'] } as const;
@@ -116,8 +130,8 @@ function columnsOf(result: MineResult): Column<Row>[] {
 	return [
 		{ key: 'rank', title: '#', number: true, value: (row) => -row.rank, cell: (row) => row.rank },
 		{
-			key: 'culprit', title: 'Culprit', value: (row) => row.culprit.text, help: 'The last function of the program before libraries and the kernel',
-			cell: (row) => <a href={linkHere([row.id])}><FrameName frame={row.culprit} /></a>,
+			key: 'culprit', title: 'Culprit', value: (row) => row.culprit.text, help: 'The last function of the program before libraries and the kernel, in the costliest pattern',
+			cell: (row) => <ClusterName row={row} href={linkHere([row.id])} />,
 		},
 		{
 			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: `Of the ${words[result.kind][1]} that was analyzed`,
@@ -240,7 +254,7 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 
 	return (
 		<article class="detail" aria-label={`Cluster ${row.rank}`}>
-			<h2>#{row.rank} <FrameName frame={row.culprit} /></h2>
+			<h2>#{row.rank} <ClusterName row={row} /></h2>
 			<p>
 				<b>{duration(row.cost_ns)}</b>, {percent(row.share)} of the {words[result.kind][1]}
 				{row.low_ns !== null && row.high_ns !== null && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},

@@ -99,7 +99,7 @@ function Clusters({ result, only, onOnly }: { result: ExplainResult; only: numbe
 				<thead>
 					<tr>
 						<th scope="col">Cluster</th><th scope="col">Function</th><th scope="col" class="number">Rows</th>
-						<th scope="col" class="number">R²</th><th scope="col" class="number">Median</th>
+						<th scope="col" class="number">R²</th><th scope="col" class="number">Median <bdi>{result.page.y}</bdi></th>
 					</tr>
 				</thead>
 				<tbody>
@@ -111,7 +111,7 @@ function Clusters({ result, only, onOnly }: { result: ExplainResult; only: numbe
 								</button>
 							</td>
 							<td><bdi class="mono wide-cell">{result.page.functions[cluster.id]}</bdi></td>
-							<td class="number"><span class="share"><Bar share={cluster.share} />{percent(cluster.share)} {count(cluster.size)}</span></td>
+							<td class="number"><span class="share long"><Bar share={cluster.share} />{count(cluster.size)} ({percent(cluster.share)})</span></td>
 							<td class="number">{cluster.r2 === null ? '' : cluster.r2.toFixed(3)}</td>
 							<td class="number">{cluster.median_y === null ? '' : yText(cluster.median_y)}</td>
 						</tr>

@@ -4,14 +4,13 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { count, duration, percent, plural } from '../format';
 import { blocks, complete, isServed, useBlock } from '../page_data';
 import { Bar } from '../parts/bar';
-import { FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
 import { Later, useSeen } from '../parts/later';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
 import { link } from '../route';
 import { HOST, keysOf, TIME } from '../stream_groups';
-import { makeModel, type MineResult } from './clusters';
+import { ClusterName, makeModel, type MineResult } from './clusters';
 import type { CoverageResult } from './coverage';
 import { StreamsBy } from './streams_by';
 import { kinds, viewOfKind, WhatIsNew, type Kind } from './what_is_new';
@@ -108,7 +107,7 @@ function TopClusters({ kind }: { kind: Kind }) {
 				<ol class="top-list">
 					{model.rows.slice(0, TOP).map((row) => (
 						<li>
-							<a href={link(viewOfKind[kind], [row.id])}><FrameName frame={row.culprit} /></a>
+							<ClusterName row={row} href={link(viewOfKind[kind], [row.id])} />
 							<span class="share"><Bar share={row.share} />{percent(row.share)} {duration(row.cost_ns)}</span>
 						</li>
 					))}

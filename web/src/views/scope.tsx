@@ -196,10 +196,11 @@ function SymptomView({ symptom, stacks }: { symptom: Symptom; stacks: StackTable
 				{blocks.value.has(`stream/${symptom.id}`) && <> <a href={link('stream', [symptom.id], { at: String(symptom.t0), tid: String(symptom.tid) })}>Its time line</a></>}
 			</p>
 			<div class="key" aria-hidden="true">
-				<i class="state run" /> running <i class="state wait" /> waiting <i class="state queue" /> on the run queue <i class="state step" /> a wait whose waker is followed
+				<span class="key-item"><i class="state run" /> running</span> <span class="key-item"><i class="state wait" /> waiting</span>{' '}
+				<span class="key-item"><i class="state queue" /> on the run queue</span> <span class="key-item"><i class="state step" /> a wait whose waker is followed</span>
 			</div>
 			<PathBar t0={symptom.t0} t1={symptom.t1} path={symptom.path} lines={model.lines} selected={selected} onSelect={setSelected} label="Critical path of the symptom" />
-			{line ? <LineDetail key={selected} model={model} line={line} /> : <p class="dim">Click on a part, or press the arrow keys, to see its stack.</p>}
+			{line ? <LineDetail key={selected} model={model} line={line} /> : <p class="dim">{tiles && 'The wide row is the path. Below it, row by row: the slow thread, the threads that woke it, and those that woke them. '}Click on a part, or press the arrow keys, to see its stack.</p>}
 			<Lines model={model} selected={selected} onSelect={setSelected} />
 			<h2>All of the path as a flame graph</h2>
 			<FlameGraph tree={tree} table={model.table} label="Flame graph of the critical path" />

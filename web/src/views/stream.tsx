@@ -346,7 +346,8 @@ export function StreamView({ result }: { result: Columns<StreamHead> }) {
 				{symptom && <label class="switch"><input type="checkbox" checked={!!ofSymptom} onChange={() => to({ only: ofSymptom ? '' : 'symptom' })} /> only this symptom</label>}
 			</p>
 			<div class="key" aria-hidden="true">
-				<i class="state run" /> running <i class="state wait" /> waiting <i class="state queue" /> on the run queue
+				<span class="key-item"><i class="state run" /> running</span> <span class="key-item"><i class="state wait" /> waiting</span>{' '}
+				<span class="key-item"><i class="state queue" /> on the run queue</span>
 			</div>
 			<TimeLine data={data} rows={thread >= 0 ? [thread] : shownThreads(data, rows, shown, selected)} view={view} onView={setView} selected={selected} onSelect={select}
 				span={span} onSpan={(next) => to({ span: spanText(next) })} path={symptom ? { first: symptom.path_first, count: symptom.path_count } : null} />

@@ -2,15 +2,13 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import { count, duration, plural, probability, signed } from '../format';
-import type { Frame } from '../frames';
 import { changesOf, type ClusterChange } from '../new_clusters';
 import { blocks, isServed, useBlock } from '../page_data';
-import { FrameName } from '../parts/frame_list';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
 import { link, replaceQuery, route } from '../route';
 import { compareValues, groupsOf, TIME, usualKey, valueOf, valueText, type Value } from '../stream_groups';
-import { makeModel, type MineResult } from './clusters';
+import { ClusterName, makeModel, type MineResult, type Row } from './clusters';
 import type { InfoResult } from './overview';
 
 // The blocks of clusters, and the views that show them.
@@ -20,7 +18,7 @@ export type Kind = keyof typeof kinds;
 export const viewOfKind: Record<Kind, string> = { mine: 'clusters', 'mine-run': 'cpu-clusters' };
 
 interface ChangeRow extends ClusterChange {
-	culprit: Frame;
+	row: Row;
 	word: string;
 }
 
@@ -38,7 +36,7 @@ function wordOf({ before, after, q }: ClusterChange): string {
 
 function changeColumns(kind: Kind): Column<ChangeRow>[] {
 	return [
-		{ key: 'culprit', title: 'Cluster', value: (row) => row.culprit.text, cell: (row) => <a href={link(viewOfKind[kind], [row.cluster.id])}><FrameName frame={row.culprit} /></a> },
+		{ key: 'culprit', title: 'Cluster', value: ({ row }) => row.culprit.text, cell: ({ row }) => <ClusterName row={row} href={link(viewOfKind[kind], [row.id])} /> },
 		{ key: 'word', title: 'Since then', value: (row) => row.word },
 		{ key: 'change', title: 'Change', number: true, help: 'A stream', value: (row) => row.after - row.before, cell: (row) => signed(row.after - row.before) },
 		{ key: 'before', title: 'Before', number: true, help: 'A stream', value: (row) => row.before, cell: (row) => `${duration(row.before)} in ${count(row.beforeStreams)}` },
@@ -57,11 +55,11 @@ function Changes({ result, mined, by, from, only, kind }: { result: InfoResult; 
 		}));
 		const known = (mined.stream_ids ?? []).map((id) => sides.get(id));
 		const model = makeModel(mined);
-		const culprits = new Map(model.rows.map((row) => [row.id, row.culprit]));
+		const clusters = new Map(model.rows.map((row) => [row.id, row]));
 		const changes = changesOf(mined, (id) => sides.get(id) ?? null);
 
 		return {
-			rows: changes.map((change): ChangeRow => ({ ...change, culprit: culprits.get(change.cluster.id)!, word: wordOf(change) })),
+			rows: changes.map((change): ChangeRow => ({ ...change, row: clusters.get(change.cluster.id)!, word: wordOf(change) })),
 			before: known.filter((side) => side === false).length, after: known.filter((side) => side === true).length,
 		};
 	}, [mined, by, from, only]);
@@ -71,7 +69,7 @@ function Changes({ result, mined, by, from, only, kind }: { result: InfoResult; 
 	return (
 		<>
 			<p class="dim">
-				{plural(after, 'stream')} since then, {plural(before, 'stream')} {only ? 'otherwise' : 'before'}; the change that costs most a stream first.
+				{plural(after, 'stream')} since then, {plural(before, 'stream')} {only ? 'otherwise' : 'before'}; times are per stream, with the number of streams it occurs in; the change that costs most first.
 				{before < 4 || after < 4 ? ' These are too few to tell most changes from chance.' : ''}
 			</p>
 			<Table columns={changeColumns(kind)} rows={rows} label="Changes" sortBy="change" rowKey={({ cluster }) => cluster.id} shown={10} />
