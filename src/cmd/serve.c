@@ -103,8 +103,9 @@ const struct lode_command lode_command_serve = {
 	.name = "serve",
 	.summary = "show a corpus in the browser, live",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Serves the page of 'lode report' to browsers on this machine. Analyses run when a\n"
-		 "view asks for them, can be cancelled, and are kept until CORPUS changes.",
+	.about = "Serves the page of 'lode report' to browsers on this machine. Those of the\n"
+		 "overview begin at once, others when a view asks for them; they can be cancelled, and are\n"
+		 "kept until CORPUS changes.",
 	.examples = "  lode serve corpus\n"
 		    "  lode serve corpus --port 8080 --open\n"
 		    "  curl -s http://127.0.0.1:7070/api/info | jq .symptoms\n",

@@ -305,6 +305,31 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 	return 0;
 }
 
+/* Begins an analysis that is going to be asked for; where that fails, whoever asks is told. */
+static void begin_early(struct lode_server *server, const char *name, const char *option)
+{
+	struct lode_error error = { "" };
+	struct lode_words words = { 0 };
+	struct lode_job_view view = { 0 };
+	const char *id;
+	const struct lode_route *route = lode_route_find(name, &id);
+
+	if (!lode_route_begin(route, server->corpus, id, &words, &error) &&
+	    !lode_route_option(route, option, NULL, &words, &error))
+		lode_jobs_ask(server->jobs, words.items, &view, &error);
+	lode_buffer_release(&view.result);
+	lode_buffer_release(&view.message);
+	lode_words_release(&words);
+}
+
+/* What the overview shows first (web/src/views/overview.tsx): it is done, or on its way, when a browser asks. */
+static void begin_overview(struct lode_server *server)
+{
+	begin_early(server, "info", "brief");
+	begin_early(server, "mine", LODE_ROUTE_PAGE_DATA);
+	begin_early(server, "mine-run", LODE_ROUTE_PAGE_DATA);
+}
+
 int lode_server_start(struct lode_server **server, const char *corpus, const char *title, uint16_t port,
 		      struct lode_error *error)
 {
@@ -319,10 +344,12 @@ int lode_server_start(struct lode_server **server, const char *corpus, const cha
 	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, error) : lode_fail_memory(error);
 	if (!code)
 		code = listen_on(made, port, error);
-	if (code) {
-		lode_server_end(made);
-		*server = NULL;
+	if (!code) {
+		begin_overview(made);
+		return 0;
 	}
+	lode_server_end(made);
+	*server = NULL;
 	return code;
 }
 

@@ -140,6 +140,21 @@ async function jobsCanBeCancelled(address, server) {
 	assert.deepEqual(childrenOf(server.pid), [], 'a cancelled job goes on');
 }
 
+async function theOverviewIsReadyEarly() {
+	const { server, address } = await start('corpus');
+	const ended = new Promise((done) => server.once('exit', done));
+
+	try {
+		for (let i = 0; i < 600 && childrenOf(server.pid).length; i++)
+			await sleep(100);
+		for (const path of ['info?brief', 'mine?page-data', 'mine-run?page-data'])
+			assert.equal((await ask(`${address}api/${path}`)).status, 200, `${path} was not begun with the server`);
+	} finally {
+		server.kill('SIGTERM');
+		await ended;
+	}
+}
+
 async function endsWithItsJobs() {
 	const { server, address } = await start('corpus');
 
@@ -205,7 +220,7 @@ try {
 	} finally {
 		server.kill('SIGTERM');
 	}
-	for (const test of [endsWithItsJobs, agentsCanAsk]) {
+	for (const test of [theOverviewIsReadyEarly, endsWithItsJobs, agentsCanAsk]) {
 		await test();
 		console.log(`ok ${test.name}`);
 	}
