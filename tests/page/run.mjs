@@ -279,6 +279,25 @@ async function overviewLeadsOn() {
 	await page.close();
 }
 
+// The name of a cluster is that of one of its patterns; how many lack it follows.
+async function clustersAreHeadedHonestly() {
+	const page = await open('mine.html', 1400);
+	const { clusters, patterns } = JSON.parse(run('mine', '-q', 'corpus', '--json').toString());
+	const framesOf = new Map(patterns.map(({ id, frames }) => [id, frames]));
+	const heads = await page.locator('table[aria-label=Clusters] tbody tr td:nth-child(2)').evaluateAll((cells) => cells.map((cell) => ({
+		frame: cell.querySelector('.frame').title, others: parseInt(cell.querySelector('.other-ways')?.textContent.replace(/[^0-9]/g, '') ?? '0', 10),
+	})));
+
+	check(heads.length > 3 && heads.some(({ others }) => others > 0), 'no cluster has patterns without its culprit: nothing is tested');
+	heads.forEach(({ frame, others }, place) => {
+		const lacking = clusters[place].patterns.filter((id) => !framesOf.get(id).includes(frame)).length;
+
+		check(lacking === others, `${frame}: ${lacking} patterns lack it, ${others} are reported`);
+		check(lacking < clusters[place].patterns.length, `${frame}: is in no pattern of its cluster`);
+	});
+	await page.close();
+}
+
 async function searchAndSort() {
 	const page = await open('mine.html', 1400);
 	const rows = page.locator('table[aria-label=Clusters] tbody tr');
@@ -512,6 +531,7 @@ await main(async () => {
 	await section('links are lasting', linksAreLasting);
 	await section('by touch', byTouch);
 	await section('from the overview to a signature', overviewLeadsOn);
+	await section('clusters are headed honestly', clustersAreHeadedHonestly);
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);
