@@ -1,7 +1,7 @@
 /*
  * Work on corpora: import, the analyses, export. It is the same code that the commands of `lode` run, with the same
  * options; `lode help COMMAND` and the manual pages describe them. Options are words as on a command line
- * ("--kind=run"), in an array that NULL ends; NULL stands for none.
+ * ("--kind=run"), in an array that NULL ends; NULL means none.
  *
  * A run uses several threads (`--jobs`) but returns when all are done. Runs in different threads do not disturb one another.
  */

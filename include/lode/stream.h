@@ -24,7 +24,7 @@ struct liblode_events {
 	size_t size; /* sizeof(struct liblode_events), set by the caller */
 	size_t count;
 	const uint64_t *t;      /* start */
-	const uint64_t *cost;   /* ns: of a run what the sample stands for, of a wait its length, of a call 0 */
+	const uint64_t *cost;   /* ns: of a run what the sample represents, of a wait its length, of a call 0 */
 	const uint64_t *delay;  /* run-queue time behind it; 0 when unknown */
 	const uint32_t *thread; /* index of liblode_stream_thread */
 	const uint32_t *stack;  /* node; 0: no stack */
@@ -32,7 +32,7 @@ struct liblode_events {
 	const uint32_t *waker_stack; /* node; 0 when unknown */
 	const uint32_t *name;        /* of liblode_stream_string; 0: none */
 	const uint16_t *cpu;         /* LIBLODE_NO_CPU when unknown */
-	const uint32_t *weight;      /* how many such events each stands for; NULL: 1 each */
+	const uint32_t *weight;      /* how many such events each represents; NULL: 1 each */
 };
 
 struct liblode_thread {

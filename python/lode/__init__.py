@@ -162,7 +162,7 @@ class Stream:
     def events(self, type: str) -> Events:
         """The events of a type: "run", "wait" or "call"."""
         if type not in _library.TYPES:
-            raise ValueError("%r is no type of events; there are %s" % (type, ", ".join(_library.TYPES)))
+            raise ValueError("%r is not a type of events; choose one of %s" % (type, ", ".join(_library.TYPES)))
         events, error = _library.Events(), _library.ErrorStruct()
         _check(_lib.liblode_stream_events(self._handle.pointer, _library.TYPES.index(type), ctypes.byref(events),
                                           ctypes.byref(error)), error)

@@ -16,7 +16,7 @@
 
 /* open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. */
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
-/* Closes; a failing close is reported, because a network file system tells its write errors there. */
+/* Closes; a failing close is reported, because a network file system reports its write errors there. */
 int lode_file_close(int fd, const char *path, struct lode_error *error);
 /* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals, waits where `fd` does not. */
 ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struct lode_error *error);

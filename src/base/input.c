@@ -164,7 +164,7 @@ static int fill_packed(struct lode_input *input, struct lode_error *error)
 	return 0;
 }
 
-/* All of the content is at hand as it is. */
+/* All of the content is in memory as it is. */
 static void become_whole(struct lode_input *input, const unsigned char *bytes, size_t size)
 {
 	input->whole = 1;
@@ -443,8 +443,8 @@ void lode_input_skip(struct lode_input *input, size_t size)
 static int fail_long_line(const struct lode_input *input, size_t limit, struct lode_error *error)
 {
 	return lode_fail(error, LODE_BAD_INPUT,
-			 "%s:%llu: the line is longer than %zu bytes; this is no text file that can be read",
-			 input->name, (unsigned long long)input->line_number + 1, limit);
+			 "%s:%llu: the line is longer than %zu bytes; this is not a text file", input->name,
+			 (unsigned long long)input->line_number + 1, limit);
 }
 
 static void take_line(struct lode_input *input, size_t length, size_t step, const char **line, size_t *result)
@@ -552,7 +552,7 @@ int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size
 
 		if (input->skipped)
 			return lode_fail(error, LODE_SYSTEM,
-					 "%s: a part of it is read already, it cannot be had as a whole",
+					 "%s: part of it has been read already, so it cannot be read as a whole",
 					 input->name);
 		code = gather(input, error);
 		if (code < 0)

@@ -44,7 +44,7 @@ static int fail_at(const struct check *check, const char *at, const char *what)
 	if (at >= check->end)
 		return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?",
 				 check->name, line);
-	return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is no JSON, at byte %zu: %s", check->name,
+	return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is not JSON, at byte %zu: %s", check->name,
 			 line, (size_t)(at - check->text), what);
 }
 

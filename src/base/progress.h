@@ -1,5 +1,5 @@
 /*
- * Progress of long work. The library tells how far it is; who shows it, and
+ * Progress of long work. The library reports how far it is; who shows it, and
  * whether it goes on, is the caller's affair.
  */
 #ifndef LODE_BASE_PROGRESS_H
@@ -17,7 +17,7 @@ struct lode_progress {
 	void *context;
 };
 
-/* Tells `progress`, which may be NULL; non-zero when the work should stop. */
+/* Reports to `progress`, which may be NULL; non-zero when the work should stop. */
 static inline int lode_progress_report(const struct lode_progress *progress, const char *phase, const char *unit,
 				       uint64_t done, uint64_t total)
 {

@@ -1,5 +1,5 @@
 /*
- * Threads that signals leave alone: they are the business of the thread that waits, or of the program that uses the
+ * Threads that receive no signals: these are for the thread that waits, or for the program that uses the
  * library. Only what a thread causes itself, such as reading behind the end of a file that shrank, reaches it.
  */
 #ifndef LODE_BASE_QUIET_THREAD_H

@@ -60,7 +60,7 @@ static uint64_t read_fraction(const char *digits, size_t count, uint64_t unit)
 
 static int bad_size(const char *text, struct lode_error *error)
 {
-	return lode_fail(error, LODE_USAGE, "%s: is no size; write a number and kB, MB, GB or TB, such as 64MB",
+	return lode_fail(error, LODE_USAGE, "%s: not a size; write a number and kB, MB, GB or TB, such as 64MB",
 			 text);
 }
 
@@ -117,7 +117,7 @@ int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanose
 		unit = 1;
 	if (!unit)
 		return lode_fail(error, LODE_USAGE,
-				 "%s%s%s%s: is no duration; write a number and ns, us, ms, s, m or h, such as "
+				 "%s%s%s%s: not a duration; write a number and ns, us, ms, s, m or h, such as "
 				 "250us or 1.5s",
 				 before, whole, after, text);
 	if (!read_number(text, unit, &number))

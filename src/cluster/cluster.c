@@ -19,7 +19,7 @@ struct lode_cluster {
 };
 
 /*
- * What launchers tell the processes they start: Open MPI's mpirun, those of other MPIs, and
+ * Variables that launchers set for the processes they start: Open MPI's mpirun, those of other MPIs, and
  * srun with PMIx or PMI. A job file of Slurm without srun has none of it.
  */
 static unsigned long launched_size(void)

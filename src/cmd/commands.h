@@ -24,7 +24,7 @@ extern const struct lode_option lode_shared_options[];
 void lode_help_all(struct lode_buffer *buffer);
 void lode_help_command(const struct lode_command *command, struct lode_buffer *buffer);
 
-/* The features of this program, as `lode version` tells them. */
+/* The features of this program, as `lode version` lists them. */
 void lode_version_text(struct lode_buffer *buffer);
 
 #endif

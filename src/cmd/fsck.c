@@ -16,7 +16,7 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_FLAG("repair", 'r', offsetof(struct settings, repair),
-		  "put right what can be; damaged originals stay beside as NAME.lode.damaged"),
+		  "repair what can be repaired; damaged originals are kept as NAME.lode.damaged"),
 	LODE_FLAG("json", 0, offsetof(struct settings, result.json), "write JSON"),
 	LODE_NO_MORE_OPTIONS,
 };

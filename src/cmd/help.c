@@ -30,7 +30,7 @@ void lode_help_all(struct lode_buffer *buffer)
 	lode_options_help(lode_shared_options, buffer);
 	lode_buffer_text(buffer,
 			 "  -V, --version             show the version\n"
-			 "\n'lode help COMMAND' tells more about a command, 'man lode-COMMAND' all of it.\n");
+			 "\n'lode help COMMAND' shows more about a command, 'man lode-COMMAND' everything.\n");
 }
 
 void lode_help_command(const struct lode_command *command, struct lode_buffer *buffer)
@@ -84,9 +84,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_help = {
 	.name = "help",
-	.summary = "tell about Lode or about one command",
+	.summary = "show help for Lode or for one command",
 	.usage = "[COMMAND]",
-	.about = "Tells what the commands are, or what one of them does and which options it has.",
+	.about = "Lists the commands, or says what one of them does and which options it has.",
 	.examples = "  lode help\n"
 		    "  lode help import\n",
 	.options = options,

@@ -176,7 +176,7 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 	const struct lode_hunt_settings *settings = call->settings;
 
 	if (!settings->pids.count && !settings->comm && !call->operand_count)
-		return wrong(error, "what? Give a command behind '--', '-p PID' or '--comm NAME'");
+		return wrong(error, "what? Give a command after '--', '-p PID' or '--comm NAME'");
 	if ((settings->pids.count || settings->comm) && call->operand_count)
 		return wrong(error, "a command, or '-p PID' and '--comm NAME', not both");
 	if (settings->hosts.count && call->operand_count)

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "tasks/attributes.h"
-#include "tasks/results.h"
+#include "tasks/result_output.h"
 #include "export/graphs.h"
 #include "page/hunt_page.h"
 #include "page/page.h"

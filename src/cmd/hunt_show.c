@@ -6,7 +6,7 @@
 #include "cmd/hunt.h"
 
 #include "base/file.h"
-#include "cmd/progress.h"
+#include "cmd/progress_line.h"
 #include "text/hunt_progress.h"
 
 #include <stdio.h>

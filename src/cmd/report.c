@@ -3,7 +3,7 @@
  */
 #include "tasks/output_ending.h"
 #include "cmd/report_blocks.h"
-#include "tasks/results.h"
+#include "tasks/result_output.h"
 #include "page/page.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static int make_block(struct lode_report_making *making, struct lode_source *sou
 		return lode_report_profile(making, source);
 	if (!strncmp(name, "stream/", 7))
 		return lode_report_streams(making, source, list, name + 7);
-	return lode_fail(making->error, LODE_USAGE, "%s: is no part of the data; name profile or stream/ID", name);
+	return lode_fail(making->error, LODE_USAGE, "%s: not a part of the data; name profile or stream/ID", name);
 }
 
 static int make_all(struct lode_report_making *making, struct lode_source *source,

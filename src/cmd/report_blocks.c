@@ -2,7 +2,7 @@
 #include "cmd/report_blocks.h"
 
 #include "base/memory.h"
-#include "tasks/mine.h"
+#include "tasks/mining.h"
 #include "cmd/report_views.h"
 #include "mine/signatures.h"
 #include "page/page.h"
@@ -193,7 +193,7 @@ static int add_one(struct lode_report_making *making, const struct lode_corpus_l
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->items[i].id, id))
 			return add_stream(making, &list->items[i], how);
-	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id,
+	return lode_fail(making->error, LODE_USAGE, "%s: not a stream of %s; 'lode info' lists them", id,
 			 making->path);
 }
 

@@ -106,7 +106,7 @@ static int take_patterns(const struct settings *settings, const char *corpus, st
 	return 0;
 }
 
-static void tell(const struct lode_call *call, const struct lode_signature_change *change)
+static void print_change(const struct lode_call *call, const struct lode_signature_change *change)
 {
 	size_t count = change->patterns->count;
 	const char *plural = count == 1 ? "" : "s";
@@ -156,7 +156,7 @@ static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct
 	if (!code)
 		code = lode_signatures_change(corpus, &change, error);
 	if (!code)
-		tell(call, &change);
+		print_change(call, &change);
 	lode_patterns_release(&patterns);
 	lode_pattern_file_release(&file);
 	return code;
@@ -181,7 +181,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_sign = {
 	.name = "sign",
-	.summary = "name a pattern or a cluster, and keep book of it",
+	.summary = "name a pattern or a cluster, and track its bug",
 	.usage = "CORPUS --name NAME [OPTIONS]",
 	.about = "Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
 		 "one.\n"

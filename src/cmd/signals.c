@@ -99,7 +99,7 @@ static void file_shrank(int number)
 	_exit(4);
 }
 
-/* A file at its limit (ulimit -f): the write that failed tells. A handler, for SIG_IGN would outlive exec. */
+/* A file at its limit (ulimit -f): the write that fails reports it. A handler, because SIG_IGN would survive exec. */
 static void file_is_full(int number)
 {
 	(void)number;

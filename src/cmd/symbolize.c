@@ -2,18 +2,18 @@
  * lode symbolize: functions of a corpus's streams that are still addresses get
  * their names.
  *
- * A stream is loaded whole, named (symbols/naming.h) and stored again under its
+ * A stream is loaded whole, named (symbols/name_frames.h) and stored again under its
  * id; the corpus shows either the old one or the new one at any moment. A stream
  * in which nothing got a name stays untouched.
  */
 #include "base/json.h"
 #include "base/units.h"
 #include "cmd/commands.h"
-#include "tasks/notes.h"
+#include "tasks/show_notes.h"
 #include "cmd/signals.h"
 #include "tasks/streams.h"
 #include "tasks/symbol_options.h"
-#include "symbols/naming.h"
+#include "symbols/name_frames.h"
 #include "store/corpus.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ struct symbolizing {
 	struct lode_buffer output;
 };
 
-static void tell(struct symbolizing *symbolizing, const struct lode_corpus_entry *entry,
-		 const struct lode_naming *naming)
+static void print_result(struct symbolizing *symbolizing, const struct lode_corpus_entry *entry,
+			 const struct lode_naming *naming)
 {
 	const struct settings *settings = symbolizing->call->settings;
 	char named[LODE_UNITS_TEXT], unnamed[LODE_UNITS_TEXT];
@@ -82,7 +82,7 @@ static int name_stream(struct symbolizing *symbolizing, const struct lode_corpus
 	if (!code && naming.named)
 		code = store(symbolizing, entry, named, error);
 	if (!code)
-		tell(symbolizing, entry, &naming);
+		print_result(symbolizing, entry, &naming);
 	return code;
 }
 

@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "base/units.h"
 #include "cmd/commands.h"
-#include "cmd/progress.h"
+#include "cmd/progress_line.h"
 #include "cmd/signals.h"
 #include "synth/synth.h"
 
@@ -83,8 +83,8 @@ static int write_truth(const struct lode_synth_truth *truth, const char *path, s
 	return lode_output_finish(&output, error);
 }
 
-static void tell(const struct lode_call *call, const struct lode_synth_truth *truth,
-		 const struct lode_synth_options *made)
+static void print_corpus(const struct lode_call *call, const struct lode_synth_truth *truth,
+			 const struct lode_synth_options *made)
 {
 	const struct settings *settings = call->settings;
 	uint64_t events = 0, symptoms = 0, delay = 0;
@@ -118,7 +118,7 @@ static int make(struct lode_call *call, const struct lode_synth_options *chosen,
 	if (!code && settings->truth)
 		code = write_truth(&truth, settings->truth, error);
 	if (!code && !call->quiet)
-		tell(call, &truth, chosen);
+		print_corpus(call, &truth, chosen);
 	lode_synth_truth_release(&truth);
 	lode_synth_model_free(model);
 	return code;

@@ -2,7 +2,7 @@
 #ifndef LODE_CMD_TERMINAL_HOST_H
 #define LODE_CMD_TERMINAL_HOST_H
 
-#include "cmd/progress.h"
+#include "cmd/progress_line.h"
 
 struct lode_terminal_host {
 	struct lode_host host;

@@ -1,6 +1,6 @@
 /*
  * lode trigger: asks the flight recorders that run to write down what they hold,
- * and tells what became of it.
+ * and prints the results.
  */
 #include "base/memory.h"
 #include "cmd/commands.h"
@@ -74,10 +74,10 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_trigger = {
 	.name = "trigger",
-	.summary = "have the flight recorders that run write down what they hold",
+	.summary = "make running flight recorders write what they hold",
 	.usage = "[OPTIONS] [NAME]",
 	.about = "Asks every 'lode watch' of this user to write a stream now, waits until it is written, and\n"
-		 "tells its id. NAME says what is the matter; the symptom in the stream is called so.",
+		 "prints its id. NAME says what is wrong, and becomes the name of the symptom in the stream.",
 	.examples = "  lode trigger\n"
 		    "  lode trigger 'the page hangs'\n"
 		    "  lode trigger -t 4711 'no answer'\n",

@@ -88,7 +88,7 @@ static int fail_no_number(const struct lode_corpus_making *making, const struct 
 {
 	return lode_fail(
 		making->error, LODE_BAD_INPUT,
-		"%s: attribute '%.200s' of stream '%.200s' is '%.200s', which is no number; name another one",
+		"%s: attribute '%.200s' of stream '%.200s' is '%.200s', which is not a number; name another one",
 		corpus_name(making), text_of(making, attribute->key), text_of(making, stream->name),
 		text_of(making, attribute->value));
 }

@@ -17,7 +17,8 @@ void lode_explain_defaults(struct lode_explain_options *options)
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)
 {
 	if (options->clusters > LODE_MOST_CLUSTERS)
-		return lode_fail(error, LODE_USAGE, "%u clusters explain nothing to anybody; ask for at most %d",
+		return lode_fail(error, LODE_USAGE,
+				 "%u clusters are too many to explain anything; ask for at most %d",
 				 options->clusters, LODE_MOST_CLUSTERS);
 	if (options->folds == 1)
 		return lode_fail(
@@ -51,7 +52,7 @@ int lode_explain_clusters(const char *text, struct lode_explain_options *options
 	    !(number >= 1) || number > 1e6 || number != (double)(unsigned)number)
 		return lode_fail(
 			error, LODE_USAGE,
-			"explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
+			"explain: '--clusters %s' is not a number of clusters; use 1, 2, ..., auto, smallest or "
 			"smallest:B. See 'lode help explain'.",
 			text);
 	options->clusters = (unsigned)number;
@@ -68,11 +69,11 @@ int lode_explain_max_error(const char *text, struct lode_explain_options *option
 	options->max_error_relative = length && text[length - 1] == '%';
 	cell = lode_table_value_read(text, length - (size_t)options->max_error_relative, &options->max_error);
 	if ((cell != LODE_VALUE_NUMBER && cell != LODE_VALUE_BINARY) || !(options->max_error > 0))
-		return lode_fail(
-			error, LODE_USAGE,
-			"explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
-			"error (5%%), above 0. See 'lode help explain'.",
-			text);
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--max-error %s' is not an error bound; use a mean square error (1e6) "
+				 "or a relative "
+				 "error (5%%), above 0. See 'lode help explain'.",
+				 text);
 	if (options->max_error_relative)
 		options->max_error /= 100;
 	return 0;

@@ -75,9 +75,9 @@ static int infer(struct order *order, struct lode_export *export, struct lode_ex
 		lode_events_release(&source->stream.events[type]);
 	}
 	if (code == 0)
-		lode_notes_add(export->options->notes, input.no_stack, "events without a stack tell no latency",
-			       NULL);
-	return code ? code : lode_export_tell(export, events, order->error);
+		lode_notes_add(export->options->notes, input.no_stack,
+			       "events without a stack, which have no latency", NULL);
+	return code ? code : lode_export_progress(export, events, order->error);
 }
 
 /* ---- from the last end to the first begin ---- */

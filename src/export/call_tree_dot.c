@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "export/dot_text.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 
 #include <string.h>
 

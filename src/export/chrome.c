@@ -28,7 +28,7 @@
 #include "export/merge.h"
 #include "export/process_leaders.h"
 #include "export/stream_facts.h"
-#include "base/put.h"
+#include "base/line_writer.h"
 
 #include "base/json.h"
 

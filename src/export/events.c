@@ -5,13 +5,13 @@
  *
  * Two kinds of line extend the contract, each only where it is needed:
  *
- *	{"type":"module",...}	what a module's name does not tell: its kind, path, build-id
+ *	{"type":"module",...}	what a module's name does not say: its kind, path, build-id
  *	{"type":"thread",...}	a thread's name; a thread that no line below mentions, or whose
- *				process a `waker`, which is a tid alone, would not tell
+ *				process a `waker`, which is a tid alone, does not say
  */
 #include "export/export.h"
 #include "export/merge.h"
-#include "base/put.h"
+#include "base/line_writer.h"
 #include "result/stack_text.h"
 
 #include "base/json.h"
@@ -32,7 +32,7 @@ struct writer {
 };
 
 enum thread_mark {
-	MENTIONED = 1, /* by an event or a symptom of its own, which tells its process too */
+	MENTIONED = 1, /* by an event or a symptom of its own, which names its process too */
 	WAKER = 2,     /* by its tid alone */
 };
 

@@ -19,7 +19,7 @@
 /* Pieces that a curve is drawn with. */
 #define PIECES 64
 
-/* Colours that people with a colour deficiency can tell apart. */
+/* Colours that people with a colour deficiency can distinguish. */
 static const char *const colours[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7",
 				       "#e69f00", "#56b4e9", "#000000", "#999999" };
 

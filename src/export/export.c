@@ -1,6 +1,6 @@
 /*
  * Export: the part that all formats share. Choosing the exporter and the
- * streams, reading blocks, telling how far it is.
+ * streams, reading blocks, reporting progress.
  */
 #include "export/export.h"
 
@@ -22,7 +22,7 @@ const struct lode_exporter *lode_exporter_find(const char *name, struct lode_err
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
 						 lode_exporters[i]->name);
 	}
-	lode_fail(error, LODE_USAGE, "%s: is no format to export to; there are %s", name, known);
+	lode_fail(error, LODE_USAGE, "%s: is not an export format; choose one of %s", name, known);
 	return NULL;
 }
 
@@ -213,7 +213,7 @@ int lode_export_wants(const struct lode_export *export, enum lode_event_type typ
 	return !export->options->kinds || (export->options->kinds & 1u << type);
 }
 
-int lode_export_tell(struct lode_export *export, uint64_t events, struct lode_error *error)
+int lode_export_progress(struct lode_export *export, uint64_t events, struct lode_error *error)
 {
 	export->done += events;
 	if (lode_progress_report(export->options->progress, "exporting", "events", export->done, export->total))
@@ -239,7 +239,7 @@ int lode_export_blocks(struct lode_export *export, struct lode_export_stream *so
 		if (code == 0)
 			code = take(context, type, &source->events, error);
 		if (code == 0)
-			code = lode_export_tell(export, source->events.count, error);
+			code = lode_export_progress(export, source->events.count, error);
 	}
 	return code;
 }

@@ -27,7 +27,7 @@ struct lode_export_options {
 	const struct lode_progress *progress;
 };
 
-/* One export under way: what exporters get. */
+/* One export: what exporters get. */
 struct lode_export {
 	const struct lode_exporter *exporter;
 	const struct lode_export_options *options;
@@ -87,7 +87,7 @@ uint64_t lode_export_start(const struct lode_export *export);
 /* Whether the options ask for events of this type. */
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type);
 /* Counts events as read; LODE_SYSTEM when the caller asked for an end. */
-int lode_export_tell(struct lode_export *export, uint64_t events, struct lode_error *error);
+int lode_export_progress(struct lode_export *export, uint64_t events, struct lode_error *error);
 
 /*
  * Gives `take` each block of the wanted events of the types in `types`

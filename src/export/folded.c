@@ -140,7 +140,7 @@ static void note_waits(const struct writer *writer)
 		count += writer->export->entries[i]->events[LODE_WAIT];
 	if (writer->type == LODE_RUN && !writer->export->options->kinds)
 		lode_notes_add(writer->export->options->notes, count,
-			       "waits not written beside the runs; write them with --kind wait", NULL);
+			       "waits left out, since the file has the runs; write them with --kind wait", NULL);
 }
 
 static void write_notes(const struct writer *writer)

@@ -30,7 +30,7 @@ struct lode_folded_texts {
 /* Takes the frames that were added since it was called last. */
 int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_frames *frames,
 			  struct lode_error *error);
-/* Tells how many frames could not be written as they are. `notes` may be NULL. */
+/* Notes how many frames could not be written as they are. `notes` may be NULL. */
 void lode_folded_texts_report(const struct lode_folded_texts *texts, struct lode_notes *notes);
 void lode_folded_texts_release(struct lode_folded_texts *texts);
 

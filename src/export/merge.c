@@ -62,7 +62,7 @@ static int open_block(struct lode_merge *merge, struct lode_merge_type *type, si
 	int code = lode_store_events(merge->source->store, block, LODE_ALL_COLUMNS, &cursor.events, error);
 
 	if (!code)
-		code = lode_export_tell(merge->export, cursor.events.count, error);
+		code = lode_export_progress(merge->export, cursor.events.count, error);
 	if (!code && cursor.events.count &&
 	    lode_grow(&type->open, &type->open_capacity, type->open_count + 1, sizeof(cursor)) < 0)
 		code = lode_fail_memory(error);

@@ -121,7 +121,7 @@ struct writer {
 	struct lode_buffer inner;
 	struct lode_buffer value;
 	struct lode_buffer outer;
-	struct lode_event sample; /* the one under way: the last event of it */
+	struct lode_event sample; /* the current one: the last event of it */
 	size_t events;
 	uint64_t delays; /* events with time on the run queue */
 	struct lode_buffer values;

@@ -12,7 +12,7 @@
  */
 #include "export/call_steps.h"
 #include "export/export.h"
-#include "base/put.h"
+#include "base/line_writer.h"
 #include "export/spool.h"
 
 #include "base/json.h"

@@ -24,7 +24,7 @@ static void put_attribute(struct lode_json *json, const struct lode_stream *stre
 		lode_json_text(json, value);
 }
 
-/* Only what the name of the module does not tell. */
+/* Only what the name of the module does not say. */
 static void put_module(struct lode_json *json, const struct lode_stream *stream, const struct lode_module *module)
 {
 	const struct lode_string *name = &stream->dictionary->frames.strings.items[module->name];

@@ -9,7 +9,7 @@
  *	, sleep]: 12
  *
  * Frames are leaf first; of two stacks in a key the kernel's is that of the leaf, in whichever order they are. What else is in the key becomes the thread: a word its name, a
- * number its tid. What a count stands for the text does not say: `--unit` and `--kind` do, as for folded stacks.
+ * number its tid. The text does not say what a count represents: `--unit` and `--kind` do, as for folded stacks.
  * Entries are put one behind another.
  */
 #include "base/memory.h"
@@ -401,7 +401,8 @@ static void report_notes(const struct reader *reader)
 	const struct lode_import_options *options = reader->options;
 
 	lode_tally_report(&reader->stackless, options, "entries without a stack, left out");
-	lode_tally_report(&reader->histograms, options, "entries whose value is no number (histograms), left out");
+	lode_tally_report(&reader->histograms, options,
+			  "entries whose value is not a number (histograms), left out");
 	lode_tally_report(&reader->cut_stacks, options,
 			  "frames beyond the deepest stack that Lode keeps, left out");
 	lode_tally_report(&reader->unknown, options, "lines that are not understood");

@@ -522,7 +522,7 @@ static void add_notes(const struct reading *reading)
 
 	lode_notes_add(options->notes, reading->timeless, "events without a time that makes sense, left out", NULL);
 	lode_notes_add(options->notes, reading->others,
-		       "events that are no time of a thread (counters, flows, objects), left out", NULL);
+		       "events other than time of a thread (counters, flows, objects), left out", NULL);
 	lode_symptom_markers_note(options, reading->async_slices, "asynchronous slices");
 	lode_notes_add(options->notes, reading->async_open,
 		       "asynchronous slices of which one end is missing, left out", NULL);

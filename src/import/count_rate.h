@@ -26,7 +26,7 @@ struct lode_count_rate {
 void lode_count_rate_release(struct lode_count_rate *rate);
 /* Takes a sample; they must come in order of time. Returns 0 or LODE_SYSTEM. */
 int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, uint32_t thread, uint64_t count);
-/* Nanoseconds of one count; 0 when no two samples tell. */
+/* Nanoseconds of one count; 0 when no two samples show it. */
 double lode_count_rate_find(const struct lode_count_rate *rate);
 /* `count` times `nanoseconds`, rounded; the largest number where that is too much. */
 uint64_t lode_count_time(uint64_t count, double nanoseconds);

@@ -28,8 +28,8 @@ enum lode_ctf_field {
 struct lode_ctf_event {
 	const char *name;
 	uint64_t t;
-	uint16_t cpu;             /* LODE_NO_CPU: not told */
-	uint32_t context_tid;     /* UINT32_MAX: not told */
+	uint16_t cpu;             /* LODE_NO_CPU: unknown */
+	uint32_t context_tid;     /* UINT32_MAX: unknown */
 	uint32_t context_pid;     /* the same */
 	const char *context_name; /* or NULL */
 	uint64_t number[LODE_CTF_FIELDS];
@@ -41,7 +41,7 @@ struct lode_ctf_event {
 	size_t user_depth;
 };
 
-/* What is told of a trace. `event` returns 0, or a negative code with a sentence, which ends the reading. */
+/* Receives the contents of a trace. `event` returns 0, or a negative code with a sentence, which ends the reading. */
 struct lode_ctf_taker {
 	int (*event)(void *context, const struct lode_ctf_event *event, struct lode_error *error);
 	void (*discarded)(void *context, uint64_t count);

@@ -33,7 +33,7 @@ struct reading {
 	uint64_t stacks[2][STACK_LIMIT];
 	char texts[LODE_CTF_FIELDS + 1][64]; /* of fields that are arrays of characters */
 	int code;
-	int told; /* the environment was */
+	int has_environment; /* it was handed over */
 };
 
 /* ---- fields ---- */
@@ -171,10 +171,10 @@ static void take_event(struct reading *reading, const bt_message *message)
 	const bt_stream *stream = bt_event_borrow_stream_const(from);
 	int64_t t = 0;
 
-	if (!reading->told) {
+	if (!reading->has_environment) {
 		const bt_trace *trace = bt_stream_borrow_trace_const(stream);
 
-		reading->told = 1;
+		reading->has_environment = 1;
 		reading->taker->environment(reading->taker->context, environment_text(trace, "hostname"),
 					    environment_text(trace, "kernel_release"));
 	}
@@ -302,7 +302,7 @@ static int fail(const char *folder, const char *what, struct lode_error *error)
 	const bt_error *trouble = bt_current_thread_take_error();
 	uint64_t count = trouble ? bt_error_get_cause_count(trouble) : 0;
 	const char *why = count ? bt_error_cause_get_message(bt_error_borrow_cause_by_index(trouble, 0))
-				: "no reason is told";
+				: "it gives no reason";
 
 	lode_fail(error, LODE_BAD_INPUT, "%s: %s; libbabeltrace2 says: %.500s", folder, what, why);
 	if (trouble)
@@ -323,7 +323,7 @@ static int read_trace(const char *folder, const struct lode_ctf_taker *taker, st
 	if (!find_plugins(&graph))
 		code = fail(folder, "the plugins of libbabeltrace2 (ctf, utils) are missing; install them", error);
 	else if (!add_components(&graph, folder, reading) || !connect(&graph))
-		code = fail(folder, "is no CTF trace, or a damaged one", error);
+		code = fail(folder, "is not a CTF trace, or is damaged", error);
 	else if (bt_graph_run(graph.graph) != BT_GRAPH_RUN_STATUS_OK && reading->code == 0)
 		code = fail(folder, "could not be read to its end", error);
 	if (reading->code < 0)

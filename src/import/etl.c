@@ -1,5 +1,5 @@
 /*
- * ETW, the tracing of Windows (.etl): what the kernel's providers tell.
+ * ETW, the tracing of Windows (.etl): events of the kernel's providers.
  *
  *	SampledProfile		a run of the sampling interval
  *	CSwitch, ReadyThread	joined into waits by import/sched.h
@@ -8,7 +8,7 @@
  *	.NET: MethodLoad, -DCEnd	names of compiled methods
  *
  * Buffers of several processors are not in order of time, stacks come behind their events, images and methods at the
- * very end: so one pass collects, and what was collected is then sorted and told. The stack of a switch is that of the
+ * very end: so one pass collects events, which are then sorted and replayed. The stack of a switch is that of the
  * thread that comes in: where it waited. Who runs on a processor when it makes another thread ready is known from
  * the switch before.
  */
@@ -51,14 +51,14 @@ static const unsigned char runtime[16] = { 0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0
 static const unsigned char rundown[16] = { 0x1c, 0x02, 0x69, 0xa6, 0x50, 0xc4, 0x09, 0x46,
 					   0xa0, 0x35, 0x5a, 0xf5, 0x9a, 0xf4, 0xdf, 0x18 };
 
-/* The interval that Windows has where a trace tells none, and its unit. */
+/* The default interval of Windows, for traces that have none, and its unit. */
 #define DEFAULT_INTERVAL 10000
 #define INTERVAL_NS      100
 
 /* A thread that was made ready by an interrupt. */
 #define READY_IN_DPC 1
 
-/* A sample, a switch or a waking, until all of them can be told in order. */
+/* A sample, a switch or a wakeup, until all of them can be replayed in order. */
 struct record {
 	uint64_t t;
 	uint64_t value; /* of a sample its address, of a switch the thread that goes */
@@ -85,7 +85,7 @@ struct reader {
 	uint32_t *running; /* tids by processor, LODE_NONE: unknown */
 	size_t processor_count;
 	size_t processor_capacity;
-	uint64_t interval; /* of 100 ns; 0: not told */
+	uint64_t interval; /* of 100 ns; 0: unknown */
 	uint64_t events;
 	uint64_t idle;     /* samples of the idle thread */
 	uint64_t bare;     /* samples without a stack */
@@ -184,7 +184,7 @@ static int take_thread(struct reader *reader, const struct lode_etl_event *event
 			      : lode_etl_threads_own(&reader->threads, event->t, pid, tid);
 }
 
-/* Behind the numbers of a process stand its user, if it has one, and the name of its program. */
+/* The numbers of a process are followed by its user, if it has one, and the name of its program. */
 static int take_process(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data, user;
@@ -318,7 +318,7 @@ static int report_progress(void *context, size_t done)
 	return lode_import_progress_at(reader->input, reader->options, done, reader->file.size, reader->error);
 }
 
-/* ---- telling ---- */
+/* ---- replay, in order of time ---- */
 
 /* A thread of the stream; the idle thread is none. */
 static int find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t *thread, uint32_t *pid)
@@ -346,7 +346,7 @@ static uint32_t *running_on(struct reader *reader, uint16_t cpu)
 	return &reader->running[cpu];
 }
 
-static int tell_sample(struct reader *reader, const struct record *record, uint64_t t)
+static int replay_sample(struct reader *reader, const struct record *record, uint64_t t)
 {
 	uint64_t interval = reader->interval ? reader->interval : DEFAULT_INTERVAL;
 	struct lode_event run = { .t = t, .cost = interval * INTERVAL_NS, .waker = LODE_NONE, .cpu = record->cpu };
@@ -376,7 +376,7 @@ static enum lode_switch_state state_of(unsigned state)
 	return state == 4 ? LODE_SWITCH_DEAD : LODE_SWITCH_PREEMPTED;
 }
 
-static int tell_switch(struct reader *reader, const struct record *record, uint64_t t)
+static int replay_switch(struct reader *reader, const struct record *record, uint64_t t)
 {
 	uint32_t *running = running_on(reader, record->cpu), previous, next, pid, stack;
 
@@ -395,7 +395,7 @@ static int tell_switch(struct reader *reader, const struct record *record, uint6
 	return lode_sched_switch(reader->sched, t, record->cpu, previous, state_of(record->state), 0, next);
 }
 
-static int tell_ready(struct reader *reader, const struct record *record, uint64_t t)
+static int replay_wakeup(struct reader *reader, const struct record *record, uint64_t t)
 {
 	uint32_t *running = running_on(reader, record->cpu), waker = LODE_NONE, target, pid, stack = 0;
 
@@ -409,22 +409,22 @@ static int tell_ready(struct reader *reader, const struct record *record, uint64
 	return stack == LODE_NONE ? LODE_SYSTEM : lode_sched_waking(reader->sched, t, waker, stack, target);
 }
 
-static int tell_record(struct reader *reader, const struct record *record)
+static int replay_record(struct reader *reader, const struct record *record)
 {
 	uint64_t t = lode_etl_time(&reader->file, record->t);
 
 	reader->last = t;
 	switch (record->hook) {
 	case SAMPLE:
-		return tell_sample(reader, record, t);
+		return replay_sample(reader, record, t);
 	case SWITCH:
-		return tell_switch(reader, record, t);
+		return replay_switch(reader, record, t);
 	default:
-		return tell_ready(reader, record, t);
+		return replay_wakeup(reader, record, t);
 	}
 }
 
-static int tell_all(struct reader *reader)
+static int replay_records(struct reader *reader)
 {
 	size_t count = reader->record_count;
 	uint64_t *times = lode_calloc(count, sizeof(*times));
@@ -436,7 +436,7 @@ static int tell_all(struct reader *reader)
 	if (code == 0)
 		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
-		code = tell_record(reader, &reader->records[order[i]]);
+		code = replay_record(reader, &reader->records[order[i]]);
 	if (code == 0 && reader->switches)
 		code = lode_sched_finish(reader->sched, reader->last);
 	lode_free(times);
@@ -457,14 +457,14 @@ static void report_notes(const struct reader *reader)
 		       name);
 	lode_notes_add(notes, (uint64_t)reader->file.is_cut, "a trace that is cut off", name);
 	lode_notes_add(notes, reader->idle, "samples of idle processors, left out", NULL);
-	lode_notes_add(notes, reader->bare, "samples without a stack: the address that ran stands alone", NULL);
-	lode_notes_add(notes, reader->counters, "samples of hardware counters, left out: they are no CPU time",
+	lode_notes_add(notes, reader->bare, "samples without a stack: only the address that ran is known", NULL);
+	lode_notes_add(notes, reader->counters, "samples of hardware counters, left out: they are not CPU time",
 		       NULL);
 	lode_notes_add(notes, reader->others, "events of other kinds, left out", NULL);
 	lode_notes_add(notes,
 		       !reader->interval && lode_stream_event_count(&reader->stream) &&
 			       reader->stream.events[LODE_RUN].count,
-		       "a trace that does not tell its sampling interval: 1 ms is assumed", name);
+		       "a trace without its sampling interval: 1 ms is assumed", name);
 	lode_etl_stacks_report(reader->stacks);
 	lode_etl_code_report(&reader->code);
 }
@@ -486,7 +486,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	lode_etl_threads_finish(&reader->threads);
 	if (lode_etl_stacks_finish(reader->stacks) < 0)
 		return lode_fail_memory(reader->error);
-	if (reader->record_count && (code = tell_all(reader)) < 0)
+	if (reader->record_count && (code = replay_records(reader)) < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(

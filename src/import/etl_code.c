@@ -1,16 +1,16 @@
 /*
  * Code of a trace of Windows: see etl_code.h.
  *
- * Traces tell of each image several times (at the beginning, at the end, when it is loaded and unloaded) and not in
- * order of time. Ranges are sorted by process, address and order of telling; equal ones are dropped. Where different
- * images were mapped over one another the one that was told last is taken.
+ * Traces list each image several times (at the beginning, at the end, when it is loaded and unloaded) and not in
+ * order of time. Ranges are sorted by process, address and order in the trace; equal ones are dropped. Where different
+ * images were mapped over one another the last one in the trace is taken.
  */
 #include "import/etl_code.h"
 
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "import/symbol_maps.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -259,5 +259,5 @@ void lode_etl_code_report(const struct lode_etl_code *code)
 	if (!code->options->no_symbols)
 		lode_notes_add(notes, code->unnamed,
 			       "addresses without a symbol; --symbol-map MODULE=FILE gives names", NULL);
-	lode_notes_add(notes, code->unmapped, "addresses in no image that the trace tells of", NULL);
+	lode_notes_add(notes, code->unmapped, "addresses outside of all images of the trace", NULL);
 }

@@ -50,7 +50,7 @@ int lode_etl_code_add_method(struct lode_etl_code *code, uint32_t pid, uint64_t 
 			     struct lode_cursor names);
 /* The frame of an address; of a caller it is the return address. LODE_NONE when memory has run out. */
 uint32_t lode_etl_code_frame(struct lode_etl_code *code, uint32_t pid, uint64_t address, int is_caller);
-/* Tells the notes what has no name. */
+/* Adds to the notes what has no name. */
 void lode_etl_code_report(const struct lode_etl_code *code);
 /* Appends UTF-16 up to a NUL or the end as UTF-8; half a pair becomes U+FFFD. */
 void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text);

@@ -13,7 +13,7 @@
 #define SECOND          UINT64_C(1000000000)
 #define FREQUENCY_LIMIT UINT64_C(10000000000) /* times a second it fits 64 bits */
 #define FILETIME_1970   116444736000000000u
-#define EXTENDED        1 /* flag of a manifest's event: more stands between head and data */
+#define EXTENDED        1 /* flag of a manifest's event: there is more between head and data */
 
 /* Heads of events, by number. */
 enum { SYSTEM32 = 1, SYSTEM64, COMPACT32, COMPACT64, PERFORMANCE32 = 16, PERFORMANCE64, MANIFEST32, MANIFEST64 };
@@ -65,7 +65,7 @@ int lode_etl_open(struct lode_etl_file *file, const unsigned char *bytes, size_t
 	*file = (struct lode_etl_file){ .bytes = bytes, .size = size };
 	if (!lode_etl_is(bytes, size))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "is no trace of Windows (ETW): its first buffer is something else");
+				 "is not an ETW trace (Windows): its first buffer is something else");
 	lode_cursor_bytes(&at, BUFFER_HEAD + 16);
 	file->first_tick = lode_cursor_u64(&at);
 	lode_cursor_bytes(&at, 8 + 12);
@@ -112,7 +112,7 @@ static void read_kernel_head(struct lode_etl_event *event, const unsigned char *
 
 	event->version = u16_at(at);
 	if (kind >= PERFORMANCE32) {
-		/* values of counters stand between head and data */
+		/* values of counters are between head and data */
 		head += 8 * (event->version >> 8 & 7) + (event->version & 0x8000 ? 8 : 0);
 		event->version &= 0xff;
 	}

@@ -63,7 +63,7 @@ struct lode_etl_event {
 int lode_etl_open(struct lode_etl_file *file, const unsigned char *bytes, size_t size, struct lode_error *error);
 /*
  * Gives `take` the events, buffer by buffer, so not in order of time; their data stay only for the call. A negative
- * code of `take` ends it. `done` (bytes of the file) is called between buffers, to tell progress.
+ * code of `take` ends it. `done` (bytes of the file) is called between buffers, to report progress.
  */
 int lode_etl_read(struct lode_etl_file *file, int (*take)(void *context, const struct lode_etl_event *event),
 		  int (*done)(void *context, size_t bytes), void *context, struct lode_error *error);

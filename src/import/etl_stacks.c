@@ -67,7 +67,7 @@ struct lode_etl_stacks {
 	size_t known_count;
 	size_t known_capacity;
 	struct lode_index known_index;
-	uint64_t lost; /* stacks whose key is told nowhere */
+	uint64_t lost; /* stacks whose key is not in the trace */
 	uint64_t cut;
 };
 
@@ -254,7 +254,7 @@ static size_t find_key(const struct lode_etl_stacks *stacks, uint64_t key, uint6
 	return low;
 }
 
-/* The next time the key is given up tells what it was; where that is missing, the last time it was made. */
+/* The addresses of a key come when it is next given up; where that is missing, the last time it was made counts. */
 static uint32_t resolve_key(const struct lode_etl_stacks *stacks, uint64_t key, uint64_t t)
 {
 	size_t at = find_key(stacks, key, t);
@@ -267,7 +267,7 @@ static uint32_t resolve_key(const struct lode_etl_stacks *stacks, uint64_t key, 
 										     : LODE_NONE;
 }
 
-/* Stacks with a key that is told nowhere are dropped. */
+/* Stacks with a key that is not in the trace are dropped. */
 static void resolve(struct lode_etl_stacks *stacks, struct references *references)
 {
 	size_t kept = 0;
@@ -419,6 +419,6 @@ void lode_etl_stacks_report(const struct lode_etl_stacks *stacks)
 {
 	struct lode_notes *notes = stacks->code->options->notes;
 
-	lode_notes_add(notes, stacks->lost, "stacks written as keys whose addresses the trace does not tell", NULL);
+	lode_notes_add(notes, stacks->lost, "stacks written as keys whose addresses are not in the trace", NULL);
 	lode_notes_add(notes, stacks->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
 }

@@ -4,7 +4,7 @@
  * A stack names its event by time and thread. The part in the kernel is written at once; the part in the program
  * when the thread leaves the kernel, once for all events since it entered: it belongs to every event of the thread
  * from the one that it names to the moment when it is written. Since Windows 8 a stack may be written as a key, whose
- * addresses are told when the key is given up, or at the end; keys are used again afterwards.
+ * addresses are written when the key is given up, or at the end; keys are reused afterwards.
  */
 #ifndef LODE_IMPORT_ETL_STACKS_H
 #define LODE_IMPORT_ETL_STACKS_H
@@ -18,7 +18,7 @@ struct lode_etl_stacks *lode_etl_stacks_create(struct lode_etl_code *code, unsig
 void lode_etl_stacks_destroy(struct lode_etl_stacks *stacks);
 
 /*
- * An event of the group of stacks, by its type: 32 a stack, 34 a key that is made, 35 given up, 36 told at the end,
+ * An event of the group of stacks, by its type: 32 a stack, 34 a key that is made, 35 given up, 36 written at the end,
  * 37 and 38 a stack by its key. `t` is when it was written, in ticks. Others are passed over. Returns 0 or
  * LODE_SYSTEM.
  */

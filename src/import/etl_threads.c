@@ -9,7 +9,7 @@ struct lode_etl_owner {
 	uint64_t t; /* from here on */
 	uint32_t tid;
 	uint32_t pid;
-	uint32_t next; /* LODE_NONE, or an owner of the thread that was told later */
+	uint32_t next; /* LODE_NONE, or a later owner of the thread */
 };
 
 struct lode_etl_name {
@@ -117,7 +117,7 @@ uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t
 	return low && threads->owners[low - 1].tid == tid ? threads->owners[low - 1].pid : LODE_NO_PID;
 }
 
-/* The last name that was told; 0: none. */
+/* The last name in the trace; 0: none. */
 static uint32_t find_name(const struct lode_etl_threads *threads, uint32_t pid, uint32_t tid)
 {
 	size_t low = 0, high = threads->name_count;

@@ -1,6 +1,6 @@
 /*
  * Threads and processes of a trace of Windows: most events name a thread only, and numbers are used again soon. Which
- * process a thread belongs to is told when it starts and ends, at the beginning and the end of the trace, and by stacks.
+ * process a thread belongs to is known from its start and end, from the beginning and the end of the trace, and from stacks.
  */
 #ifndef LODE_IMPORT_ETL_THREADS_H
 #define LODE_IMPORT_ETL_THREADS_H
@@ -27,7 +27,7 @@ void lode_etl_threads_release(struct lode_etl_threads *threads);
 int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t tid, uint32_t pid);
 /* The name of a process; with `tid` of one of its threads. `name` is a string of the stream's dictionary. The same. */
 int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name);
-/* All is told: from now on processes can be asked for. */
+/* Everything was added: from now on processes can be looked up. */
 void lode_etl_threads_finish(struct lode_etl_threads *threads);
 /* The process of a thread at tick `t`; LODE_NO_PID when it is not known. */
 uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t, uint32_t tid);

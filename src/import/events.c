@@ -119,7 +119,7 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 
 	if (!event.weight)
 		return lode_import_fail(reader->input, reader->error,
-					"`weight` is 0; an event stands for at least one, itself");
+					"`weight` is 0; an event represents at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
 	    event.name == LODE_NONE || lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
@@ -295,7 +295,7 @@ static int fail_json(struct lode_events_reader *reader, yajl_handle json)
 	newline = what ? strchr((char *)what, '\n') : NULL;
 	if (newline)
 		*newline = '\0';
-	lode_import_fail(reader->input, reader->error, "is no JSON object (%s)",
+	lode_import_fail(reader->input, reader->error, "is not a JSON object (%s)",
 			 what ? (char *)what : "not readable");
 	if (what)
 		yajl_free_error(json, what);

@@ -69,9 +69,9 @@ static int stop_wrong_value(struct lode_events_reader *reader)
 	static const char *const wanted[] = { "a text", "a number", "an array of texts", "an object" };
 
 	if (reader->depth == 0)
-		reader->code =
-			lode_import_fail(reader->input, reader->error,
-					 "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
+		reader->code = lode_import_fail(
+			reader->input, reader->error,
+			"is not a JSON object; each line must be one, as in {\"type\":\"run\",…}");
 	else if (reader->depth == 2)
 		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must hold only texts",
 						fields[reader->field].name);

@@ -112,7 +112,7 @@ static void join_odd(struct odd_lines *all, const struct odd_lines *part, uint64
 	}
 }
 
-static void tell_odd(const struct reading *reading, const struct odd_lines *odd, const char *what)
+static void note_odd_lines(const struct reading *reading, const struct odd_lines *odd, const char *what)
 {
 	char example[400];
 
@@ -179,7 +179,7 @@ static int scale_value(uint64_t whole, const char *digits, size_t count, uint64_
 
 /*
  * value * unit, rounded; non-zero when it does not fit. `text` is a value.
- * `*rounded` tells whether a part of its fraction was lost: a unit that is no
+ * `*rounded` says whether a part of its fraction was lost: a unit that is no
  * whole number of nanoseconds loses nothing that the value says.
  */
 static int read_cost(const char *text, size_t length, double unit, uint64_t *cost, int *rounded)
@@ -237,7 +237,7 @@ static int has_suffix(const char *text, size_t length, const char *suffix)
 	return length > 4 && memcmp(text + length - 4, suffix, 4) == 0;
 }
 
-/* The function of a module that only an annotation tells, unless the text names one. */
+/* The function of a module that only an annotation names, unless the text names one. */
 static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text, size_t length)
 {
 	uint32_t frame;
@@ -421,7 +421,7 @@ static void read_line(const struct reading *reading, struct part *part, const ch
 	if (!end || line[0] == '#')
 		return;
 	if (length > LODE_LINE_LIMIT) {
-		complain(part, "the line is longer than 64 MiB; this is no file of folded stacks");
+		complain(part, "the line is longer than 64 MiB; this is not a file of folded stacks");
 		return;
 	}
 	value = last_word(line, end);
@@ -578,12 +578,12 @@ static int check_all(struct reading *reading, struct lode_error *error)
 				 name);
 	if (check_values(reading, error) < 0)
 		return LODE_BAD_INPUT;
-	tell_odd(reading, &reading->rounded,
-		 "values with a fraction of a nanosecond, rounded; if they count something longer, "
-		 "say so with --unit");
-	tell_odd(reading, &reading->unended, "a last line without a line end, which may be cut off");
-	tell_odd(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
-	tell_odd(reading, &reading->valueless, "lines that do not end in a number, left out");
+	note_odd_lines(reading, &reading->rounded,
+		       "values with a fraction of a nanosecond, rounded; if they count something longer, "
+		       "say so with --unit");
+	note_odd_lines(reading, &reading->unended, "a last line without a line end, which may be cut off");
+	note_odd_lines(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
+	note_odd_lines(reading, &reading->valueless, "lines that do not end in a number, left out");
 	lode_notes_add(reading->options->notes, reading->cut, "stacks deeper than 16384 frames, cut at the root",
 		       name);
 	return 0;

@@ -259,19 +259,19 @@ static int find_thread(struct reader *reader, uint32_t tid, struct lode_script_s
 
 static int add_switch(struct reader *reader, const struct line *line, uint32_t stack)
 {
-	struct lode_script_switch told;
+	struct lode_script_switch fields;
 	uint32_t previous, next;
 
-	if (!lode_script_switch_read(line->text, &told)) {
+	if (!lode_script_switch_read(line->text, &fields)) {
 		lode_tally_add(&reader->unknown_sched, reader->input, line->text.text, line->text.length);
 		return 0;
 	}
-	if (find_thread(reader, told.previous, line->comm, &previous) < 0 ||
-	    find_thread(reader, told.next, told.next_comm, &next) < 0)
+	if (find_thread(reader, fields.previous, line->comm, &previous) < 0 ||
+	    find_thread(reader, fields.next, fields.next_comm, &next) < 0)
 		return LODE_SYSTEM;
 	reader->joined++;
-	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(told.state), stack,
-				 next);
+	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(fields.state),
+				 stack, next);
 }
 
 static int add_waking(struct reader *reader, const struct line *line, uint32_t stack)

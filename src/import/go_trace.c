@@ -188,7 +188,7 @@ static int read_old_tables(struct reader *reader, struct lode_cursor cursor)
 
 	while (lode_cursor_left(&cursor)) {
 		if (!next_old(&cursor, &event))
-			return 0; /* the second pass tells */
+			return 0; /* the second pass reports it */
 		if (event.type == GO_OLD_STRING) {
 			if (read_old_string(reader, &cursor, 1) < 0)
 				return LODE_SYSTEM;

@@ -200,7 +200,7 @@ static int add_record(struct reader *reader, const struct record *record, uint32
 
 	if (__builtin_mul_overflow(record->count, reader->period_ns, &event.cost) || record->count >> 40)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: stack %llu was hit %llu times, which cannot be; the file is damaged",
+				 "%s: stack %llu was hit %llu times, which is impossible; the file is damaged",
 				 lode_input_name(reader->input), (unsigned long long)reader->stacks + 1,
 				 (unsigned long long)record->count);
 	event.stack = make_stack(reader, record);
@@ -215,7 +215,7 @@ static int read_stacks(struct reader *reader)
 {
 	struct lode_cursor cursor = reader->start;
 	uint32_t thread = lode_stream_thread(&reader->stream, LODE_NO_PID, 0);
-	const unsigned char *told = cursor.next;
+	const unsigned char *reported = cursor.next;
 	struct record record;
 	int code = 0;
 
@@ -223,10 +223,10 @@ static int read_stacks(struct reader *reader)
 		return lode_fail_memory(reader->error);
 	while (code == 0 && next_record(reader, &cursor, &record)) {
 		code = add_record(reader, &record, thread);
-		if (code == 0 && cursor.next - told >= 1 << 20) {
-			told = cursor.next;
+		if (code == 0 && cursor.next - reported >= 1 << 20) {
+			reported = cursor.next;
 			code = lode_import_progress_at(reader->input, reader->options,
-						       (uint64_t)(told - reader->start.next),
+						       (uint64_t)(reported - reader->start.next),
 						       (uint64_t)(cursor.end - reader->start.next), reader->error);
 		}
 	}
@@ -301,7 +301,7 @@ static int read_gperftools(struct lode_input *input, const struct lode_import_op
 	if (code < 0)
 		return code;
 	if (!read_header(&reader, bytes, size))
-		return lode_fail(error, LODE_BAD_INPUT, "%s: is no CPU profile of gperftools: its header is wrong",
+		return lode_fail(error, LODE_BAD_INPUT, "%s: not a CPU profile of gperftools: its header is wrong",
 				 lode_input_name(input));
 	if (lode_dictionary_init(&reader.dictionary) < 0)
 		return lode_fail_memory(error);

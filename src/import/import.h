@@ -24,7 +24,7 @@ struct lode_symbol_maps;
 struct lode_import_options {
 	const char *format; /* importer's name, or NULL to sniff */
 	int kind_is_wait;   /* folded stacks: waits instead of runs */
-	double unit_ns;     /* nanoseconds of one value (folded stacks) or count (pprof); 0: not told */
+	double unit_ns;     /* nanoseconds of one value (folded stacks) or count (pprof); 0: not given */
 	unsigned jobs;      /* threads; 0: one a processor */
 	size_t chunk_bytes; /* of text that a thread reads at a time; 0: 4 MiB */
 	int inlines;        /* inlined functions as frames of their own */

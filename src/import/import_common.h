@@ -7,7 +7,7 @@
 
 #include "import/import.h"
 
-/* Tells how much of the input is read. Returns LODE_SYSTEM when the work should stop. */
+/* Reports how much of the input is read. Returns LODE_SYSTEM when the work should stop. */
 int lode_import_progress(const struct lode_input *input, const struct lode_import_options *options,
 			 struct lode_error *error);
 
@@ -17,7 +17,7 @@ int lode_import_progress_at(const struct lode_input *input, const struct lode_im
 
 /*
  * Gives each line of the input to `take` with the context; `is_whole`: it has its end, which a last line that is cut
- * off has not. Tells progress. Stops at the first error.
+ * off has not. Reports progress. Stops at the first error.
  */
 int lode_import_lines(struct lode_input *input, const struct lode_import_options *options,
 		      int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
@@ -31,7 +31,7 @@ int lode_import_fail(const struct lode_input *input, struct lode_error *error, c
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * A note under way: counted here while reading, because there may be one a line,
+ * A note that is being counted: here while reading, because there may be one a line,
  * and reported once at the end. A zeroed struct counts nothing yet.
  */
 struct lode_tally {

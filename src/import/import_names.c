@@ -1,7 +1,7 @@
 /*
  * Names of streams: see import_names.h.
  *
- * perf calls every recording `perf.data`, so that the base name alone tells nothing
+ * perf calls every recording `perf.data`, so that the base name alone says nothing
  * once there are several. All files of one name get one folder more in front until
  * no two of them are called the same.
  */

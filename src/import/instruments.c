@@ -7,7 +7,7 @@
  *	<thread-state id="7">Running</thread-state><weight id="8">1000000</weight><backtrace id="9"><frame id="10" name="f"
  *	addr="0x1a0"><binary id="11" name="app" load-addr="0x100" path="…"/></frame>…</backtrace></row>…
  *
- * Every element may be given an id and then stand for itself by `ref`; ids are those of one node. An element is a value
+ * Every element may have an id and be referred to by `ref` later; ids are those of one node. An element is a value
  * that goes to the element around it when it ends, so one loop over tags and a row of open elements does it all, however
  * tables are laid out. Frames come leaf first.
  */
@@ -199,7 +199,7 @@ static uint64_t hexadecimal(struct reader *reader, const char *name)
 	return number;
 }
 
-/* `Main Thread 0x12aa (app, pid: 581)`: what stands before the number. */
+/* `Main Thread 0x12aa (app, pid: 581)`: what is before the number. */
 static int begin_thread(struct reader *reader, struct value *value)
 {
 	const char *name = attribute(reader, "fmt"), *end;
@@ -281,7 +281,7 @@ static int begin(struct reader *reader, struct element *element)
 
 /* ---- ends ---- */
 
-/* A frame without a name is called by its address; it is then told by its place in its module. */
+/* A frame without a name is called by its address; then its offset in its module names it. */
 static int end_frame(struct reader *reader, struct element *element)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
@@ -454,7 +454,7 @@ static int read_rows(struct reader *reader)
 {
 	uint8_t is_reference[LODE_XML_DEPTH + 1] = { 0 };
 	enum lode_xml_token token;
-	uint64_t told = 0;
+	uint64_t reported = 0;
 	int code = 0;
 
 	while (code >= 0 && (token = lode_xml_next(&reader->xml)) != LODE_XML_END) {
@@ -475,8 +475,8 @@ static int read_rows(struct reader *reader)
 			code = end(reader, &reader->open[depth + 1], is_reference[depth + 1],
 				   depth && !is_reference[depth] ? &reader->open[depth] : NULL);
 		}
-		if (code >= 0 && reader->rows - told >= 65536) {
-			told = reader->rows;
+		if (code >= 0 && reader->rows - reported >= 65536) {
+			reported = reader->rows;
 			code = lode_import_progress_at(reader->input, reader->options,
 						       (uint64_t)(reader->xml.at - reader->xml.start),
 						       (uint64_t)(reader->xml.end - reader->xml.start),
@@ -488,7 +488,7 @@ static int read_rows(struct reader *reader)
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
 }
 
-static int tell(struct reader *reader)
+static int note_losses(struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 
@@ -499,7 +499,7 @@ static int tell(struct reader *reader)
 	lode_notes_add(notes, reader->unnamed, "addresses without a symbol", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
 	lode_notes_add(notes, reader->cycles,
-		       "samples of cycles, which are no time: each cycle is counted as 1 ns", reader->schema);
+		       "samples of cycles, which are not time: each cycle is counted as 1 ns", reader->schema);
 	return reader->cycles
 		       ? lode_stream_set_attribute(&reader->stream, "cost_unit", "cycles", LODE_ATTRIBUTE_TEXT)
 		       : 0;
@@ -518,7 +518,7 @@ static int read_table(struct reader *reader, const struct lode_import_sink *sink
 				 "`xctrace export --input X.trace --xpath "
 				 "'/trace-toc/run/data/table[@schema=\"time-profile\"]'`",
 				 lode_input_name(reader->input), reader->schema[0] ? " " : "", reader->schema);
-	if (tell(reader) < 0)
+	if (note_losses(reader) < 0)
 		return lode_fail_memory(reader->error);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }

@@ -2,7 +2,7 @@
  * Java Flight Recorder files (`.jfr`), of the JDK and of async-profiler.
  *
  *	jdk.ExecutionSample		run of the sampling period; a wait where the state says so
- *	jdk.CPUTimeSample		run of the period that it tells itself
+ *	jdk.CPUTimeSample		run of the period that is in the event
  *	jdk.NativeMethodSample		the same; a wait where the method is one that blocks
  *	profiler.WallClockSample	run or wait by its state, of as many intervals as it represents
  *	jdk.JavaMonitorEnter		wait; the waker is the previous owner of the monitor

@@ -3,7 +3,7 @@
 
 #include "import/module_name.h"
 #include "import/symbol_maps.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>

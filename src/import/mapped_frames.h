@@ -48,7 +48,7 @@ int lode_mapped_frames_line(struct lode_mapped_frames *mapped, const char *line,
  */
 uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address,
 				 uint32_t *depth);
-/* Tells the notes what has no name. */
+/* Adds to the notes what has no name. */
 void lode_mapped_frames_report(const struct lode_mapped_frames *mapped);
 
 #endif

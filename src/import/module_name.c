@@ -1,7 +1,7 @@
 /* Modules by what other tools call them: see module_name.h. */
 #include "import/module_name.h"
 
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <string.h>
 

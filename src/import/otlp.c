@@ -3,7 +3,7 @@
  * that an exporter sends, which has the same fields. Protobuf; JSON is turned into that
  * first (otlp_json.h).
  *
- * A profile has one kind of value, told by its name as with pprof (pprof_values.h): CPU time or counted
+ * A profile has one kind of value, recognized by its name as with pprof (pprof_values.h): CPU time or counted
  * samples are runs, `off_cpu` and the like are waits. A sample is a stack with attributes, values and
  * time stamps. With time stamps each is an event; a wait ended then (agents report a wait
  * when the thread runs again), except in our own exports, where it began. Without them
@@ -279,7 +279,7 @@ static int read_resource_attributes(struct reading *reading, const struct resour
 	return code;
 }
 
-/* Those that all resources of the stream have. Our own exports tell them apart from how others see them. */
+/* Those that all resources of the stream have. Our own exports keep them apart from those that others see. */
 static int set_attributes(struct reading *reading, size_t resources)
 {
 	const struct lode_strings *strings = &reading->import.dictionary.frames.strings;
@@ -727,9 +727,9 @@ static void add_notes(const struct reading *reading)
 		       "attributes of samples, other than thread, process and CPU, left out", NULL);
 	lode_notes_add(notes, reading->links, "links of samples to spans, left out", NULL);
 	lode_notes_add(notes, reading->negative, "values below 0 or too large, left out", NULL);
-	lode_notes_add(notes, reading->skipped, "profiles whose values are no time, left out",
+	lode_notes_add(notes, reading->skipped, "profiles whose values are not times, left out",
 		       reading->skipped_type);
-	lode_notes_add(notes, reading->timeless, "samples without a time, put one behind another on their thread",
+	lode_notes_add(notes, reading->timeless, "samples without a time, put one after another on their thread",
 		       NULL);
 	lode_notes_add(notes, reading->tables.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
 }

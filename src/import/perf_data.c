@@ -6,13 +6,13 @@
  *	reader	goes through the records in the order of the file; a sample becomes
  *		32 bytes, its call chain a number (reader.c, decode.c)
  *	replay	puts them into order of time, follows threads and mappings, unwinds
- *		copies of user stacks, and tells the stream (replay.c)
+ *		copies of user stacks, and adds events to the stream (replay.c)
  *
  * A recording of several threads (perf record --threads) is a folder: `data` is a file
  * like any other, `data.0` and so on are records only, each in order of time for itself.
  * Only the end of all of them is the end of a round.
  *
- * At the end each distinct address is looked up once (translate.c). Nothing
+ * At the end each distinct address is looked up once (perf_data/symbolize_stacks.c). Nothing
  * grows with the number of samples but the events themselves.
  */
 #include "import/perf_data/recording_facts.h"
@@ -73,7 +73,7 @@ static int check_magic(struct lode_input *input, int *pipe, struct lode_error *e
 				 "%s:0: is of the format of before 2013; import the output of perf script instead",
 				 name);
 	if (size < PERF_PIPE_BYTES || memcmp(bytes, PERF_MAGIC_LITTLE, 8) != 0)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:0: is no perf.data file", name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s:0: not a perf.data file", name);
 	*pipe = perf_u64(bytes + 8) == PERF_PIPE_BYTES;
 	return 0;
 }

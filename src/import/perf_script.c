@@ -524,24 +524,24 @@ static void report_notes(const struct reader *reader)
 		       "off-CPU samples that add up many waits, put at the end of the recording",
 		       lode_input_name(reader->input));
 	lode_tally_report(&reader->exits, options, "system call exits");
-	lode_tally_report(&reader->side_records, options, "records that are no samples");
+	lode_tally_report(&reader->side_records, options, "records other than samples");
 	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
 	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
 	lode_tally_report(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	lode_tally_report(&reader->cut_samples, options,
-			  "a last sample without an empty line behind it, left out: it may be cut off");
+			  "a last sample without an empty line after it, left out: it may be cut off");
 }
 
 static void tell_timeless(const struct reader *reader)
 {
 	lode_notes_add(reader->options->notes, reader->samples,
-		       "samples without a time, put one behind another; print them with `perf script -F +time`",
+		       "samples without a time, put one after another; print them with `perf script -F +time`",
 		       lode_input_name(reader->input));
 	if (!(reader->options->unit_ns > 0))
 		lode_notes_add(reader->options->notes, reader->untold,
-			       "samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
-			       "stands for with --unit samples=10ms",
+			       "samples with neither a time nor a cost, taken as 1 ns each; say what one "
+			       "represents with --unit samples=10ms",
 			       lode_input_name(reader->input));
 }
 

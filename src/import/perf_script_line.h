@@ -44,7 +44,7 @@ struct lode_script_frame {
 	struct lode_script_span symbol;  /* empty: unknown */
 	struct lode_script_span dso;     /* empty: unknown */
 	int inlined;
-	struct lode_script_span key; /* what tells this frame from others: with the address only if it matters */
+	struct lode_script_span key; /* what distinguishes this frame from others: with the address only if it matters */
 };
 
 /* Whether the line is a frame; then takes it apart. */

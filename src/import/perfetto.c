@@ -507,7 +507,7 @@ static int compare_samples(const void *a, const void *b)
 static int usual_gap(struct reading *reading, double *period)
 {
 	uint64_t *gaps = lode_calloc(reading->sample_count + 1, sizeof(*gaps));
-	size_t count = 0, untold = 0;
+	size_t count = 0, ununit = 0;
 	char text[200];
 
 	if (!gaps)
@@ -515,7 +515,7 @@ static int usual_gap(struct reading *reading, double *period)
 	for (size_t i = 0; i < reading->sample_count; i++) {
 		const struct sample *sample = &reading->samples[i];
 
-		untold += !(sample->period_ns > 0);
+		ununit += !(sample->period_ns > 0);
 		if (i && sample->thread == sample[-1].thread && sample->t > sample[-1].t)
 			gaps[count++] = sample->t - sample[-1].t;
 	}
@@ -526,22 +526,22 @@ static int usual_gap(struct reading *reading, double *period)
 		 "--unit "
 		 "samples=PERIOD says what they are",
 		 *period / 1e6);
-	lode_notes_add(reading->import.options->notes, untold, text, NULL);
+	lode_notes_add(reading->import.options->notes, ununit, text, NULL);
 	return 0;
 }
 
 static int finish_samples(struct reading *reading)
 {
-	double gap = 0, told = reading->import.options->unit_ns;
+	double gap = 0, unit = reading->import.options->unit_ns;
 
-	if (!reading->facts.is_lode && !(told > 0) && reading->sample_count) {
+	if (!reading->facts.is_lode && !(unit > 0) && reading->sample_count) {
 		qsort(reading->samples, reading->sample_count, sizeof(*reading->samples), compare_samples);
 		if (usual_gap(reading, &gap) < 0)
 			return LODE_SYSTEM;
 	}
 	for (size_t i = 0; i < reading->sample_count; i++) {
 		const struct sample *sample = &reading->samples[i];
-		double period = told > 0 ? told : sample->period_ns > 0 ? sample->period_ns : gap;
+		double period = unit > 0 ? unit : sample->period_ns > 0 ? sample->period_ns : gap;
 		struct lode_event event = { .t = sample->t,
 					    .stack = sample->stack,
 					    .waker = LODE_NONE,
@@ -601,7 +601,7 @@ static int finish(struct reading *reading)
 	    !reading->facts.is_lode)
 		return fail(reading, reading->packets
 					     ? "the trace has no samples, scheduler events or slices of threads"
-					     : "it is no trace of Perfetto, or damaged from the beginning");
+					     : "it is not a Perfetto trace, or is damaged from the beginning");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Threads of a Perfetto trace, by tid: their process and name, from whatever packet tells of
+ * Threads of a Perfetto trace, by tid: their process and name, from any packet about
  * them. They become threads of the stream when all packets are read.
  */
 #ifndef LODE_IMPORT_PERFETTO_THREADS_H

@@ -7,7 +7,7 @@
  *
  * Times and metrics are milliseconds; a metric of 1 is left out. Frames that PerfView puts in say whose a sample is and
  * what it did: `Process64 name (PID)` and `Thread (TID)` at the root, `BLOCKED_TIME`, `CPU_TIME` and the like at the leaf.
- * The counts that the file tells are not believed: tables grow with what is there.
+ * The counts in the file are not trusted: tables grow with what is there.
  */
 #include "base/memory.h"
 #include "base/xml_read.h"
@@ -64,7 +64,7 @@ struct reader {
 	uint32_t *path; /* stacks whose callers are being resolved */
 	size_t path_capacity;
 	struct lode_buffer text;
-	size_t limit; /* ids beyond are lies: every entry takes some bytes */
+	size_t limit; /* ids beyond are wrong: every entry takes some bytes */
 	uint64_t unknown;
 	uint64_t negative;
 	uint64_t cut;
@@ -292,7 +292,7 @@ static int resolve(struct reader *reader, uint32_t id)
 	return code;
 }
 
-static int tell_sample(struct reader *reader, const struct sample *sample)
+static int replay_sample(struct reader *reader, const struct sample *sample)
 {
 	struct lode_event event = { .t = sample->t, .cost = sample->cost, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	const struct stack *stack;
@@ -354,7 +354,7 @@ static int read_stacks(struct reader *reader, const struct lode_import_sink *sin
 	int code = read_entries(reader);
 
 	for (size_t i = 0; code == 0 && i < reader->sample_count; i++)
-		code = tell_sample(reader, &reader->samples[i]);
+		code = replay_sample(reader, &reader->samples[i]);
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))

@@ -32,13 +32,13 @@ struct reader {
 	struct lode_stream stream;
 	struct lode_pprof_frames frames;
 	struct lode_stack_memo memo; /* stacks by the bytes of their locations */
-	struct lode_cursor packed;   /* these bytes of the sample at hand, unless it has them otherwise */
+	struct lode_cursor packed;   /* these bytes of the current sample, unless it has them otherwise */
 	int has_packed;
 	uint64_t *stack; /* locations of a sample, leaf first */
 	size_t stack_count;
 	size_t stack_capacity;
 
-	struct lode_pprof_value *uses; /* what becomes of each value */
+	struct lode_pprof_value *uses; /* what each value is used for */
 	size_t used;                   /* how many are used */
 	int64_t *values;               /* of a sample */
 	int odd_period;                /* it makes no sense: counts are taken as nanoseconds */
@@ -50,7 +50,7 @@ struct reader {
 	int splits;           /* samples of several streams, as our exporter writes them: one at a time is read */
 	uint64_t stream_key;  /* string that names the label of streams */
 	uint64_t stream_only; /* string: the stream that is read */
-	uint64_t stream_met;  /* that of the sample at hand; 0: it has none */
+	uint64_t stream_met;  /* that of the current sample; 0: it has none */
 	uint64_t negative;
 };
 
@@ -87,7 +87,7 @@ static int fail_no_time(struct reader *reader)
 /* A period above this one, and above the profile's own duration, is no time between samples. */
 #define LONGEST_PERIOD_NS 60e9
 
-/* Nanoseconds that one count stands for; 0 when nothing tells. */
+/* Nanoseconds that one count represents; 0 when unknown. */
 static double scale_of_counts(struct reader *reader, struct lode_pprof_string unit)
 {
 	double period = lode_pprof_unit(unit.text, unit.length) * (double)reader->tables.period;
@@ -178,12 +178,12 @@ static int set_sample_types(struct reader *reader)
 {
 	int code = 0;
 
-	for (size_t i = 0, told = 0; i < reader->tables.type_count && code == 0; i++)
+	for (size_t i = 0, written = 0; i < reader->tables.type_count && code == 0; i++)
 		if (reader->uses[i].use != LODE_PPROF_SKIP) {
 			char key[32];
 
-			snprintf(key, sizeof(key), told ? "sample_type_%zu" : "sample_type", told + 1);
-			told++;
+			snprintf(key, sizeof(key), written ? "sample_type_%zu" : "sample_type", written + 1);
+			written++;
 			code = set_type_attribute(reader, key, &reader->tables.types[i]);
 		}
 	return code;
@@ -229,7 +229,7 @@ static int read_packed(struct reader *reader, uint64_t at)
 	return code;
 }
 
-/* The stack of the sample at hand. */
+/* The stack of the current sample. */
 static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 {
 	size_t size = lode_cursor_left(&reader->packed);
@@ -421,16 +421,16 @@ static int add_samples(struct reader *reader)
 {
 	struct lode_cursor message = lode_cursor(reader->tables.bytes, reader->tables.size);
 	struct lode_protobuf_field field;
-	uint64_t told = 0;
+	uint64_t reported = 0;
 
 	while (lode_protobuf_next(&message, &field)) {
 		int code = 0;
 
 		if (field.number == SAMPLE && field.wire == LODE_WIRE_BYTES)
 			code = add_sample(reader, field.bytes);
-		if (code == 0 && lode_pprof_place(&reader->tables, &message) - told >= 1u << 20) {
-			told = lode_pprof_place(&reader->tables, &message);
-			code = lode_import_progress_at(reader->tables.input, reader->tables.options, told,
+		if (code == 0 && lode_pprof_place(&reader->tables, &message) - reported >= 1u << 20) {
+			reported = lode_pprof_place(&reader->tables, &message);
+			code = lode_import_progress_at(reader->tables.input, reader->tables.options, reported,
 						       reader->tables.size, reader->tables.error);
 		}
 		if (code < 0)
@@ -487,7 +487,7 @@ static int set_attributes(struct reader *reader)
 	return set_comments(reader);
 }
 
-static int tell_period(struct reader *reader)
+static int note_period(struct reader *reader)
 {
 	struct lode_pprof_string unit;
 	char example[400];
@@ -528,7 +528,7 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 	int code;
 
 	if ((code = set_sample_types(reader)) < 0 || (code = add_samples(reader)) < 0 ||
-	    (code = set_attributes(reader)) < 0 || (code = tell_period(reader)) < 0 ||
+	    (code = set_attributes(reader)) < 0 || (code = note_period(reader)) < 0 ||
 	    (code = report_notes(reader)) < 0)
 		return code;
 	return lode_import_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,

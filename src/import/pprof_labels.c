@@ -81,7 +81,7 @@ static int id_of(const struct lode_pprof_label *label, uint32_t *id)
 	return number < UINT32_MAX;
 }
 
-/* Makes room for all keys that are looked after, once. */
+/* Makes room for all keys that are watched, once. */
 static int make_room(struct lode_pprof_labels *labels)
 {
 	if (labels->items)

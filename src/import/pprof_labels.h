@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "trace/stream.h"
 
-/* Different keys that are looked after; more are only counted. */
+/* Different keys that are watched; more are only counted. */
 #define LODE_PPROF_LABEL_KEYS 256
 
 struct lode_pprof_label {

@@ -209,7 +209,7 @@ int lode_pprof_tables_read(struct lode_pprof_tables *tables)
 			return code;
 	}
 	if (message.failed)
-		return lode_pprof_fail_damaged(tables, at, "these bytes are no field of a profile");
+		return lode_pprof_fail_damaged(tables, at, "these bytes are not a field of a profile");
 	return 0;
 }
 

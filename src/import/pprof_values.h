@@ -1,6 +1,6 @@
 /*
  * The values of a pprof profile: which of them are CPU time, which are waits, and how
- * many nanoseconds one is. Told by the names that profilers give them.
+ * many nanoseconds one is. Recognized by the names that profilers give them.
  */
 #ifndef LODE_IMPORT_PPROF_VALUES_H
 #define LODE_IMPORT_PPROF_VALUES_H

@@ -11,7 +11,7 @@
  * A blocking switch-out becomes exactly one wait, whatever is lost in between:
  * when the thread is next seen switched in, switched out again, or at the end.
  *
- * The kernel tells of a waking before it looks whether the thread has left its
+ * The kernel reports a wakeup before it looks whether the thread has left its
  * CPU. A wakeup may thus come just before the switch-out that it ends; it is
  * remembered ("early") and serves when no other follows.
  */
@@ -166,7 +166,7 @@ static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t n
 
 /*
  * Stores what the thread was doing off its CPU though its switch-in was not
- * recorded: some kernels do not tell of the idle thread being switched out. It
+ * recorded: some kernels do not report that the idle thread is switched out. It
  * ran again before `t`; how long it was in the run queue is not known.
  */
 static int store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t t)

@@ -51,7 +51,7 @@ int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32
  */
 int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target);
 /*
- * Where the thread waits, for recordings that tell it only when it runs again: call it before the
+ * Where the thread waits, for recordings that have it only when it runs again: call it before the
  * switch-in. Nothing happens to a thread that does not wait.
  */
 void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t stack);

@@ -160,7 +160,7 @@ static int read_sampled(struct reading *reading, struct profile *profile)
 		if (!lode_json_item(&weights, &weight))
 			return fail(reading, "there are fewer weights than samples");
 		if (lode_json_ns(weight, profile->unit, &cost) < 0)
-			return fail(reading, "a weight is no number, or below 0, or too large");
+			return fail(reading, "a weight is not a number, or below 0, or too large");
 		code = find_stack(reading, sample, &stack);
 		if (code == 0)
 			code = add_event(reading, profile, cost, stack);
@@ -342,7 +342,7 @@ static void add_notes(const struct reading *reading)
 {
 	struct lode_notes *notes = reading->import.options->notes;
 
-	lode_notes_add(notes, reading->bytes, "profiles of bytes, which are no time, left out", NULL);
+	lode_notes_add(notes, reading->bytes, "profiles of bytes, which are not time, left out", NULL);
 	if (!(reading->import.options->unit_ns > 0))
 		lode_notes_add(
 			notes, reading->unitless,

@@ -112,7 +112,7 @@ static int read_lines(struct map *map, struct lode_input *input, struct lode_err
 			return lode_fail_memory(error);
 		if (code == 0 && length && *line != '#')
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%zu: is no symbol; a line is a hexadecimal address and a name",
+					 "%s:%zu: not a symbol; a line is a hexadecimal address and a name",
 					 lode_input_name(input), number);
 	}
 	if (got < 0)

@@ -22,7 +22,7 @@
 
 enum use { CALL, SWITCH, WAKING, SYSCALL, EXIT, TRACER };
 
-/* What becomes of the events of a format. */
+/* What the events of a format are used for. */
 struct format {
 	const struct lode_perf_tracepoint *tracepoint;
 	enum use use;

@@ -257,7 +257,7 @@ static int open_part(struct lode_trace_dat *file, uint64_t at, struct lode_curso
 	lode_cursor_u32(part); /* description */
 	size = lode_cursor_u64(part);
 	if (part->failed)
-		return fail(error, "is cut off: a part of it is behind its end");
+		return fail(error, "is cut off: a part of it is missing at the end");
 	if (lode_cursor_left(part) > size)
 		part->end = part->next + size;
 	return 0;
@@ -411,7 +411,7 @@ int lode_trace_dat_open(struct lode_trace_dat *file, const unsigned char *bytes,
 
 	*file = (struct lode_trace_dat){ .bytes = bytes, .size = size, .clock = "", .left = 1u << 30 };
 	if (!magic || memcmp(magic, "\x17\x08\x44tracing", 10) != 0)
-		return fail(error, "is no trace.dat of trace-cmd: it begins with other bytes");
+		return fail(error, "is not a trace.dat of trace-cmd: it begins with other bytes");
 	version = read_text(&cursor);
 	file->version = !strcmp(version, "6") ? 6 : !strcmp(version, "7") ? 7 : 0;
 	if (!file->version)

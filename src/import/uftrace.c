@@ -374,7 +374,7 @@ static int take_record(struct reader *reader, struct task *task, uint64_t t, uin
 	}
 	if (word & 4)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has arguments or return values, whose sizes it does not tell; record "
+				 "%s: has arguments or return values of unknown sizes; record "
 				 "without -A, -R and -a",
 				 reader->folder);
 	reader->lost += type == LOST;
@@ -487,7 +487,7 @@ static void report_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->lost, "places where uftrace lost records", reader->folder);
 	lode_notes_add(notes, reader->damaged, "records that are damaged or cut off", reader->folder);
 	lode_notes_add(notes, reader->missing, "threads without records", NULL);
-	lode_notes_add(notes, reader->events, "events that are no functions, left out", NULL);
+	lode_notes_add(notes, reader->events, "events other than functions, left out", NULL);
 	lode_notes_add(notes, reader->too_many, "sessions beyond the 64th, whose functions may have wrong names",
 		       reader->folder);
 	lode_notes_add(notes, !reader->switch_count,
@@ -523,7 +523,8 @@ static int check_info(struct lode_input *input, struct lode_error *error)
 	if (code < 0)
 		return code;
 	if (size < 16 || memcmp(bytes, MAGIC, 8) != 0)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: is no `info` of uftrace", lode_input_name(input));
+		return lode_fail(error, LODE_BAD_INPUT, "%s: not an `info` file of uftrace",
+				 lode_input_name(input));
 	if (bytes[14] != 1 || bytes[15] != 2)
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: is of a 32-bit or big-endian machine, which is not read",

@@ -362,7 +362,7 @@ static int read_header(struct reading *reading, struct lode_json_value root)
 	double frequency = lode_json_double_or(lode_json_get(root, "timer_freq_hz"), 0);
 
 	if (lode_json_kind(lode_json_get(root, "version")) != LODE_JSON_TEXT)
-		return fail(reading, "the first line is no header of wprof (`version`, `timer_freq_hz`); is it "
+		return fail(reading, "the first line is not a header of wprof (`version`, `timer_freq_hz`); is it "
 				     "the output of wprof -J?");
 	reading->period_ns = reading->import.options->unit_ns > 0 ? reading->import.options->unit_ns
 			     : frequency > 0                      ? 1e9 / frequency
@@ -416,7 +416,7 @@ static void add_notes(const struct reading *reading)
 		options->notes, reading->others,
 		"events that are neither switches, wakings nor samples (interrupts, work queues, …), left out",
 		NULL);
-	lode_notes_add(options->notes, reading->counters, "samples of counters that are no clock, left out", NULL);
+	lode_notes_add(options->notes, reading->counters, "samples of counters other than clocks, left out", NULL);
 	lode_symptom_markers_note(options, reading->requests, "requests");
 	lode_notes_add(options->notes, reading->timeless, "events without a time, left out", NULL);
 	lode_notes_add(options->notes, reading->missing, "stacks that the file does not hold, left out", NULL);

@@ -10,7 +10,7 @@
  *	            Stack,  36765,  1668,   1, 0x81c3617b,  halmacpi.dll!0x81c3617b
  *
  * The header says in which column a field is; columns differ from version to version. Times are microseconds. A stack
- * names its event by time and thread, and may come much later: so events are collected, then told in order of time.
+ * names its event by time and thread, and may come much later: so events are collected, then replayed in order of time.
  */
 #include "base/memory.h"
 #include "base/sort_order.h"
@@ -83,7 +83,7 @@ struct reader {
 	uint32_t *frames;
 	size_t frame_count;
 	size_t frame_capacity;
-	uint64_t interval; /* of 100 ns; 0: not told */
+	uint64_t interval; /* of 100 ns; 0: unknown */
 	uint64_t idle;
 	uint64_t bare;
 	uint64_t cut;
@@ -387,7 +387,7 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	return 0;
 }
 
-/* ---- telling ---- */
+/* ---- replay, in order of time ---- */
 
 static uint32_t find_stack(const struct reader *reader, uint64_t t, uint32_t tid)
 {
@@ -411,7 +411,7 @@ static int find_thread(struct reader *reader, uint32_t pid, uint32_t tid, uint32
 	return *thread == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int tell_sample(struct reader *reader, const struct record *record, uint64_t t)
+static int replay_sample(struct reader *reader, const struct record *record, uint64_t t)
 {
 	struct lode_event run = { .t = t, .waker = LODE_NONE, .cpu = record->cpu };
 
@@ -432,13 +432,13 @@ static int tell_sample(struct reader *reader, const struct record *record, uint6
 	return lode_stream_add_event(&reader->stream, LODE_RUN, &run);
 }
 
-static int tell_record(struct reader *reader, const struct record *record)
+static int replay_record(struct reader *reader, const struct record *record)
 {
 	uint64_t t = record->t * TICK_NS;
 	uint32_t thread, other, stack;
 
 	if (record->row == SAMPLE)
-		return tell_sample(reader, record, t);
+		return replay_sample(reader, record, t);
 	if (find_thread(reader, record->pid, record->tid, &thread) < 0 ||
 	    find_thread(reader, record->other_pid, record->other, &other) < 0)
 		return LODE_SYSTEM;
@@ -453,7 +453,7 @@ static int tell_record(struct reader *reader, const struct record *record)
 				 thread);
 }
 
-static int tell_all(struct reader *reader)
+static int replay_records(struct reader *reader)
 {
 	size_t count = reader->record_count;
 	uint64_t *times = lode_calloc(count + 1, sizeof(*times));
@@ -465,7 +465,7 @@ static int tell_all(struct reader *reader)
 	if (code == 0)
 		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
-		code = tell_record(reader, &reader->records[order[i]]);
+		code = replay_record(reader, &reader->records[order[i]]);
 	if (code == 0 && reader->switches)
 		code = lode_sched_finish(reader->sched, reader->records[order[count - 1]].t * TICK_NS);
 	lode_free(times);
@@ -487,17 +487,17 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 				 "print it with `xperf -a dumper`",
 				 name);
 	if (code == 0)
-		code = tell_all(reader);
+		code = replay_records(reader);
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no CPU samples or context switches", name);
 	lode_tally_report(&reader->odd, reader->options, "lines without a time or a thread, left out");
 	lode_notes_add(notes, reader->idle, "samples of idle processors, left out", NULL);
-	lode_notes_add(notes, reader->bare, "samples without a stack: the function that ran stands alone", NULL);
+	lode_notes_add(notes, reader->bare, "samples without a stack: only the function that ran is known", NULL);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
 	lode_notes_add(notes, !reader->interval && reader->stream.events[LODE_RUN].count,
-		       "a trace that does not tell its sampling interval: 1 ms is assumed", name);
+		       "a trace without its sampling interval: 1 ms is assumed", name);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 

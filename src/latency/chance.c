@@ -13,7 +13,7 @@
  * side, from hiding those that matter.
  *
  * A run that something else disturbed takes much longer than all others. Such runs, the tenth of
- * either end, count as much as the next ones: a mean that one of them decides tells nothing.
+ * either end, count as much as the next ones: a mean that one of them decides says nothing.
  *
  * Splits are gone through one by one where there are no more than ROUNDS, else so many are drawn, in
  * blocks with a seed each, so that threads change nothing.
@@ -362,7 +362,7 @@ static uint64_t count_splits(size_t base, size_t slow, uint64_t limit)
 	return ways > (double)limit ? limit + 1 : (uint64_t)ways;
 }
 
-int lode_chance_can_tell(size_t base, size_t slow, double level)
+int lode_chance_can_detect(size_t base, size_t slow, double level)
 {
 	return base && slow && SIDES / (double)count_splits(base, slow, ROUNDS) < level;
 }
@@ -443,7 +443,7 @@ static int test_clipped(const struct lode_chance_input *input, struct lode_chanc
 			.within = without_clipping(input, deviation_within(input, input->values + i * work.streams)),
 			.detectable = INFINITY,
 		};
-	if (input->columns && lode_chance_can_tell(input->base, input->slow, input->level))
+	if (input->columns && lode_chance_can_detect(input->base, input->slow, input->level))
 		code = test(&work, z);
 	lode_free(work.order);
 	lode_free(work.scaled);
@@ -476,7 +476,7 @@ double lode_chance_streams(double within, double size, double z, double level)
 		return INFINITY;
 	/* Two more for not knowing the deviation, and so many that anything can be sure. */
 	streams = ceil(2 * (least / size) * (least / size)) + 2;
-	while (!lode_chance_can_tell((size_t)streams, (size_t)streams, level))
+	while (!lode_chance_can_detect((size_t)streams, (size_t)streams, level))
 		streams++;
 	return streams;
 }

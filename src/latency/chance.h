@@ -36,11 +36,11 @@ struct lode_chance_input {
 };
 
 /* Whether so many streams can show anything at this level: one split of all must be rare enough. */
-int lode_chance_can_tell(size_t base, size_t slow, double level);
+int lode_chance_can_detect(size_t base, size_t slow, double level);
 
 /*
  * Fills `columns`, one for each of the input. The same input gives the same result whatever
- * `jobs` is. Where lode_chance_can_tell says no, p and q are 1 and nothing is detectable. `z`:
+ * `jobs` is. Where lode_chance_can_detect says no, p and q are 1 and nothing is detectable. `z`:
  * so many standard errors a column must differ to be sure beside the others; where it was not
  * tested, beside a thousand. Returns 0 or LODE_SYSTEM.
  */

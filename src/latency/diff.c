@@ -280,7 +280,7 @@ static void take_results(const struct work *work, const struct lode_chance_colum
 	diff->chance.q = results[0].q;
 	diff->chance.detectable = whole_ns(results[0].detectable);
 	diff->chance.detectable_path = whole_ns(find_detectable_path(results, count));
-	/* One stream a side does not tell how much streams vary. */
+	/* One stream a side does not show how much streams vary. */
 	if (streams_of(work) > 2 && five > 0)
 		diff->chance.streams_for_5 = lode_chance_streams(results[0].within, five, z, LODE_DIFF_LEVEL);
 	for (size_t i = 0; i < diff->path_count; i++) {
@@ -333,8 +333,8 @@ static int test_paths(struct work *work, unsigned jobs)
 	int code = LODE_SYSTEM;
 
 	*chance = (struct lode_diff_chance){ .p = 1, .q = 1, .detectable = -1, .detectable_path = -1 };
-	chance->tested =
-		lode_chance_can_tell(work->sides[0]->stream_count, work->sides[1]->stream_count, LODE_DIFF_LEVEL);
+	chance->tested = lode_chance_can_detect(work->sides[0]->stream_count, work->sides[1]->stream_count,
+						LODE_DIFF_LEVEL);
 	if (order_rows(work, 0) < 0 || order_rows(work, 1) < 0)
 		return LODE_SYSTEM;
 	columns = lode_calloc(work->diff->dictionary->tree.count, sizeof(*columns));

@@ -11,7 +11,7 @@
 #define LODE_LATENCY_DIFF_H
 
 #include "latency/latency.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 
 /*
  * What is called sure is wrong in at most this share of all comparisons of equal sides: all paths
@@ -29,7 +29,7 @@ struct lode_diff_path {
 	double q; /* the same for all paths together */
 };
 
-/* What the streams can tell at all. */
+/* What the streams can show at all. */
 struct lode_diff_chance {
 	int tested; /* there are streams enough for a test */
 	double p;   /* of the whole run, as of a path */

@@ -68,7 +68,7 @@ struct thread {
 struct inference {
 	const struct lode_stream *stream;
 	const struct lode_call_chains *chains; /* NULL: every node is followed */
-	struct lode_place *places;
+	struct lode_tree_position *places;
 	struct thread *threads;
 	uint8_t *left_out; /* by thread: the idle task */
 	uint64_t numbers;  /* for ends */
@@ -354,8 +354,8 @@ static int prepare(struct inference *inference)
 	const struct lode_stream *stream = inference->stream;
 
 	inference->places = inference->chains
-				    ? lode_places_make_chains(&stream->dictionary->tree, inference->chains)
-				    : lode_places_make(&stream->dictionary->tree);
+				    ? lode_tree_positions_make_chains(&stream->dictionary->tree, inference->chains)
+				    : lode_tree_positions_make(&stream->dictionary->tree);
 	inference->threads = lode_calloc(stream->thread_count + 1, sizeof(*inference->threads));
 	inference->left_out = lode_calloc(stream->thread_count + 1, 1);
 	if (!inference->places || !inference->threads || !inference->left_out)

@@ -94,7 +94,8 @@ static void add_input(struct lode_instances_input *to, const struct lode_instanc
 	to->threads += from->threads;
 }
 
-static int tell(struct collection *collection, const struct lode_corpus_entry *entry, struct lode_error *error)
+static int report_progress(struct collection *collection, const struct lode_corpus_entry *entry,
+			   struct lode_error *error)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
@@ -124,7 +125,7 @@ static int merge(void *context, size_t i, void *result, struct lode_error *error
 		collection->latency->placed += partial->lost.placed;
 		collection->latency->unplaced += partial->lost.unplaced;
 	}
-	return tell(collection, entry, error);
+	return report_progress(collection, entry, error);
 }
 
 static void release(void *result)
@@ -161,7 +162,8 @@ static int sort_rows(struct lode_latency *latency)
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
 		       const char *path, size_t streams, struct lode_error *error)
 {
-	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency", NULL);
+	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack, which have no latency",
+		       NULL);
 	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
 	lode_notes_add(options->notes, latency->placed,
 		       "stacks that had lost their callers were put where alone they fit", NULL);

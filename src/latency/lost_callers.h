@@ -3,7 +3,7 @@
  * Private to latency.
  *
  * Such a stack begins with a function that the thread's other stacks show further inside. Taken as
- * it is, its time would be missing in all the callers, of which samples tell nothing. So where the
+ * it is, its time would be missing in all the callers, which samples do not show. So where the
  * thread's whole stacks have the function in one place only, the stack is put there; where they have
  * it in several, the callers' time is unsure by as much.
  */

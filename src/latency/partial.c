@@ -242,7 +242,7 @@ static const char *const joins[] = { "pthread_join", "pthread_*join_np", "__pthr
 static const char *const sleeps[] = { "kernel!*nanosleep*", "kernel!common_nsleep*", "kernel!msleep*",
 				      "kernel!usleep_range*", NULL };
 
-/* What tells idle waits. */
+/* What decides which waits are idle. */
 struct idle {
 	struct lode_idle_stacks *stacks;
 	struct lode_wait_classes classes;

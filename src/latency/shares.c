@@ -205,7 +205,7 @@ static double mean_cost(const struct lode_events *runs)
 }
 
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-			  const struct lode_call_chains *chains, const struct lode_place *places)
+			  const struct lode_call_chains *chains, const struct lode_tree_position *places)
 {
 	double period = mean_cost(&stream->events[LODE_RUN]);
 

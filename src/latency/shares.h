@@ -1,7 +1,7 @@
 /*
  * Shares: to which stacks the time of a thread belongs. Private to latency.
  *
- * Instances (instances.h) tell when each call was seen. For sums another question counts:
+ * Instances (instances.h) say when each call was seen. For sums another question counts:
  * how long was the thread in this stack, all in all? Two kinds of time are distinguished.
  *
  * Time that the thread *waited* belongs to the stack that it waited in, all of it.
@@ -23,7 +23,7 @@
 #define LODE_LATENCY_SHARES_H
 
 #include "base/error.h"
-#include "latency/places.h"
+#include "latency/tree_position.h"
 #include "trace/stream.h"
 
 /* One look at a thread. */
@@ -54,7 +54,7 @@ struct lode_time_shares {
 	size_t node_count;
 	const struct lode_call_chains *chains; /* NULL: by node */
 	double gap; /* ns that the thread ran between two looks at it, as a look sees them; after the end */
-	const struct lode_place *places;
+	const struct lode_tree_position *places;
 	struct lode_shares_thread *threads;
 	size_t thread_count;
 	uint64_t limit; /* ns: what a thread may run without a sample; 0: all moments are samples */
@@ -64,7 +64,7 @@ struct lode_time_shares {
 
 /* For a stream whose run events have their costs; moments name chains unless `chains` is NULL. Returns 0 or LODE_SYSTEM; release in either case. */
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-			  const struct lode_call_chains *chains, const struct lode_place *places);
+			  const struct lode_call_chains *chains, const struct lode_tree_position *places);
 void lode_time_shares_release(struct lode_time_shares *shares);
 /* The next moment of a thread. Returns 0 or LODE_SYSTEM. */
 int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);

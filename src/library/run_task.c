@@ -33,7 +33,7 @@ struct run {
 	struct liblode_run_options options;
 	struct liblode_result *result;
 	int stop;                /* the caller asked for it */
-	struct lode_error first; /* failure of one of several inputs that the task told as a message */
+	struct lode_error first; /* failure of one of several inputs, which the task reported as a message */
 };
 
 /* ---- the host ---- */
@@ -232,7 +232,7 @@ int liblode_analyse(const char *analysis, const char *const *corpora, const char
 	return lode_public_error(
 		error,
 		lode_fail(&sentence, LODE_USAGE,
-			  "'%s' is no analysis; there are mine, latency, diff, scope, explain, coverage, "
+			  "'%s' is not an analysis; choose one of mine, latency, diff, scope, explain, coverage, "
 			  "info and signatures",
 			  analysis),
 		&sentence);

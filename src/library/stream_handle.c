@@ -90,7 +90,7 @@ int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type
 
 	if ((unsigned)type >= LODE_EVENT_TYPES)
 		return lode_public_error(error,
-					 lode_fail(&sentence, LODE_USAGE, "%d is no type of events", (int)type),
+					 lode_fail(&sentence, LODE_USAGE, "%d is not a type of events", (int)type),
 					 &sentence);
 	code = load(stream, type, &sentence);
 	if (code)

@@ -2,7 +2,7 @@
  * Alignment: see alignment.h (StackMine, section VI).
  *
  * Dynamic programming over the beginnings of both patterns, in whole units of
- * cost (words.h), so that ties are real ties and every machine breaks them alike.
+ * cost (word_groups.h), so that ties are real ties and every machine breaks them alike.
  * Of the table only the choice at each place is kept, two bits of it, so that two
  * stacks of the greatest depth fit into 64 MiB; the costs need one row.
  *
@@ -16,7 +16,7 @@
 #include "mine/alignment.h"
 
 #include "base/error.h"
-#include "mine/words.h"
+#include "mine/word_groups.h"
 
 #include <string.h>
 

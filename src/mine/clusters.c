@@ -3,7 +3,7 @@
  *
  * Two clusters can be joined only when some pattern of one is at least as similar
  * to some pattern of the other as the cut asks: an average is no higher than its
- * highest part. So the patterns fall into groups that hang together by such pairs,
+ * highest part. So the patterns fall into groups that such pairs connect,
  * and the hierarchy (linkage.h) is built in each group alone, with the same result
  * as over all patterns, in the memory that the largest group needs.
  *
@@ -30,9 +30,9 @@ struct clustering {
 	size_t held;
 	uint32_t cut;         /* in LODE_SIM_UNITS */
 	uint32_t *held_units; /* by place in `order`, lode_pair_place; NULL: not held */
-	uint32_t *group;      /* by pattern: a lower one that it hangs together with, itself at last */
+	uint32_t *group;      /* by pattern: a lower one that it is connected with, itself at last */
 	uint32_t *leaders;    /* by pattern: the first of its cluster */
-	uint32_t *number;     /* by pattern: its place in the group at hand; at last by leader: its cluster */
+	uint32_t *number;     /* by pattern: its place in the current group; at last by leader: its cluster */
 };
 
 static void release_clustering(struct clustering *clustering)
@@ -64,7 +64,7 @@ static int prepare(struct clustering *clustering, struct lode_error *error)
 	return 0;
 }
 
-/* ---- groups that hang together ---- */
+/* ---- connected groups ---- */
 
 static uint32_t find_group(uint32_t *group, uint32_t pattern)
 {
@@ -186,7 +186,7 @@ static int link_group(struct group *group, struct lode_error *error)
 
 	if (count > held)
 		return lode_fail(error, LODE_USAGE,
-				 "%zu patterns hang together at this similarity, more than the %zu that can "
+				 "%zu patterns are connected at this similarity, more than the %zu that can "
 				 "be clustered at once; raise the threshold or the similarity",
 				 count, held);
 	group->sums = lode_calloc(count * (count - 1) / 2, sizeof(*group->sums));

@@ -26,7 +26,7 @@ struct lode_clusters_input {
 	double similarity; /* clusters whose average Sim is at least this are joined, most similar first */
 	/*
 	 * Of so many patterns all similarities are held in memory; 0, and at most: 16384
-	 * (512 MiB). Of more, pairs are compared twice, and those that hang together by
+	 * (512 MiB). Of more, pairs are compared twice, and those that are connected by
 	 * similar pairs must not be more than this.
 	 */
 	size_t held;

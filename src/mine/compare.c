@@ -4,7 +4,7 @@
 #include "mine/compare.h"
 
 #include "base/permutation.h"
-#include "mine/marks.h"
+#include "mine/matching_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +188,7 @@ static uint8_t *mark_known(struct work *work)
 	for (size_t i = 0; !code && i < work->here.given->mined->clusters.count; i++)
 		code = take_patterns(&work->here, i, &work->other, &patterns);
 	if (!code)
-		code = lode_marks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);
+		code = lode_matching_stacks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);
 	lode_patterns_release(&patterns);
 	if (!code)
 		return marks;
@@ -206,7 +206,7 @@ static double known_share(struct work *work, size_t cluster, const uint8_t *know
 	int code = marks ? take_patterns(&work->other, cluster, &work->other, &patterns) : LODE_SYSTEM;
 
 	if (!code)
-		code = lode_marks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);
+		code = lode_matching_stacks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);
 	for (size_t i = 0; !code && i < rows->count; i++) {
 		if (!marks[rows->items[i].stack])
 			continue;

@@ -8,7 +8,7 @@
  */
 #include "mine/coverage_classes.h"
 
-#include "mine/marks.h"
+#include "mine/matching_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int classify(struct lode_coverage_classes *classes, const struct lode_are
 		size_t s = items[i].signature;
 
 		memset(marks, 0, nodes);
-		code = lode_marks_add(matcher, &patterns, starts[s], starts[s + 1] - starts[s], marks);
+		code = lode_matching_stacks_add(matcher, &patterns, starts[s], starts[s + 1] - starts[s], marks);
 		if (!code)
 			code = refine(classes, signatures->items[s].kinds, i, marks, nodes);
 	}

@@ -25,7 +25,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 /* Steps between two looks at the progress: a step is one or two passes over a row. */
-#define TOLD 256
+#define STEPS_BETWEEN_REPORTS 256
 
 struct row {
 	uint64_t sum;      /* of the best pair */
@@ -109,7 +109,8 @@ static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders, co
 	for (uint64_t step = 0; (highest = find_highest(linkage)) < linkage->count; step++) {
 		struct row *row = &linkage->rows[highest];
 
-		if (step % TOLD == 0 && lode_progress_report(progress, "joining clusters", "steps", step, 0))
+		if (step % STEPS_BETWEEN_REPORTS == 0 &&
+		    lode_progress_report(progress, "joining clusters", "steps", step, 0))
 			return lode_fail(error, LODE_SYSTEM, "joining clusters was stopped");
 
 		if (row->outdated) {

@@ -35,7 +35,7 @@ int lode_mine_threshold(const char *text, uint64_t cost, uint64_t *threshold, st
 
 		if (share < 0)
 			return lode_fail(error, LODE_USAGE,
-					 "'%s' is no share of the cost; write a threshold as '1%%' or as '30s'",
+					 "'%s' is not a share of the cost; write a threshold as '1%%' or as '30s'",
 					 text);
 		*threshold = (uint64_t)(share * (double)cost);
 		*threshold += !*threshold;
@@ -58,11 +58,11 @@ int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, stru
 	int code;
 
 	if (!comma || share < 0)
-		return lode_fail(
-			error, LODE_USAGE,
-			"'%s' is no impact; write '10%%,300ms' for a bug that costs 300 ms on average in 10 %% "
-			"of the streams",
-			text);
+		return lode_fail(error, LODE_USAGE,
+				 "'%s' is not an impact; write '10%%,300ms' for a bug that costs 300 ms on "
+				 "average in 10 %% "
+				 "of the streams",
+				 text);
 	code = lode_duration_parse_in(text, comma + 1, &cost, error);
 	if (code)
 		return code;

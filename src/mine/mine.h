@@ -16,7 +16,7 @@ struct lode_mine_options {
 	uint64_t threshold;        /* ns, at least 1: lode_mine_threshold */
 	double similarity;
 	enum lode_rank rank;
-	int fold_recursion; /* the area is folded (lode_area_fold), for those who show it */
+	int fold_recursion; /* the area is folded (lode_area_fold), to be shown */
 	uint32_t min_length;
 	uint32_t max_length;
 	uint64_t max_patterns;
@@ -49,7 +49,7 @@ struct lode_mined {
 	struct lode_mined_group *cluster_groups; /* beside clusters */
 	uint32_t **common;                       /* beside clusters: frames that all their patterns share */
 	uint32_t *common_length;
-	struct lode_words *words; /* of the area's frames, for those who show alignments */
+	struct lode_words *words; /* of the area's frames, to show alignments */
 	struct lode_mine_timing timing;
 };
 

@@ -45,7 +45,7 @@ struct lode_patterns {
 	size_t frame_count;
 	size_t frame_capacity;
 	enum lode_miner_end end;
-	uint64_t prefixes; /* that were looked at, to tell how hard it was */
+	uint64_t prefixes; /* that were looked at, to show how hard it was */
 };
 
 /*

@@ -42,7 +42,7 @@ int miner_pool_init(struct miner_pool *pool, const struct lode_miner_input *inpu
 	memset(pool, 0, sizeof(*pool));
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->changed, NULL);
-	pthread_mutex_init(&pool->telling, NULL);
+	pthread_mutex_init(&pool->reporting, NULL);
 	pool->input = input;
 	pool->longest = input->max_length ? input->max_length : UINT32_MAX;
 	pool->root_nodes = root->count;
@@ -65,7 +65,7 @@ void miner_pool_release(struct miner_pool *pool)
 	miner_seen_release(&pool->seen);
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->changed);
-	pthread_mutex_destroy(&pool->telling);
+	pthread_mutex_destroy(&pool->reporting);
 }
 
 void miner_task_free(struct miner_task *task)
@@ -127,11 +127,11 @@ void miner_pool_stop(struct miner_pool *pool, int code, enum lode_miner_end end)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void miner_pool_tell(struct miner_pool *pool)
+void miner_pool_report(struct miner_pool *pool)
 {
-	if (!pool->input->progress || pthread_mutex_trylock(&pool->telling) != 0)
+	if (!pool->input->progress || pthread_mutex_trylock(&pool->reporting) != 0)
 		return;
 	if (lode_progress_report(pool->input->progress, "mining", "prefixes", atomic_load(&pool->prefixes), 0))
 		miner_pool_stop(pool, 0, LODE_MINER_INTERRUPTED);
-	pthread_mutex_unlock(&pool->telling);
+	pthread_mutex_unlock(&pool->reporting);
 }

@@ -45,8 +45,8 @@
 #include <string.h>
 
 /* Nodes looked at between two words to the progress callback: some milliseconds. */
-#define WORK_BETWEEN_WORDS (1u << 20)
-#define WORK_OF_A_PREFIX   128
+#define WORK_BETWEEN_REPORTS (1u << 20)
+#define WORK_OF_A_PREFIX     128
 /* Nodes looked at between two gifts to other threads. */
 #define WORK_BETWEEN_SHARES 20000u
 /* Visited prefixes that are kept, in all threads together: 128 MiB. */
@@ -250,7 +250,7 @@ static int begin(struct miner_worker *worker, struct miner_level *level)
 	return list_labels(worker, level) < 0 ? LODE_SYSTEM : level->count > 0;
 }
 
-/* Extends the prefix of `level` by a label of its tree; what comes of it goes to `next`. Returns as begin. */
+/* Extends the prefix of `level` by a label of its tree; the result goes to `next`. Returns as begin. */
 static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next, uint32_t label)
 {
 	struct miner_pool *pool = worker->pool;
@@ -343,12 +343,12 @@ static int is_time_to_share(struct miner_worker *worker)
 	return 1;
 }
 
-static void tell(struct miner_worker *worker)
+static void report(struct miner_worker *worker)
 {
 	atomic_fetch_add(&worker->pool->prefixes, worker->prefixes);
 	worker->prefixes = 0;
-	worker->tell_at = worker->work + WORK_BETWEEN_WORDS;
-	miner_pool_tell(worker->pool);
+	worker->report_at = worker->work + WORK_BETWEEN_REPORTS;
+	miner_pool_report(worker->pool);
 }
 
 /*
@@ -394,8 +394,8 @@ static int search(struct miner_worker *worker)
 			return code;
 		if (code > 0)
 			go_down(worker);
-		if (worker->work >= worker->tell_at)
-			tell(worker);
+		if (worker->work >= worker->report_at)
+			report(worker);
 	}
 	return 0;
 }
@@ -427,7 +427,7 @@ void miner_worker_run(struct miner_worker *worker)
 	int code = miner_room_init(&worker->room, pool->root_nodes, pool->root_labels, pool->root_height);
 	struct miner_task *task;
 
-	worker->tell_at = WORK_BETWEEN_WORDS;
+	worker->report_at = WORK_BETWEEN_REPORTS;
 	if (code)
 		miner_pool_stop(pool, code, LODE_MINER_COMPLETE);
 	while ((task = miner_pool_take(pool))) {
@@ -439,5 +439,5 @@ void miner_worker_run(struct miner_worker *worker)
 			miner_pool_stop(pool, code, LODE_MINER_COMPLETE);
 		miner_pool_done(pool);
 	}
-	tell(worker);
+	report(worker);
 }

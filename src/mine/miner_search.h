@@ -42,7 +42,7 @@ struct miner_pool {
 	int code;          /* 0, or what failed */
 	enum lode_miner_end end;
 	atomic_uint_fast64_t prefixes;
-	pthread_mutex_t telling; /* held while calling the progress callback */
+	pthread_mutex_t reporting; /* held while calling the progress callback */
 	const struct lode_miner_input *input;
 	uint32_t root_nodes; /* of the tree of all stacks, the largest there is */
 	uint32_t root_labels;
@@ -67,9 +67,9 @@ struct miner_worker {
 	struct lode_arena arena; /* of visited prefixes; lives until all threads have ended */
 	struct lode_patterns found;
 	uint64_t prefixes;
-	uint64_t work;     /* nodes looked at */
-	uint64_t tell_at;  /* when to tell the pool next, by `work` */
-	uint64_t share_at; /* when to give something away next, by `work` */
+	uint64_t work;      /* nodes looked at */
+	uint64_t report_at; /* when to report to the pool next, by `work` */
+	uint64_t share_at;  /* when to give something away next, by `work` */
 };
 
 /* Takes over `root`, which is to be searched. Returns 0 or LODE_SYSTEM; release in either case. */
@@ -82,8 +82,8 @@ void miner_pool_done(struct miner_pool *pool);
 void miner_pool_give(struct miner_pool *pool, struct miner_task *task);
 /* Everyone ends: because of a failure (`code`), or with `end`. The first to say so counts. */
 void miner_pool_stop(struct miner_pool *pool, int code, enum lode_miner_end end);
-/* Tells how far the search is, and stops it when it should. */
-void miner_pool_tell(struct miner_pool *pool);
+/* Reports how far the search is, and stops it when it should. */
+void miner_pool_report(struct miner_pool *pool);
 void miner_task_free(struct miner_task *task);
 
 static inline int miner_pool_is_hungry(struct miner_pool *pool)

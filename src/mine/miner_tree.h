@@ -1,6 +1,6 @@
 /*
  * Weighted trees of the miner: the stacks that support a prefix, cut behind it.
- * Private to the miner; miner_tree.c tells how they are made.
+ * Private to the miner; miner_tree.c says how they are made.
  */
 #ifndef LODE_MINE_MINER_TREE_H
 #define LODE_MINE_MINER_TREE_H

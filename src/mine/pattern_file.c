@@ -348,7 +348,7 @@ static int set_attribute(struct parser *parser, const struct attribute *attribut
 	if (*field)
 		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword, group->type);
 	if (!value.size)
-		return FAIL(parser, "'%s' needs a value behind it", attribute->keyword);
+		return FAIL(parser, "'%s' needs a value after it", attribute->keyword);
 	return attribute->set(parser, value, field);
 }
 
@@ -388,12 +388,12 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 		return set_attribute(parser, attribute, rest);
 	if (!type && !is_word(word, "pattern"))
 		return FAIL(parser,
-			    "'%.*s' is no keyword; indent frames with a tab, or write signature, cluster, "
+			    "'%.*s' is not a keyword; indent frames with a tab, or write signature, cluster, "
 			    "pattern, "
 			    "bug, state, since, kind or made",
 			    shown(word), word.at);
 	if (!type && rest.size)
-		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line", shown(rest),
+		return FAIL(parser, "'%.*s' after 'pattern'; write the frames below it, one a line", shown(rest),
 			    rest.at);
 	if (!type)
 		return begin_pattern(parser);
@@ -445,7 +445,7 @@ static int take_line(struct parser *parser, struct piece raw)
 	int indented = line.size && line.at != raw.at;
 
 	if (memchr(raw.at, '\0', raw.size))
-		return FAIL(parser, "a NUL byte, so this is no text; name a pattern file");
+		return FAIL(parser, "a NUL byte, so this is not text; name a pattern file");
 	if (!line.size)
 		return parser->form == FORM_BARE ? end_pattern(parser) : 0;
 	if (*line.at == '#')
@@ -472,7 +472,7 @@ static int take_lines(struct parser *parser)
 		parser->next += line.size + (end ? 1 : 0);
 		parser->line++;
 		if (line.size > LODE_PATTERN_LINE_LIMIT)
-			return FAIL(parser, "a line of more than %u MiB, so this is no pattern file",
+			return FAIL(parser, "a line of more than %u MiB, so this is not a pattern file",
 				    LODE_PATTERN_LINE_LIMIT >> 20);
 		if (line.size && line.at[line.size - 1] == '\r')
 			line.size--;

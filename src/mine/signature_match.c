@@ -10,7 +10,7 @@
  * the stacks of all streams, but not for one stream.)
  */
 #include "base/parallel.h"
-#include "mine/marks.h"
+#include "mine/matching_stacks.h"
 #include "mine/signatures.h"
 #include "store/catalogue.h"
 
@@ -79,7 +79,8 @@ int lode_signatures_cover(const struct lode_signatures *signatures, const struct
 		code = lode_matcher_init(&matcher, &dictionary->tree, dictionary->frames.count);
 	for (size_t i = 0; !code && i < signatures->count; i++)
 		if (signatures->items[i].kinds & 1u << kind)
-			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
+			code = lode_matching_stacks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i],
+							marks);
 	lode_matcher_release(&matcher);
 	lode_patterns_release(&patterns);
 	lode_free(starts);

@@ -139,8 +139,8 @@ static int read_descriptor(struct desk *desk, int fd, struct lode_error *error)
 		desk->text.size += (size_t)got;
 		if (desk->text.size > TEXT_LIMIT)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s: is longer than %u MiB, so it is no list of signatures", desk->path,
-					 TEXT_LIMIT >> 20);
+					 "%s: is longer than %u MiB, so it is not a list of signatures",
+					 desk->path, TEXT_LIMIT >> 20);
 	}
 	return 0;
 }

@@ -25,7 +25,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "mine/names.h"
+#include "mine/similar_names.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * The page: self-contained HTML, with results as packed JSON. What it shows and
- * how is the business of web/; here the data goes in.
+ * how is decided in web/; here the data goes in.
  */
 #ifndef LODE_PAGE_PAGE_H
 #define LODE_PAGE_PAGE_H
@@ -28,7 +28,7 @@ void lode_page_index_release(struct lode_page_index *index);
 void lode_page_begin_with(struct lode_buffer *page, const char *title, const struct lode_page_index *index);
 /* The same for a page that will hold all its blocks. */
 void lode_page_begin(struct lode_buffer *page, const char *title);
-/* `name` tells the page what it is ("mine"): lower-case letters, digits, `-` and `/`. */
+/* `name` says what the block is ("mine"): lower-case letters, digits, `-` and `/`. */
 void lode_page_block(struct lode_buffer *page, const char *name, const void *bytes, size_t size);
 void lode_page_end(struct lode_buffer *page);
 

@@ -51,7 +51,7 @@ void lode_page_columns_predict(struct lode_page_columns *columns, const char *na
 /* Codes all columns, once they are filled. */
 void lode_page_columns_code(struct lode_page_columns *columns);
 
-/* Writes the key `columns` into a head that is under way, after the last column. */
+/* Writes the key `columns` into an unfinished head, after the last column. */
 void lode_page_columns_json(const struct lode_page_columns *columns, struct lode_json *head);
 /* Appends the whole. */
 void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head,

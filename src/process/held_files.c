@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/index.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static struct lode_held_file *make_room(struct lode_held_files *files)
 	return oldest;
 }
 
-/* Through the process, which may be in a container; else by its path, when a build-id will tell whether it is
+/* Through the process, which may be in a container; else by its path, when a build-id will show whether it is
  * right. */
 static int open_file(const struct lode_change *change, const char *build_id)
 {

@@ -10,7 +10,7 @@
 #include "base/index.h"
 #include "base/notes.h"
 #include "process/held_files.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 #include "symbols/symbols.h"
 
 /* Always there: addresses where nothing is mapped. */

@@ -2,7 +2,7 @@
 #include "process/process_unwinder.h"
 
 #include "base/error.h"
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Processes: see processes.h.
  *
- * A process that is gone is forgotten some seconds later: records that tell of it
+ * A process that is gone is forgotten some seconds later: records that name it
  * may come a little after its end.
  */
 #include "process/processes.h"

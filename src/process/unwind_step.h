@@ -117,7 +117,7 @@ lode_unwind_step(struct lode_unwind_state *state, const struct lode_unwind_rule 
 		cfa = state->scratch;
 	}
 	cfa += (uint64_t)(int64_t)rule->cfa_offset;
-	/* The frame pointer is at the record that the rule tells of, if the function has one. */
+	/* The frame pointer is at the record that the rule gives, if the function has one. */
 	if (state->sp_is_guess && rule->cfa == LODE_CFA_SP && rule->return_at == LODE_PLACE_CFA &&
 	    rule->frame_at == LODE_PLACE_CFA && rule->return_offset == rule->frame_offset + 8 && fp >= state->sp)
 		cfa = fp - (uint64_t)(int64_t)rule->frame_offset;

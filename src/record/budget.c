@@ -3,25 +3,25 @@
  *
  * What recording takes is of three kinds: what goes on all the time, which are CPU samples and the recorder's own process; what every
  * context switch and waking takes while the programs are attached, whatever is recorded; and a part for each record. A record
- * stands for `scale` nanoseconds of waiting, so there are inversely as many as the scale
+ * represents `scale` nanoseconds of waiting, so there are inversely as many as the scale
  * is long: the next scale is the last one times what records took over what they may take. While all waits are
  * recorded, because the scale is shorter than any of them, that says nothing of where thinning begins; then the time
  * that was waited, over the number of records that the budget has room for, is a scale to begin with. It goes up at once and
  * comes down by halves, so that a burst costs a step, and one step that was quiet does not bring the next burst.
  *
  * Where context switches by themselves would take more than about half of what there is, the programs are attached only in
- * some slots of time (slots.h), as many as keep them at that; the rest is for records.
+ * some slots of time (time_slots.h), as many as keep them at that; the rest is for records.
  */
 #include "record/budget.h"
 
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/thinning.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP_NS 250000000u
-/* Less than that tells nothing of what the programs take while they are attached. */
+/* Less than that does not show what the programs take while they are attached. */
 #define LEAST_ON_NS 5000000
 
 /*

@@ -1,7 +1,7 @@
 /*
  * A budget: holds what recording takes at a share of the machine's processor time, the programs in the kernel and
- * the recorder's own process together, by choosing how many nanoseconds a recorded wait stands for (thinning.h); where
- * context switches alone take too much, in how many slots of time the programs are attached (slots.h); and how often CPUs
+ * the recorder's own process together, by choosing how many nanoseconds a recorded wait represents (thinning.h); where
+ * context switches alone take too much, in how many slots of time the programs are attached (time_slots.h); and how often CPUs
  * are sampled.
  */
 #ifndef LODE_RECORD_BUDGET_H

@@ -7,8 +7,8 @@
 #define LODE_RECORD_BUILDER_H
 
 #include "record/recorder.h"
-#include "record/stacks.h"
-#include "record/totals.h"
+#include "record/stack_nodes.h"
+#include "record/thread_totals.h"
 #include "trace/stream.h"
 
 /* Limits that were passed, a bit each, by a thread from t0 to t1. */
@@ -68,7 +68,7 @@ struct lode_builder {
 };
 
 /*
- * `symbolizer` must outlive it; `kallsyms` as in stacks.h. `period`: nanoseconds
+ * `symbolizer` must outlive it; `kallsyms` as in stack_nodes.h. `period`: nanoseconds
  * that a CPU sample represents. Returns 0 or LODE_SYSTEM; release it in either case.
  */
 int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
@@ -76,7 +76,7 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 void lode_builder_release(struct lode_builder *builder);
 /* Goes on with these processes, whose contents, and those of their images, become its own; they are empty then. */
 void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes);
-/* Whether a record tells of limits that were passed. Fills `fired` then. */
+/* Whether a record reports exceeded limits. Fills `fired` then. */
 int lode_record_fired(const struct lode_record *record, struct lode_fired *fired);
 /* Leaves out the limits that were passed up to `t`. */
 void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t);

@@ -18,8 +18,8 @@
  */
 #include "record/flight.h"
 
-#include "record/pack.h"
-#include "record/pages.h"
+#include "record/packed_records.h"
+#include "record/memory_pages.h"
 
 #include <string.h>
 

@@ -57,7 +57,7 @@ void lode_flight_hold(struct lode_flight *flight, uint64_t t);
 
 /*
  * Hands over what was written between two times, and all that it needs. The
- * processes that lode_flight_processes tells must be the sink's at the start.
+ * processes that lode_flight_processes lists must be the sink's at the start.
  */
 int lode_flight_replay(const struct lode_flight *flight, uint64_t from, uint64_t to,
 		       const struct lode_recorder_sink *sink);

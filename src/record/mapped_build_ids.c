@@ -3,13 +3,13 @@
  *
  * A mapping is reported some milliseconds after it was made. The file that its path leads to
  * by then is taken for the mapped one if it has the same number; the device is not
- * compared, for some file systems (overlayfs, btrfs) tell programs another one.
+ * compared, for some file systems (overlayfs, btrfs) show programs another one.
  */
 #include "record/mapped_build_ids.h"
 
 #include "base/error.h"
 #include "symbols/elf.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * Build-ids of mapped files, read from the files themselves, each file once.
  *
- * The kernel would tell them with each mapping, but a listener that asks for that damages
- * what the kernel tells other listeners: a 'perf record' beside it ends with a crash (seen
+ * The kernel would report them with each mapping, but a listener that asks for that damages
+ * what the kernel sends to other listeners: a 'perf record' beside it ends with a crash (seen
  * up to Linux 6.18). So files are known by device and number.
  */
 #ifndef LODE_RECORD_MAPPED_BUILD_IDS_H
@@ -11,7 +11,7 @@
 #include "base/index.h"
 #include "process/process_change.h"
 
-/* A file as the kernel tells of it. */
+/* A file as the kernel describes it. */
 struct lode_file_number {
 	uint32_t major;
 	uint32_t minor;

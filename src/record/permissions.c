@@ -88,7 +88,7 @@ void lode_permissions_look(const char *root, struct lode_permissions *permission
 	permissions->paranoid = *text ? atoi(text) : 2;
 }
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 static int has(const struct lode_permissions *permissions, int capability)
 {
@@ -127,7 +127,7 @@ static const char *what_works(const struct lode_permissions *permissions)
 	       "other profilers write.";
 }
 
-static int tell_capabilities(const struct lode_permissions *permissions, unsigned needs, const char *missing,
+static int fail_capabilities(const struct lode_permissions *permissions, unsigned needs, const char *missing,
 			     struct lode_error *error)
 {
 	return lode_fail(error, LODE_SYSTEM,
@@ -147,7 +147,7 @@ int lode_permissions_explain(const struct lode_permissions *permissions, unsigne
 
 	name_missing(permissions, needs, missing);
 	if (refused && *missing)
-		return tell_capabilities(permissions, needs, missing, error);
+		return fail_capabilities(permissions, needs, missing, error);
 	if (needs & LODE_NEEDS_PROGRAMS && !permissions->has_types)
 		return lode_fail(error, LODE_SYSTEM,
 				 TYPES ": is missing: this kernel was built without its types, or a container "

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* What this process may do, as far as the kernel's files tell. */
+/* What this process may do, as far as the kernel's files say. */
 struct lode_permissions {
 	uint64_t capabilities; /* effective ones; all bits where they are not known */
 	int has_types;         /* /sys/kernel/btf/vmlinux can be read */

@@ -6,7 +6,7 @@
 #include "record/plain_programs.h"
 
 #include "record/records.h"
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/unwind_maps.h"
 
 #pragma GCC diagnostic push

@@ -43,7 +43,7 @@
 #include "record/kernel_types.h"
 #include "process/unwind_state.h"
 #include "record/records.h"
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/thinning.h"
 #include "record/unwind_maps.h"
 
@@ -64,14 +64,14 @@ const volatile bool use_tables = false; /* walk user stacks by unwind tables, el
 const volatile uint32_t copy_bytes =
 	0; /* of user stacks that are not walked, or with tables could not be; 0: none */
 const volatile uint64_t stacks_half = 2 << 20; /* bytes of the ring of stacks, halved */
-const volatile bool switch_has_state = true;   /* sched_switch tells the state (Linux 5.18 and later) */
+const volatile bool switch_has_state = true;   /* sched_switch has the state (Linux 5.18 and later) */
 const volatile bool walk_kernel = false;
 const volatile bool only_own = false;       /* neither the kernel's stacks nor those of wakers */
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 const volatile bool thin = false;        /* there is a budget */
-const volatile bool with_totals = false; /* what threads did in all is told (totals.bpf.h) */
+const volatile bool with_totals = false; /* totals of threads are reported (thread_totals.bpf.h) */
 const volatile bool has_writer = false;  /* `writer_pid` may be set: a child of the recorder, left out too */
 const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
@@ -79,9 +79,9 @@ const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 
 volatile uint64_t epoch = 0;
-volatile uint64_t thin_scale = 0;    /* nanoseconds that a recorded wait stands for (thinning.h) */
+volatile uint64_t thin_scale = 0;    /* nanoseconds that a recorded wait represents (thinning.h) */
 volatile uint32_t call_weight = 0;   /* one in so many system calls is recorded; 0: all */
-volatile uint32_t sample_ns = 0;     /* that a CPU sample stands for; 0: as it was asked for */
+volatile uint32_t sample_ns = 0;     /* that a CPU sample represents; 0: as it was asked for */
 volatile struct lode_slot slot = {}; /* with a budget; nothing is recorded while it is not on */
 volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
@@ -405,13 +405,13 @@ static __always_inline void forget_thread(uint32_t tid)
 		bpf_map_delete_elem(&others, &tid);
 }
 
-#include "record/totals.bpf.h"
+#include "record/thread_totals.bpf.h"
 
 /* ---- limits ---- */
 
 /*
  * Whether a thread waits for something to do: it is the kernel's own, or in a system
- * call that is for this. `call` is as call_of tells it.
+ * call that is for this. `call` is from call_of.
  */
 static __always_inline bool waits_for_work(struct task_struct *task, uint32_t call)
 {
@@ -444,7 +444,7 @@ static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost
 	return passed;
 }
 
-/* Tells that limits were passed, and has it read soon. */
+/* Reports exceeded limits, and has the report read soon. */
 static __noinline int write_fired(struct task_struct *task, uint32_t passed, uint64_t t, uint64_t cost,
 				  uint64_t delay)
 {
@@ -625,7 +625,7 @@ int lode_switch(uint64_t *context)
 
 /*
  * Whether the current thread is interrupted, and so has nothing to do with a waking: its
- * user stack then is not asked for. Where the kernel does not tell, it is taken for nothing.
+ * user stack then is not asked for. Where the kernel does not say, it is taken for nothing.
  */
 static __always_inline bool is_interrupted(struct task_struct *task)
 {
@@ -839,7 +839,7 @@ int lode_exec(uint64_t *context)
 	if (!space)
 		return 0;
 	clear_space(space, pid);
-	/* The program may still tell of the old one. */
+	/* The program may still send the old one. */
 	space->stale = bpf_ktime_get_ns();
 	space->stale_id = 0;
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * Recorder: loads the BPF programs, and hands what they and the sideband tell to
+ * Recorder: loads the BPF programs, and hands what they and the sideband report to
  * a sink, in order of time. It keeps nothing: what becomes of a record is the
  * sink's affair (builder.h makes a stream of them).
  */
@@ -10,7 +10,7 @@
 #include "base/notes.h"
 #include "record/records.h"
 #include "record/sideband.h"
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/unwind_loader.h"
 
 enum lode_recorder_unwind {
@@ -53,7 +53,7 @@ struct lode_recorder;
 
 /* Whether there are limits on waits or run queues, for which every context switch must be seen. */
 int lode_recorder_sees_all_waits(const struct lode_recorder_options *options);
-/* Nanoseconds that one CPU sample stands for. */
+/* Nanoseconds that one CPU sample represents. */
 uint64_t lode_recorder_period(const struct lode_recorder_options *options);
 
 /*
@@ -91,13 +91,13 @@ size_t lode_recorder_bytes(const struct lode_recorder *recorder);
 void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid);
 /*
  * Begins a new epoch: each stack that is seen from now on is sent anew. Who forgets
- * stacks of before must keep those that lode_recorder_held tells.
+ * stacks of before must keep those that lode_recorder_held lists.
  */
 void lode_recorder_renew(struct lode_recorder *recorder);
 /*
  * Adds the ids of the stacks of threads that are off their CPU now: records that
  * are written later may name them, however long ago they were sent. To be called
- * before lode_recorder_read: what is not told here and not named by a record of
+ * before lode_recorder_read: what is not listed here and not named by a record of
  * that read is not named by later ones, unless it is sent anew; but for a record
  * that stays in its ring behind one that is not whole, and comes with the next
  * read. Returns 0 or LODE_SYSTEM.
@@ -112,7 +112,7 @@ int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held
 
 /* The unwind tables that the kernel has by now. */
 struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder *recorder);
-/* With `thin`: how many nanoseconds a recorded wait stands for (thinning.h), and how many system calls a recorded one. */
+/* With `thin`: how many nanoseconds a recorded wait represents (thinning.h), and how many system calls a recorded one. */
 void lode_recorder_set_scale(struct lode_recorder *recorder, uint64_t scale, uint32_t call_weight);
 /* With `thin`: CPU samples a second from now on; where there are none from the start, there will be none. */
 void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned frequency);

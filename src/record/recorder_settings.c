@@ -1,7 +1,7 @@
-/* What the programs of the recorder are told before they are loaded: see recorder_settings.h. */
+/* Constants of the recorder's programs, set before they are loaded: see recorder_settings.h. */
 #include "record/recorder_settings.h"
 
-#include "record/kernel.h"
+#include "record/kernel_features.h"
 #include "record/unwind_maps.h"
 #include "record/uprobes.h"
 
@@ -142,7 +142,7 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoload(programs->progs.lode_exit,
 				  options->only_pids || by_tables || options->totals || options->thin);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
-	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
+	/* A kernel that does not report it has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map,
 				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
 }

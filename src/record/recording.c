@@ -76,7 +76,7 @@ static int holds_events(const struct lode_recording *recording)
 	return lode_store_check(recording->path, &result, NULL, NULL) < 0 || result.events_good;
 }
 
-static void tell_kept(const struct lode_recording *recording, struct lode_error *error)
+static void name_kept_file(const struct lode_recording *recording, struct lode_error *error)
 {
 	size_t length = error ? strlen(error->text) : 0;
 
@@ -94,7 +94,7 @@ void lode_recording_abandon(struct lode_recording *recording, struct lode_error 
 	if (recording->writer)
 		lode_store_abandon(recording->writer);
 	if (recording->path && holds_events(recording))
-		tell_kept(recording, error);
+		name_kept_file(recording, error);
 	else if (recording->path)
 		unlink(recording->path);
 	lode_stream_release(&recording->stream);
@@ -149,7 +149,7 @@ static int close_file(struct lode_recording *recording, struct lode_error *error
 }
 
 int lode_recording_finish(struct lode_recording *recording, const char *source,
-			  const struct lode_translate_options *options, struct lode_corpus_entry *entry,
+			  const struct lode_record_symbolize_options *options, struct lode_corpus_entry *entry,
 			  struct lode_error *error)
 {
 	char *draft;
@@ -163,7 +163,7 @@ int lode_recording_finish(struct lode_recording *recording, const char *source,
 	memset(entry, 0, sizeof(*entry));
 	memcpy(entry->id, recording->id, sizeof(entry->id));
 	entry->source = source;
-	code = lode_record_translate(recording->path, draft, &recording->builder->stacks, options,
+	code = lode_record_symbolize(recording->path, draft, &recording->builder->stacks, options,
 				     &recording->stream, entry, error);
 	if (!code) {
 		code = lode_corpus_place(recording->corpus, entry, draft, &recording->stream, error);

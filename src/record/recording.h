@@ -2,13 +2,13 @@
  * Recording: a stream on its way into a corpus. What a builder has made is
  * written every second or so to a file beside the streams; a recording that dies
  * leaves that file, and `lode fsck` makes a stream of it. At the end it is
- * translated (translate.h) and put in place.
+ * translated (symbolize_recording.h) and put in place.
  */
 #ifndef LODE_RECORD_RECORDING_H
 #define LODE_RECORD_RECORDING_H
 
 #include "record/builder.h"
-#include "record/translate.h"
+#include "record/symbolize_recording.h"
 
 struct lode_recording;
 
@@ -31,7 +31,7 @@ uint64_t lode_recording_size(const struct lode_recording *recording);
  * lode_recording_abandon releases it.
  */
 int lode_recording_finish(struct lode_recording *recording, const char *source,
-			  const struct lode_translate_options *options, struct lode_corpus_entry *entry,
+			  const struct lode_record_symbolize_options *options, struct lode_corpus_entry *entry,
 			  struct lode_error *error);
 
 #endif

@@ -21,7 +21,7 @@
 
 /* How a user's stack ends, at its root. */
 enum lode_stack_end {
-	LODE_STACK_UNKNOWN,  /* by frame pointers: nothing tells whether callers are missing */
+	LODE_STACK_UNKNOWN,  /* by frame pointers: whether callers are missing is unknown */
 	LODE_STACK_WHOLE,    /* where its thread began */
 	LODE_STACK_DEEP,     /* at LODE_RECORD_FRAMES */
 	LODE_STACK_SHORT,    /* behind the bytes that were copied */
@@ -75,11 +75,11 @@ struct lode_record {
 	uint32_t waker_pid;
 	uint32_t waker_tid;
 	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0; fired: limits;
-			   run: nanoseconds that the sample stands for, 0: as always */
+			   run: nanoseconds that the sample represents, 0: as always */
 	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
-	uint32_t weight; /* how many such events it stands for; 0: 1 */
+	uint32_t weight; /* how many such events it represents; 0: 1 */
 	uint32_t unused;
 };
 
@@ -89,7 +89,7 @@ static inline uint64_t lode_record_end(const struct lode_record *record)
 	return record->t + record->cost + record->delay;
 }
 
-/* Limits that the kernel looks after. A record of its own tells that some were passed. */
+/* Limits that the kernel checks. A record of its own says that some were exceeded. */
 #define LODE_RECORD_LIMITS 32
 
 enum lode_record_limit_type {
@@ -113,7 +113,7 @@ struct lode_record_limit {
  */
 #define LODE_RECORD_SPAN_MARK 0x100
 
-/* System calls that may be told as waits for something to do; a bit each. */
+/* System calls that may be reported as waits for something to do; a bit each. */
 #define LODE_RECORD_IDLE_CALLS 512
 
 /* So many slots of a ring stay free for what interrupts a writer. */
@@ -244,7 +244,7 @@ struct lode_record_thread {
 	uint16_t waker_span; /* and of its waker's */
 	uint16_t limit;  /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
 	uint16_t weight; /* of the wait; 0: it was not chosen; */
-	uint16_t slot;   /* in which it stopped running (slots.h), */
+	uint16_t slot;   /* in which it stopped running (time_slots.h), */
 	uint16_t single; /* whose own factor that is; */
 	uint16_t unused;
 	uint32_t random;   /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */

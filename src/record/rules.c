@@ -52,7 +52,7 @@ static int check_name(const struct lode_record_rule *rule, struct lode_error *er
 static int refuse(const char *text, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
-			 "'%s' is no rule; write 'thread NAME', 'run > 2s', 'thread NAME wait > 50ms', "
+			 "'%s' is not a rule; write 'thread NAME', 'run > 2s', 'thread NAME wait > 50ms', "
 			 "'thread NAME queue > 10ms', 'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
 			 text);
 }

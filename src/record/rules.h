@@ -12,7 +12,7 @@
  *					`function` as well
  *	mark NAME > TIME		the time between two marks (lode_mark.h)
  *
- * All but the first two are limits that the kernel looks after (records.h).
+ * All but the first two are limits that the kernel checks (records.h).
  */
 #ifndef LODE_RECORD_RULES_H
 #define LODE_RECORD_RULES_H
@@ -61,7 +61,7 @@ int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, stru
 int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,
 			    struct lode_error *error);
 void lode_record_rules_release(struct lode_record_rules *rules);
-/* Whether it is a limit that the kernel looks after. */
+/* Whether it is a limit that the kernel checks. */
 int lode_record_rule_is_limit(const struct lode_record_rule *rule);
 /* The limit for the recorder. */
 struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule);

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/quiet_thread.h"
 #include "record/records.h"
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/unwind_maps.h"
 
 /* What bpftool writes is not held to the rules of the house. */

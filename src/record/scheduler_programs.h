@@ -1,5 +1,5 @@
 /*
- * The programs that see context switches, wakings and system calls, attached and detached while a recording goes on (slots.h).
+ * The programs that see context switches, wakings and system calls, attached and detached while a recording goes on (time_slots.h).
  *
  * Detaching takes some tens of microseconds, and so does attaching, unless the kernel has to wait for readers of what
  * was detached before: where a thread of low priority is one of them and does not get a processor, that takes seconds. So

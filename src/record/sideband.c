@@ -25,7 +25,7 @@
 
 #define RING_PAGES 128 /* of data, a power of two */
 
-/* Protection bits that mmap2 tells. */
+/* Protection bits in mmap2 records. */
 #define EXECUTABLE 4u
 
 struct ring {
@@ -74,7 +74,7 @@ static int fail_event(int number, struct lode_error *error)
 	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
 
 	return code ? code
-		    : lode_fail(error, LODE_SYSTEM, "the kernel does not tell of processes: %s", strerror(number));
+		    : lode_fail(error, LODE_SYSTEM, "the kernel does not report processes: %s", strerror(number));
 }
 
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)

@@ -1,6 +1,6 @@
 /*
  * Stacks, in the kernel: walking, naming and sending them. A part of
- * recorder.bpf.c, whose first comment tells the ideas; included there, behind the
+ * recorder.bpf.c, whose first comment explains the ideas; included there, behind the
  * maps, settings and counters that it uses.
  */
 #ifndef LODE_RECORD_STACKS_BPF_H
@@ -221,7 +221,7 @@ __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 	copy->id = (uint64_t)(bpf_get_smp_processor_id() + 1) << 48 | (uint64_t)copy->kind << 44 |
 		   ++copy->number << 1 | LODE_RECORD_COPY_ID;
 	if (waiting > stacks_half || (use_tables && !copies_wait)) {
-		/* With tables a copy is the exception, and tells the program what to load. */
+		/* With tables a copy is the exception, and shows the program what to load. */
 		copies_wait = 1;
 		flags = BPF_RB_FORCE_WAKEUP;
 	}

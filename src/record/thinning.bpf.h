@@ -29,7 +29,7 @@ struct run {
 
 /*
  * Counts a run. Those that take stacks are measured one by one (by the time that they look at anyway), of the many
- * others a few stand for all: looking at the clock takes longer than the rest of them.
+ * others a few represent all: looking at the clock takes longer than the rest of them.
  */
 static __always_inline void begin_run(struct run *run)
 {
@@ -70,7 +70,7 @@ static __always_inline void account_sample(uint64_t begun)
 
 /* ---- slots ---- */
 
-/* Nothing is recorded: the programs are about to be detached, or were not yet told of their slot. */
+/* Nothing is recorded: the programs are about to be detached, or do not know their slot yet. */
 static __always_inline bool is_off(void)
 {
 	return thin && !slot.on;

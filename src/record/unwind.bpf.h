@@ -329,7 +329,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		/* A return address where nothing is mapped may be none: it is not kept. */
 		if (result == RULE_MISSING && scratch->stack.count > 1)
 			scratch->stack.count--;
-		/* Behind a guess it is most likely the guess that was wrong: a copy would not tell more. */
+		/* Behind a guess it is most likely the guess that was wrong: a copy would not show more. */
 		scratch->stack.end = result == RULE_PENDING   ? LODE_STACK_PENDING
 				     : scratch->stack.guessed ? LODE_STACK_BROKEN
 							      : LODE_STACK_UNMAPPED;
@@ -453,7 +453,7 @@ __noinline int lode_walk_on(struct scratch *scratch)
 			break;
 		pc = at;
 		is_exact = 0;
-		/* Through memory, or the verifier would tell too many ways apart. */
+		/* Through memory, or the verifier would follow too many paths. */
 		*(volatile uint64_t *)&scratch->state.sp = cfa;
 		sp = *(volatile uint64_t *)&scratch->state.sp;
 		*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
@@ -566,7 +566,7 @@ static __always_inline void take_memory(uint32_t pid, uint64_t start, uint64_t s
 	if (!mapping || mapping->end <= start || mapping->table == LODE_UNWIND_NO_TABLE)
 		return;
 	space->stale_id = space->id;
-	space->stale = now + LODE_UNWIND_TOLD;
+	space->stale = now + LODE_UNWIND_REPORT_NS;
 }
 
 static __always_inline bool is_stale(const struct lode_unwind_space *space)
@@ -576,7 +576,7 @@ static __always_inline bool is_stale(const struct lode_unwind_space *space)
 }
 
 /*
- * The user's stack of the current thread. Returns whether copying it would tell more.
+ * The user's stack of the current thread. Returns whether copying it would show more.
  * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
  */
 static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_struct *task, struct pt_regs *regs,

@@ -319,11 +319,11 @@ static void mark_stale(struct lode_unwind_loader *loader, struct lode_unwind_spa
 		    !has_code(loader, run, taken->start, taken->end))
 			continue;
 		space->stale_id = run->space;
-		space->stale = t + LODE_UNWIND_TOLD;
+		space->stale = t + LODE_UNWIND_REPORT_NS;
 	}
 }
 
-/* Tells the kernel of a process. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
+/* Adds a process to the kernel's maps. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
 {
 	struct lode_unwind_space *space = &loader->spaces[process->pid % LODE_UNWIND_SPACES];

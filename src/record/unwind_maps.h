@@ -75,7 +75,7 @@ struct lode_unwind_space {
 /*
  * Memory that processes took lately, but for memory to write to. Where a process had code
  * before, its mappings are out of date: the kernel looks at those that it has, the program
- * at those that it tells of later.
+ * at those that it adds later.
  */
 #define LODE_UNWIND_TAKEN 1024 /* a power of two */
 
@@ -92,13 +92,13 @@ struct lode_unwind_taken {
  * of the new mapping. If not, and memory there is taken again and again, that does not
  * count for a while.
  */
-#define LODE_UNWIND_TOLD      100000000
+#define LODE_UNWIND_REPORT_NS 100000000
 #define LODE_UNWIND_NO_MATTER 1000000000
 
 /*
  * A remembered rule, as one word that a walk can take apart quickly. Both words are
  * written separately and by any CPU; `word` has some bits of the key's hash, by which a
- * mixture of two rules is told.
+ * mixture of two rules is recognized.
  */
 #define LODE_UNWIND_CACHE_BITS 12
 

@@ -5,7 +5,7 @@
  * the kernel's headers of the system that builds may be older than the kernel that
  * runs. So the needed part of the interface is here.
  *
- * The kernel takes all places or none, and tells no more than a number. What can
+ * The kernel takes all places or none, and returns only an error number. What can
  * be said about it is found out afterwards: whether it knows such links at all.
  */
 #include "record/uprobes.h"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 #include "trace/events.h"
 
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static void rest_of(const struct work *work, uint32_t node, uint64_t rest[LODE_S
 	}
 }
 
-/* Whether nothing but its one costly callee is worth telling of `node`. */
+/* Whether nothing but its one costly callee is worth showing of `node`. */
 static int is_way(const struct work *work, uint32_t node)
 {
 	const struct lode_call_tree_input *input = work->input;

@@ -3,7 +3,7 @@
  * down to what is worth a look (the paper's Figures 5 and 6).
  *
  * Only costly functions are in it, those that take a least time with all they call, on
- * one side or the other; how much was left out is told where it was. Callers that have one
+ * one side or the other; an item says how much was left out below it. Callers that have one
  * costly callee and little time of their own are folded into one item, since real stacks
  * are deep and most of them is the way to the point where something happens.
  */

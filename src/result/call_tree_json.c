@@ -1,5 +1,5 @@
 /*
- * A call tree as JSON: see call_tree.h. Items follow their callers; an item's depth tells
+ * A call tree as JSON: see call_tree.h. Items follow their callers; an item's depth says
  * whose it is. With two sides each number is there twice.
  */
 #include "result/call_tree.h"

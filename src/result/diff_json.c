@@ -129,7 +129,7 @@ static void put_detectable(struct writer *writer, const char *key, const char *s
 		lode_json_null(&writer->json);
 }
 
-/* What the streams can tell; null: not known. */
+/* What the streams can show; null: not known. */
 static void put_evidence(struct writer *writer)
 {
 	const struct lode_diff *diff = writer->report->diff;

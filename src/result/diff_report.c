@@ -50,12 +50,13 @@ static void put_too_few(const struct lode_diff_report *report, struct lode_buffe
 	size_t base = report->base.latency->stream_count, slow = report->slow.latency->stream_count;
 	size_t least = 1;
 
-	while (!lode_chance_can_tell(least, least, LODE_DIFF_LEVEL))
+	while (!lode_chance_can_detect(least, least, LODE_DIFF_LEVEL))
 		least++;
-	lode_buffer_print(buffer,
-			  "too few streams (%zu and %zu) to tell any difference from chance: it takes %zu a side "
-			  "at least",
-			  base, slow, least);
+	lode_buffer_print(
+		buffer,
+		"too few streams (%zu and %zu) to distinguish any difference from chance: it takes %zu a side "
+		"at least",
+		base, slow, least);
 }
 
 void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_buffer *buffer)

@@ -43,12 +43,12 @@ struct lode_diff_chosen {
 	size_t capacity;
 };
 
-/* Chooses at most `report->top`; with `all` each path stands for itself. Returns 0 or LODE_SYSTEM. */
+/* Chooses at most `report->top`; with `all` every path is shown by itself. Returns 0 or LODE_SYSTEM. */
 int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen);
 void lode_diff_chosen_release(struct lode_diff_chosen *chosen);
 
 /*
- * Appends a sentence or two, without a newline, on what the streams can tell: that nothing differs beyond
+ * Appends a sentence or two, without a newline, on what the streams can show: that nothing differs beyond
  * chance and what they would have shown, how many streams it takes, or how often sure claims are wrong.
  */
 void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_buffer *buffer);

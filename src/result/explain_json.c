@@ -230,7 +230,7 @@ static void put_streams(const struct lode_area *area, struct lode_json *json)
 	lode_json_array_end(json);
 }
 
-/* None where no tree tells the clusters apart. */
+/* None where no tree separates the clusters. */
 static void put_accuracy(const struct lode_explanation *explanation, struct lode_json *json)
 {
 	double accuracy = isnan(explanation->accuracy) ? explanation->agreement : explanation->accuracy;

@@ -51,7 +51,7 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 		       struct lode_buffer *buffer);
 /* Four digits that count, without an exponent where that is readable. */
 void lode_explain_number(double number, struct lode_buffer *buffer);
-/* The unit of a column: what its name tells (`time_ms`, `time (ms)`), of a corpus what it counts; or "". */
+/* The unit of a column: what its name says (`time_ms`, `time (ms)`), of a corpus what it counts; or "". */
 const char *lode_explain_unit(const struct lode_explain_report *report, uint32_t column);
 /* A value of y: as a number, nanoseconds as a time (`171.9 ms`). */
 void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer);

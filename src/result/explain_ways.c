@@ -1,6 +1,6 @@
 /*
  * The way to a leaf as one condition: what all tests on it say together, each column
- * told once; see explain_report.h.
+ * mentioned once; see explain_report.h.
  */
 #include "result/explain_report.h"
 
@@ -56,7 +56,7 @@ static int is_implied(const struct lode_explain_report *report, const struct way
 	return 0;
 }
 
-static int was_told(const struct lode_tree *tree, const struct way *way, unsigned i)
+static int was_written(const struct lode_tree *tree, const struct way *way, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
 		if (node_at(tree, way, k)->feature == node_at(tree, way, i)->feature)
@@ -69,7 +69,7 @@ static void put_column(const struct lode_explain_report *report, const struct wa
 		       struct lode_buffer *buffer)
 {
 	const struct lode_tree *tree = &report->explanation->tree;
-	int known = 0, told = 0;
+	int known = 0, written = 0;
 
 	for (unsigned side = 0; side < 2; side++)
 		for (unsigned k = i; k < way->length; k++) {
@@ -78,7 +78,7 @@ static void put_column(const struct lode_explain_report *report, const struct wa
 			if (node_at(tree, way, k)->feature != node_at(tree, way, i)->feature ||
 			    way->yes[k] != yes || is_implied(report, way, k))
 				continue;
-			if (told++)
+			if (written++)
 				lode_buffer_text(buffer, " and ");
 			lode_explain_bound(report, node_at(tree, way, k), yes, known, buffer);
 			known |= yes;
@@ -88,13 +88,13 @@ static void put_column(const struct lode_explain_report *report, const struct wa
 void lode_explain_way(const struct lode_explain_report *report, uint32_t leaf, struct lode_buffer *buffer)
 {
 	struct way way;
-	int told = 0;
+	int written = 0;
 
 	find_way(&report->explanation->tree, leaf, &way);
 	for (unsigned i = 0; i < way.length; i++) {
-		if (was_told(&report->explanation->tree, &way, i))
+		if (was_written(&report->explanation->tree, &way, i))
 			continue;
-		if (told++)
+		if (written++)
 			lode_buffer_text(buffer, " and ");
 		put_column(report, &way, i, buffer);
 	}

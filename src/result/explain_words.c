@@ -21,7 +21,7 @@ void lode_explain_number(double number, struct lode_buffer *buffer)
 		lode_buffer_print(buffer, "%.4g", number);
 }
 
-/* Units that names of columns tell. */
+/* Units that names of columns end in. */
 static const char *const units[] = { "ns", "us", "ms", "s", "seconds", "bytes", "kB", "MB" };
 
 /* Whether the name ends in `_unit`, `(unit)`. */
@@ -121,11 +121,11 @@ void lode_explain_distribution(const struct lode_tree *tree, uint32_t leaf, stru
 {
 	const size_t *sizes = &tree->sizes[leaf * tree->clusters];
 	size_t rows = lode_tree_rows(tree, leaf);
-	int told = 0;
+	int written = 0;
 
 	for (unsigned k = 0; k < tree->clusters; k++)
 		if (sizes[k])
-			lode_buffer_print(buffer, "%s%.2g%% %u", told++ ? ", " : "",
+			lode_buffer_print(buffer, "%s%.2g%% %u", written++ ? ", " : "",
 					  100 * (double)sizes[k] / (double)rows, k);
 }
 

@@ -4,7 +4,7 @@
 #include "result/frame_facts.h"
 
 #include "base/memory.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 
 static void modules_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks)
 {

@@ -97,8 +97,8 @@ static int check_signatures(struct lode_fsck_finding *finding, int repair, struc
 
 	if (code == LODE_BAD_INPUT) {
 		finding->signatures_bad = 1;
-		lode_notes_add(&finding->notes, 1,
-			       "files of signatures that cannot be read, to be put right by hand", error->text);
+		lode_notes_add(&finding->notes, 1, "files of signatures that cannot be read; correct them by hand",
+			       error->text);
 		return 0;
 	}
 	return !code && repair ? take_signatures(finding->path, error) : code;

@@ -166,7 +166,7 @@ static uint32_t asked_for_by(const struct lode_history *history, uint32_t id)
 		       : id;
 }
 
-/* Whether `than` tells more closely what is wrong. */
+/* Whether `than` says more precisely what is wrong. */
 static int is_less_specific(const struct lineage *lineage, uint32_t id, uint32_t than)
 {
 	if (lineage->history->experiments[id].hypothesis == lineage->history->experiments[than].hypothesis) {
@@ -364,7 +364,7 @@ static void put_evidence(const struct lode_experiment *experiment, struct lode_b
 	lode_text_safe(buffer, experiment->not_probed);
 }
 
-/* Whether a function is of the libraries that every program has: that they wait tells nobody why. */
+/* Whether a function is of the libraries that every program has: that they wait does not say why. */
 static int is_everyones(const struct lode_search *search, uint32_t function)
 {
 	static const char *const modules[] = { "libc.", "libc-", "libpthread", "ld-", "libstdc++", "libgcc_s" };

@@ -46,7 +46,7 @@ static void close_stream(struct reading *reading)
 		lode_store_close(reading->store);
 }
 
-static int tell(struct reading *reading, uint64_t events, struct lode_error *error)
+static int report_progress(struct reading *reading, uint64_t events, struct lode_error *error)
 {
 	struct lode_info *info = reading->info;
 
@@ -223,7 +223,7 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 		struct lode_info_thread *thread = &threads[events->thread[i]];
 
 		thread->events[type]++;
-		reading->target->stands_for[type] += lode_events_weight(events, i);
+		reading->target->represents[type] += lode_events_weight(events, i);
 		thread->cost[type] = lode_add_saturating(thread->cost[type], cost);
 		*total = lode_add_saturating(*total, cost);
 		count_stack(reading, events->stack[i]);
@@ -247,7 +247,7 @@ static int sum_blocks(struct reading *reading, struct lode_error *error)
 		if (code)
 			break;
 		sum_block(reading, type);
-		code = tell(reading, reading->events.count, error);
+		code = report_progress(reading, reading->events.count, error);
 	}
 	return code;
 }
@@ -427,7 +427,7 @@ static int draw_blocks(struct reading *reading, struct lode_error *error)
 		if (code)
 			break;
 		draw_block(reading, type);
-		code = tell(reading, reading->events.count, error);
+		code = report_progress(reading, reading->events.count, error);
 	}
 	return code;
 }

@@ -6,9 +6,9 @@
 #include "result/latency_report.h"
 
 #include "base/json.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 #include "result/heat.h"
-#include "base/put.h"
+#include "base/line_writer.h"
 #include "scope/frame_filter.h"
 
 #include <string.h>

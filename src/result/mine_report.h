@@ -43,12 +43,12 @@ size_t lode_mine_examples(const struct lode_mine_report *report, size_t cluster,
 
 /*
  * A gap between two frames that all patterns of a cluster share (before the first
- * one, behind the last), and what stands there in how many of them.
+ * one, behind the last), and what is there in how many of them.
  */
 struct lode_mine_variant {
 	size_t gap;             /* before common frame `gap`; the number of common frames: behind the last */
 	const uint32_t *frames; /* of the first pattern that has it */
-	uint32_t length;        /* 0: nothing stands there */
+	uint32_t length;        /* 0: nothing is there */
 	uint32_t patterns;      /* how many of the cluster's patterns have exactly this there */
 	uint64_t cost;          /* of the costliest of them */
 };
@@ -60,7 +60,7 @@ struct lode_mine_variants {
 };
 
 /*
- * The variants of a cluster; gaps where nothing ever stands are left out. `variants`
+ * The variants of a cluster; gaps that are always empty are left out. `variants`
  * is zeroed before its first use and reused. Returns 0 or LODE_SYSTEM.
  */
 int lode_mine_find_variants(const struct lode_mine_report *report, size_t cluster,

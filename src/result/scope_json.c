@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/put.h"
+#include "base/line_writer.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
 

@@ -185,7 +185,7 @@ static int merge(struct collection *collection, const struct lode_area_partial *
 	return code;
 }
 
-static int tell(struct collection *collection, const struct lode_corpus_entry *entry)
+static int report_progress(struct collection *collection, const struct lode_corpus_entry *entry)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
@@ -205,7 +205,7 @@ static void take_turn(struct collection *collection, const struct lode_area_part
 			*collection->error = *error;
 	} else if (merge(collection, partial, entry) < 0) {
 		collection->code = lode_fail_memory(collection->error);
-	} else if (tell(collection, entry)) {
+	} else if (report_progress(collection, entry)) {
 		collection->code =
 			lode_fail(collection->error, LODE_SYSTEM, "stopped before all streams were read");
 	}

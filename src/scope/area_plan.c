@@ -31,7 +31,7 @@ static int parse_time(struct lode_area_plan *plan, const char *text, struct lode
 		return 0;
 	if (!dots || (dots > text && dots[2] && (*text == '+') != (dots[2] == '+')))
 		return lode_fail(error, LODE_USAGE,
-				 "'%s' is no span of time; write '2s..5s' for times in the clock of the events, "
+				 "'%s' is not a time span; write '2s..5s' for times in the clock of the events, "
 				 "'+2s..+5s' from the start of a stream",
 				 text);
 	from = lode_strndup(text, (size_t)(dots - text));

@@ -171,15 +171,15 @@ static int read_rule(struct lode_idle_rules *rules, char *line, const char *file
 		return 0;
 	list = find_list(word);
 	if (list == LISTS)
-		return lode_fail(
-			error, LODE_BAD_INPUT,
-			"%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy, interrupt "
-			"or receive",
-			file, (unsigned long long)number, word);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: '%s' is not a list of rules; use ignore, prefix, sentinel, idle, busy, "
+				 "interrupt "
+				 "or receive",
+				 file, (unsigned long long)number, word);
 	glob = next_word(&line);
 	if (!glob || !read_waker(&line, (enum list)list, &waker))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: this is no rule; write 'LIST GLOB', 'idle GLOB woken by GLOB' or "
+				 "%s:%llu: this is not a rule; write 'LIST GLOB', 'idle GLOB woken by GLOB' or "
 				 "'receive GLOB woken by interrupt'",
 				 file, (unsigned long long)number);
 	return add_rule(rules, (enum list)list, glob, waker) < 0 ? lode_fail_memory(error) : 0;

@@ -6,7 +6,7 @@
  * events where symptoms are derived. Times may begin anew with each recording, so
  * equal numbers are not enough: those streams that share some are read once more,
  * and a symptom is the same only where the last event of its thread is, too. Sorted,
- * the symptoms tell the owner of each.
+ * the symptoms decide the owner of each.
  */
 #include "scope/symptom_claims.h"
 
@@ -117,7 +117,7 @@ static struct claim *claims_of(const struct lode_corpus_entry *entry, const stru
 	return claims;
 }
 
-/* ---- the event that tells symptoms apart ---- */
+/* ---- the event that distinguishes symptoms ---- */
 
 /* The number of events that begin up to `t`. */
 static size_t events_until(const struct lode_events *events, uint64_t t)

@@ -21,7 +21,7 @@
 static int bad_rule(const char *text, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
-			 "%s: is no symptom; write 'thread NAME', 'wait > 200ms in FRAME' or "
+			 "%s: not a symptom; write 'thread NAME', 'wait > 200ms in FRAME' or "
 			 "'between FRAME and FRAME > 1s'",
 			 text);
 }

@@ -2,9 +2,9 @@
  * Waiting for work: the waits in which a thread has nothing to do until somebody
  * outside of the recording wants something of it.
  *
- * A list of functions cannot tell them: a worker that waits for its next request
+ * A list of functions cannot decide it: a worker that waits for its next request
  * and one that waits for a reply, in the middle of a request, both are in recv().
- * What tells them apart is where in its thread the wait is, and who ended it.
+ * What distinguishes them is where in its thread the wait is, and who ended it.
  *
  *	receive wait  its stack ends in ways of waiting (kernel frames, and frames of
  *	              the lists `ignore`, `prefix` and `receive` of idle.rules), one
@@ -49,7 +49,7 @@ void lode_work_waits_free(struct lode_work_waits *work);
 int lode_work_waits_possible(const struct lode_work_waits *work);
 /* Some of the stream's waits; columns thread, stack, waker, waker_stack. Returns 0 or LODE_SYSTEM. */
 int lode_work_waits_count(struct lode_work_waits *work, const struct lode_events *waits);
-/* Whether runs may tell that a waker is recorded. */
+/* Whether runs may show that a waker is recorded. */
 int lode_work_waits_needs_runs(const struct lode_work_waits *work);
 /* Some of the stream's runs; column thread. */
 void lode_work_waits_see_runs(struct lode_work_waits *work, const struct lode_events *runs);

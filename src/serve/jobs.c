@@ -1,6 +1,6 @@
 /*
  * Jobs: see jobs.h. One thread a running job reads what its process writes: results,
- * messages, and progress on a third pipe (`LODE_PROGRESS_FD`, src/cmd/progress.c).
+ * messages, and progress on a third pipe (`LODE_PROGRESS_FD`, src/cmd/progress_line.c).
  */
 #include "serve/jobs.h"
 

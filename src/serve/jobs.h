@@ -37,7 +37,7 @@ int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_erro
 void lode_jobs_free(struct lode_jobs *jobs);
 
 /*
- * Tells how the job with these words (NULL-terminated, without the program's name)
+ * Says how the job with these words (NULL-terminated, without the program's name)
  * is; starts it if there is none, or none of the corpus as it is now. May be called
  * from several threads.
  */

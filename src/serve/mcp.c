@@ -203,7 +203,7 @@ static int read_arguments(const struct lode_route *route, yajl_val arguments, in
 		if (!strcmp(key, "format"))
 			*as_json = value && !strcmp(value, "json");
 		else if (!is_argument(key))
-			code = lode_fail(error, LODE_USAGE, "%s: is no argument here", key);
+			code = lode_fail(error, LODE_USAGE, "%s: not an argument of this tool", key);
 		else if (value)
 			code = lode_route_option(route, key, value, words, error);
 	}

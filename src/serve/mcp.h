@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* Answers messages from `in` until it ends, or `stopped` tells so. */
+/* Answers messages from `in` until it ends, or `stopped` returns true. */
 int lode_mcp_run(const char *corpus, int in, int out, int (*stopped)(void), struct lode_error *error);
 
 #endif

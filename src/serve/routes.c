@@ -90,7 +90,7 @@ int lode_route_begin(const struct lode_route *route, const char *corpus, const c
 	int code = 0;
 
 	if (route->name[strlen(route->name) - 1] == '/' && !is_id(id))
-		return lode_fail(error, LODE_USAGE, "%s: is no id; /api/info has the ids of all streams", id);
+		return lode_fail(error, LODE_USAGE, "%s: not an id; /api/info has the ids of all streams", id);
 	for (size_t i = 0; route->words[i] && !code; i++) {
 		const char *word = route->words[i];
 		const char *place = strchr(word, '%');
@@ -115,5 +115,5 @@ int lode_route_option(const struct lode_route *route, const char *key, const cha
 			return lode_words_add(words, lode_format("--%s=%s", key, value), error);
 		return lode_words_add(words, lode_format("--%s", key), error);
 	}
-	return lode_fail(error, LODE_USAGE, "%s: is no option here; docs/api.md lists them", key);
+	return lode_fail(error, LODE_USAGE, "%s: not an option of this analysis; docs/api.md lists them", key);
 }

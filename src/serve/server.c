@@ -234,7 +234,7 @@ static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Con
 	uint64_t version;
 
 	if (strcmp(name, lode_growing_name(server->growing)) != 0)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such result here");
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such result");
 	version = lode_growing_get(server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
 	if (!version)
 		return answer_progress(connection, &starting);

@@ -7,7 +7,7 @@
  *	attributes         stream, key, type, value
  *	symptoms           stream, pid, tid, name, t0, t1
  *
- * and from version 2 on what catalogue_signatures.c looks after:
+ * and from version 2 on what catalogue_signatures.c manages:
  *
  *	signatures         id, place in the file, name, bug, state, since, kind, made, patterns
  *	signature_file     one row: digest of the text file taken over last, newest id given
@@ -100,7 +100,7 @@ int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: the catalogue is damaged (%s); 'lode fsck --repair' makes it anew",
+				 "%s: the catalogue is damaged (%s); 'lode fsck --repair' rebuilds it",
 				 catalogue->path, message);
 	case SQLITE_ERROR:
 	case SQLITE_MISMATCH:
@@ -175,7 +175,7 @@ static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct l
 		code = lode_sql_fail(catalogue, error);
 	else if (!part || found != (1u << parts) - 1)
 		code = lode_fail(error, LODE_BAD_INPUT,
-				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
+				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' rebuilds it",
 				 catalogue->path);
 	if (code && sqlite3_errcode(catalogue->db) == SQLITE_NOMEM)
 		code = lode_fail_memory(error);
@@ -286,7 +286,7 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 		code = make_schema(catalogue, error);
 	else if (!code && !version)
 		code = lode_fail(error, LODE_BAD_INPUT,
-				 "%s: the catalogue is empty; 'lode fsck --repair' makes it anew", path);
+				 "%s: the catalogue is empty; 'lode fsck --repair' rebuilds it", path);
 	if (code) {
 		lode_catalogue_close(catalogue);
 		return code;
@@ -352,8 +352,8 @@ static int take_file_name(struct lode_catalogue *catalogue, const char *name, ch
 	if (!name)
 		return lode_fail_memory(error);
 	if (!safe_file_name(name) || strlen(name) >= size)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be", catalogue->path,
-				 name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which is impossible",
+				 catalogue->path, name);
 	memcpy(file, name, strlen(name) + 1);
 	return 1;
 }
@@ -528,7 +528,7 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	if (!id || !file || !entry->name || !entry->host || !entry->source)
 		return lode_fail_memory(error);
 	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which cannot be",
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which is impossible",
 				 catalogue->path, id, file);
 	for (int i = 0; i < 12; i++)
 		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);

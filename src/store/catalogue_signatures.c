@@ -28,10 +28,10 @@ static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, s
 
 	for (int i = 0; i < 7; i++) {
 		if (sqlite3_column_type(statement, 1 + i) != SQLITE_TEXT)
-			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s: a signature lacks its name or patterns; 'lode fsck --repair' "
-					 "makes it anew",
-					 catalogue->path);
+			return lode_fail(
+				error, LODE_BAD_INPUT,
+				"%s: a signature lacks its name or patterns; 'lode fsck --repair' rebuilds it",
+				catalogue->path);
 		texts[i] = lode_sql_text(&rows->arena, statement, 1 + i);
 		if (!texts[i])
 			return lode_fail_memory(error);

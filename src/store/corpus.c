@@ -92,7 +92,7 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 	if (has_lost_catalogue(corpus, path)) {
 		code = lode_fail(
 			error, LODE_BAD_INPUT,
-			"%s: is missing or empty, but there are streams; 'lode fsck --repair %s' makes it anew",
+			"%s: is missing or empty, but there are streams; 'lode fsck --repair %s' rebuilds it",
 			path, corpus->path);
 	} else if (!is_corpus(path)) {
 		if (mode != LODE_CORPUS_CREATE)

@@ -260,7 +260,7 @@ static int handle_damage(struct check *check, const char *path, int *whole, stru
 	return 0;
 }
 
-/* An import under way has its file in place a moment before its row, and one that was killed then leaves it. */
+/* An unfinished import has its file in place a moment before its row, and one that was killed then leaves it. */
 static void note_without_row(struct check *check, const char *path)
 {
 	check->result->files_without_row++;

@@ -29,7 +29,7 @@ long lode_corpus_temporary_process(const char *name);
 /* Size and time of a stream's file into its entry. */
 int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error);
 /*
- * Tells why `path` is no corpus, and what to do. Always fails: LODE_BAD_INPUT, also where
+ * Says why `path` is not a corpus, and what to do. Always fails: LODE_BAD_INPUT, also where
  * there is nothing; LODE_SYSTEM where it may not be looked at.
  */
 int lode_corpus_refuse(const char *path, struct lode_error *error);

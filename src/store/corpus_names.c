@@ -99,7 +99,7 @@ static int add_line(struct lode_corpus_names *names, const char *path, size_t nu
 	if (!length || *text == '#')
 		return 0;
 	if (length >= sizeof(name) || memchr(text, '\0', length))
-		return lode_fail(error, LODE_BAD_INPUT, "%s:%zu: is no name of a folder; write one name a line",
+		return lode_fail(error, LODE_BAD_INPUT, "%s:%zu: not the name of a folder; write one name a line",
 				 path, number);
 	memcpy(name, text, length);
 	name[length] = '\0';

@@ -45,7 +45,7 @@ static int add_blocks(struct description *description, struct lode_store *store,
 	return code;
 }
 
-/* What the head tells: all but the events. */
+/* What the head says: all but the events. */
 static void describe_head(const struct lode_stream *stream, struct lode_corpus_entry *entry)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;

@@ -32,7 +32,7 @@ static const char *find_columns(const struct lode_store *store, struct lode_stor
 	}
 	if ((table->found | lode_table_optional(table->header.kind)) != (1u << count) - 1)
 		return "a column is missing";
-	return lode_cursor_left(&payload) ? "bytes are left behind the columns" : NULL;
+	return lode_cursor_left(&payload) ? "bytes are left after the columns" : NULL;
 }
 
 const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_store_table *table)

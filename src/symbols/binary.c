@@ -2,7 +2,7 @@
  * The symbols of a binary: which files they come from, and whether the cache
  * still holds for those files.
  *
- * The cache is asked first. Its entry tells which build-id and debug link the
+ * The cache is asked first. Its entry says which build-id and debug link the
  * binary had; with them the candidates are listed, at a stat each, and when
  * their identity is the one in the entry nothing that matters has come, gone or
  * changed. So a debug package that is installed later is seen, and a hit opens
@@ -11,8 +11,8 @@
  * Otherwise the candidates are opened, best first. A file counts only if it has
  * the right build-id; a debug link without one must have the right checksum.
  */
-#include "symbols/cache.h"
-#include "symbols/candidates.h"
+#include "symbols/symbol_cache.h"
+#include "symbols/symbol_files.h"
 #include "symbols/elf.h"
 
 #include "base/error.h"
@@ -296,7 +296,7 @@ static int fetched_is_there(const struct lode_origin *origin)
 	return good && !*left;
 }
 
-/* Takes the cache's entry if it still tells the truth. */
+/* Takes the cache's entry if it is still valid. */
 static int use_cached(struct lode_image *image, const char *path)
 {
 	struct lode_candidates candidates = { 0 };

@@ -14,7 +14,7 @@
 struct lode_cfi_shared {
 	uint64_t offset;   /* in its section */
 	uint8_t encoding;  /* of addresses: DW_EH_PE_… */
-	uint8_t has_size;  /* each entry tells the size of its additions */
+	uint8_t has_size;  /* each entry has the size of its additions */
 	uint8_t is_signal; /* frames that the kernel makes for signal handlers */
 	uint64_t code_alignment;
 	int64_t data_alignment;

@@ -318,7 +318,7 @@ static void adopt_targets(struct reader *reader, const struct lode_plan_piece *p
 }
 
 /* A cold part that nobody jumps to is a function for itself. */
-static void stand_alone(struct reader *reader, struct lode_plan_piece *piece)
+static void make_own_function(struct reader *reader, struct lode_plan_piece *piece)
 {
 	piece->function = lode_code_plan_add(&reader->plan, piece->record);
 	piece->entry = piece->function != LODE_NONE;
@@ -337,7 +337,7 @@ static void settle_cold(struct reader *reader)
 			adopt_targets(reader, &plan->pieces[i]);
 	for (size_t i = 0; left && i < plan->piece_count && !reader->failed; i++)
 		if (plan->pieces[i].cold && plan->pieces[i].function == LODE_NONE)
-			stand_alone(reader, &plan->pieces[i]);
+			make_own_function(reader, &plan->pieces[i]);
 }
 
 /* ---- names ---- */

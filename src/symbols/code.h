@@ -1,5 +1,5 @@
 /*
- * Code: the functions of a binary as its instructions tell them: where each
+ * Code: the functions of a binary, found from its instructions: where each
  * begins, where it returns, and which others it calls.
  *
  * Functions come from the symbol table and, where there is none, from .eh_frame

@@ -230,7 +230,7 @@ static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *pie
 		return piece->function == LODE_NONE ? LODE_SYSTEM : 0;
 	}
 	if (piece->cold)
-		return 0; /* when instructions tell whose it is */
+		return 0; /* until instructions show whose it is */
 	if (numbers[of] == LODE_NONE)
 		numbers[of] = lode_code_plan_add(plan, of);
 	piece->function = numbers[of];

@@ -107,7 +107,7 @@ int lode_code_find_cold(struct lode_code_plan *plan);
 int lode_code_read_slots(struct lode_code_plan *plan);
 /* The import whose pointer is at an address; LODE_NONE: none. */
 uint32_t lode_code_slot_import(const struct lode_code_plan *plan, uint64_t address);
-/* Where `main` begins, as the first instructions of the program tell; 0: not known (code_start.c). */
+/* Where `main` begins, from the first instructions of the program; 0: not known (code_start.c). */
 uint64_t lode_code_start(const struct lode_code_plan *plan);
 
 #endif

@@ -8,7 +8,7 @@
  * memory in these calls. Names that need more recursion than the library's own
  * limit stay mangled.
  *
- * Parameters are left out, as perf does: template arguments already tell most
+ * Parameters are left out, as perf does: template arguments already say most
  * overloads apart, and lists of parameters make stacks unreadable.
  */
 #include "symbols/demangle.h"

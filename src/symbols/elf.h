@@ -8,7 +8,7 @@
 #ifndef LODE_SYMBOLS_ELF_H
 #define LODE_SYMBOLS_ELF_H
 
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 #include <gelf.h>
 
@@ -52,7 +52,7 @@ void lode_elf_read_frames(const struct lode_elf *elf, struct lode_table_builder 
 
 /* The value of the first symbol called `name` in .symtab; 0 without one. */
 uint64_t lode_elf_symbol_value(const struct lode_elf *elf, const char *name);
-/* Whether other binaries get something of this name from the file, as its .dynsym tells. */
+/* Whether other binaries get something of this name from the file, by its .dynsym. */
 int lode_elf_exports(const struct lode_elf *elf, const char *name);
 
 /* ---- inside src/symbols/ ---- */

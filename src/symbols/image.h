@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symbols.h"
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 #include "symbols/unwind_table.h"
 
 #include <pthread.h>

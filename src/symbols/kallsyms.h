@@ -4,7 +4,7 @@
 #ifndef LODE_SYMBOLS_KALLSYMS_H
 #define LODE_SYMBOLS_KALLSYMS_H
 
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 struct lode_kallsyms {
 	uint64_t text;    /* address of _text, 0 when it is not there */

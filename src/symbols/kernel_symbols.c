@@ -5,7 +5,7 @@
  * recording's kernel is the one that runs here, /proc/kallsyms serves; else the
  * copy of kallsyms that perf keeps by build-id; else a vmlinux. Where the kernel
  * was moved between the recording and the list (address randomisation), the
- * reference symbol tells by how much; modules move on their own, so their names
+ * reference symbol shows by how much; modules move on their own, so their names
  * are then left out.
  *
  * Reading /proc/kallsyms makes the kernel unpack all its names, so what was read
@@ -13,8 +13,8 @@
  * and BPF programs, which is cheap to ask. When that cannot be asked, nothing is
  * cached.
  */
-#include "symbols/cache.h"
-#include "symbols/candidates.h"
+#include "symbols/symbol_cache.h"
+#include "symbols/symbol_files.h"
 #include "symbols/elf.h"
 
 #include "base/cursor.h"

@@ -1,5 +1,5 @@
 /*
- * Perf maps: the text file in which a program that makes code at run time tells
+ * Perf maps: the text file in which a program that makes code at run time lists
  * what it made, one function a line: `START SIZE name`, both numbers hexadecimal.
  *
  * The program appends while we read: the last line may be cut off. It also moves

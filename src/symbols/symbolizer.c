@@ -5,7 +5,7 @@
  * build-id. Registering only makes the struct; what is in it is loaded when it
  * is first needed (image.c). One lock guards the register, each image has its own.
  */
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 #include "symbols/image.h"
 
 #include "base/error.h"

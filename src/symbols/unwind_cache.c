@@ -4,7 +4,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/index.h"
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 #include "symbols/unwind_file.h"
 #include "symbols/vdso.h"
 

@@ -16,7 +16,7 @@
 /* No vDSO is larger; one that says so is not ours. */
 #define VDSO_LIMIT (1u << 20)
 
-/* Bytes of the mapping that starts at `start`; 0 when /proc does not tell. */
+/* Bytes of the mapping that starts at `start`; 0 when /proc does not say. */
 static size_t mapped_size(const char *maps, uint64_t start)
 {
 	for (const char *line = maps; line; line = strchr(line, '\n')) {

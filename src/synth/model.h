@@ -9,7 +9,7 @@
 #ifndef LODE_SYNTH_MODEL_H
 #define LODE_SYNTH_MODEL_H
 
-#include "synth/code.h"
+#include "synth/invented_code.h"
 #include "synth/synth.h"
 
 /* The name of stream number N, for printf. */

@@ -6,7 +6,7 @@
  * idles, and these idle waits dwarf all others. What is written is counted, so that
  * a stream has exactly the events it was asked for.
  */
-#include "synth/host.h"
+#include "synth/synth_host.h"
 
 #include <stdio.h>
 
@@ -147,7 +147,7 @@ static void run_step(struct lode_synth_host *host, struct pair *pair)
 		       samples < pair->runs ? samples : pair->runs);
 }
 
-static void tell_step(struct lode_synth_host *host, struct pair *pair)
+static void add_noise_step(struct lode_synth_host *host, struct pair *pair)
 {
 	struct lode_synth_timeline *timeline = &host->timeline;
 	uint64_t waits = timeline->waits, runs = timeline->runs, pace = due(host, pair);
@@ -170,7 +170,7 @@ static void stretch(struct lode_synth_host *host, const struct pair pairs[PAIRS]
 			host->length = pairs[i].all_runs * LODE_SYNTH_SAMPLE * 2;
 }
 
-void lode_synth_tell_noise(struct lode_synth_host *host, uint64_t waits, uint64_t runs)
+void lode_synth_add_noise(struct lode_synth_host *host, uint64_t waits, uint64_t runs)
 {
 	struct pair pairs[PAIRS];
 
@@ -185,6 +185,6 @@ void lode_synth_tell_noise(struct lode_synth_host *host, uint64_t waits, uint64_
 			pair->mean = 8 * LODE_SYNTH_MS;
 		pair->slack = BUSY_EVENTS * (host->length / (pair->all_waits + pair->all_runs + 1));
 		while ((pair->waits || pair->runs) && !host->timeline.failed)
-			tell_step(host, pair);
+			add_noise_step(host, pair);
 	}
 }

@@ -4,7 +4,7 @@
  * A stream depends on the model and its own number alone, so that streams can be
  * made in any order and on any thread.
  */
-#include "synth/host.h"
+#include "synth/synth_host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +96,7 @@ static int reserve(struct lode_stream *stream, uint64_t waits, uint64_t runs)
 	return lode_events_reserve(&stream->events[LODE_RUN], runs + 1, LODE_ALL_COLUMNS);
 }
 
-static int tell(struct lode_synth_host *host)
+static int add_events(struct lode_synth_host *host)
 {
 	const struct lode_synth_options *options = &host->timeline.model->options;
 	uint64_t waits = (options->events * options->waits + 50) / 100, runs = options->events - waits;
@@ -106,8 +106,8 @@ static int tell(struct lode_synth_host *host)
 		return LODE_SYSTEM;
 	set_up_threads(host);
 	lode_synth_write_ui(host);
-	lode_synth_tell_noise(host, waits > timeline->waits ? waits - timeline->waits : 0,
-			      runs > timeline->runs ? runs - timeline->runs : 0);
+	lode_synth_add_noise(host, waits > timeline->waits ? waits - timeline->waits : 0,
+			     runs > timeline->runs ? runs - timeline->runs : 0);
 	host->made->events = timeline->waits + timeline->runs;
 	return timeline->failed ? LODE_SYSTEM : lode_stream_sort(timeline->stream);
 }
@@ -130,7 +130,7 @@ int lode_synth_stream(const struct lode_synth_model *model, size_t number, struc
 	host.begin = LODE_SYNTH_SECOND * lode_synth_random_between(&host.timeline.random, 1000, 100000);
 	code = lode_synth_translator_init(&host.timeline.translator, model, stream->dictionary);
 	if (!code)
-		code = tell(&host);
+		code = add_events(&host);
 	lode_synth_translator_release(&host.timeline.translator);
 	lode_free(host.delays);
 	lode_free(host.shares);

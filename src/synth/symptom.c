@@ -7,7 +7,7 @@
  * worker's and holder's stories never go beyond it, so everything within the
  * symptom is on its critical path. What is planted is counted as it is written.
  */
-#include "synth/host.h"
+#include "synth/synth_host.h"
 
 /* A bug that meets no symptom costs so much. */
 #define HARMLESS (2 * LODE_SYNTH_MS)
@@ -226,7 +226,7 @@ static void note_symptom(struct lode_synth_host *host, uint64_t t0)
 		host->made->longest = delay;
 }
 
-static void tell_symptom(struct lode_synth_host *host, uint64_t length)
+static void add_symptom(struct lode_synth_host *host, uint64_t length)
 {
 	uint64_t t0 = host->ui.now, bugs = deal_out(host, length);
 
@@ -248,7 +248,7 @@ static void tell_symptom(struct lode_synth_host *host, uint64_t length)
 /* ---- between symptoms ---- */
 
 /* A message that is handled soon enough; now and then a bug is met and does no harm. */
-static void tell_message(struct lode_synth_host *host)
+static void add_message(struct lode_synth_host *host)
 {
 	const struct lode_synth_model *model = host->timeline.model;
 	struct lode_synth_random *random = &host->timeline.random;
@@ -276,12 +276,12 @@ void lode_synth_write_ui(struct lode_synth_host *host)
 					   host->ui.now + 1 +
 						   lode_synth_random_duration(&host->timeline.random, gap),
 					   LODE_SYNTH_INPUT_INTERRUPT);
-			tell_message(host);
+			add_message(host);
 		}
 		if (i == host->symptom_count)
 			break;
 		lode_synth_wake_at(&host->timeline, &host->ui, host->ui.now + LODE_SYNTH_MS,
 				   LODE_SYNTH_INPUT_INTERRUPT);
-		tell_symptom(host, host->delays[i]);
+		add_symptom(host, host->delays[i]);
 	}
 }

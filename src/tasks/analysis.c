@@ -2,7 +2,7 @@
 #include "tasks/analysis.h"
 
 #include "tasks/output_ending.h"
-#include "tasks/results.h"
+#include "tasks/result_output.h"
 #include "page/page.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 	if (form->binary && analysis->call->out.look.is_terminal &&
 	    (!settings->output || !strcmp(settings->output, "-")))
 		return lode_fail(error, LODE_USAGE,
-				 "%s: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
+				 "%s: %s is binary and not for a terminal; name a file with '-o FILE%s'. "
 				 "See 'lode help %s'.",
 				 command, form->name, form->extension, command);
 	return form->kind == LODE_FORM_PAGE && !settings->page_data ? lode_page_is_there(error) : 0;

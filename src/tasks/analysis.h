@@ -10,7 +10,7 @@
 #define LODE_TASKS_ANALYSIS_H
 
 #include "base/output.h"
-#include "tasks/work.h"
+#include "tasks/long_task.h"
 
 /* The options that say how a result is written; a command has those of them that it needs. */
 struct lode_result_settings {

@@ -57,7 +57,7 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 			  "read all events again and keep nothing")
 
 #define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
-/* For a command that looks elsewhere by default, as `default_scope` tells. */
+/* For a command with another default, `default_scope`. */
 #define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                               \
 	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                            \
 		    "what of the streams counts (default: " default_scope ")", lode_scope_choice),                \

@@ -114,7 +114,7 @@ static const struct lode_analysis_command analysis = {
 
 const struct lode_command lode_command_coverage = {
 	.name = "coverage",
-	.summary = "tell how much signatures explain, and which streams to open first",
+	.summary = "show how much signatures explain, and which streams to open first",
 	.usage = "[OPTIONS] CORPUS...",
 	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total "
 		 "delay of\n"

@@ -28,7 +28,7 @@ static const struct lode_option options[] = {
 	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", lode_diff_form_choice),
 	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
 		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
-	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: tell how near the result is"),
+	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: show how near the result is"),
 	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
@@ -135,7 +135,7 @@ const struct lode_command lode_command_diff = {
 		"Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by "
 		"what\n"
 		"their functions take more, per stream, than in BASE. Names the function to look at first, where\n"
-		"streams are enough to be sure. Both sides may be in one corpus, told apart by attributes or\n"
+		"streams are enough to be sure. Both sides may be in one corpus, distinguished by attributes or\n"
 		"names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"

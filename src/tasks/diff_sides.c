@@ -50,7 +50,7 @@ static void list_words(const struct lode_option_list *list, struct lode_buffer *
 }
 
 /* `(variant=good, laptop-17)`. */
-static int tell_choice(const struct lode_side_settings *side, char **words)
+static int describe_choice(const struct lode_side_settings *side, char **words)
 {
 	struct lode_buffer buffer = { 0 };
 	int code = 0;
@@ -67,7 +67,7 @@ static int tell_choice(const struct lode_side_settings *side, char **words)
 	return code;
 }
 
-/* One corpus cannot be compared with itself: something must tell the sides apart. */
+/* One corpus cannot be compared with itself: something must separate the sides. */
 static int check_sides(const struct lode_call *call, struct lode_error *error)
 {
 	const struct lode_diff_settings *settings = call->settings;
@@ -88,7 +88,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* A stream on both sides blurs the difference. */
-static int tell_common(const struct lode_diff_sides *sides, struct lode_notes *notes)
+static int note_common_streams(const struct lode_diff_sides *sides, struct lode_notes *notes)
 {
 	const struct lode_latency *base = &sides->base.latency, *slow = &sides->slow.latency;
 	struct lode_latency_stream *sorted = lode_calloc(slow->stream_count, sizeof(*sorted));
@@ -117,9 +117,9 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 	if (!code)
 		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings, &settings->slow,
 				 work, error);
-	if (!code &&
-	    (tell_common(sides, &work->notes) < 0 || tell_choice(&settings->base, &sides->base_streams) < 0 ||
-	     tell_choice(&settings->slow, &sides->slow_streams) < 0))
+	if (!code && (note_common_streams(sides, &work->notes) < 0 ||
+		      describe_choice(&settings->base, &sides->base_streams) < 0 ||
+		      describe_choice(&settings->slow, &sides->slow_streams) < 0))
 		code = lode_fail_memory(error);
 	return code;
 }

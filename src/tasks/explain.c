@@ -137,7 +137,7 @@ static const struct lode_analysis_command analysis = {
 
 const struct lode_command lode_command_explain = {
 	.name = "explain",
-	.summary = "tell why some runs are slow and others not",
+	.summary = "explain why some runs are slow and others not",
 	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS...",
 	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds "
 		 "the\n"

@@ -5,7 +5,7 @@
 #include "tasks/area_options.h"
 #include "tasks/output_ending.h"
 #include "tasks/source.h"
-#include "tasks/work.h"
+#include "tasks/long_task.h"
 #include "export/export.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static int check(const struct lode_call *call, const struct lode_exporter *expor
 
 	if (exporter->binary && call->out.look.is_terminal && (!settings->output || !strcmp(settings->output, "-")))
 		return lode_fail(error, LODE_USAGE,
-				 "export: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
+				 "export: %s is binary and not for a terminal; name a file with '-o FILE%s'. "
 				 "See 'lode help export'.",
 				 exporter->name, exporter->extension);
 	if (settings->per_event && strcmp(exporter->name, "folded"))

@@ -74,7 +74,7 @@ struct lode_host {
 	const struct lode_host_commands *commands; /* NULL: there is nothing to do */
 };
 
-/* Tells the user a sentence; cut at 1 KB. */
+/* Shows the user a sentence; cut at 1 KB. */
 void lode_call_say(const struct lode_call *call, enum lode_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same of a line that was made before, which is released; one that failed is left out. */

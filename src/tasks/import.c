@@ -7,7 +7,7 @@
  */
 #include "tasks/command.h"
 #include "tasks/import_options.h"
-#include "tasks/notes.h"
+#include "tasks/show_notes.h"
 #include "import/symbol_maps.h"
 #include "mine/import_matches.h"
 #include "text/import_text.h"

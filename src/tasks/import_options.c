@@ -32,7 +32,7 @@ const struct lode_option lode_import_table[] = {
 		  "what the values of folded stacks count; PERIOD is a duration such as 10ms"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream, instead of the file's"),
 	LODE_TEXT("host", 0, FIELD(host), "HOST", "host of the recording"),
-	/* -a is --all wherever it is told. */
+	/* No letter: -a is --all everywhere else. */
 	{ LODE_ROW("attr", 0, LODE_OPTION_LIST, FIELD(attributes), "KEY=VALUE",
 		   "an attribute for every stream; may be given many times"),
 	  .old_letter = 'a' },

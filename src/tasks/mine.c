@@ -5,7 +5,7 @@
  * that `lode sign --from ID` and `lode mine --show ID` know what an id means. What a
  * mining is, is in mining.c.
  */
-#include "tasks/mine.h"
+#include "tasks/mining.h"
 
 #include "mine/pattern_id.h"
 #include "text/mine_text.h"
@@ -147,7 +147,7 @@ const struct lode_command lode_command_mine = {
 	.name = "mine",
 	.summary = "find the call-stack patterns that cost the most time",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, "
+	.about = "Mines the stacks of CORPUS for patterns, frames that occur in the same order in many stacks, "
 		 "whose\n"
 		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
 	.examples = "  lode mine corpus\n"

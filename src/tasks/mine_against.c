@@ -4,7 +4,7 @@
  * The other corpus is mined with the same options and a threshold that is as much
  * for each stream, so that a larger corpus does not find more for being larger.
  */
-#include "tasks/mine.h"
+#include "tasks/mining.h"
 #include "text/mine_text.h"
 
 static uint64_t scaled_threshold(const struct lode_mining *here, const struct lode_mining *other)

@@ -4,8 +4,8 @@
  * (CORPUS/mined.txt); a unique beginning of an id will do.
  */
 #include "base/json.h"
-#include "tasks/mine.h"
-#include "mine/marks.h"
+#include "tasks/mining.h"
+#include "mine/matching_stacks.h"
 #include "mine/pattern_id.h"
 #include "text/mine_text.h"
 
@@ -30,7 +30,7 @@ static uint8_t *mark_stacks(struct lode_area *area, const struct lode_patterns *
 	int code = marks ? lode_matcher_init(&matcher, tree, area->dictionary.frames.count) : LODE_SYSTEM;
 
 	if (!code)
-		code = lode_marks_add(&matcher, patterns, first, count, marks);
+		code = lode_matching_stacks_add(&matcher, patterns, first, count, marks);
 	if (!code && folded)
 		code = unfold(tree, marks);
 	lode_matcher_release(&matcher);

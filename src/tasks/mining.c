@@ -1,8 +1,8 @@
 /*
- * One mining of corpora as settings ask for it: see mine.h. What lode mine, its comparison,
+ * One mining of corpora as settings ask for it: see mining.h. What lode mine, its comparison,
  * its --show and lode report start from.
  */
-#include "tasks/mine.h"
+#include "tasks/mining.h"
 
 #include "base/memory.h"
 #include "mine/signatures.h"

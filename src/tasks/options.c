@@ -104,10 +104,11 @@ static int refuse_choice(struct reader *reader, const struct found *found, const
 	lode_buffer_byte(&choices, '\0');
 	known = choices.failed ? "" : choices.bytes;
 	if (nearest.best)
-		code = refuse(reader, "'%s' is no value of '%s'; did you mean '%s'? It takes one of %s", value,
+		code = refuse(reader, "'%s' is not a value of '%s'; did you mean '%s'? It takes one of %s", value,
 			      found->written, nearest.best, known);
 	else
-		code = refuse(reader, "'%s' is no value of '%s'; it takes one of %s", value, found->written, known);
+		code = refuse(reader, "'%s' is not a value of '%s'; it takes one of %s", value, found->written,
+			      known);
 	lode_buffer_release(&choices);
 	return code;
 }
@@ -197,7 +198,7 @@ static int store(struct reader *reader, const struct found *found, const char *v
 	return 0;
 }
 
-/* `value` is what stands in the same word, or NULL: then the next word is the value. */
+/* `value` is the rest of the same word, or NULL: then the next word is the value. */
 static int take_value(struct reader *reader, const struct found *found, const char *value)
 {
 	if (found->option->kind == LODE_OPTION_FLAG) {
@@ -373,7 +374,7 @@ void lode_arguments_release(struct lode_arguments *arguments)
 	memset(arguments, 0, sizeof(*arguments));
 }
 
-/* ---- telling ---- */
+/* ---- help ---- */
 
 /* Column where the help of an option begins; longer options push it to the next line. */
 #define HELP_COLUMN 28

@@ -36,7 +36,7 @@ struct lode_option_list {
 struct lode_option {
 	const char *name; /* without the dashes; NULL ends a table */
 	char letter;      /* 0: none */
-	char old_letter;  /* still understood, and told nowhere; 0: none */
+	char old_letter;  /* still understood, but not documented; 0: none */
 	enum lode_option_kind kind;
 	size_t offset;                   /* of its field in the command's settings */
 	const char *argument;            /* what the value is called in help; NULL for flags */

@@ -1,7 +1,7 @@
 /*
  * The ending of an output file decides its format: see output_ending.h.
  *
- * A command tells the endings of its pictures and pages (lode_command.ending); JSON
+ * A command lists the endings of its pictures and pages (lode_command.ending); JSON
  * is known from its option --json. What is left is text, which may be called
  * anything, but not by the ending of a format that other programs would take it
  * for: results.png with text in it is found out only when somebody opens it.

@@ -6,7 +6,7 @@
 #define LODE_TASKS_SOURCE_H
 
 #include "tasks/area_options.h"
-#include "tasks/work.h"
+#include "tasks/long_task.h"
 #include "store/corpus.h"
 
 struct lode_source {
@@ -17,7 +17,7 @@ struct lode_source {
 };
 
 /*
- * Opens the corpora that `names` stand for (store/corpus_names.h) as one; with `settings` their
+ * Opens the corpora that `names` mean (store/corpus_names.h) as one; with `settings` their
  * rules are loaded, and analyses may keep their work beside them (store/map_cache.h). Close it in
  * either case.
  */
@@ -36,7 +36,7 @@ void lode_source_close(struct lode_source *source);
 int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
 			struct lode_corpus_list *list, struct lode_error *error);
 
-/* Tells of streams that several of the corpora have. */
+/* Notes streams that several of the corpora have. */
 void lode_source_note(struct lode_source *source, struct lode_notes *notes);
 
 /* An area as the settings ask for it. */

@@ -5,12 +5,12 @@
 #include "base/safe_text.h"
 #include "base/units.h"
 #include "text/explain_text.h"
-#include "text/tree.h"
+#include "text/tree_lines.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Ways to a cluster that are told in its sentence. */
+/* Ways to a cluster that its sentence mentions. */
 #define MOST_WAYS 4
 /* Lines of the picture. */
 #define LINES 18
@@ -158,7 +158,7 @@ static void put_tree(const struct lode_explain_report *report, struct lode_buffe
 
 	if (tree->count == 1) {
 		if (report->explanation->clusters > 1)
-			lode_buffer_text(buffer, "\nNo column tells the clusters apart.\n");
+			lode_buffer_text(buffer, "\nNo column separates the clusters.\n");
 		return;
 	}
 	lode_buffer_print(buffer, "\nWhich rows follow which: a tree of %zu leaves, height %u\n",
@@ -272,7 +272,7 @@ static void put_confusion(const struct lode_explanation *explanation, struct lod
 	}
 }
 
-/* What one function, or clusters that no tree tells apart, have no accuracy of. */
+/* What one function, or clusters that no tree separates, have no accuracy of. */
 static int has_accuracy(const struct lode_explanation *explanation)
 {
 	return explanation->clusters > 1 && explanation->tree.count > 1;
@@ -461,7 +461,7 @@ void lode_explain_warning(const struct lode_explanation *explanation, const stru
 				  explanation->clusters, kind,
 				  (how->max_error_relative ? 100 : 1) * explanation->clustering_error, unit);
 	else if (!explanation->explained)
-		lode_buffer_text(buffer, "no tree tells the clusters apart");
+		lode_buffer_text(buffer, "no tree separates the clusters");
 	else
 		lode_buffer_print(buffer, "no tree within the bound: the %s error is %.4g%s", kind,
 				  how->max_error_relative ? 100 * explanation->relative_error

@@ -23,10 +23,9 @@ static void add_damage(struct lode_buffer *buffer, const struct lode_corpus_chec
 	}
 	if (result->streams_repaired) {
 		add_count(buffer, lead, result->streams_repaired,
-			  "stream was damaged and keeps its whole blocks (the original is beside it as "
-			  ".lode.damaged)",
-			  "streams were damaged and keep their whole blocks (the originals are beside them "
-			  "as .lode.damaged)");
+			  "stream was damaged and keeps its whole blocks (the original is kept as .lode.damaged)",
+			  "streams were damaged and keep their whole blocks (the originals are kept as "
+			  ".lode.damaged)");
 		lead = ", ";
 	}
 	if (result->blocks.blocks_bad) {
@@ -54,15 +53,15 @@ static void add_repair(struct lode_buffer *buffer, uint64_t count, const char *o
 static void add_repairs(struct lode_buffer *buffer, const struct lode_corpus_check_result *result)
 {
 	if (result->catalogue_bad)
-		lode_buffer_text(buffer, "  the catalogue was made anew\n");
+		lode_buffer_text(buffer, "  the catalogue was rebuilt\n");
 	add_repair(buffer, result->recordings, "recording that was cut off is a stream now",
 		   "recordings that were cut off are streams now");
 	add_repair(buffer, result->files_without_row, "stream was added to the catalogue",
 		   "streams were added to the catalogue");
 	add_repair(buffer, result->rows_without_file, "stream without a file was struck from the catalogue",
 		   "streams without a file were struck from the catalogue");
-	add_repair(buffer, result->rows_wrong, "entry of the catalogue was made anew from its stream",
-		   "entries of the catalogue were made anew from their streams");
+	add_repair(buffer, result->rows_wrong, "entry of the catalogue was rebuilt from its stream",
+		   "entries of the catalogue were rebuilt from their streams");
 	add_repair(buffer, result->leftovers, "leftover was removed", "leftovers were removed");
 }
 

@@ -4,7 +4,7 @@
 #include "base/safe_text.h"
 #include "base/units.h"
 #include "text/hunt_text.h"
-#include "text/tree.h"
+#include "text/tree_lines.h"
 
 /* ---- lines ---- */
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "text/hunt_text.h"
-#include "text/tree.h"
+#include "text/tree_lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -78,7 +78,7 @@ static void add_shown(struct writer *writer, size_t shown, size_t count)
 
 struct totals {
 	uint64_t events[LODE_EVENT_TYPES];
-	uint64_t stands_for[LODE_EVENT_TYPES];
+	uint64_t represents[LODE_EVENT_TYPES];
 	uint64_t cost[LODE_EVENT_TYPES];
 	uint64_t all_events;
 	uint64_t bytes;
@@ -122,7 +122,7 @@ static struct totals sum_up(struct writer *writer)
 		totals.bytes += stream->file_size;
 		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 			totals.events[type] += stream->events[type];
-			totals.stands_for[type] += stream->stands_for[type];
+			totals.represents[type] += stream->represents[type];
 			totals.all_events += stream->events[type];
 			totals.cost[type] = lode_add_saturating(totals.cost[type], stream->cost[type]);
 		}
@@ -167,9 +167,9 @@ static void add_totals(struct writer *writer, const char *path)
 				  lode_count_text(totals.events[type], count));
 		if (type != LODE_CALL)
 			lode_buffer_print(writer->buffer, "    %s", lode_duration_text(totals.cost[type], cost));
-		if (totals.stands_for[type] > totals.events[type])
+		if (totals.represents[type] > totals.events[type])
 			lode_buffer_print(writer->buffer, "    recorded for %s: not all were",
-					  lode_count_text(totals.stands_for[type], count));
+					  lode_count_text(totals.represents[type], count));
 		lode_buffer_byte(writer->buffer, '\n');
 	}
 	add_fact(writer, info->thread_count, "thread", "  ");

@@ -2,7 +2,7 @@
 #include "text/latency_lines.h"
 
 #include "base/units.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 #include "text/frame_text.h"
 #include "trace/events.h"
 

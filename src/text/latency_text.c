@@ -7,7 +7,7 @@
 #include "text/latency_text.h"
 #include "text/latency_lines.h"
 #include "text/grid.h"
-#include "latency/layer.h"
+#include "latency/code_layer.h"
 
 #include <stdio.h>
 

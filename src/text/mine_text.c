@@ -70,7 +70,7 @@ static void put_input(struct page *page)
 	lode_buffer_print(page->buffer, " in %s stream%s\n", lode_count_text(area->stream_count, streams),
 			  lode_plural(area->stream_count));
 	if (area->recorded_events[kind] != area->input_events[kind])
-		lode_buffer_print(page->buffer, "sampled   %s %s%s recorded stand for all; totals are estimates\n",
+		lode_buffer_print(page->buffer, "sampled   %s %s%s recorded represent all; totals are estimates\n",
 				  lode_count_text(area->recorded_events[kind], streams), kind_word(page),
 				  lode_plural(area->recorded_events[kind]));
 }
@@ -439,7 +439,7 @@ static void put_values(struct page *page, size_t i, uint32_t key, struct value_c
 	put(page, "\n");
 }
 
-/* What all streams have alike tells nothing about a cluster. */
+/* What all streams have in common says nothing about a cluster. */
 static int varies(const struct lode_area *area, uint32_t key)
 {
 	for (size_t i = 1; i < area->stream_count; i++)

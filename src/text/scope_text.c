@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "result/scope_threads.h"
 #include "text/grid.h"
-#include "text/tree.h"
+#include "text/tree_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

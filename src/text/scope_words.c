@@ -138,7 +138,7 @@ static int is_timer(const struct lode_scope_page *page, uint32_t node)
 	return 0;
 }
 
-/* The one frame of a waker that tells most. */
+/* The most informative frame of a waker. */
 static void put_place(struct lode_scope_page *page, const char *lead, uint32_t stack)
 {
 	struct lode_gist gist = lode_gist_of(page, stack);

@@ -1,7 +1,7 @@
 /* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made. */
 #include "fuzz.h"
 
-#include "symbols/data.h"
+#include "symbols/variable_names.h"
 #include "symbols/image.h"
 #include "symbols/symbols.h"
 

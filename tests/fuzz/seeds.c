@@ -8,7 +8,7 @@
 #include "latency/latency.h"
 #include "mine/signatures.h"
 #include "scope/area.h"
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 #include "store/corpus.h"
 #include "store/map_cache.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 #include "table_lookups.h"
 
 #include "base/index.h"
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 #include <string.h>
 

@@ -43,7 +43,7 @@ static void check_errors(const char *corpus, const char *file)
 	struct liblode_events events = { .size = offsetof(struct liblode_events, t) };
 
 	check(liblode_analyse("minen", corpora, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result &&
-		      strstr(error.message, "'minen' is no analysis"),
+		      strstr(error.message, "'minen' is not an analysis"),
 	      "an unknown analysis is refused");
 	check(liblode_analyse("mine", corpora, (const char *const[]){ "--treshold=1%", NULL }, NULL, &result,
 			      &error) == LIBLODE_USAGE &&

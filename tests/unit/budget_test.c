@@ -5,7 +5,7 @@
 #include "cmocka_all.h"
 
 #include "record/budget.h"
-#include "record/slots.h"
+#include "record/time_slots.h"
 #include "record/thinning.h"
 
 #include <math.h>

@@ -168,7 +168,7 @@ static void bad_csv_is_refused_with_line_and_column(void **state)
 		"t.csv:2: more than 2 cells where the first line names 2 columns; the last is 'b'");
 	refused("a,b,a\n1,2,3\n", "t.csv:1: column 3 is called 'a' like one before it");
 	refused("a,,c\n1,2,3\n", "t.csv:1: column 2 has no name");
-	refused("a,b\n1,2\n3,inf\n", "t.csv:3: column 'b' holds 'inf', which is no finite number");
+	refused("a,b\n1,2\n3,inf\n", "t.csv:3: column 'b' holds 'inf', which is not a finite number");
 	refused("a,b\n1e400,2\n", "t.csv:2: column 'a' holds '1e400'");
 	refused("a,b\n1,\"x\n", "t.csv:2: a quote is opened and never closed");
 	refused("a,b\n1,\"x\"y\n", "t.csv:2: text after a closing quote");
@@ -266,7 +266,7 @@ static void bad_arff_is_refused_with_its_line(void **state)
 	(void)state;
 	refused("@relation r\n@attribute a numeric\n", "t.csv:2: the file ends before @data");
 	refused("@relation r\n@data\n1\n", "t.csv:2: @data without an @attribute");
-	refused("@relation r\n@attribute a numeric\n@data\n", "t.csv:3: there are no rows behind @data");
+	refused("@relation r\n@attribute a numeric\n@data\n", "t.csv:3: there are no rows after @data");
 	refused("@relation r\n@attribute a numeric\n@data\nb\n",
 		"t.csv:4: attribute 'a' is numeric and holds 'b'");
 	refused("@relation r\n@attribute a numeric\n@data\n1,2\n", "t.csv:4: 2 or more cells");

@@ -604,7 +604,7 @@ static void bad_requests_get_a_sentence(void **state)
 		{ "x,y\n1,2\n", "x", "y", 0, LODE_BAD_INPUT, "t.csv: 1 row with both x and y" },
 		{ "x,y\n1,\n,4\n", "x", "y", 0, LODE_BAD_INPUT, "t.csv: 0 rows with both x and y" },
 		{ "x,y\n1,2\n3,4\n", "x", "y", 3, LODE_BAD_INPUT, "t.csv: 3 clusters of 2 rows" },
-		{ "x,y\n1,2\n3,4\n", "x", "y", 99, LODE_USAGE, "99 clusters explain nothing" },
+		{ "x,y\n1,2\n3,4\n", "x", "y", 99, LODE_USAGE, "99 clusters are too many" },
 		{ "x,y\n1,2\n3,4\n", "x,y", "y", 0, LODE_USAGE, "column 'y' is named twice" },
 		{ "x,y\n1,2\n3,4\n", "", "y", 0, LODE_USAGE, "no column for x" },
 	};

@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "record/flight.h"
-#include "record/pack.h"
-#include "record/pages.h"
+#include "record/packed_records.h"
+#include "record/memory_pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

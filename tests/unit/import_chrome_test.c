@@ -23,7 +23,7 @@ static void nested_slices_are_runs_of_their_stack(void **state)
 	assert_import(&lode_importer_chrome, nested, NULL,
 		      "stream x \nthread 1/2 ui\nrun 0+2500 1/2 a\nrun 2500+500 1/2 a|b\nrun 3000+750 1/2 a|b\n"
 		      "run 3750+6250 1/2 a\ncall 3000+0 1/2 name=mark a|b\n");
-	assert_note(&lode_importer_chrome, nested, "no time of a thread", 1);
+	assert_note(&lode_importer_chrome, nested, "other than time of a thread", 1);
 	assert_note(&lode_importer_chrome, nested, "taken as run time", 1);
 }
 
@@ -65,7 +65,7 @@ static void a_trace_may_end_early(void **state)
 	assert_note(&lode_importer_chrome, "[" SLICE("X", "\"name\":\"a\",\"ts\":1,\"dur\":2"), "without an end",
 		    1);
 	assert_bad(&lode_importer_chrome, "[{\"ph\":\"X\"", "cut off");
-	assert_bad(&lode_importer_chrome, "{\"traceEvents\":[],\"x\":}", "no JSON");
+	assert_bad(&lode_importer_chrome, "{\"traceEvents\":[],\"x\":}", "not JSON");
 }
 
 static void ids_need_not_be_numbers(void **state)

@@ -123,7 +123,7 @@ static void what_profiles_may_not_be(void **state)
 	PUT(&lies, 0, 3, 0, 10000, 0, 1, UINT64_MAX, 7);
 	assert_refused(&lies, "cut off");
 	PUT(&often, 0, 3, 0, 10000, 0, UINT64_MAX / 2, 1, 7, 0, 1, 0);
-	assert_refused(&often, "cannot be");
+	assert_refused(&often, "impossible");
 }
 
 static void a_profile_that_is_cut_off_is_noted(void **state)

@@ -321,7 +321,7 @@ static void events_that_are_no_time_are_counted_and_told(void **state)
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5+1000 1/1 cpu=0 0x2\nrun 9+1000 1/1 cpu=0 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "attribute cost_unit=cache-misses"));
-	assert_int_equal(noted(&imported, "no CPU time"), 2);
+	assert_int_equal(noted(&imported, "other than CPU time"), 2);
 	release_imported(&imported);
 	release(&recording);
 }
@@ -1221,8 +1221,8 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state)
 	(void)state;
 	assert_refused("2ELIFREP\0\0\0\0\0\0\0\0", 16, "big-endian");
 	assert_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "perf script");
-	assert_refused("something else..", 16, "no perf.data");
-	assert_refused("PERFILE2", 8, "no perf.data");
+	assert_refused("something else..", 16, "not a perf.data");
+	assert_refused("PERFILE2", 8, "not a perf.data");
 	header[8] = 104;
 	assert_refused(header, 50, "cut off");
 	assert_refused(header, sizeof(header), "list of events");

@@ -323,7 +323,7 @@ static void what_is_no_sample_is_counted(void **state)
 	assert_note(script,
 		    "a 0 [000] 0.000000: PERF_RECORD_FORK(1:1):(0:0)\na 1 1.000000: PERF_RECORD_COMM: a:1/1\n"
 		    "a 1 1.000000: 5 cpu-clock:\n",
-		    "no samples", 2);
+		    "other than samples", 2);
 	assert_note(script, "a 1 1.000000: sched:sched_switch: nonsense\n",
 		    "scheduler events that are not understood", 1);
 	assert_bad(script, "nothing of this\nis a sample\n", "no sample was found");

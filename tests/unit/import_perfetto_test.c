@@ -376,7 +376,7 @@ static void damage_and_want_of_memory_are_survived(void **state)
 	try_damaged(&lode_importer_perfetto, trace.bytes, trace.size, 8000);
 	try_without_memory(&lode_importer_perfetto, trace.bytes, trace.size);
 	lode_buffer_release(&trace);
-	assert_bad(&lode_importer_perfetto, "x", "no trace of Perfetto");
+	assert_bad(&lode_importer_perfetto, "x", "not a Perfetto trace");
 	assert_bad(&lode_importer_perfetto, "\x0a\x02\x40\x01", "no samples, scheduler events");
 }
 

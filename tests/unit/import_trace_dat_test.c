@@ -39,7 +39,7 @@ static void what_files_may_not_be(void **state)
 	struct trace_dat dat = dat_make(0), seven = dat_make(4);
 
 	(void)state;
-	assert_refused("perf", 4, "no trace.dat");
+	assert_refused("perf", 4, "not a trace.dat");
 	dat.bytes.bytes[10] = '5';
 	assert_refused(dat.bytes.bytes, dat.bytes.size, "version 5");
 	dat.bytes.bytes[10] = '6';

@@ -53,7 +53,7 @@ static void switches_wakers_and_samples_are_read(void **state)
 	assert_import(&lode_importer_wprof, whole, NULL, EVENTS);
 	assert_import(&lode_importer_wprof, whole, &options, EVENTS "symptom 2000-8000 10/11 GET /\n");
 	assert_note(&lode_importer_wprof, whole, "neither switches", 1);
-	assert_note(&lode_importer_wprof, whole, "no clock", 1);
+	assert_note(&lode_importer_wprof, whole, "other than clocks", 1);
 	assert_note(&lode_importer_wprof, whole, "requests, left out", 1);
 	assert_note(&lode_importer_wprof, whole, "does not hold", 1);
 }
@@ -75,10 +75,10 @@ static void the_waker_of_a_switch_is_enough(void **state)
 static void what_files_of_wprof_may_not_be(void **state)
 {
 	(void)state;
-	assert_bad(&lode_importer_wprof, "{}\n", ":1: the first line is no header");
+	assert_bad(&lode_importer_wprof, "{}\n", ":1: the first line is not a header");
 	assert_bad(&lode_importer_wprof, HEADER, "no events");
 	assert_bad(&lode_importer_wprof, HEADER "{\"x\":1}\n", ":2: neither an event");
-	assert_bad(&lode_importer_wprof, HEADER STACKS "{\"t\":}\n", ":5: this is no JSON");
+	assert_bad(&lode_importer_wprof, HEADER STACKS "{\"t\":}\n", ":5: this is not JSON");
 	assert_true(lode_importer_wprof.sniff((const unsigned char *)whole, strlen(whole), "x") > 95);
 }
 

@@ -36,7 +36,7 @@ static void mistakes_are_named_with_their_line(void **state)
 	(void)state;
 	assert_bad_at("", "x:1: the file ends too early");
 	assert_bad_at("{\"a\":1,\n\"b\":[1,2\n", "x:3: the file ends too early");
-	assert_bad_at("[1,\n2 3]", "x:2: this is no JSON, at byte 6: a comma or a closing bracket");
+	assert_bad_at("[1,\n2 3]", "x:2: this is not JSON, at byte 6: a comma or a closing bracket");
 	assert_bad_at("[1,]", "a value was expected");
 	assert_bad_at("{\"a\" 1}", "a colon was expected");
 	assert_bad_at("{a:1}", "a key in quotes");

@@ -178,15 +178,15 @@ static void drawn_splits_come_near_all_of_them_whatever_the_threads(void **state
 static void so_few_streams_that_nothing_can_be_sure_are_told(void **state)
 {
 	(void)state;
-	assert_false(lode_chance_can_tell(0, 9, 0.05));
-	assert_false(lode_chance_can_tell(1, 1, 0.05));
-	assert_false(lode_chance_can_tell(3, 3, 0.05)); /* one split of 20 is no rare one */
-	assert_true(lode_chance_can_tell(4, 4, 0.05));
-	assert_false(lode_chance_can_tell(3, 4, 0.05));
-	assert_true(lode_chance_can_tell(3, 5, 0.05));
-	assert_false(lode_chance_can_tell(1, 39, 0.05));
-	assert_true(lode_chance_can_tell(1, 40, 0.05));
-	assert_true(lode_chance_can_tell(1000000, 1000000, 0.05));
+	assert_false(lode_chance_can_detect(0, 9, 0.05));
+	assert_false(lode_chance_can_detect(1, 1, 0.05));
+	assert_false(lode_chance_can_detect(3, 3, 0.05)); /* one split of 20 is no rare one */
+	assert_true(lode_chance_can_detect(4, 4, 0.05));
+	assert_false(lode_chance_can_detect(3, 4, 0.05));
+	assert_true(lode_chance_can_detect(3, 5, 0.05));
+	assert_false(lode_chance_can_detect(1, 39, 0.05));
+	assert_true(lode_chance_can_detect(1, 40, 0.05));
+	assert_true(lode_chance_can_detect(1000000, 1000000, 0.05));
 	assert_true(lode_chance_streams(0, 1, 4, 0.05) == 4);
 	assert_true(isinf(lode_chance_streams(1, 0, 4, 0.05)));
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "record/recording.h"
 #include "record/rules.h"
-#include "symbols/naming.h"
+#include "symbols/name_frames.h"
 #include "store/corpus_check.h"
 
 #include <errno.h>
@@ -609,7 +609,7 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	struct lode_corpus_entry entry;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	struct lode_translate_options options = { .jobs = 1 };
+	struct lode_record_symbolize_options options = { .jobs = 1 };
 	struct lode_error error = { "" };
 	uint64_t expected = 0, sum = 0, blocks = 0;
 	const uint64_t count = 400000;
@@ -714,7 +714,7 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
  */
 static void record_until_files_fail(struct fixture *fixture, const char *path, uint64_t nth)
 {
-	struct lode_translate_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
+	struct lode_record_symbolize_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
 	struct lode_recording *recording;
 	struct lode_corpus_entry entry;
 	struct lode_corpus *corpus;
@@ -838,7 +838,8 @@ static int tell_own_waits(struct fixture *fixture)
 /* Records them into the corpus `name` and loads what is stored. */
 static void record_own_waits(struct fixture *fixture, const char *name, int symbols, struct lode_stream *stream)
 {
-	struct lode_translate_options options = { .symbolizer = symbols ? fixture->symbolizer : NULL, .jobs = 1 };
+	struct lode_record_symbolize_options options = { .symbolizer = symbols ? fixture->symbolizer : NULL,
+							 .jobs = 1 };
 	struct lode_recording *recording;
 	struct lode_corpus_entry entry;
 	struct lode_corpus *corpus;
@@ -937,7 +938,7 @@ static void memory_that_runs_out_while_naming_is_told(void **state)
 
 static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struct lode_corpus_entry *entry)
 {
-	struct lode_translate_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
+	struct lode_record_symbolize_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
 	struct lode_recording *recording = NULL;
 	struct lode_record_times times = { .ended = 900, .command = PID, .command_ended = 800 };
 	struct lode_record_rule rule;

@@ -231,7 +231,7 @@ static void a_text_that_a_person_edited_is_taken_over(void **state)
 	assert_true(lode_signatures_find(&fixture->signatures, "b")->id > changed);
 	assert_null(lode_signatures_find(&fixture->signatures, "c"));
 	write_text(fixture, "signature a\nstat fixed\n");
-	refuse(fixture, "signatures.txt:2: 'stat' is no keyword");
+	refuse(fixture, "signatures.txt:2: 'stat' is not a keyword");
 	write_text(fixture, "pattern\n\tx\n");
 	refuse(fixture, "belongs to no signature");
 	write_text(fixture, "");

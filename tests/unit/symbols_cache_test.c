@@ -7,7 +7,7 @@
 #include "temporary.h"
 #include "random_stream.h"
 
-#include "symbols/cache.h"
+#include "symbols/symbol_cache.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/symbols.h"

@@ -177,7 +177,7 @@ static void each_wrong_word_is_refused_with_its_name(void **state)
 		{ "--duration", "5", "'--duration': 5 what? Write 5s for seconds or 5ns for nanoseconds" },
 		{ "--length", "0", "'--length' wants a duration that is longer than nothing, not '0'" },
 		{ "--choice", "aple", "did you mean 'apple'? It takes one of apple, pear." },
-		{ "--choice", "iron", "'iron' is no value of '--choice'; it takes one of apple, pear." },
+		{ "--choice", "iron", "'iron' is not a value of '--choice'; it takes one of apple, pear." },
 	};
 	struct reading reading;
 

@@ -53,7 +53,7 @@ static void what_is_no_duration_is_refused_with_a_sentence(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		error.text[0] = '\0';
 		assert_int_equal(lode_duration_parse(cases[i], &nanoseconds, &error), LODE_USAGE);
-		assert_non_null(strstr(error.text, "is no duration; write"));
+		assert_non_null(strstr(error.text, "not a duration; write"));
 	}
 	assert_true(nanoseconds == 42);
 }

@@ -349,7 +349,7 @@ static int read_table(struct reader *reader, struct lode_data_table *table)
 	if (code < 0)
 		return code;
 	if (!reader->columns.rows)
-		return fail_here(reader, "there are no rows behind @data");
+		return fail_here(reader, "there are no rows after @data");
 	lode_data_table_init(table, reader->columns.rows);
 	code = lode_columns_make(&reader->columns, table, reader->file, reader->error);
 	reader->at = first.at;

@@ -94,7 +94,7 @@ int lode_columns_make(const struct lode_columns *columns, struct lode_data_table
 
 		if (look->infinite_line && look->kind != LODE_DATA_CATEGORY)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: column '%.200s' holds '%s', which is no finite number; "
+					 "%s:%llu: column '%.200s' holds '%s', which is not a finite number; "
 					 "correct it, or leave the cell empty",
 					 file, (unsigned long long)look->infinite_line, look->name, look->infinite);
 		column = lode_data_table_add(table, look->name, strlen(look->name), look->kind);

@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/strings.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 
 #include <errno.h>
 #include <string.h>

@@ -247,7 +247,7 @@ static int is_unmeasurable(struct lode_search *search, uint32_t id)
 	return lode_search_refine(search, id);
 }
 
-/* It waits for its cost to fit, or in vain. */
+/* It waits for its cost to fit, maybe forever. */
 static void put_off(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);

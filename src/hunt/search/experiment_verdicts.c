@@ -74,7 +74,7 @@ static int rest_on_samples(struct lode_search *search, uint32_t id, const char *
 }
 
 /* Neither probes nor samples can decide it. Its callees are examined in its place. */
-static int cannot_be_told(struct lode_search *search, uint32_t id, const char *why)
+static int set_undecidable(struct lode_search *search, uint32_t id, const char *why)
 {
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
@@ -89,9 +89,9 @@ static int stays_unknown(struct lode_search *search, uint32_t id)
 
 	if (experiment->state != LODE_EXPERIMENT_RUNNING || experiment->observed < search->options.test.maximum)
 		return 0;
-	return cannot_be_told(search, id,
-			      "samples cannot decide: their stacks are cut, too many are missing, or "
-			      "waits are not over");
+	return set_undecidable(search, id,
+			       "samples cannot decide: their stacks are cut, too many are missing, or "
+			       "waits are not over");
 }
 
 /* Its probes missed a call that was in progress: they go in again, a few times at most. */
@@ -186,7 +186,7 @@ static int has_gone(struct lode_search *search, uint32_t id, const struct lode_r
 static int cannot_be_probed(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
 {
 	if (!lode_search_may_rest_on_samples(get(search, id)))
-		return cannot_be_told(search, id, reading->why);
+		return set_undecidable(search, id, reading->why);
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
 	return rest_on_samples(search, id, reading->why);

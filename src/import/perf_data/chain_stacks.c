@@ -10,7 +10,7 @@
  * On aarch64 the caller of a leaf function is in no frame record: only the link
  * register knows it. perf records that register, and whether it holds the
  * caller depends on the place of the leaf in its function, which only unwind
- * information tells. So a call for it is put above the leaf, marked as optional,
+ * information shows. So a call for it is put above the leaf, marked as optional,
  * and symbolize_stacks.c decides when the symbols are there.
  */
 #include "import/perf_data/chain_stacks.h"
@@ -101,7 +101,7 @@ static uint32_t kernel_location(struct lode_perf_stacks *stacks, uint64_t addres
 	return add_location(stacks, mapping ? mapping->image : LODE_PERF_IMAGE_KERNEL, address);
 }
 
-/* A segment's marker; a chain that begins without one tells by its addresses. */
+/* A segment's marker; for a chain that begins without one, its addresses say. */
 static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_space *space, uint64_t marker,
 			 uint64_t address)
 {

@@ -77,15 +77,15 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 			if (in.pos == in.size)
 				break;
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: compressed records make no sense; record again", name,
+					 "%s:%llu: the compressed records are damaged; record again", name,
 					 (unsigned long long)place);
 		}
 		unpack->unpacked += out.pos - unpack->held;
 		unpack->held = out.pos;
 		if (is_bomb(unpack))
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: compressed records unpack to more than %u times their "
-					 "size; this is no recording",
+					 "%s:%llu: compressed records unpack to more than %u times their size; "
+					 "this is not a recording",
 					 name, (unsigned long long)place, MOST_RATIO);
 		code = take_records(unpack, take, context, error);
 		if (code < 0)

@@ -217,7 +217,7 @@ static int take_register(const struct tail *tail, unsigned number, uint64_t *val
 
 /*
  * The machine whose registers these are; 0: one whose stacks are not unwound. A recording
- * that was cut off does not tell, but of the two only aarch64 has a register of this number.
+ * that was cut off does not say it, but of the two only aarch64 has a register of this number.
  */
 static uint32_t machine_of(const struct lode_perf_facts *facts, const struct tail *tail)
 {

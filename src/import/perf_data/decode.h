@@ -34,7 +34,7 @@ struct lode_perf_decoder {
 	struct lode_perf_counts counts;
 	uint64_t time;   /* of the last record that had one */
 	uint64_t latest; /* of all samples */
-	int is_lasting;  /* the bytes of the record at hand stay where they are until the import is over */
+	int is_lasting;  /* the bytes of the current record stay where they are until the import is over */
 	struct lode_perf_chains chains;
 	uint64_t last_id; /* the id looked up last, and its event */
 	const struct lode_perf_event *last_event;
@@ -52,7 +52,7 @@ void lode_perf_decoder_release(struct lode_perf_decoder *decoder);
  * included, which are all there. What is damaged is counted. Returns 0 or LODE_SYSTEM.
  */
 int lode_perf_decode(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size);
-/* Tells the notes. */
+/* Adds what was counted to the notes. */
 void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_notes *notes);
 
 #endif

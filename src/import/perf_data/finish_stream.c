@@ -16,7 +16,7 @@ static int add_counts(const struct lode_events *runs, struct lode_count_rate *ra
 	return 0;
 }
 
-/* Where no two samples tell the rate: the largest period is what the frequency asked for takes. */
+/* Where no two samples show the rate: the largest period is what the frequency asked for takes. */
 static double assumed_rate(const struct lode_perf_event *event, const struct lode_count_rate *rate)
 {
 	return event->attr.freq && event->cost && rate->largest ? (double)event->cost / (double)rate->largest : 1;
@@ -40,7 +40,7 @@ static double rate_of(const struct lode_perf_event *event, const struct lode_cou
 static int keep_events(struct lode_perf_replay *replay, const struct lode_perf_event *event, uint64_t samples)
 {
 	lode_notes_add(replay->options->notes, samples,
-		       "samples of an event that is no CPU time: where times are shown, 1 ns is one of it",
+		       "samples of an event other than CPU time: where times are shown, 1 ns is one count of it",
 		       event->name);
 	return lode_stream_set_attribute(replay->stream, "cost_unit", event->name, LODE_ATTRIBUTE_TEXT) < 0
 		       ? LODE_SYSTEM

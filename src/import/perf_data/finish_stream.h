@@ -1,4 +1,4 @@
-/* The last steps of an import: what needs to be known of all events before any can be told. */
+/* The last steps of an import: what has to be known of all events before the stream can be completed. */
 #ifndef LODE_IMPORT_PERF_DATA_FINISH_STREAM_H
 #define LODE_IMPORT_PERF_DATA_FINISH_STREAM_H
 
@@ -10,7 +10,7 @@
  */
 int lode_perf_finish_costs(struct lode_perf_replay *replay);
 /*
- * Adds the threads that events tell of to the stream, all stacks to its dictionary, and translates the
+ * Adds the threads that have events to the stream, all stacks to its dictionary, and translates the
  * events.
  */
 int lode_perf_finish_events(struct lode_perf_replay *replay);

@@ -67,7 +67,7 @@ enum {
 	PERF_FEATURE_DIR_FORMAT = 24,
 };
 
-#define PERF_MISC_BUILD_ID_SIZE    (1 << 15) /* a build-id entry tells its size */
+#define PERF_MISC_BUILD_ID_SIZE    (1 << 15) /* a build-id entry has its size */
 #define PERF_MISC_MMAP_BUILD_ID    (1 << 14)
 #define PERF_MISC_FORK_SYNTHESIZED (1 << 13)
 #define PERF_BRANCH_HW_INDEX       (1ull << 17)

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/quiet_thread.h"
 #include "base/starts_with.h"
-#include "symbols/mapped.h"
+#include "symbols/mapping_kind.h"
 #include "symbols/unwind_table.h"
 
 #include <string.h>
@@ -169,7 +169,7 @@ uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const cha
 
 /* ---- symbols ---- */
 
-/* The file of a path that was deleted is another one by now, unless a build-id can tell. */
+/* The file of a path that was deleted is another one by now, unless its build-id is the same. */
 static struct lode_image *open_binary(struct lode_perf_images *images, const char *path, const char *build_id)
 {
 	size_t length = lode_mapped_length(path);
@@ -202,8 +202,8 @@ static const char *kernel_build_id(const struct lode_perf_images *images)
 /*
  * Without a build-id only what runs here can replace the kernel, its vDSO and
  * the files of a recording: it must be of the same release, or at least of the
- * same kind of machine, or names would be made up. What the recording does not
- * tell counts as the same.
+ * same kind of machine, or names would be made up. What the recording lacks
+ * counts as the same.
  */
 static int is_this_machine(const struct lode_perf_images *images)
 {

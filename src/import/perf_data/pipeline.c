@@ -81,7 +81,7 @@ static int hand_to_thread(struct lode_perf_pipeline *pipeline)
 	pthread_mutex_lock(&pipeline->lock);
 	pipeline->handed++;
 	pthread_cond_broadcast(&pipeline->changed);
-	/* The next batch is free when fewer are under way than there are. */
+	/* The next batch is free when fewer are in use than there are. */
 	while (pipeline->handed - pipeline->done >= LODE_PERF_BATCHES)
 		pthread_cond_wait(&pipeline->changed, &pipeline->lock);
 	code = pipeline->code;

@@ -2,7 +2,7 @@
  * Reader: see reader.h.
  *
  * One loop (`walk`) serves files, pipes and what comes out of compressed
- * records: it takes whole records from the bytes at hand and says how many bytes
+ * records: it takes whole records from the bytes it gets and says how many bytes
  * that were. Where a record's size is wrong nothing after it can be found: what
  * was read so far is kept and the rest is counted as lost.
  */
@@ -37,12 +37,12 @@ void lode_perf_reader_release(struct lode_perf_reader *reader)
 
 /* ---- batches ---- */
 
-/* A file is read in place: the input is told how far. A pipe's window is skipped when all of it was seen. */
+/* A file is read in place: the input is skipped up to there. A pipe's window is skipped when all of it was seen. */
 static int report_progress(struct lode_perf_reader *reader, struct lode_error *error)
 {
 	if (reader->in_place) {
-		lode_input_skip(reader->input, (size_t)(reader->place - reader->told));
-		reader->told = reader->place;
+		lode_input_skip(reader->input, (size_t)(reader->place - reader->skipped_to));
+		reader->skipped_to = reader->place;
 	}
 	return lode_import_progress(reader->input, reader->options, error);
 }
@@ -141,7 +141,7 @@ static int take_compressed(struct lode_perf_reader *reader, const unsigned char 
 	return code;
 }
 
-/* The records that perf writes itself. `left` bytes are at hand from the record on. */
+/* The records that perf writes itself. `left` bytes are available from the record on. */
 static int take_own(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left,
 		    struct lode_error *error)
 {
@@ -241,7 +241,7 @@ static int walk(void *context, const unsigned char *bytes, size_t size, size_t *
 /* What could not be read, and where it begins. */
 static void note_rest(struct lode_perf_reader *reader, uint64_t bytes)
 {
-	const char *what = reader->damaged ? "bytes behind a damaged record not read"
+	const char *what = reader->damaged ? "bytes after a damaged record not read"
 					   : "bytes of a record that the end of the file cut off";
 	char place[300];
 
@@ -266,7 +266,7 @@ int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *
 	int code;
 
 	reader->in_place = 1;
-	reader->place = reader->told = place;
+	reader->place = reader->skipped_to = place;
 	reader->decoder.batch = lode_perf_pipeline_batch(reader->pipeline);
 	code = walk(reader, bytes, size, &used, error);
 	if (code == 0)

@@ -18,13 +18,13 @@ struct lode_perf_reader {
 	struct lode_perf_pipeline *pipeline;
 	struct lode_perf_decoder decoder;
 	struct lode_perf_unpack unpack;
-	int unpacking;  /* the records at hand come out of a compressed one */
-	uint64_t place; /* of the record at hand in the input, for messages */
-	int in_place;   /* file mode: all records are in memory */
-	uint64_t told;  /* place up to which the input was told that it is read */
-	uint64_t skip;  /* bytes behind the record at hand that are no records */
-	size_t wanted;  /* bytes that must be there to go on, where a record needs more than its size */
-	int damaged;    /* a record's size cannot be; nothing behind it can be found */
+	int unpacking;       /* the current records come out of a compressed one */
+	uint64_t place;      /* of the current record in the input, for messages */
+	int in_place;        /* file mode: all records are in memory */
+	uint64_t skipped_to; /* place up to which the input was skipped */
+	uint64_t skip;       /* bytes after the current record that are not records */
+	size_t wanted;       /* bytes that must be there to go on, where a record needs more than its size */
+	int damaged;         /* a record's size cannot be; nothing behind it can be found */
 };
 
 /* What is given must outlive it. Returns 0 or LODE_SYSTEM. */

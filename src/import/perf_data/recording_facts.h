@@ -5,7 +5,7 @@
  *
  * What the replay reads is frozen before the first batch is handed to it, at the
  * first sample at the latest: from then on another thread reads it, and what the
- * file tells later does not change it. Only build-ids are of use that late (perf
+ * file says later does not change it. Only build-ids are useful that late (perf
  * inject writes one in front of the first sample in its file): they go into a
  * table of their own, which nobody reads until the replay is over.
  */
@@ -20,7 +20,7 @@
 /* Events a recording may have. */
 #define LODE_PERF_EVENTS_LIMIT 4096
 
-/* What becomes of an event's samples. */
+/* What an event's samples are used for. */
 enum lode_perf_use {
 	LODE_PERF_RUN,
 	LODE_PERF_SWITCH,
@@ -34,7 +34,7 @@ enum lode_perf_use {
 /* How the cost of a run is found. */
 enum lode_perf_costing {
 	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
-	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample does not tell its
+	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample lacks its
 				     period */
 	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
 	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
@@ -63,7 +63,7 @@ struct lode_perf_event {
 	const struct lode_perf_tracepoint *tracepoint; /* or NULL */
 	enum lode_perf_use use;
 	enum lode_perf_costing costing;
-	uint64_t cost; /* of one run, or its count, where the sample's period does not tell */
+	uint64_t cost; /* of one run, or its count, where the sample has no period */
 };
 
 /* One binary of the build-id table. */
@@ -98,10 +98,10 @@ struct lode_perf_facts {
 	size_t id_event_capacity;
 	struct lode_index id_index;
 	struct lode_perf_build_ids build_ids;
-	struct lode_perf_build_ids late_build_ids; /* told after the freeze; of the reader until its end */
+	struct lode_perf_build_ids late_build_ids; /* that came after the freeze; the reader's until its end */
 	struct lode_perf_tracepoints tracepoints;
 	int frozen;
-	int by_id;            /* samples tell their event; else all are of the first one */
+	int by_id;            /* samples name their event; else all are of the first one */
 	int has_frames;       /* some event has call chains */
 	int has_build_ids;    /* some event asked for build-ids of mappings */
 	int is_folder;        /* the recording was written as a folder of files */

@@ -1,6 +1,6 @@
 /*
  * Replay: goes through a recording in order of time, keeps threads, processes
- * and address spaces as they were at each moment, and tells the stream what
+ * and address spaces as they were at each moment, and adds to the stream what
  * happened. Batches go in as the reader made them.
  */
 #ifndef LODE_IMPORT_PERF_DATA_REPLAY_H

@@ -14,7 +14,7 @@ struct lode_perf_thread {
 	uint32_t tid;
 	uint32_t process; /* number; LODE_NONE while its pid is unknown */
 	uint32_t name;    /* text of the replay; 0: unknown */
-	uint32_t used;    /* some event tells of it */
+	uint32_t used;    /* some event names it */
 };
 
 struct lode_perf_process {

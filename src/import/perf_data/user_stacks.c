@@ -134,7 +134,7 @@ static const char *const failures[LODE_PERF_UNWIND_FAILURES] = {
 		"user stacks with calls missing because a binary was not found; give its folder with "
 		"--symbol-path",
 	[LODE_PERF_NO_TABLE] = "user stacks cut off in code without unwind information",
-	[LODE_PERF_LEADS_NOWHERE] = "user stacks cut off in code whose unwind information leads nowhere",
+	[LODE_PERF_LEADS_NOWHERE] = "user stacks cut off in code whose unwind information is wrong",
 };
 
 /* All images together, with the one that has most of them as the example. */

@@ -47,7 +47,7 @@ void lode_perf_user_stacks_release(struct lode_perf_user_stacks *stacks);
  */
 uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, const struct lode_space *space,
 				      const struct lode_perf_copy *copy, const struct lode_perf_chain *above);
-/* Tells how many stacks do not reach the start of their thread, and why. */
+/* Adds to the notes how many stacks do not reach the start of their thread, and why. */
 void lode_perf_user_stacks_note(const struct lode_perf_user_stacks *stacks, struct lode_notes *notes);
 
 /* The chain of the kernel's part `above`, or NULL, and the user's `below`, as above; LODE_NONE: no memory. */

@@ -13,12 +13,12 @@ struct lode_child {
 	struct lode_host *host;
 	pid_t pid;
 	int gate;     /* closing it lets the child go */
-	int failure;  /* where the child tells why it could not start the command */
+	int failure;  /* where the child reports why it could not start the command */
 	int exit_fd;  /* readable when it has ended; -1: not known to this kernel */
 	int released; /* it was let go */
 	int finished;
 	int ended;
-	int status; /* as waitpid tells, once it has ended */
+	int status; /* from waitpid, once it has ended */
 };
 
 /* Forks; the child waits, and ends if this process does. `words` is NULL-terminated. */

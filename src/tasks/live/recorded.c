@@ -28,8 +28,7 @@ static int check(const struct lode_recorded *target, struct lode_error *error)
 	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
 
 	if (!chosen && !target->command_count)
-		return wrong(target, error,
-			     "what? Give a command behind '--', '-p PID', or '-a' for all processes");
+		return wrong(target, error, "what? Give a command after '--', '-p PID', or '-a' for all processes");
 	if (settings->pids.count && target->command_count)
 		return wrong(target, error, "a command or '-p PID', not both");
 	if (settings->comm && strlen(settings->comm) >= LODE_THREAD_NAME)

@@ -10,7 +10,7 @@
 
 /* Before the recorder starts, which is to take so many samples a second at most. */
 void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder, unsigned frequency);
-/* Milliseconds to sleep, so many at most, until a slot is over (record/slots.h). */
+/* Milliseconds to sleep, so many at most, until a slot is over (record/time_slots.h). */
 int lode_recorded_sleep(const struct lode_recorded *target, int milliseconds);
 /* Goes to the next slot when one is over: to be called after each sleep, before anything is read. */
 int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder,

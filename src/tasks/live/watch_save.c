@@ -188,10 +188,11 @@ static int open_all(struct saving *saving)
 static int finish(struct saving *saving, const char *source, struct lode_watch_saved *saved)
 {
 	const struct lode_watch_save *save = saving->save;
-	struct lode_translate_options translate = { .symbolizer = save->no_symbols ? NULL : saving->symbolizer,
-						    .inlines = save->inlines,
-						    .jobs = 1,
-						    .notes = &saving->notes };
+	struct lode_record_symbolize_options translate = { .symbolizer = save->no_symbols ? NULL
+											  : saving->symbolizer,
+							   .inlines = save->inlines,
+							   .jobs = 1,
+							   .notes = &saving->notes };
 	struct lode_corpus_entry entry;
 	int code = lode_recording_finish(saving->recording, source, &translate, &entry, saving->error);
 

@@ -222,7 +222,7 @@ function Quality({ result }: { result: ExplainResult }) {
 
 	return (
 		<p>
-			{!result.explained && <b>No tree tells the clusters apart. </b>}
+			{!result.explained && <b>No tree separates the clusters. </b>}
 			{accuracy !== null && result.explained && result.clusters.length > 1 && <>The tree puts {percent(accuracy)} of {validated ? 'rows that it has not seen' : 'rows'} where their x and y do. </>}
 			{result.r2 !== null && <>It explains {percent(result.r2)} of the variance{result.validated_r2 !== null && <>, {result.validated_r2 > 0 ? `${percent(result.validated_r2)} of that of rows it has not seen` : 'and nothing of rows it has not seen'}</>}. </>}
 			{result.relative_error !== null && <>The typical error is {percent(result.relative_error)}. </>}

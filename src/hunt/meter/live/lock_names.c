@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "symbols/data.h"
-#include "symbols/mapped.h"
+#include "symbols/variable_names.h"
+#include "symbols/mapping_kind.h"
 
 #include <inttypes.h>
 #include <stdio.h>

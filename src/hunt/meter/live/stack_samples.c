@@ -83,7 +83,7 @@ static int add_root(struct lode_stack_samples *samples, uint32_t pid, const uint
 	return 0;
 }
 
-static int tell_calls(struct lode_stack_samples *samples, const uint32_t *functions, size_t depth)
+static int report_calls(struct lode_stack_samples *samples, const uint32_t *functions, size_t depth)
 {
 	for (size_t i = 1; i < depth; i++)
 		if (lode_program_add_call(samples->target->program, functions[i - 1], functions[i]) < 0)
@@ -138,7 +138,7 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 	samples->function_count += depth;
 	if (add_root(samples, sample->pid, functions, depth) < 0)
 		return LODE_SYSTEM;
-	return tell_calls(samples, functions, depth);
+	return report_calls(samples, functions, depth);
 }
 
 int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint32_t pid, uint32_t tid,

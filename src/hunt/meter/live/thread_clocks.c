@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "hunt/meter/live/syscall_waits.h"
 #include "hunt/meter/live/clock_updates.h"
-#include "record/kernel.h"
+#include "record/kernel_features.h"
 #include "record/permissions.h"
 #include "record/uprobes.h"
 

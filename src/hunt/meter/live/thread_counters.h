@@ -46,7 +46,7 @@ enum lode_hunt_clock {
 #define LODE_CALL_POLLS 16u /* waits for descriptors to have something: may be idle */
 #define LODE_HUNT_CALLS 512 /* numbers; a power of two */
 
-/* Waiting for descriptors longer than this, in nanoseconds, is being idle, and so is waiting in vain. */
+/* Waiting for descriptors longer than this, in nanoseconds, is idle, and so is a wait that ended without any. */
 #define LODE_HUNT_IDLE 1000000000
 
 struct lode_hunt_clocks {

@@ -21,7 +21,7 @@ struct agent {
 	uint32_t *news; /* functions that samples hold and the other side does not know */
 	size_t news_count;
 	size_t news_capacity;
-	struct lode_buffer samples; /* JSON of the samples at hand, behind a first comma */
+	struct lode_buffer samples; /* JSON of the current samples, after a first comma */
 };
 
 static const char *name_of(const struct agent *agent, uint32_t function)

@@ -111,7 +111,7 @@ int lode_wire_receive(struct lode_wire *wire, yajl_val *value, struct lode_error
 	if (!*value || !YAJL_IS_OBJECT(*value)) {
 		yajl_tree_free(*value);
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: this is no line of a lode agent; see its error messages", wire->name);
+				 "%s: this line is not from a lode agent; see its error messages", wire->name);
 	}
 	return 1;
 }

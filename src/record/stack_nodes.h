@@ -1,0 +1,92 @@
+/*
+ * Stacks of a recording: from the ids that records name to nodes of the stream's
+ * stack tree.
+ *
+ * While recording, functions of programs and libraries are not looked up: a frame
+ * is an address in its module, `app!0x1a2c`, and remembered with its image, for
+ * symbolize_recording.h to name at the end. The kernel's functions are few and named at
+ * once, because whether a stack is an interrupt's depends on them.
+ */
+#ifndef LODE_RECORD_STACK_NODES_H
+#define LODE_RECORD_STACK_NODES_H
+
+#include "process/processes.h"
+#include "record/records.h"
+#include "trace/dictionary.h"
+
+/* What a frame of the dictionary is. */
+struct lode_record_location {
+	uint32_t image; /* LODE_NONE: a function of the kernel, named already */
+	int link;       /* found only in the link register: it may not be a caller at all */
+	uint64_t address;
+};
+
+/* A stack as it was sent; kernel stacks as frames, root first. */
+struct lode_record_content {
+	uint64_t id;
+	size_t first; /* in `addresses`, or in `frames` */
+	uint32_t count;
+	uint32_t interrupt; /* kernel: how many frames, at the leaf, are an interrupt's; 0: none are */
+	uint8_t user;
+	uint8_t has_link;
+	uint8_t end; /* enum lode_stack_end */
+	uint8_t guessed;
+};
+
+/* A node that was found before. */
+struct lode_record_node {
+	uint64_t user;
+	uint64_t kernel;
+	uint32_t version; /* of the address space */
+	uint32_t interrupt;
+	uint32_t node;
+};
+
+struct lode_record_stacks {
+	struct lode_dictionary *dictionary;
+	struct lode_processes *processes;
+	struct lode_symbolizer *symbolizer;
+	struct lode_image *kernel;
+	struct lode_record_content *contents;
+	size_t count;
+	size_t capacity;
+	struct lode_index index; /* of contents, by id */
+	uint64_t *addresses;
+	size_t address_count;
+	size_t address_capacity;
+	uint32_t *frames;
+	size_t frame_count;
+	size_t frame_capacity;
+	struct lode_record_location *locations; /* by frame of the dictionary */
+	size_t location_capacity;
+	struct lode_index location_index; /* of those in images */
+	struct lode_record_node *nodes;
+	size_t node_count;
+	size_t node_capacity;
+	struct lode_index node_index;
+	uint64_t missing; /* stacks that records name and nobody sent */
+	uint64_t strange; /* distinct user stacks that were cut where an address is in no executable mapping */
+};
+
+/*
+ * `dictionary` (new), `processes` and `symbolizer` must outlive it. `kallsyms`: a
+ * list of the kernel's symbols; NULL: those of the kernel that runs. Returns 0 or LODE_SYSTEM.
+ */
+int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
+			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
+			    const char *kallsyms);
+void lode_record_stacks_release(struct lode_record_stacks *stacks);
+/* Takes a stack as it was sent. Returns 0 or LODE_SYSTEM. */
+int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack);
+/* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */
+enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed);
+/* Whether a kernel stack is that of an interrupt, whatever thread was running. */
+int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel);
+/*
+ * The node of a user's and a kernel's stack (0: none) of a process as it is now;
+ * with `interrupt` only of the frames of the interrupt. LODE_NONE when memory has run out.
+ */
+uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
+				 int interrupt);
+
+#endif
