@@ -13,7 +13,7 @@
 #include "cmd/hunt_live.h"
 #include "cmd/hunt_meters.h"
 #include "cmd/hunt_results.h"
-#include "tasks/notes.h"
+#include "tasks/show_notes.h"
 #include "cmd/signals.h"
 
 struct hunt {

@@ -25,7 +25,7 @@ static int read_rules(struct lode_record_session *session, struct lode_error *er
 		if (rules->rules[i].type == LODE_RULE_RUN && !session->call->operand_count)
 			code = lode_fail(
 				error, LODE_USAGE,
-				"record: the symptom 'run > TIME' is about a command; give one behind '--'. "
+				"record: the symptom 'run > TIME' is about a command; give one after '--'. "
 				"See 'lode help record'.");
 	return code;
 }
@@ -192,7 +192,7 @@ static int add_losses(struct lode_record_session *session, struct lode_error *er
 
 static int finish(struct lode_record_session *session, const char *source, struct lode_error *error)
 {
-	struct lode_translate_options translate = {
+	struct lode_record_symbolize_options translate = {
 		.symbolizer = session->settings->symbols.none ? NULL : session->symbolizer,
 		.inlines = session->settings->symbols.inlines,
 		.notes = &session->notes,

@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "tasks/live/record_session.h"
 #include "tasks/live/recorded_budget.h"
-#include "tasks/notes.h"
+#include "tasks/show_notes.h"
 #include "text/budget_text.h"
 #include "text/record_text.h"
 

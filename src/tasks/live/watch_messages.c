@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "tasks/live/recorded_budget.h"
 #include "tasks/live/watch_session.h"
-#include "tasks/notes.h"
+#include "tasks/show_notes.h"
 #include "text/budget_text.h"
 #include "text/watch_text.h"
 
