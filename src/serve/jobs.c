@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,10 @@
 #define MOST_KEPT    (512u << 20)  /* bytes of results */
 #define MOST_RESULT  (1024u << 20) /* bytes of one result */
 #define MOST_MESSAGE 4096
+
+/* What is done soon, and is what a page shows first, comes before analyses; so does the browser. */
+#define QUICK "info"
+#define LATER 5 /* nice */
 
 enum pipe_kind { OUTPUT, MESSAGES, PROGRESS, PIPES };
 
@@ -188,6 +193,8 @@ static int start_process(struct job *job, char *const *words, struct lode_error 
 	close_pipes(pipes, 1);
 	for (int i = 0; i < PIPES; i++)
 		job->pipes[i] = pipes[i][0];
+	if (!number && strcmp(words[0], QUICK))
+		setpriority(PRIO_PROCESS, (id_t)job->pid, LATER);
 	if (!number)
 		return 0;
 	close_pipes(pipes, 0);

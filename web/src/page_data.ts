@@ -125,7 +125,7 @@ const LONGEST_WAIT = 200;
 // The server answers 202 as long as the analysis runs.
 async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 	try {
-		for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
+		for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 1.5, LONGEST_WAIT)) {
 			const answer = await fetch(address);
 
 			if (answer.status === 200)
