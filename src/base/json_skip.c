@@ -32,8 +32,8 @@ struct masks {
 	uint64_t quotes, backslashes, opening, closing;
 };
 
-/* AddressSanitizer must not see the bytes around the text. */
-#define MAY_READ_AROUND __attribute__((no_sanitize("address")))
+/* Sanitizers must not see the bytes around the text. */
+#define MAY_READ_AROUND __attribute__((no_sanitize("address", "thread")))
 
 #if defined(__aarch64__)
 
