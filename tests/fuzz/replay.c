@@ -1,6 +1,7 @@
 /*
  * Replays inputs through a fuzz target without libFuzzer: `TARGET FILE-OR-FOLDER...`.
- * Used by `make check` with the seeds and with inputs that once broke something.
+ * Used by `make check` with the seeds and with inputs that once broke something. Of each small input come also
+ * versions that lie about their lengths (lies.h), at LODE_LIES places of each kind (default 40).
  *
  * Each input may take a second of processor time (ten of the clock, so that a
  * busy machine does no harm and a hang is found), and all of them together 512
@@ -8,6 +9,7 @@
  * them the times are ten times as long and memory is not limited.
  */
 #include "fuzz.h"
+#include "lies.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -33,8 +35,13 @@
 #define SECONDS (SANITIZED ? 10 : 1)
 #define MEMORY  (512ull << 20)
 
+/* Inputs that are larger tell no lies: these are copies of whole programs. */
+#define LYING_SIZE 8192
+
 static char current[4096];
 static unsigned replayed;
+static unsigned lies;
+static size_t lying_places = 40;
 
 static void too_slow(int signal)
 {
@@ -81,18 +88,33 @@ static uint8_t *read_file(const char *path, size_t *size)
 	return bytes;
 }
 
+static void try_input(const uint8_t *bytes, size_t size)
+{
+	set_clocks(SECONDS);
+	LLVMFuzzerTestOneInput(bytes, size);
+	set_clocks(0);
+	check_memory();
+}
+
+static void try_lie(const uint8_t *bytes, size_t size)
+{
+	lies++;
+	try_input(bytes, size);
+}
+
 static void replay_file(const char *path)
 {
 	size_t size;
 	uint8_t *bytes = read_file(path, &size);
 
 	snprintf(current, sizeof(current), "%s", path);
-	set_clocks(SECONDS);
-	LLVMFuzzerTestOneInput(bytes, size);
-	set_clocks(0);
-	free(bytes);
-	check_memory();
+	try_input(bytes, size);
 	replayed++;
+	if (size <= LYING_SIZE && lying_places) {
+		snprintf(current, sizeof(current), "%s, with a length that is not true", path);
+		fuzz_lies(bytes, size, lying_places, try_lie);
+	}
+	free(bytes);
 }
 
 static void replay(const char *path)
@@ -122,6 +144,8 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: %s FILE-OR-FOLDER...\n", arguments[0]);
 		return 2;
 	}
+	if (getenv("LODE_LIES"))
+		lying_places = strtoul(getenv("LODE_LIES"), NULL, 10);
 	signal(SIGPROF, too_slow);
 	signal(SIGALRM, too_slow);
 	if (!SANITIZED)
@@ -129,6 +153,6 @@ int main(int count, char **arguments)
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	for (int i = 1; i < count; i++)
 		replay(arguments[i]);
-	printf("%u inputs replayed\n", replayed);
+	printf("%u inputs replayed, and %u that lie about a length\n", replayed, lies);
 	return 0;
 }
