@@ -3,13 +3,10 @@
  *
  * Two clusters can be joined only when some pattern of one is at least as similar
  * to some pattern of the other as the cut asks: an average is no higher than its
- * highest part. So the patterns fall into groups that such pairs connect,
- * and the hierarchy (linkage.h) is built in each group alone, with the same result
- * as over all patterns, in the memory that the largest group needs.
- *
- * Similarities of all pairs are held until then, four bytes each. Where there are
- * too many patterns for that, the first pass only finds the groups, and the pairs
- * inside the groups are compared a second time.
+ * highest part. And a pattern far from all of another cluster's tells little about
+ * whether the two are joined. So only pairs at or above a floor, seven eighths of the
+ * cut, are looked for (similarities.h) and held; linkage.h asks for the few others
+ * that matter. Memory grows with the similar pairs, not with all pairs.
  */
 #include "mine/clusters.h"
 
@@ -19,254 +16,166 @@
 #include <math.h>
 #include <string.h>
 
-/* Similarities of so many patterns take 512 MiB, the sums of one group of so many 1 GiB. */
-#define HELD 16384
+/* The similar ones behind a pattern, in the order of comparing. */
+struct similar_row {
+	struct lode_similar *items;
+	uint32_t count;
+};
 
 struct clustering {
 	const struct lode_clusters_input *input;
 	struct lode_similarities *similarities;
 	const uint32_t *order; /* of all patterns, as they are compared */
 	size_t count;
-	size_t held;
-	uint32_t cut;         /* in LODE_SIM_UNITS */
-	uint32_t *held_units; /* by place in `order`, lode_pair_place; NULL: not held */
-	uint32_t *group;      /* by pattern: a lower one that it is connected with, itself at last */
-	uint32_t *leaders;    /* by pattern: the first of its cluster */
-	uint32_t *number;     /* by pattern: its place in the current group; at last by leader: its cluster */
+	uint32_t cut; /* in LODE_SIM_UNITS */
+	uint32_t floor;
+	struct similar_row *rows; /* by place in `order`; `other` is a pattern */
+	int failed;
+	size_t *starts; /* of both directions, by pattern, one more */
+	struct lode_similar *similar;
+	struct lode_alignment alignment;
+	uint32_t *leaders; /* by pattern: the first of its cluster */
+	uint32_t *number;  /* by leader: its cluster */
 };
+
+static void release_rows(struct clustering *clustering)
+{
+	for (size_t i = 0; clustering->rows && i < clustering->count; i++)
+		lode_free(clustering->rows[i].items);
+	lode_free(clustering->rows);
+	clustering->rows = NULL;
+}
 
 static void release_clustering(struct clustering *clustering)
 {
+	release_rows(clustering);
 	lode_similarities_free(clustering->similarities);
-	lode_free(clustering->held_units);
-	lode_free(clustering->group);
+	lode_alignment_release(&clustering->alignment);
+	lode_free(clustering->starts);
+	lode_free(clustering->similar);
 	lode_free(clustering->leaders);
 	lode_free(clustering->number);
 }
 
 static int prepare(struct clustering *clustering, struct lode_error *error)
 {
-	const struct lode_clusters_input *input = clustering->input;
 	size_t count = clustering->count;
 
-	clustering->similarities = lode_similarities_make(input->patterns, input->words, input->counts);
-	clustering->group = lode_calloc(count, sizeof(*clustering->group));
 	clustering->leaders = lode_calloc(count, sizeof(*clustering->leaders));
 	clustering->number = lode_calloc(count, sizeof(*clustering->number));
-	if (count > 1 && count <= clustering->held)
-		clustering->held_units = lode_calloc(count * (count - 1) / 2, sizeof(*clustering->held_units));
-	if (!clustering->similarities || !clustering->group || !clustering->leaders || !clustering->number ||
-	    (count > 1 && count <= clustering->held && !clustering->held_units))
+	if (!clustering->leaders || !clustering->number)
 		return lode_fail_memory(error);
-	clustering->order = lode_similarities_order(clustering->similarities);
 	for (size_t i = 0; i < count; i++)
-		clustering->group[i] = clustering->leaders[i] = (uint32_t)i;
+		clustering->leaders[i] = clustering->cut ? (uint32_t)i : 0;
 	return 0;
 }
 
-/* ---- connected groups ---- */
-
-static uint32_t find_group(uint32_t *group, uint32_t pattern)
-{
-	while (group[pattern] != pattern)
-		pattern = group[pattern] = group[group[pattern]];
-	return pattern;
-}
-
-static void hang_together(uint32_t *group, uint32_t a, uint32_t b)
-{
-	a = find_group(group, a);
-	b = find_group(group, b);
-	if (a < b)
-		group[b] = a;
-	else
-		group[a] = b;
-}
+/* ---- similar pairs ---- */
 
 static void take_row(void *context, size_t row, const uint32_t *units)
 {
 	struct clustering *clustering = context;
-	size_t count = clustering->count;
+	struct similar_row *similar = &clustering->rows[row];
+	uint32_t count = 0;
 
-	if (row + 1 == count)
+	for (size_t j = row + 1; j < clustering->count; j++)
+		count += units[j] >= clustering->floor;
+	if (!count)
 		return;
-	for (size_t j = row + 1; j < count; j++)
-		if (units[j] >= clustering->cut)
-			hang_together(clustering->group, clustering->order[row], clustering->order[j]);
-	if (clustering->held_units)
-		memcpy(clustering->held_units + lode_pair_place(count, row, row + 1), units + row + 1,
-		       (count - row - 1) * sizeof(*units));
+	similar->items = lode_calloc(count, sizeof(*similar->items));
+	if (!similar->items) {
+		clustering->failed = 1;
+		return;
+	}
+	for (size_t j = row + 1; j < clustering->count; j++)
+		if (units[j] >= clustering->floor)
+			similar->items[similar->count++] = (struct lode_similar){ clustering->order[j], units[j] };
 }
 
-static int find_groups(struct clustering *clustering, struct lode_error *error)
+static int find_similar(struct clustering *clustering, struct lode_error *error)
 {
 	const struct lode_clusters_input *input = clustering->input;
 	struct lode_similarities_sink sink = { take_row, clustering };
-	int code = lode_similarities_compare(clustering->similarities, clustering->order, clustering->count,
-					     input->jobs, input->progress, &sink, error);
+	int code;
 
-	for (size_t i = 0; i < clustering->count; i++)
-		clustering->group[i] = find_group(clustering->group, (uint32_t)i);
-	return code;
+	clustering->similarities = lode_similarities_make(input->patterns, input->words, input->counts);
+	clustering->rows = lode_calloc(clustering->count, sizeof(*clustering->rows));
+	if (!clustering->similarities || !clustering->rows)
+		return lode_fail_memory(error);
+	clustering->order = lode_similarities_order(clustering->similarities);
+	code = lode_similarities_compare(clustering->similarities, clustering->floor, input->jobs, input->progress,
+					 &sink, error);
+	return !code && clustering->failed ? lode_fail_memory(error) : code;
 }
 
-/* ---- one group ---- */
-
-struct group {
-	const uint32_t *patterns; /* rising */
-	const uint32_t *places;   /* of the same patterns in the order, rising */
-	size_t count;
-	uint64_t *sums;    /* by places in `patterns`, lode_pair_place */
-	uint32_t *members; /* the patterns in the order, for comparing them again */
-	uint32_t *leaders; /* beside `patterns` */
-	const struct clustering *clustering;
-};
-
-static void put_pair(struct group *group, size_t a, size_t b, uint32_t units)
+/* Enters a pair for the first of the two; starts[a + 1] is where its next one goes. */
+static void put_similar(struct clustering *clustering, uint32_t a, uint32_t b, uint32_t units)
 {
-	const struct clustering *clustering = group->clustering;
-	size_t i = clustering->number[clustering->order[group->places[a]]];
-	size_t j = clustering->number[clustering->order[group->places[b]]];
-
-	group->sums[lode_pair_place(group->count, i < j ? i : j, i < j ? j : i)] = units;
+	clustering->similar[clustering->starts[a + 1]++] = (struct lode_similar){ b, units };
 }
 
-static void take_group_row(void *context, size_t row, const uint32_t *units)
+/* Lists each pair for both of its patterns. */
+static int list_both_ways(struct clustering *clustering, struct lode_error *error)
 {
-	struct group *group = context;
+	size_t count = clustering->count, sum = 0, *starts;
 
-	for (size_t j = row + 1; j < group->count; j++)
-		put_pair(group, row, j, units[j]);
-}
+	clustering->starts = starts = lode_calloc(count + 2, sizeof(*starts));
+	if (!starts)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < count; i++) {
+		starts[clustering->order[i] + 1] += clustering->rows[i].count;
+		for (uint32_t k = 0; k < clustering->rows[i].count; k++)
+			starts[clustering->rows[i].items[k].other + 1]++;
+	}
+	for (size_t i = 1; i <= count; i++) {
+		size_t own = starts[i];
 
-static int compare_again(struct group *group, struct lode_error *error)
-{
-	const struct clustering *clustering = group->clustering;
-	struct lode_similarities_sink sink = { take_group_row, group };
+		starts[i] = sum;
+		sum += own;
+	}
+	clustering->similar = lode_calloc(sum, sizeof(*clustering->similar));
+	if (!clustering->similar)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < clustering->rows[i].count; k++) {
+			struct lode_similar *pair = &clustering->rows[i].items[k];
 
-	for (size_t i = 0; i < group->count; i++)
-		group->members[i] = clustering->order[group->places[i]];
-	return lode_similarities_compare(clustering->similarities, group->members, group->count,
-					 clustering->input->jobs, clustering->input->progress, &sink, error);
-}
-
-static int fill_sums(struct group *group, struct lode_error *error)
-{
-	const struct clustering *clustering = group->clustering;
-
-	for (size_t i = 0; i < group->count; i++)
-		clustering->number[group->patterns[i]] = (uint32_t)i;
-	if (!clustering->held_units)
-		return compare_again(group, error);
-	for (size_t a = 0; a < group->count; a++)
-		for (size_t b = a + 1; b < group->count; b++)
-			put_pair(group, a, b,
-				 clustering->held_units[lode_pair_place(clustering->count, group->places[a],
-									group->places[b])]);
+			put_similar(clustering, clustering->order[i], pair->other, pair->units);
+			put_similar(clustering, pair->other, clustering->order[i], pair->units);
+		}
+		lode_free(clustering->rows[i].items);
+		clustering->rows[i].items = NULL;
+	}
 	return 0;
 }
 
-static int link_filled(struct group *group, struct lode_error *error)
+/* ---- joining ---- */
+
+static int compare_pair(void *context, uint32_t a, uint32_t b, uint32_t *units)
 {
-	const struct clustering *clustering = group->clustering;
-	int code = fill_sums(group, error);
+	struct clustering *clustering = context;
+
+	return lode_similarities_of_pair(clustering->similarities, a, b, &clustering->alignment, units);
+}
+
+static int link_patterns(struct clustering *clustering, struct lode_error *error)
+{
+	struct lode_linkage_input input = {
+		.count = clustering->count,
+		.cut = clustering->cut,
+		.floor = clustering->floor,
+		.compare = compare_pair,
+		.context = clustering,
+		.progress = clustering->input->progress,
+	};
+	int code = find_similar(clustering, error);
 
 	if (!code)
-		code = lode_linkage(group->sums, group->count, clustering->cut, group->leaders,
-				    clustering->input->progress, error);
-	for (size_t i = 0; i < group->count && !code; i++)
-		clustering->leaders[group->patterns[i]] = group->patterns[group->leaders[i]];
-	return code;
-}
-
-static int link_group(struct group *group, struct lode_error *error)
-{
-	size_t count = group->count, held = group->clustering->held;
-	int code;
-
-	if (count > held)
-		return lode_fail(error, LODE_USAGE,
-				 "%zu patterns are connected at this similarity, more than the %zu that can "
-				 "be clustered at once; raise the threshold or the similarity",
-				 count, held);
-	group->sums = lode_calloc(count * (count - 1) / 2, sizeof(*group->sums));
-	group->members = lode_calloc(count, sizeof(*group->members));
-	group->leaders = lode_calloc(count, sizeof(*group->leaders));
-	if (group->sums && group->members && group->leaders)
-		code = link_filled(group, error);
-	else
-		code = lode_fail_memory(error);
-	lode_free(group->sums);
-	lode_free(group->members);
-	lode_free(group->leaders);
-	return code;
-}
-
-/* ---- all groups ---- */
-
-/* All patterns by group. */
-struct sorted {
-	size_t *starts;     /* by group (its first pattern), one more */
-	uint32_t *patterns; /* rising in each group */
-	uint32_t *places;   /* in clustering->order, the same */
-};
-
-static void sort_by_group(const struct clustering *clustering, struct sorted *sorted)
-{
-	const uint32_t *group = clustering->group;
-	size_t count = clustering->count, sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sorted->starts[group[i]]++;
-	for (size_t i = 0; i <= count; i++)
-		sorted->starts[i] = sum += sorted->starts[i];
-	for (size_t i = count; i-- > 0;)
-		sorted->patterns[--sorted->starts[group[i]]] = (uint32_t)i;
-	for (size_t i = 0; i < count; i++)
-		sorted->places[sorted->starts[group[clustering->order[i]]]++] = (uint32_t)i;
-	for (size_t i = count; i > 0; i--)
-		sorted->starts[i] = sorted->starts[i - 1];
-	sorted->starts[0] = 0;
-}
-
-static int link_groups(const struct clustering *clustering, const struct sorted *sorted, struct lode_error *error)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < clustering->count && !code; i++) {
-		struct group group = {
-			.patterns = sorted->patterns + sorted->starts[i],
-			.places = sorted->places + sorted->starts[i],
-			.count = sorted->starts[i + 1] - sorted->starts[i],
-			.clustering = clustering,
-		};
-
-		if (group.count > 1)
-			code = link_group(&group, error);
-	}
-	return code;
-}
-
-static int sort_and_link(const struct clustering *clustering, struct lode_error *error)
-{
-	size_t count = clustering->count;
-	struct sorted sorted = {
-		.starts = lode_calloc(count + 1, sizeof(*sorted.starts)),
-		.patterns = lode_calloc(count, sizeof(*sorted.patterns)),
-		.places = lode_calloc(count, sizeof(*sorted.places)),
-	};
-	int code;
-
-	if (sorted.starts && sorted.patterns && sorted.places) {
-		sort_by_group(clustering, &sorted);
-		code = link_groups(clustering, &sorted, error);
-	} else {
-		code = lode_fail_memory(error);
-	}
-	lode_free(sorted.starts);
-	lode_free(sorted.patterns);
-	lode_free(sorted.places);
-	return code;
+		code = list_both_ways(clustering, error);
+	release_rows(clustering);
+	input.starts = clustering->starts;
+	input.similar = clustering->similar;
+	return code ? code : lode_linkage(&input, clustering->leaders, NULL, error);
 }
 
 /* ---- the result ---- */
@@ -315,7 +224,6 @@ int lode_clusters_make(const struct lode_clusters_input *input, struct lode_clus
 	struct clustering clustering = {
 		.input = input,
 		.count = input->patterns->count,
-		.held = input->held && input->held < HELD ? input->held : HELD,
 		.cut = cut_units(input->similarity),
 	};
 	int code;
@@ -323,14 +231,14 @@ int lode_clusters_make(const struct lode_clusters_input *input, struct lode_clus
 	memset(clusters, 0, sizeof(*clusters));
 	if (isnan(input->similarity))
 		return lode_fail(error, LODE_USAGE, "the similarity is not a number; give one from 0 to 1");
-	if (clustering.count >= LODE_NONE)
-		return lode_fail(error, LODE_USAGE, "%zu patterns are too many to cluster at once",
-				 clustering.count);
+	if (clustering.count > LODE_LINKAGE_MEMBERS)
+		return lode_fail(error, LODE_USAGE,
+				 "%zu patterns are more than the %d that can be clustered; raise the threshold",
+				 clustering.count, LODE_LINKAGE_MEMBERS);
+	clustering.floor = clustering.cut - clustering.cut / 8;
 	code = prepare(&clustering, error);
-	if (!code)
-		code = find_groups(&clustering, error);
-	if (!code)
-		code = sort_and_link(&clustering, error);
+	if (!code && clustering.cut && clustering.cut <= LODE_SIM_UNITS)
+		code = link_patterns(&clustering, error);
 	if (!code && write_clusters(&clustering, clusters) < 0)
 		code = lode_fail_memory(error);
 	release_clustering(&clustering);

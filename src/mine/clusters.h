@@ -24,17 +24,14 @@ struct lode_clusters_input {
 	const struct lode_words *words;
 	const struct lode_call_counts *counts;
 	double similarity; /* clusters whose average Sim is at least this are joined, most similar first */
-	/*
-	 * Of so many patterns all similarities are held in memory; 0, and at most: 16384
-	 * (512 MiB). Of more, pairs are compared twice, and those that are connected by
-	 * similar pairs must not be more than this.
-	 */
-	size_t held;
 	unsigned jobs;
 	const struct lode_progress *progress;
 };
 
-/* Returns 0 or a negative code. The result does not depend on `jobs`. Release in either case. */
+/*
+ * Returns 0 or a negative code. The result does not depend on `jobs`. Memory grows with
+ * the pairs that are at least seven eighths as similar. Release in either case.
+ */
 int lode_clusters_make(const struct lode_clusters_input *input, struct lode_clusters *clusters,
 		       struct lode_error *error);
 void lode_clusters_release(struct lode_clusters *clusters);

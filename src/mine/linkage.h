@@ -6,6 +6,9 @@
  * Of equal averages the pair whose first members have the lowest numbers goes
  * first. Similarities are whole numbers and averages are compared as fractions, so
  * equal means equal.
+ *
+ * Only the pairs at or above a floor, which is at most the cut, are given; of the others
+ * it is enough to know that they are below. Where that does not decide, they are asked for.
  */
 #ifndef LODE_MINE_LINKAGE_H
 #define LODE_MINE_LINKAGE_H
@@ -16,19 +19,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The position of the pair (i, j), i < j, in an array of all pairs of `count`. */
-static inline size_t lode_pair_place(size_t count, size_t i, size_t j)
-{
-	return i * (2 * count - i - 1) / 2 + (j - i - 1);
-}
+/* Sums fit 64 bits for so many members. */
+#define LODE_LINKAGE_MEMBERS 131072
+
+/* A similar member. */
+struct lode_similar {
+	uint32_t other;
+	uint32_t units; /* their similarity, at most 2^31 */
+};
+
+struct lode_linkage_input {
+	size_t count;                       /* of members, at most LODE_LINKAGE_MEMBERS */
+	const size_t *starts;               /* by member, one more: those similar to it in `similar` */
+	const struct lode_similar *similar; /* each pair twice, and all pairs at or above `floor` */
+	uint32_t floor;                     /* 1 to `cut` */
+	uint32_t cut;                       /* at least 1 */
+	/* Similarity of a pair that may be below the floor. Returns 0 or LODE_SYSTEM. */
+	int (*compare)(void *context, uint32_t a, uint32_t b, uint32_t *units);
+	void *context;
+	const struct lode_progress *progress;
+};
 
 /*
- * Joins `count` members. `sums` has the similarity of each pair by lode_pair_place,
- * below 2^32 (the matrix is used up); `cut` is in the same units. Sets leaders[i]
- * to the first member of the cluster of i. `count` is at most 65536, for sums to
- * fit. Returns 0 or LODE_SYSTEM.
+ * Sets leaders[i] to the first member of the cluster of i. Returns 0 or LODE_SYSTEM.
+ * `asked` (or NULL): for how many pairs `compare` was asked.
  */
-int lode_linkage(uint64_t *sums, size_t count, uint64_t cut, uint32_t *leaders,
-		 const struct lode_progress *progress, struct lode_error *error);
+int lode_linkage(const struct lode_linkage_input *input, uint32_t *leaders, uint64_t *asked,
+		 struct lode_error *error);
 
 #endif

@@ -3,9 +3,11 @@
  *
  * Dynamic programming as in alignment.c, for eight rows (patterns) at a time
  * against one column (pattern) after another: the numbers of the eight are side
- * by side in vectors, so that one operation serves them all. Rows are taken in the
- * order of their length, so that little is wasted on padding; columns in the order
- * of their frames, so that the table of one goes on where the next one differs.
+ * by side in vectors, so that one operation serves them all. Columns are taken in the
+ * order of their frames, so that the table of one goes on where the next one differs.
+ * Before that a bound (similarity_bound.h) says which of the eight can be as similar
+ * as asked; rows are taken in the order of their frames from the leaf on, so that
+ * eight neighbours are alike and it mostly says none.
  *
  * With D the cost of aligning the first i frames of a row with the first j of a
  * column, the table holds D - i, in units of Sub. Then a deletion changes nothing,
@@ -26,12 +28,13 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "mine/similar_names.h"
+#include "mine/similarity_bound.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 8
+#define LANES LODE_BOUND_LANES
 #define ONE   ((int32_t)LODE_SUB_UNITS)
 
 /*
@@ -48,30 +51,23 @@ union lanes {
 	int32_t lane[LANES];
 };
 
-/* What the weight of a function in its pattern is made of, and the weight inside a segment. */
-struct weight {
-	double uni;
-	double forward;
-	double backward;
-	double inner;
-};
-
 struct lode_similarities {
 	const struct lode_patterns *patterns;
 	const struct lode_words *words;
 	const struct lode_call_counts *counts;
 	struct lode_names names;
-	struct weight *weights; /* beside the patterns' frames */
+	struct lode_similarity_weight *weights; /* beside the patterns' frames */
+	struct lode_bound_patterns bounds;
 	uint32_t *order;
 };
 
 /* ---- preparing ---- */
 
 static void weigh_pattern(const struct lode_call_counts *counts, const uint32_t *frames, uint32_t length,
-			  struct weight *weights)
+			  struct lode_similarity_weight *weights)
 {
 	for (uint32_t i = 0; i < length; i++) {
-		struct weight *weight = &weights[i];
+		struct lode_similarity_weight *weight = &weights[i];
 
 		weight->uni = lode_call_uni(counts, frames[i]);
 		weight->forward = i ? lode_call_fbi(counts, frames[i - 1], frames[i]) : 1;
@@ -80,12 +76,18 @@ static void weigh_pattern(const struct lode_call_counts *counts, const uint32_t 
 	}
 }
 
-static int compare_lengths(const void *a, const void *b, void *context)
+/* By frames from the leaf on: the eight that are compared together look alike, and are ruled out together. */
+static int compare_from_leaf(const void *a, const void *b, void *context)
 {
 	const struct lode_patterns *patterns = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 	uint32_t x = patterns->items[left].length, y = patterns->items[right].length;
+	const uint32_t *one = lode_pattern_frames(patterns, left) + x;
+	const uint32_t *other = lode_pattern_frames(patterns, right) + y;
 
+	for (uint32_t i = 1; i <= x && i <= y; i++)
+		if (*(one - i) != *(other - i))
+			return *(one - i) < *(other - i) ? -1 : 1;
 	return x != y ? (x < y ? -1 : 1) : (left > right) - (left < right);
 }
 
@@ -104,9 +106,10 @@ static int prepare(struct lode_similarities *similarities)
 		similarities->order[i] = (uint32_t)i;
 	}
 	if (patterns->count)
-		qsort_r(similarities->order, patterns->count, sizeof(*similarities->order), compare_lengths,
+		qsort_r(similarities->order, patterns->count, sizeof(*similarities->order), compare_from_leaf,
 			(void *)(uintptr_t)patterns);
-	return 0;
+	return lode_bound_patterns_make(&similarities->bounds, patterns, &similarities->names,
+					similarities->weights);
 }
 
 struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns,
@@ -132,6 +135,7 @@ void lode_similarities_free(struct lode_similarities *similarities)
 	if (!similarities)
 		return;
 	lode_names_release(&similarities->names);
+	lode_bound_patterns_release(&similarities->bounds);
 	lode_free(similarities->weights);
 	lode_free(similarities->order);
 	lode_free(similarities);
@@ -146,7 +150,7 @@ const uint32_t *lode_similarities_order(const struct lode_similarities *similari
 
 struct lane {
 	const uint32_t *frames;
-	const struct weight *weights;
+	const struct lode_similarity_weight *weights;
 	uint32_t pattern;
 	uint32_t length;
 };
@@ -166,11 +170,13 @@ struct worker {
 	uint32_t *common;
 	union lanes *table; /* columns of longest + 1 */
 	size_t table_capacity;
+	uint32_t filled;                     /* frames of the rows that the table has */
 	const union lanes **column_profiles; /* by frame of the column: its row of the profile */
 	size_t column_capacity;
 	uint32_t *units; /* LANES rows of results */
 	size_t unit_capacity;
 	struct lode_alignment alignment; /* for long patterns */
+	struct lode_bound *bound;
 };
 
 static void free_worker(struct worker *worker)
@@ -186,6 +192,7 @@ static void free_worker(struct worker *worker)
 	lode_free((void *)(uintptr_t)worker->column_profiles);
 	lode_free(worker->units);
 	lode_alignment_release(&worker->alignment);
+	lode_bound_free(worker->bound);
 	lode_free(worker);
 }
 
@@ -201,7 +208,8 @@ static struct worker *make_worker(const struct lode_similarities *similarities)
 	worker->named = lode_calloc(names + 1, sizeof(*worker->named));
 	worker->near = lode_calloc(names, sizeof(*worker->near));
 	worker->common = lode_calloc(names, sizeof(*worker->common));
-	if (!worker->row_of_name || !worker->named || !worker->near || !worker->common) {
+	worker->bound = lode_bound_make(&similarities->bounds, names);
+	if (!worker->bound || !worker->row_of_name || !worker->named || !worker->near || !worker->common) {
 		free_worker(worker);
 		return NULL;
 	}
@@ -260,6 +268,8 @@ static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32
 		}
 		worker->profile[(size_t)worker->row_of_name[near.name] * worker->longest + at].lane[lane] =
 			(int32_t)near.sub - ONE;
+		if (lode_bound_add_near(worker->bound, lane, at, near) < 0)
+			return LODE_SYSTEM;
 	}
 	return 0;
 }
@@ -267,13 +277,18 @@ static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32
 static int make_profile(struct worker *worker)
 {
 	forget_profile(worker);
+	lode_bound_clear(worker->bound);
 	if (add_profile_row(worker) < 0)
 		return LODE_SYSTEM;
 	for (size_t k = 0; k < worker->lane_count; k++) {
 		const struct lane *lane = &worker->lanes[k];
 		const uint32_t *names = names_of(worker->similarities, lane->pattern);
 
-		for (uint32_t i = 0; lane->length <= LONGEST_IN_LANES && i < lane->length; i++)
+		if (lane->length > LONGEST_IN_LANES)
+			continue;
+		lode_bound_add_row(worker->bound, k, worker->similarities->patterns->items[lane->pattern].first,
+				   lane->length);
+		for (uint32_t i = 0; i < lane->length; i++)
 			if (profile_frame(worker, k, i, names[i]) < 0)
 				return LODE_SYSTEM;
 	}
@@ -311,7 +326,10 @@ static void fill_column(const union lanes *restrict before, const union lanes *r
 	}
 }
 
-/* The table of one pattern; it begins with the same `shared` frames as the one whose table is there. */
+/*
+ * The table of the first `length` frames of a pattern, `filled` frames of the rows; it begins
+ * with the same `shared` frames as the one whose table is there.
+ */
 static int fill_table(struct worker *worker, uint32_t pattern, uint32_t length, uint32_t shared)
 {
 	const uint32_t *names = names_of(worker->similarities, pattern);
@@ -330,7 +348,7 @@ static int fill_table(struct worker *worker, uint32_t pattern, uint32_t length, 
 		for (size_t k = 0; k < LANES; k++)
 			column->lane[k] = ((int32_t)j + 1) * ONE;
 		worker->column_profiles[j] = profile_of(worker, names[j]);
-		fill_column(column - width, worker->column_profiles[j], column, worker->longest);
+		fill_column(column - width, worker->column_profiles[j], column, worker->filled);
 	}
 	return 0;
 }
@@ -385,13 +403,14 @@ static inline enum turn next_turn(const struct way *way)
 }
 
 /* The weight of a function; `before` and `after` say whether its segment goes on there. */
-static inline double weight_at(const struct weight *weight, int before, int after)
+static inline double weight_at(const struct lode_similarity_weight *weight, int before, int after)
 {
 	return weight->uni * ((before ? weight->forward : 1) + (after ? weight->backward : 1)) / 2;
 }
 
 /* Adds the weights of functions first..last-1 of a pattern, one segment, to `sum`, from the leaf end. */
-static inline double add_segment(double sum, const struct weight *weights, uint32_t first, uint32_t last)
+static inline double add_segment(double sum, const struct lode_similarity_weight *weights, uint32_t first,
+				 uint32_t last)
 {
 	if (last - first == 1)
 		return sum + weight_at(&weights[first], 0, 0);
@@ -463,45 +482,107 @@ static double similarity_of_lane(const struct worker *worker, size_t k, const st
 
 /* ---- comparing ---- */
 
-/* The long way, for long patterns. */
-static int compare_alone(struct worker *worker, const struct lane *row, const struct lane *column,
-			 double *similarity)
+int lode_similarities_of_pair(const struct lode_similarities *similarities, uint32_t a, uint32_t b,
+			      struct lode_alignment *alignment, uint32_t *units)
 {
-	const struct lode_similarities *similarities = worker->similarities;
-	const struct lane *left = row->pattern < column->pattern ? row : column;
-	const struct lane *right = left == row ? column : row;
+	struct lane left = get_lane(similarities, a < b ? a : b), right = get_lane(similarities, a < b ? b : a);
 
-	if (lode_align(similarities->words, left->frames, left->length, right->frames, right->length,
-		       &worker->alignment) < 0)
+	if (lode_align(similarities->words, left.frames, left.length, right.frames, right.length, alignment) < 0)
 		return LODE_SYSTEM;
-	*similarity = lode_alignment_similarity(&worker->alignment, similarities->words, similarities->counts,
-						left->frames, right->frames);
+	*units = lode_sim_units(lode_alignment_similarity(alignment, similarities->words, similarities->counts,
+							  left.frames, right.frames));
 	return 0;
 }
 
-/* What is compared: some patterns by length, and the same by frames. */
+/* What is compared: some patterns in the order of rows, and in that of columns. */
 struct members {
 	const uint32_t *patterns;
 	size_t count;
+	uint32_t least;      /* what a similarity must be to count, in units */
 	uint32_t *by_frames; /* places in `patterns` */
 	uint32_t *shared;    /* beside by_frames: how many frames the one before begins with, too */
 };
 
-/* One column against the first `lanes` lanes; results go to units[lane * stride]. */
-static int compare_column(struct worker *worker, const struct lane *column, size_t lanes, uint32_t *units,
-			  size_t stride)
+/*
+ * The lanes, as bits, that may be as similar to a column as asked. Of a similarity in
+ * units, which are rounded, half a unit may be missing.
+ */
+static unsigned possible_lanes(const struct worker *worker, const struct lane *column, size_t lanes, uint32_t least)
+{
+	unsigned all = (1u << lanes) - 1, possible;
+
+	if (least <= 1 || column->length > LONGEST_IN_LANES)
+		return all;
+	possible = lode_bound_possible(worker->bound, worker->similarities->patterns->items[column->pattern].first,
+				       column->length, ((double)least - 1) / LODE_SIM_UNITS);
+	for (size_t k = 0; k < lanes; k++)
+		if (worker->lanes[k].length > LONGEST_IN_LANES)
+			possible |= 1u << k;
+	return possible & all;
+}
+
+/* One column against the lanes that may be similar; results go to units[lane * stride]. */
+static int compare_column(struct worker *worker, const struct lane *column, size_t lanes, unsigned possible,
+			  uint32_t *units, size_t stride)
 {
 	int is_long = column->length > LONGEST_IN_LANES;
 
 	for (size_t k = 0; k < lanes; k++) {
-		double similarity;
+		const struct lane *row = &worker->lanes[k];
+		uint32_t *sim = &units[k * stride];
 
-		if (!is_long && worker->lanes[k].length <= LONGEST_IN_LANES)
-			similarity = similarity_of_lane(worker, k, column);
-		else if (compare_alone(worker, &worker->lanes[k], column, &similarity) < 0)
+		if (!(possible >> k & 1))
+			*sim = 0;
+		else if (!is_long && row->length <= LONGEST_IN_LANES)
+			*sim = lode_sim_units(similarity_of_lane(worker, k, column));
+		else if (lode_similarities_of_pair(worker->similarities, row->pattern, column->pattern,
+						   &worker->alignment, sim) < 0)
 			return LODE_SYSTEM;
-		units[k * stride] = lode_sim_units(similarity);
 	}
+	return 0;
+}
+
+/* How many frames of the rows and of the column are in front of what is equal from the leaf on. */
+struct extent {
+	uint32_t rows;
+	uint32_t column;
+};
+
+static struct extent find_extent(const struct worker *worker, const struct lane *column, unsigned possible)
+{
+	struct extent extent = { 0, 0 };
+
+	for (; possible; possible &= possible - 1) {
+		const struct lane *row = &worker->lanes[__builtin_ctz(possible)];
+		uint32_t i = row->length, j = column->length;
+
+		if (i > LONGEST_IN_LANES)
+			continue;
+		while (i && j && row->frames[i - 1] == column->frames[j - 1])
+			i--, j--;
+		extent.rows = i > extent.rows ? i : extent.rows;
+		extent.column = j > extent.column ? j : extent.column;
+	}
+	return extent;
+}
+
+/*
+ * Fills the table as far as the ways back look at it: frames that are equal from the
+ * leaf on always match. Of the table there `*shared` columns are good; and afterwards.
+ */
+static int prepare_table(struct worker *worker, const struct lane *column, unsigned possible, uint32_t *shared)
+{
+	struct extent extent = find_extent(worker, column, possible);
+
+	if (extent.rows > worker->filled || !*shared) {
+		worker->filled = extent.rows;
+		*shared = 0;
+	}
+	if (extent.column <= *shared)
+		return 0;
+	if (fill_table(worker, column->pattern, extent.column, *shared) < 0)
+		return LODE_SYSTEM;
+	*shared = extent.column;
 	return 0;
 }
 
@@ -512,20 +593,20 @@ static int compare_columns(struct worker *worker, const struct members *members,
 	uint32_t shared = 0;
 
 	for (size_t i = 0; i < members->count; i++) {
-		size_t place = members->by_frames[i], above = place - first;
+		size_t place = members->by_frames[i], lanes = place - first;
 		struct lane column;
+		unsigned possible;
 
 		shared = members->shared[i] < shared ? members->shared[i] : shared;
 		if (place <= first)
 			continue;
+		lanes = lanes < worker->lane_count ? lanes : worker->lane_count;
 		column = get_lane(similarities, members->patterns[place]);
-		if (column.length <= LONGEST_IN_LANES) {
-			if (fill_table(worker, column.pattern, column.length, shared) < 0)
-				return LODE_SYSTEM;
-			shared = column.length;
-		}
-		if (compare_column(worker, &column, above < worker->lane_count ? above : worker->lane_count,
-				   worker->units + place, members->count) < 0)
+		possible = possible_lanes(worker, &column, lanes, members->least);
+		if (possible && column.length <= LONGEST_IN_LANES &&
+		    prepare_table(worker, &column, possible, &shared) < 0)
+			return LODE_SYSTEM;
+		if (compare_column(worker, &column, lanes, possible, worker->units + place, members->count) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -677,13 +758,13 @@ static void compare_piece(void *context, size_t piece)
 	finish_rows(comparison, worker, piece * LANES, code);
 }
 
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
-			      unsigned jobs, const struct lode_progress *progress,
-			      const struct lode_similarities_sink *sink, struct lode_error *error)
+int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
+			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
+			      struct lode_error *error)
 {
 	struct comparison comparison = {
 		.similarities = similarities,
-		.members = { members, count, NULL, NULL },
+		.members = { similarities->order, similarities->patterns->count, least, NULL, NULL },
 		.progress = progress,
 		.sink = sink,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -691,7 +772,7 @@ int lode_similarities_compare(const struct lode_similarities *similarities, cons
 
 	comparison.failed = sort_members(&comparison.members, similarities->patterns) < 0;
 	if (!comparison.failed)
-		lode_parallel(jobs, (count + LANES - 1) / LANES, compare_piece, &comparison);
+		lode_parallel(jobs, (comparison.members.count + LANES - 1) / LANES, compare_piece, &comparison);
 	while (comparison.at_rest) {
 		struct worker *worker = comparison.at_rest;
 

@@ -29,19 +29,22 @@ const uint32_t *lode_similarities_order(const struct lode_similarities *similari
 
 /* Where the results go, row by row, in no particular order; called by one thread at a time. */
 struct lode_similarities_sink {
-	/* `units[j]` is Sim of members[row] and members[j], for all j above row. */
+	/* `units[j]` is Sim of the patterns order[row] and order[j], for all j above row. */
 	void (*row)(void *context, size_t row, const uint32_t *units);
 	void *context;
 };
 
 /*
- * Compares each of the `count` patterns `members` (in the order of
- * lode_similarities_order) with each other; in an alignment the pattern with the
- * lower number is the left one. Returns 0, or LODE_SYSTEM when memory has run out
- * or `progress` asked to stop.
+ * Compares each pattern with each other; in an alignment the pattern with the lower
+ * number is the left one. Pairs below `least` units may be reported as 0. Returns 0,
+ * or LODE_SYSTEM when memory has run out or `progress` asked to stop.
  */
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
-			      unsigned jobs, const struct lode_progress *progress,
-			      const struct lode_similarities_sink *sink, struct lode_error *error);
+int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
+			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
+			      struct lode_error *error);
+
+/* Sim of two patterns in units, by one alignment, whose room is reused. 0 or LODE_SYSTEM. */
+int lode_similarities_of_pair(const struct lode_similarities *similarities, uint32_t a, uint32_t b,
+			      struct lode_alignment *alignment, uint32_t *units);
 
 #endif

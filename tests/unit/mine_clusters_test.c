@@ -92,7 +92,7 @@ static uint32_t plain_units(const struct setup *setup, size_t i, size_t j)
 struct matrix {
 	uint32_t units[MOST][MOST];
 	int seen[MOST];
-	const uint32_t *members;
+	const uint32_t *order;
 	size_t count;
 };
 
@@ -102,28 +102,35 @@ static void take_row(void *context, size_t row, const uint32_t *units)
 
 	matrix->seen[row]++;
 	for (size_t j = row + 1; j < matrix->count; j++)
-		matrix->units[matrix->members[row]][matrix->members[j]] =
-			matrix->units[matrix->members[j]][matrix->members[row]] = units[j];
+		matrix->units[matrix->order[row]][matrix->order[j]] =
+			matrix->units[matrix->order[j]][matrix->order[row]] = units[j];
 }
 
-static void check_similarities(const struct setup *setup, unsigned jobs)
+/* Pairs below `least` are right or 0. Returns how many were left out. */
+static size_t check_similarities(const struct setup *setup, unsigned jobs, uint32_t least)
 {
 	struct lode_similarities *similarities =
 		lode_similarities_make(&setup->patterns, setup->words, setup->counts);
 	struct matrix matrix = { .count = setup->patterns.count };
 	struct lode_similarities_sink sink = { take_row, &matrix };
+	size_t left_out = 0;
 
 	assert_non_null(similarities);
-	matrix.members = lode_similarities_order(similarities);
-	assert_int_equal(lode_similarities_compare(similarities, matrix.members, matrix.count, jobs, NULL, &sink,
-						   NULL),
-			 0);
+	matrix.order = lode_similarities_order(similarities);
+	assert_int_equal(lode_similarities_compare(similarities, least, jobs, NULL, &sink, NULL), 0);
 	for (size_t i = 0; i < matrix.count; i++) {
 		assert_int_equal(matrix.seen[i], 1);
-		for (size_t j = 0; j < i; j++)
-			assert_int_equal(matrix.units[i][j], plain_units(setup, i, j));
+		for (size_t j = 0; j < i; j++) {
+			uint32_t units = plain_units(setup, i, j);
+
+			if (units < least && matrix.units[i][j] == 0)
+				left_out += units > 0;
+			else
+				assert_int_equal(matrix.units[i][j], units);
+		}
 	}
 	lode_similarities_free(similarities);
+	return left_out;
 }
 
 static void similarities_of_many_are_those_of_each_pair(void **state)
@@ -135,9 +142,34 @@ static void similarities_of_many_are_those_of_each_pair(void **state)
 		struct setup setup;
 
 		start(&setup, &seed, random_below(&seed, MOST), 1 + (uint32_t)random_below(&seed, 12));
-		check_similarities(&setup, 1 + (unsigned)random_below(&seed, 3));
+		check_similarities(&setup, 1 + (unsigned)random_below(&seed, 3), 0);
 		stop(&setup);
 	}
+}
+
+/* The least similarity asked for is often that of some pair, so that the bound is tried where it matters. */
+static void no_pair_as_similar_as_asked_for_is_left_out(void **state)
+{
+	uint64_t seed = 71;
+	size_t left_out = 0;
+
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		uint32_t least = 1 + (uint32_t)random_below(&seed, 0x80000000u);
+		struct setup setup;
+
+		start(&setup, &seed, 2 + random_below(&seed, 18),
+		      1 + (uint32_t)random_below(&seed, round % 5 ? 9 : 30));
+		if (random_below(&seed, 3)) {
+			uint32_t units = plain_units(&setup, random_below(&seed, setup.patterns.count - 1),
+						     setup.patterns.count - 1);
+
+			least = units ? units : 1;
+		}
+		left_out += check_similarities(&setup, 1, least);
+		stop(&setup);
+	}
+	assert_true(left_out > 1000);
 }
 
 static void similarities_of_frames_added_later_are_those_of_each_pair(void **state)
@@ -152,7 +184,8 @@ static void similarities_of_frames_added_later_are_those_of_each_pair(void **sta
 
 		assert_int_equal(lode_patterns_add(&setup.patterns, pattern, 1 + i % 4, 1), 0);
 	}
-	check_similarities(&setup, 2);
+	check_similarities(&setup, 2, 0);
+	check_similarities(&setup, 2, 0x40000000);
 	stop(&setup);
 }
 
@@ -171,7 +204,8 @@ static void similarities_of_long_patterns_are_those_of_each_pair(void **state)
 			pattern[k] = (uint32_t)random_below(&seed, setup.world.dictionary.frames.count);
 		assert_int_equal(lode_patterns_add(&setup.patterns, pattern, i % 4 ? length : 3, 1), 0);
 	}
-	check_similarities(&setup, 2);
+	check_similarities(&setup, 2, 0);
+	check_similarities(&setup, 2, 0x40000000);
 	stop(&setup);
 }
 
@@ -224,29 +258,68 @@ static void plain_linkage(const uint64_t *units, size_t count, uint64_t cut, uin
 		;
 }
 
+/* Similarities of ten members, of which linkage is given those from a floor on. */
+struct linked {
+	uint64_t units[100];
+	size_t count;
+	size_t starts[11];
+	struct lode_similar similar[90];
+};
+
+static int look_up(void *context, uint32_t a, uint32_t b, uint32_t *units)
+{
+	struct linked *linked = context;
+
+	assert_true(a != b);
+	*units = (uint32_t)linked->units[a * linked->count + b];
+	return 0;
+}
+
+static void give_similar(struct linked *linked, uint32_t floor)
+{
+	size_t count = linked->count, at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		linked->starts[i] = at;
+		for (uint32_t j = 0; j < count; j++)
+			if (i != j && linked->units[i * count + j] >= floor)
+				linked->similar[at++] =
+					(struct lode_similar){ j, (uint32_t)linked->units[i * count + j] };
+	}
+	linked->starts[count] = at;
+}
+
 static void linkage_joins_the_highest_average_and_the_first_of_equal_ones(void **state)
 {
-	uint64_t seed = 53;
+	uint64_t seed = 53, asked, all_asked = 0;
 
 	(void)state;
-	for (int round = 0; round < 6000; round++) {
-		size_t count = random_below(&seed, 10);
-		uint64_t units[100], sums[50], limit = 1 + random_below(&seed, round % 2 ? 4 : 1000);
-		uint64_t cut = random_below(&seed, limit + 1);
+	for (int round = 0; round < 20000; round++) {
+		struct linked linked = { .count = random_below(&seed, 11) };
+		uint64_t limit = 1 + random_below(&seed, round % 2 ? 4 : 1000);
+		struct lode_linkage_input input = {
+			.count = linked.count,
+			.starts = linked.starts,
+			.similar = linked.similar,
+			.cut = 1 + (uint32_t)random_below(&seed, limit + 1),
+			.compare = look_up,
+			.context = &linked,
+		};
 		uint32_t plain[10], leaders[10];
 
-		for (size_t i = 0; i < count; i++)
-			for (size_t j = i + 1; j < count; j++) {
-				uint64_t number = random_below(&seed, limit);
-
-				units[i * count + j] = units[j * count + i] = number;
-				sums[lode_pair_place(count, i, j)] = number;
-			}
-		plain_linkage(units, count, cut, plain);
-		assert_int_equal(lode_linkage(sums, count, cut, leaders, NULL, NULL), 0);
-		for (size_t i = 0; i < count; i++)
+		input.floor = 1 + (uint32_t)random_below(&seed, input.cut);
+		for (size_t i = 0; i < linked.count; i++)
+			for (size_t j = i + 1; j < linked.count; j++)
+				linked.units[i * linked.count + j] = linked.units[j * linked.count + i] =
+					random_below(&seed, limit);
+		give_similar(&linked, input.floor);
+		plain_linkage(linked.units, linked.count, input.cut, plain);
+		assert_int_equal(lode_linkage(&input, leaders, &asked, NULL), 0);
+		for (size_t i = 0; i < linked.count; i++)
 			assert_int_equal(leaders[i], plain[i]);
+		all_asked += asked;
 	}
+	assert_true(all_asked > 1000);
 }
 
 /* ---- clusters ---- */
@@ -285,62 +358,33 @@ static void check_clusters(const struct setup *setup, const struct lode_clusters
 	assert_int_equal(seen, setup->patterns.count);
 }
 
-/* The largest number of patterns that hang together by pairs that reach the cut. */
-static size_t largest_group(const uint64_t *units, size_t count, uint64_t cut)
-{
-	uint32_t group[MOST], size[MOST] = { 0 };
-	size_t largest = 0;
-
-	for (size_t i = 0; i < count; i++)
-		group[i] = (uint32_t)i;
-	for (size_t round = 0; round < count; round++)
-		for (size_t i = 0; i < count; i++)
-			for (size_t j = 0; j < count; j++)
-				if (i != j && units[i * count + j] >= cut && group[j] < group[i])
-					group[i] = group[j];
-	for (size_t i = 0; i < count; i++)
-		largest = ++size[group[i]] > largest ? size[group[i]] : largest;
-	return largest;
-}
-
 static void clusters_are_those_of_average_linkage_over_all_pairs(void **state)
 {
 	uint64_t seed = 59;
-	int refused = 0, compared_again = 0;
 
 	(void)state;
-	for (int round = 0; round < 1200; round++) {
+	for (int round = 0; round < 3000; round++) {
 		uint64_t units[MOST * MOST] = { 0 }, cut;
 		struct lode_clusters clusters;
 		struct lode_clusters_input input;
 		uint32_t expected[MOST];
 		struct setup setup;
 		size_t count;
-		int code;
 
-		start(&setup, &seed, random_below(&seed, 12), 8);
+		start(&setup, &seed, random_below(&seed, round % 8 ? 12 : 30), 8);
 		count = setup.patterns.count;
 		input = input_of(&setup, (double)random_below(&seed, 21) / 20,
 				 1 + (unsigned)random_below(&seed, 3));
-		input.held = random_below(&seed, 12);
 		cut = (uint64_t)(input.similarity * 2147483648.0 + 0.5);
 		for (size_t i = 0; i < count; i++)
 			for (size_t j = 0; j < count; j++)
 				units[i * count + j] = i == j ? 0 : plain_units(&setup, i, j);
 		plain_linkage(units, count, cut, expected);
-		code = lode_clusters_make(&input, &clusters, NULL);
-		if (input.held && count > 1 && largest_group(units, count, cut) > input.held) {
-			refused += code == LODE_USAGE;
-			assert_true(code == LODE_USAGE || (code == 0 && largest_group(units, count, cut) <= 1));
-		} else {
-			assert_int_equal(code, 0);
-			compared_again += input.held && count > input.held;
-			check_clusters(&setup, &clusters, expected);
-		}
+		assert_int_equal(lode_clusters_make(&input, &clusters, NULL), 0);
+		check_clusters(&setup, &clusters, expected);
 		lode_clusters_release(&clusters);
 		stop(&setup);
 	}
-	assert_true(refused > 50 && compared_again > 50);
 }
 
 static void above_one_nothing_is_joined_and_at_zero_everything(void **state)
@@ -501,32 +545,27 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 {
 	struct lode_clusters_input input;
 	struct setup setup;
-	uint64_t seed = 79;
+	uint64_t seed = 79, failures = 0;
 
 	(void)state;
 	start(&setup, &seed, 24, 6);
-	for (size_t held = 0; held < 25; held += 23) {
-		uint64_t failures = 0;
+	input = input_of(&setup, 0.6, 1);
+	for (uint64_t nth = 1;; nth++) {
+		struct lode_clusters clusters;
+		struct lode_error error = { "" };
+		int code;
 
-		input = input_of(&setup, 0.6, 1);
-		input.held = held;
-		for (uint64_t nth = 1;; nth++) {
-			struct lode_clusters clusters;
-			struct lode_error error = { "" };
-			int code;
-
-			lode_memory_fail_at(nth, 0);
-			code = lode_clusters_make(&input, &clusters, &error);
-			lode_memory_fail_at(0, 0);
-			lode_clusters_release(&clusters);
-			if (!code)
-				break;
-			assert_int_equal(code, LODE_SYSTEM);
-			assert_true(error.text[0]);
-			failures++;
-		}
-		assert_true(failures > 25);
+		lode_memory_fail_at(nth, 0);
+		code = lode_clusters_make(&input, &clusters, &error);
+		lode_memory_fail_at(0, 0);
+		lode_clusters_release(&clusters);
+		if (!code)
+			break;
+		assert_int_equal(code, LODE_SYSTEM);
+		assert_true(error.text[0]);
+		failures++;
 	}
+	assert_true(failures > 25);
 	stop(&setup);
 }
 
@@ -534,6 +573,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(similarities_of_many_are_those_of_each_pair),
+		cmocka_unit_test(no_pair_as_similar_as_asked_for_is_left_out),
 		cmocka_unit_test(similarities_of_frames_added_later_are_those_of_each_pair),
 		cmocka_unit_test(similarities_of_long_patterns_are_those_of_each_pair),
 		cmocka_unit_test(linkage_joins_the_highest_average_and_the_first_of_equal_ones),
