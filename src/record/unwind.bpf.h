@@ -372,6 +372,9 @@ __noinline int lode_walk_step(struct scratch *scratch)
  * through the block of memory that is there. Nothing is called here, so that little has to
  * be saved: this is where most frames are walked. Whatever it stops at is left to
  * lode_walk_step, also when it is wrong. Returns whether it came to the root.
+ *
+ * Longer than functions are elsewhere, and on purpose: parts of it would share eleven variables, which the compiler keeps
+ * in registers as long as they are one function's, and verifiers of older kernels accept this shape (Linux 5.15 and later).
  */
 __noinline int lode_walk_on(struct scratch *scratch)
 {

@@ -507,7 +507,7 @@ static void assert_called(struct hunt *hunt, uint64_t object, const char *name)
 }
 
 /* Waiting for messages is told by communicator, and in each by tag, as the program itself counts it. */
-static void messages_are_told_by_communicator_and_tag(void **state)
+static void messages_are_known_by_communicator_and_tag(void **state)
 {
 	const uint64_t world = lode_message_communicator(0x44000000, 0),
 		       other = lode_message_communicator(0x84000001, 0);
@@ -666,7 +666,7 @@ static int agrees_on_cost(struct hunt *hunt, int truth)
 	return told > 0.75 * (with - without) && told < 1.35 * (with - without);
 }
 
-static void what_probes_cost_is_told_by_the_kind_of_instruction(void **state)
+static void the_cost_of_probes_depends_on_the_kind_of_instruction(void **state)
 {
 	struct hunt hunt;
 
@@ -841,7 +841,7 @@ static void main_is_a_root(void **state)
 	end_hunt(&hunt);
 }
 
-static void the_end_of_the_program_is_told(void **state)
+static void the_end_of_the_program_is_reported(void **state)
 {
 	struct hunt hunt;
 	struct lode_focus all = focus_on(LODE_NONE);
@@ -905,7 +905,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	struct hunt hunt;
 	struct lode_error error;
@@ -1111,18 +1111,18 @@ int main(int count, char **words)
 		cmocka_unit_test(waiting_for_a_lock_is_sync_waiting),
 		cmocka_unit_test(waiting_for_a_pipe_is_io_blocking),
 		cmocka_unit_test(waiting_by_spinning_is_sync_waiting_and_no_cpu_time),
-		cmocka_unit_test(messages_are_told_by_communicator_and_tag),
+		cmocka_unit_test(messages_are_known_by_communicator_and_tag),
 		cmocka_unit_test(the_lock_that_is_waited_for_is_found),
 		cmocka_unit_test(operations_and_their_bytes_are_counted),
 		cmocka_unit_test(a_function_that_is_called_too_often_is_let_go),
-		cmocka_unit_test(what_probes_cost_is_told_by_the_kind_of_instruction),
+		cmocka_unit_test(the_cost_of_probes_depends_on_the_kind_of_instruction),
 		cmocka_unit_test(children_are_followed),
 		cmocka_unit_test(what_a_launcher_starts_slowly_is_measured),
 		cmocka_unit_test(threads_that_have_ended_still_count),
 		cmocka_unit_test(samples_show_where_the_time_goes),
 		cmocka_unit_test(main_is_a_root),
-		cmocka_unit_test(the_end_of_the_program_is_told),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(the_end_of_the_program_is_reported),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 		cmocka_unit_test(without_privileges_it_says_what_to_do),
 		cmocka_unit_test(a_hunter_that_is_killed_leaves_nothing_behind),
 		cmocka_unit_test(hunters_that_are_killed_do_not_disturb_another),

@@ -306,7 +306,7 @@ static void the_function_that_slow_streams_have_is_at_the_root(void **state)
 	release(&table, &input);
 }
 
-static void what_cannot_be_explained_is_told(void **state)
+static void what_cannot_be_explained_is_reported(void **state)
 {
 	static const struct {
 		struct lode_corpus_table_options options;
@@ -395,7 +395,7 @@ int main(void)
 		cmocka_unit_test(each_symptom_can_be_a_row),
 		cmocka_unit_test(what_clusters_cost_is_a_column_each),
 		cmocka_unit_test(the_function_that_slow_streams_have_is_at_the_root),
-		cmocka_unit_test(what_cannot_be_explained_is_told),
+		cmocka_unit_test(what_cannot_be_explained_is_reported),
 		cmocka_unit_test(too_few_streams_are_refused),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};

@@ -81,7 +81,7 @@ static void numbers_are_read_as_strtod_reads_them(void **state)
 	}
 }
 
-static void what_is_no_number_is_told_apart(void **state)
+static void what_is_no_number_is_distinguished(void **state)
 {
 	static const struct {
 		const char *text;
@@ -402,7 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_read_as_strtod_reads_them),
-		cmocka_unit_test(what_is_no_number_is_told_apart),
+		cmocka_unit_test(what_is_no_number_is_distinguished),
 		cmocka_unit_test(columns_are_binary_numeric_or_categorical),
 		cmocka_unit_test(quotes_line_ends_and_separators_are_understood),
 		cmocka_unit_test(bad_csv_is_refused_with_line_and_column),

@@ -169,7 +169,7 @@ static void parity_among_dummies_is_explained(void **state)
 }
 
 /* Where two lines cross, only the tree can tell; with additive noise, and y below 0. */
-static void lines_that_cross_are_told_apart_by_the_tree(void **state)
+static void lines_that_cross_are_distinguished_by_the_tree(void **state)
 {
 	struct lode_explain_options options;
 	struct lode_explanation explanation;
@@ -226,7 +226,7 @@ static void asymptotic_classes_are_named(void **state)
 	made_release(&made);
 }
 
-static void clusters_without_a_reason_are_told_all_the_same(void **state)
+static void clusters_without_a_reason_are_reported_too(void **state)
 {
 	struct lode_explain_options options;
 	struct lode_explanation explanation;
@@ -922,9 +922,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels_are_found_whatever_their_number),
 		cmocka_unit_test(parity_among_dummies_is_explained),
-		cmocka_unit_test(lines_that_cross_are_told_apart_by_the_tree),
+		cmocka_unit_test(lines_that_cross_are_distinguished_by_the_tree),
 		cmocka_unit_test(asymptotic_classes_are_named),
-		cmocka_unit_test(clusters_without_a_reason_are_told_all_the_same),
+		cmocka_unit_test(clusters_without_a_reason_are_reported_too),
 		cmocka_unit_test(one_function_stays_one),
 		cmocka_unit_test(as_many_clusters_come_as_were_asked_for),
 		cmocka_unit_test(a_bound_on_the_error_is_kept_or_said_to_be_broken),

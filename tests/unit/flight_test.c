@@ -574,7 +574,7 @@ static void a_stack_that_nobody_sent_is_counted(void **state)
 	end(&world);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	uint64_t asked;
 	struct world world;
@@ -630,7 +630,7 @@ int main(void)
 		cmocka_unit_test(what_is_held_gets_old_and_stays),
 		cmocka_unit_test(only_what_was_written_between_two_times_is_replayed),
 		cmocka_unit_test(a_stack_that_nobody_sent_is_counted),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

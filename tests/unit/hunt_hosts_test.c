@@ -270,7 +270,7 @@ static int greeted_with(const char *text, struct lode_error *error)
 	return code;
 }
 
-static void greetings_that_are_wrong_are_told(void **state)
+static void greetings_that_are_wrong_are_reported(void **state)
 {
 	struct lode_error error = { "" };
 
@@ -328,7 +328,7 @@ int main(void)
 		cmocka_unit_test(a_joined_hunt_goes_on_while_one_host_does),
 		cmocka_unit_test(a_hunt_through_an_agent_finds_what_a_hunt_here_finds),
 		cmocka_unit_test(an_agent_whose_hunt_goes_away_takes_its_probes_out),
-		cmocka_unit_test(greetings_that_are_wrong_are_told),
+		cmocka_unit_test(greetings_that_are_wrong_are_reported),
 		cmocka_unit_test(strange_requests_do_no_harm),
 	};
 

@@ -69,7 +69,7 @@ static void variables_of_libraries_have_their_names(void **state)
 	assert_non_null(strstr(text, "_IO_2_1_stdin_ (0x"));
 }
 
-static void what_has_no_name_is_told_by_where_it_lies(void **state)
+static void what_has_no_name_is_known_by_its_address(void **state)
 {
 	char expected[64];
 
@@ -79,7 +79,7 @@ static void what_has_no_name_is_told_by_where_it_lies(void **state)
 	assert_name(sbrk(4096), "", " (heap)");
 }
 
-static void what_is_shared_is_told_by_its_file(void **state)
+static void shared_locks_are_known_by_their_file(void **state)
 {
 	char path[] = "/tmp/lode-locks-XXXXXX", expected[128];
 	int fd = mkstemp(path);
@@ -97,7 +97,7 @@ static void what_is_shared_is_told_by_its_file(void **state)
 	unlink(path);
 }
 
-static void a_stack_is_told_by_its_thread(void **state)
+static void a_stack_belongs_to_its_thread(void **state)
 {
 	size_t size = 65536;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -176,9 +176,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_have_their_names),
 		cmocka_unit_test(variables_of_libraries_have_their_names),
-		cmocka_unit_test(what_has_no_name_is_told_by_where_it_lies),
-		cmocka_unit_test(what_is_shared_is_told_by_its_file),
-		cmocka_unit_test(a_stack_is_told_by_its_thread),
+		cmocka_unit_test(what_has_no_name_is_known_by_its_address),
+		cmocka_unit_test(shared_locks_are_known_by_their_file),
+		cmocka_unit_test(a_stack_belongs_to_its_thread),
 		cmocka_unit_test(where_nothing_is_known_the_address_is_the_name),
 		cmocka_unit_test(an_address_is_found_by_its_lowest_bits),
 		cmocka_unit_test(names_that_are_too_long_are_cut),

@@ -259,7 +259,7 @@ static int exports(enum part part, const char *name)
 	return found;
 }
 
-static void what_a_binary_exports_is_told_from_what_it_imports(void **state)
+static void exports_of_a_binary_are_distinguished_from_imports(void **state)
 {
 	(void)state;
 	assert_true(exports(ONE, "both"));
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 		TEST(functions_without_a_binary_have_a_name_and_callees),
 		TEST(modules_have_numbers_beside_functions),
 		TEST(calls_are_kept_in_the_order_they_became_known),
-		TEST(what_a_binary_exports_is_told_from_what_it_imports),
+		TEST(exports_of_a_binary_are_distinguished_from_imports),
 		TEST(a_file_that_cannot_be_read_is_an_error_and_no_binary),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_an_error),
 	};

@@ -264,7 +264,7 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	release(&hunted);
 }
 
-static void what_waits_in_a_library_of_everyones_is_told_with_who_called_it(void **state)
+static void waits_in_common_libraries_are_shown_with_their_callers(void **state)
 {
 	struct hunted hunted;
 	char *text;
@@ -282,7 +282,7 @@ static void what_waits_in_a_library_of_everyones_is_told_with_who_called_it(void
 	release(&hunted);
 }
 
-static void small_operations_are_told_once_where_they_are_made(void **state)
+static void small_operations_are_reported_once_at_their_caller(void **state)
 {
 	struct hunted hunted;
 	const char *first;
@@ -435,8 +435,8 @@ int main(void)
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
 		cmocka_unit_test(what_rests_on_samples_says_so_and_modules_stand_behind_functions),
-		cmocka_unit_test(what_waits_in_a_library_of_everyones_is_told_with_who_called_it),
-		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
+		cmocka_unit_test(waits_in_common_libraries_are_shown_with_their_callers),
+		cmocka_unit_test(small_operations_are_reported_once_at_their_caller),
 		cmocka_unit_test(nothing_found_is_said_so),
 		cmocka_unit_test(more_than_all_of_the_time_says_of_what),
 		cmocka_unit_test(the_page_has_all_experiments_and_their_words),

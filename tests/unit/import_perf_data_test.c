@@ -154,7 +154,7 @@ static void fields_of_a_sample_that_are_of_no_use_are_stepped_over(void **state)
 	release(&recording);
 }
 
-static void events_are_told_apart_by_id_in_both_layouts(void **state)
+static void events_are_distinguished_by_id_in_both_layouts(void **state)
 {
 	(void)state;
 	for (int old = 0; old < 2; old++) {
@@ -1379,7 +1379,7 @@ static int import_without_memory(const struct lode_buffer *file, uint64_t nth, i
 	return code;
 }
 
-static void memory_that_runs_out_anywhere_is_told(void **state)
+static void memory_that_runs_out_anywhere_is_reported(void **state)
 {
 	struct recording recording = { 0 };
 	struct lode_buffer file = { 0 };
@@ -1519,7 +1519,7 @@ int main(void)
 		cmocka_unit_test(a_sample_becomes_a_run_with_its_stack_root_first),
 		cmocka_unit_test(files_here_give_no_names_to_a_recording_of_another_kind_of_machine),
 		cmocka_unit_test(fields_of_a_sample_that_are_of_no_use_are_stepped_over),
-		cmocka_unit_test(events_are_told_apart_by_id_in_both_layouts),
+		cmocka_unit_test(events_are_distinguished_by_id_in_both_layouts),
 		cmocka_unit_test(a_recording_without_ids_or_trailers_is_of_its_only_event),
 		cmocka_unit_test(attributes_may_have_any_size),
 		cmocka_unit_test(a_sample_without_a_chain_is_where_it_was_taken),
@@ -1550,7 +1550,7 @@ int main(void)
 		cmocka_unit_test(samples_that_lie_about_their_fields_are_counted),
 		cmocka_unit_test(compressed_records_that_unpack_without_bound_are_refused),
 		cmocka_unit_test(files_cut_off_or_with_wrong_bytes_do_no_harm),
-		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_reported),
 		cmocka_unit_test(recordings_of_perf_become_what_perf_script_says),
 	};
 

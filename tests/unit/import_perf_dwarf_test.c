@@ -721,7 +721,7 @@ static int import_without_memory(const struct lode_buffer *file, uint64_t nth, i
 	return code;
 }
 
-static void memory_that_runs_out_anywhere_is_told(void **state)
+static void memory_that_runs_out_anywhere_is_reported(void **state)
 {
 	struct fixture *fixture = malloc(sizeof(*fixture));
 	struct lode_buffer file = { 0 };
@@ -762,7 +762,7 @@ int main(void)
 		cmocka_unit_test(stacks_that_make_no_sense_end_and_show_no_data),
 		cmocka_unit_test(a_signal_frame_that_leads_back_to_itself_ends),
 		cmocka_unit_test(copies_that_wait_have_a_limit),
-		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

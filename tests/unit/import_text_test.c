@@ -63,7 +63,7 @@ static void count_fractions(const char *text, double unit, uint64_t count)
 	release_imported(&imported);
 }
 
-static void fractions_that_are_lost_are_told(void **state)
+static void fractions_that_are_lost_are_reported(void **state)
 {
 	struct imported imported;
 	static const char text[] = "a 1\nb 2.000\nc 0.25\nd 3.5\n";
@@ -80,7 +80,7 @@ static void fractions_that_are_lost_are_told(void **state)
 	release_imported(&imported);
 }
 
-static void folded_text_that_is_cut_off_is_told(void **state)
+static void folded_text_that_is_cut_off_is_reported(void **state)
 {
 	static const char *const whole = "stream x \nrun 0+1 0 a|b\n";
 
@@ -105,7 +105,7 @@ static void the_sniffer_knows_folded_text_that_is_cut_off(void **state)
 	assert_int_equal(lode_importer_folded.sniff((const unsigned char *)one, strlen(one), "x"), 0);
 }
 
-static void events_that_are_cut_off_are_told(void **state)
+static void events_that_are_cut_off_are_reported(void **state)
 {
 	static const char run[] = "{\"type\":\"run\",\"t\":1,\"cost\":2,\"tid\":3,\"stack\":[\"a\",\"b\"]}";
 	char text[300];
@@ -976,10 +976,10 @@ int main(void)
 		cmocka_unit_test(the_unit_and_the_kind_can_be_chosen),
 		cmocka_unit_test(fractions_are_rounded),
 		cmocka_unit_test(fractions_are_exact_however_long_they_are),
-		cmocka_unit_test(fractions_that_are_lost_are_told),
-		cmocka_unit_test(folded_text_that_is_cut_off_is_told),
+		cmocka_unit_test(fractions_that_are_lost_are_reported),
+		cmocka_unit_test(folded_text_that_is_cut_off_is_reported),
 		cmocka_unit_test(the_sniffer_knows_folded_text_that_is_cut_off),
-		cmocka_unit_test(events_that_are_cut_off_are_told),
+		cmocka_unit_test(events_that_are_cut_off_are_reported),
 		cmocka_unit_test(annotations_of_the_stackcollapse_scripts_become_modules),
 		cmocka_unit_test(a_stack_may_be_empty_and_frames_may_have_blanks_or_no_name),
 		cmocka_unit_test(a_line_that_ends_in_no_number_is_an_error_with_its_place),

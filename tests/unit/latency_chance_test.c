@@ -175,7 +175,7 @@ static void drawn_splits_come_near_all_of_them_whatever_the_threads(void **state
 	assert_true(q[2] < LODE_DIFF_LEVEL);
 }
 
-static void so_few_streams_that_nothing_can_be_sure_are_told(void **state)
+static void so_few_streams_that_nothing_can_be_sure_are_reported(void **state)
 {
 	(void)state;
 	assert_false(lode_chance_can_detect(0, 9, 0.05));
@@ -385,7 +385,7 @@ static void ten_runs_a_side_show_10_percent_and_twenty_show_5(void **state)
 }
 
 /* 80 of 100 are promised; fifty comparisons of that rate stay below 33 once in a hundred times. */
-static void a_difference_as_large_as_is_told_would_have_been_shown(void **state)
+static void a_difference_as_large_as_is_reported_would_have_been_shown(void **state)
 {
 	static const size_t sizes[] = { 5, 10, 20 };
 
@@ -416,10 +416,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(p_and_q_are_those_of_the_oracle),
 		cmocka_unit_test(drawn_splits_come_near_all_of_them_whatever_the_threads),
-		cmocka_unit_test(so_few_streams_that_nothing_can_be_sure_are_told),
+		cmocka_unit_test(so_few_streams_that_nothing_can_be_sure_are_reported),
 		cmocka_unit_test(equal_runs_are_claimed_to_differ_in_at_most_5_of_100_comparisons),
 		cmocka_unit_test(ten_runs_a_side_show_10_percent_and_twenty_show_5),
-		cmocka_unit_test(a_difference_as_large_as_is_told_would_have_been_shown),
+		cmocka_unit_test(a_difference_as_large_as_is_reported_would_have_been_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -699,7 +699,7 @@ static enum lode_layer layer(const char *module, const char *path)
 	return found;
 }
 
-static void layers_are_told_by_the_names_of_modules(void **state)
+static void layers_are_known_by_the_names_of_modules(void **state)
 {
 	(void)state;
 	assert_int_equal(layer("app", ""), LODE_LAYER_PROGRAM);
@@ -761,7 +761,7 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 	side_close(&side);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	static const struct lode_diff_options by_the_paper = { .jobs = 1,
 							       .guess = 1,
@@ -813,9 +813,9 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_processor_is_not_compared),
 		cmocka_unit_test(the_cause_of_a_longer_wait_is_who_waits),
 		cmocka_unit_test(the_cause_of_a_longer_run_is_what_runs),
-		cmocka_unit_test(layers_are_told_by_the_names_of_modules),
+		cmocka_unit_test(layers_are_known_by_the_names_of_modules),
 		cmocka_unit_test(contexts_are_ranked_by_own_latency_then_by_name),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -784,7 +784,7 @@ static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
 	assert_true(shorter > 200);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
@@ -830,7 +830,7 @@ int main(void)
 		cmocka_unit_test(instances_are_those_of_the_oracle),
 		cmocka_unit_test(streams_with_everything_in_them_agree_with_the_oracle_too),
 		cmocka_unit_test(of_a_chain_all_nodes_have_the_instances_of_the_last),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,7 +240,7 @@ static void random_stacks_are_put_where_the_oracle_says(void **state)
 	assert_true(placed > 100 && unplaced > 100);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	(void)state;
 	for (uint64_t nth = 1;; nth++) {
@@ -273,7 +273,7 @@ int main(void)
 		cmocka_unit_test(a_stack_is_put_where_alone_it_fits),
 		cmocka_unit_test(a_stack_that_fits_in_several_places_stays_and_they_are_unsure),
 		cmocka_unit_test(random_stacks_are_put_where_the_oracle_says),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

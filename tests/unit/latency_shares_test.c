@@ -362,7 +362,7 @@ static void a_wait_belongs_to_who_waits_and_samples_share_the_rest(void **state)
 	world_close(&world);
 }
 
-static void a_thread_that_runs_on_without_samples_is_told_by_its_calls(void **state)
+static void calls_show_that_a_thread_runs_on_without_samples(void **state)
 {
 	struct world world;
 
@@ -377,7 +377,7 @@ static void a_thread_that_runs_on_without_samples_is_told_by_its_calls(void **st
 	world_close(&world);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	uint64_t seed = 3;
 	struct lode_dictionary dictionary;
@@ -417,8 +417,8 @@ int main(void)
 		cmocka_unit_test(what_only_calls_show_takes_no_time_from_what_samples_show),
 		cmocka_unit_test(without_samples_calls_share_the_time),
 		cmocka_unit_test(a_wait_belongs_to_who_waits_and_samples_share_the_rest),
-		cmocka_unit_test(a_thread_that_runs_on_without_samples_is_told_by_its_calls),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(calls_show_that_a_thread_runs_on_without_samples),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

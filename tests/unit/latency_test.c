@@ -428,7 +428,7 @@ static void idle_waits_are_no_part_of_own_latency(void **state)
 	lode_idle_rules_free(rules);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lode_latency_options options = { .jobs = 1 };
@@ -465,7 +465,7 @@ int main(void)
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(only_streams_that_were_asked_for_count),
 		cmocka_unit_test(idle_waits_are_no_part_of_own_latency),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

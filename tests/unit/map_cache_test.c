@@ -179,7 +179,7 @@ static void latencies_are_the_same_with_and_without(void **state)
 /* ---- what changes ---- */
 
 /* Which symptoms of a stream count may depend on other streams of its host. */
-static void symptoms_that_count_elsewhere_are_told_apart(struct fixture *fixture)
+static void symptoms_that_count_elsewhere_are_distinguished(struct fixture *fixture)
 {
 	const struct lode_area_options options = { .scope = LODE_SCOPE_CRITICAL_PATH };
 	struct run without, run;
@@ -203,9 +203,9 @@ static void only_new_and_changed_streams_are_read_again(void **state)
 	assert_int_equal(run.counts.put, STREAMS);
 	lode_area_release(&run.area);
 
-	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	symptoms_that_count_elsewhere_are_distinguished(fixture);
 	add_streams(fixture, STREAMS, STREAMS + 2);
-	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	symptoms_that_count_elsewhere_are_distinguished(fixture);
 	run_area(fixture, WITH, &options, &run);
 	assert_int_equal(run.counts.found, STREAMS);
 	assert_int_equal(run.counts.put, 2);
@@ -216,7 +216,7 @@ static void only_new_and_changed_streams_are_read_again(void **state)
 	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000008", &fixture->error), 1);
 	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000009", &fixture->error), 1);
 	lode_corpus_close(corpus);
-	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	symptoms_that_count_elsewhere_are_distinguished(fixture);
 	run_area(fixture, WITHOUT, &options, &without);
 	run_area(fixture, WITH, &options, &run);
 	assert_int_equal(run.counts.found, STREAMS - 1);

@@ -209,7 +209,7 @@ static const struct lode_compared *find_leaf(const struct lode_comparison *compa
 	return NULL;
 }
 
-static void a_release_is_told_from_the_one_before(void **state)
+static void a_release_is_distinguished_from_the_one_before(void **state)
 {
 	struct lode_mined mined_before = { 0 }, mined_after = { 0 };
 	struct lode_comparison comparison = { 0 };
@@ -318,7 +318,7 @@ int main(void)
 		cmocka_unit_test(thresholds_are_times_or_shares),
 		cmocka_unit_test(numbers_of_frames_do_not_show),
 		cmocka_unit_test(clusters_stand_in_the_order_asked_for),
-		cmocka_unit_test(a_release_is_told_from_the_one_before),
+		cmocka_unit_test(a_release_is_distinguished_from_the_one_before),
 		cmocka_unit_test(noise_is_rarely_called_a_change),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),
 	};

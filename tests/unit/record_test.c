@@ -372,7 +372,7 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 	tear_down(&fixture);
 }
 
-static void files_of_the_same_name_are_told_apart(void **state)
+static void files_of_the_same_name_are_distinguished(void **state)
 {
 	struct fixture fixture;
 	struct lode_stream *stream = &fixture.builder.stream;
@@ -906,7 +906,7 @@ static void names_given_later_are_those_of_a_recording_with_symbols(void **state
 	close_symbols(&fixture);
 }
 
-static void memory_that_runs_out_while_naming_is_told(void **state)
+static void memory_that_runs_out_while_naming_is_reported(void **state)
 {
 	struct fixture fixture;
 	struct lode_dictionary dictionary, named_dictionary;
@@ -963,7 +963,7 @@ static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struc
 	return code;
 }
 
-static void memory_that_runs_out_anywhere_is_told(void **state)
+static void memory_that_runs_out_anywhere_is_reported(void **state)
 {
 	struct fixture fixture;
 	struct lode_corpus_entry entry;
@@ -1025,7 +1025,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_records_become_kinds_of_events),
 		cmocka_unit_test(a_stack_that_was_lost_is_counted),
 		cmocka_unit_test(a_child_has_what_its_parent_mapped_and_both_go_on_alone),
-		cmocka_unit_test(files_of_the_same_name_are_told_apart),
+		cmocka_unit_test(files_of_the_same_name_are_distinguished),
 		cmocka_unit_test(what_is_remembered_is_what_would_be_found),
 		cmocka_unit_test(rules_are_read_or_refused),
 		cmocka_unit_test(a_thread_is_slow_for_as_long_as_it_lives),
@@ -1034,8 +1034,8 @@ int main(void)
 		cmocka_unit_test(what_was_written_of_a_recording_that_died_is_saved),
 		cmocka_unit_test(what_was_recorded_stays_when_writing_fails),
 		cmocka_unit_test(names_given_later_are_those_of_a_recording_with_symbols),
-		cmocka_unit_test(memory_that_runs_out_while_naming_is_told),
-		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+		cmocka_unit_test(memory_that_runs_out_while_naming_is_reported),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -423,7 +423,7 @@ static void the_marks_of_a_program_are_where_it_has_them(void **state)
 	lode_marks_release(&marks);
 }
 
-static void memory_that_runs_out_while_marks_are_read_is_told(void **state)
+static void memory_that_runs_out_while_marks_are_read_is_reported(void **state)
 {
 	struct lode_marks marks;
 	int code = LODE_SYSTEM;
@@ -455,7 +455,7 @@ int main(void)
 		cmocka_unit_test(no_more_files_are_held_than_there_is_room_for),
 		cmocka_unit_test(what_is_no_program_has_no_marks),
 		cmocka_unit_test(the_marks_of_a_program_are_where_it_has_them),
-		cmocka_unit_test(memory_that_runs_out_while_marks_are_read_is_told),
+		cmocka_unit_test(memory_that_runs_out_while_marks_are_read_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static void slots_come_back_while_a_long_ring_is_read(void **state)
 	lode_rings_release(&fixture.rings);
 }
 
-static void a_ring_that_is_half_full_is_told(void **state)
+static void a_ring_that_is_half_full_is_reported(void **state)
 {
 	static struct fixture fixture;
 	uint64_t seed = 5;
@@ -202,7 +202,7 @@ static void a_ring_that_is_half_full_is_told(void **state)
 	lode_rings_release(&fixture.rings);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	struct lode_record_ends ends = { 0 };
 	struct lode_record slots[2] = { 0 };
@@ -220,8 +220,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_once_in_the_order_of_writing),
 		cmocka_unit_test(slots_come_back_while_a_long_ring_is_read),
-		cmocka_unit_test(a_ring_that_is_half_full_is_told),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(a_ring_that_is_half_full_is_reported),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

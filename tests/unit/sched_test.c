@@ -389,7 +389,7 @@ static void any_sequence_gives_one_event_for_each_switch_out(void **state)
 	}
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	(void)state;
 	for (uint64_t nth = 1; nth < 100; nth++) {
@@ -425,7 +425,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_runs_unseen_has_an_unknown_delay),
 		cmocka_unit_test(times_that_run_backwards_give_no_negative_lengths),
 		cmocka_unit_test(any_sequence_gives_one_event_for_each_switch_out),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,7 +447,7 @@ static void folding_keeps_first_occurrences_and_sums(void **state)
 	lode_area_release(&area);
 }
 
-static void what_is_not_there_is_told(void **state)
+static void what_is_not_there_is_reported(void **state)
 {
 	static const char *const where[] = { "version=9", NULL }, *const no_where[] = { "version", NULL };
 	static const char *const nobody[] = { "thread nobody-is-called-so", NULL };
@@ -504,7 +504,7 @@ int main(void)
 		cmocka_unit_test(all_of_the_symptoms_time_is_accounted_for),
 		cmocka_unit_test(events_are_found_again_from_their_stacks),
 		cmocka_unit_test(folding_keeps_first_occurrences_and_sums),
-		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(what_is_not_there_is_reported),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),
 	};
 

@@ -197,7 +197,7 @@ static void an_interrupt_is_known_by_its_frames(void **state)
 	assert_false(lode_idle_interrupt(fixture->stacks, 0));
 }
 
-static void the_frame_that_decided_is_told(void **state)
+static void the_frame_that_decided_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
 	uint32_t node = stack_of(&fixture->dictionary, "app!main;kernel!ep_poll;kernel!schedule");
@@ -209,7 +209,7 @@ static void the_frame_that_decided_is_told(void **state)
 			    "ep_poll");
 }
 
-static void what_is_no_rule_is_told_with_its_line(void **state)
+static void what_is_no_rule_is_reported_with_its_line(void **state)
 {
 	static const char *const wrong[] = {
 		"idle\n",
@@ -336,8 +336,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_busy_frame_is_never_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rule_may_ask_who_woke_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_interrupt_is_known_by_its_frames, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_frame_that_decided_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_rule_is_told_with_its_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_frame_that_decided_is_reported, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_rule_is_reported_with_its_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_rules_judge_as_a_slow_reading_does, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up,
 						tear_down),

@@ -217,7 +217,7 @@ static void a_file_names_one_corpus_a_line(void **state)
 	lode_corpus_names_release(&names);
 }
 
-static void what_is_not_there_is_told(void **state)
+static void what_is_not_there_is_reported(void **state)
 {
 	static char none[] = "/nowhere/none*", list[] = "@/nowhere/list", corpus_path[] = "/nowhere/corpus";
 	static char *const wrong[] = { none, list, corpus_path };
@@ -238,7 +238,7 @@ int main(void)
 		cmocka_unit_test(several_corpora_give_the_results_of_one),
 		cmocka_unit_test(streams_are_dealt_once_and_the_largest_first),
 		cmocka_unit_test(a_file_names_one_corpus_a_line),
-		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(what_is_not_there_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

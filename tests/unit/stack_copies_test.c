@@ -334,7 +334,7 @@ static int tell_all(struct fixture *fixture, struct capture *capture)
 	return code;
 }
 
-static void memory_that_runs_out_anywhere_is_told(void **state)
+static void memory_that_runs_out_anywhere_is_reported(void **state)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
 	struct fixture fixture;
@@ -361,7 +361,7 @@ int main(void)
 		cmocka_unit_test(copies_that_make_no_sense_end_and_show_no_data),
 		cmocka_unit_test(a_wait_that_is_long_keeps_its_stack_while_others_come_and_go),
 		cmocka_unit_test(a_copy_waits_until_it_is_known_what_its_process_had_mapped),
-		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

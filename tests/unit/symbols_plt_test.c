@@ -196,7 +196,7 @@ static void entries_are_named_after_the_slots_they_jump_through(void **state)
 	lode_table_release(&table);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void memory_that_runs_out_is_reported(void **state)
 {
 	struct lode_table table;
 	struct file file;
@@ -220,7 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_named_after_the_slots_they_jump_through),
-		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

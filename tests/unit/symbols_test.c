@@ -590,7 +590,7 @@ static inline __attribute__((always_inline)) uint64_t outer_inlined(void)
 	return inner_inlined();
 }
 
-static void inlined_functions_are_told_outermost_first(void **state)
+static void inlined_functions_are_listed_outermost_first(void **state)
 {
 	struct symbolizer_fixture *fixture = *state;
 	uint64_t address = outer_inlined() - fixture->own.base;
@@ -778,7 +778,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(calls_into_libraries_are_named_after_their_target, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(inlined_functions_are_told_outermost_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(inlined_functions_are_listed_outermost_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_link_register_rule_is_the_one_that_libdw_gives, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_vdso_of_this_machine_has_names, set_up, tear_down),

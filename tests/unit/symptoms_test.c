@@ -71,7 +71,7 @@ static void rules_are_read(void **state)
 		     "map<a, b> > ::c", 10);
 }
 
-static void what_is_no_rule_is_told_the_three_forms(void **state)
+static void a_wrong_rule_is_answered_with_the_three_forms(void **state)
 {
 	static const char *const wrong[] = {
 		"",
@@ -483,7 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_read),
-		cmocka_unit_test(what_is_no_rule_is_told_the_three_forms),
+		cmocka_unit_test(a_wrong_rule_is_answered_with_the_three_forms),
 		cmocka_unit_test(one_wrong_rule_among_several_leaves_nothing),
 		cmocka_unit_test(a_thread_lasts_from_its_first_event_to_the_end_of_its_last),
 		cmocka_unit_test(a_thread_known_twice_is_one),

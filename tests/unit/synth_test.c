@@ -576,7 +576,7 @@ static void presets_are_as_large_as_the_studies(void **state)
 	}
 }
 
-static void wrong_options_are_told(void **state)
+static void wrong_options_are_reported(void **state)
 {
 	struct lode_synth_options options = small(1);
 	struct lode_synth_model *model;
@@ -691,7 +691,7 @@ int main(void)
 		cmocka_unit_test(another_seed_gives_another_corpus),
 		cmocka_unit_test(making_can_be_stopped_and_leaves_whole_streams),
 		cmocka_unit_test(presets_are_as_large_as_the_studies),
-		cmocka_unit_test(wrong_options_are_told),
+		cmocka_unit_test(wrong_options_are_reported),
 		cmocka_unit_test(the_smallest_corpus_is_possible),
 		cmocka_unit_test(each_bug_is_in_fewer_streams_than_the_one_before_and_in_one_at_least),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),

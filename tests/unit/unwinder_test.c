@@ -146,7 +146,7 @@ static void a_record_of_its_own_is_followed(void **state)
 	assert_int_equal(machine.frames[2].sp, STACK + 1024 + 32 + 80);
 }
 
-static void a_function_that_called_another_is_told_twice_but_its_caller_is_right(void **state)
+static void a_function_that_called_another_is_shown_twice_but_its_caller_is_right(void **state)
 {
 	static const uint64_t callers[] = { PLAIN + 40, PLAIN + 19, DESCRIBED + 99, ROOT - 1 };
 	struct machine machine;
@@ -203,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_without_rule_and_record_returns_to_the_link_register),
 		cmocka_unit_test(a_record_of_its_own_is_followed),
-		cmocka_unit_test(a_function_that_called_another_is_told_twice_but_its_caller_is_right),
+		cmocka_unit_test(a_function_that_called_another_is_shown_twice_but_its_caller_is_right),
 		cmocka_unit_test(a_link_register_that_holds_something_else_does_not_count),
 		cmocka_unit_test(the_function_that_a_signal_handler_returns_through_keeps_its_address),
 	};
