@@ -398,8 +398,9 @@ int lode_instances_of_chains(const struct lode_stream *stream, const struct lode
 		code = finish(&inference);
 	if (!code && shares)
 		lode_time_shares_finish(shares);
-	if (!code && shares && lode_stream_thinned(stream))
-		lode_time_shares_weigh(shares, stream, inference.left_out);
+	if (!code && shares && lode_stream_thinned(stream) &&
+	    lode_time_shares_weigh(shares, stream, inference.left_out) < 0)
+		code = lode_fail_memory(error);
 	if (shares) { /* they go */
 		shares->places = NULL;
 		shares->chains = NULL;

@@ -52,10 +52,12 @@ static int load_events(struct lode_latency_partial *partial, const struct lode_s
 		       struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK | LODE_WEIGHT;
+	/* Only slots of a thinned recording are told by their names. */
+	int slots = lode_slot_sampling_is_possible(&partial->dictionary.frames.strings);
 	const unsigned columns[LODE_EVENT_TYPES] = {
 		[LODE_RUN] = basic | LODE_COST,
 		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER | LODE_WAKER_STACK,
-		[LODE_CALL] = basic | LODE_DELAY,
+		[LODE_CALL] = basic | LODE_DELAY | (slots ? LODE_NAME : 0),
 	};
 	int code = lode_store_load_events(store, &partial->stream, columns, error);
 
@@ -108,6 +110,15 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	return lode_sketch_batch_add(&adding->batch, &adding->partial->sketch, instance->node, estimate);
 }
 
+/* Random sums go to the caller; of those that are whole by now the variance between slots is taken. */
+static void add_spread(float (*spreads)[LODE_SPREADS], uint32_t chain, uint32_t above,
+		       struct lode_latency_node *node)
+{
+	for (size_t i = 0; i < LODE_SPREADS; i++)
+		spreads[above][i] += spreads[chain][i];
+	node->variance += lode_slot_sampling_between(spreads[chain]);
+}
+
 /* Callees have larger numbers than their callers: one pass from the end. */
 static void add_shares(struct lode_latency_partial *partial, const struct lode_time_shares *shares)
 {
@@ -126,6 +137,8 @@ static void add_shares(struct lode_latency_partial *partial, const struct lode_t
 		node->gap = node->count ? shares->gap : 0;
 		parent->estimate = lode_add_saturating(parent->estimate, node->estimate);
 		parent->variance += node->variance;
+		if (shares->spreads)
+			add_spread(shares->spreads, chain, above, node);
 		/* What is taken away where stacks part leaves rounding behind. */
 		node->variance = node->variance > 1 ? node->variance : 0;
 	}

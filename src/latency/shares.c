@@ -164,8 +164,8 @@ void lode_time_shares_finish(struct lode_time_shares *shares)
 
 /* ---- thinned streams ---- */
 
-static void weigh_event(struct lode_time_shares *shares, const struct lode_events *events,
-			enum lode_event_type type, size_t i)
+static void weigh_event(struct lode_time_shares *shares, struct lode_slot_sampling *sampling,
+			const struct lode_events *events, enum lode_event_type type, size_t i)
 {
 	uint64_t weight = lode_events_weight(events, i);
 	uint64_t length = type == LODE_CALL ? 0 : events->cost[i];
@@ -175,22 +175,45 @@ static void weigh_event(struct lode_time_shares *shares, const struct lode_event
 	if (type != LODE_RUN)
 		length = lode_add_saturating(length, events->delay[i]);
 	give(shares, stack, lode_weighted(length, weight));
-	share->doubt += lode_sampling_variance(length, weight);
+	share->doubt += lode_slot_sampling_add(sampling, lode_add_saturating(events->t[i], length), length, weight,
+					       shares->spreads ? shares->spreads[stack] : NULL);
 	if (type == LODE_RUN) /* how many samples hit a stack is chance, too */
 		share->doubt += (double)length * (double)length * (double)weight;
 }
 
-void lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
-			    const uint8_t *left_out)
+/* The slots of time in which the stream was recorded, if it was. */
+static int find_slots(struct lode_time_shares *shares, const struct lode_stream *stream,
+		      struct lode_slot_sampling *sampling)
 {
+	const struct lode_events *calls = &stream->events[LODE_CALL];
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	if (!calls->count || !calls->name || !lode_slot_sampling_is_possible(strings))
+		return 0;
+	if (lode_slot_sampling_see(sampling, calls, strings) < 0)
+		return LODE_SYSTEM;
+	lode_slot_sampling_settle(sampling, calls->t[0]);
+	if (sampling->count)
+		shares->spreads = lode_calloc(shares->node_count, sizeof(*shares->spreads));
+	return !sampling->count || shares->spreads ? 0 : LODE_SYSTEM;
+}
+
+int lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
+			   const uint8_t *left_out)
+{
+	struct lode_slot_sampling sampling = { 0 };
+	int code = find_slots(shares, stream, &sampling);
+
 	memset(shares->nodes, 0, shares->node_count * sizeof(*shares->nodes));
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++) {
 		const struct lode_events *events = &stream->events[type];
 
 		for (size_t i = 0; i < events->count; i++)
 			if (events->stack[i] && !left_out[events->thread[i]])
-				weigh_event(shares, events, (enum lode_event_type)type, i);
+				weigh_event(shares, &sampling, events, (enum lode_event_type)type, i);
 	}
+	lode_slot_sampling_release(&sampling);
+	return code;
 }
 
 /* ---- the whole ---- */
@@ -226,6 +249,7 @@ void lode_time_shares_release(struct lode_time_shares *shares)
 	for (size_t i = 0; shares->threads && i < shares->thread_count; i++)
 		lode_free(shares->threads[i].pieces);
 	lode_free(shares->threads);
+	lode_free(shares->spreads);
 	lode_free(shares->nodes);
 	memset(shares, 0, sizeof(*shares));
 }

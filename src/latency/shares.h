@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "latency/tree_position.h"
 #include "trace/stream.h"
+#include "trace/slot_sampling.h"
 
 /* One look at a thread. */
 struct lode_moment {
@@ -60,6 +61,8 @@ struct lode_time_shares {
 	uint64_t limit; /* ns: what a thread may run without a sample; 0: all moments are samples */
 	double gap_sum;
 	double gap_squares;
+	/* By node: its random sums, where the stream was recorded in slots (trace/slot_sampling.h); else NULL. */
+	float (*spreads)[LODE_SPREADS];
 };
 
 /* For a stream whose run events have their costs; moments name chains unless `chains` is NULL. Returns 0 or LODE_SYSTEM; release in either case. */
@@ -70,8 +73,8 @@ void lode_time_shares_release(struct lode_time_shares *shares);
 int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);
 /* There are no more. */
 void lode_time_shares_finish(struct lode_time_shares *shares);
-/* In place of all this, afterwards: the sums of weights, for a stream that was thinned. `left_out`: by thread. */
-void lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
-			    const uint8_t *left_out);
+/* In place of all this, afterwards: the sums of weights, for a stream that was thinned. `left_out`: by thread. Returns 0 or LODE_SYSTEM. */
+int lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
+			   const uint8_t *left_out);
 
 #endif

@@ -23,6 +23,7 @@ __extension__ typedef unsigned __int128 wide;
 struct lode_ranking {
 	const struct lode_matcher *matcher;
 	const struct lode_area_row *rows;
+	const struct lode_area_spread *spreads; /* theirs; NULL: none was recorded in slots */
 	size_t row_count;
 	size_t streams;
 	uint32_t *starts;  /* by preorder number, one more than nodes: its rows in `order` */
@@ -76,6 +77,7 @@ struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_e
 		return NULL;
 	ranking->matcher = matcher;
 	ranking->rows = rows->items;
+	ranking->spreads = rows->spread_count ? rows->spreads : NULL;
 	ranking->row_count = rows->count;
 	ranking->streams = area->stream_count;
 	ranking->starts = lode_calloc(matcher->nodes + 1, sizeof(*ranking->starts));
@@ -200,10 +202,14 @@ static void sum_up(const struct lode_ranking *ranking, const struct intervals *i
 
 /* ---- shares of the streams ---- */
 
-static void add_row(const struct lode_ranking *ranking, uint32_t number, struct lode_share *by_stream)
+static void add_row(const struct lode_ranking *ranking, uint32_t number, struct lode_share *by_stream,
+		    struct lode_area_spread *spreads)
 {
 	const struct lode_area_row *row = &ranking->rows[number];
 	struct lode_share *share = &by_stream[row->stream];
+
+	for (size_t i = 0; row->spread && i < LODE_SPREADS; i++)
+		spreads[row->stream].sums[i] += ranking->spreads[row->spread - 1].sums[i];
 
 	share->cost = lode_add_saturating(share->cost, row->cost);
 	share->events = lode_add_saturating(share->events, row->events);
@@ -214,7 +220,7 @@ static void add_row(const struct lode_ranking *ranking, uint32_t number, struct 
 }
 
 static void add_rows(const struct lode_ranking *ranking, const struct intervals *intervals,
-		     struct lode_share *by_stream)
+		     struct lode_share *by_stream, struct lode_area_spread *spreads)
 {
 	for (size_t i = 0; i < ranking->streams; i++)
 		by_stream[i] = (struct lode_share){ .stream = (uint32_t)i, .row = LODE_NONE };
@@ -222,8 +228,10 @@ static void add_rows(const struct lode_ranking *ranking, const struct intervals 
 		uint32_t last = ranking->starts[intervals->items[i].last];
 
 		for (uint32_t at = ranking->starts[intervals->items[i].first]; at < last; at++)
-			add_row(ranking, ranking->order[at], by_stream);
+			add_row(ranking, ranking->order[at], by_stream, spreads);
 	}
+	for (size_t i = 0; spreads && i < ranking->streams; i++)
+		by_stream[i].variance += lode_slot_sampling_between(spreads[i].sums);
 }
 
 /* Keeps the streams that have rows of the group: shares of many groups are held, most of them small. */
@@ -231,13 +239,18 @@ static int collect_shares(const struct lode_ranking *ranking, const struct inter
 			  struct lode_shares *shares)
 {
 	struct lode_share *by_stream = lode_calloc(ranking->streams, sizeof(*by_stream));
+	struct lode_area_spread *spreads = ranking->spreads ? lode_calloc(ranking->streams, sizeof(*spreads))
+							    : NULL;
 	size_t count = 0;
 	int code;
 
 	shares->count = 0;
-	if (!by_stream)
+	if (!by_stream || (ranking->spreads && !spreads)) {
+		lode_free(by_stream);
 		return LODE_SYSTEM;
-	add_rows(ranking, intervals, by_stream);
+	}
+	add_rows(ranking, intervals, by_stream, spreads);
+	lode_free(spreads);
 	for (size_t i = 0; i < ranking->streams; i++)
 		if (by_stream[i].row != LODE_NONE)
 			by_stream[count++] = by_stream[i];

@@ -13,7 +13,9 @@
  */
 #include "record/builder.h"
 
+#include "record/time_slots.h"
 #include "symbols/syscalls.h"
+#include "trace/slot_sampling.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -227,6 +229,16 @@ static int add_waker(struct lode_builder *builder, const struct lode_record *rec
 	return 0;
 }
 
+/* As trace/slot_sampling.h reads it. */
+static uint32_t slot_name(struct lode_builder *builder, const struct lode_record *record)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), LODE_SLOT_NAME "%u/%u %c", record->value, LODE_SLOTS,
+		 record->flags ? 'b' : 'a');
+	return add_string(builder, name);
+}
+
 static int fill(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event,
 		enum lode_event_type *type)
 {
@@ -240,6 +252,10 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 		*type = LODE_CALL;
 		event->name = builder->preempt;
 		return 0;
+	case LODE_RECORD_SLOT:
+		*type = LODE_CALL;
+		event->name = slot_name(builder, record);
+		return event->name == LODE_NONE ? LODE_SYSTEM : 0;
 	case LODE_RECORD_RUN:
 		*type = LODE_RUN;
 		event->cost = record->value ? record->value : builder->period;

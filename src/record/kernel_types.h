@@ -71,7 +71,9 @@ struct sched_entity {
 
 /* Only where the kernel was built to count this, as nearly all are. */
 struct sched_info {
+	unsigned long pcount; /* how often it got a processor */
 	unsigned long long run_delay;
+	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock */
 };
 
 /* Only where it is part of the thread: not on x86-64. */
@@ -92,6 +94,7 @@ struct thread_struct {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	int on_cpu;
 	unsigned int flags;
 	int pid;
 	int tgid;

@@ -176,6 +176,7 @@ enum scratch_user {
 	SCRATCH_SCHEDULER,
 	SCRATCH_SAMPLE,
 	SCRATCH_CALL,
+	SCRATCH_SWEEP,
 	SCRATCHES,
 };
 
@@ -227,7 +228,7 @@ struct {
 /* As the scratches; one entry where nothing is copied. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCHES);
+	__uint(max_entries, SCRATCH_SWEEP); /* which copies none */
 	__type(key, uint32_t);
 	__type(value, struct lode_record_copy);
 } copies SEC(".maps");
@@ -389,6 +390,7 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 	thread->pid = task->tgid;
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
+	thread->seen = 0;
 	thread->entry.pc = 0;
 	return thread;
 }
@@ -405,6 +407,18 @@ static __always_inline void forget_thread(uint32_t tid)
 		bpf_map_delete_elem(&others, &tid);
 }
 
+/* What a thread that blocks is doing, as the value of its record; `regs`: as it entered the kernel. */
+static __always_inline uint32_t call_of(struct task_struct *task, struct pt_regs *regs)
+{
+	int32_t call = REGS_CALL(regs);
+	uint32_t value = call < 0 || REGS_COMPAT(regs) ? 0 : (uint32_t)call + 1;
+
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		value |= LODE_RECORD_IOWAIT;
+	return value;
+}
+
+#include "record/sweep.bpf.h"
 #include "record/thread_totals.bpf.h"
 
 /* ---- limits ---- */
@@ -502,11 +516,13 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 		return false;
 	}
 	if (thin) {
-		weight = settle(thread, task, cost + delay, passed);
+		bool swept = was_swept(thread);
+
+		weight = settle(thread, task, cost + delay, passed || swept);
 		if (!weight)
 			return false;
 		flags |= thread->weight ? 0 : LODE_RECORD_LATE;
-		weight = slot_weight(thread, weight);
+		weight = swept ? 1 : slot_weight(thread, weight);
 	}
 	record = begin_record(&position);
 	if (!record)
@@ -531,17 +547,6 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 	if (passed)
 		write_fired(task, passed, thread->out, cost, delay);
 	return true;
-}
-
-/* What a thread that blocks is doing, as the value of its record; `regs`: as it entered the kernel. */
-static __always_inline uint32_t call_of(struct task_struct *task, struct pt_regs *regs)
-{
-	int32_t call = REGS_CALL(regs);
-	uint32_t value = call < 0 || REGS_COMPAT(regs) ? 0 : (uint32_t)call + 1;
-
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
-		value |= LODE_RECORD_IOWAIT;
-	return value;
 }
 
 /* Takes the stacks of the current thread, which stops running. */
@@ -570,6 +575,10 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	if (!thread) {
 		COUNT(lost_threads);
 		return false;
+	}
+	if (with_totals && !thread->seen) {
+		thread->seen = 1;
+		write_totals(task, LODE_RECORD_TOTALS_SEEN);
 	}
 	thread->out = now;
 	thread->call = regs ? call_of(task, regs) : 0;
@@ -610,6 +619,8 @@ int lode_switch(uint64_t *context)
 	thread = next->pid ? find_thread(next->pid) : 0;
 	wanted = !dies && is_wanted(previous);
 	begin_run(&run);
+	if (with_sweeps)
+		watch_clocks(&run, previous, next);
 	if (dies)
 		forget_thread(previous->pid);
 	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
@@ -871,8 +882,10 @@ int lode_exit(uint64_t *context)
 
 	if (with_totals && is_wanted(task))
 		write_totals(task, LODE_RECORD_TOTALS_LAST);
-	if (thin)
+	if (thin) {
+		forget_swept(task);
 		forget_thread(task->pid); /* the programs of the scheduler may not see its end */
+	}
 	if (task->signal->live.counter)
 		return 0;
 	if (only_pids)

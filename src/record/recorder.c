@@ -21,6 +21,7 @@
 #include "record/time_slots.h"
 #include "record/stack_copies.h"
 #include "record/table_maker.h"
+#include "record/task_iterator.h"
 #include "record/thinning.h"
 #include "record/uprobes.h"
 
@@ -71,10 +72,14 @@ struct lode_recorder {
 	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */
-	struct bpf_link **samples;                 /* one a CPU, or NULL */
-	int *sample_events;                        /* their descriptors, which the links own; -1: none */
-	struct lode_rings rings;                   /* over `ends` and `slots` */
-	struct lode_record *open;                  /* what was not over when the recording ended */
+	struct bpf_link *sweep;    /* the iterator that finds long waits between slots, once it is used */
+	struct bpf_link **samples; /* one a CPU, or NULL */
+	int *sample_events;        /* their descriptors, which the links own; -1: none */
+	struct lode_rings rings;   /* over `ends` and `slots` */
+	struct lode_record *seen;  /* slots that ended, to be handed over */
+	size_t seen_count;
+	size_t seen_capacity;
+	struct lode_record *open; /* what was not over when the recording ended */
 	size_t open_count;
 	size_t open_capacity;
 	const struct lode_recorder_sink *sink; /* of the read in progress */
@@ -302,6 +307,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	if (!recorder)
 		return;
 	stop_samples(recorder);
+	bpf_link__destroy(recorder->sweep);
 	lode_scheduler_programs_destroy(recorder->scheduler);
 	ring_buffer__free(recorder->stacks);
 	lode_unwind_loader_destroy(recorder->loader);
@@ -318,6 +324,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	lode_sideband_close(recorder->sideband);
 	if (recorder->cgroup >= 0)
 		close(recorder->cgroup);
+	lode_free(recorder->seen);
 	lode_free(recorder->open);
 	lode_free(recorder);
 }
@@ -385,19 +392,35 @@ static int start_samples(struct lode_recorder *recorder, struct lode_error *erro
 static void take_totals(struct lode_recorder *recorder, enum lode_record_type type)
 {
 	struct bpf_link *link;
-	char byte;
-	int fd;
 
 	if (!recorder->programs->rodata->with_totals)
 		return;
 	recorder->programs->bss->totals_type = type;
 	link = bpf_program__attach_iter(recorder->programs->progs.lode_totals, NULL);
-	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	while (fd >= 0 && (read(fd, &byte, 1) > 0 || errno == EAGAIN || errno == EINTR))
-		errno = 0;
-	if (fd >= 0)
-		close(fd);
+	lode_task_iterator_run(link);
 	bpf_link__destroy(link);
+}
+
+int lode_recorder_sweep(struct lode_recorder *recorder)
+{
+	if (!recorder->programs->rodata->with_sweeps)
+		return 0;
+	if (!recorder->sweep)
+		recorder->sweep = bpf_program__attach_iter(recorder->programs->progs.lode_sweep, NULL);
+	lode_task_iterator_run(recorder->sweep);
+	recorder->programs->bss->sweep_ended = now();
+	return recorder->sweep != NULL;
+}
+
+/* Waits of sweeps that are not over. */
+static void end_sweeps(struct lode_recorder *recorder)
+{
+	if (!recorder->sweep)
+		return;
+	recorder->programs->bss->sweep_is_last = 1;
+	lode_recorder_sweep(recorder);
+	bpf_link__destroy(recorder->sweep);
+	recorder->sweep = NULL;
 }
 
 int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error)
@@ -412,6 +435,7 @@ int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error
 			return lode_fail_memory(error);
 	}
 	recorder->started = 1;
+	recorder->programs->bss->sweep_from = now();
 	take_totals(recorder, LODE_RECORD_TOTALS_FIRST);
 	return start_samples(recorder, error);
 }
@@ -581,6 +605,9 @@ static int hand_over(struct lode_recorder *recorder, struct changes *changes)
 			code = hand_over_record(recorder, record);
 		lode_rings_pass(&recorder->rings);
 	}
+	for (size_t i = 0; !code && i < recorder->seen_count; i++)
+		code = hand_over_record(recorder, &recorder->seen[i]);
+	recorder->seen_count = 0;
 	for (size_t i = 0; !code && i < recorder->open_count; i++) {
 		code = hand_over_changes(recorder, changes, lode_record_end(&recorder->open[i]));
 		if (!code)
@@ -633,6 +660,31 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 }
 
 /* ---- stopping ---- */
+
+/* The slot that is set now is over; where it is one of several, analyses must know of it. */
+static int keep_slot(struct lode_recorder *recorder)
+{
+	const volatile struct lode_slot *slot = (const volatile struct lode_slot *)&recorder->programs->bss->slot;
+	unsigned single = slot->single;
+	struct lode_record record = {
+		.t = slot->began,
+		.delay = now() - slot->began,
+		.pid = recorder->programs->rodata->own_pid,
+		.tid = recorder->programs->rodata->own_pid,
+		.type = LODE_RECORD_SLOT,
+		.flags = (uint8_t)(slot->cycle / LODE_SLOTS & 1),
+		.cpu = UINT16_MAX,
+		.weight = 1,
+	};
+
+	if (!recorder->started || !slot->on || single <= LODE_SLOT_UNIT)
+		return 0;
+	record.value = (LODE_SLOTS * LODE_SLOT_UNIT + single / 2) / single;
+	if (lode_grow(&recorder->seen, &recorder->seen_capacity, recorder->seen_count + 1, sizeof(record)) < 0)
+		return LODE_SYSTEM;
+	recorder->seen[recorder->seen_count++] = record;
+	return 0;
+}
 
 /* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
 static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread,
@@ -723,6 +775,9 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 {
 	uint64_t end = now();
 
+	if (keep_slot(recorder) < 0)
+		return LODE_SYSTEM;
+	end_sweeps(recorder);
 	take_totals(recorder, LODE_RECORD_TOTALS_LAST);
 	stop_samples(recorder);
 	lode_scheduler_programs_destroy(recorder->scheduler);
@@ -847,6 +902,10 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;
 	int done = 1;
 
+	if (keep_slot(recorder) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
 	/* Nothing counts as recorded while this changes. */
 	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
 	own->began = slot->began;

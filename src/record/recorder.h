@@ -123,6 +123,11 @@ void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned freque
  * when they cannot be attached, with errno set.
  */
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot);
+/*
+ * With `thin`: visits all threads, so that waits that go on from one visit to the next are recorded whether programs are attached
+ * or not (sweep.bpf.h). Returns whether the kernel lets it.
+ */
+int lode_recorder_sweep(struct lode_recorder *recorder);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

@@ -164,8 +164,13 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->with_totals = options->totals && !options->cgroup;
 	bpf_program__set_autoload(programs->progs.lode_totals, programs->rodata->with_totals);
 	bpf_program__set_autoattach(programs->progs.lode_totals, false);
-	if (!options->thin)
+	programs->rodata->with_sweeps = options->thin && !options->cgroup;
+	bpf_program__set_autoload(programs->progs.lode_sweep, programs->rodata->with_sweeps);
+	bpf_program__set_autoattach(programs->progs.lode_sweep, false);
+	if (!options->thin) {
 		bpf_map__set_max_entries(programs->maps.thin_places, 1);
+		bpf_map__set_max_entries(programs->maps.sweeps, 1);
+	}
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
 	set_unwinding(programs, options);
 	bpf_map__set_max_entries(programs->maps.ends, cpus);

@@ -38,6 +38,7 @@ enum lode_record_type {
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
 	LODE_RECORD_FIRED, /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
+	LODE_RECORD_SLOT, /* from `t` for `delay` context switches were seen: `value` slots of a cycle were chosen (time_slots.h), `flags`: even or odd one */
 	/*
 	 * No events: what the kernel counted of a thread since it was born: nanoseconds that it ran (`user`) and was in the
 	 * run queue (`kernel`), how often it blocked (`waker_user`) and was preempted (`waker_kernel`). When the recording begins
@@ -45,6 +46,7 @@ enum lode_record_type {
 	 */
 	LODE_RECORD_TOTALS_FIRST,
 	LODE_RECORD_TOTALS_LAST,
+	LODE_RECORD_TOTALS_SEEN, /* when its first switch-out is seen (at `t`): only waits from there on are recorded */
 };
 
 /* Numbers of system calls of 32-bit code, which are others, have this bit. */
@@ -196,6 +198,8 @@ struct lode_record_counts {
 	uint64_t stacks_ns; /* spent in those that took stacks */
 	uint64_t other_ns;  /* and in the others, as far as the programs see it */
 	uint64_t random;    /* no count: the state of this CPU's random numbers */
+	uint64_t arrived;   /* nor these: when `arrived_tid` got this CPU; 0: not known (sweep.bpf.h) */
+	uint64_t arrived_tid;
 };
 
 /* Processes that may be asked for, by the remainder of their number: a first look before the table of those that are. */
@@ -242,11 +246,11 @@ struct lode_record_thread {
 	uint16_t state;
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
-	uint16_t limit;  /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
-	uint16_t weight; /* of the wait; 0: it was not chosen; */
-	uint16_t slot;   /* in which it stopped running (time_slots.h), */
-	uint16_t single; /* whose own factor that is; */
-	uint16_t unused;
+	uint16_t limit;    /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
+	uint16_t weight;   /* of the wait; 0: it was not chosen; */
+	uint16_t slot;     /* in which it stopped running (time_slots.h), */
+	uint16_t single;   /* whose own factor that is; */
+	uint16_t seen;     /* with totals: a switch-out of it was seen */
 	uint32_t random;   /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
 	uint32_t key;      /* where it stopped (thinning.h); */
 	uint32_t switches; /* and how often it had stopped running by then, modulo 2^32 */

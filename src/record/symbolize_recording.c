@@ -9,6 +9,7 @@
  */
 #include "record/symbolize_recording.h"
 
+#include "record/calibration.h"
 #include "symbols/name_frames.h"
 
 #include <stdio.h>
@@ -38,8 +39,9 @@ struct translation {
 	uint32_t *inlined_frames; /* of the stream */
 	size_t inlined_count;
 	size_t inlined_capacity;
-	uint32_t *nodes;     /* by node of `raw` */
-	unsigned char *seen; /* by node of the stream: an event has it */
+	uint32_t *nodes;                     /* by node of `raw` */
+	unsigned char *seen;                 /* by node of the stream: an event has it */
+	struct lode_calibration calibration; /* of a thinned recording */
 	struct lode_events block;
 	struct lode_events waiting[LODE_EVENT_TYPES];
 	struct lode_events late[LODE_EVENT_TYPES];
@@ -343,6 +345,7 @@ static int take_event(struct translation *translation, int type, struct lode_eve
 {
 	int late = event->t < translation->written_to[type];
 
+	event->weight = lode_calibration_weight(&translation->calibration, (enum lode_event_type)type, event);
 	event->stack = translation->nodes[event->stack];
 	event->waker_stack = translation->nodes[event->waker_stack];
 	event->name = string_of(translation, event->name);
@@ -384,9 +387,34 @@ static int write_rest(struct translation *translation, struct lode_events *sets,
 	return code;
 }
 
+/* What the totals of threads say about weights. Needs all events, of which there are few where some were left out. */
+static int calibrate(struct translation *translation, struct lode_error *error)
+{
+	int code = 0, knows = 0;
+
+	for (size_t i = 0; i < translation->raw.thread_count; i++)
+		knows |= lode_thread_has_totals(&translation->raw.threads[i]);
+	if (!translation->options->calibrates || !knows)
+		return 0;
+	if (lode_calibration_init(&translation->calibration, &translation->raw) < 0)
+		return lode_fail_memory(error);
+	for (size_t i = 0; !code && i < lode_store_blocks(translation->store); i++) {
+		enum lode_event_type type = lode_store_block(translation->store, i)->type;
+
+		code = lode_store_events(translation->store, i, LODE_ALL_COLUMNS, &translation->block, error);
+		for (size_t row = 0; !code && row < translation->block.count; row++) {
+			struct lode_event event = lode_events_get(&translation->block, row);
+
+			lode_calibration_see(&translation->calibration, type, &event);
+		}
+	}
+	lode_calibration_settle(&translation->calibration, &translation->raw);
+	return code;
+}
+
 static int translate_events(struct translation *translation, struct lode_error *error)
 {
-	int code = 0;
+	int code = calibrate(translation, error);
 
 	for (size_t i = 0; !code && i < lode_store_blocks(translation->store); i++)
 		code = take_block(translation, i, error);
@@ -472,6 +500,7 @@ static void release(struct translation *translation)
 		lode_events_release(&translation->waiting[type]);
 		lode_events_release(&translation->late[type]);
 	}
+	lode_calibration_release(&translation->calibration);
 	lode_events_release(&translation->block);
 	lode_stream_release(&translation->raw);
 	lode_dictionary_release(&translation->raw_dictionary);

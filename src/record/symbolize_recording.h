@@ -12,6 +12,7 @@
 struct lode_record_symbolize_options {
 	struct lode_symbolizer *symbolizer; /* NULL: addresses stay, as symbols/name_frames.h has them */
 	int inlines;                        /* inlined functions as frames of their own */
+	int calibrates; /* events were left out by chance alone: weights are made to agree with totals (calibration.h) */
 	unsigned jobs;
 	struct lode_notes *notes;
 };

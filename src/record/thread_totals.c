@@ -1,6 +1,9 @@
 /*
  * Totals of threads: see thread_totals.h.
  *
+ * A wait that began before the first switch-out that was seen is no event, so what was waited until then does not count either: the
+ * sum of all waits of a thread is its total.
+ *
  * A thread's totals are what was counted at its last record less what was counted at its first. A thread without a first
  * one was born while the recording went on, or is one that nothing is known of, such as one that got the name that
  * is recorded only later. Threads that did nothing are left out, and what is neither run nor queued was waited.
@@ -53,6 +56,16 @@ static uint64_t less(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
+/* What a thread waited until its first switch-out that was seen is kept as the cost of its first record. */
+static void take_seen(struct lode_record_totals *totals, const struct lode_record *record)
+{
+	struct lode_record *first = find_first(totals, record->tid);
+
+	if (first && first->pid && !first->cost)
+		first->cost = less(less(record->t, first->t),
+				   less(record->user, first->user) + less(record->kernel, first->kernel));
+}
+
 int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record,
 			    struct lode_stream *stream)
 {
@@ -63,6 +76,10 @@ int lode_record_totals_take(struct lode_record_totals *totals, const struct lode
 
 	if (record->type == LODE_RECORD_TOTALS_FIRST)
 		return take_first(totals, record);
+	if (record->type == LODE_RECORD_TOTALS_SEEN) {
+		take_seen(totals, record);
+		return 0;
+	}
 	known = find_first(totals, record->tid);
 	if (known && known->pid) {
 		first = *known;
@@ -84,6 +101,6 @@ int lode_record_totals_take(struct lode_record_totals *totals, const struct lode
 	sum->preemptions += preemptions;
 	sum->run_ns += run;
 	sum->queued_ns += queued;
-	sum->waited_ns += less(less(end, first.t), run + queued);
+	sum->waited_ns += less(less(end, first.t), run + queued + first.cost);
 	return 0;
 }

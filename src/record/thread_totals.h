@@ -18,7 +18,7 @@ struct lode_record_totals {
 };
 
 void lode_record_totals_release(struct lode_record_totals *totals);
-/* Takes a record of type LODE_RECORD_TOTALS_FIRST or _LAST. Returns 0 or LODE_SYSTEM. */
+/* Takes a record of type LODE_RECORD_TOTALS_FIRST, _LAST or _SEEN. Returns 0 or LODE_SYSTEM. */
 int lode_record_totals_take(struct lode_record_totals *totals, const struct lode_record *record,
 			    struct lode_stream *stream);
 

@@ -18,6 +18,8 @@ void lode_budget_json(const struct lode_budget_report *report, struct lode_json 
 	put_double(json, "fixed", report->fixed);
 	put_double(json, "attached", report->attached);
 	lode_json_key_u64(json, "unseen_ns", report->unseen_ns);
+	if (report->certain_ns)
+		lode_json_key_u64(json, "certain_ns", report->certain_ns);
 	lode_json_key_u64(json, "seconds", report->seconds);
 	lode_json_key_u64(json, "seconds_over", report->seconds_over);
 	put_double(json, "worst_second", report->worst_second);

@@ -40,7 +40,9 @@ struct collection {
 static int merge_rows(struct lode_area_rows *to, const struct lode_area_rows *from, const uint32_t *nodes,
 		      uint32_t stream)
 {
-	if (lode_grow(&to->items, &to->capacity, to->count + from->count, sizeof(*to->items)) < 0)
+	if (lode_grow(&to->items, &to->capacity, to->count + from->count, sizeof(*to->items)) < 0 ||
+	    lode_grow(&to->spreads, &to->spread_capacity, to->spread_count + from->spread_count,
+		      sizeof(*to->spreads)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < from->count; i++) {
 		struct lode_area_row *row = &to->items[to->count++];
@@ -48,7 +50,11 @@ static int merge_rows(struct lode_area_rows *to, const struct lode_area_rows *fr
 		*row = from->items[i];
 		row->stack = nodes[row->stack];
 		row->stream += stream;
+		row->spread += row->spread ? (uint32_t)to->spread_count : 0;
 	}
+	if (from->spread_count)
+		memcpy(to->spreads + to->spread_count, from->spreads, from->spread_count * sizeof(*to->spreads));
+	to->spread_count += from->spread_count;
 	to->cost = lode_add_saturating(to->cost, from->cost);
 	to->events += from->events;
 	to->variance += from->variance;
@@ -417,10 +423,10 @@ uint64_t lode_area_remove(struct lode_area *area, enum lode_event_type kind, con
 void lode_area_release(struct lode_area *area)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
-		lode_free(area->rows[kind].items);
-		lode_free(area->idle[kind].items);
+		lode_area_rows_release(&area->rows[kind]);
+		lode_area_rows_release(&area->idle[kind]);
 	}
-	lode_free(area->work.items);
+	lode_area_rows_release(&area->work);
 	lode_free(area->streams);
 	lode_free(area->occurrences);
 	lode_arena_release(&area->arena);

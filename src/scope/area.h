@@ -17,6 +17,7 @@
 #include "scope/idle.h"
 #include "scope/scope.h"
 #include "store/corpus.h"
+#include "trace/slot_sampling.h"
 
 /* What the events of one stream (or of one symptom, where the area has these apart) with one stack come to. */
 struct lode_area_row {
@@ -28,7 +29,12 @@ struct lode_area_row {
 	uint64_t longest;        /* the costliest of them, to jump to: its cost in the area, */
 	uint64_t longest_t;      /* its start, */
 	uint32_t longest_thread; /* and its thread's tid */
-	uint32_t unused;         /* 0 */
+	uint32_t spread;         /* number in `spreads` plus one; 0: the stream was not recorded in slots */
+};
+
+/* Random sums of the weighted costs of a row (trace/slot_sampling.h): how far slots of time have it be off. */
+struct lode_area_spread {
+	float sums[LODE_SPREADS];
 };
 
 /* Rows by stack, then by stream. */
@@ -36,9 +42,12 @@ struct lode_area_rows {
 	struct lode_area_row *items;
 	size_t count;
 	size_t capacity;
+	struct lode_area_spread *spreads;
+	size_t spread_count;
+	size_t spread_capacity;
 	uint64_t cost; /* sums over the rows */
 	uint64_t events;
-	double variance;
+	double variance; /* without that between slots */
 };
 
 struct lode_area_symptom {

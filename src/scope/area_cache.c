@@ -60,7 +60,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 1", &description);
+	code = lode_map_key_make(key, "area 2", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -69,7 +69,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 
 /* Who adds a field writes and reads it here, too, and then changes the size. */
 _Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept");
-_Static_assert(sizeof(struct lode_area_rows) == 5 * 8 + sizeof(double), "all sums of rows are kept");
+_Static_assert(sizeof(struct lode_area_rows) == 8 * 8 + sizeof(double), "all sums of rows are kept");
 _Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
 _Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
 							   8 + 5 * sizeof(struct lode_area_rows) +
@@ -82,9 +82,24 @@ static const struct lode_map_field row_fields[] = {
 	LODE_MAP_FIELD(struct lode_area_row, cost),           LODE_MAP_FIELD(struct lode_area_row, events),
 	LODE_MAP_FIELD(struct lode_area_row, longest),        LODE_MAP_FIELD(struct lode_area_row, longest_t),
 	LODE_MAP_FIELD(struct lode_area_row, longest_thread), LODE_MAP_FIELD(struct lode_area_row, variance),
+	LODE_MAP_FIELD(struct lode_area_row, spread),
 };
 static const struct lode_map_layout row_layout = { sizeof(struct lode_area_row), row_fields,
 						   sizeof(row_fields) / sizeof(row_fields[0]) };
+
+_Static_assert(LODE_SPREADS == 16, "all random sums are kept");
+static const struct lode_map_field spread_fields[LODE_SPREADS] = {
+	{ 0 * sizeof(float), sizeof(float) },  { 1 * sizeof(float), sizeof(float) },
+	{ 2 * sizeof(float), sizeof(float) },  { 3 * sizeof(float), sizeof(float) },
+	{ 4 * sizeof(float), sizeof(float) },  { 5 * sizeof(float), sizeof(float) },
+	{ 6 * sizeof(float), sizeof(float) },  { 7 * sizeof(float), sizeof(float) },
+	{ 8 * sizeof(float), sizeof(float) },  { 9 * sizeof(float), sizeof(float) },
+	{ 10 * sizeof(float), sizeof(float) }, { 11 * sizeof(float), sizeof(float) },
+	{ 12 * sizeof(float), sizeof(float) }, { 13 * sizeof(float), sizeof(float) },
+	{ 14 * sizeof(float), sizeof(float) }, { 15 * sizeof(float), sizeof(float) },
+};
+static const struct lode_map_layout spread_layout = { sizeof(struct lode_area_spread), spread_fields,
+						      LODE_SPREADS };
 
 static const struct lode_map_field symptom_fields[] = {
 	LODE_MAP_FIELD(struct lode_area_symptom, name),
@@ -122,6 +137,8 @@ static void write_rows(struct lode_map_writer *writer, const struct lode_area_ro
 	lode_map_write_number(writer, rows->events);
 	lode_map_write_rows(writer, &rows->variance, 1, &number_layout);
 	lode_map_write_rows(writer, rows->items, rows->count, &row_layout);
+	lode_map_write_number(writer, rows->spread_count);
+	lode_map_write_rows(writer, rows->spreads, rows->spread_count, &spread_layout);
 }
 
 static void write_partial(struct lode_map_writer *writer, const struct lode_area_partial *partial)
@@ -174,9 +191,13 @@ static void read_rows(struct lode_map_reader *reader, const struct lode_area_par
 	rows->events = lode_map_read_number(reader);
 	lode_map_read_rows(reader, &rows->variance, 1, &number_layout);
 	rows->items = lode_map_read_new_rows(reader, count, &row_layout);
+	rows->spread_count = lode_map_read_count(reader, count);
+	rows->spreads = lode_map_read_new_rows(reader, rows->spread_count, &spread_layout);
+	rows->spread_capacity = rows->spreads ? rows->spread_count + 1 : 0;
 	for (size_t i = 0; !reader->code && i < count; i++)
 		lode_map_reader_expect(reader, rows->items[i].stack < partial->dictionary.tree.count &&
-						       rows->items[i].stream < streams);
+						       rows->items[i].stream < streams &&
+						       rows->items[i].spread <= rows->spread_count);
 	rows->count = reader->code ? 0 : count;
 	rows->capacity = rows->items ? count + 1 : 0;
 }
@@ -225,7 +246,7 @@ static void forget(struct lode_area_partial *partial)
 	};
 
 	for (int i = 0; i < ROW_SETS; i++)
-		lode_free(rows_of(partial, i)->items);
+		lode_area_rows_release(rows_of(partial, i));
 	lode_free(partial->each);
 	lode_free(partial->each_account);
 	memset(partial->occurrences, 0, partial->dictionary.tree.count * sizeof(*partial->occurrences));

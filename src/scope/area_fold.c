@@ -50,7 +50,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Of equal events the earlier one stays the one to jump to. */
-static void join(struct lode_area_row *row, const struct lode_area_row *more)
+static void join(const struct lode_area_rows *rows, struct lode_area_row *row, const struct lode_area_row *more)
 {
 	if (more->longest > row->longest || (more->longest == row->longest && more->longest_t < row->longest_t)) {
 		row->longest = more->longest;
@@ -60,6 +60,11 @@ static void join(struct lode_area_row *row, const struct lode_area_row *more)
 	row->cost = lode_add_saturating(row->cost, more->cost);
 	row->events += more->events;
 	row->variance += more->variance;
+	if (!row->spread)
+		row->spread = more->spread;
+	else if (more->spread)
+		for (size_t i = 0; i < LODE_SPREADS; i++)
+			rows->spreads[row->spread - 1].sums[i] += rows->spreads[more->spread - 1].sums[i];
 }
 
 /* Sorts, and makes one row of those with equal stacks in equal streams. */
@@ -71,7 +76,7 @@ static void join_rows(struct lode_area_rows *rows)
 		qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
 	for (size_t i = 0; i < rows->count; i++) {
 		if (left && !compare_rows(&rows->items[left - 1], &rows->items[i]))
-			join(&rows->items[left - 1], &rows->items[i]);
+			join(rows, &rows->items[left - 1], &rows->items[i]);
 		else
 			rows->items[left++] = rows->items[i];
 	}
@@ -88,10 +93,18 @@ static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
 /* Adds the rows of `more`; equal ones are joined. */
 static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *more)
 {
-	if (lode_grow(&rows->items, &rows->capacity, rows->count + more->count, sizeof(*rows->items)) < 0)
+	if (lode_grow(&rows->items, &rows->capacity, rows->count + more->count, sizeof(*rows->items)) < 0 ||
+	    lode_grow(&rows->spreads, &rows->spread_capacity, rows->spread_count + more->spread_count,
+		      sizeof(*rows->spreads)) < 0)
 		return LODE_SYSTEM;
 	if (more->count)
 		memcpy(rows->items + rows->count, more->items, more->count * sizeof(*more->items));
+	if (more->spread_count)
+		memcpy(rows->spreads + rows->spread_count, more->spreads,
+		       more->spread_count * sizeof(*more->spreads));
+	for (size_t i = rows->count; i < rows->count + more->count; i++)
+		rows->items[i].spread += rows->items[i].spread ? (uint32_t)rows->spread_count : 0;
+	rows->spread_count += more->spread_count;
 	rows->count += more->count;
 	rows->cost = lode_add_saturating(rows->cost, more->cost);
 	rows->events += more->events;

@@ -18,7 +18,9 @@
 #include "scope/symptom_claims.h"
 #include "scope/wait_classes.h"
 #include "scope/where.h"
+#include "trace/slot_sampling.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT)
@@ -57,6 +59,7 @@ struct mapping {
 	uint8_t *match; /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct sums sums[LODE_AREA_KINDS][SETS];
+	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */
 	uint64_t from;
 	uint64_t to;
 };
@@ -90,26 +93,51 @@ static int keep(struct lode_area_kept_list *kept, uint32_t stack, uint64_t t, ui
 	return 0;
 }
 
-/* Adds so many events like this one; the costliest, and of equal ones the earliest, is remembered. */
-static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack, uint64_t t, uint64_t cost,
-	       uint64_t weight, uint32_t thread)
+/* The random sums of a row, where the stream was recorded in slots. */
+static int spread_of(struct lode_area_rows *rows, struct lode_area_row *row, float **spread)
+{
+	if (!row->spread) {
+		if (lode_grow(&rows->spreads, &rows->spread_capacity, rows->spread_count + 1,
+			      sizeof(*rows->spreads)) < 0)
+			return LODE_SYSTEM;
+		rows->spreads[rows->spread_count] = (struct lode_area_spread){ { 0 } };
+		row->spread = (uint32_t)++rows->spread_count;
+	}
+	*spread = rows->spreads[row->spread - 1].sums;
+	return 0;
+}
+
+/* Adds so many events like this one, which ended at `end`; the costliest, and of equal ones the earliest, is remembered. */
+static int add(struct mapping *mapping, struct sums *sums, uint32_t stack, uint64_t t, uint64_t cost,
+	       uint64_t weight, uint32_t thread, uint64_t end)
 {
 	struct lode_area_row *row = row_of(sums, stack);
+	float *spread = NULL;
+	double variance;
 
-	if (!row)
+	if (!row || (mapping->sampling.count && spread_of(sums->rows, row, &spread) < 0))
 		return LODE_SYSTEM;
+	variance = lode_slot_sampling_add(&mapping->sampling, end, cost, weight, spread);
 	if (!row->events || cost > row->longest) {
 		row->longest = cost;
 		row->longest_t = t;
 		row->longest_thread = mapping->partial->stream.threads[thread].tid;
 	}
 	row->cost = lode_add_saturating(row->cost, lode_weighted(cost, weight));
-	row->variance += lode_sampling_variance(cost, weight);
+	row->variance += variance;
 	row->events += weight;
 	sums->rows->cost = lode_add_saturating(sums->rows->cost, lode_weighted(cost, weight));
-	sums->rows->variance += lode_sampling_variance(cost, weight);
+	sums->rows->variance += variance;
 	sums->rows->events += weight;
 	return sums->kept ? keep(sums->kept, stack, t, cost, thread) : 0;
+}
+
+/* When an event was over; its delay is only there where the stream was recorded in slots. */
+static uint64_t end_of(const struct lode_events *events, size_t i)
+{
+	uint64_t end = lode_add_saturating(events->t[i], events->cost[i]);
+
+	return events->delay ? lode_add_saturating(end, events->delay[i]) : end;
 }
 
 /* Whose rows event `i` is added to. */
@@ -157,7 +185,8 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 	for (size_t i = 0; i < events->count; i++)
 		if (is_inside(mapping, events->t[i], events->stack[i]) &&
 		    add(mapping, &mapping->sums[type][set_of(mapping, type, events, i)], events->stack[i],
-			events->t[i], events->cost[i], lode_events_weight(events, i), events->thread[i]) < 0)
+			events->t[i], events->cost[i], lode_events_weight(events, i), events->thread[i],
+			end_of(events, i)) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -165,6 +194,7 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 /* Reads all blocks; without `rows` only to count stacks. */
 static int add_blocks(struct mapping *mapping, int rows, struct lode_error *error)
 {
+	unsigned columns = WAIT_COLUMNS | LODE_WAKER | (mapping->sampling.count ? LODE_DELAY : 0);
 	struct lode_events events = { 0 };
 	int code = 0;
 
@@ -172,8 +202,7 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
 		int counts = rows && type < LODE_AREA_KINDS;
 
-		code = lode_store_events(mapping->store, i,
-					 counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK | LODE_WEIGHT, &events,
+		code = lode_store_events(mapping->store, i, counts ? columns : LODE_STACK | LODE_WEIGHT, &events,
 					 error);
 		if (code)
 			break;
@@ -271,7 +300,7 @@ static int add_part(struct mapping *mapping, const struct lode_part *part, const
 	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
 		return 0;
 	return add(mapping, &mapping->sums[part->type][set], stack, part->t, part->cost,
-		   part_weight(mapping, events, part->event), thread);
+		   part_weight(mapping, events, part->event), thread, end_of(events, part->event));
 }
 
 /* An event counts once in `events` of its row, also where several parts of it are on the path. */
@@ -504,6 +533,29 @@ static int add_everything(struct mapping *mapping, struct lode_error *error)
 									       : add_blocks(mapping, 1, error);
 }
 
+/* ---- slots ---- */
+
+/* Looks for the slots of time in which the stream was recorded. */
+static int find_slots(struct mapping *mapping, struct lode_error *error)
+{
+	const struct lode_strings *strings = &mapping->partial->dictionary.frames.strings;
+	struct lode_events events = { 0 };
+	int code = 0;
+
+	if (!lode_slot_sampling_is_possible(strings))
+		return 0;
+	for (size_t i = 0; !code && i < lode_store_blocks(mapping->store); i++) {
+		if (lode_store_block(mapping->store, i)->type != LODE_CALL)
+			continue;
+		code = lode_store_events(mapping->store, i, LODE_T | LODE_DELAY | LODE_NAME, &events, error);
+		if (!code && lode_slot_sampling_see(&mapping->sampling, &events, strings) < 0)
+			code = lode_fail_memory(error);
+	}
+	lode_slot_sampling_settle(&mapping->sampling, strtoull(mapping->entry->id, NULL, 16));
+	lode_events_release(&events);
+	return code;
+}
+
 /* ---- one stream ---- */
 
 static int prepare(struct mapping *mapping, struct lode_error *error)
@@ -562,6 +614,8 @@ static int map_events(struct mapping *mapping, struct lode_error *error)
 	if (!mapping->partial->wanted)
 		return add_blocks(mapping, 0, error);
 	code = prepare(mapping, error);
+	if (!code)
+		code = find_slots(mapping, error);
 	if (code)
 		return code;
 	set_time(mapping, mapping->entry->first_t);
@@ -604,6 +658,7 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 		return code;
 	code = map_stream(&mapping, error);
 	lode_store_close(mapping.store);
+	lode_slot_sampling_release(&mapping.sampling);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
 	lode_free(mapping.match);
@@ -617,11 +672,11 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 void lode_area_partial_release(struct lode_area_partial *partial)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
-		lode_free(partial->rows[kind].items);
-		lode_free(partial->idle[kind].items);
+		lode_area_rows_release(&partial->rows[kind]);
+		lode_area_rows_release(&partial->idle[kind]);
 		lode_free(partial->kept[kind].items);
 	}
-	lode_free(partial->work.items);
+	lode_area_rows_release(&partial->work);
 	lode_free(partial->occurrences);
 	lode_free(partial->each);
 	lode_free(partial->each_account);

@@ -64,6 +64,13 @@ struct lode_area_partial {
 	struct lode_area_account *each_account;
 };
 
+/* Frees what it holds. */
+static inline void lode_area_rows_release(struct lode_area_rows *rows)
+{
+	lode_free(rows->items);
+	lode_free(rows->spreads);
+}
+
 /* What `options` mean for the streams of `list`; release in either case (zeroed before). */
 int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_options *options,
 			const struct lode_corpus_list *list, struct lode_error *error);

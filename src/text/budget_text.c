@@ -13,6 +13,9 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 	if (report->attached < 0.995)
 		lode_buffer_print(line, " in the %.2g%% of the time in which context switches were recorded",
 				  100 * report->attached);
+	if (report->certain_ns)
+		lode_buffer_print(line, ", and every wait longer than %s",
+				  lode_duration_text(report->certain_ns, text));
 	if (report->frequency < report->asked_frequency)
 		lode_buffer_text(line, "; CPUs sampled less often");
 	if (report->unseen_ns > report->duration / 50)

@@ -19,7 +19,7 @@
 struct lode_thread_totals {
 	uint64_t waits;       /* how often it blocked */
 	uint64_t preemptions; /* how often it lost its processor though it could have run */
-	uint64_t waited_ns;   /* blocked */
+	uint64_t waited_ns;   /* blocked, in waits that began while it was recorded */
 	uint64_t run_ns;
 	uint64_t queued_ns; /* in the run queue */
 };

@@ -195,6 +195,7 @@ static int finish(struct lode_record_session *session, const char *source, struc
 	struct lode_record_symbolize_options translate = {
 		.symbolizer = session->settings->symbols.none ? NULL : session->symbolizer,
 		.inlines = session->settings->symbols.inlines,
+		.calibrates = session->target.budget.share > 0 && !session->target.settings->min_wait,
 		.notes = &session->notes,
 	};
 	int code = add_symptoms(session, error);

@@ -32,6 +32,9 @@ struct lode_recorded {
 	uint64_t on_since;         /* then; since when they are, if they are */
 	int attaching;             /* the kernel takes its time to attach them */
 	uint64_t unseen_ns;        /* how long it took in all */
+	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
+	uint64_t sweep_after;      /* nanoseconds until the next visit */
+	uint64_t longest_gap;      /* between two visits */
 	uint64_t saving_ns;        /* processor time of processes that save for it (recorded_budget.h) */
 };
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What recording took so far. */
@@ -99,11 +100,47 @@ int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder
 	return enter_slot(target, recorder, error);
 }
 
+/* Nanoseconds between two visits of all threads, at least, and the part of the budget that they may take. */
+#define SWEEP_NS    100000000u
+#define SWEEP_SHARE 0.1
+
+/* Of this thread: a visit may be preempted. */
+static uint64_t processor_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Once context switches are not seen at all times, long waits are looked for between them. */
+static void sweep(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
+{
+	const struct lode_budget *budget = &target->budget;
+	uint64_t began;
+	double rest;
+
+	if (budget->share <= 0 || (!target->swept_at && target->slots.chosen >= LODE_SLOTS) ||
+	    now - target->swept_at < target->sweep_after)
+		return;
+	if (target->swept_at && now - target->swept_at > target->longest_gap)
+		target->longest_gap = now - target->swept_at;
+	began = processor_time();
+	if (!lode_recorder_sweep(recorder)) {
+		target->sweep_after = UINT64_MAX;
+		return;
+	}
+	target->swept_at = now;
+	rest = (double)(processor_time() - began) / (budget->share * SWEEP_SHARE * budget->cpus);
+	target->sweep_after = rest > SWEEP_NS ? (uint64_t)rest : SWEEP_NS;
+}
+
 void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
 {
 	struct lode_budget *budget = &target->budget;
 	struct lode_budget_usage usage;
 
+	sweep(target, recorder, now);
 	if (!lode_budget_is_due(budget, now))
 		return;
 	usage = budget_usage(target, recorder, now);
@@ -141,6 +178,7 @@ struct lode_budget_report lode_recorded_budget(const struct lode_recorded *targe
 		.worst_second = budget->worst,
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
+		.certain_ns = 2 * target->longest_gap,
 		.seconds = budget->seconds,
 		.seconds_over = budget->seconds_over,
 		.waits = budget->last.waits,
