@@ -74,6 +74,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 					 error);
 	if (code)
 		return code;
+	lode_signals_hold_for_good(); /* it ends with its jobs, however long they take for that */
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/", (unsigned)lode_server_port(server));
 	dprintf(call->out.fd, "%s\n", address);
 	if (!call->quiet)
