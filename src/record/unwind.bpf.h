@@ -368,13 +368,13 @@ __noinline int lode_walk_step(struct scratch *scratch)
 }
 
 /*
- * As many steps as can be made without any ado: by remembered rules of the common kinds,
+ * As many simple steps as possible: by remembered rules of the common kinds,
  * through the block of memory that is there. Nothing is called here, so that little has to
  * be saved: this is where most frames are walked. Whatever it stops at is left to
  * lode_walk_step, also when it is wrong. Returns whether it came to the root.
  *
- * Longer than functions are elsewhere, and on purpose: parts of it would share eleven variables, which the compiler keeps
- * in registers as long as they are one function's, and verifiers of older kernels accept this shape (Linux 5.15 and later).
+ * Longer than functions are elsewhere, and on purpose: parts of it would share nearly all of its variables, through memory,
+ * in the loop where most time is spent, and verifiers from Linux 5.15 on accept it in this shape.
  */
 __noinline int lode_walk_on(struct scratch *scratch)
 {

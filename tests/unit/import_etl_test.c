@@ -538,6 +538,24 @@ static void examples_of_the_specification_unpack(void **state)
 	assert_unpacked(LODE_XPRESS_HUFFMAN, huffman, sizeof(huffman), ALPHABET);
 }
 
+/* The longest match of what follows `at` with earlier bytes. */
+static size_t find_match(const unsigned char *bytes, size_t size, size_t at, size_t *distance)
+{
+	size_t best = 0;
+
+	for (size_t back = 1; back <= at && back <= 8192; back++) {
+		size_t length = 0;
+
+		while (at + length < size && bytes[at + length] == bytes[at + length - back])
+			length++;
+		if (length > best) {
+			best = length;
+			*distance = back;
+		}
+	}
+	return best;
+}
+
 /* Plain XPRESS by an encoder that finds matches by brute force, as an independent account of the format. */
 static void encode(struct lode_buffer *out, const unsigned char *bytes, size_t size)
 {
@@ -546,7 +564,7 @@ static void encode(struct lode_buffer *out, const unsigned char *bytes, size_t s
 	unsigned count = 32;
 
 	for (size_t at = 0; at < size;) {
-		size_t best = 0, distance = 0;
+		size_t best, distance = 0;
 
 		if (count == 32) {
 			if (out->size)
@@ -555,16 +573,7 @@ static void encode(struct lode_buffer *out, const unsigned char *bytes, size_t s
 			lode_buffer_add(out, "\0\0\0\0", 4);
 			flags = count = 0;
 		}
-		for (size_t back = 1; back <= at && back <= 8192; back++) {
-			size_t length = 0;
-
-			while (at + length < size && bytes[at + length] == bytes[at + length - back])
-				length++;
-			if (length > best) {
-				best = length;
-				distance = back;
-			}
-		}
+		best = find_match(bytes, size, at, &distance);
 		flags <<= 1;
 		count++;
 		if (best < 3) {
