@@ -76,7 +76,8 @@ static __always_inline void watch_clocks(const struct run *run, struct task_stru
 
 	if (!own || !bpf_core_field_exists(previous->sched_info.last_arrival))
 		return;
-	if (own->arrived && own->arrived_tid == (uint64_t)previous->pid)
+	/* Of the idle thread the scheduler keeps no arrival. */
+	if (own->arrived && own->arrived_tid == (uint64_t)previous->pid && previous->sched_info.last_arrival)
 		clock_ahead = own->arrived - previous->sched_info.last_arrival;
 	own->arrived = run->begun; /* of most runs: 0 */
 	if (run->begun)
@@ -123,9 +124,11 @@ static __always_inline void write_swept(struct task_struct *task, const struct s
 /* The thread ran since the last visit. */
 static __always_inline void end_swept(struct task_struct *task, const struct swept *swept)
 {
-	uint64_t arrived = task->sched_info.last_arrival + clock_ahead;
+	uint64_t arrived = task->sched_info.last_arrival + clock_ahead, now = bpf_ktime_get_ns();
 	bool once = task->sched_info.pcount == swept->arrivals + 1;
 
+	if (arrived > now)
+		arrived = now;
 	if (arrived < swept->visited)
 		arrived = swept->visited;
 	write_swept(task, swept, once ? arrived : swept->visited + (arrived - swept->visited) / 2,

@@ -352,8 +352,9 @@ static int take_file_name(struct lode_catalogue *catalogue, const char *name, ch
 	if (!name)
 		return lode_fail_memory(error);
 	if (!safe_file_name(name) || strlen(name) >= size)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which is impossible",
-				 catalogue->path, name);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: names a file '%s', which is not a name of a stream file", catalogue->path,
+				 name);
 	memcpy(file, name, strlen(name) + 1);
 	return 1;
 }
@@ -528,7 +529,8 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	if (!id || !file || !entry->name || !entry->host || !entry->source)
 		return lode_fail_memory(error);
 	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which is impossible",
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: names a stream '%s' in file '%s', which is not a name of a stream file",
 				 catalogue->path, id, file);
 	for (int i = 0; i < 12; i++)
 		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);

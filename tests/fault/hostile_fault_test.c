@@ -129,8 +129,8 @@ static void a_catalogue_cannot_lead_out_of_its_folder(void **state)
 	(void)state;
 	write_whole(place.file, "mine", 4);
 	change_catalogue("UPDATE streams SET file = '../../file'");
-	require_bounded(list_corpus, place.corpus, LODE_BAD_INPUT, "cannot be", 5, 64);
-	require_bounded(replace_stream, place.corpus, LODE_BAD_INPUT, "cannot be", 5, 64);
+	require_bounded(list_corpus, place.corpus, LODE_BAD_INPUT, "not a name of a stream file", 5, 64);
+	require_bounded(replace_stream, place.corpus, LODE_BAD_INPUT, "not a name of a stream file", 5, 64);
 	assert_int_equal(access(place.file, F_OK), 0);
 }
 
