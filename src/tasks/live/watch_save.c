@@ -113,7 +113,7 @@ static int add_symptoms(struct saving *saving)
 	const struct lode_watch_save *save = saving->save;
 	struct lode_record_times times = { .began = save->from, .ended = save->to };
 
-	lode_builder_forget_fired(&saving->builder, save->told);
+	lode_builder_forget_fired(&saving->builder, save->reported_until);
 	for (size_t i = 0; i < save->rule_count; i++)
 		if (lode_record_rule_apply(&save->rules[i], &saving->builder, &times) < 0)
 			return LODE_SYSTEM;

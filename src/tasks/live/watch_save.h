@@ -29,8 +29,8 @@ struct lode_watch_save {
 	uint64_t period; /* of a CPU sample */
 	uint64_t from;   /* records that were written between two times */
 	uint64_t to;
-	uint64_t told; /* limits that were exceeded until then are in an earlier stream */
-	uint64_t t;    /* of the trigger, for the stream's name */
+	uint64_t reported_until; /* limits that were exceeded until then are in an earlier stream */
+	uint64_t t;              /* of the trigger, for the stream's name */
 	const char *corpus;
 	const char *watch; /* name of the watch */
 	const char *trigger;

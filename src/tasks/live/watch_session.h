@@ -18,7 +18,7 @@ struct lode_watch_session {
 	struct lode_record_rules rules;
 	struct lode_retention keep;
 	char *name;
-	uint64_t told; /* symptoms up to here have been written */
+	uint64_t reported_until; /* symptoms up to here have been written */
 	uint64_t memory;
 	uint64_t period;
 	struct lode_recorder *recorder;

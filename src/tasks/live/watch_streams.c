@@ -22,8 +22,8 @@ static int take_record(void *context, const struct lode_record *record)
 
 	if (lode_record_fired(record, &fired)) {
 		/* It was still in its ring when the last stream was begun, which does not have it. */
-		if (fired.t1 <= session->told)
-			session->told = fired.t1 - 1;
+		if (fired.t1 <= session->reported_until)
+			session->reported_until = fired.t1 - 1;
 		for (size_t i = 0; i < session->rules.count; i++)
 			if (fired.limits >> i & 1)
 				lode_watch_burst_fire(&session->burst, fired.t1, session->rules.rules[i].text, 0);
@@ -66,7 +66,7 @@ static void save(struct lode_watch_session *session, uint64_t now)
 		.period = session->period,
 		.from = lode_watch_burst_from(burst),
 		.to = now,
-		.told = session->told,
+		.reported_until = session->reported_until,
 		.t = burst->t,
 		.corpus = lode_watch_corpus(session),
 		.watch = session->name,
@@ -90,7 +90,7 @@ static void save(struct lode_watch_session *session, uint64_t now)
 		session->failed++;
 		lode_watch_say_failure(session, &error);
 	}
-	session->told = now;
+	session->reported_until = now;
 }
 
 /* Writes the stream of the triggers that fired, if they are still known. */
