@@ -2,15 +2,9 @@
 #include "record/recorder_settings.h"
 
 #include "record/kernel_features.h"
+#include "record/recorder_skeleton.h"
 #include "record/unwind_maps.h"
 #include "record/uprobes.h"
-
-/* What bpftool writes is not held to the rules of the house. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-#include "record/recorder.skel.h"
-#pragma GCC diagnostic pop
 
 #include <string.h>
 #include <sys/syscall.h>

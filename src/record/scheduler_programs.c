@@ -3,16 +3,7 @@
 
 #include "base/memory.h"
 #include "base/quiet_thread.h"
-#include "record/records.h"
-#include "record/time_slots.h"
-#include "record/unwind_maps.h"
-
-/* What bpftool writes is not held to the rules of the house. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-#include "record/recorder.skel.h"
-#pragma GCC diagnostic pop
+#include "record/recorder_skeleton.h"
 
 #include <errno.h>
 #include <time.h>

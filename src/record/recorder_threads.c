@@ -1,0 +1,156 @@
+/*
+ * The table of threads in the kernel: waits that are not over when the recording ends, and stacks that threads off their
+ * CPU still refer to.
+ */
+#include "base/random.h"
+#include "record/recorder_state.h"
+#include "record/thinning.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+
+#define THREADS_AT_A_TIME 512
+
+typedef int visit_thread(void *context, const struct lode_record_thread *thread);
+
+/* Copied piece by piece, because to map the table of all threads would take much memory. */
+static int visit_table(struct lode_recorder *recorder, struct lode_record_thread *some, visit_thread *visit,
+		       void *context)
+{
+	int threads = bpf_map__fd(recorder->programs->maps.threads);
+	uint32_t keys[THREADS_AT_A_TIME], at, next, *from = NULL;
+	int code = 0, end = 0;
+
+	while (!code && !end) {
+		uint32_t count = THREADS_AT_A_TIME;
+
+		end = bpf_map_lookup_batch(threads, from, &next, keys, some, &count, NULL) < 0;
+		if (end && errno != ENOENT)
+			return LODE_SYSTEM;
+		for (uint32_t i = 0; !code && i < count; i++)
+			code = visit(context, &some[i]);
+		at = next;
+		from = &at;
+	}
+	return code;
+}
+
+/* Those of the table, and others that found no place in it. */
+static int visit_threads(struct lode_recorder *recorder, visit_thread *visit, void *context)
+{
+	struct lode_record_thread *some = lode_calloc(THREADS_AT_A_TIME, sizeof(*some));
+	int others = bpf_map__fd(recorder->programs->maps.others);
+	uint32_t key, *last = NULL;
+	int code = some ? visit_table(recorder, some, visit, context) : LODE_SYSTEM;
+
+	while (!code && recorder->programs->bss->has_others && !bpf_map_get_next_key(others, last, &key)) {
+		if (!bpf_map_lookup_elem(others, &key, some))
+			code = visit(context, some);
+		last = &key;
+	}
+	lode_free(some);
+	return code;
+}
+
+/* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
+static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread,
+		     struct lode_record *record)
+{
+	uint64_t random = thread->out;
+
+	/* What threads did while the programs were detached only the iterator knows, which has looked. */
+	if (thread->out < recorder->programs->bss->slot.began && !recorder->programs->rodata->with_totals)
+		return 0;
+	record->weight = lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT,
+					  record->cost + record->delay, recorder->programs->bss->thin_scale,
+					  thread->random);
+	record->weight =
+		lode_slot_weight(record->weight, thread->single, (uint32_t)(lode_splitmix64(&random) >> 32));
+	if (!thread->weight) { /* the stacks are those of another wait */
+		record->user = record->kernel = 0;
+		record->flags |= LODE_RECORD_LATE;
+	}
+	return record->weight != 0;
+}
+
+struct open_waits {
+	struct lode_recorder *recorder;
+	uint64_t end;
+};
+
+/* What a thread was doing off its CPU when the recording ended. */
+static int add_open(void *context, const struct lode_record_thread *thread)
+{
+	struct open_waits *waits = context;
+	struct lode_recorder *recorder = waits->recorder;
+	uint64_t end = waits->end;
+	struct lode_record record = {
+		.t = thread->out,
+		.delay = end > thread->out ? end - thread->out : 0,
+		.user = thread->user,
+		.kernel = thread->kernel,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.type = LODE_RECORD_PREEMPT,
+		.flags = LODE_RECORD_OPEN,
+		.cpu = UINT16_MAX,
+	};
+
+	if (!thread->tid || thread->state == LODE_THREAD_RUNNING)
+		return 0;
+	if (thread->state != LODE_THREAD_PREEMPTED) {
+		record.type = LODE_RECORD_WAIT;
+		record.cost = record.delay;
+		record.delay = 0;
+	}
+	if (recorder->programs->rodata->thin && !thin_open(recorder, thread, &record))
+		return 0;
+	if (thread->state == LODE_THREAD_WOKEN) {
+		record.flags |= LODE_RECORD_WOKEN;
+		record.cost = thread->woken > thread->out ? thread->woken - thread->out : 0;
+		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
+		record.waker_pid = thread->waker_pid;
+		record.waker_tid = thread->waker_tid;
+		if (!recorder->programs->rodata->thin || thread->random & LODE_RECORD_WAKER_TAKEN) {
+			record.waker_user = thread->waker_user;
+			record.waker_kernel = thread->waker_kernel;
+		}
+	}
+	if (lode_grow(&recorder->open, &recorder->open_capacity, recorder->open_count + 1, sizeof(record)) < 0)
+		return LODE_SYSTEM;
+	recorder->open[recorder->open_count++] = record;
+	return 0;
+}
+
+int lode_recorder_add_open_waits(struct lode_recorder *recorder, uint64_t end)
+{
+	struct open_waits waits = { recorder, end };
+
+	return visit_threads(recorder, add_open, &waits);
+}
+
+/*
+ * What a running thread had was handed over, and what it will have is sent anew,
+ * but for the stack of its system call, which stays what it is.
+ */
+static int add_held(void *context, const struct lode_record_thread *thread)
+{
+	struct lode_recorder_held *held = context;
+	int off = thread->tid && thread->state != LODE_THREAD_RUNNING;
+	const uint64_t ids[] = { off ? thread->user : 0, off ? thread->kernel : 0, off ? thread->waker_user : 0,
+				 off ? thread->waker_kernel : 0,
+				 thread->tid && thread->entry.pc ? thread->entry.user : 0 };
+	size_t count = sizeof(ids) / sizeof(*ids);
+
+	if (lode_grow(&held->ids, &held->capacity, held->count + count, sizeof(*held->ids)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] && !(ids[i] & LODE_RECORD_COPY_ID)) /* what copies became is handed over anew each time */
+			held->ids[held->count++] = ids[i];
+	return 0;
+}
+
+int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held *held)
+{
+	return visit_threads(recorder, add_held, held);
+}
