@@ -1,7 +1,7 @@
 /* The one seam for files: see file.h. */
 #include "base/file.h"
 
-#include "base/index.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

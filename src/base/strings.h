@@ -6,7 +6,7 @@
 #define LODE_BASE_STRINGS_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 struct lode_string {
 	const char *text; /* NUL-terminated; may hold no other NUL */

@@ -6,7 +6,7 @@
 #include "cmd/hunt_meters.h"
 
 #include "base/memory.h"
-#include "tasks/live/recorded.h"
+#include "tasks/live/record_target.h"
 #include "cmd/signals.h"
 #include "hunt/meter/remote/agent.h"
 #include "hunt/meter/joined/joined_meter.h"

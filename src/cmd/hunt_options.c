@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "tasks/attributes.h"
 #include "cmd/hunt.h"
-#include "tasks/live/recorded_options.h"
+#include "tasks/live/record_target_options.h"
 
 #include <math.h>
 #include <stdlib.h>

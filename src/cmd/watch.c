@@ -11,7 +11,7 @@
 #define FIELD(field) offsetof(struct lode_watch_settings, field)
 
 static const struct lode_option options[] = {
-	LODE_RECORDED_OPTIONS(FIELD(target)),
+	LODE_RECORD_TARGET_OPTIONS(FIELD(target)),
 	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
 		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
 		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
@@ -29,7 +29,7 @@ static const struct lode_option options[] = {
 		  "the folder to write streams into (default: " LODE_DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; may be given many times"),
-	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
+	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
 	LODE_NO_MORE_OPTIONS,
 };

@@ -13,7 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/cursor.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 
 struct lode_etl_range;

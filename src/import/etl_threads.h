@@ -6,7 +6,7 @@
 #define LODE_IMPORT_ETL_THREADS_H
 
 #include "base/cursor.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "trace/stream.h"
 
 struct lode_etl_owner;

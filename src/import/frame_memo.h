@@ -7,7 +7,7 @@
 #define LODE_IMPORT_FRAME_MEMO_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define LODE_IMPORT_GO_GOROUTINES_H
 
 #include "base/cursor.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 
 /* Things of the file by their number: a string or a stack, where it is, and what became of it. */

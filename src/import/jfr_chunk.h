@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #define LODE_JFR_HEADER 68
 

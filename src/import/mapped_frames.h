@@ -9,7 +9,7 @@
 #ifndef LODE_IMPORT_MAPPED_FRAMES_H
 #define LODE_IMPORT_MAPPED_FRAMES_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 #include "symbols/symbols.h"
 

@@ -7,7 +7,7 @@
 #ifndef LODE_IMPORT_PERFETTO_CLOCKS_H
 #define LODE_IMPORT_PERFETTO_CLOCKS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/protobuf.h"
 
 /* Clock that counts the time since boot: the usual one. */

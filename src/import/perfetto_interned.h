@@ -8,7 +8,7 @@
 #ifndef LODE_IMPORT_PERFETTO_INTERNED_H
 #define LODE_IMPORT_PERFETTO_INTERNED_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/json_profile.h"
 #include "import/protobuf.h"
 

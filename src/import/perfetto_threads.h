@@ -5,7 +5,7 @@
 #ifndef LODE_IMPORT_PERFETTO_THREADS_H
 #define LODE_IMPORT_PERFETTO_THREADS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 
 struct lode_perfetto_thread {

@@ -4,7 +4,7 @@
 #ifndef LODE_IMPORT_PPROF_FRAMES_H
 #define LODE_IMPORT_PPROF_FRAMES_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/pprof_tables.h"
 
 struct lode_pprof_range;

@@ -5,7 +5,7 @@
 #ifndef LODE_IMPORT_PPROF_TABLES_H
 #define LODE_IMPORT_PPROF_TABLES_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 #include "import/protobuf.h"
 

@@ -6,7 +6,7 @@
 #ifndef LODE_IMPORT_STACK_MEMO_H
 #define LODE_IMPORT_STACK_MEMO_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #include <string.h>
 

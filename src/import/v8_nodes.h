@@ -8,7 +8,7 @@
 #ifndef LODE_IMPORT_V8_NODES_H
 #define LODE_IMPORT_V8_NODES_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/json_profile.h"
 
 struct lode_v8_node {

@@ -2,7 +2,8 @@
 #include "mine/miner_seen.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 #define GROUPS     16384u
 #define GROUP_SIZE 8u

@@ -32,7 +32,7 @@
 #include "mine/similarity_bound.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "base/memory.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
 #include "process/held_files.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "symbols/mapping_kind.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define LODE_PROCESS_PROCESS_IMAGES_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "base/notes.h"
 #include "process/held_files.h"
 #include "symbols/mapping_kind.h"

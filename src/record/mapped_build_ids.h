@@ -8,7 +8,7 @@
 #ifndef LODE_RECORD_MAPPED_BUILD_IDS_H
 #define LODE_RECORD_MAPPED_BUILD_IDS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "process/process_change.h"
 
 /* A file as the kernel describes it. */

@@ -7,7 +7,7 @@
 #define LODE_RECORD_STACK_COPIES_H
 
 #include "base/buffer.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "process/process_unwinder.h"
 #include "record/records.h"
 

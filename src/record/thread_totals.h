@@ -5,7 +5,7 @@
 #ifndef LODE_RECORD_THREAD_TOTALS_H
 #define LODE_RECORD_THREAD_TOTALS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "record/records.h"
 #include "trace/stream.h"
 

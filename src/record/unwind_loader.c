@@ -14,7 +14,7 @@
 #include "record/unwind_loader.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "record/table_installer.h"
 
 #include <string.h>

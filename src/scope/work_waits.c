@@ -8,7 +8,7 @@
  */
 #include "scope/work_waits.h"
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "scope/scope_index.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "symbols/elf.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

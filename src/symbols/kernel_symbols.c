@@ -19,7 +19,8 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 #include <elf.h>
 #include <errno.h>

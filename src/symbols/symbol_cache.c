@@ -32,7 +32,8 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>

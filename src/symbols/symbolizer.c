@@ -9,7 +9,7 @@
 #include "symbols/image.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 #include <ctype.h>
 #include <string.h>

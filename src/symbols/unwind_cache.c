@@ -3,7 +3,8 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "symbols/symbol_cache.h"
 #include "symbols/unwind_file.h"
 #include "symbols/vdso.h"

@@ -10,7 +10,7 @@
 #include "symbols/unwind_table.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "symbols/cfi_program.h"
 #include "symbols/frame_code_aarch64.h"
 #include "symbols/linkage_frames.h"

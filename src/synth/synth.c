@@ -6,7 +6,8 @@
  */
 #include "synth/synth.h"
 
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "synth/model.h"
 

@@ -26,7 +26,7 @@ struct lode_symbol_settings {
 		LODE_TEXT("symbol-cache", 0, LODE_SYMBOL_FIELD(base, cache), "DIR|none",                          \
 			  "where symbols are kept for next time")
 /* The same for commands that record, which may leave it for later. */
-#define LODE_RECORDED_SYMBOL_OPTIONS(base)                                                                        \
+#define LODE_RECORD_SYMBOL_OPTIONS(base)                                                                          \
 	LODE_FLAG("no-symbols", 0, LODE_SYMBOL_FIELD(base, none),                                                 \
 		  "leave addresses in programs and libraries as they are"),                                       \
 		LODE_FLAG("inlines", 0, LODE_SYMBOL_FIELD(base, inlines),                                         \

@@ -1,7 +1,8 @@
 /* Symptoms with the same critical path: see scope_groups.h. */
 #include "text/scope_groups.h"
 
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <stdlib.h>

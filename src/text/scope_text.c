@@ -4,7 +4,7 @@
  */
 #include "text/scope_words.h"
 
-#include "base/index.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "result/scope_threads.h"

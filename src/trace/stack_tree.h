@@ -7,7 +7,7 @@
 #ifndef LODE_TRACE_STACK_TREE_H
 #define LODE_TRACE_STACK_TREE_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 
 /* Frames a stack may have; importers cut longer ones at the root end and count it. */
 #define LODE_STACK_DEPTH_LIMIT 16384

@@ -4,7 +4,7 @@
  */
 #include "table_lookups.h"
 
-#include "base/index.h"
+#include "base/hash.h"
 #include "symbols/symbol_cache.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
 #include "process/unwinder.h"
 
 #include <elf.h>

@@ -13,7 +13,8 @@
 #include "symbols/symbols.h"
 
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 #ifndef LODE_HUNT_SEARCH_FUNCTION_COUNTS_H
 #define LODE_HUNT_SEARCH_FUNCTION_COUNTS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "hunt/meter/meter.h"
 
 /* In place of a kind of samples: all of them together, as the paper has it. */

@@ -9,7 +9,7 @@
 #ifndef LODE_HUNT_SEARCH_SEARCH_HISTORY_H
 #define LODE_HUNT_SEARCH_SEARCH_HISTORY_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "hunt/search/conclusion.h"
 
 enum lode_experiment_state {

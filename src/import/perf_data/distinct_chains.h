@@ -7,7 +7,7 @@
 #define LODE_IMPORT_PERF_DATA_DISTINCT_CHAINS_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 
 /* Addresses and markers that a chain may have: what fits into a record, and two more. */
 #define LODE_PERF_CHAIN_LIMIT 8192

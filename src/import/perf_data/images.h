@@ -5,7 +5,7 @@
 #define LODE_IMPORT_PERF_DATA_IMAGES_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/import.h"
 #include "import/perf_data/recording_facts.h"
 #include "symbols/symbols.h"

@@ -13,7 +13,7 @@
 #define LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
 
 #include "base/arena.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "import/perf_data/format.h"
 #include "import/perf_data/tracepoint_formats.h"
 

@@ -6,7 +6,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_THREADS_H
 #define LODE_IMPORT_PERF_DATA_THREADS_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "process/address_spaces.h"
 
 struct lode_perf_thread {

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "base/notes.h"
 
 /* A field of the raw bytes; size 0: there is no such field. */

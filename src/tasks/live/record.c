@@ -7,7 +7,7 @@
 #define FIELD(field) offsetof(struct lode_record_settings, field)
 
 static const struct lode_option options[] = {
-	LODE_RECORDED_OPTIONS(FIELD(target)),
+	LODE_RECORD_TARGET_OPTIONS(FIELD(target)),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to record into (default: " LODE_DEFAULT_CORPUS ")"),
@@ -16,7 +16,7 @@ static const struct lode_option options[] = {
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
 		  "what was too slow: 'thread NAME', 'run > 2s', 'function BIN:FUNC > 200ms', 'mark NAME > "
 		  "100ms'; may be given many times"),
-	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
+	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
 	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),
 	LODE_NO_MORE_OPTIONS,

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "tasks/attributes.h"
-#include "tasks/live/recorded_budget.h"
+#include "tasks/live/budget_control.h"
 
 /* ---- what is asked for ---- */
 
@@ -35,7 +35,7 @@ static int read_rules(struct lode_record_session *session, struct lode_error *er
 static int open_recorder(struct lode_record_session *session, const struct lode_symbols_options *symbols,
 			 uint64_t *period, struct lode_error *error)
 {
-	struct lode_recorder_options recorder = lode_recorded_recorder(&session->target);
+	struct lode_recorder_options recorder = lode_record_target_recorder_options(&session->target);
 
 	recorder.no_own_walk = session->settings->no_own_walk;
 	recorder.totals = 1;
@@ -50,8 +50,8 @@ static int open_recorder(struct lode_record_session *session, const struct lode_
 static int open_stream(struct lode_record_session *session, const char *source, struct lode_error *error)
 {
 	const struct lode_record_settings *settings = session->settings;
-	int code = lode_recorded_describe(&session->target, settings->name, source, &settings->attributes,
-					  &session->builder.stream, error);
+	int code = lode_record_target_describe(&session->target, settings->name, source, &settings->attributes,
+					       &session->builder.stream, error);
 
 	if (!code)
 		code = lode_corpus_open(&session->corpus, settings->output ? settings->output : LODE_DEFAULT_CORPUS,
@@ -79,8 +79,8 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	if (code)
 		return code;
 	sink = lode_builder_sink(&session->builder);
-	code = lode_recorded_probe(&session->target, &session->rules, session->recorder,
-				   &session->builder.processes, &session->probes, error);
+	code = lode_record_target_probe(&session->target, &session->rules, session->recorder,
+					&session->builder.processes, &session->probes, error);
 	if (!code)
 		session->sink = lode_rule_probes_sink(session->probes, &sink);
 	return code;
@@ -88,16 +88,16 @@ static int open_all(struct lode_record_session *session, const char *source, str
 
 static int start(struct lode_record_session *session, struct lode_error *error)
 {
-	int code = lode_recorded_prepare(&session->target, error);
+	int code = lode_record_target_prepare(&session->target, error);
 
 	if (!code)
-		code = lode_recorded_start(&session->target, session->recorder, error);
+		code = lode_record_target_start(&session->target, session->recorder, error);
 	session->times.began = lode_now();
 	if (code || !session->target.has_child)
 		return code;
 	session->times.command = (uint32_t)session->target.child.pid;
 	session->times.command_began = session->times.began;
-	return lode_recorded_release_command(&session->target, error);
+	return lode_record_target_release_command(&session->target, error);
 }
 
 static int is_over(struct lode_record_session *session)
@@ -105,11 +105,11 @@ static int is_over(struct lode_record_session *session)
 	struct lode_host *host = session->call->host;
 	uint64_t now = lode_now();
 
-	if (lode_recorded_has_ended(&session->target)) {
+	if (lode_record_target_has_ended(&session->target)) {
 		session->times.command_ended = now;
 		return 1;
 	}
-	if (host->stopped(host) || lode_recorded_is_gone(&session->target))
+	if (host->stopped(host) || lode_record_target_is_gone(&session->target))
 		return 1;
 	return session->settings->duration && now - session->times.began >= session->settings->duration;
 }
@@ -127,19 +127,19 @@ static int sleep_time(const struct lode_record_session *session)
 /* Sleeps, reads and writes. Returns 1 when it is over. */
 static int step(struct lode_record_session *session, struct lode_error *error)
 {
-	struct lode_recorded *target = &session->target;
+	struct lode_record_target *target = &session->target;
 	int over, code;
 
-	lode_recorder_wait(session->recorder, lode_recorded_sleep(target, sleep_time(session)),
+	lode_recorder_wait(session->recorder, lode_budget_control_sleep(target, sleep_time(session)),
 			   target->has_child ? target->child.exit_fd : -1);
-	code = lode_recorded_change_slot(target, session->recorder, error);
+	code = lode_budget_control_change_slot(target, session->recorder, error);
 	if (code)
 		return code;
 	over = is_over(session);
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return lode_fail_memory(error);
 	code = lode_recording_flow(session->recording, lode_now(), error);
-	lode_recorded_steer(target, session->recorder, lode_now());
+	lode_budget_control_steer(target, session->recorder, lode_now());
 	lode_record_status(session);
 	return code ? code : over;
 }
@@ -153,7 +153,7 @@ static int record(struct lode_record_session *session, struct lode_error *error)
 	} while (!code);
 	session->times.ended = lode_now();
 	if (code > 0)
-		code = lode_recorded_stop(&session->target, session->recorder, &session->sink, error);
+		code = lode_record_target_stop(&session->target, session->recorder, &session->sink, error);
 	if (session->target.has_child)
 		lode_child_finish(&session->target.child);
 	if (!session->times.command_ended)
@@ -221,14 +221,14 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_rule_probes_destroy(session->probes);
 	lode_recorder_destroy(session->recorder);
 	lode_notes_release(&session->notes);
-	lode_recorded_release(&session->target);
+	lode_record_target_release(&session->target);
 	lode_record_rules_release(&session->rules);
 }
 
 static int run(struct lode_record_session *session, struct lode_error *error)
 {
 	struct lode_host *host = session->call->host;
-	char *source = lode_recorded_source(&session->target);
+	char *source = lode_record_target_source(&session->target);
 	int code;
 
 	host->hold(host, LODE_STOP_SOON);
@@ -246,13 +246,13 @@ static int run(struct lode_record_session *session, struct lode_error *error)
 	if (!code)
 		code = lode_record_show(session, error);
 	lode_free(source);
-	return code || host->collects ? code : lode_recorded_status(&session->target);
+	return code || host->collects ? code : lode_record_target_status(&session->target);
 }
 
 int lode_record_run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_record_session session = { .call = call, .settings = call->settings };
-	int code = lode_recorded_init(&session.target, &session.settings->target, 0, call, error);
+	int code = lode_record_target_init(&session.target, &session.settings->target, 0, call, error);
 
 	lode_notes_init(&session.notes);
 	if (!code)

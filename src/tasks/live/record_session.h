@@ -6,7 +6,7 @@
 
 #include "record/recording.h"
 #include "tasks/live/record_settings.h"
-#include "tasks/live/recorded.h"
+#include "tasks/live/record_target.h"
 
 /* While it runs. */
 struct lode_record_session {
@@ -21,7 +21,7 @@ struct lode_record_session {
 	struct lode_recorder_sink sink;
 	struct lode_rule_probes *probes;
 	struct lode_notes notes;
-	struct lode_recorded target;
+	struct lode_record_target target;
 	struct lode_record_times times;
 	struct lode_corpus_entry entry; /* of the stream, once it is finished */
 	int symptoms;                   /* found by the rules */

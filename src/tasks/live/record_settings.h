@@ -3,13 +3,13 @@
 #define LODE_TASKS_LIVE_RECORD_SETTINGS_H
 
 #include "tasks/command.h"
-#include "tasks/live/recorded_options.h"
+#include "tasks/live/record_target_options.h"
 #include "tasks/symbol_options.h"
 
 #define LODE_DEFAULT_CORPUS "lode-corpus"
 
 struct lode_record_settings {
-	struct lode_recorded_settings target;
+	struct lode_record_target_settings target;
 	uint64_t duration;
 	const char *output;
 	const char *name;

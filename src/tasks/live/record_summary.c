@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "tasks/live/record_session.h"
-#include "tasks/live/recorded_budget.h"
+#include "tasks/live/budget_control.h"
 #include "tasks/show_notes.h"
 #include "text/budget_text.h"
 #include "text/record_text.h"
@@ -75,7 +75,7 @@ static struct lode_record_report make_report(const struct lode_record_session *s
 		.pid = child ? (long)child->pid : 0,
 		.exit_status = child && child->ended && WIFEXITED(child->status) ? WEXITSTATUS(child->status) : -1,
 		.signal = child && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0,
-		.budget = lode_recorded_budget(&session->target),
+		.budget = lode_budget_control_report(&session->target),
 		.notes = &session->notes,
 	};
 	count_user_stacks(session, &counts, &report);

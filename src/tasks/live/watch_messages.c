@@ -1,7 +1,7 @@
 /* What `lode watch` says: see watch_session.h. */
 #include "base/clock.h"
 #include "base/units.h"
-#include "tasks/live/recorded_budget.h"
+#include "tasks/live/budget_control.h"
 #include "tasks/live/watch_session.h"
 #include "tasks/show_notes.h"
 #include "text/budget_text.h"
@@ -141,7 +141,7 @@ static struct lode_watch_report make_report(struct lode_watch_session *session)
 		.saved = session->saved,
 		.failed = session->failed,
 		.removed = session->removed,
-		.budget = lode_recorded_budget(&session->target),
+		.budget = lode_budget_control_report(&session->target),
 		.notes = &session->notes,
 	};
 }

@@ -89,7 +89,7 @@ static int add_hand_symptom(struct saving *saving, const struct lode_watch_hand 
 /* The thread that was named; else the main threads of what is watched, if that is not everything. */
 static int add_hand(struct saving *saving, const struct lode_watch_hand *hand)
 {
-	const struct lode_recorded *target = saving->save->target;
+	const struct lode_record_target *target = saving->save->target;
 	struct lode_stream *stream = &saving->builder.stream;
 	int code = 0;
 
@@ -153,7 +153,7 @@ static int describe(struct saving *saving, const char *source)
 
 	if (!name)
 		return lode_fail_memory(saving->error);
-	code = lode_recorded_describe(save->target, name, source, save->attributes, stream, saving->error);
+	code = lode_record_target_describe(save->target, name, source, save->attributes, stream, saving->error);
 	lode_free(name);
 	if (code)
 		return code;
@@ -215,7 +215,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 {
 	struct saving saving = { .save = save, .error = error };
 	struct lode_recorder_sink sink = { &saving, take_stack, take_change, take_record };
-	char *source = lode_recorded_source(save->target);
+	char *source = lode_record_target_source(save->target);
 	int code;
 
 	lode_notes_init(&saving.notes);

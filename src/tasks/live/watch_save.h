@@ -5,7 +5,7 @@
 #ifndef LODE_TASKS_LIVE_WATCH_SAVE_H
 #define LODE_TASKS_LIVE_WATCH_SAVE_H
 
-#include "tasks/live/recorded.h"
+#include "tasks/live/record_target.h"
 #include "tasks/live/watch_socket.h"
 #include "record/flight.h"
 #include "record/retention.h"
@@ -20,7 +20,7 @@ struct lode_watch_hand {
 };
 
 struct lode_watch_save {
-	const struct lode_recorded *target;
+	const struct lode_record_target *target;
 	struct lode_flight *flight;
 	const struct lode_record_rule *rules;
 	size_t rule_count;

@@ -9,7 +9,7 @@
 #include "tasks/live/watch_session.h"
 
 #include "base/clock.h"
-#include "tasks/live/recorded_budget.h"
+#include "tasks/live/budget_control.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int open_flight(struct lode_watch_session *session, struct lode_error *er
 
 static int open_all(struct lode_watch_session *session, struct lode_error *error)
 {
-	struct lode_recorder_options recorder = lode_recorded_recorder(&session->target);
+	struct lode_recorder_options recorder = lode_record_target_recorder_options(&session->target);
 	struct lode_recorder_sink sink;
 	struct lode_corpus *corpus;
 	int code;
@@ -74,8 +74,8 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	if (code)
 		return code;
 	sink = lode_watch_trigger_sink(session);
-	code = lode_recorded_probe(&session->target, &session->rules, session->recorder,
-				   lode_flight_processes(session->flight), &session->probes, error);
+	code = lode_record_target_probe(&session->target, &session->rules, session->recorder,
+					lode_flight_processes(session->flight), &session->probes, error);
 	if (!code)
 		session->sink = lode_rule_probes_sink(session->probes, &sink);
 	return code;
@@ -84,24 +84,24 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 static int start(struct lode_watch_session *session, struct lode_error *error)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int code = lode_recorded_prepare(&session->target, error);
+	int code = lode_record_target_prepare(&session->target, error);
 
 	if (!code)
-		code = lode_recorded_start(&session->target, session->recorder, error);
+		code = lode_record_target_start(&session->target, session->recorder, error);
 	session->began = lode_now();
 	if (code || !session->target.has_child)
 		return code;
 	event.data.fd = session->target.child.exit_fd;
 	if (event.data.fd >= 0)
 		epoll_ctl(session->events, EPOLL_CTL_ADD, event.data.fd, &event);
-	return lode_recorded_release_command(&session->target, error);
+	return lode_record_target_release_command(&session->target, error);
 }
 
 static int is_over(struct lode_watch_session *session)
 {
-	if (lode_recorded_has_ended(&session->target))
+	if (lode_record_target_has_ended(&session->target))
 		return 1;
-	if (session->call->host->stopped(session->call->host) || lode_recorded_is_gone(&session->target))
+	if (session->call->host->stopped(session->call->host) || lode_record_target_is_gone(&session->target))
 		return 1;
 	return session->settings->duration && lode_now() - session->began >= session->settings->duration;
 }
@@ -150,19 +150,20 @@ static int watch(struct lode_watch_session *session, struct lode_error *error)
 	int over = 0, code = 0;
 
 	while (!code && !over) {
-		lode_recorder_wait(session->recorder, lode_recorded_sleep(&session->target, sleep_time(session)),
+		lode_recorder_wait(session->recorder,
+				   lode_budget_control_sleep(&session->target, sleep_time(session)),
 				   session->events);
-		code = lode_recorded_change_slot(&session->target, session->recorder, error);
+		code = lode_budget_control_change_slot(&session->target, session->recorder, error);
 		over = is_over(session);
 		if (!code && read_records(session) < 0)
 			code = lode_fail_memory(error);
 		lode_watch_look_at_triggers(session);
 		session->target.saving_ns = lode_watch_writer_spent(&session->writer);
-		lode_recorded_steer(&session->target, session->recorder, lode_now());
+		lode_budget_control_steer(&session->target, session->recorder, lode_now());
 		lode_watch_status(session);
 	}
 	if (!code)
-		code = lode_recorded_stop(&session->target, session->recorder, &session->sink, error);
+		code = lode_record_target_stop(&session->target, session->recorder, &session->sink, error);
 	if (code)
 		lode_watch_burst_end(&session->burst);
 	lode_watch_write_rest(session);
@@ -178,7 +179,7 @@ static void release(struct lode_watch_session *session)
 	lode_rule_probes_destroy(session->probes);
 	lode_recorder_destroy(session->recorder);
 	lode_flight_destroy(session->flight);
-	lode_recorded_release(&session->target);
+	lode_record_target_release(&session->target);
 	lode_rate_release(&session->burst.rate);
 	lode_notes_release(&session->notes);
 	if (session->events >= 0)
@@ -207,13 +208,13 @@ static int run(struct lode_watch_session *session, struct lode_error *error)
 		return code;
 	lode_watch_say_end(session);
 	return session->failed ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
-			       : lode_recorded_status(&session->target);
+			       : lode_record_target_status(&session->target);
 }
 
 int lode_watch_run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_watch_session session = { .call = call, .settings = call->settings, .events = -1 };
-	int code = lode_recorded_init(&session.target, &session.settings->target, DEFAULT_BUDGET, call, error);
+	int code = lode_record_target_init(&session.target, &session.settings->target, DEFAULT_BUDGET, call, error);
 
 	lode_notes_init(&session.notes);
 	if (!code)

@@ -14,7 +14,7 @@
 struct lode_watch_session {
 	const struct lode_call *call;
 	const struct lode_watch_settings *settings;
-	struct lode_recorded target;
+	struct lode_record_target target;
 	struct lode_record_rules rules;
 	struct lode_retention keep;
 	char *name;

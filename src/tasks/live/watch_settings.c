@@ -28,7 +28,7 @@ static int read_rules(struct lode_watch_session *session, struct lode_error *err
 static int choose_name(struct lode_watch_session *session, struct lode_error *error)
 {
 	char text[64];
-	const char *of = lode_recorded_name(&session->target, text);
+	const char *of = lode_record_target_name(&session->target, text);
 
 	session->name = session->settings->name ? lode_strdup(session->settings->name)
 						: lode_format("watch %s", of ? of : "all processes");

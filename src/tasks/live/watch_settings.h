@@ -3,11 +3,11 @@
 #define LODE_TASKS_LIVE_WATCH_SETTINGS_H
 
 #include "tasks/command.h"
-#include "tasks/live/recorded_options.h"
+#include "tasks/live/record_target_options.h"
 #include "tasks/symbol_options.h"
 
 struct lode_watch_settings {
-	struct lode_recorded_settings target;
+	struct lode_record_target_settings target;
 	uint64_t last;
 	const char *after;
 	const char *memory;

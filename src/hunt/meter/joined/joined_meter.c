@@ -7,7 +7,7 @@
  */
 #include "hunt/meter/joined/joined_meter.h"
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "hunt/meter/hypothesis.h"
 
 #include <math.h>

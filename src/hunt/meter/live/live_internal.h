@@ -2,7 +2,7 @@
 #ifndef LODE_HUNT_METER_LIVE_LIVE_INTERNAL_H
 #define LODE_HUNT_METER_LIVE_LIVE_INTERNAL_H
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "hunt/meter/live/live_meter.h"
 #include "hunt/meter/live/probes.h"
 #include "hunt/meter/live/stack_samples.h"

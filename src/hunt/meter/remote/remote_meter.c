@@ -5,7 +5,7 @@
  */
 #include "hunt/meter/remote/remote_meter.h"
 
-#include "base/index.h"
+#include "base/hash_index.h"
 #include "hunt/meter/hypothesis.h"
 #include "hunt/meter/focus_names.h"
 #include "hunt/meter/remote/agent_protocol.h"

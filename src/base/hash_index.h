@@ -15,9 +15,10 @@
  * A slot is eight bytes: the upper half of the hash beside the id plus one, so
  * most wrong candidates are refused without touching the caller's memory.
  */
-#ifndef LODE_BASE_INDEX_H
-#define LODE_BASE_INDEX_H
+#ifndef LODE_BASE_HASH_INDEX_H
+#define LODE_BASE_HASH_INDEX_H
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 struct lode_index {
@@ -62,39 +63,5 @@ static inline size_t lode_index_bytes(const struct lode_index *index)
 {
 	return index->slots ? (index->mask + 1) * sizeof(*index->slots) : 0;
 }
-
-/*
- * Random numbers of this process, set before main and never again: who writes a
- * file cannot choose values that all come to one place. So hashes differ from run
- * to run, and nothing but the order of slots may depend on them.
- */
-#define LODE_HASH_SECRET 192
-
-struct lode_hash_key {
-	uint64_t add;
-	uint64_t multiply[2]; /* odd */
-	unsigned char secret[LODE_HASH_SECRET];
-};
-
-extern struct lode_hash_key lode_hash_key;
-
-/* A good hash of two 32-bit numbers, for pairs of ids. */
-static inline uint64_t lode_hash_pair(uint32_t a, uint32_t b)
-{
-	uint64_t x = (((uint64_t)a << 32 | b) + lode_hash_key.add) * lode_hash_key.multiply[0];
-
-	x ^= x >> 32;
-	return x * lode_hash_key.multiply[1];
-}
-
-static inline uint64_t lode_hash_u64(uint64_t number)
-{
-	return lode_hash_pair((uint32_t)(number >> 32), (uint32_t)number);
-}
-
-/* A good hash of bytes (XXH3), for an index. */
-uint64_t lode_hash_bytes(const void *bytes, size_t size);
-/* The same in every process: for what is kept, such as ids and checksums. */
-uint64_t lode_digest_bytes(const void *bytes, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* What is recorded: see recorded.h. */
-#include "tasks/live/recorded.h"
+/* What is recorded: see record_target.h. */
+#include "tasks/live/record_target.h"
 
 #include "tasks/attributes.h"
-#include "tasks/live/recorded_budget.h"
+#include "tasks/live/budget_control.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@
 
 #define DEFAULT_FREQUENCY 999
 
-static int wrong(const struct lode_recorded *target, struct lode_error *error, const char *sentence)
+static int wrong(const struct lode_record_target *target, struct lode_error *error, const char *sentence)
 {
 	return lode_fail(error, LODE_USAGE, "%s: %s. See 'lode help %s'.", target->word, sentence, target->word);
 }
 
-static int check(const struct lode_recorded *target, struct lode_error *error)
+static int check(const struct lode_record_target *target, struct lode_error *error)
 {
-	const struct lode_recorded_settings *settings = target->settings;
+	const struct lode_record_target_settings *settings = target->settings;
 	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
 
 	if (!chosen && !target->command_count)
@@ -37,7 +37,7 @@ static int check(const struct lode_recorded *target, struct lode_error *error)
 }
 
 /* Opens a descriptor for each process that -p names; it becomes readable when the process has ended. */
-static int watch_pids(struct lode_recorded *target, struct lode_error *error)
+static int watch_pids(struct lode_record_target *target, struct lode_error *error)
 {
 	const struct lode_option_list *pids = &target->settings->pids;
 
@@ -64,9 +64,9 @@ static int watch_pids(struct lode_recorded *target, struct lode_error *error)
 }
 
 /* Reads --budget; `share`: what it is without. */
-static int read_budget(struct lode_recorded *target, double share, struct lode_error *error)
+static int read_budget(struct lode_record_target *target, double share, struct lode_error *error)
 {
-	const struct lode_recorded_settings *settings = target->settings;
+	const struct lode_record_target_settings *settings = target->settings;
 
 	if (settings->budget && settings->no_budget)
 		return wrong(target, error, "'--budget' or '--no-budget', not both");
@@ -79,30 +79,30 @@ static int read_budget(struct lode_recorded *target, double share, struct lode_e
 	return 0;
 }
 
-int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
-		       const struct lode_call *call, struct lode_error *error)
+int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
+			    double budget, const struct lode_call *call, struct lode_error *error)
 {
 	int code;
 
-	*target = (struct lode_recorded){ .settings = settings,
-					  .host = call->host,
-					  .word = call->command->name,
-					  .command = call->operands,
-					  .command_count = call->operand_count };
+	*target = (struct lode_record_target){ .settings = settings,
+					       .host = call->host,
+					       .word = call->command->name,
+					       .command = call->operands,
+					       .command_count = call->operand_count };
 	code = check(target, error);
 	if (!code)
 		code = read_budget(target, budget, error);
 	return code ? code : watch_pids(target, error);
 }
 
-static void give_way(struct lode_recorded *target)
+static void give_way(struct lode_record_target *target)
 {
 	if (target->took_precedence)
 		setpriority(PRIO_PROCESS, 0, target->priority);
 	target->took_precedence = 0;
 }
 
-void lode_recorded_release(struct lode_recorded *target)
+void lode_record_target_release(struct lode_record_target *target)
 {
 	give_way(target);
 	if (target->has_child)
@@ -122,9 +122,9 @@ enum lode_recorder_unwind lode_unwind_method(const char *name)
 	return strcmp(name, "dwarf") ? LODE_RECORDER_FRAME_POINTER : LODE_RECORDER_DWARF;
 }
 
-struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target)
+struct lode_recorder_options lode_record_target_recorder_options(const struct lode_record_target *target)
 {
-	const struct lode_recorded_settings *settings = target->settings;
+	const struct lode_record_target_settings *settings = target->settings;
 
 	return (struct lode_recorder_options){
 		.only_pids = settings->pids.count || (target->command_count && !settings->all),
@@ -159,7 +159,7 @@ int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t
 }
 
 /* The words of the command, or what else is recorded. */
-char *lode_recorded_source(const struct lode_recorded *target)
+char *lode_record_target_source(const struct lode_record_target *target)
 {
 	struct lode_buffer text = { 0 };
 	char *copy;
@@ -175,7 +175,7 @@ char *lode_recorded_source(const struct lode_recorded *target)
 	return copy;
 }
 
-const char *lode_recorded_name(const struct lode_recorded *target, char text[64])
+const char *lode_record_target_name(const struct lode_record_target *target, char text[64])
 {
 	const char *word = target->command_count ? target->command[0] : NULL;
 	const char *slash = word ? strrchr(word, '/') : NULL;
@@ -188,9 +188,9 @@ const char *lode_recorded_name(const struct lode_recorded *target, char text[64]
 	return text;
 }
 
-int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
-			   const struct lode_option_list *attributes, struct lode_stream *stream,
-			   struct lode_error *error)
+int lode_record_target_describe(const struct lode_record_target *target, const char *name, const char *source,
+				const struct lode_option_list *attributes, struct lode_stream *stream,
+				struct lode_error *error)
 {
 	struct lode_strings *strings = &stream->dictionary->frames.strings;
 	struct utsname system;
@@ -199,7 +199,7 @@ int lode_recorded_describe(const struct lode_recorded *target, const char *name,
 	if (uname(&system) < 0)
 		return lode_fail(error, LODE_SYSTEM, "%s: uname: %s", target->word, strerror(errno));
 	if (!name)
-		name = lode_recorded_name(target, text);
+		name = lode_record_target_name(target, text);
 	if (!name)
 		name = system.nodename;
 	stream->name = lode_strings_add(strings, name, strlen(name));
@@ -215,9 +215,9 @@ int lode_recorded_describe(const struct lode_recorded *target, const char *name,
 
 /* ---- starting ---- */
 
-int lode_recorded_probe(const struct lode_recorded *target, const struct lode_record_rules *rules,
-			struct lode_recorder *recorder, struct lode_processes *processes,
-			struct lode_rule_probes **probes, struct lode_error *error)
+int lode_record_target_probe(const struct lode_record_target *target, const struct lode_record_rules *rules,
+			     struct lode_recorder *recorder, struct lode_processes *processes,
+			     struct lode_rule_probes **probes, struct lode_error *error)
 {
 	int code = lode_rule_probes_create(probes, recorder, rules->rules, rules->count, processes, error);
 
@@ -228,7 +228,7 @@ int lode_recorded_probe(const struct lode_recorded *target, const struct lode_re
 	return code;
 }
 
-int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error)
+int lode_record_target_prepare(struct lode_record_target *target, struct lode_error *error)
 {
 	int code;
 
@@ -243,16 +243,17 @@ int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error
  * On a busy machine the reader must get its turn before the rings are full. The
  * command is forked by now and keeps the priority that it was started with.
  */
-static void take_precedence(struct lode_recorded *target)
+static void take_precedence(struct lode_record_target *target)
 {
 	target->priority = getpriority(PRIO_PROCESS, 0);
 	/* Where that is not permitted, what is lost for it is counted. */
 	target->took_precedence = setpriority(PRIO_PROCESS, 0, -15) == 0;
 }
 
-int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
+int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
+			     struct lode_error *error)
 {
-	const struct lode_recorded_settings *settings = target->settings;
+	const struct lode_record_target_settings *settings = target->settings;
 	int code = 0;
 
 	take_precedence(target);
@@ -265,27 +266,27 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	if (code)
 		return code;
 	if (target->budget.share > 0)
-		lode_recorded_begin_budget(target, recorder, lode_recorded_recorder(target).frequency);
+		lode_budget_control_begin(target, recorder, lode_record_target_recorder_options(target).frequency);
 	return lode_recorder_start(recorder, error);
 }
 
-int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error)
+int lode_record_target_release_command(struct lode_record_target *target, struct lode_error *error)
 {
 	return target->has_child ? lode_child_release(&target->child, target->command, error) : 0;
 }
 
-int lode_recorded_stop(struct lode_recorded *target, struct lode_recorder *recorder,
-		       const struct lode_recorder_sink *sink, struct lode_error *error)
+int lode_record_target_stop(struct lode_record_target *target, struct lode_recorder *recorder,
+			    const struct lode_recorder_sink *sink, struct lode_error *error)
 {
 	int code;
 
-	lode_recorded_end_budget(target, recorder);
+	lode_budget_control_end(target, recorder);
 	code = lode_recorder_stop(recorder, sink);
 	give_way(target);
 	return code < 0 ? lode_fail_memory(error) : 0;
 }
 
-int lode_recorded_has_ended(struct lode_recorded *target)
+int lode_record_target_has_ended(struct lode_record_target *target)
 {
 	if (!target->has_child || !lode_child_has_ended(&target->child))
 		return 0;
@@ -293,7 +294,7 @@ int lode_recorded_has_ended(struct lode_recorded *target)
 	return 1;
 }
 
-int lode_recorded_status(const struct lode_recorded *target)
+int lode_record_target_status(const struct lode_record_target *target)
 {
 	int status = target->child.status;
 
@@ -302,7 +303,7 @@ int lode_recorded_status(const struct lode_recorded *target)
 	return WIFSIGNALED(status) ? LODE_STOPPED(WTERMSIG(status)) : -WEXITSTATUS(status);
 }
 
-int lode_recorded_is_gone(const struct lode_recorded *target)
+int lode_record_target_is_gone(const struct lode_record_target *target)
 {
 	return target->watched_count &&
 	       poll(target->watched, target->watched_count, 0) == (int)target->watched_count;

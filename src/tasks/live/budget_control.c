@@ -1,5 +1,5 @@
-/* Budgets of recordings: see recorded_budget.h. */
-#include "tasks/live/recorded_budget.h"
+/* Budgets of recordings: see budget_control.h. */
+#include "tasks/live/budget_control.h"
 
 #include "base/clock.h"
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* What recording took so far. */
-static struct lode_budget_usage budget_usage(const struct lode_recorded *target, struct lode_recorder *recorder,
-					     uint64_t now)
+static struct lode_budget_usage budget_usage(const struct lode_record_target *target,
+					     struct lode_recorder *recorder, uint64_t now)
 {
 	uint64_t on = target->on_ns + (target->slots.now.on && !target->attaching ? now - target->on_since : 0);
 	struct lode_record_counts counts;
@@ -37,7 +37,8 @@ static struct lode_budget_usage budget_usage(const struct lode_recorded *target,
 	};
 }
 
-void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder, unsigned frequency)
+void lode_budget_control_begin(struct lode_record_target *target, struct lode_recorder *recorder,
+			       unsigned frequency)
 {
 	uint64_t now = lode_now();
 
@@ -54,7 +55,7 @@ void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_record
 /* How often it is looked whether programs are attached at last. */
 #define ATTACHING_MS 10
 
-int lode_recorded_sleep(const struct lode_recorded *target, int milliseconds)
+int lode_budget_control_sleep(const struct lode_record_target *target, int milliseconds)
 {
 	uint64_t ends = target->slots.ends, now = lode_now();
 
@@ -66,7 +67,7 @@ int lode_recorded_sleep(const struct lode_recorded *target, int milliseconds)
 }
 
 /* Tells the programs of the slot of now, which begins when they are attached. */
-static int enter_slot(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
+static int enter_slot(struct lode_record_target *target, struct lode_recorder *recorder, struct lode_error *error)
 {
 	uint64_t asked = target->slots.now.began, now;
 	int done = lode_recorder_set_slot(recorder, &target->slots.now);
@@ -85,8 +86,8 @@ static int enter_slot(struct lode_recorded *target, struct lode_recorder *record
 	return 0;
 }
 
-int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder *recorder,
-			      struct lode_error *error)
+int lode_budget_control_change_slot(struct lode_record_target *target, struct lode_recorder *recorder,
+				    struct lode_error *error)
 {
 	uint64_t now = lode_now();
 	int was_on = target->slots.now.on && !target->attaching;
@@ -114,7 +115,7 @@ static uint64_t processor_time(void)
 }
 
 /* Once context switches are not seen at all times, long waits are looked for between them. */
-static void sweep(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
+static void sweep(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
 {
 	const struct lode_budget *budget = &target->budget;
 	uint64_t began;
@@ -135,7 +136,7 @@ static void sweep(struct lode_recorded *target, struct lode_recorder *recorder, 
 	target->sweep_after = rest > SWEEP_NS ? (uint64_t)rest : SWEEP_NS;
 }
 
-void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
+void lode_budget_control_steer(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
 {
 	struct lode_budget *budget = &target->budget;
 	struct lode_budget_usage usage;
@@ -150,7 +151,7 @@ void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *rec
 		lode_recorder_set_frequency(recorder, budget->frequency);
 }
 
-void lode_recorded_end_budget(struct lode_recorded *target, struct lode_recorder *recorder)
+void lode_budget_control_end(struct lode_record_target *target, struct lode_recorder *recorder)
 {
 	if (target->budget.share > 0)
 		target->budget.last = budget_usage(target, recorder, lode_now());
@@ -164,7 +165,7 @@ static double on_share(const struct lode_budget *budget)
 	return all ? (double)(budget->last.on - budget->first.on) / (double)all : 1;
 }
 
-struct lode_budget_report lode_recorded_budget(const struct lode_recorded *target)
+struct lode_budget_report lode_budget_control_report(const struct lode_record_target *target)
 {
 	const struct lode_budget *budget = &target->budget;
 

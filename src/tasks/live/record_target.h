@@ -1,19 +1,19 @@
 /* What is recorded, of `lode record` and `lode watch`: a command, some processes, or all. */
-#ifndef LODE_TASKS_LIVE_RECORDED_H
-#define LODE_TASKS_LIVE_RECORDED_H
+#ifndef LODE_TASKS_LIVE_RECORD_TARGET_H
+#define LODE_TASKS_LIVE_RECORD_TARGET_H
 
 #include "record/budget.h"
 #include "record/recorder.h"
 #include "record/rule_probes.h"
 #include "record/rules.h"
 #include "tasks/live/child.h"
-#include "tasks/live/recorded_options.h"
+#include "tasks/live/record_target_options.h"
 #include "trace/stream.h"
 
 #include <poll.h>
 
-struct lode_recorded {
-	const struct lode_recorded_settings *settings;
+struct lode_record_target {
+	const struct lode_record_target_settings *settings;
 	struct lode_host *host;
 	const char *word;       /* "record" or "watch", for messages */
 	char *const *command;   /* its words, NULL-terminated */
@@ -35,49 +35,50 @@ struct lode_recorded {
 	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
 	uint64_t sweep_after;      /* nanoseconds until the next visit */
 	uint64_t longest_gap;      /* between two visits */
-	uint64_t saving_ns;        /* processor time of processes that save for it (recorded_budget.h) */
+	uint64_t saving_ns;        /* processor time of processes that save for it (budget_control.h) */
 };
 
 /* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
-int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings, double budget,
-		       const struct lode_call *call, struct lode_error *error);
+int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
+			    double budget, const struct lode_call *call, struct lode_error *error);
 /* Ends the command, if it is still there. */
-void lode_recorded_release(struct lode_recorded *target);
+void lode_record_target_release(struct lode_record_target *target);
 /* The filters and what to record. */
-struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target);
+struct lode_recorder_options lode_record_target_recorder_options(const struct lode_record_target *target);
 /* The method of a choice of lode_unwind_choice; NULL: the default. */
 enum lode_recorder_unwind lode_unwind_method(const char *name);
 /* What is recorded, in words; for the caller to free. */
-char *lode_recorded_source(const struct lode_recorded *target);
+char *lode_record_target_source(const struct lode_record_target *target);
 /* The name of a stream of it; `text` has room for 64 bytes. NULL: that of the host. */
-const char *lode_recorded_name(const struct lode_recorded *target, char text[64]);
+const char *lode_record_target_name(const struct lode_record_target *target, char text[64]);
 /* Sets name (NULL: the default), host, and what is known of the machine. */
-int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
-			   const struct lode_option_list *attributes, struct lode_stream *stream,
-			   struct lode_error *error);
+int lode_record_target_describe(const struct lode_record_target *target, const char *name, const char *source,
+				const struct lode_option_list *attributes, struct lode_stream *stream,
+				struct lode_error *error);
 /* Probes for the rules' functions and marks, in `processes` and the command. Destroy them in either case. */
-int lode_recorded_probe(const struct lode_recorded *target, const struct lode_record_rules *rules,
-			struct lode_recorder *recorder, struct lode_processes *processes,
-			struct lode_rule_probes **probes, struct lode_error *error);
+int lode_record_target_probe(const struct lode_record_target *target, const struct lode_record_rules *rules,
+			     struct lode_recorder *recorder, struct lode_processes *processes,
+			     struct lode_rule_probes **probes, struct lode_error *error);
 /* Forks the command, which waits. */
-int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error);
-/* Starts the recorder for it, and takes precedence over other threads until lode_recorded_stop. */
-int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
+int lode_record_target_prepare(struct lode_record_target *target, struct lode_error *error);
+/* Starts the recorder for it, and takes precedence over other threads until lode_record_target_stop. */
+int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
+			     struct lode_error *error);
 /* Lets the command go. */
-int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error);
+int lode_record_target_release_command(struct lode_record_target *target, struct lode_error *error);
 /* Stops the recorder, which hands over what is left. The command goes on. */
-int lode_recorded_stop(struct lode_recorded *target, struct lode_recorder *recorder,
-		       const struct lode_recorder_sink *sink, struct lode_error *error);
+int lode_record_target_stop(struct lode_record_target *target, struct lode_recorder *recorder,
+			    const struct lode_recorder_sink *sink, struct lode_error *error);
 /* Whether the command has ended; false where there is none. */
-int lode_recorded_has_ended(struct lode_recorded *target);
+int lode_record_target_has_ended(struct lode_record_target *target);
 /*
  * The code to return once all is done, for the exit status to be that of the command:
  * 128 + n where signal n ended it. 0 without one, and where Lode ended it or was
  * itself asked to stop.
  */
-int lode_recorded_status(const struct lode_recorded *target);
+int lode_record_target_status(const struct lode_record_target *target);
 /* Whether all processes of -p have ended, though their parents may not have noticed yet. */
-int lode_recorded_is_gone(const struct lode_recorded *target);
+int lode_record_target_is_gone(const struct lode_record_target *target);
 
 int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number);
 

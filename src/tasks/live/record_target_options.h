@@ -1,0 +1,60 @@
+/*
+ * The options that say what is recorded, of `lode record` and `lode watch`. A command puts a struct lode_record_target_settings into its own
+ * settings and LODE_RECORD_TARGET_OPTIONS(its offset) into its table.
+ */
+#ifndef LODE_TASKS_LIVE_RECORD_TARGET_OPTIONS_H
+#define LODE_TASKS_LIVE_RECORD_TARGET_OPTIONS_H
+
+#include "tasks/options.h"
+
+struct lode_record_target_settings {
+	struct lode_option_list pids;
+	int all;
+	const char *comm;
+	const char *cgroup;
+	uint64_t frequency;
+	int no_samples;
+	const char *budget;
+	int no_budget;
+	int calls;
+	uint64_t min_wait;
+	const char *unwind;
+	uint64_t unwind_size;
+};
+
+/* The ways to find user stacks, for a choice of options; NULL behind the last. */
+static inline const char *lode_unwind_choice(size_t i)
+{
+	static const char *const choices[] = { "auto", "frame-pointer", "dwarf" };
+
+	return i < 3 ? choices[i] : NULL;
+}
+
+#define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
+#define LODE_RECORD_TARGET_OPTIONS(base)                                                                          \
+	LODE_LIST("pid", 'p', LODE_RECORD_TARGET_FIELD(base, pids), "PID",                                        \
+		  "record this process and its later children; may be given many times"),                         \
+		LODE_FLAG("all", 'a', LODE_RECORD_TARGET_FIELD(base, all), "record all processes"),               \
+		LODE_TEXT("comm", 0, LODE_RECORD_TARGET_FIELD(base, comm), "NAME",                                \
+			  "record only threads of this name"),                                                    \
+		LODE_TEXT("cgroup", 0, LODE_RECORD_TARGET_FIELD(base, cgroup), "DIR",                             \
+			  "record only threads in this control group or below it"),                               \
+		LODE_NUMBER("frequency", 'F', LODE_RECORD_TARGET_FIELD(base, frequency), "HZ",                    \
+			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000),    \
+		LODE_TEXT("budget", 0, LODE_RECORD_TARGET_FIELD(base, budget), "SHARE",                           \
+			  "aim at this share of the machine's processor time, such as 1%, the default of watch: " \
+			  "only some of the short waits and "                                                     \
+			  "calls are recorded, each with its weight; where that is not enough, only those of "    \
+			  "some slots of time; CPU "                                                              \
+			  "samples go down to 19 a second"),                                                      \
+		LODE_FLAG("no-budget", 0, LODE_RECORD_TARGET_FIELD(base, no_budget), "record everything"),        \
+		LODE_FLAG("no-samples", 0, LODE_RECORD_TARGET_FIELD(base, no_samples), "take no CPU samples"),    \
+		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "record system calls, too"),         \
+		LODE_DURATION("min-wait", 0, LODE_RECORD_TARGET_FIELD(base, min_wait), "TIME",                    \
+			      "leave out shorter waits"),                                                         \
+		LODE_CHOICE("unwind", 0, LODE_RECORD_TARGET_FIELD(base, unwind), "METHOD",                        \
+			    "how user stacks are found (default: auto)", lode_unwind_choice),                     \
+		LODE_NUMBER("unwind-size", 0, LODE_RECORD_TARGET_FIELD(base, unwind_size), "BYTES",               \
+			    "copied of a stack that is not walked (default: 16384)", 512, 16384)
+
+#endif
