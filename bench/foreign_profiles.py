@@ -1,6 +1,7 @@
-"""Profiles in formats that Lode reads and does not write, or writes too small: pprof, gperftools, Instruments.
+"""Profiles in formats that Lode reads and does not write, or writes too small: pprof, gperftools, Instruments; and a CTF
+trace as LTTng writes it.
 
-All have the same contents: samples of random stacks of one call tree, on 64 threads. A few stacks take most samples,
+All profiles have the same contents: samples of random stacks of one call tree, on 64 threads. A few stacks take most samples,
 as in a real profile. Seeds are fixed, so a file is the same in every run.
 """
 import random
@@ -137,4 +138,71 @@ def instruments(size):
     return repeated(head.encode(), [node.encode()], b'</trace-query-result>\n', size)
 
 
-PROFILES = {'pprof': (pprof, 'pb'), 'gperftools': (gperftools, 'prof'), 'instruments': (instruments, 'xml')}
+# ---- CTF ----
+
+LTTNG_METADATA = '''/* CTF 1.8 */
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+typealias integer { size = 5; align = 1; signed = false; } := uint5_t;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };
+env { hostname = "bench"; domain = "kernel"; kernel_release = "6.1.0"; };
+clock { name = monotonic; freq = 1000000000; offset = 1412663327522716450; };
+typealias integer { size = 27; align = 1; signed = false; map = clock.monotonic.value; } := uint27_clock_t;
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := uint64_clock_t;
+struct packet_context { uint64_clock_t timestamp_begin; uint64_clock_t timestamp_end; uint64_t content_size;
+	uint64_t packet_size; uint64_t events_discarded; uint32_t cpu_id; };
+struct event_header_compact { enum : uint5_t { compact = 0 ... 30, extended = 31 } id; variant <id> {
+	struct { uint27_clock_t timestamp; } compact; struct { uint32_t id; uint64_clock_t timestamp; } extended; } v;
+	} align(8);
+stream { id = 0; event.header := struct event_header_compact; packet.context := struct packet_context; };
+event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct {
+	integer { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; } _prev_comm[16]; uint32_t _prev_tid;
+	uint32_t _prev_prio; uint64_t _prev_state;
+	integer { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; } _next_comm[16]; uint32_t _next_tid;
+	uint32_t _next_prio; }; };
+event { name = "sched_waking"; id = 1; stream_id = 0; fields := struct {
+	integer { size = 8; align = 8; signed = 1; encoding = UTF8; base = 10; } _comm[16]; uint32_t _tid; uint32_t _prio;
+	uint32_t _target_cpu; }; };
+event { name = "syscall_entry_openat"; id = 2; stream_id = 0; fields := struct { uint32_t _dfd; string _filename;
+	uint32_t _flags; }; };
+event { name = "syscall_exit_openat"; id = 3; stream_id = 0; fields := struct { uint64_t _ret; }; };
+'''
+LTTNG_WINDOW = 1 << 27  # nanoseconds of a packet: what the times of its events can hold
+
+
+def lttng_events(cpu):
+    """Two threads of a CPU take turns; each opens a file and is woken by the other."""
+    out, comm = bytearray(), ['worker-%d' % (2 * cpu + i) for i in range(2)]
+    tids, turns = [1000 + 2 * cpu, 1001 + 2 * cpu], 900
+
+    def event(number, t, body):
+        out.extend(struct.pack('<I', number | t << 5 & 0xffffffff) + body)
+
+    def name(text):
+        return text.encode().ljust(16, b'\0')
+    for i in range(turns):
+        t, a, b = i * (LTTNG_WINDOW // turns - 1), i % 2, (i + 1) % 2
+        event(2, t + 1000, struct.pack('<I', 0xffffff9c) + b'/var/lib/program/file-%d\0' % (i % 50) + struct.pack('<I', 0))
+        event(3, t + 9000, struct.pack('<Q', 3))
+        event(1, t + 20000, name(comm[b]) + struct.pack('<3I', tids[b], 20, cpu))
+        event(0, t + 90000, name(comm[a]) + struct.pack('<2IQ', tids[a], 20, 1) + name(comm[b]) +
+              struct.pack('<2I', tids[b], 20))
+    return bytes(out)
+
+
+def ctf(size):
+    """Files of a folder: four CPUs."""
+    files = {'metadata': LTTNG_METADATA.encode()}
+    for cpu in range(4):
+        events = lttng_events(cpu)
+        content = 8 + 5 * 8 + 4 + len(events)
+        packet = (content + 4095) // 4096 * 4096
+        files['channel0_%d' % cpu] = b''.join(
+            struct.pack('<2I5QI', 0xc1fc1fc1, 0, i * LTTNG_WINDOW, (i + 1) * LTTNG_WINDOW - 1, content * 8, packet * 8, 0,
+                        cpu) + events + bytes(packet - content)
+            for i in range(1, 1 + max(1, round(size / 4 / packet))))
+    return files
+
+
+PROFILES = {'pprof': (pprof, 'pb'), 'gperftools': (gperftools, 'prof'), 'instruments': (instruments, 'xml'),
+            'ctf': (ctf, 'ctf')}

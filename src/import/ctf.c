@@ -1,5 +1,5 @@
 /*
- * CTF traces (LTTng, also perf data convert --to-ctf), read by libbabeltrace2 (ctf.h).
+ * CTF traces (LTTng, also perf data convert --to-ctf), read by ctf.h.
  *
  *	sched_switch and		joined into waits by import/sched.h
  *	sched_waking/_wakeup
@@ -306,7 +306,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_ctf = {
 	.name = "ctf",
-	.description = "CTF traces: LTTng; needs libbabeltrace2",
+	.description = "CTF traces: LTTng",
 	.sniff = sniff,
 	.read = read_ctf,
 };

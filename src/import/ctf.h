@@ -1,6 +1,6 @@
 /*
- * Reading CTF: the events of a trace in order of time, one after the other. ctf_babeltrace.c does it with
- * libbabeltrace2, in a module that ctf_module.c loads when it is needed.
+ * Reading CTF: the events of a trace in order of time, one after the other. ctf/ctf_native.c does it; what that does not
+ * know, ctf/ctf_babeltrace.c does with libbabeltrace2, in a module that ctf/ctf_module.c loads when it is needed.
  */
 #ifndef LODE_IMPORT_CTF_H
 #define LODE_IMPORT_CTF_H

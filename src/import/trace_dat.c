@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "import/import_common.h"
 #include "import/sched.h"
+#include "import/time_merge.h"
 #include "import/trace_dat_cpu.h"
 #include "symbols/kallsyms.h"
 
@@ -55,8 +56,7 @@ struct reader {
 	size_t frame_capacity;
 	struct source *sources;
 	size_t source_count;
-	uint32_t *heap; /* sources by the time of their events, the earliest first */
-	size_t heap_count;
+	struct lode_time_merge merge; /* of the sources */
 	uint64_t last;
 	uint64_t events;
 	uint64_t joined; /* switches and wakings */
@@ -341,52 +341,12 @@ static int take_event(struct reader *reader, const struct lode_trace_dat_event *
 
 /* ---- the merge ---- */
 
-static int is_earlier(const struct reader *reader, uint32_t left, uint32_t right)
-{
-	uint64_t a = reader->sources[left].event.t, b = reader->sources[right].event.t;
-
-	return a != b ? a < b : left < right;
-}
-
-/* Moves the first of the heap down to its place. */
-static void sift_down(struct reader *reader)
-{
-	uint32_t *heap = reader->heap;
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < reader->heap_count) {
-		uint32_t other = heap[at];
-
-		if (child + 1 < reader->heap_count && is_earlier(reader, heap[child + 1], heap[child]))
-			child++;
-		if (!is_earlier(reader, heap[child], other))
-			return;
-		heap[at] = heap[child];
-		heap[child] = other;
-		at = child;
-	}
-}
-
-static void sift_up(struct reader *reader)
-{
-	uint32_t *heap = reader->heap;
-
-	for (size_t at = reader->heap_count - 1; at && is_earlier(reader, heap[at], heap[(at - 1) / 2]);
-	     at = (at - 1) / 2) {
-		uint32_t other = heap[at];
-
-		heap[at] = heap[(at - 1) / 2];
-		heap[(at - 1) / 2] = other;
-	}
-}
-
 static int open_sources(struct reader *reader)
 {
 	size_t count = reader->file.row_count;
 
 	reader->sources = lode_calloc(count, sizeof(*reader->sources));
-	reader->heap = lode_calloc(count, sizeof(*reader->heap));
-	if (!reader->sources || !reader->heap)
+	if (!reader->sources)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++) {
 		struct source *source = &reader->sources[i];
@@ -399,10 +359,8 @@ static int open_sources(struct reader *reader)
 		got = lode_trace_dat_cpu_next(&source->cpu, &source->event);
 		if (got < 0)
 			return got;
-		if (got == 0)
-			continue;
-		reader->heap[reader->heap_count++] = (uint32_t)i;
-		sift_up(reader);
+		if (got && lode_time_merge_add(&reader->merge, (uint32_t)i, source->event.t) < 0)
+			return LODE_SYSTEM;
 	}
 	return 0;
 }
@@ -426,8 +384,8 @@ static int merge(struct reader *reader)
 
 	if (code < 0)
 		return lode_fail_memory(reader->error);
-	while (reader->heap_count) {
-		struct source *source = &reader->sources[reader->heap[0]];
+	while (reader->merge.count) {
+		struct source *source = &reader->sources[reader->merge.items[0].source];
 
 		code = take_event(reader, &source->event, source->number);
 		if (code == 0)
@@ -435,8 +393,9 @@ static int merge(struct reader *reader)
 		if (code < 0)
 			return lode_fail_memory(reader->error);
 		if (code == 0)
-			reader->heap[0] = reader->heap[--reader->heap_count];
-		sift_down(reader);
+			lode_time_merge_remove(&reader->merge);
+		else
+			lode_time_merge_advance(&reader->merge, source->event.t);
 		if ((++reader->events & 0xfffff) == 0 && (code = report_progress(reader)) < 0)
 			return code;
 	}
@@ -524,7 +483,7 @@ static void release(struct reader *reader)
 	for (size_t i = 0; i < reader->source_count; i++)
 		lode_trace_dat_cpu_release(&reader->sources[i].cpu);
 	lode_free(reader->sources);
-	lode_free(reader->heap);
+	lode_time_merge_release(&reader->merge);
 	lode_free(reader->formats);
 	lode_free(reader->frames);
 	lode_index_release(&reader->frame_index);

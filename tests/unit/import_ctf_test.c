@@ -1,5 +1,5 @@
 /* CTF traces: a small one, of two CPUs, in a folder of its own; and reading in another process. */
-#include "import/ctf_apart.h"
+#include "import/ctf/ctf_apart.h"
 #include "import_fixture.h"
 #include "temporary.h"
 
@@ -146,16 +146,59 @@ static void a_trace_of_two_cpus_is_joined(void **state)
 	write_trace(folder);
 	import_folder(&imported, folder);
 	remove_trace(folder);
-	if (imported.code < 0 && strstr(imported.error.text, "cannot be loaded")) {
-		release_imported(&imported);
-		skip();
-	}
 	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 	assert_string_equal(imported.text.bytes,
 			    "stream x h7\nthread 9 waker\nthread 7 worker\n"
 			    "wait 1000+400 7 delay=100 cpu=0 waker=9 kernel!0xffff0001|kernel!0xffff0000\n"
 			    "call 1450+0 9 cpu=1 name=openat \n");
 	assert_int_equal(note_count(&imported, "no symbols"), 1);
+	release_imported(&imported);
+}
+
+/* The own decoder knows no escapes; the library does. */
+static void what_the_decoder_does_not_know_goes_to_the_library(void **state)
+{
+	struct lode_buffer text = { 0 };
+	struct imported imported;
+	char folder[100];
+
+	(void)state;
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	write_trace(folder);
+	lode_buffer_text(&text, metadata);
+	lode_buffer_text(&text, "callsite { name = \"a \\\"word\\\"\"; };\n");
+	write_file(folder, "metadata", text.bytes, text.size);
+	import_folder(&imported, folder);
+	remove_trace(folder);
+	lode_buffer_release(&text);
+	if (imported.code < 0 && strstr(imported.error.text, "cannot be loaded")) {
+		assert_non_null(strstr(imported.error.text, "only libbabeltrace2 reads (line 12"));
+		release_imported(&imported);
+		skip();
+	}
+	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+	assert_non_null(strstr(imported.text.bytes, "wait 1000+400 7 delay=100 cpu=0 waker=9"));
+	release_imported(&imported);
+}
+
+static void a_file_that_is_cut_off_is_refused(void **state)
+{
+	struct lode_buffer cpu = { 0 };
+	struct imported imported;
+	char folder[100];
+
+	(void)state;
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	write_trace(folder);
+	put_head(&cpu, 0);
+	put_switch(&cpu, 1000, 7, 1, 0, 2);
+	write_file(folder, "channel_0", cpu.bytes, cpu.size - 3);
+	import_folder(&imported, folder);
+	remove_trace(folder);
+	lode_buffer_release(&cpu);
+	assert_int_equal(imported.code, LODE_BAD_INPUT);
+	assert_non_null(
+		strstr(imported.error.text, "channel_0: the packet at byte 0 is damaged: an event is cut off"));
 	release_imported(&imported);
 }
 
@@ -299,6 +342,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_of_two_cpus_is_joined),
+		cmocka_unit_test(what_the_decoder_does_not_know_goes_to_the_library),
+		cmocka_unit_test(a_file_that_is_cut_off_is_refused),
 		cmocka_unit_test(a_trace_without_a_description_is_refused),
 		cmocka_unit_test(what_another_process_reads_arrives_whole),
 		cmocka_unit_test(a_library_that_aborts_is_an_error),

@@ -18,4 +18,8 @@ struct lode_ctf_module {
 	int (*read)(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error);
 };
 
+/* As lode_ctf_read, with the module; `unknown` says why it is needed, for the message where it cannot be loaded. */
+int lode_ctf_read_library(const char *folder, const struct lode_ctf_taker *taker, const char *unknown,
+			  struct lode_error *error);
+
 #endif

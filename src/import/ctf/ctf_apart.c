@@ -4,7 +4,7 @@
  * The child writes what the module reads into a pipe, one record after the other: a head, and a body of so many
  * bytes. A body is checked like a file: what the child has read may have damaged it.
  */
-#include "import/ctf_apart.h"
+#include "import/ctf/ctf_apart.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"

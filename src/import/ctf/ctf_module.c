@@ -1,12 +1,14 @@
 /*
- * Reading CTF through a module that is loaded when it is needed: see ctf.h and ctf_module.h.
+ * Reading CTF: see ctf.h. Our own decoder comes first; what it does not know goes through a module that is loaded when
+ * it is needed (ctf_module.h).
  *
- * It is looked for beside the program (or the library) that this code is in, where a build has it, then where it is
+ * The module is looked for beside the program (or the library) that this code is in, where a build has it, then where it is
  * installed. Once loaded it stays: glib does not like to be unloaded.
  */
-#include "import/ctf_apart.h"
+#include "import/ctf/ctf_apart.h"
 
 #include "base/memory.h"
+#include "import/ctf/ctf_native.h"
 #include "import/modules_folder.h"
 
 #include <dlfcn.h>
@@ -54,7 +56,8 @@ static void *load(void)
 	return library ? library : load_from(LODE_MODULES_FOLDER, "");
 }
 
-int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
+int lode_ctf_read_library(const char *folder, const struct lode_ctf_taker *taker, const char *unknown,
+			  struct lode_error *error)
 {
 	void *library = load();
 	const struct lode_ctf_module *module = library ? dlsym(library, LODE_CTF_MODULE_SYMBOL) : NULL;
@@ -65,9 +68,19 @@ int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct
 		return lode_ctf_read_apart(module, folder, taker, error);
 	reason = module ? "it is of another version" : dlerror();
 	return lode_fail(error, LODE_BAD_INPUT,
-			 "%s: is a CTF trace; the module " LODE_CTF_MODULE_FILE
-			 " that reads it cannot be loaded (%s); install libbabeltrace2, or build lode where "
-			 "libbabeltrace2-dev is "
-			 "installed",
-			 folder, reason ? reason : "there is none");
+			 "%s: its metadata is damaged, or of a kind that only libbabeltrace2 reads (%.300s); the "
+			 "module " LODE_CTF_MODULE_FILE
+			 " for it cannot be loaded (%.300s); install libbabeltrace2, or build lode "
+			 "where libbabeltrace2-dev is installed",
+			 folder, unknown, reason ? reason : "there is none");
+}
+
+int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
+{
+	struct lode_error unknown = { 0 };
+	int code = lode_ctf_read_native(folder, taker, &unknown);
+
+	if (code == 1)
+		return lode_ctf_read_library(folder, taker, unknown.text, error);
+	return code < 0 ? lode_fail(error, code, "%s", unknown.text) : 0;
 }

@@ -4,7 +4,7 @@
  * A graph of the library's components: source.ctf.fs opens the folder and has a port for each stream of
  * events, filter.utils.muxer puts them in order of time, and a sink of our own takes the messages.
  */
-#include "import/ctf_module.h"
+#include "import/ctf/ctf_module.h"
 
 #include "base/memory.h"
 #include "trace/events.h"

@@ -5,7 +5,7 @@
 #ifndef LODE_IMPORT_CTF_APART_H
 #define LODE_IMPORT_CTF_APART_H
 
-#include "import/ctf_module.h"
+#include "import/ctf/ctf_module.h"
 
 /* As module->read, which runs in a child process; `taker` is called in this one. */
 int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder,

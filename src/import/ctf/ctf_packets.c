@@ -1,0 +1,215 @@
+/*
+ * Events of a file of CTF: see ctf_packets.h. A packet is a header, a context and events. An event is a header, a context
+ * that all of its stream have, one of its own, and its fields.
+ */
+#include "import/ctf/ctf_packets.h"
+
+#include "base/memory.h"
+#include "trace/events.h"
+
+#define MAGIC 0xc1fc1fc1u
+
+/* The roles that count in each part. */
+#define BIT(role)     ((uint32_t)1 << LODE_CTF_##role)
+#define PACKET_HEADER (BIT(ROLE_MAGIC) | BIT(ROLE_STREAM) | BIT(ROLE_INSTANCE))
+#define PACKET_CONTEXT                                                                                            \
+	(BIT(ROLE_CPU) | BIT(ROLE_BEGIN) | BIT(ROLE_CONTENT) | BIT(ROLE_PACKET) | BIT(ROLE_DISCARDED))
+#define EVENT_HEADER BIT(ROLE_ID)
+#define EVENT_CONTEXT                                                                                             \
+	(BIT(TID) | BIT(PID) | BIT(ROLE_VTID) | BIT(ROLE_VPID) | BIT(ROLE_PROCNAME) | BIT(ROLE_KERNEL_STACK) |    \
+	 BIT(ROLE_USER_STACK))
+#define EVENT_FIELDS (((uint32_t)1 << LODE_CTF_FIELDS) - 1)
+
+static int fail_damaged(const struct lode_ctf_packets *packets, int code, const char *what,
+			struct lode_error *error)
+{
+	if (code == LODE_SYSTEM)
+		return lode_fail_memory(error);
+	return lode_fail(error, LODE_BAD_INPUT, "%s: the packet at byte %zu is damaged: %s", packets->name,
+			 packets->packet, what);
+}
+
+/* ---- packets ---- */
+
+/* The bytes of the packet and the bits of its content, as the context says. */
+static int bound_packet(struct lode_ctf_packets *packets, const struct lode_ctf_values *values)
+{
+	uint64_t all = (uint64_t)(packets->size - packets->packet) * 8, packet = all, content;
+
+	if (lode_ctf_has_number(values, LODE_CTF_ROLE_PACKET))
+		packet = values->number[LODE_CTF_ROLE_PACKET];
+	else if (lode_ctf_has_number(values, LODE_CTF_ROLE_CONTENT))
+		packet = values->number[LODE_CTF_ROLE_CONTENT];
+	content = lode_ctf_has_number(values, LODE_CTF_ROLE_CONTENT) ? values->number[LODE_CTF_ROLE_CONTENT]
+								     : packet;
+	if (packet > all || packet % 8 || !packet || content > packet || content < packets->place.at)
+		return 0;
+	packets->next_packet = packets->packet + (size_t)(packet / 8);
+	packets->place.end = content;
+	return 1;
+}
+
+static void count_discarded(struct lode_ctf_packets *packets, const struct lode_ctf_values *values)
+{
+	uint64_t count;
+
+	if (!lode_ctf_has_number(values, LODE_CTF_ROLE_DISCARDED))
+		return;
+	count = values->number[LODE_CTF_ROLE_DISCARDED];
+	if (packets->discarded != UINT64_MAX && count > packets->discarded)
+		packets->discarded_sum += count - packets->discarded;
+	packets->discarded = count;
+}
+
+static const char *read_packet_header(struct lode_ctf_packets *packets, int *code)
+{
+	const struct lode_ctf_type *type = packets->description->packet_header;
+	const struct lode_ctf_stream_class *stream;
+	struct lode_ctf_values *values = packets->values;
+	uint64_t id;
+
+	lode_ctf_values_clear(values, PACKET_HEADER);
+	if (type && (*code = lode_ctf_read_struct(&packets->fields, &packets->place, type, 0, values)) < 0)
+		return "its header is cut off";
+	if (lode_ctf_has_number(values, LODE_CTF_ROLE_MAGIC) && values->number[LODE_CTF_ROLE_MAGIC] != MAGIC)
+		return "it does not start with the mark of CTF";
+	id = lode_ctf_has_number(values, LODE_CTF_ROLE_STREAM) ? values->number[LODE_CTF_ROLE_STREAM]
+							       : packets->description->streams[0].id;
+	packets->instance = lode_ctf_has_number(values, LODE_CTF_ROLE_INSTANCE)
+				    ? values->number[LODE_CTF_ROLE_INSTANCE]
+				    : UINT64_MAX;
+	stream = lode_ctf_find_stream(packets->description, id);
+	if (!stream || (packets->stream && packets->stream != stream))
+		return "its stream is not described, or is another one than before";
+	packets->stream = stream;
+	return NULL;
+}
+
+static const char *read_packet_context(struct lode_ctf_packets *packets, int *code)
+{
+	const struct lode_ctf_type *type = packets->stream->packet_context;
+	struct lode_ctf_values *values = packets->values;
+
+	lode_ctf_values_clear(values, PACKET_CONTEXT);
+	if (type && (*code = lode_ctf_read_struct(&packets->fields, &packets->place, type, 0, values)) < 0)
+		return "its context is cut off";
+	packets->cpu = lode_ctf_has_number(values, LODE_CTF_ROLE_CPU) &&
+				       values->number[LODE_CTF_ROLE_CPU] < LODE_NO_CPU
+			       ? (uint16_t)values->number[LODE_CTF_ROLE_CPU]
+			       : LODE_NO_CPU;
+	if (packets->packet == 0 && lode_ctf_has_number(values, LODE_CTF_ROLE_BEGIN))
+		packets->begin = values->number[LODE_CTF_ROLE_BEGIN];
+	count_discarded(packets, values);
+	return bound_packet(packets, values) ? NULL : "its size is not possible";
+}
+
+/* Opens the packet at `next_packet`. */
+static int open_packet(struct lode_ctf_packets *packets, struct lode_error *error)
+{
+	const char *trouble;
+	int code = LODE_BAD_INPUT;
+
+	packets->packet = packets->next_packet;
+	packets->place = (struct lode_ctf_place){
+		.bytes = packets->bytes + packets->packet,
+		.end = (uint64_t)(packets->size - packets->packet) * 8,
+	};
+	trouble = read_packet_header(packets, &code);
+	if (!trouble)
+		trouble = read_packet_context(packets, &code);
+	return trouble ? fail_damaged(packets, code, trouble, error) : 0;
+}
+
+int lode_ctf_packets_open(struct lode_ctf_packets *packets, const struct lode_ctf_description *description,
+			  uint64_t *slots, struct lode_ctf_values *values, struct lode_error *error)
+{
+	packets->description = description;
+	packets->fields.slots = slots;
+	packets->values = values;
+	packets->begin = packets->discarded = UINT64_MAX;
+	return open_packet(packets, error);
+}
+
+/* ---- events ---- */
+
+int lode_ctf_packets_next(struct lode_ctf_packets *packets, struct lode_error *error)
+{
+	struct lode_ctf_values *values = packets->values;
+	int code;
+
+	while (packets->place.at >= packets->place.end) {
+		if (packets->next_packet >= packets->size)
+			return 0;
+		code = open_packet(packets, error);
+		if (code < 0)
+			return code;
+	}
+	lode_ctf_values_clear(values, EVENT_HEADER);
+	code = lode_ctf_read_struct(&packets->fields, &packets->place, packets->stream->event_header, 1, values);
+	if (code < 0)
+		return fail_damaged(packets, code, "an event is cut off", error);
+	packets->event = lode_ctf_find_event(packets->stream, lode_ctf_has_number(values, LODE_CTF_ROLE_ID)
+								      ? values->number[LODE_CTF_ROLE_ID]
+								      : 0);
+	if (!packets->event)
+		return fail_damaged(packets, LODE_BAD_INPUT, "an event is not described", error);
+	packets->t = lode_ctf_nanoseconds(packets->description, packets->fields.clock);
+	return 1;
+}
+
+static uint32_t context_number(const struct lode_ctf_values *values, unsigned role, unsigned other)
+{
+	if (lode_ctf_has_number(values, role))
+		return (uint32_t)values->number[role];
+	/* What is there under the first name, and no number, hides the other. */
+	if (values->seen & lode_ctf_role_bit(role) || !lode_ctf_has_number(values, other))
+		return UINT32_MAX;
+	return (uint32_t)values->number[other];
+}
+
+/* Of a member that both contexts have, that of the stream counts. */
+static int read_contexts(struct lode_ctf_packets *packets, struct lode_ctf_event *event)
+{
+	struct lode_ctf_values *values = packets->values;
+	const struct lode_ctf_type *types[] = { packets->stream->event_context, packets->event->context };
+	int code = 0;
+
+	lode_ctf_values_clear(values, EVENT_CONTEXT);
+	for (int i = 0; code == 0 && i < 2; i++) {
+		if (types[i])
+			code = lode_ctf_read_struct(&packets->fields, &packets->place, types[i], 0, values);
+		values->wanted &= ~values->seen;
+	}
+	event->context_tid = context_number(values, LODE_CTF_TID, LODE_CTF_ROLE_VTID);
+	event->context_pid = context_number(values, LODE_CTF_PID, LODE_CTF_ROLE_VPID);
+	event->context_name = lode_ctf_text(values, LODE_CTF_ROLE_PROCNAME);
+	event->kernel_stack = values->stack[0];
+	event->kernel_depth = values->depth[0];
+	event->user_stack = values->stack[1];
+	event->user_depth = values->depth[1];
+	return code;
+}
+
+int lode_ctf_packets_event(struct lode_ctf_packets *packets, struct lode_ctf_event *event, struct lode_error *error)
+{
+	struct lode_ctf_values *values = packets->values;
+	const struct lode_ctf_type *payload = packets->event->payload;
+	int code;
+
+	event->name = packets->event->name;
+	event->t = packets->t;
+	event->cpu = packets->cpu;
+	code = read_contexts(packets, event);
+	/* What was kept of the contexts stays valid: its texts and stacks have other roles. */
+	lode_ctf_values_clear(values, EVENT_FIELDS);
+	if (code == 0 && payload)
+		code = lode_ctf_read_struct(&packets->fields, &packets->place, payload, 0, values);
+	if (code < 0)
+		return fail_damaged(packets, code, "an event is cut off", error);
+	for (unsigned i = 0; i < LODE_CTF_FIELDS; i++) {
+		event->has[i] = lode_ctf_has_number(values, i) != 0;
+		event->number[i] = event->has[i] ? values->number[i] : 0;
+		event->text[i] = lode_ctf_text(values, i);
+	}
+	return 0;
+}
