@@ -1,10 +1,11 @@
 /*
- * Keeps programs that do nothing (floor.bpf.c) at the recorder's places in the
+ * Keeps programs that do nothing or little (floor.bpf.c) at the recorder's places in the
  * kernel while a command runs:
  *
- *	floor FREQUENCY COMMAND [ARGUMENT]...
+ *	floor FREQUENCY CHANCE COMMAND [ARGUMENT]...
  *
- * FREQUENCY: samples a second of each CPU; 0: none. Exits as the command does.
+ * FREQUENCY: samples a second of each CPU; 0: none. CHANCE: 0, or one in how many waits is recorded by its stacks instead of
+ * doing nothing. Exits as the command does.
  */
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
@@ -58,17 +59,22 @@ static int run(char *const command[])
 
 int main(int count, char *words[])
 {
-	struct floor *programs = count > 2 ? floor__open() : NULL;
+	struct floor *programs = count > 3 ? floor__open() : NULL;
+	unsigned long chance;
 
 	if (!programs) {
-		fprintf(stderr, "usage: floor FREQUENCY COMMAND [ARGUMENT]...\n");
+		fprintf(stderr, "usage: floor FREQUENCY CHANCE COMMAND [ARGUMENT]...\n");
 		return 2;
 	}
+	chance = strtoul(words[2], NULL, 10);
+	programs->rodata->one_in = chance ? (uint32_t)chance : 1;
+	bpf_program__set_autoload(chance ? programs->progs.floor_switch : programs->progs.uniform_switch, false);
+	bpf_program__set_autoload(programs->progs.floor_waking, !chance);
 	bpf_program__set_autoattach(programs->progs.floor_sample, false);
 	if (floor__load(programs) || floor__attach(programs) ||
 	    sample(programs->progs.floor_sample, strtoul(words[1], NULL, 10))) {
 		fprintf(stderr, "floor: the kernel does not take the programs\n");
 		return 4;
 	}
-	return run(words + 2);
+	return run(words + 3);
 }

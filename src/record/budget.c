@@ -7,7 +7,7 @@
  * is long: the next scale is the last one times what records took over what they may take. While all waits are
  * recorded, because the scale is shorter than any of them, that says nothing of where thinning begins; then the time
  * that was waited, over the number of records that the budget has room for, is a scale to begin with. It goes up at once and
- * comes down by halves, so that a burst costs a step, and one step that was quiet does not bring the next burst.
+ * comes down by halves (in the first second faster), so that a burst costs a step, and one step that was quiet does not bring the next burst.
  *
  * Where context switches by themselves would take more than about half of what there is, the programs are attached only in
  * some slots of time (time_slots.h), as many as keep them at that; the rest is for records.
@@ -21,6 +21,8 @@
 #include <string.h>
 
 #define STEP_NS 250000000u
+/* Steps begin with one of this length and grow with the recording: until the first one nobody knows what the programs take. */
+#define FIRST_STEP_NS 25000000u
 /* Less than that does not show what the programs take while they are attached. */
 #define LEAST_ON_NS 5000000
 
@@ -46,6 +48,13 @@
 #define BEGIN_NS  3000000000u
 #define SECOND_NS 1000000000u
 
+/*
+ * The first second takes more, so that short recordings have something to show: four times the budget, beside what
+ * the process does at the start in any case, which is made up for by nothing.
+ */
+#define START_NS    1000000000u
+#define START_TIMES 4.0
+
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
 #define AIM   0.93
 #define LEAST 0.1
@@ -54,6 +63,8 @@
 #define TOO_MANY 0.7
 /* Of what was taken too much, as much is saved later as the budget is in so many seconds. */
 #define DEBT_SECONDS 4.0
+/* The other way round less is kept: just what steps without a slot leave for those with several. */
+#define CREDIT_SECONDS 0.5
 /* And what CPU samples and the process may take before there are fewer samples. */
 #define STEADY 0.4
 
@@ -63,6 +74,12 @@
  */
 #define RECORD_NS 15000
 
+/* How fast the scale comes down, in the short steps of the beginning and later. */
+#define START_DOWN 0.125
+#define DOWN       0.5
+/* Beyond that the last change was not enough; and the most that is added for it. */
+#define TOO_LITTLE  1.05
+#define MOST_UP     16.0
 #define LEAST_SCALE 16u
 #define MOST_SCALE  (LODE_THIN_LONG * 100)
 /* One in so many nanoseconds of scale: the weight of system calls, which have no length to go by. */
@@ -80,9 +97,17 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->first.t = budget->last.t = budget->second.t = now;
 }
 
-int lode_budget_is_due(const struct lode_budget *budget, uint64_t now)
+uint64_t lode_budget_due(const struct lode_budget *budget)
 {
-	return budget->share > 0 && now - budget->last.t >= STEP_NS;
+	uint64_t step = budget->last.t - budget->first.t;
+
+	step = step < FIRST_STEP_NS ? FIRST_STEP_NS : step < STEP_NS ? step : STEP_NS;
+	return budget->share > 0 ? budget->last.t + step : UINT64_MAX;
+}
+
+static int is_starting(const struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	return usage->t - budget->first.t < START_NS;
 }
 
 static double more(uint64_t now, uint64_t before)
@@ -99,11 +124,15 @@ static double process_part(const struct lode_budget_usage *now, const struct lod
 	return process < most ? process : most;
 }
 
+static double samples_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	return CACHES * more(now->sampling, before->sampling) + SAMPLE_NS * more(now->samples, before->samples);
+}
+
 /* Nanoseconds since `before` that go on whether the programs of the scheduler are attached or not. */
 static double steady_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	return CACHES * more(now->sampling, before->sampling) + SAMPLE_NS * more(now->samples, before->samples) +
-	       more(now->process, before->process) - process_part(now, before);
+	return samples_part(now, before) + more(now->process, before->process) - process_part(now, before);
 }
 
 /* Those of context switches, wakings and system calls by themselves. */
@@ -159,9 +188,24 @@ static double first_scale(const struct lode_budget *budget, const struct lode_bu
 	return more(usage->waited, budget->last.waited) / (recorded / ratio);
 }
 
+/*
+ * By how much the scale changes for so many times the records that there may be. Where most of what is waited is in waits
+ * far longer than the scale, these stay recorded, and it takes more than the ratio: the more the more often that was too little.
+ */
+static double go_up(struct lode_budget *budget, double ratio)
+{
+	double times = ratio;
+
+	budget->steps_over = ratio > TOO_LITTLE ? budget->steps_over + 1 : 0;
+	for (unsigned i = 1; i < budget->steps_over && times < MOST_UP; i++)
+		times *= ratio;
+	return times <= MOST_UP || ratio > MOST_UP ? times : MOST_UP;
+}
+
 static void choose_scale(struct lode_budget *budget, const struct lode_budget_usage *usage, double ratio)
 {
-	double scale = (double)budget->scale * (ratio > 0.5 ? ratio : 0.5),
+	double least = is_starting(budget, usage) ? START_DOWN : DOWN;
+	double scale = (double)budget->scale * (ratio > least ? go_up(budget, ratio) : least),
 	       start = first_scale(budget, usage, ratio);
 
 	scale = start > scale ? start : scale;
@@ -175,10 +219,10 @@ static void choose_scale(struct lode_budget *budget, const struct lode_budget_us
 }
 
 /* Where the programs must stay attached, or are so rarely already that no slot can be spared, samples are cut; and where they take much themselves. */
-static void choose_frequency(struct lode_budget *budget, double steady)
+static void choose_frequency(struct lode_budget *budget, const struct lode_budget_usage *usage, double steady)
 {
 	unsigned least = budget->asked < LODE_BUDGET_LEAST_FREQUENCY ? budget->asked : LODE_BUDGET_LEAST_FREQUENCY;
-	int stuck = budget->keeps_attached || budget->slots <= LODE_SLOTS_LEAST;
+	int stuck = !is_starting(budget, usage) && (budget->keeps_attached || budget->slots <= LODE_SLOTS_LEAST);
 	int over = steady > budget->share * STEADY ||
 		   (stuck && (budget->fixed > budget->share * AIM ||
 			      (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG)));
@@ -223,11 +267,14 @@ static double records_ratio(const struct lode_budget *budget, double room, doubl
  */
 static double aim(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
-	double seconds = more(usage->t, budget->last.t) / 1e9, most = budget->share * DEBT_SECONDS;
+	double seconds = more(usage->t, budget->last.t) / 1e9;
+	double most = budget->share * DEBT_SECONDS, least = budget->share * CREDIT_SECONDS;
 
+	if (is_starting(budget, usage))
+		return budget->share * AIM * START_TIMES;
 	if (usage->t - budget->first.t >= BEGIN_NS)
 		budget->debt += (budget->taken - budget->share * AIM) * seconds;
-	budget->debt = budget->debt < 0 ? 0 : budget->debt < most ? budget->debt : most;
+	budget->debt = budget->debt < -least ? -least : budget->debt < most ? budget->debt : most;
 	return budget->share * AIM - budget->debt / (2 * DEBT_SECONDS);
 }
 
@@ -236,22 +283,24 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	double machine = more(usage->t, budget->last.t) * budget->cpus,
 	       on = more(usage->on, budget->last.on) * budget->cpus;
 	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
-	double records = records_part(usage, &budget->last), room;
+	double records = records_part(usage, &budget->last), room, steered;
 
 	if (machine <= 0)
 		return;
-	budget->fixed = (steady + switches) / machine;
 	budget->taken = (steady + switches + records) / machine;
-	room = aim(budget, usage) - steady / machine;
+	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : steady / machine;
+	room = aim(budget, usage) - steered;
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
 	count_second(budget, usage);
-	if (on >= LEAST_ON_NS) {
+	if (on >= LEAST_ON_NS)
 		budget->attached = switches / on;
+	budget->fixed = steered + budget->attached * budget->slots / LODE_SLOTS;
+	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));
 	}
-	choose_frequency(budget, steady / machine);
+	choose_frequency(budget, usage, steered);
 	budget->last = *usage;
 }
 

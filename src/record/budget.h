@@ -40,12 +40,13 @@ struct lode_budget {
 	uint32_t call_weight;
 	unsigned frequency;
 	unsigned slots; /* of LODE_SLOTS in which the programs are attached */
-	/* What it took in the last step, as a share of all processors, and what of it does not depend on the scale. */
+	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
 	double fixed;
 	/* What context switches took by themselves while the programs were attached, the last time that they were. */
 	double attached;
-	double debt; /* seconds of the machine above what was aimed at that are still to be saved */
+	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
+	unsigned steps_over; /* in a row in which records took too much */
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;
 	uint64_t seconds_over;
@@ -57,8 +58,8 @@ struct lode_budget {
 
 /* `share`: 0.01 for 1 %. `now`: as in usages. */
 void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, unsigned frequency, uint64_t now);
-/* Whether it is time for a step: four a second. */
-int lode_budget_is_due(const struct lode_budget *budget, uint64_t now);
+/* When it is time for a step: soon and often at first, then four times a second. Never without a budget. */
+uint64_t lode_budget_due(const struct lode_budget *budget);
 /* Looks at what was used since the last step, and decides on the next. */
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage);
 /* Of all processors, since the start, by the last step. */

@@ -52,10 +52,11 @@ static double long_chance(uint64_t length, uint64_t scale)
 	return sum / 128;
 }
 
-static void run_step(struct machine *machine, const struct load *loads, size_t count)
+static void run_until_step(struct machine *machine, uint64_t length, const struct load *loads, size_t count)
 {
 	struct lode_budget_usage *usage = &machine->usage;
-	double on = (double)machine->budget.slots / LODE_SLOTS, seconds = STEP / 1e9, spent = 0;
+	double on = (double)machine->budget.slots / LODE_SLOTS, seconds = (double)length / 1e9, spent = 0;
+	double samples = machine->budget.frequency * CPUS * seconds;
 
 	for (size_t i = 0; i < count; i++) {
 		double waits = loads[i].rate * seconds * on, recorded; /* that are seen, on average over slots */
@@ -75,13 +76,18 @@ static void run_step(struct machine *machine, const struct load *loads, size_t c
 		usage->process += (uint64_t)(recorded * 2000);
 		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
 	}
-	usage->samples += machine->budget.frequency * CPUS / 4;
-	usage->sampling += (uint64_t)(machine->budget.frequency * CPUS / 4) * 3000;
-	spent += machine->budget.frequency * CPUS / 4.0 * 5600;
-	usage->t += STEP;
-	usage->on += (uint64_t)(STEP * on);
-	machine->taken = spent / STEP / CPUS;
+	usage->samples += (uint64_t)samples;
+	usage->sampling += (uint64_t)samples * 3000;
+	spent += samples * 5600;
+	usage->t += length;
+	usage->on += (uint64_t)((double)length * on);
+	machine->taken = spent / (double)length / CPUS;
 	lode_budget_step(&machine->budget, usage);
+}
+
+static void run_step(struct machine *machine, const struct load *loads, size_t count)
+{
+	run_until_step(machine, STEP, loads, count);
 }
 
 static void run_for(struct machine *machine, double seconds, const struct load *loads, size_t count)
@@ -190,6 +196,44 @@ static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 	}
 }
 
+/* Steps are short at first: until the first one all switches are seen; and what the process does at the start is not held against samples. */
+static void the_first_second_takes_at_most_four_times_the_budget(void **state)
+{
+	static const struct load loads[] = { { 600000, 30000 }, { 500, 3000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+		double taken = 0;
+
+		start(&machine, shares[i]);
+		while (machine.usage.t < 1000000000) {
+			uint64_t length = lode_budget_due(&machine.budget) - machine.usage.t;
+
+			assert_true(length >= 25000000 && length <= STEP);
+			machine.usage.process += machine.usage.t < 500000000 ? length / 10
+									     : 0; /* tables are made */
+			run_until_step(&machine, length, loads, 2);
+			taken += machine.taken * (double)length / 1e9;
+			assert_true(machine.usage.t >= 1000000000 ||
+				    machine.budget.frequency == LODE_BUDGET_FREQUENCY);
+		}
+		assert_true(taken <= 0.0025 + 4 * shares[i]); /* with all seen it would be over 5 % */
+		run_for(&machine, 2, loads, 2);
+		assert_true(machine.taken <= 1.1 * shares[i]);
+		assert_true(lode_budget_due(&machine.budget) == machine.usage.t + STEP);
+	}
+}
+
+static void without_a_budget_no_step_is_due(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	start(&machine, 0);
+	assert_true(lode_budget_due(&machine.budget) == UINT64_MAX);
+}
+
 /* Processes that start now and then, whose tables are made whatever the budget is. */
 static void bursts_are_saved_again_afterwards(void **state)
 {
@@ -271,6 +315,8 @@ int main(void)
 		cmocka_unit_test(a_load_that_changes_tenfold_is_followed_within_two_seconds),
 		cmocka_unit_test(what_cannot_be_helped_leaves_few_records_and_samples),
 		cmocka_unit_test(a_server_with_very_many_switches_is_held_by_slots),
+		cmocka_unit_test(the_first_second_takes_at_most_four_times_the_budget),
+		cmocka_unit_test(without_a_budget_no_step_is_due),
 		cmocka_unit_test(bursts_are_saved_again_afterwards),
 		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),

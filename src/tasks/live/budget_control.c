@@ -54,16 +54,37 @@ void lode_budget_control_begin(struct lode_record_target *target, struct lode_re
 
 /* How often it is looked whether programs are attached at last. */
 #define ATTACHING_MS 10
+/* Steps of the budget that are not longer wake the recorder; the others come when it is awake anyway. */
+#define EARLY_STEP_NS 100000000u
+
+/* When all threads are to be visited again (sweep.bpf.h). */
+static uint64_t next_sweep(const struct lode_record_target *target)
+{
+	if (!target->swept_at || target->sweep_after == UINT64_MAX)
+		return UINT64_MAX;
+	return target->swept_at + target->sweep_after;
+}
+
+/* When there is something to do next: a slot is over, or one of the first, short steps, or threads are to be visited. */
+static uint64_t next_change(const struct lode_record_target *target)
+{
+	uint64_t next = target->slots.ends ? target->slots.ends : UINT64_MAX;
+	uint64_t due = lode_budget_due(&target->budget), sweep = next_sweep(target);
+
+	if (due < next && due - target->budget.last.t < EARLY_STEP_NS)
+		next = due;
+	return sweep < next ? sweep : next;
+}
 
 int lode_budget_control_sleep(const struct lode_record_target *target, int milliseconds)
 {
-	uint64_t ends = target->slots.ends, now = lode_now();
+	uint64_t next = next_change(target), now = lode_now();
 
 	if (target->attaching)
 		return milliseconds < ATTACHING_MS ? milliseconds : ATTACHING_MS;
-	if (!ends || ends >= now + (uint64_t)milliseconds * 1000000u)
+	if (next >= now + (uint64_t)milliseconds * 1000000u)
 		return milliseconds;
-	return ends > now ? (int)((ends - now + 999999u) / 1000000u) : 0;
+	return next > now ? (int)((next - now + 999999u) / 1000000u) : 0;
 }
 
 /* Tells the programs of the slot of now, which begins when they are attached. */
@@ -102,7 +123,7 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 }
 
 /* Nanoseconds between two visits of all threads, at least, and the part of the budget that they may take. */
-#define SWEEP_NS    100000000u
+#define SWEEP_NS    50000000u
 #define SWEEP_SHARE 0.1
 
 /* Of this thread: a visit may be preempted. */
@@ -118,7 +139,7 @@ static uint64_t processor_time(void)
 static void sweep(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
 {
 	const struct lode_budget *budget = &target->budget;
-	uint64_t began;
+	uint64_t began, cost;
 	double rest;
 
 	if (budget->share <= 0 || (!target->swept_at && target->slots.chosen >= LODE_SLOTS) ||
@@ -131,8 +152,11 @@ static void sweep(struct lode_record_target *target, struct lode_recorder *recor
 		target->sweep_after = UINT64_MAX;
 		return;
 	}
+	cost = processor_time() - began;
+	/* On average: one visit that is interrupted does not keep the next one away. */
+	target->sweep_cost = target->swept_at ? target->sweep_cost - target->sweep_cost / 8 + cost / 8 : cost;
 	target->swept_at = now;
-	rest = (double)(processor_time() - began) / (budget->share * SWEEP_SHARE * budget->cpus);
+	rest = (double)target->sweep_cost / (budget->share * SWEEP_SHARE * budget->cpus);
 	target->sweep_after = rest > SWEEP_NS ? (uint64_t)rest : SWEEP_NS;
 }
 
@@ -142,7 +166,7 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	struct lode_budget_usage usage;
 
 	sweep(target, recorder, now);
-	if (!lode_budget_is_due(budget, now))
+	if (now < lode_budget_due(budget))
 		return;
 	usage = budget_usage(target, recorder, now);
 	lode_budget_step(budget, &usage);

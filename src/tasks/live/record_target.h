@@ -34,6 +34,7 @@ struct lode_record_target {
 	uint64_t unseen_ns;        /* how long it took in all */
 	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
 	uint64_t sweep_after;      /* nanoseconds until the next visit */
+	uint64_t sweep_cost;       /* processor time of a visit, on average */
 	uint64_t longest_gap;      /* between two visits */
 	uint64_t saving_ns;        /* processor time of processes that save for it (budget_control.h) */
 };
