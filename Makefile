@@ -10,6 +10,7 @@ FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 BENCH_MINE_FLAGS ?=
 BENCH_RECORD_FLAGS ?=
+BENCH_BUDGET_FLAGS ?=
 BENCH_STACKS_FLAGS ?=
 BENCH_HUNT_FLAGS ?= --quick
 
@@ -112,6 +113,8 @@ bench: all $(call mark,bench)
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 	@bench/explain $(BUILD)
 	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/record --budget $(BENCH_BUDGET_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/slots $(BUILD) || [ $$? = 77 ]
 	@bench/stacks $(BENCH_STACKS_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
