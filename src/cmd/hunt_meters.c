@@ -6,6 +6,7 @@
 #include "cmd/hunt_meters.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "tasks/live/record_target.h"
 #include "cmd/signals.h"
 #include "hunt/meter/remote/agent.h"
@@ -13,13 +14,10 @@
 #include "hunt/meter/live/live_meter.h"
 #include "hunt/meter/remote/remote_meter.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -27,43 +25,39 @@
 
 /* ---- processes by name ---- */
 
-static int is_called(const char *pid, const char *comm)
-{
-	char path[64], name[64] = "";
-	ssize_t size;
-	int fd;
+struct named_processes {
+	const char *comm;
+	uint32_t *pids;
+	size_t count;
+	size_t capacity;
+};
 
-	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (size <= 0)
+static int add_if_named(void *context, uint32_t pid)
+{
+	struct named_processes *named = context;
+	char name[64];
+
+	lode_proc_text(name, sizeof(name), "/proc/%u/comm", pid);
+	name[strcspn(name, "\n")] = '\0';
+	if (!name[0] || strcmp(name, named->comm) || pid == (uint32_t)getpid())
 		return 0;
-	name[size - 1] = '\0'; /* a line */
-	return !strcmp(name, comm);
+	if (lode_grow(&named->pids, &named->capacity, named->count + 1, sizeof(*named->pids)) < 0)
+		return LODE_SYSTEM;
+	named->pids[named->count++] = pid;
+	return 0;
 }
 
 static int add_named(const char *comm, uint32_t **pids, size_t *count, struct lode_error *error)
 {
-	size_t capacity = *count, before = *count;
-	DIR *folder = opendir("/proc");
-	struct dirent *entry;
+	struct named_processes named = { comm, *pids, *count, *count };
+	int code = lode_proc_numbers("/proc", add_if_named, &named);
+	size_t before = *count;
 
-	if (!folder)
-		return lode_fail(error, LODE_SYSTEM, "/proc: %s", strerror(errno));
-	while ((entry = readdir(folder))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || !is_called(entry->d_name, comm))
-			continue;
-		if (strtoul(entry->d_name, NULL, 10) == (unsigned long)getpid())
-			continue;
-		if (lode_grow(pids, &capacity, *count + 1, sizeof(**pids)) < 0) {
-			closedir(folder);
-			return lode_fail_memory(error);
-		}
-		(*pids)[(*count)++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
-	}
-	closedir(folder);
+	*pids = named.pids;
+	*count = named.count;
+	if (code)
+		return code < 0 ? lode_fail_memory(error)
+				: lode_fail(error, LODE_SYSTEM, "/proc: %s", strerror(errno));
 	return *count > before ? 0 : lode_fail(error, LODE_USAGE, "hunt: there is no process named '%s'", comm);
 }
 

@@ -9,6 +9,7 @@
 #include "process/process_images.h"
 
 #include "base/error.h"
+#include "base/proc_files.h"
 #include "symbols/elf.h"
 
 #include <fcntl.h>
@@ -99,20 +100,15 @@ size_t lode_process_images_bytes(const struct lode_process_images *images)
 /* The number that the process has in its own, innermost, process namespace; it names its perf map by that. */
 static uint32_t inner_pid(uint32_t pid)
 {
-	char *path = lode_format("/proc/%u/status", pid);
-	FILE *file = path ? fopen(path, "re") : NULL; /* from the kernel */
+	char text[4096], *line;
 	uint32_t inner = pid;
-	char line[256];
 
-	while (file && fgets(line, sizeof(line), file)) {
-		char *last = strrchr(line, '\t');
-
-		if (!strncmp(line, "NSpid:", 6) && last)
-			sscanf(last, "%u", &inner);
+	lode_proc_text(text, sizeof(text), "/proc/%u/status", pid);
+	line = strstr(text, "\nNSpid:");
+	if (line) {
+		line[1 + strcspn(line + 1, "\n")] = '\0';
+		sscanf(strrchr(line, '\t') ? strrchr(line, '\t') : "", "%u", &inner);
 	}
-	if (file)
-		fclose(file);
-	lode_free(path);
 	return inner;
 }
 

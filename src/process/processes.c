@@ -7,14 +7,11 @@
 #include "process/processes.h"
 
 #include "base/error.h"
+#include "base/proc_files.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Nanoseconds that the mappings of a process outlive it. */
 #define REMEMBERED 5000000000u
@@ -109,28 +106,29 @@ void lode_processes_release(struct lode_processes *processes)
 
 /* ---- /proc ---- */
 
-/* One line of /proc/PID/maps: `start-end rwxp offset device inode   path`. */
-static int map_line(struct lode_processes *processes, struct lode_process *process, char *line)
-{
-	struct lode_process_image image = { .build_id = "", .mounts = process->mounts, .pid = process->pid };
-	struct lode_mapping mapping;
-	unsigned long long start, end, offset;
-	char *path = line + strlen(line);
-	char rights[8];
-	int at = 0;
+struct mapped {
+	struct lode_processes *processes;
+	struct lode_process *process;
+};
 
-	while (path > line && path[-1] == '\n')
-		*--path = '\0';
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, rights, &offset, &at) < 4 || !at ||
-	    rights[2] != 'x')
+static int add_mapping(void *context, const struct lode_proc_mapping *line)
+{
+	struct mapped *mapped = context;
+	struct lode_process *process = mapped->process;
+	struct lode_process_image image = { .path = line->path,
+					    .build_id = "",
+					    .mounts = process->mounts,
+					    .pid = process->pid,
+					    .start = line->start,
+					    .end = line->end };
+	struct lode_mapping mapping = { line->start, line->end, line->offset, LODE_NONE };
+
+	if (line->rights[2] != 'x')
 		return 0;
-	image.path = line + at;
-	image.start = start;
-	image.end = end;
-	mapping = (struct lode_mapping){ start, end, offset, lode_process_images_get(processes->images, &image) };
+	mapping.image = lode_process_images_get(mapped->processes->images, &image);
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
-	return lode_space_map(&processes->spaces, &process->space, &mapping);
+	return lode_space_map(&mapped->processes->spaces, &process->space, &mapping);
 }
 
 static void learn_mounts(struct lode_processes *processes, struct lode_process *process)
@@ -143,61 +141,35 @@ static void learn_mounts(struct lode_processes *processes, struct lode_process *
 
 static int read_maps(struct lode_processes *processes, struct lode_process *process)
 {
-	char path[64], *line = NULL;
-	size_t capacity = 0;
-	FILE *file;
-	int code = 0;
+	struct mapped mapped = { processes, process };
 
 	process->complete = 1;
 	learn_mounts(processes, process);
-	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 0;
-	while (!code && getline(&line, &capacity, file) > 0)
-		code = map_line(processes, process, line);
-	free(line); /* from getline */
-	fclose(file);
-	return code;
+	return lode_proc_mappings(process->pid, add_mapping, &mapped);
+}
+
+static int enter_found(void *context, uint32_t pid)
+{
+	struct lode_process *process = enter_process(context, pid);
+
+	return process ? read_maps(context, process) : LODE_SYSTEM;
 }
 
 int lode_processes_snapshot(struct lode_processes *processes)
 {
-	DIR *folder = opendir("/proc");
-	struct dirent *entry;
-	int code = 0;
+	int code = lode_proc_numbers("/proc", enter_found, processes);
 
-	while (!code && folder && (entry = readdir(folder))) {
-		struct lode_process *process;
-
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		process = enter_process(processes, (uint32_t)strtoul(entry->d_name, NULL, 10));
-		code = process ? read_maps(processes, process) : LODE_SYSTEM;
-	}
-	if (folder)
-		closedir(folder);
-	return code;
+	return code < 0 ? code : 0;
 }
 
 static void ask_name(struct lode_thread_lifetime *life)
 {
-	char path[64];
-	FILE *file;
-	size_t size;
-
 	if (!life->tid) {
 		strcpy(life->name, "swapper");
 		return;
 	}
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", life->pid, life->tid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return;
-	size = fread(life->name, 1, sizeof(life->name) - 1, file);
-	life->name[size] = '\0';
+	lode_proc_text(life->name, sizeof(life->name), "/proc/%u/task/%u/comm", life->pid, life->tid);
 	life->name[strcspn(life->name, "\n")] = '\0';
-	fclose(file);
 }
 
 int lode_processes_has(const struct lode_processes *processes, uint32_t pid)
@@ -224,31 +196,26 @@ struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processe
 	return life;
 }
 
-static int name_threads(struct lode_processes *processes, uint32_t pid)
-{
-	char path[64];
-	struct dirent *entry;
-	DIR *folder;
-	int code = 0;
+struct named {
+	struct lode_processes *processes;
+	uint32_t pid;
+};
 
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	folder = opendir(path);
-	while (!code && folder && (entry = readdir(folder)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    !lode_processes_life(processes, pid, (uint32_t)strtoul(entry->d_name, NULL, 10)))
-			code = LODE_SYSTEM;
-	if (folder)
-		closedir(folder);
-	return code;
+static int name_thread(void *context, uint32_t tid)
+{
+	struct named *named = context;
+
+	return lode_processes_life(named->processes, named->pid, tid) ? 0 : LODE_SYSTEM;
 }
 
 int lode_processes_name_all(struct lode_processes *processes)
 {
 	int code = 0;
 
-	for (size_t i = 0; !code && i < processes->count; i++)
-		code = name_threads(processes, processes->items[i].pid);
-	return code;
+	for (size_t i = 0; code >= 0 && i < processes->count; i++)
+		code = lode_proc_threads(processes->items[i].pid, name_thread,
+					 &(struct named){ processes, processes->items[i].pid });
+	return code < 0 ? code : 0;
 }
 
 /* ---- changes ---- */

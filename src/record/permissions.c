@@ -8,8 +8,9 @@
  */
 #include "record/permissions.h"
 
+#include "base/proc_files.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,36 +31,12 @@
 
 /* ---- looking ---- */
 
-/* The file as text, "" where there is none. */
-static void read_text(const char *root, const char *name, char *text, size_t room)
-{
-	char path[PATH_MAX];
-	ssize_t size = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s%s", root, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC); /* from the kernel */
-	if (fd >= 0) {
-		size = read(fd, text, room - 1);
-		close(fd);
-	}
-	text[size > 0 ? size : 0] = '\0';
-}
-
 static int can_read(const char *root, const char *name)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", root, name);
 	return access(path, R_OK) == 0;
-}
-
-/* The number behind a word of /proc/self/status. */
-static uint64_t field(const char *status, const char *word, int base, uint64_t otherwise)
-{
-	const char *at = strstr(status, word);
-
-	return at ? strtoull(at + strlen(word), NULL, base) : otherwise;
 }
 
 /* Users of the machine are mapped one to one, all of them; those of a namespace are not. */
@@ -77,14 +54,14 @@ void lode_permissions_look(const char *root, struct lode_permissions *permission
 
 	memset(permissions, 0, sizeof(*permissions));
 	permissions->has_types = can_read(root, TYPES);
-	read_text(root, STATUS, text, sizeof(text));
-	permissions->capabilities = field(text, "\nCapEff:", 16, UINT64_MAX);
-	permissions->is_filtered = field(text, "\nSeccomp:", 10, 0) == 2;
-	read_text(root, USERS, text, sizeof(text));
+	lode_proc_text(text, sizeof(text), "%s" STATUS, root);
+	permissions->capabilities = lode_proc_field(text, "\nCapEff:", 16, UINT64_MAX);
+	permissions->is_filtered = lode_proc_field(text, "\nSeccomp:", 10, 0) == 2;
+	lode_proc_text(text, sizeof(text), "%s" USERS, root);
 	permissions->is_in_namespace = is_namespace(text);
-	read_text(root, LOCKDOWN, text, sizeof(text));
+	lode_proc_text(text, sizeof(text), "%s" LOCKDOWN, root);
 	permissions->is_locked_down = strstr(text, "[confidentiality]") != NULL;
-	read_text(root, PARANOID, text, sizeof(text));
+	lode_proc_text(text, sizeof(text), "%s" PARANOID, root);
 	permissions->paranoid = *text ? atoi(text) : 2;
 }
 

@@ -13,7 +13,6 @@
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -8,25 +8,26 @@
 #include "symbols/image.h"
 
 #include "base/error.h"
+#include "base/proc_files.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 /* No vDSO is larger; one that says so is not ours. */
 #define VDSO_LIMIT (1u << 20)
 
-/* Bytes of the mapping that starts at `start`; 0 when /proc does not say. */
-static size_t mapped_size(const char *maps, uint64_t start)
-{
-	for (const char *line = maps; line; line = strchr(line, '\n')) {
-		unsigned long long from, to;
+struct vdso {
+	uint64_t start;
+	size_t size; /* 0: /proc does not say */
+};
 
-		line += *line == '\n';
-		if (sscanf(line, "%llx-%llx", &from, &to) == 2 && from == start)
-			return to - from < VDSO_LIMIT ? (size_t)(to - from) : 0;
-	}
-	return 0;
+static int find_size(void *context, const struct lode_proc_mapping *mapping)
+{
+	struct vdso *vdso = context;
+
+	if (mapping->start == vdso->start && mapping->end - mapping->start < VDSO_LIMIT)
+		vdso->size = (size_t)(mapping->end - mapping->start);
+	return mapping->start == vdso->start;
 }
 
 static int read_image(const struct lode_elf *elf, struct lode_table *table)
@@ -42,21 +43,16 @@ static int read_image(const struct lode_elf *elf, struct lode_table *table)
 
 char *lode_vdso_copy(size_t *size)
 {
-	unsigned long start = getauxval(AT_SYSINFO_EHDR);
-	struct lode_buffer maps = { 0 };
+	struct vdso vdso = { .start = getauxval(AT_SYSINFO_EHDR) };
 	char *copy = NULL;
 
-	*size = 0;
-	if (start && lode_image_read_file("/proc/self/maps", 16u << 20, &maps, NULL) == 0) {
-		lode_buffer_byte(&maps, '\0');
-		if (!maps.failed)
-			*size = mapped_size(maps.bytes, start);
-	}
-	lode_buffer_release(&maps);
+	if (vdso.start)
+		lode_proc_mappings(0, find_size, &vdso);
+	*size = vdso.size;
 	if (*size)
 		copy = lode_alloc(*size);
 	if (copy)
-		memcpy(copy, (const void *)start, *size);
+		memcpy(copy, (const void *)(uintptr_t)vdso.start, *size);
 	return copy;
 }
 

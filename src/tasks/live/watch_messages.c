@@ -1,5 +1,6 @@
 /* What `lode watch` says: see watch_session.h. */
 #include "base/clock.h"
+#include "base/proc_files.h"
 #include "base/units.h"
 #include "tasks/live/budget_control.h"
 #include "tasks/live/watch_session.h"
@@ -7,7 +8,6 @@
 #include "text/budget_text.h"
 #include "text/watch_text.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,9 @@
 size_t lode_watch_resident(void)
 {
 	char text[128];
-	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	const char *pages;
 
-	if (fd >= 0)
-		close(fd);
-	text[size > 0 ? size : 0] = '\0';
+	lode_proc_text(text, sizeof(text), "/proc/self/statm");
 	pages = strchr(text, ' '); /* behind all of its address space */
 	return pages ? strtoul(pages, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }

@@ -8,12 +8,11 @@
 #include "hunt/meter/live/hunted_processes.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
+#include "base/starts_with.h"
 #include "hunt/meter/live/spin_wait_functions.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -198,22 +197,25 @@ uint32_t lode_hunted_version(struct lode_hunted_processes *target, uint32_t pid)
 	return process ? process->space.version : 0;
 }
 
+struct learned {
+	struct lode_hunted_processes *target;
+	struct lode_hunted_process *process;
+	char program[4096];
+};
+
 /* The code of the program itself is read at once; that of others when a stack leads into it. */
-static void learn_line(struct lode_hunted_processes *target, struct lode_hunted_process *process, const char *line,
-		       const char *program)
+static int learn_mapping(void *context, const struct lode_proc_mapping *mapping)
 {
-	unsigned long long start;
+	struct learned *learned = context;
 	uint64_t offset;
-	char rights[8];
-	int at = 0;
 	uint32_t binary;
 
-	if (sscanf(line, "%llx-%*x %7s %*x %*s %*s %n", &start, rights, &at) < 2 || rights[2] != 'x' ||
-	    !*program || strncmp(line + at, program, strlen(program)))
-		return;
-	binary = binary_at(target, process->pid, start, &offset);
+	if (mapping->rights[2] != 'x' || !learned->program[0] || !lode_starts_with(mapping->path, learned->program))
+		return 0;
+	binary = binary_at(learned->target, learned->process->pid, mapping->start, &offset);
 	if (binary != LODE_NONE)
-		process->binary = binary;
+		learned->process->binary = binary;
+	return learned->target->failed;
 }
 
 /* Begins or ends to measure the process itself, as it has become or is no more one that only starts others.
@@ -237,9 +239,7 @@ static int learn_role(struct lode_hunted_processes *target, struct lode_hunted_p
 int lode_hunted_learn(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error)
 {
 	struct lode_hunted_process *process = lode_hunted_find(target, pid);
-	char path[32], program[4096], *line = NULL;
-	size_t capacity = 0;
-	FILE *file;
+	struct learned learned = { .target = target, .process = process };
 	int code = 0;
 
 	if (!process)
@@ -247,15 +247,8 @@ int lode_hunted_learn(struct lode_hunted_processes *target, uint32_t pid, struct
 	code = learn_role(target, process, error);
 	if (code || process->launches)
 		return code;
-	program_path(pid, program, sizeof(program));
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 0;
-	while (!target->failed && getline(&line, &capacity, file) > 0)
-		learn_line(target, process, line, program);
-	free(line); /* from getline */
-	fclose(file);
+	program_path(pid, learned.program, sizeof(learned.program));
+	lode_proc_mappings(pid, learn_mapping, &learned);
 	return lode_hunted_learn_images(target, error);
 }
 
@@ -290,21 +283,25 @@ static int is_descendant(uint32_t pid, uint32_t ancestor)
 	return 0;
 }
 
+struct descendants {
+	uint32_t ancestor;
+	int (*each)(void *context, uint32_t pid);
+	void *context;
+};
+
+static int visit_descendant(void *context, uint32_t pid)
+{
+	struct descendants *descendants = context;
+
+	return is_descendant(pid, descendants->ancestor) ? descendants->each(descendants->context, pid) : 0;
+}
+
 int lode_hunted_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context)
 {
-	DIR *folder = opendir("/proc");
-	struct dirent *entry;
-	int code = 0;
+	struct descendants descendants = { pid, each, context };
+	int code = lode_proc_numbers("/proc", visit_descendant, &descendants);
 
-	while (!code && folder && (entry = readdir(folder))) {
-		uint32_t other = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-		if (isdigit((unsigned char)entry->d_name[0]) && is_descendant(other, pid))
-			code = each(context, other);
-	}
-	if (folder)
-		closedir(folder);
-	return code;
+	return code < 0 ? code : 0;
 }
 
 int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error)

@@ -5,9 +5,9 @@
 #include "hunt/meter/live/live_internal.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,17 +17,9 @@
 /* Whether a process has ended or is a zombie, from /proc. */
 static int has_ended(uint32_t pid)
 {
-	char path[32], text[512], *end;
-	size_t size;
-	FILE *file;
+	char text[512], *end;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 1;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
+	lode_proc_text(text, sizeof(text), "/proc/%u/stat", pid);
 	end = strrchr(text, ')');
 	return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
 }

@@ -5,6 +5,7 @@
 #include "hunt/meter/live/live_meter.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "hunt/meter/live/live_internal.h"
 
 #include <errno.h>
@@ -134,18 +135,10 @@ static uint32_t expected_threads(const struct lode_live_meter_options *options)
 	uint32_t threads = 0;
 
 	for (size_t i = 0; i < options->pid_count; i++) {
-		char path[32], line[128];
-		unsigned count = 1;
-		FILE *file;
+		char text[4096];
 
-		snprintf(path, sizeof(path), "/proc/%u/status", options->pids[i]);
-		file = fopen(path, "re"); /* from the kernel */
-		while (file && fgets(line, sizeof(line), file))
-			if (sscanf(line, "Threads: %u", &count) == 1)
-				break;
-		if (file)
-			fclose(file);
-		threads += count;
+		lode_proc_text(text, sizeof(text), "/proc/%u/status", options->pids[i]);
+		threads += (uint32_t)lode_proc_field(text, "\nThreads:", 10, 1);
 	}
 	return threads;
 }

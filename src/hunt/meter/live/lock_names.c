@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "symbols/variable_names.h"
 #include "symbols/mapping_kind.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct mapping {
@@ -26,59 +26,34 @@ struct mapping {
 	char path[4096]; /* "": none */
 };
 
-/* A line of the table. Returns 0, or LODE_BAD_INPUT when it is none. */
-static int read_line(const char *line, struct mapping *mapping)
+static void copy_mapping(struct mapping *mapping, const struct lode_proc_mapping *line)
 {
-	unsigned long long start, end, offset;
-	char rights[8];
-	int at = 0;
-	size_t length;
-
-	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, rights, &offset, &at) < 4 || !at)
-		return LODE_BAD_INPUT;
-	length = strcspn(line + at, "\n");
-	if (length >= sizeof(mapping->path))
-		length = sizeof(mapping->path) - 1;
-	mapping->start = start;
-	mapping->end = end;
-	mapping->offset = offset;
-	mapping->writable = rights[1] == 'w';
-	mapping->shared = rights[3] == 's';
-	memcpy(mapping->path, line + at, length);
-	mapping->path[length] = '\0';
-	return 0;
+	mapping->start = line->start;
+	mapping->end = line->end;
+	mapping->offset = line->offset;
+	mapping->writable = line->rights[1] == 'w';
+	mapping->shared = line->rights[3] == 's';
+	snprintf(mapping->path, sizeof(mapping->path), "%s", line->path);
 }
 
-/*
- * The mapping that holds an address, and the last one of a file that is before
- * it without a gap, or is it. Returns 0, or LODE_BAD_INPUT when there is none.
- */
-static int find_mapping(uint32_t pid, uint64_t address, struct mapping *mapping, struct mapping *binary)
+struct wanted {
+	uint64_t address;
+	struct mapping *mapping; /* that holds it */
+	struct mapping *binary;  /* the last one of a file that is before it without a gap, or is it */
+};
+
+/* 1 when the address is in this mapping. */
+static int compare_mapping(void *context, const struct lode_proc_mapping *line)
 {
-	char path[32], *line = NULL;
-	size_t capacity = 0;
-	int found = 0;
-	FILE *file;
+	struct wanted *wanted = context;
+	uint64_t before = wanted->mapping->end;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	memset(binary, 0, sizeof(*binary));
-	mapping->end = 0;
-	while (file && !found && getline(&line, &capacity, file) > 0) {
-		uint64_t before = mapping->end;
-
-		if (read_line(line, mapping) < 0)
-			continue;
-		if (mapping->start != before)
-			binary->path[0] = '\0';
-		if (lode_mapped_kind(mapping->path) == LODE_MAPPED_FILE)
-			*binary = *mapping;
-		found = address >= mapping->start && address < mapping->end;
-	}
-	free(line); /* from getline */
-	if (file)
-		fclose(file);
-	return found ? 0 : LODE_BAD_INPUT;
+	copy_mapping(wanted->mapping, line);
+	if (line->start != before)
+		wanted->binary->path[0] = '\0';
+	if (lode_mapped_kind(line->path) == LODE_MAPPED_FILE)
+		*wanted->binary = *wanted->mapping;
+	return wanted->address >= line->start && wanted->address < line->end;
 }
 
 /* Opens the file that is mapped; by its path where the kernel does not permit to do so by its mapping. */
@@ -139,10 +114,13 @@ static void put_name(uint32_t pid, uint64_t address,
 		     struct lode_buffer *text)
 {
 	struct mapping mapping, binary;
+	struct wanted wanted = { address, &mapping, &binary };
 	const char *module;
 	size_t length;
 
-	if (find_mapping(pid, address, &mapping, &binary) < 0) {
+	memset(&binary, 0, sizeof(binary));
+	mapping.end = 0;
+	if (!lode_proc_mappings(pid, compare_mapping, &wanted)) {
 		lode_buffer_print(text, "0x%" PRIx64, address);
 		return;
 	}
@@ -177,31 +155,31 @@ void lode_lock_name(uint32_t pid, uint64_t address,
 	lode_buffer_release(&name);
 }
 
+struct low_bits {
+	uint64_t low;
+	unsigned bits;
+	uint64_t found;
+	size_t count;
+};
+
+static int compare_low_bits(void *context, const struct lode_proc_mapping *mapping)
+{
+	struct low_bits *wanted = context;
+	uint64_t address = (mapping->start >> wanted->bits << wanted->bits) | wanted->low;
+
+	if (address < mapping->start)
+		address += 1ull << wanted->bits;
+	if (mapping->rights[1] == 'w' && address < mapping->end) {
+		wanted->found = address;
+		wanted->count++;
+	}
+	return 0;
+}
+
 uint64_t lode_lock_address(uint32_t pid, uint64_t low, unsigned bits)
 {
-	char path[32], *line = NULL;
-	struct mapping mapping;
-	uint64_t found = 0;
-	size_t capacity = 0, count = 0;
-	FILE *file;
+	struct low_bits wanted = { .low = low, .bits = bits };
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	while (file && getline(&line, &capacity, file) > 0) {
-		uint64_t address;
-
-		if (read_line(line, &mapping) < 0 || !mapping.writable)
-			continue;
-		address = (mapping.start >> bits << bits) | low;
-		if (address < mapping.start)
-			address += 1ull << bits;
-		if (address < mapping.end) {
-			found = address;
-			count++;
-		}
-	}
-	free(line); /* from getline */
-	if (file)
-		fclose(file);
-	return count == 1 ? found : 0;
+	lode_proc_mappings(pid, compare_low_bits, &wanted);
+	return wanted.count == 1 ? wanted.found : 0;
 }

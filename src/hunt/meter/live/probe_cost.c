@@ -14,10 +14,9 @@
 #include "hunt/meter/live/probe_cost.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "record/uprobes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -75,25 +74,17 @@ __asm__(".text\n"
 	".size lode_calibrate_functions, . - lode_calibrate_functions\n");
 #endif
 
-/* The offset of an address of this program in its file. Returns 0 or LODE_SYSTEM. */
-static int file_offset(uint64_t address, uint64_t *result)
-{
-	unsigned long long start, end, offset;
-	char *line = NULL;
-	size_t capacity = 0;
-	FILE *file = fopen("/proc/self/maps", "re"); /* from the kernel */
-	int code = LODE_SYSTEM;
+struct code_place {
+	uint64_t address;
+	uint64_t offset; /* in its file */
+};
 
-	while (file && code && getline(&line, &capacity, file) > 0)
-		if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) == 3 && start <= address &&
-		    address < end) {
-			*result = address - start + offset;
-			code = 0;
-		}
-	free(line); /* from getline */
-	if (file)
-		fclose(file);
-	return code;
+static int find_place(void *context, const struct lode_proc_mapping *mapping)
+{
+	struct code_place *place = context;
+
+	place->offset = place->address - mapping->start + mapping->offset;
+	return mapping->start <= place->address && place->address < mapping->end;
 }
 
 /* The shortest time that a round of calls of the function of a kind takes. */
@@ -119,15 +110,15 @@ static uint64_t run_calls(int kind)
 static int attach(struct lode_thread_clocks *clocks, struct lode_error *error)
 {
 	struct lode_uprobe_place places[LODE_PROBED_KINDS];
-	uint64_t offset;
+	struct code_place functions = { .address = (uint64_t)(uintptr_t)lode_calibrate_functions };
 
-	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_functions, &offset) < 0)
+	if (!lode_proc_mappings(0, find_place, &functions))
 		return lode_fail(error, LODE_SYSTEM,
 				 "hunt: /proc/self/maps does not list this program; is /proc mounted?");
 	for (uint32_t kind = 0; kind < LODE_PROBED_KINDS; kind++) {
 		int is_end = kind == LODE_PROBED_RETURN || kind == LODE_PROBED_BRANCH;
 
-		places[kind].offset = offset + kind * FUNCTION_BYTES;
+		places[kind].offset = functions.offset + kind * FUNCTION_BYTES;
 		places[kind].cookie = kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0);
 	}
 	return lode_uprobes_attach(lode_thread_clocks_program(clocks), "/proc/self/exe", places, LODE_PROBED_KINDS,

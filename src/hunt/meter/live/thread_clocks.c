@@ -8,6 +8,7 @@
 #include "hunt/meter/live/thread_clocks.h"
 
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "hunt/meter/live/syscall_waits.h"
 #include "hunt/meter/live/clock_updates.h"
 #include "record/kernel_features.h"
@@ -22,8 +23,6 @@
 #pragma GCC diagnostic pop
 
 #include <bpf/bpf.h>
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,19 +197,11 @@ uint32_t lode_thread_clocks_add_thread(struct lode_thread_clocks *clocks, uint32
 
 char lode_thread_proc_state(uint32_t pid, uint32_t tid, uint32_t *parent)
 {
-	char path[64], text[512], state = 0, *end;
+	char text[512], state = 0, *end;
 	unsigned number = 0;
-	size_t size;
-	FILE *file;
 
 	*parent = 0;
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 0;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
+	lode_proc_text(text, sizeof(text), "/proc/%u/task/%u/stat", pid, tid);
 	end = strrchr(text, ')'); /* a name may hold one, too */
 	if (!end || sscanf(end + 1, " %c %u", &state, &number) != 2)
 		return 0;
@@ -221,28 +212,28 @@ char lode_thread_proc_state(uint32_t pid, uint32_t tid, uint32_t *parent)
 /* The system call that a thread is blocked in, with its first argument; below 0: none. */
 static long call_of(uint32_t pid, uint32_t tid, uint64_t *argument)
 {
-	char path[64], text[256];
 	unsigned long long first = 0;
 	long number = -1;
-	size_t size;
-	FILE *file;
+	char text[256];
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", pid, tid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return -1;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
+	lode_proc_text(text, sizeof(text), "/proc/%u/task/%u/syscall", pid, tid);
 	if (sscanf(text, "%ld %llx", &number, &first) < 1)
 		return -1;
 	*argument = first;
 	return number;
 }
 
+struct found_process {
+	struct lode_thread_clocks *clocks;
+	uint32_t pid;
+};
+
 /* A thread that is there already: its clock is found from its state in /proc. */
-static void add_found(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t tid)
+static int add_found(void *context, uint32_t tid)
 {
+	struct found_process *process = context;
+	struct lode_thread_clocks *clocks = process->clocks;
+	uint32_t pid = process->pid;
 	uint32_t place = is_known(clocks, tid) ? LODE_NONE : lode_thread_clocks_add_thread(clocks, pid, tid);
 	struct lode_hunt_thread *thread = place == LODE_NONE ? NULL : &clocks->threads[place];
 	uint64_t object = 0;
@@ -251,7 +242,7 @@ static void add_found(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t 
 	long call;
 
 	if (!thread)
-		return;
+		return 0;
 	state = lode_thread_proc_state(pid, tid, &parent);
 	call = call_of(pid, tid, &object);
 	if (state == 'R') {
@@ -262,6 +253,7 @@ static void add_found(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t 
 	}
 	/* Is overlooked where the BPF side knows better by now. */
 	__atomic_store_n(&thread->found, found, __ATOMIC_RELEASE);
+	return 0;
 }
 
 static int add_pid(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error)
@@ -276,24 +268,15 @@ static int add_pid(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_
 
 int lode_thread_clocks_add_process(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error)
 {
-	struct dirent *entry;
-	char path[32];
-	DIR *folder;
+	struct found_process process = { clocks, pid };
 	int code = add_pid(clocks, pid, error);
 
 	if (code)
 		return code;
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	folder = opendir(path);
-	if (!folder) {
+	code = lode_proc_threads(pid, add_found, &process);
+	if (code)
 		bpf_map_delete_elem(bpf_map__fd(clocks->programs->maps.pids), &pid);
-		return 1;
-	}
-	while ((entry = readdir(folder)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			add_found(clocks, pid, (uint32_t)strtoul(entry->d_name, NULL, 10));
-	closedir(folder);
-	return 0;
+	return code;
 }
 
 int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error)

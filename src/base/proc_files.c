@@ -1,0 +1,96 @@
+/* Files of /proc: see proc_files.h. */
+#include "base/proc_files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int lode_proc_text(char *text, size_t room, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list arguments;
+	ssize_t size;
+	int fd;
+
+	va_start(arguments, format);
+	vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? -1 : read(fd, text, room - 1);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return size < 0 ? -1 : 0;
+}
+
+uint64_t lode_proc_field(const char *text, const char *word, int base, uint64_t otherwise)
+{
+	const char *at = strstr(text, word);
+
+	return at ? strtoull(at + strlen(word), NULL, base) : otherwise;
+}
+
+/* `start-end rwxp offset device inode   path`. Returns whether it is one. */
+static int parse_mapping(char *line, struct lode_proc_mapping *mapping)
+{
+	unsigned long long start, end, offset;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, mapping->rights, &offset, &at) < 4 || !at)
+		return 0;
+	mapping->start = start;
+	mapping->end = end;
+	mapping->offset = offset;
+	mapping->path = line + at;
+	return 1;
+}
+
+int lode_proc_mappings(uint32_t pid, int (*visit)(void *context, const struct lode_proc_mapping *mapping),
+		       void *context)
+{
+	struct lode_proc_mapping mapping;
+	char path[32] = "/proc/self/maps", *line = NULL;
+	size_t capacity = 0;
+	int code = 0;
+	FILE *file;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re"); /* from the kernel */
+	while (file && !code && getline(&line, &capacity, file) > 0)
+		if (parse_mapping(line, &mapping))
+			code = visit(context, &mapping);
+	free(line); /* from getline */
+	if (file)
+		fclose(file);
+	return code;
+}
+
+int lode_proc_numbers(const char *folder, int (*visit)(void *context, uint32_t number), void *context)
+{
+	DIR *opened = opendir(folder);
+	struct dirent *entry;
+	int code = opened ? 0 : 1;
+
+	while (!code && (entry = readdir(opened)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			code = visit(context, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	if (opened)
+		closedir(opened);
+	return code;
+}
+
+int lode_proc_threads(uint32_t pid, int (*visit)(void *context, uint32_t tid), void *context)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	return lode_proc_numbers(path, visit, context);
+}
