@@ -280,14 +280,6 @@ enum lode_json_kind lode_json_kind(struct lode_json_value value)
 	}
 }
 
-const char *lode_json_kind_name(struct lode_json_value value)
-{
-	static const char *const names[] = { "nothing",  "null",     "false",    "true",
-					     "a number", "a string", "an array", "an object" };
-
-	return names[lode_json_kind(value)];
-}
-
 static const char *skip_space(const char *at)
 {
 	while (is_space(*at))

@@ -43,8 +43,6 @@ int lode_json_check(const char *name, const char *text, size_t size, struct lode
 		    struct lode_error *error);
 
 enum lode_json_kind lode_json_kind(struct lode_json_value value);
-/* "a number", "an object": for messages. */
-const char *lode_json_kind_name(struct lode_json_value value);
 
 /*
  * Steps through an array or an object:

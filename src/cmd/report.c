@@ -1,6 +1,7 @@
 /*
  * lode report: all views of a corpus in one page.
  */
+#include "base/starts_with.h"
 #include "tasks/output_ending.h"
 #include "cmd/report_blocks.h"
 #include "tasks/result_output.h"
@@ -50,7 +51,7 @@ static int make_block(struct lode_report_making *making, struct lode_source *sou
 
 	if (!strcmp(name, "profile"))
 		return lode_report_profile(making, source);
-	if (!strncmp(name, "stream/", 7))
+	if (lode_starts_with(name, "stream/"))
 		return lode_report_streams(making, source, list, name + 7);
 	return lode_fail(making->error, LODE_USAGE, "%s: not a part of the data; name profile or stream/ID", name);
 }

@@ -59,18 +59,12 @@ static uint64_t cell_of(const struct lode_data_column *column, size_t row)
 	return bits;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t cell)
-{
-	hash = (hash ^ cell) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 29;
-}
-
 static uint64_t hash_xy(const struct lode_explain_input *input, size_t row)
 {
-	uint64_t hash = mix(1, cell_of(&input->table->columns[input->y], row));
+	uint64_t hash = lode_hash_u64(cell_of(&input->table->columns[input->y], row));
 
 	for (unsigned i = 0; i < input->inputs; i++)
-		hash = mix(hash, cell_of(&input->table->columns[input->x[i]], row));
+		hash = lode_hash_u64(hash ^ cell_of(&input->table->columns[input->x[i]], row));
 	return hash;
 }
 
@@ -78,7 +72,7 @@ static uint64_t hash_row(const struct lode_explain_input *input, size_t row, uin
 {
 	for (size_t i = 0; i < input->table->count; i++)
 		if (input->auxiliary[i])
-			hash = mix(hash, cell_of(&input->table->columns[i], row));
+			hash = lode_hash_u64(hash ^ cell_of(&input->table->columns[i], row));
 	return hash;
 }
 

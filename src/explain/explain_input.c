@@ -1,6 +1,7 @@
 /* Explaining a table: options, columns by their names, and the rows that take part; see explain.h. */
 #include "explain/table/table_value.h"
 #include "base/random.h"
+#include "base/starts_with.h"
 #include "explain/explain.h"
 #include "explain/explain_internal.h"
 
@@ -42,7 +43,7 @@ int lode_explain_clusters(const char *text, struct lode_explain_options *options
 
 	if (!text || !strcmp(text, "auto"))
 		return 0;
-	if (!strncmp(text, "smallest", 8) && (!text[8] || text[8] == ':')) {
+	if (lode_starts_with(text, "smallest") && (!text[8] || text[8] == ':')) {
 		options->smallest = 1;
 		if (!text[8])
 			return 0;

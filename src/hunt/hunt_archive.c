@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* A thread of the meter, and of the stream. */
 struct thread {
@@ -305,24 +304,13 @@ struct lode_stream *lode_hunt_archive_stream(struct lode_hunt_archive *archive, 
 	return &archive->hosts[i]->stream;
 }
 
-static int draw_id(char id[33], struct lode_error *error)
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return lode_fail(error, LODE_SYSTEM, "hunt: no random number for the stream: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
-
 int lode_hunt_archive_store(struct lode_hunt_archive *archive, struct lode_corpus *corpus, const char *source,
 			    struct lode_error *error)
 {
 	for (size_t i = 0; i < archive->count; i++) {
 		struct lode_stream *stream = &archive->hosts[i]->stream;
 		char id[33];
-		int code = draw_id(id, error);
+		int code = lode_stream_draw_id(id, error);
 
 		if (!code && lode_stream_sort(stream) < 0)
 			code = lode_fail_memory(error);

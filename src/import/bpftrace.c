@@ -13,6 +13,7 @@
  * Entries are put one behind another.
  */
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "import/frame_memo.h"
 #include "import/module_name.h"
 #include "import/import_common.h"
@@ -235,7 +236,7 @@ static int ends_in_kernel(const struct reader *reader, size_t end)
 	const char *function = lode_frames_function(&reader->dictionary.frames, reader->frames[end - 1]);
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-		if (strncmp(function, roots[i], strlen(roots[i])) == 0)
+		if (lode_starts_with(function, roots[i]))
 			return 1;
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "import/ctf.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "import/import_common.h"
 #include "import/sched.h"
 
@@ -164,7 +165,7 @@ static int add_call(struct reader *reader, const struct lode_ctf_event *event, u
 		reader->homeless++;
 		return 0;
 	}
-	name += strncmp(name, "syscall_entry_", 14) == 0 ? 14 : 0;
+	name += lode_starts_with(name, "syscall_entry_") ? 14 : 0;
 	call.name = lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
 	return call.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
@@ -192,9 +193,9 @@ static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
 {
 	uint32_t stack;
 
-	if (!strncmp(event->name, "lttng_statedump_", 16))
+	if (lode_starts_with(event->name, "lttng_statedump_"))
 		return name_from_dump(reader, event);
-	if (!strncmp(event->name, "syscall_exit", 12) || !strcmp(event->name, "exit_syscall")) {
+	if (lode_starts_with(event->name, "syscall_exit") || !strcmp(event->name, "exit_syscall")) {
 		reader->exits++;
 		return 0;
 	}

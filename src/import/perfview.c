@@ -10,6 +10,7 @@
  * The counts in the file are not trusted: tables grow with what is there.
  */
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "base/xml_read.h"
 #include "import/import_common.h"
 
@@ -82,19 +83,15 @@ static uint32_t number_in(const char *text)
 	return bracket && end > bracket + 1 && *end == ')' && number < UINT32_MAX ? (uint32_t)number : LODE_NO_PID;
 }
 
-static int has_start(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 static enum frame_kind kind_of(const char *text)
 {
-	if ((has_start(text, "Process ") || has_start(text, "Process64 ") || has_start(text, "Process32 ")) &&
+	if ((lode_starts_with(text, "Process ") || lode_starts_with(text, "Process64 ") ||
+	     lode_starts_with(text, "Process32 ")) &&
 	    number_in(text) != LODE_NO_PID)
 		return PROCESS;
-	if (has_start(text, "Thread (") && number_in(text) != LODE_NO_PID)
+	if (lode_starts_with(text, "Thread (") && number_in(text) != LODE_NO_PID)
 		return THREAD;
-	if (!strcmp(text, "BLOCKED_TIME") || has_start(text, "LAST_BLOCK") || !strcmp(text, "READIED_TIME") ||
+	if (!strcmp(text, "BLOCKED_TIME") || lode_starts_with(text, "LAST_BLOCK") || !strcmp(text, "READIED_TIME") ||
 	    !strcmp(text, "NETWORK_TIME") || !strcmp(text, "DISK_TIME") || !strcmp(text, "HARD_FAULT"))
 		return BLOCKED;
 	if (!strcmp(text, "CPU_TIME") || !strcmp(text, "UNMANAGED_CODE_TIME"))

@@ -11,6 +11,7 @@
  * its event; its functions are named by the list of symbols that the file carries.
  */
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "import/import_common.h"
 #include "import/sched.h"
 #include "import/time_merge.h"
@@ -86,7 +87,7 @@ static enum use find_use(const struct lode_perf_tracepoint *tracepoint)
 	if ((!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") || !strcmp(name, "sched_wakeup_new")) &&
 	    has(tracepoint, FIELD_PID))
 		return WAKING;
-	if (!strncmp(name, "sys_exit", 8))
+	if (lode_starts_with(name, "sys_exit"))
 		return EXIT;
 	return !strcmp(name, "sys_enter") && has(tracepoint, FIELD_ID) ? SYSCALL : CALL;
 }
@@ -113,7 +114,7 @@ static uint32_t name_of(struct reader *reader, struct format *format)
 	const char *name = format->tracepoint->name;
 
 	if (!format->name) {
-		name += strncmp(name, "sys_enter_", 10) == 0 ? 10 : 0;
+		name += lode_starts_with(name, "sys_enter_") ? 10 : 0;
 		format->name = lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
 	}
 	return format->name;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "trace/events.h"
 
 #include <string.h>
@@ -49,9 +50,9 @@ static int is_plugin(const char *name, const char *path)
 
 	if (length < 3 || strcmp(name + length - 3, ".so"))
 		return 0; /* it has a version, or is no library at all */
-	if (!strncmp(name, "ld", 2) && (name[2] == '-' || name[2] == '.'))
+	if (lode_starts_with(name, "ld") && (name[2] == '-' || name[2] == '.'))
 		return 0; /* the dynamic loader */
-	return strncmp(name, "lib", 3) || has_any(path, folders);
+	return !lode_starts_with(name, "lib") || has_any(path, folders);
 }
 
 enum lode_layer lode_layer_of(const struct lode_frames *frames, uint32_t module)
@@ -85,9 +86,9 @@ int lode_layer_is_machinery(const struct lode_dictionary *dictionary, uint32_t n
 {
 	const char *module = lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame);
 
-	return lode_layer_of_node(dictionary, node) == LODE_LAYER_KERNEL || !strncmp(module, "libc.", 5) ||
-	       !strncmp(module, "libc-", 5) || !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) ||
-	       !strncmp(module, "ld.", 3);
+	return lode_layer_of_node(dictionary, node) == LODE_LAYER_KERNEL || lode_starts_with(module, "libc.") ||
+	       lode_starts_with(module, "libc-") || lode_starts_with(module, "libpthread") ||
+	       lode_starts_with(module, "ld-") || lode_starts_with(module, "ld.");
 }
 
 uint32_t lode_stack_who(const struct lode_dictionary *dictionary, uint32_t node)

@@ -22,7 +22,7 @@ void miner_seen_release(struct miner_seen_table *table)
 
 static size_t group_of(uint64_t weight)
 {
-	uint64_t hash = lode_hash_pair((uint32_t)(weight >> 32), (uint32_t)weight);
+	uint64_t hash = lode_hash_u64(weight);
 
 	return (size_t)(hash >> 32) % GROUPS * GROUP_SIZE;
 }

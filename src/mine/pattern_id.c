@@ -2,6 +2,7 @@
 #include "mine/pattern_id.h"
 
 #include "base/output.h"
+#include "base/starts_with.h"
 #include "store/corpus.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ static int choose_group(const struct lode_pattern_file *file, const char *wanted
 			const struct lode_pattern_group *group = &file->groups[i];
 			struct lode_pattern_choice found = { "cluster", "", group, group->first, group->count };
 
-			if (!group->name || strncmp(group->name, wanted, strlen(wanted)) != 0 ||
+			if (!group->name || !lode_starts_with(group->name, wanted) ||
 			    (exact && strcmp(group->name, wanted) != 0))
 				continue;
 			snprintf(found.id, sizeof(found.id), "%s", group->name);
@@ -55,7 +56,7 @@ static int choose_pattern(const struct lode_pattern_file *file, const struct lod
 			if (lode_sequence_id(frames, lode_pattern_frames(&file->patterns, at),
 					     file->patterns.items[at].length, found.id) < 0)
 				return lode_fail_memory(error);
-			if (strncmp(found.id, wanted, strlen(wanted)) == 0)
+			if (lode_starts_with(found.id, wanted))
 				code = take(choice, &found, wanted, error);
 		}
 	return code;

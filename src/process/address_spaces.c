@@ -1,5 +1,5 @@
 /*
- * Address spaces: see spaces.h.
+ * Address spaces: see address_spaces.h.
  *
  * The tree is a treap: sorted by start, a heap by random priority that starts from a
  * secret, so that it is balanced whatever a stranger maps, and recursion stays shallow
@@ -14,12 +14,12 @@
  */
 #include "process/address_spaces.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/random.h"
 
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 struct lode_space_node {
 	struct lode_mapping mapping;
@@ -33,8 +33,7 @@ int lode_spaces_init(struct lode_spaces *spaces)
 {
 	memset(spaces, 0, sizeof(*spaces));
 	/* Secret, so that nobody can choose mappings that make a deep tree. */
-	if (getrandom(&spaces->random, sizeof(spaces->random), GRND_NONBLOCK) != sizeof(spaces->random))
-		spaces->random = (uint64_t)(uintptr_t)spaces ^ (uint64_t)clock() << 32;
+	spaces->random = lode_hash_u64(lode_now());
 	spaces->count = 1;
 	return lode_grow(&spaces->nodes, &spaces->capacity, 1, sizeof(*spaces->nodes));
 }

@@ -192,7 +192,7 @@ struct lode_processes *lode_flight_processes(struct lode_flight *flight)
 
 static uint64_t stack_hash(uint64_t id)
 {
-	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
+	return lode_hash_u64(id);
 }
 
 static uint32_t find_stack(const struct generation *generation, uint64_t id)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,17 +24,6 @@ struct lode_recording {
 	struct lode_stream stream; /* the head of what became of it */
 };
 
-static int make_id(char id[33], struct lode_error *error)
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
-
 int lode_recording_create(struct lode_recording **result, struct lode_corpus *corpus, struct lode_builder *builder,
 			  struct lode_error *error)
 {
@@ -50,7 +38,7 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 	lode_stream_init(&recording->stream, &recording->dictionary);
 	recording->corpus = corpus;
 	recording->builder = builder;
-	code = make_id(recording->id, error);
+	code = lode_stream_draw_id(recording->id, error);
 	if (!code && !(recording->path = lode_corpus_recording(corpus, recording->id)))
 		code = lode_fail_memory(error);
 	if (!code)

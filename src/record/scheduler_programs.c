@@ -1,12 +1,12 @@
 /* Programs of the scheduler: see scheduler_programs.h. Links belong to the thread while it attaches, to the caller otherwise. */
 #include "record/scheduler_programs.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
-#include "base/quiet_thread.h"
+#include "base/worker.h"
 #include "record/recorder_skeleton.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* How long the caller waits for what usually is quick. */
 #define WAIT_NS 2000000
@@ -20,11 +20,7 @@ enum state {
 
 struct lode_scheduler_programs {
 	struct recorder *programs;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	pthread_t thread;
-	int started;
-	int ending;
+	struct lode_worker worker;
 	enum state state;
 	int number; /* errno of what failed */
 };
@@ -51,38 +47,33 @@ static void *attach_always(void *context)
 {
 	struct lode_scheduler_programs *scheduler = context;
 
-	pthread_mutex_lock(&scheduler->lock);
-	while (!scheduler->ending) {
+	pthread_mutex_lock(&scheduler->worker.lock);
+	while (!scheduler->worker.ending) {
 		int code;
 
 		if (scheduler->state != ASKED) {
-			pthread_cond_wait(&scheduler->changed, &scheduler->lock);
+			pthread_cond_wait(&scheduler->worker.changed, &scheduler->worker.lock);
 			continue;
 		}
-		pthread_mutex_unlock(&scheduler->lock);
+		pthread_mutex_unlock(&scheduler->worker.lock);
 		code = attach_all(scheduler->programs);
-		pthread_mutex_lock(&scheduler->lock);
+		pthread_mutex_lock(&scheduler->worker.lock);
 		scheduler->number = -code;
 		scheduler->state = code ? FAILED : ATTACHED;
-		pthread_cond_broadcast(&scheduler->changed);
+		pthread_cond_broadcast(&scheduler->worker.changed);
 	}
-	pthread_mutex_unlock(&scheduler->lock);
+	pthread_mutex_unlock(&scheduler->worker.lock);
 	return NULL;
 }
 
 struct lode_scheduler_programs *lode_scheduler_programs_create(struct recorder *programs)
 {
 	struct lode_scheduler_programs *scheduler = lode_calloc(1, sizeof(*scheduler));
-	pthread_condattr_t attributes;
 
 	if (!scheduler)
 		return NULL;
 	scheduler->programs = programs;
-	pthread_mutex_init(&scheduler->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&scheduler->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	lode_worker_init(&scheduler->worker);
 	return scheduler;
 }
 
@@ -90,14 +81,7 @@ void lode_scheduler_programs_destroy(struct lode_scheduler_programs *scheduler)
 {
 	if (!scheduler)
 		return;
-	pthread_mutex_lock(&scheduler->lock);
-	scheduler->ending = 1;
-	pthread_cond_broadcast(&scheduler->changed);
-	pthread_mutex_unlock(&scheduler->lock);
-	if (scheduler->started)
-		pthread_join(scheduler->thread, NULL);
-	pthread_mutex_destroy(&scheduler->lock);
-	pthread_cond_destroy(&scheduler->changed);
+	lode_worker_release(&scheduler->worker);
 	lode_free(scheduler);
 }
 
@@ -120,11 +104,9 @@ static void ask(struct lode_scheduler_programs *scheduler)
 {
 	int code;
 
-	if (!scheduler->started)
-		scheduler->started = !lode_quiet_thread(&scheduler->thread, attach_always, scheduler);
-	if (scheduler->started) {
+	if (lode_worker_start(&scheduler->worker, attach_always, scheduler)) {
 		scheduler->state = ASKED;
-		pthread_cond_broadcast(&scheduler->changed);
+		pthread_cond_broadcast(&scheduler->worker.changed);
 		return;
 	}
 	code = attach_all(scheduler->programs);
@@ -134,20 +116,16 @@ static void ask(struct lode_scheduler_programs *scheduler)
 
 int lode_scheduler_programs_attach(struct lode_scheduler_programs *scheduler)
 {
-	struct timespec until;
+	uint64_t until = lode_now() + WAIT_NS;
 	int state;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&scheduler->lock);
+	pthread_mutex_lock(&scheduler->worker.lock);
 	if (scheduler->state == DETACHED)
 		ask(scheduler);
-	while (scheduler->state == ASKED && !pthread_cond_timedwait(&scheduler->changed, &scheduler->lock, &until))
-		continue;
+	for (uint64_t now = lode_now(); scheduler->state == ASKED && now < until; now = lode_now())
+		lode_worker_wait(&scheduler->worker, until - now);
 	state = scheduler->state;
-	pthread_mutex_unlock(&scheduler->lock);
+	pthread_mutex_unlock(&scheduler->worker.lock);
 	if (state == FAILED)
 		errno = scheduler->number;
 	return state == ATTACHED ? 1 : state == ASKED ? 0 : -1;

@@ -182,7 +182,7 @@ static uint32_t find_item(const struct lode_stack_copies *copies, uint64_t id)
 	size_t probe = 0;
 	uint32_t found;
 
-	while ((found = lode_index_next(&copies->index, id * 0x9e3779b97f4a7c15u, &probe)) != LODE_NONE)
+	while ((found = lode_index_next(&copies->index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (copies->items[found].id == id)
 			return found;
 	return LODE_NONE;
@@ -190,7 +190,7 @@ static uint32_t find_item(const struct lode_stack_copies *copies, uint64_t id)
 
 static int enter(struct lode_stack_copies *copies, size_t item)
 {
-	return lode_index_insert(&copies->index, copies->items[item].id * 0x9e3779b97f4a7c15u, (uint32_t)item);
+	return lode_index_insert(&copies->index, lode_hash_u64(copies->items[item].id), (uint32_t)item);
 }
 
 /* Marks in `keep` what records may still name. */

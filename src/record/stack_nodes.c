@@ -9,6 +9,7 @@
 #include "record/stack_nodes.h"
 
 #include "base/error.h"
+#include "base/starts_with.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static uint32_t kernel_frame(struct lode_record_stacks *stacks, uint64_t address
 static int starts_with_one_of(const char *name, const char *const *starts)
 {
 	for (; *starts; starts++)
-		if (!strncmp(name, *starts, strlen(*starts)))
+		if (lode_starts_with(name, *starts))
 			return 1;
 	return 0;
 }

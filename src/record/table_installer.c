@@ -2,7 +2,7 @@
 #include "record/table_installer.h"
 
 #include "base/memory.h"
-#include "base/quiet_thread.h"
+#include "base/worker.h"
 #include "record/unwind_maps.h"
 
 #include <bpf/bpf.h>
@@ -22,14 +22,10 @@ struct table {
 
 struct lode_table_installer {
 	int tables;
-	pthread_mutex_t lock;
-	pthread_cond_t more;
+	struct lode_worker worker;
 	struct table *waiting;
 	size_t count;
 	size_t capacity;
-	pthread_t thread;
-	int started;
-	int ending;
 	uint64_t refused;
 };
 
@@ -40,8 +36,7 @@ struct lode_table_installer *lode_table_installer_create(int tables)
 	if (!installer)
 		return NULL;
 	installer->tables = tables;
-	pthread_mutex_init(&installer->lock, NULL);
-	pthread_cond_init(&installer->more, NULL);
+	lode_worker_init(&installer->worker);
 	return installer;
 }
 
@@ -119,23 +114,23 @@ static void *work(void *argument)
 {
 	struct lode_table_installer *installer = argument;
 
-	pthread_mutex_lock(&installer->lock);
+	pthread_mutex_lock(&installer->worker.lock);
 	for (;;) {
 		struct table some[TABLES_AT_A_TIME];
 		uint32_t count;
 
-		while (!installer->count && !installer->ending)
-			pthread_cond_wait(&installer->more, &installer->lock);
+		while (!installer->count && !installer->worker.ending)
+			pthread_cond_wait(&installer->worker.changed, &installer->worker.lock);
 		if (!installer->count)
 			break;
 		count = installer->count < TABLES_AT_A_TIME ? (uint32_t)installer->count : TABLES_AT_A_TIME;
 		installer->count -= count;
 		memcpy(some, installer->waiting + installer->count, count * sizeof(*some));
-		pthread_mutex_unlock(&installer->lock);
+		pthread_mutex_unlock(&installer->worker.lock);
 		install(installer, some, count);
-		pthread_mutex_lock(&installer->lock);
+		pthread_mutex_lock(&installer->worker.lock);
 	}
-	pthread_mutex_unlock(&installer->lock);
+	pthread_mutex_unlock(&installer->worker.lock);
 	return NULL;
 }
 
@@ -145,16 +140,14 @@ void lode_table_installer_add(struct lode_table_installer *installer, uint32_t p
 	struct table table = { place, *rows, numbers };
 	int taken = 0;
 
-	pthread_mutex_lock(&installer->lock);
-	if (!installer->started)
-		installer->started = lode_quiet_thread(&installer->thread, work, installer) == 0;
-	if (installer->started &&
+	pthread_mutex_lock(&installer->worker.lock);
+	if (lode_worker_start(&installer->worker, work, installer) &&
 	    lode_grow(&installer->waiting, &installer->capacity, installer->count + 1, sizeof(table)) == 0) {
 		installer->waiting[installer->count++] = table;
 		taken = 1;
-		pthread_cond_signal(&installer->more);
+		pthread_cond_signal(&installer->worker.changed);
 	}
-	pthread_mutex_unlock(&installer->lock);
+	pthread_mutex_unlock(&installer->worker.lock);
 	if (!taken)
 		install(installer, &table, 1);
 }
@@ -168,14 +161,7 @@ void lode_table_installer_destroy(struct lode_table_installer *installer)
 {
 	if (!installer)
 		return;
-	pthread_mutex_lock(&installer->lock);
-	installer->ending = 1;
-	pthread_cond_signal(&installer->more);
-	pthread_mutex_unlock(&installer->lock);
-	if (installer->started)
-		pthread_join(installer->thread, NULL);
-	pthread_cond_destroy(&installer->more);
-	pthread_mutex_destroy(&installer->lock);
+	lode_worker_release(&installer->worker);
 	lode_free(installer->waiting);
 	lode_free(installer);
 }

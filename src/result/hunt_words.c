@@ -1,6 +1,7 @@
 /* Words that all reports of a hunt use, and the order of bottlenecks: see hunt_report.h. */
 #include "base/safe_text.h"
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "base/units.h"
 #include "hunt/meter/wait_objects.h"
 #include "result/hunt_report.h"
@@ -371,7 +372,7 @@ static int is_everyones(const struct lode_search *search, uint32_t function)
 	const char *module = lode_program_function(lode_search_meter(search)->program, function)->module;
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++)
-		if (!strncmp(module, modules[i], strlen(modules[i])))
+		if (lode_starts_with(module, modules[i]))
 			return 1;
 	return 0;
 }

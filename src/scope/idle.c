@@ -55,11 +55,6 @@ struct lode_idle_rules {
 	uint32_t wild[256]; /* first rule whose function is a glob that begins with this character; 0: with any */
 };
 
-const char *lode_idle_rules_builtin(void)
-{
-	return lode_idle_builtin_rules;
-}
-
 static void describe_glob(struct lode_buffer *buffer, const char *glob)
 {
 	lode_buffer_byte(buffer, glob ? '=' : '-');

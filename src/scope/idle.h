@@ -18,8 +18,6 @@ struct lode_idle_rules;
 /* The built-in rules, and behind them those of `paths` (NULL-terminated, may be NULL). */
 int lode_idle_rules_load(struct lode_idle_rules **rules, const char *const *paths, struct lode_error *error);
 void lode_idle_rules_free(struct lode_idle_rules *rules);
-/* The text of the built-in rules, NUL-terminated. */
-const char *lode_idle_rules_builtin(void);
 
 /* Appends a text that identifies these rules; NULL means no rules. */
 void lode_idle_rules_describe(const struct lode_idle_rules *rules, struct lode_buffer *buffer);

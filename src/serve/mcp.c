@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "serve/jobs.h"
 #include "serve/routes.h"
 
@@ -214,7 +215,7 @@ static int has_word(const struct lode_words *words, const char *start)
 {
 	size_t i = 0;
 
-	while (i < words->count && strncmp(words->items[i], start, strlen(start)) != 0)
+	while (i < words->count && !lode_starts_with(words->items[i], start))
 		i++;
 	return i < words->count;
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "page/page.h"
 #include "serve/jobs.h"
 #include "serve/growing_result.h"
@@ -273,9 +274,9 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
 			      "this server answers requests for this machine alone");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
-	if (!strncmp(url, API, strlen(API)) && server->growing)
+	if (lode_starts_with(url, API) && server->growing)
 		return answer_growing(server, connection, url + strlen(API));
-	if (!strncmp(url, API, strlen(API)))
+	if (lode_starts_with(url, API))
 		return answer_api(server, connection, url + strlen(API), cancel);
 	if (!strcmp(url, "/") && !cancel)
 		return answer_page(server, connection);

@@ -1,6 +1,8 @@
 /* The files of a corpus folder: see corpus_files.h. */
 #include "store/corpus_files.h"
 
+#include "base/starts_with.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -77,7 +79,7 @@ static int is_ours(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, LODE_STREAMS_FOLDER) == 0 ||
 	       strcmp(name, LODE_CACHE_FOLDER) == 0 || strcmp(name, LODE_SIGNATURES_FILE) == 0 ||
 	       strcmp(name, LODE_MINED_FILE) == 0 || strcmp(name, "idle.rules") == 0 ||
-	       strncmp(name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) == 0;
+	       lode_starts_with(name, LODE_CATALOGUE_FILE);
 }
 
 int lode_corpus_refuse(const char *path, struct lode_error *error)

@@ -9,14 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const char *const kind_names[LODE_BLOCK_KINDS] = {
-	[LODE_BLOCK_STRINGS] = "strings",         [LODE_BLOCK_MODULES] = "modules",
-	[LODE_BLOCK_FRAMES] = "frames",           [LODE_BLOCK_NODES] = "stack nodes",
-	[LODE_BLOCK_THREADS] = "threads",         [LODE_BLOCK_HEAD] = "head",
-	[LODE_BLOCK_ATTRIBUTES] = "attributes",   [LODE_BLOCK_SYMPTOMS] = "symptoms",
-	[LODE_BLOCK_EVENTS_OF_A_TYPE] = "events", [LODE_BLOCK_FOOTER] = "footer",
-};
-
 static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMNS] = {
 	[LODE_BLOCK_STRINGS] = { [LODE_STRINGS_LENGTH] = { 4, 0 }, [LODE_STRINGS_BYTES] = { 1, 0 } },
 	[LODE_BLOCK_MODULES] = { [LODE_MODULES_NAME] = { 4, 0 },
@@ -58,11 +50,6 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 				[LODE_FOOTER_FIRST] = { 8, 0 },
 				[LODE_FOOTER_LAST] = { 8, 0 } },
 };
-
-const char *lode_block_kind_name(unsigned kind)
-{
-	return kind > 0 && kind < LODE_BLOCK_KINDS ? kind_names[kind] : "unknown";
-}
 
 const struct lode_table_column *lode_table_columns(enum lode_block_kind kind)
 {

@@ -70,9 +70,6 @@ enum lode_block_kind {
 	LODE_BLOCK_KINDS,
 };
 
-/* "strings", "modules", …; for messages. */
-const char *lode_block_kind_name(unsigned kind);
-
 struct lode_block_header {
 	uint8_t kind;
 	uint8_t type;

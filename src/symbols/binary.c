@@ -16,6 +16,7 @@
 #include "symbols/elf.h"
 
 #include "base/error.h"
+#include "base/starts_with.h"
 
 #include <elfutils/debuginfod.h>
 #include <elfutils/libdwelf.h>
@@ -287,7 +288,7 @@ static int fetched_is_there(const struct lode_origin *origin)
 	const char *left = origin->fetched;
 	int good = debug && binary;
 
-	if (good && *debug && strncmp(left, debug, strlen(debug)) == 0)
+	if (good && *debug && lode_starts_with(left, debug))
 		left += strlen(debug);
 	if (good && *binary && strcmp(left, binary) == 0)
 		left += strlen(binary);

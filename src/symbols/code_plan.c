@@ -9,6 +9,8 @@
  */
 #include "symbols/code_plan.h"
 
+#include "base/starts_with.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,7 +226,7 @@ static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *pie
 
 	piece->stub = is_stub(name) != 0;
 	if (piece->stub) {
-		if (!strncmp(name, "*ABS*", 5))
+		if (lode_starts_with(name, "*ABS*"))
 			return 0; /* later, when functions have numbers */
 		piece->function = lode_code_plan_import(plan, name);
 		return piece->function == LODE_NONE ? LODE_SYSTEM : 0;
@@ -250,7 +252,7 @@ static int number_pieces(struct lode_code_plan *plan, const struct lode_code_kin
 	for (size_t i = 0; i < plan->piece_count && code == 0; i++) {
 		const char *name = lode_table_text(table, table->records[plan->pieces[i].record].name);
 
-		if (plan->pieces[i].stub && !strncmp(name, "*ABS*", 5))
+		if (plan->pieces[i].stub && lode_starts_with(name, "*ABS*"))
 			plan->pieces[i].function = chosen_function(plan, name);
 	}
 	return code;

@@ -103,7 +103,7 @@ static uint32_t intern(struct pass *pass, const char *name)
 static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 {
 	const void *entry = origin_of(call);
-	uint64_t hash = lode_hash_pair((uint32_t)((uintptr_t)entry >> 32), (uint32_t)(uintptr_t)entry);
+	uint64_t hash = lode_hash_u64((uintptr_t)entry);
 	const char *name;
 	size_t probe = 0;
 	uint32_t known, offset;

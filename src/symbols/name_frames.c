@@ -11,6 +11,7 @@
  */
 #include "symbols/name_frames.h"
 
+#include "base/starts_with.h"
 #include "symbols/mapping_kind.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static int read_address(const char *text, uint64_t *address, int *link)
 {
 	char *end;
 
-	if (strncmp(text, "0x", 2) != 0 || !strchr("0123456789abcdef", text[2]) || !text[2])
+	if (!lode_starts_with(text, "0x") || !strchr("0123456789abcdef", text[2]) || !text[2])
 		return 0;
 	*address = strtoull(text + 2, &end, 16);
 	*link = *end == '?';

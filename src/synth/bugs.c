@@ -225,7 +225,7 @@ static uint64_t spread(uint64_t streams, size_t number)
  */
 static uint64_t readiness(uint64_t seed, uint64_t stream)
 {
-	struct lode_synth_random random = lode_synth_random_for(seed, 5, stream);
+	struct lode_random random = lode_synth_random_for(seed, 5, stream);
 	uint64_t ready =
 		1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MOST_READY / 8));
 
@@ -236,7 +236,7 @@ static void plant_bug(struct lode_synth_model *model, size_t number)
 {
 	uint64_t streams = model->options.streams, left = spread(streams, number);
 	uint8_t *planted = model->planted + number * streams;
-	struct lode_synth_random random = lode_synth_random_for(model->options.seed, 3, number);
+	struct lode_random random = lode_synth_random_for(model->options.seed, 3, number);
 
 	while (left) {
 		uint64_t stream = lode_synth_random_below(&random, streams);

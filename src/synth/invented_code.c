@@ -122,7 +122,7 @@ uint32_t lode_synth_path(struct lode_synth_code *code, uint32_t node, const char
 }
 
 /* Which of the three functions is called: the first mostly. */
-static uint32_t which_callee(struct lode_synth_random *random)
+static uint32_t which_callee(struct lode_random *random)
 {
 	uint64_t chance = lode_synth_random_below(random, 10);
 

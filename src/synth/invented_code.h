@@ -39,7 +39,7 @@ struct lode_synth_module {
 struct lode_synth_code {
 	struct lode_dictionary dictionary; /* of all invented stacks */
 	struct lode_synth_names names;
-	struct lode_synth_random random;
+	struct lode_random random;
 	struct lode_synth_module modules[LODE_SYNTH_MODULES];
 	uint8_t *emulated; /* by node: the process is a 32-bit one, which 64-bit hosts emulate */
 	size_t emulated_capacity;

@@ -69,7 +69,7 @@ static uint32_t leaf_ways(enum lode_synth_leaf leaf)
 
 static uint32_t run_path(struct lode_synth_code *code, uint32_t node)
 {
-	struct lode_synth_random *random = &code->random;
+	struct lode_random *random = &code->random;
 
 	node = lode_synth_walk(code, node,
 			       lode_synth_random_percent(random, 50) ? LODE_SYNTH_CANVAS : LODE_SYNTH_CORE, 3,

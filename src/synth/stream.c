@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Length of a symptom: at least a seventh of the mean, at most seven and a half times as long. */
-static uint64_t plan_delay(struct lode_synth_random *random, uint64_t mean)
+static uint64_t plan_delay(struct lode_random *random, uint64_t mean)
 {
 	uint64_t delay = mean / 7 + lode_synth_random_duration(random, mean - mean / 7);
 
@@ -54,7 +54,7 @@ static int describe(struct lode_synth_host *host)
 {
 	static const char *const versions[] = { "4.0", "4.1", "4.2" };
 	struct lode_stream *stream = host->timeline.stream;
-	struct lode_synth_random *random = &host->timeline.random;
+	struct lode_random *random = &host->timeline.random;
 	struct lode_synth_translator *translator = &host->timeline.translator;
 	const char *version = versions[lode_synth_random_below(random, 3)];
 	char name[32];

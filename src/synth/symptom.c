@@ -19,7 +19,7 @@ static const struct lode_synth_variant *choose_variant(struct lode_synth_host *h
 
 	/* A host mostly comes to a bug by the same way. */
 	if (lode_synth_random_percent(&host->timeline.random, 25))
-		usual = lode_synth_random_next(&host->timeline.random);
+		usual = lode_random_next(&host->timeline.random);
 	return &bug->variant[usual % bug->variants];
 }
 
@@ -83,7 +83,7 @@ static uint64_t behind(uint64_t start, uint64_t end, uint64_t from)
 static void hold_lock(struct lode_synth_host *host, const struct lode_synth_variant *variant,
 		      struct lode_synth_cost *costs, uint64_t cost, uint64_t from)
 {
-	struct lode_synth_random *random = &host->timeline.random;
+	struct lode_random *random = &host->timeline.random;
 	uint64_t early = cost / 2 < 2 * LODE_SYNTH_MS ? cost / 2 : 2 * LODE_SYNTH_MS;
 	uint64_t parts = lode_synth_random_between(random, 1, 3);
 
@@ -165,7 +165,7 @@ static void work(struct lode_synth_host *host)
 static uint64_t deal_out(struct lode_synth_host *host, uint64_t length)
 {
 	const struct lode_synth_model *model = host->timeline.model;
-	struct lode_synth_random *random = &host->timeline.random;
+	struct lode_random *random = &host->timeline.random;
 	uint64_t part = length / 100 * lode_synth_random_between(random, 55, 85), weights = 0, sum = 0;
 
 	for (size_t i = 0; i < model->options.bugs; i++) {
@@ -251,7 +251,7 @@ static void add_symptom(struct lode_synth_host *host, uint64_t length)
 static void add_message(struct lode_synth_host *host)
 {
 	const struct lode_synth_model *model = host->timeline.model;
-	struct lode_synth_random *random = &host->timeline.random;
+	struct lode_random *random = &host->timeline.random;
 	uint64_t steps = lode_synth_random_between(random, 1, 5);
 	size_t bug = lode_synth_random_below(random, model->options.bugs);
 

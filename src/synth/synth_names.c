@@ -37,7 +37,7 @@ static const char *const nouns[] = {
 /* Words tried before a number is put behind the name. */
 #define TRIES 16
 
-int lode_synth_names_init(struct lode_synth_names *names, struct lode_synth_random random)
+int lode_synth_names_init(struct lode_synth_names *names, struct lode_random random)
 {
 	names->random = random;
 	return lode_strings_init(&names->given);

@@ -12,13 +12,13 @@ enum lode_synth_style {
 
 struct lode_synth_names {
 	struct lode_strings given;
-	struct lode_synth_random random;
+	struct lode_random random;
 };
 
 #define LODE_SYNTH_NAME 80
 
 /* Returns 0 or LODE_SYSTEM. */
-int lode_synth_names_init(struct lode_synth_names *names, struct lode_synth_random random);
+int lode_synth_names_init(struct lode_synth_names *names, struct lode_random random);
 void lode_synth_names_release(struct lode_synth_names *names);
 /*
  * A new name. It begins with `verb` (NULL: any) and ends with `last` (NULL: nothing

@@ -7,30 +7,21 @@
 
 #include "base/random.h"
 
-struct lode_synth_random {
-	uint64_t state;
-};
-
-static inline uint64_t lode_synth_random_next(struct lode_synth_random *random)
-{
-	return lode_splitmix64(&random->state);
-}
-
 /* A generator of its own for the `number`-th thing of a `kind`, whatever others drew before. */
-static inline struct lode_synth_random lode_synth_random_for(uint64_t seed, uint64_t kind, uint64_t number)
+static inline struct lode_random lode_synth_random_for(uint64_t seed, uint64_t kind, uint64_t number)
 {
-	struct lode_synth_random random = { seed };
+	struct lode_random random = { seed };
 
-	random.state = lode_synth_random_next(&random) ^ kind;
-	random.state = lode_synth_random_next(&random) ^ number;
-	random.state = lode_synth_random_next(&random);
+	random.state = lode_random_next(&random) ^ kind;
+	random.state = lode_random_next(&random) ^ number;
+	random.state = lode_random_next(&random);
 	return random;
 }
 
 /* From 0 to limit - 1; 0 when the limit is 0. */
-static inline uint64_t lode_synth_random_below(struct lode_synth_random *random, uint64_t limit)
+static inline uint64_t lode_synth_random_below(struct lode_random *random, uint64_t limit)
 {
-	uint64_t bits = lode_synth_random_next(random);
+	uint64_t bits = lode_random_next(random);
 
 	if (limit >> 32)
 		return bits % limit;
@@ -38,18 +29,18 @@ static inline uint64_t lode_synth_random_below(struct lode_synth_random *random,
 }
 
 /* From `least` to `most`, both included. */
-static inline uint64_t lode_synth_random_between(struct lode_synth_random *random, uint64_t least, uint64_t most)
+static inline uint64_t lode_synth_random_between(struct lode_random *random, uint64_t least, uint64_t most)
 {
 	return least + lode_synth_random_below(random, most - least + 1);
 }
 
-static inline int lode_synth_random_percent(struct lode_synth_random *random, unsigned percent)
+static inline int lode_synth_random_percent(struct lode_random *random, unsigned percent)
 {
 	return lode_synth_random_below(random, 100) < percent;
 }
 
 /* The same with small numbers far more likely than large ones, as code paths are taken. */
-static inline uint64_t lode_synth_random_skewed(struct lode_synth_random *random, uint64_t limit)
+static inline uint64_t lode_synth_random_skewed(struct lode_random *random, uint64_t limit)
 {
 	uint64_t a = lode_synth_random_below(random, limit), b = lode_synth_random_below(random, limit);
 
@@ -61,11 +52,11 @@ static inline uint64_t lode_synth_random_skewed(struct lode_synth_random *random
  * 2^48. Close to exponential: the position of the highest bit of a random number,
  * and the bits behind it for values in between, have the mean 1.5.
  */
-static inline uint64_t lode_synth_random_duration(struct lode_synth_random *random, uint64_t mean)
+static inline uint64_t lode_synth_random_duration(struct lode_random *random, uint64_t mean)
 {
-	uint64_t bits = lode_synth_random_next(random) | 1u << 11;
+	uint64_t bits = lode_random_next(random) | 1u << 11;
 	uint64_t zeros = (uint64_t)__builtin_clzll(bits);
-	uint64_t behind = (lode_synth_random_next(random) & 1023) + 1;
+	uint64_t behind = (lode_random_next(random) & 1023) + 1;
 
 	return mean * ((zeros << 10) + behind) / 1536;
 }

@@ -114,7 +114,7 @@ void lode_synth_wake_at(struct lode_synth_timeline *timeline, struct lode_synth_
 void lode_synth_serve(struct lode_synth_timeline *timeline, struct lode_synth_actor *server,
 		      const struct lode_synth_task *task, uint64_t mean)
 {
-	struct lode_synth_random *random = &timeline->random;
+	struct lode_random *random = &timeline->random;
 	uint64_t waits = lode_synth_random_between(random, 1, 2);
 
 	lode_synth_run(timeline, server, task->leaves[LODE_SYNTH_RUN], lode_synth_random_below(random, 3));

@@ -28,7 +28,7 @@ struct lode_synth_timeline {
 	const struct lode_synth_model *model;
 	struct lode_stream *stream;
 	struct lode_synth_translator translator;
-	struct lode_synth_random random;
+	struct lode_random random;
 	uint32_t idle_task; /* the thread that interrupts find */
 	uint64_t waits;     /* events so far */
 	uint64_t runs;

@@ -4,6 +4,7 @@
 #include "tasks/import_options.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "base/units.h"
 #include "tasks/area_options.h"
 #include "tasks/attributes.h"
@@ -76,12 +77,12 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 		*nanoseconds = units[i].nanoseconds;
 		return 0;
 	}
-	if (!strncmp(unit, "samples=", 8) && lode_duration_lacks_unit(unit + 8))
+	if (lode_starts_with(unit, "samples=") && lode_duration_lacks_unit(unit + 8))
 		return lode_fail(error, LODE_USAGE,
 				 "import: '--unit %s': %s what? Write samples=%sms for milliseconds or "
 				 "samples=%sns for nanoseconds. See 'lode help import'.",
 				 unit, unit + 8, unit + 8, unit + 8);
-	if (strncmp(unit, "samples=", 8) || lode_duration_parse(unit + 8, &period, NULL) < 0 || !period)
+	if (!lode_starts_with(unit, "samples=") || lode_duration_parse(unit + 8, &period, NULL) < 0 || !period)
 		return wrong(error, "'--unit' wants ns, us, ms, s or samples=PERIOD (such as samples=10ms), not",
 			     unit);
 	*nanoseconds = (double)period;

@@ -27,11 +27,6 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 	return lode_output_finish(&output, error);
 }
 
-int lode_results_is_page(const char *path)
-{
-	return lode_ends_in(path, ".html");
-}
-
 int lode_results_page(const struct lode_call *call, const char *path, const char *what,
 		      const struct lode_buffer *json, struct lode_error *error)
 {

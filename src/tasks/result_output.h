@@ -8,8 +8,6 @@
 int lode_results_write(const struct lode_call *call, const char *path, const struct lode_buffer *results,
 		       struct lode_error *error);
 
-/* Whether the name of the file asks for a page. */
-int lode_results_is_page(const char *path);
 /*
  * Writes a page (page/page.h) that shows the result `json` of the command; `what` is
  * what it is about, such as the corpus. Fails when the program was built without pages.

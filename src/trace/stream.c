@@ -1,7 +1,12 @@
 /* Stream: see stream.h. */
 #include "trace/stream.h"
 
+#include "base/starts_with.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 void lode_stream_init(struct lode_stream *stream, struct lode_dictionary *dictionary)
 {
@@ -19,6 +24,17 @@ void lode_stream_release(struct lode_stream *stream)
 	lode_free(stream->threads);
 	lode_free(stream->symptoms);
 	memset(stream, 0, sizeof(*stream));
+}
+
+int lode_stream_draw_id(char id[33], struct lode_error *error)
+{
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
 }
 
 static uint32_t find_tid(const struct lode_stream *stream, uint32_t tid)
@@ -64,7 +80,7 @@ uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid)
 int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode_thread *thread)
 {
 	return !thread->tid &&
-	       !strncmp(lode_strings_get(&stream->dictionary->frames.strings, thread->name), "swapper", 7);
+	       lode_starts_with(lode_strings_get(&stream->dictionary->frames.strings, thread->name), "swapper");
 }
 
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)

@@ -83,6 +83,9 @@ struct lode_stream {
 void lode_stream_init(struct lode_stream *stream, struct lode_dictionary *dictionary);
 void lode_stream_release(struct lode_stream *stream);
 
+/* A random id, for a stream that no file gives one. */
+int lode_stream_draw_id(char id[33], struct lode_error *error);
+
 /* The thread (pid, tid), added if new; LODE_NONE when memory has run out. */
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid);
 /* The first thread with this tid whatever its pid; added without a pid if there is none. */

@@ -471,9 +471,8 @@ static int guess(const struct lode_points *points, enum lode_shape shape, const 
 	return best < INFINITY ? 0 : -1;
 }
 
-/* Returns what the rows cost. */
-static double fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-			 size_t count, struct lode_function *function)
+double lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
+				size_t count, struct lode_function *function)
 {
 	struct lode_function other = { .count = 0 };
 	double cost, second;
@@ -489,18 +488,6 @@ static double fit_robust(const struct lode_points *points, enum lode_shape shape
 	return second;
 }
 
-void lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-			      size_t count, struct lode_function *function)
-{
-	fit_robust(points, shape, rows, count, function);
-}
-
-void lode_function_refit(const struct lode_points *points, const uint32_t *rows, size_t count,
-			 struct lode_function *function)
-{
-	maximise(points, rows, count, function);
-}
-
 void lode_function_choose(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  struct lode_function *function)
 {
@@ -511,7 +498,8 @@ void lode_function_choose(const struct lode_points *points, const uint32_t *rows
 	for (; *shape != LODE_SHAPES; shape++) {
 		double length;
 
-		length = fit_robust(points, *shape, rows, count, &next) + next.count / 2.0 * log((double)count + 1);
+		length = lode_function_fit_robust(points, *shape, rows, count, &next) +
+			 next.count / 2.0 * log((double)count + 1);
 		if (length < best - 1e-6 || shape == lode_family_shapes(points->family)) {
 			best = length;
 			*function = next;

@@ -112,12 +112,9 @@ int lode_function_through(const struct lode_points *points, enum lode_shape shap
  */
 void lode_function_fit(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
 		       struct lode_function *function);
-/* The likeliest function under the t distribution, from least squares on. */
-void lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-			      size_t count, struct lode_function *function);
-/* The same from `function` on, and in its shape: for rows that are nearly those it was fitted to. */
-void lode_function_refit(const struct lode_points *points, const uint32_t *rows, size_t count,
-			 struct lode_function *function);
+/* The likeliest function under the t distribution, from least squares on. Returns what the rows cost with it. */
+double lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
+				size_t count, struct lode_function *function);
 /* The shape of the family, and its robust fit, with the shortest description of these rows. */
 void lode_function_choose(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  struct lode_function *function);

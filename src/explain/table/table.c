@@ -78,10 +78,3 @@ double lode_data_column_number(const struct lode_data_column *column, size_t row
 {
 	return column->kind == LODE_DATA_BINARY ? lode_bit_get(column->bits, row) : column->numbers[row];
 }
-
-const char *lode_data_column_kind_name(enum lode_data_column_kind kind)
-{
-	static const char *const names[] = { "binary", "numeric", "categorical" };
-
-	return names[kind];
-}

@@ -70,7 +70,5 @@ struct lode_data_column *lode_data_table_add(struct lode_data_table *table, cons
 uint32_t lode_data_table_find(const struct lode_data_table *table, const char *name);
 /* The number in a row of a binary or numeric column. */
 double lode_data_column_number(const struct lode_data_column *column, size_t row);
-/* What the kind is called in messages. */
-const char *lode_data_column_kind_name(enum lode_data_column_kind kind);
 
 #endif

@@ -270,11 +270,6 @@ static void make_keys(struct parity *parity, size_t group, unsigned cluster)
 	}
 }
 
-static uint64_t hash_of(uint64_t key)
-{
-	return lode_hash_pair((uint32_t)(key >> 32), (uint32_t)key);
-}
-
 /* Which bit of the filter a key has. */
 static uint32_t filter_bit(uint64_t key)
 {
@@ -290,7 +285,8 @@ static int index_keys(struct parity *parity)
 	if (lode_index_reserve(&parity->index, parity->ahead->count) < 0)
 		return LODE_SYSTEM;
 	for (uint32_t t = 0; t < parity->ahead->count; t++)
-		if (lode_index_insert(&parity->index, hash_of(canonical(parity->keys[t], parity->mask)), t) < 0)
+		if (lode_index_insert(&parity->index, lode_hash_u64(canonical(parity->keys[t], parity->mask)), t) <
+		    0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -303,7 +299,7 @@ static void look_up(struct parity *parity, uint32_t i, uint32_t j)
 
 	if (!lode_bit_get(parity->filter, filter_bit(key)))
 		return;
-	while ((t = lode_index_next(&parity->index, hash_of(key), &probe)) != LODE_NONE) {
+	while ((t = lode_index_next(&parity->index, lode_hash_u64(key), &probe)) != LODE_NONE) {
 		struct candidate candidate = { { i, j, t }, 3, SAMPLE };
 
 		if (t > j && canonical(parity->keys[t], parity->mask) == key)

@@ -47,9 +47,7 @@ struct search {
 
 static uint64_t hash_of(uint64_t asked, uint64_t answers)
 {
-	uint64_t hash = asked * 0x9e3779b97f4a7c15u ^ (answers + 1) * 0xd6e8feb86659fd93u;
-
-	return lode_hash_pair((uint32_t)(hash >> 32), (uint32_t)hash);
+	return lode_hash_u64(lode_hash_u64(asked) + answers);
 }
 
 static uint32_t recall(const struct search *search, uint64_t asked, uint64_t answers)

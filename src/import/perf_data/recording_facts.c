@@ -51,9 +51,9 @@ uint32_t lode_perf_facts_machine(const struct lode_perf_facts *facts)
 {
 	const char *arch = facts->arch ? facts->arch : "";
 
-	if (!strncmp(arch, "x86", 3))
+	if (lode_starts_with(arch, "x86"))
 		return EM_X86_64;
-	return !strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5) ? EM_AARCH64 : 0;
+	return lode_starts_with(arch, "aarch64") || lode_starts_with(arch, "arm64") ? EM_AARCH64 : 0;
 }
 
 /* ---- layout ---- */

@@ -39,7 +39,7 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 
 static int add_sample(struct lode_live *live, const struct seeding *seeding, const struct lode_hunt_thread *thread)
 {
-	uint64_t now = lode_thread_clocks_now(), since;
+	uint64_t now = lode_now(), since;
 	int waits = thread->blocked && !lode_thread_is_woken(thread, now, &since);
 	uint32_t clock = waits ? thread->clock : LODE_CLOCK_CPU;
 

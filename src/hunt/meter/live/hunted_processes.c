@@ -166,7 +166,7 @@ static const char *const launchers[] = { "mpirun", "mpiexec", "hydra_", "orterun
 static int launches_only(const char *name)
 {
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		if (!strncmp(name, launchers[i], strlen(launchers[i])))
+		if (lode_starts_with(name, launchers[i]))
 			return 1;
 	return 0;
 }
@@ -229,7 +229,7 @@ static int learn_role(struct lode_hunted_processes *target, struct lode_hunted_p
 	process->launches = launches_only(process->name);
 	if (process->launches == before)
 		return 0;
-	process->since = lode_thread_clocks_now();
+	process->since = lode_now();
 	if (process->launches)
 		return lode_thread_clocks_children_only(target->clocks, process->pid, error);
 	code = lode_thread_clocks_add_process(target->clocks, process->pid, error);
@@ -317,8 +317,7 @@ int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct l
 	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
 		return lode_fail_memory(error);
 	process = &target->items[target->count++];
-	*process =
-		(struct lode_hunted_process){ .pid = pid, .binary = LODE_NONE, .since = lode_thread_clocks_now() };
+	*process = (struct lode_hunted_process){ .pid = pid, .binary = LODE_NONE, .since = lode_now() };
 	return lode_hunted_learn(target, pid, error);
 }
 
@@ -327,7 +326,7 @@ void lode_hunted_end(struct lode_hunted_processes *target, uint32_t pid)
 	struct lode_hunted_process *process = lode_hunted_find(target, pid);
 
 	if (process && !process->ended)
-		process->ended = lode_thread_clocks_now();
+		process->ended = lode_now();
 }
 
 size_t lode_hunted_alive(const struct lode_hunted_processes *target)

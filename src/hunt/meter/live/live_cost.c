@@ -24,7 +24,7 @@ uint64_t lode_live_own_time(void)
 
 double lode_live_program_time(struct lode_live *live)
 {
-	uint64_t now = lode_thread_clocks_now();
+	uint64_t now = lode_now();
 	double time = 0;
 
 	for (size_t i = 0; i < live->target.count; i++) {
@@ -68,7 +68,7 @@ double lode_live_cost(struct lode_meter *meter)
 
 void lode_live_look_at_work(struct lode_live *live)
 {
-	uint64_t now = lode_thread_clocks_now();
+	uint64_t now = lode_now();
 	struct lode_live_work work;
 
 	if (now - live->work_looked < WORK_TIME)

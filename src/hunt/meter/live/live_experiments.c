@@ -21,7 +21,7 @@
 double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis, const struct lode_focus *focus)
 {
 	struct lode_live *live = lode_live_of(meter);
-	double elapsed = (double)(lode_thread_clocks_now() - live->began), rate;
+	double elapsed = (double)(lode_now() - live->began), rate;
 	enum lode_probe_state state;
 	struct lode_probe_wish wish;
 	uint32_t slot;
@@ -58,7 +58,7 @@ static void take_account(struct lode_live *live, const struct lode_live_experime
 			 struct lode_live_account *account)
 {
 	const struct lode_focus *focus = &experiment->focus;
-	uint64_t now = lode_thread_clocks_now();
+	uint64_t now = lode_now();
 	struct lode_thread_clocks_sum sum;
 
 	lode_hunted_sum(&live->target, focus->process, focus->thread, experiment->slot, now, &sum);

@@ -33,9 +33,9 @@ static void end_process(struct lode_live *live, uint32_t pid)
 
 static void ask_processes(struct lode_live *live)
 {
-	if (lode_thread_clocks_now() - live->looked < ASK_EVERY)
+	if (lode_now() - live->looked < ASK_EVERY)
 		return;
-	live->looked = lode_thread_clocks_now();
+	live->looked = lode_now();
 	for (size_t i = 0; i < live->target.count; i++)
 		if (!live->target.items[i].ended && has_ended(live->target.items[i].pid))
 			end_process(live, live->target.items[i].pid);

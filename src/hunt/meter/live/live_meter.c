@@ -27,7 +27,7 @@
 static uint64_t now(struct lode_meter *meter)
 {
 	(void)meter;
-	return lode_thread_clocks_now();
+	return lode_now();
 }
 
 /* ---- waiting and samples ---- */
@@ -45,7 +45,7 @@ static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_erro
 			return code;
 		if (live->target.count && !lode_hunted_alive(&live->target))
 			return 1;
-		time = lode_thread_clocks_now();
+		time = lode_now();
 		if (time >= until)
 			return 0;
 		left = until - time < READ_EVERY ? until - time : READ_EVERY;
@@ -236,7 +236,7 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 	live->event = -1;
 	live->never_stop = options->never_stop;
 	live->cost_limit = options->cost > 0 ? options->cost : DEFAULT_COST;
-	live->began = live->looked = lode_thread_clocks_now();
+	live->began = live->looked = lode_now();
 	live->own_before = lode_live_own_time();
 	set_host(live, options->host);
 	code = build(live, options, error);
@@ -266,9 +266,4 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter, enum lode_probed_kind kind)
 {
 	return ((const struct lode_live *)meter)->clocks.settings->hit_costs[kind];
-}
-
-uint64_t lode_live_meter_stopped(const struct lode_meter *meter)
-{
-	return ((const struct lode_live *)meter)->stopped;
 }

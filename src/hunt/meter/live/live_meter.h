@@ -43,8 +43,7 @@ int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_erro
 int lode_live_meter_finish(struct lode_meter *meter, struct lode_error *error);
 /* What was lost; after finish. */
 void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes);
-/* Nanoseconds that one hit of a probe takes here, and how long threads were stopped in all. */
+/* Nanoseconds that one hit of a probe takes here. */
 uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter, enum lode_probed_kind kind);
-uint64_t lode_live_meter_stopped(const struct lode_meter *meter);
 
 #endif

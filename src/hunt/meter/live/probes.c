@@ -99,7 +99,7 @@ static void begin_rate(struct lode_probes *probes, uint32_t number)
 {
 	struct slot *slot = &probes->slots[number];
 
-	slot->since = lode_thread_clocks_now();
+	slot->since = lode_now();
 	slot->hits = probes->clocks->slots[number].hits;
 	slot->took = probes->clocks->slots[number].took;
 }
@@ -108,7 +108,7 @@ static void end_rate(struct lode_probes *probes, uint32_t number)
 {
 	struct slot *slot = &probes->slots[number];
 
-	slot->time += lode_thread_clocks_now() - slot->since;
+	slot->time += lode_now() - slot->since;
 	slot->time_hits += probes->clocks->slots[number].hits - slot->hits;
 	slot->time_took += probes->clocks->slots[number].took - slot->took;
 }
@@ -116,8 +116,7 @@ static void end_rate(struct lode_probes *probes, uint32_t number)
 /* Nanoseconds that a slot has had probes in. */
 static double time_in(const struct slot *slot)
 {
-	return (double)slot->time +
-	       (slot->group == LODE_NONE ? 0 : (double)(lode_thread_clocks_now() - slot->since));
+	return (double)slot->time + (slot->group == LODE_NONE ? 0 : (double)(lode_now() - slot->since));
 }
 
 /* Hits per second while the probes were in; below 0: too short to say. */

@@ -13,6 +13,7 @@
 #include "hunt/meter/live/stack_samples.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "hunt/meter/live/syscall_waits.h"
 
 #include <string.h>
@@ -60,8 +61,8 @@ static int is_start(const struct lode_program *program, uint32_t function)
 	const struct lode_program_function *about = lode_program_function(program, function);
 	const char *name = strchr(about->name, '!');
 
-	return !strncmp(about->module, "libc.", 5) || !strncmp(about->module, "libc-", 5) ||
-	       !strncmp(about->module, "libpthread", 10) || !strncmp(about->module, "ld-", 3) ||
+	return lode_starts_with(about->module, "libc.") || lode_starts_with(about->module, "libc-") ||
+	       lode_starts_with(about->module, "libpthread") || lode_starts_with(about->module, "ld-") ||
 	       (name && !strcmp(name, "!_start"));
 }
 
@@ -161,8 +162,7 @@ static const struct lode_stack_content *find_content(const struct lode_stack_sam
 	size_t probe = 0;
 	uint32_t at;
 
-	while ((at = lode_index_next(&samples->content_index, lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id),
-				     &probe)) != LODE_NONE)
+	while ((at = lode_index_next(&samples->content_index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (samples->contents[at].id == id)
 			return &samples->contents[at];
 	return NULL;
@@ -171,7 +171,7 @@ static const struct lode_stack_content *find_content(const struct lode_stack_sam
 static int take_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_stack_samples *samples = context;
-	uint64_t hash = lode_hash_pair((uint32_t)(stack->id >> 32), (uint32_t)stack->id);
+	uint64_t hash = lode_hash_u64(stack->id);
 
 	if (samples->tee && samples->tee->stack(samples->tee->context, stack) < 0)
 		return LODE_SYSTEM;

@@ -44,14 +44,6 @@
 #define OBJECTS_AT_A_TIME 4096u
 #define OBJECTS_FRESH     1000000u
 
-uint64_t lode_thread_clocks_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* ---- loading ---- */
 
 static int explain(int number, struct lode_error *error)
@@ -188,7 +180,7 @@ uint32_t lode_thread_clocks_add_thread(struct lode_thread_clocks *clocks, uint32
 		uint32_t place = (tid + i) & (clocks->thread_count - 1);
 
 		if (lode_thread_claim(&clocks->threads[place])) {
-			lode_thread_show(&clocks->threads[place], pid, tid, lode_thread_clocks_now());
+			lode_thread_show(&clocks->threads[place], pid, tid, lode_now());
 			return place;
 		}
 	}
@@ -439,7 +431,7 @@ void lode_thread_clocks_seed(struct lode_thread_clocks *clocks, uint32_t place,
 	struct lode_hunt_thread *thread = &clocks->threads[place];
 	struct lode_thread_clocks_frame chain[LODE_HUNT_SLOTS];
 	size_t open = open_frames(clocks, place, chain);
-	uint64_t now = lode_thread_clocks_now();
+	uint64_t now = lode_now();
 	uint32_t below = 0;
 
 	for (size_t i = 0; i < count && open < clocks->slot_count; i++) {
@@ -510,7 +502,7 @@ static int take_objects(struct lode_thread_clocks *clocks, uint32_t *token, int 
 /* Who asks for many objects one after another has the table read once. */
 static int refresh_objects(struct lode_thread_clocks *clocks)
 {
-	uint64_t now = lode_thread_clocks_now();
+	uint64_t now = lode_now();
 	uint32_t token = 0;
 	int code = 0;
 

@@ -6,6 +6,7 @@
 #ifndef LODE_HUNT_METER_LIVE_THREAD_CLOCKS_H
 #define LODE_HUNT_METER_LIVE_THREAD_CLOCKS_H
 
+#include "base/clock.h" /* lode_now: the BPF side uses the same clock */
 #include "base/error.h"
 #include "hunt/meter/live/thread_counters.h"
 
@@ -36,8 +37,6 @@ struct lode_thread_clocks_sum {
 	uint64_t calls;
 };
 
-/* Nanoseconds of CLOCK_MONOTONIC, which the BPF side uses too. */
-uint64_t lode_thread_clocks_now(void);
 /* The state of a thread from /proc, and the parent of its process; 0: it is gone. */
 char lode_thread_proc_state(uint32_t pid, uint32_t tid, uint32_t *parent);
 

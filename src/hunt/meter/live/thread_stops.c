@@ -170,7 +170,7 @@ void lode_stops_destroy(struct lode_stops *stops)
 static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 {
 	struct timespec nap = { 0, NAP };
-	uint64_t began = lode_thread_clocks_now();
+	uint64_t began = lode_now();
 	int stopped;
 
 	/* Room first: a thread that does not stop in time must not be forgotten. */
@@ -182,7 +182,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 		return 1;
 	}
 	while ((stopped = has_stopped(tid, signal)) == 0) {
-		if (lode_thread_clocks_now() - began > STOP_LIMIT) {
+		if (lode_now() - began > STOP_LIMIT) {
 			stops->late[stops->late_count++] = tid;
 			return 1;
 		}
@@ -222,13 +222,13 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 
 	if (stop(stops, tid, &signal))
 		return 1;
-	began = lode_thread_clocks_now();
+	began = lode_now();
 	if (!get_registers(tid, &registers))
 		count = lode_stopped_stack_walk(process->unwinder, &registers, stops->frames, LODE_STOP_FRAMES);
 	if (count)
 		code = look->take(look->context, place, stops->frames, count);
 	let_go(tid, signal);
-	*stopped += lode_thread_clocks_now() - began;
+	*stopped += lode_now() - began;
 	return code;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "hunt/meter/remote/remote_meter.h"
 
+#include "base/clock.h"
 #include "base/hash_index.h"
 #include "hunt/meter/hypothesis.h"
 #include "hunt/meter/focus_names.h"
@@ -12,7 +13,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A prediction is asked for again after so long. */
@@ -65,18 +65,10 @@ static struct remote *of(struct lode_meter *meter)
 	return (struct remote *)meter;
 }
 
-static uint64_t clock_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static uint64_t remote_now(struct lode_meter *meter)
 {
 	(void)meter;
-	return clock_now();
+	return lode_now();
 }
 
 /* ---- asking ---- */
@@ -323,7 +315,7 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 static int take_all(struct remote *remote, yajl_val reply)
 {
 	const char *path[] = { "ended", NULL };
-	uint64_t ahead = clock_now() - lode_wire_number(reply, "now"); /* wraps around as it should */
+	uint64_t ahead = lode_now() - lode_wire_number(reply, "now"); /* wraps around as it should */
 	size_t functions, readings, samples;
 	yajl_val *function = lode_wire_array(reply, "functions", &functions);
 	yajl_val *reading = lode_wire_array(reply, "readings", &readings);
@@ -345,7 +337,7 @@ static int take_all(struct remote *remote, yajl_val reply)
 static int remote_wait(struct lode_meter *meter, uint64_t until, struct lode_error *error)
 {
 	struct remote *remote = of(meter);
-	uint64_t now = clock_now();
+	uint64_t now = lode_now();
 	yajl_val reply;
 	int code;
 
@@ -410,7 +402,7 @@ static double remote_predict(struct lode_meter *meter, enum lode_hypothesis hypo
 
 	if (!prediction)
 		return 0; /* memory has run out, which the next allocation will report */
-	if (prediction->asked && clock_now() - prediction->asked < PREDICTED_FOR)
+	if (prediction->asked && lode_now() - prediction->asked < PREDICTED_FOR)
 		return prediction->cost;
 	begin(remote, "predict");
 	lode_json_key_text(&remote->wire.json, "hypothesis", lode_hypothesis_name(hypothesis));
@@ -419,7 +411,7 @@ static double remote_predict(struct lode_meter *meter, enum lode_hypothesis hypo
 		prediction->cost = lode_wire_double(reply, "cost");
 		yajl_tree_free(reply);
 	}
-	prediction->asked = clock_now();
+	prediction->asked = lode_now();
 	return prediction->cost;
 }
 
