@@ -1,6 +1,8 @@
 /* Errors as sentences: see error.h. */
 #include "base/error.h"
 
+#include "base/memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -34,8 +36,22 @@ int lode_fail(struct lode_error *error, int code, const char *format, ...)
 	return code;
 }
 
+/* Whole megabytes, rounded up. */
+static size_t megabytes(size_t bytes)
+{
+	return bytes / 1000000 + (bytes % 1000000 != 0);
+}
+
 int lode_fail_memory(struct lode_error *error)
 {
+	const struct lode_shortage *shortage = lode_memory_shortage();
+
+	if (!shortage)
+		return lode_fail(error, LODE_SYSTEM,
+				 "memory ran out; free some, or work on fewer or smaller files at once");
 	return lode_fail(error, LODE_SYSTEM,
-			 "memory ran out; free some, or work on fewer or smaller files at once");
+			 "--memory %zuMB is used up, and %s has no room for %zu MB more (%s); name a folder on a "
+			 "disk with TMPDIR, or give --memory %zuMB, which would do for what was read so far",
+			 megabytes(shortage->limit), shortage->folder, megabytes(shortage->wanted),
+			 shortage->reason, megabytes(shortage->needed));
 }

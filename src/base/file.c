@@ -383,3 +383,20 @@ void lode_map_close(struct lode_map *map)
 		munmap((void *)(uintptr_t)map->bytes, map->size);
 	memset(map, 0, sizeof(*map));
 }
+
+void *lode_file_reserve(size_t size)
+{
+	void *addresses = planted_failure() == 1
+				  ? MAP_FAILED
+				  : mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return addresses == MAP_FAILED ? NULL : addresses;
+}
+
+int lode_file_map_shared(void *addresses, size_t size, int fd)
+{
+	if (planted_failure() == 1 ||
+	    mmap(addresses, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+		return LODE_SYSTEM;
+	return 0;
+}

@@ -51,6 +51,11 @@ int lode_map_open(struct lode_map *map, const char *path, struct lode_error *err
 int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct lode_error *error);
 void lode_map_close(struct lode_map *map);
 
+/* Addresses for `size` bytes that nobody else gets; NULL: there are not so many. They stay reserved. */
+void *lode_file_reserve(size_t size);
+/* Maps the first `size` bytes of `fd` to reserved addresses; what is written there is written to the file. 0 or LODE_SYSTEM. */
+int lode_file_map_shared(void *addresses, size_t size, int fd);
+
 /*
  * For tests, not in release builds: file operation number `nth` (from 1) fails with `error_number`;
  * with `for_good` all after it too. A write that fails with `error_number` 0 is

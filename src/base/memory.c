@@ -4,6 +4,8 @@
  * The fault counter is atomic, so that failures can be planted in threaded
  * code; an unarmed counter costs one relaxed increment an allocation, and hot
  * code allocates in arenas and doubling arrays anyway. Release builds have no such counter.
+ *
+ * Blocks of a page and more are counted, so that a limit can send some of them elsewhere.
  */
 #include "base/memory.h"
 
@@ -59,28 +61,148 @@ void lode_memory_keep_freed(void)
 #endif
 }
 
+void lode_memory_return_freed(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+	malloc_trim(0);
+#endif
+}
+
+/* ---- blocks in memory and outside of it ---- */
+
+/* Smaller blocks are not counted. */
+#define LEAST_COUNTED 4096
+
+static _Atomic(const struct lode_overflow *) overflow;
+static atomic_size_t held;
+
+void lode_memory_set_overflow(const struct lode_overflow *other)
+{
+	atomic_store(&overflow, other);
+}
+
+size_t lode_memory_held(void)
+{
+	return atomic_load_explicit(&held, memory_order_relaxed);
+}
+
+static size_t counted_size(void *memory)
+{
+	size_t size = memory ? malloc_usable_size(memory) : 0;
+
+	return size < LEAST_COUNTED ? 0 : size;
+}
+
+static void *count(void *memory)
+{
+	size_t size = counted_size(memory);
+
+	if (size)
+		atomic_fetch_add_explicit(&held, size, memory_order_relaxed);
+	return memory;
+}
+
+static void discount(size_t size)
+{
+	if (size)
+		atomic_fetch_sub_explicit(&held, size, memory_order_relaxed);
+}
+
+/* Where a block of `size` bytes that takes the place of `instead` belongs; NULL: in memory. */
+static const struct lode_overflow *overflow_for(size_t size, size_t instead)
+{
+	const struct lode_overflow *other = atomic_load_explicit(&overflow, memory_order_acquire);
+
+	if (!other || size < other->least)
+		return NULL;
+	return size > other->limit || lode_memory_held() - instead > other->limit - size ? other : NULL;
+}
+
+static const struct lode_overflow *overflow_of(const void *memory)
+{
+	const struct lode_overflow *other = atomic_load_explicit(&overflow, memory_order_acquire);
+
+	return other && (uintptr_t)memory - other->first < other->last - other->first ? other : NULL;
+}
+
 void *lode_alloc(size_t size)
 {
-	return planted_failure() ? NULL : malloc(size ? size : 1);
+	const struct lode_overflow *other = overflow_for(size, 0);
+
+	if (planted_failure())
+		return NULL;
+	return other ? other->take(size) : count(malloc(size ? size : 1));
 }
 
-void *lode_calloc(size_t count, size_t size)
+void *lode_calloc(size_t number, size_t size)
 {
-	return planted_failure() ? NULL : calloc(count ? count : 1, size ? size : 1);
-}
-
-void *lode_realloc(void *memory, size_t count, size_t size)
-{
+	const struct lode_overflow *other;
 	size_t bytes;
 
-	if (__builtin_mul_overflow(count, size, &bytes) || planted_failure())
+	if (__builtin_mul_overflow(number, size, &bytes) || planted_failure())
 		return NULL;
-	return realloc(memory, bytes ? bytes : 1);
+	other = overflow_for(bytes, 0);
+	return other ? other->take(bytes) : count(calloc(bytes ? bytes : 1, 1));
+}
+
+/* A block in memory that has become too large for it. */
+static void *move_out(const struct lode_overflow *other, void *memory, size_t size)
+{
+	size_t old = memory ? malloc_usable_size(memory) : 0;
+	void *moved = other->take(size);
+
+	if (moved && memory) {
+		memcpy(moved, memory, old < size ? old : size);
+		lode_free(memory);
+	}
+	return moved;
+}
+
+void *lode_realloc(void *memory, size_t number, size_t size)
+{
+	const struct lode_overflow *other = overflow_of(memory);
+	size_t bytes, before;
+	void *moved;
+
+	if (__builtin_mul_overflow(number, size, &bytes) || planted_failure())
+		return NULL;
+	if (other)
+		return other->resize(memory, bytes);
+	before = counted_size(memory);
+	if (bytes > before && (other = overflow_for(bytes, before)))
+		return move_out(other, memory, bytes);
+	moved = realloc(memory, bytes ? bytes : 1);
+	if (moved)
+		discount(before);
+	return moved ? count(moved) : NULL;
 }
 
 void lode_free(void *memory)
 {
+	const struct lode_overflow *other = overflow_of(memory);
+
+	if (other) {
+		other->give_back(memory);
+		return;
+	}
+	discount(counted_size(memory));
 	free(memory);
+}
+
+/* ---- shortage ---- */
+
+static _Atomic(const struct lode_shortage *) last_shortage;
+
+void lode_memory_set_shortage(const struct lode_shortage *shortage)
+{
+	atomic_store(&last_shortage, shortage);
+}
+
+const struct lode_shortage *lode_memory_shortage(void)
+{
+	return atomic_load(&last_shortage);
 }
 
 char *lode_strndup(const char *text, size_t length)

@@ -35,6 +35,39 @@ int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
  */
 void lode_memory_keep_freed(void);
 
+/*
+ * Room for large blocks outside of memory (spill.h): once the blocks in memory have reached
+ * `limit`, further ones of at least `least` bytes go there.
+ */
+struct lode_overflow {
+	uintptr_t first, last; /* addresses of all its blocks */
+	size_t limit;
+	size_t least;
+	void *(*take)(size_t size); /* zeroed; NULL: there is no room */
+	void *(*resize)(void *block, size_t size);
+	void (*give_back)(void *block);
+};
+
+/* From now on `overflow`, which must stay, is used; it may be exchanged for one with the same addresses. */
+void lode_memory_set_overflow(const struct lode_overflow *overflow);
+/* Bytes of the blocks in memory, without small ones. */
+size_t lode_memory_held(void);
+/* Undoes lode_memory_keep_freed, and gives back what is free now. */
+void lode_memory_return_freed(void);
+
+/* Why memory ran out where that was a limit, for lode_fail_memory. */
+struct lode_shortage {
+	size_t limit;
+	size_t wanted;      /* bytes that found no room */
+	size_t needed;      /* in all, with what is in memory and outside of it */
+	const char *folder; /* that has no room */
+	const char *reason;
+};
+
+/* It must stay until another is set; NULL: there was none. */
+void lode_memory_set_shortage(const struct lode_shortage *shortage);
+const struct lode_shortage *lode_memory_shortage(void);
+
 /* For tests, not in release builds: allocation number `nth` (from 1) fails; with `for_good` all after it too. 0 turns it off. */
 void lode_memory_fail_at(uint64_t nth, int for_good);
 /* For tests, not in release builds: how many allocations were asked for since the last lode_memory_fail_at. */

@@ -6,7 +6,9 @@
 #include "base/output.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 const char *lode_scratch_folder(void)
@@ -41,4 +43,11 @@ int lode_scratch_open(struct lode_error *error)
 	int fd = lode_file_open(lode_scratch_folder(), O_TMPFILE | O_RDWR, 0600, NULL);
 
 	return fd >= 0 ? fd : open_and_unlink(error);
+}
+
+int lode_scratch_is_memory(int fd)
+{
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }

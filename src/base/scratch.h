@@ -13,5 +13,7 @@ const char *lode_scratch_folder(void);
 
 /* An empty file, open for reading and writing. Returns its descriptor, the caller's to close, or LODE_SYSTEM. */
 int lode_scratch_open(struct lode_error *error);
+/* Whether the file is in memory itself (tmpfs), so that nothing is gained by it. */
+int lode_scratch_is_memory(int fd);
 
 #endif

@@ -2,6 +2,7 @@
  * lode report: all views of a corpus in one page.
  */
 #include "base/starts_with.h"
+#include "tasks/memory_limit.h"
 #include "tasks/output_ending.h"
 #include "cmd/report_blocks.h"
 #include "tasks/result_output.h"
@@ -101,6 +102,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	struct lode_source source;
 	int code = making.settings->block ? 0 : lode_page_is_there(error);
 
+	if (!code)
+		code = lode_memory_limit_begin("report", making.settings->area.memory, error);
 	if (code)
 		return code;
 	lode_work_begin(&work, call, 1);
@@ -110,6 +113,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		making.path = source.path;
 	if (!code)
 		code = make(&making, &source);
+	lode_memory_limit_end(making.settings->area.memory, &work.notes);
 	code = lode_work_end(&work, code);
 	lode_page_stacks_release(&making.stacks);
 	lode_buffer_release(&making.page);

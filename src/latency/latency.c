@@ -4,6 +4,7 @@
 #include "latency/latency.h"
 
 #include "base/parallel.h"
+#include "base/sort_rows.h"
 #include "latency/merged_sums.h"
 #include "latency/partial.h"
 #include "scope/where.h"
@@ -135,28 +136,13 @@ static void release(void *result)
 
 /* ---- the whole ---- */
 
-/* Rows are sorted by stream; a counting sort by node keeps that order within each node. */
+/* Rows are sorted by stream; those of one node keep that order. */
 static int sort_rows(struct lode_latency *latency)
 {
-	size_t nodes = latency->node_count;
-	size_t *starts = lode_calloc(nodes + 1, sizeof(*starts));
-	struct lode_latency_row *sorted = lode_calloc(latency->row_count + 1, sizeof(*sorted));
+	_Static_assert(offsetof(struct lode_latency_row, node) == 0, "rows begin with what they are sorted by");
+	size_t run = lode_sort_rows_run(sizeof(*latency->rows));
 
-	if (!starts || !sorted) {
-		lode_free(starts);
-		lode_free(sorted);
-		return LODE_SYSTEM;
-	}
-	for (size_t i = 0; i < latency->row_count; i++)
-		starts[latency->rows[i].node + 1]++;
-	for (size_t i = 0; i < nodes; i++)
-		starts[i + 1] += starts[i];
-	for (size_t i = 0; i < latency->row_count; i++)
-		sorted[starts[latency->rows[i].node]++] = latency->rows[i];
-	lode_free(starts);
-	lode_free(latency->rows);
-	latency->rows = sorted;
-	return 0;
+	return lode_sort_rows(&latency->rows, latency->row_count, sizeof(*latency->rows), latency->node_count, run);
 }
 
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,

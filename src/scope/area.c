@@ -10,6 +10,7 @@
 #include "scope/area.h"
 
 #include "base/parallel.h"
+#include "base/sort_rows.h"
 #include "scope/area_stream.h"
 #include "store/corpus_deal.h"
 
@@ -249,27 +250,15 @@ static void collect_stream(void *context, size_t i)
 
 /* ---- the whole ---- */
 
-/* Rows are sorted by stream; a counting sort by stack keeps that order within each stack. */
+/* Rows are sorted by stream; those of one stack keep that order. */
 static int sort_rows(struct lode_area_rows *rows, size_t nodes)
 {
-	size_t *starts = lode_calloc(nodes + 1, sizeof(*starts));
-	struct lode_area_row *sorted = lode_calloc(rows->count + 1, sizeof(*sorted));
+	_Static_assert(offsetof(struct lode_area_row, stack) == 0, "rows begin with what they are sorted by");
+	size_t run = lode_sort_rows_run(sizeof(*rows->items));
 
-	if (!starts || !sorted) {
-		lode_free(starts);
-		lode_free(sorted);
+	if (lode_sort_rows(&rows->items, rows->count, sizeof(*rows->items), nodes, run) < 0)
 		return LODE_SYSTEM;
-	}
-	for (size_t i = 0; i < rows->count; i++)
-		starts[rows->items[i].stack + 1]++;
-	for (size_t i = 0; i < nodes; i++)
-		starts[i + 1] += starts[i];
-	for (size_t i = 0; i < rows->count; i++)
-		sorted[starts[rows->items[i].stack]++] = rows->items[i];
-	lode_free(starts);
-	lode_free(rows->items);
-	rows->items = sorted;
-	rows->capacity = rows->count + 1;
+	rows->capacity = rows->count;
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* The harness of the analyses: see analysis.h. */
 #include "tasks/analysis.h"
 
+#include "tasks/memory_limit.h"
 #include "tasks/output_ending.h"
 #include "tasks/result_output.h"
 #include "page/page.h"
@@ -83,6 +84,12 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 
 /* ---- the whole ---- */
 
+static const char *memory_of(const struct lode_analysis_command *command, const void *settings)
+{
+	return command->memory ? *(const char *const *)(const void *)((const char *)settings + command->memory)
+			       : NULL;
+}
+
 int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 {
 	const struct lode_analysis_command *command = call->command->analysis;
@@ -97,6 +104,8 @@ int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 	};
 	int code = check_form(&analysis, error);
 
+	if (!code)
+		code = lode_memory_limit_begin(call->command->name, memory_of(command, call->settings), error);
 	if (code)
 		return code;
 	if (settings->output)
@@ -104,7 +113,9 @@ int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 	lode_work_begin(&analysis.work, call,
 			command->hold == LODE_HOLD_ALWAYS ||
 				(command->hold == LODE_HOLD_FILES && settings->output));
-	return lode_work_end(&analysis.work, command->make(&analysis, error));
+	code = command->make(&analysis, error);
+	lode_memory_limit_end(memory_of(command, call->settings), &analysis.work.notes);
+	return lode_work_end(&analysis.work, code);
 }
 
 static int write_flowing(struct lode_analysis *analysis, void *result, struct lode_error *error)

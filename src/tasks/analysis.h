@@ -69,6 +69,7 @@ enum lode_hold {
 /* What makes a command an analysis. */
 struct lode_analysis_command {
 	size_t result; /* where in its settings its struct lode_result_settings is */
+	size_t memory; /* where the text of --memory is; 0: it has no such option */
 	enum lode_hold hold;
 	const struct lode_form *forms;
 	const struct lode_form *(*forms_of)(const void *settings); /* instead, where options decide which there are */

@@ -21,6 +21,7 @@ struct lode_area_settings {
 	struct lode_option_list idle_rules;
 	uint64_t jobs;
 	int no_cache;
+	const char *memory;
 	int by_symptom; /* see area.h; no option */
 };
 
@@ -32,6 +33,9 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 /* Rows that several tables have, each written once. */
 #define LODE_JOBS_OPTION(offset)                                                                                  \
 	LODE_NUMBER("jobs", 'j', offset, "N", "number of threads (default: one a processor)", 1, 1024)
+#define LODE_MEMORY_OPTION(offset)                                                                                \
+	LODE_TEXT("memory", 0, offset, "SIZE",                                                                    \
+		  "memory to use at most, such as 500MB; what does not fit goes to disk")
 #define LODE_STREAM_OPTION(offset)                                                                                \
 	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; may be given many times")
 #define LODE_WHERE_OPTION(base)                                                                                   \
@@ -54,7 +58,8 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 			  "more rules for what is idle; see lode-idle(5)"),                                       \
 		LODE_JOBS_OPTION(LODE_AREA_FIELD(base, jobs)),                                                    \
 		LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                         \
-			  "read all events again and keep nothing")
+			  "read all events again and keep nothing"),                                              \
+		LODE_MEMORY_OPTION(LODE_AREA_FIELD(base, memory))
 
 #define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
 /* For a command with another default, `default_scope`. */

@@ -107,6 +107,7 @@ static int cover(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
+	.memory = FIELD(area.memory),
 	.hold = LODE_HOLD_ALWAYS,
 	.forms = forms,
 	.make = cover,

@@ -123,6 +123,7 @@ static int compare(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(latency.result),
+	.memory = FIELD(latency.area.memory),
 	.forms = lode_diff_forms,
 	.make = compare,
 };

@@ -131,6 +131,7 @@ static int explain(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = offsetof(struct lode_explain_settings, result),
+	.memory = offsetof(struct lode_explain_settings, area.memory),
 	.forms = lode_explain_forms,
 	.make = explain,
 };

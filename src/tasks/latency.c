@@ -66,6 +66,7 @@ static int infer(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(latency.result),
+	.memory = FIELD(latency.area.memory),
 	.hold = LODE_HOLD_FILES,
 	.forms_of = lode_latency_forms,
 	.make = infer,

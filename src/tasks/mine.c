@@ -138,6 +138,7 @@ static int mine(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
+	.memory = FIELD(area.memory),
 	.hold = LODE_HOLD_ALWAYS, /* what was found until it was stopped is shown */
 	.forms_of = forms_of,
 	.make = mine,

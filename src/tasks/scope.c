@@ -24,6 +24,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_JOBS_OPTION(AREA(jobs)),
+	LODE_MEMORY_OPTION(AREA(memory)),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -72,6 +73,7 @@ static int scope(struct lode_analysis *analysis, struct lode_error *error)
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
+	.memory = FIELD(area.memory),
 	.hold = LODE_HOLD_FILES,
 	.forms = lode_scope_forms,
 	.make = scope,

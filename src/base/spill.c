@@ -1,0 +1,431 @@
+/*
+ * Blocks outside of memory: see spill.h.
+ *
+ * One file and one range of addresses: a block at an address is in the file at the same distance
+ * from the start. Addresses and the length of the file are reserved generously, both of which cost
+ * nothing; room on the disk is taken when a block is made or grows, so that a disk that is full
+ * is an error there and not a signal (SIGBUS) later. A block has room for growing, a power of two, behind it;
+ * its first page holds how much. The addresses of a block that is freed go to a list for blocks with as much room, and so
+ * does its room on the disk unless that is large.
+ *
+ * Blocks in memory are limited to half of what is allowed. The rest is for pages of the blocks outside,
+ * which come and go. The kernel takes them away only when the whole machine is short of memory; so a thread
+ * looks every few milliseconds, and when the process has grown too large, it unmaps all of them. They stay in the kernel's page
+ * cache until it needs the memory, and come back when they are used.
+ */
+#include "base/spill.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/quiet_thread.h"
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_ADDRESSES  ((uint64_t)1 << 42)
+#define LEAST_ADDRESSES ((uint64_t)1 << 32)
+#define CLASSES         43
+#define LEAST_BLOCK     (64 << 10)
+#define MOST_SMALL      (1 << 20)
+#define MOST_KEPT       (16 << 20) /* a larger block that is freed gives its room on the disk back at once */
+#define PAUSE           1000000    /* ns between two looks */
+
+/* The first page of a block. */
+struct header {
+	uint64_t size;       /* of the block, without this page */
+	uint64_t taken;      /* bytes behind this page that have room on the disk */
+	uint64_t next;       /* of a free block: the next one with as much room, from the start; 0: none */
+	unsigned room_class; /* its room is two to this */
+};
+
+static struct {
+	pthread_mutex_t lock; /* of all but what is atomic */
+	struct lode_overflow overflow[2];
+	int current; /* which of them is in use */
+	unsigned char *start;
+	uint64_t page;
+	uint64_t addresses;
+	atomic_uint_fast64_t used; /* addresses */
+	int fd;
+	uint64_t free[CLASSES]; /* by class of room: a free block, from the start; 0: none */
+	atomic_uint_fast64_t limit;
+	uint64_t spilled;
+	uint64_t most;
+	struct lode_shortage shortage;
+	atomic_uint_fast64_t resident;
+	pthread_t thread;
+	int is_watching;
+	atomic_int ends;
+} spill = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+/* ---- room on the disk ---- */
+
+/* The first one counts: what follows from it is not told apart. */
+static void note_shortage(uint64_t wanted, const char *reason)
+{
+	if (lode_memory_shortage())
+		return;
+	spill.shortage = (struct lode_shortage){
+		.limit = spill.limit,
+		.wanted = wanted,
+		/* What is in memory may take half of the limit. */
+		.needed = 2 * (lode_memory_held() + spill.spilled + wanted),
+		.folder = lode_scratch_folder(),
+		.reason = reason,
+	};
+	lode_memory_set_shortage(&spill.shortage);
+}
+
+/* The file is made when it is needed first. */
+static int open_file(void)
+{
+	int code = 0;
+
+	if (spill.fd >= 0)
+		return 0;
+	spill.fd = lode_scratch_open(NULL);
+	if (spill.fd < 0)
+		return LODE_SYSTEM;
+	if (lode_scratch_is_memory(spill.fd)) {
+		errno = 0;
+		code = LODE_SYSTEM;
+	} else if (ftruncate(spill.fd, (off_t)spill.addresses) < 0) {
+		code = LODE_SYSTEM;
+	} else {
+		code = lode_file_map_shared(spill.start, spill.addresses, spill.fd);
+	}
+	if (code) {
+		int number = errno;
+
+		close(spill.fd);
+		spill.fd = -1;
+		errno = number;
+	}
+	return code;
+}
+
+static uint64_t page_end(uint64_t place)
+{
+	return place + (spill.page - place % spill.page) % spill.page;
+}
+
+static int take_room(uint64_t from, uint64_t to)
+{
+	int code = 0;
+
+	from -= from % spill.page;
+	to = page_end(to);
+	do {
+		if (from < to)
+			code = posix_fallocate(spill.fd, (off_t)from, (off_t)(to - from));
+	} while (code == EINTR);
+	errno = code;
+	return code ? LODE_SYSTEM : 0;
+}
+
+/* Of whole pages; what is left of the first one stays. */
+static void return_room(uint64_t from, uint64_t to)
+{
+	from = page_end(from);
+	to = page_end(to);
+	if (from >= to)
+		return;
+	/* Where the file system cannot, the room stays taken; its bytes must be zero all the same. */
+	if (fallocate(spill.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)))
+		memset(spill.start + from, 0, to - from);
+}
+
+/* ---- blocks ---- */
+
+static struct header *header_at(uint64_t place)
+{
+	return (struct header *)(void *)(spill.start + place);
+}
+
+static uint64_t place_of(const void *block)
+{
+	return (uint64_t)((const unsigned char *)block - spill.start) - spill.page;
+}
+
+static unsigned class_of(uint64_t bytes)
+{
+	unsigned room_class = 0;
+
+	while (room_class < CLASSES && (uint64_t)1 << room_class < bytes)
+		room_class++;
+	return room_class;
+}
+
+/* Addresses with room for two doublings, or at least for the block; 0: none are left. */
+static uint64_t take_addresses(uint64_t bytes, unsigned *room_class, uint64_t *taken)
+{
+	uint64_t place;
+
+	*taken = 0;
+	for (*room_class = class_of(4 * bytes); (uint64_t)1 << *room_class >= bytes; --*room_class) {
+		place = spill.free[*room_class];
+		if (place) {
+			spill.free[*room_class] = header_at(place)->next;
+			*taken = header_at(place)->taken;
+			return place;
+		}
+		if ((uint64_t)1 << *room_class > spill.addresses - spill.used)
+			continue;
+		place = spill.used;
+		spill.used += (uint64_t)1 << *room_class;
+		return place;
+	}
+	return 0;
+}
+
+static void put_back(uint64_t place, unsigned room_class, uint64_t taken)
+{
+	*header_at(place) = (struct header){ 0, taken, spill.free[room_class], room_class };
+	spill.free[room_class] = place;
+}
+
+static void count_spilled(uint64_t more, uint64_t less)
+{
+	spill.spilled += more - less;
+	if (spill.spilled > spill.most)
+		spill.most = spill.spilled;
+}
+
+/* Room on the disk for the block at `place`, of which `*taken` bytes are there. */
+static int take_block_room(uint64_t place, size_t size, uint64_t *taken)
+{
+	uint64_t from = place + spill.page;
+
+	if (!*taken && take_room(place, from) < 0)
+		return LODE_SYSTEM;
+	if (size > *taken && take_room(from + *taken, from + size) < 0) {
+		note_shortage(size, strerror(errno));
+		return LODE_SYSTEM;
+	}
+	*taken = size > *taken ? page_end(size) : *taken;
+	return 0;
+}
+
+static void *take_locked(size_t size, uint64_t *dirty)
+{
+	unsigned room_class;
+	uint64_t place, taken;
+
+	if (open_file() < 0) {
+		note_shortage(size, errno ? strerror(errno) : "it is in memory itself");
+		return NULL;
+	}
+	place = size < spill.addresses / 8 ? take_addresses(size + spill.page, &room_class, &taken) : 0;
+	if (!place) {
+		note_shortage(size, "no addresses are left");
+		return NULL;
+	}
+	*dirty = taken;
+	if (take_block_room(place, size, &taken) < 0) {
+		if (taken)
+			put_back(place, room_class, taken);
+		return NULL; /* without room for its first page the addresses are lost, not more */
+	}
+	*header_at(place) = (struct header){ size, taken, 0, room_class };
+	count_spilled(size, 0);
+	return spill.start + place + spill.page;
+}
+
+static void *take(size_t size)
+{
+	uint64_t dirty = 0;
+	void *block;
+
+	pthread_mutex_lock(&spill.lock);
+	block = take_locked(size, &dirty);
+	pthread_mutex_unlock(&spill.lock);
+	if (block)
+		memset(block, 0, dirty < size ? dirty : size);
+	return block;
+}
+
+static void give_back(void *block)
+{
+	uint64_t place = place_of(block), from = place + spill.page, kept;
+	struct header header;
+
+	pthread_mutex_lock(&spill.lock);
+	header = *header_at(place);
+	kept = header.taken < MOST_KEPT ? header.taken : MOST_KEPT;
+	return_room(from + kept, from + header.taken);
+	put_back(place, header.room_class, kept);
+	count_spilled(0, header.size);
+	pthread_mutex_unlock(&spill.lock);
+}
+
+/* Grows or shrinks a block where it is; 0 where it can. */
+static int resize_in_place(uint64_t place, size_t size)
+{
+	struct header *header = header_at(place);
+
+	if (size + spill.page > (uint64_t)1 << header->room_class)
+		return LODE_SYSTEM;
+	if (take_block_room(place, size, &header->taken) < 0)
+		return LODE_SYSTEM;
+	count_spilled(size, header->size);
+	header->size = size;
+	return 0;
+}
+
+static void *resize(void *block, size_t size)
+{
+	uint64_t place = place_of(block);
+	size_t old;
+	void *moved;
+	int code;
+
+	pthread_mutex_lock(&spill.lock);
+	old = header_at(place)->size;
+	code = resize_in_place(place, size);
+	pthread_mutex_unlock(&spill.lock);
+	if (!code)
+		return block;
+	moved = take(size);
+	if (moved) {
+		memcpy(moved, block, old < size ? old : size);
+		give_back(block);
+	}
+	return moved;
+}
+
+/* ---- what is resident ---- */
+
+/* Memory of the process, and what of it is not pages of files; of /proc/self/statm the second number and the third. */
+static uint64_t resident_bytes(int fd, uint64_t *own)
+{
+	char text[128] = "", *next;
+	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t resident;
+
+	*own = 0;
+	next = length > 0 ? strchr(text, ' ') : NULL;
+	if (!next)
+		return 0;
+	resident = strtoull(next, &next, 10);
+	*own = (resident - strtoull(next, NULL, 10)) * spill.page;
+	return resident * spill.page;
+}
+
+/* Without the lock: addresses that were used once stay mapped. */
+static void unmap_pages(int statm)
+{
+	uint64_t limit = atomic_load(&spill.limit), own;
+
+	if (resident_bytes(statm, &own) < limit - limit / 8)
+		return;
+	madvise(spill.start, atomic_load(&spill.used), MADV_DONTNEED);
+	if (own > limit && own > atomic_load(&spill.resident))
+		atomic_store(&spill.resident, own);
+}
+
+static void *watch(void *unused)
+{
+	const struct timespec pause = { 0, PAUSE };
+	int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	while (statm >= 0 && !atomic_load(&spill.ends)) {
+		unmap_pages(statm);
+		nanosleep(&pause, NULL);
+	}
+	if (statm >= 0)
+		close(statm);
+	return unused;
+}
+
+/* ---- the limit ---- */
+
+static int reserve(struct lode_error *error)
+{
+	spill.page = (uint64_t)sysconf(_SC_PAGESIZE);
+	for (spill.addresses = MOST_ADDRESSES; !spill.start && spill.addresses >= LEAST_ADDRESSES;)
+		if (!(spill.start = lode_file_reserve(spill.addresses)))
+			spill.addresses /= 2;
+	spill.used = spill.page; /* 0 is no place */
+	return spill.start ? 0
+			   : lode_fail(error, LODE_SYSTEM,
+				       "--memory needs addresses, and none are left; raise the limit on them "
+				       "(ulimit -v)");
+}
+
+static void use_limit(uint64_t bytes)
+{
+	struct lode_overflow *overflow = &spill.overflow[spill.current = !spill.current];
+	size_t least = bytes / 256 < LEAST_BLOCK ? LEAST_BLOCK : bytes / 256;
+
+	*overflow = (struct lode_overflow){
+		.first = (uintptr_t)spill.start,
+		.last = (uintptr_t)spill.start + spill.addresses,
+		.limit = bytes ? bytes / 2 : SIZE_MAX,
+		.least = !bytes               ? SIZE_MAX
+			 : least > MOST_SMALL ? MOST_SMALL
+					      : least,
+		.take = take,
+		.resize = resize,
+		.give_back = give_back,
+	};
+	lode_memory_set_overflow(overflow);
+}
+
+static void stop_watching(void)
+{
+	if (!spill.is_watching)
+		return;
+	atomic_store(&spill.ends, 1);
+	pthread_join(spill.thread, NULL);
+	atomic_store(&spill.ends, 0);
+	spill.is_watching = 0;
+}
+
+static int set_limit(uint64_t bytes, struct lode_error *error)
+{
+	stop_watching();
+	if (!spill.start && !bytes)
+		return 0;
+	if (!spill.start && reserve(error) < 0)
+		return LODE_SYSTEM;
+	pthread_mutex_lock(&spill.lock);
+	spill.limit = bytes;
+	spill.most = spill.spilled;
+	atomic_store(&spill.resident, 0);
+	use_limit(bytes);
+	pthread_mutex_unlock(&spill.lock);
+	lode_memory_set_shortage(NULL);
+	if (!bytes)
+		return 0;
+	lode_memory_return_freed();
+	spill.is_watching = lode_quiet_thread(&spill.thread, watch, NULL) == 0;
+	return 0;
+}
+
+int lode_spill_limit(uint64_t bytes, struct lode_error *error)
+{
+	static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+	int code;
+
+	pthread_mutex_lock(&changing);
+	code = set_limit(bytes, error);
+	pthread_mutex_unlock(&changing);
+	return code;
+}
+
+struct lode_spill_counts lode_spill_counts(void)
+{
+	struct lode_spill_counts counts;
+
+	pthread_mutex_lock(&spill.lock);
+	counts = (struct lode_spill_counts){ spill.limit, spill.spilled, spill.most, atomic_load(&spill.resident) };
+	pthread_mutex_unlock(&spill.lock);
+	return counts;
+}

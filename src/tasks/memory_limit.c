@@ -1,0 +1,40 @@
+/* --memory: see memory_limit.h. */
+#include "tasks/memory_limit.h"
+
+#include "base/spill.h"
+#include "base/units.h"
+
+#include <stdio.h>
+
+int lode_memory_limit_begin(const char *command, const char *text, struct lode_error *error)
+{
+	char least[LODE_UNITS_TEXT];
+	uint64_t bytes = 0;
+	int code = text ? lode_bytes_parse(text, &bytes, error) : 0;
+
+	if (code || !text)
+		return code;
+	if (bytes < LODE_SPILL_LEAST_LIMIT)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: '--memory %s' is less than any analysis needs; give at least %s. "
+				 "See 'lode help %s'.",
+				 command, text, lode_bytes_text(LODE_SPILL_LEAST_LIMIT, least), command);
+	return lode_spill_limit(bytes, error);
+}
+
+void lode_memory_limit_end(const char *text, struct lode_notes *notes)
+{
+	struct lode_spill_counts counts = lode_spill_counts();
+	char used[LODE_UNITS_TEXT], example[2 * LODE_UNITS_TEXT];
+
+	if (!text)
+		return;
+	if (counts.resident) {
+		snprintf(example, sizeof(example), "--memory %s would do",
+			 lode_bytes_text(counts.resident + counts.resident / 8, used));
+		lode_notes_add(notes, 1,
+			       "time more memory was in use than --memory allows, in blocks too small to move",
+			       example);
+	}
+	lode_spill_limit(0, NULL);
+}
