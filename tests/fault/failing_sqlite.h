@@ -1,6 +1,6 @@
 /*
  * SQLite on a machine that fails: a file system of SQLite's (a VFS) that passes
- * everything on to the system's own and fails where it is told to, and the same
+ * everything on to the system's own and fails where it is asked to, and the same
  * for SQLite's memory. It puts itself in place before the first use of SQLite.
  */
 #ifndef LODE_TESTS_FAILING_SQLITE_H

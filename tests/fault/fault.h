@@ -73,7 +73,7 @@ void whole_make(struct whole *whole, uint64_t number);
 const char *id_of(unsigned number);
 /* Reads the file and adds its streams to the corpus, as lode import does. */
 int import_file(const char *path, const char *format, const char *corpus, struct lode_error *error);
-/* Nothing is damaged or missing; leftovers of what was cut off may lie about. */
+/* Nothing is damaged or missing; there may be leftovers of what was cut off. */
 void require_sound_corpus(const char *path);
 /* Stream `id` is there and is that of whole_make(number). */
 void require_stream(const char *corpus, const char *id, uint64_t number);

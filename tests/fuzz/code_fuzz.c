@@ -11,8 +11,8 @@ static void check_offsets(const struct lode_code *code, uint32_t first, uint32_t
 {
 	fuzz_require((uint64_t)first + count <= code->offset_count, "offsets are there");
 	for (uint32_t i = first; i < first + count; i++) {
-		fuzz_require(code->offsets[i] < size, "an offset lies in the file");
-		fuzz_require(lode_code_find(code, code->offsets[i]) == function, "an offset lies in its function");
+		fuzz_require(code->offsets[i] < size, "an offset is in the file");
+		fuzz_require(lode_code_find(code, code->offsets[i]) == function, "an offset is in its function");
 	}
 }
 
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		check_function(&code, i, size);
 	for (size_t i = 0; i < code.piece_count; i++) {
 		fuzz_require(code.pieces[i].start < code.pieces[i].end && code.pieces[i].end <= size,
-			     "a piece lies in the file");
+			     "a piece is in the file");
 		fuzz_require(i == 0 || code.pieces[i].start >= code.pieces[i - 1].end, "pieces do not overlap");
 		fuzz_require(code.pieces[i].function < code.count, "a piece has a function");
 	}

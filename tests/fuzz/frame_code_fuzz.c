@@ -1,6 +1,6 @@
 /*
  * Code of aarch64 from which unwind rules are read: the first eight bytes are the
- * address, the others the code. Rules ascend, lie in the code, say nothing that no
+ * address, the others the code. Rules ascend, are in the code, say nothing that no
  * function does, and are the same when they are asked for again.
  */
 #include "fuzz.h"
@@ -18,7 +18,7 @@ struct walk {
 	size_t count;
 	size_t stop; /* after so many rules; 0: never */
 	uint64_t last;
-	uint64_t sum; /* of all that was told */
+	uint64_t sum; /* of all that was reported */
 };
 
 static int take(void *context, uint64_t start, const struct lode_unwind_rule *rule)
@@ -40,7 +40,7 @@ static int take(void *context, uint64_t start, const struct lode_unwind_rule *ru
 		fuzz_require(rule->return_at == LODE_PLACE_KEPT ||
 				     (rule->frame_offset >= -FRAME_LIMIT && rule->frame_offset < 0 &&
 				      rule->return_offset == rule->frame_offset + 8),
-			     "a record lies below the CFA");
+			     "a record is below the CFA");
 	}
 	walk->last = offset;
 	walk->sum = walk->sum * 31 + offset + (uint32_t)rule->cfa_offset + 7 * (uint32_t)rule->frame_offset;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_require(first.count == second.count && first.sum == second.sum, "the same code has the same rules");
 	third.stop = (first.count + 1) / 2;
 	fuzz_require(lode_frame_code_aarch64(code, first.size, first.start, take, &third) == (third.stop != 0),
-		     "it stops when it is told");
+		     "it stops when it is reported");
 	fuzz_require(third.count == third.stop, "and at once");
 	free(code);
 	return 0;

@@ -2,7 +2,7 @@
  * Lies about lengths and counts: what a file claims and does not have.
  *
  * Every place of a seed may be a length. Each is overwritten with a billion (as 4 bytes in both orders, as a varint of
- * protobuf), with the largest number of 8 bytes, and, where digits stand there, with a billion in digits; and brackets
+ * protobuf), with the largest number of 8 bytes, and, where there are digits, with a billion in digits; and brackets
  * and elements that open 100,000 times are put where one opens.
  */
 #ifndef LODE_TESTS_FUZZ_LIES_H

@@ -1,6 +1,6 @@
 /*
  * Procedure linkage tables of a stranger: the first byte chooses machine and section,
- * the next eight are its address, the others its code. What is told of it lies in it,
+ * the next eight are its address, the others its code. What is reported of it is in it,
  * ascends, and is one of the few things that linkers' code does.
  */
 #include "fuzz.h"
@@ -25,7 +25,7 @@ static int take_row(void *context, uint64_t start, const struct lode_unwind_rule
 	struct walk *walk = context;
 	int pushed = rule->return_at == LODE_PLACE_CFA;
 
-	fuzz_require(start >= walk->function->start && start < walk->function->end, "a rule lies in its section");
+	fuzz_require(start >= walk->function->start && start < walk->function->end, "a rule is in its section");
 	fuzz_require(!walk->count++ || start > walk->last, "rules ascend");
 	walk->last = start;
 	fuzz_require(rule->frame_at == LODE_PLACE_KEPT && (!pushed || rule->return_offset == -8),
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (lode_elf_memory(&elf, file.bytes, file.size) == 0) {
 		fuzz_require(lode_linkage_frames_walk(&elf, take_function, &walk) == 0, "all is taken");
 		fuzz_require(walk.functions <= (walk.machine != EM_386 && strcmp(name, ".text") != 0),
-			     "only linkage tables are told");
+			     "only linkage tables are reported");
 		lode_elf_close(&elf);
 	}
 	free(file.bytes);

@@ -1,7 +1,7 @@
 /*
  * Replays inputs through a fuzz target without libFuzzer: `TARGET FILE-OR-FOLDER...`.
  * Used by `make check` with the seeds and with inputs that once broke something. Of each small input come also
- * versions that lie about their lengths (lies.h), at LODE_LIES places of each kind (default 40).
+ * versions with false lengths (lies.h), at LODE_LIES places of each kind (default 40).
  *
  * Each input may take a second of processor time (ten of the clock, so that a
  * busy machine does no harm and a hang is found), and all of them together 512
@@ -35,7 +35,7 @@
 #define SECONDS (SANITIZED ? 10 : 1)
 #define MEMORY  (512ull << 20)
 
-/* Inputs that are larger tell no lies: these are copies of whole programs. */
+/* Larger inputs are not given false lengths: these are copies of whole programs. */
 #define LYING_SIZE 8192
 
 static char current[4096];

@@ -17,7 +17,7 @@ static void try_bytes(const void *bytes, size_t size)
 	fuzz_require(code == 0 || code == LODE_BAD_INPUT, "bytes are a table or they are not");
 	if (code < 0)
 		return;
-	fuzz_require(cached.origin.identity && cached.origin.fetched, "a table tells where it comes from");
+	fuzz_require(cached.origin.identity && cached.origin.fetched, "a table says where it comes from");
 	look_up_all(&cached.table);
 	lode_cached_release(&cached);
 }

@@ -167,7 +167,7 @@ static inline struct lode_focus focus_on(uint32_t function)
 }
 
 static inline void start_one(struct hunt *hunt, uint32_t number, enum lode_hypothesis hypothesis,
-		      const struct lode_focus *focus)
+			     const struct lode_focus *focus)
 {
 	struct lode_error error;
 
@@ -213,7 +213,7 @@ static inline struct moment take_moment(struct hunt *hunt, uint32_t number, int 
 	return moment;
 }
 
-/* How far, in points of the wall time, a measured time lies outside what the program says. */
+/* How far, in points of the wall time, a measured time is outside what the program says. */
 static inline double distance(uint64_t measured, uint64_t least, uint64_t most, uint64_t wall)
 {
 	if (measured < least)
@@ -223,7 +223,7 @@ static inline double distance(uint64_t measured, uint64_t least, uint64_t most, 
 
 /*
  * The program keeps its sums of CPU time up to date every few milliseconds; a wait
- * is told when it is over, and the longest takes WAIT.
+ * is reported when it is over, and the longest takes WAIT.
  */
 static inline double compare(const struct moment *a, const struct moment *b, enum lode_hypothesis hypothesis)
 {

@@ -30,7 +30,7 @@ static void functions_left_by_longjmp_are_over(void **state)
 	begin_hunt(&hunt, "prey", "jumps");
 	begin_meter(&hunt, 0);
 	check_share(&hunt, 1, LODE_CPU_BOUND, 2);
-	/* What follows the jump has probes too, and tells that the other is over. */
+	/* What follows the jump has probes too, so the other is known to be over. */
 	focus = focus_on(function_at(&hunt, hunt.page->truths[1].address));
 	start_one(&hunt, 1, LODE_CPU_BOUND, &focus);
 	check_share(&hunt, 0, LODE_CPU_BOUND, 2);
@@ -143,7 +143,7 @@ static int agrees_on_cost(struct hunt *hunt, int truth)
 {
 	static uint32_t number = 2000;
 	struct lode_focus focus = focus_on(function_at(hunt, hunt->page->truths[truth].address));
-	double without = own_cost(hunt, truth), with, told;
+	double without = own_cost(hunt, truth), with, reported;
 	struct lode_reading first, second;
 	struct lode_error error;
 
@@ -155,10 +155,10 @@ static int agrees_on_cost(struct hunt *hunt, int truth)
 	second = read_one(hunt, number);
 	assert_int_equal(hunt->meter->operations->stop(hunt->meter, &number, 1, &error), 0);
 	assert_true(second.calls > first.calls);
-	told = (double)(second.cost - first.cost) / (double)(second.calls - first.calls);
-	print_message("  %s: told %.0f ns a call, %.0f by its own clock\n",
-		      lode_program_function(hunt->meter->program, focus.function)->name, told, with - without);
-	return told > 0.75 * (with - without) && told < 1.35 * (with - without);
+	reported = (double)(second.cost - first.cost) / (double)(second.calls - first.calls);
+	print_message("  %s: reported %.0f ns a call, %.0f by its own clock\n",
+		      lode_program_function(hunt->meter->program, focus.function)->name, reported, with - without);
+	return reported > 0.75 * (with - without) && reported < 1.35 * (with - without);
 }
 
 static void the_cost_of_probes_depends_on_the_kind_of_instruction(void **state)

@@ -6,7 +6,7 @@
  *
  * FOLDER holds the programs to hunt. Both measure the same time: the program's own
  * sums are read just before and just after each reading, so that the meter's
- * must lie between, whatever else the machine is doing. Only time that the
+ * must be between, whatever else the machine is doing. Only time that the
  * hypervisor takes is seen by one of them alone; therefore a comparison that
  * fails is made again, up to three times in all.
  *
@@ -79,7 +79,7 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	object = read_one(&hunt, 2);
 	in_function = read_one(&hunt, 3);
 	assert_true(all.time[LODE_SYNC_WAITING] > 50 * MS);
-	/* The same waits, but for those that began before, and what lies between two readings. */
+	/* The same waits, but for those that began before, and what is between two readings. */
 	assert_true(object.time[LODE_SYNC_WAITING] + 30 * MS > all.time[LODE_SYNC_WAITING]);
 	assert_true(object.time[LODE_SYNC_WAITING] < all.time[LODE_SYNC_WAITING] + 30 * MS);
 	assert_true(in_function.time[LODE_SYNC_WAITING] + 60 * MS > all.time[LODE_SYNC_WAITING]);
@@ -112,7 +112,7 @@ static void assert_called(struct hunt *hunt, uint64_t object, const char *name)
 	assert_string_equal(hunt->meter->operations->name(hunt->meter, LODE_AXIS_OBJECT, object), name);
 }
 
-/* Waiting for messages is told by communicator, and in each by tag, as the program itself counts it. */
+/* Waiting for messages is reported by communicator, and in each by tag, as the program itself counts it. */
 static void messages_are_known_by_communicator_and_tag(void **state)
 {
 	const uint64_t world = lode_message_communicator(0x44000000, 0),

@@ -67,7 +67,7 @@ struct span {
 	uint64_t queued;
 };
 
-/* Time that the thread stood in the run queue, as the kernel tells it; 0: it does not. */
+/* Time that the thread was in the run queue, as the kernel reports it; 0: it does not. */
 static uint64_t queued(void)
 {
 	unsigned long long ran, waited;
@@ -112,13 +112,14 @@ static struct span begin_wait(int truth, uint64_t address)
 
 static void end_wait(struct span *span)
 {
-	uint64_t used = cpu() - span->cpu, took = wall() - span->wall, stood = queued() - span->queued;
+	uint64_t used = cpu() - span->cpu, took = wall() - span->wall, queued_for = queued() - span->queued;
 
 	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->blocked, took > used + queued_for ? took - used - queued_for : 0,
+			   __ATOMIC_RELAXED);
 }
 
-/* Uses so much CPU time; `span` (NULL: none) tells of it as it goes. */
+/* Uses so much CPU time; `span` (NULL: none) is updated as it goes. */
 static NEVER_INLINE void burn(uint64_t time, struct span *span)
 {
 	uint64_t until = cpu() + time;

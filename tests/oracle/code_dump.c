@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-static void tell_offsets(const char *what, const struct lode_code *code, uint32_t first, uint32_t count)
+static void report_offsets(const char *what, const struct lode_code *code, uint32_t first, uint32_t count)
 {
 	printf("%s", what);
 	for (uint32_t i = first; i < first + count; i++)
@@ -18,7 +18,7 @@ static void tell_offsets(const char *what, const struct lode_code *code, uint32_
 	printf("\n");
 }
 
-static void tell_callees(const struct lode_code *code, const struct lode_code_function *function)
+static void report_callees(const struct lode_code *code, const struct lode_code_function *function)
 {
 	printf("callees");
 	for (uint32_t i = 0; i < function->callee_count; i++) {
@@ -32,12 +32,12 @@ static void tell_callees(const struct lode_code *code, const struct lode_code_fu
 	printf("\n");
 }
 
-static void tell_function(const struct lode_code *code, const struct lode_code_function *function)
+static void report_function(const struct lode_code *code, const struct lode_code_function *function)
 {
 	printf("function\t%s\t%d\t%d\n", function->name, function->indirect, function->unknown_ends);
-	tell_offsets("entries", code, function->first_entry, function->entry_count);
-	tell_offsets("ends", code, function->first_end, function->end_count);
-	tell_callees(code, function);
+	report_offsets("entries", code, function->first_entry, function->entry_count);
+	report_offsets("ends", code, function->first_end, function->end_count);
+	report_callees(code, function);
 }
 
 int main(int argc, char **argv)
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < code.count; i++)
-		tell_function(&code, &code.functions[i]);
+		report_function(&code, &code.functions[i]);
 	for (size_t i = 0; i < code.piece_count; i++)
 		printf("piece\t%llx\t%llx\t%u\n", (unsigned long long)code.pieces[i].start,
 		       (unsigned long long)code.pieces[i].end, code.pieces[i].function);

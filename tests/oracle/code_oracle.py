@@ -114,7 +114,7 @@ class Expected:
 
 
 class Reading:
-    """objdump's text, line by line, each given to the function whose piece it lies in."""
+    """objdump's text, line by line, each given to the function whose piece it is in."""
 
     def __init__(self, path, found):
         self.found, self.offset = found, offsets_of(path)

@@ -1,5 +1,5 @@
 /*
- * Actor: does things whose waits, wakers and durations are known, and tells what
+ * Actor: does things whose waits, wakers and durations are known, and reports what
  * it did, for tests/record/run to compare with what was recorded. One line a
  * deed: its name, when it began and ended (CLOCK_MONOTONIC), and a number.
  *
@@ -36,7 +36,7 @@ static uint64_t now(void)
 	return clock_now(CLOCK_MONOTONIC);
 }
 
-static void tell(const char *deed, uint64_t began, uint64_t number)
+static void report(const char *deed, uint64_t began, uint64_t number)
 {
 	printf("%s %llu %llu %llu\n", deed, (unsigned long long)began, (unsigned long long)now(),
 	       (unsigned long long)number);
@@ -56,7 +56,7 @@ static __attribute__((noinline)) void do_sleep(void)
 	uint64_t began = now();
 
 	sleep_ms(30);
-	tell("sleep", began, 0);
+	report("sleep", began, 0);
 }
 
 /* ---- a lock that another thread holds ---- */
@@ -95,7 +95,7 @@ static __attribute__((noinline)) void do_lock(void)
 		sleep_ms(1);
 	began = now();
 	take_lock();
-	tell("lock", began, (uint64_t)holder);
+	report("lock", began, (uint64_t)holder);
 	pthread_mutex_unlock(&lock);
 	pthread_join(thread, NULL);
 }
@@ -134,7 +134,7 @@ static __attribute__((noinline)) void do_pipe(void)
 	}
 	began = now();
 	read_byte(ends[0]);
-	tell("pipe", began, (uint64_t)child);
+	report("pipe", began, (uint64_t)child);
 	waitpid(child, NULL, 0);
 	close(ends[0]);
 	close(ends[1]);
@@ -159,7 +159,7 @@ static __attribute__((noinline)) void do_timer(void)
 
 	timerfd_settime(fd, 0, &time, NULL);
 	wait_for_timer(fd);
-	tell("timer", began, 0);
+	report("timer", began, 0);
 	close(fd);
 }
 
@@ -179,7 +179,7 @@ static __attribute__((noinline)) void do_work(void)
 	uint64_t began = now(), cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
 
 	burn_cpu(300 * MS);
-	tell("work", began, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	report("work", began, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
 }
 
 int main(int argc, char **argv)
@@ -197,6 +197,6 @@ int main(int argc, char **argv)
 		do_timer();
 	}
 	do_work();
-	tell("life", began, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	report("life", began, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	return 7;
 }

@@ -1,5 +1,5 @@
 /*
- * A program that makes code as it runs, and tells of it in a perf map: a loop of
+ * A program that makes code as it runs, and lists it in a perf map: a loop of
  * some tenths of a second, called `counted_down`.
  */
 #include <stdio.h>

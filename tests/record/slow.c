@@ -1,6 +1,6 @@
 /*
  * Slow: quick most of the time, and slow once, for tests/record/watch. What it
- * tells is, for each slow deed, its name, when it began and ended (CLOCK_MONOTONIC),
+ * reports is, for each slow deed, its name, when it began and ended (CLOCK_MONOTONIC),
  * and the thread.
  *
  *	slow once		quick for a while, an answer of 400 ms, by a thread that
@@ -35,7 +35,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static void tell(const char *deed, uint64_t began)
+static void report(const char *deed, uint64_t began)
 {
 	printf("%s %llu %llu %ld\n", deed, (unsigned long long)began, (unsigned long long)now(),
 	       syscall(SYS_gettid));
@@ -104,7 +104,7 @@ static void once(void)
 	prctl(PR_SET_NAME, "answering");
 	began = now();
 	answer_marked(400);
-	tell("answer", began);
+	report("answer", began);
 	prctl(PR_SET_NAME, "slow");
 	for (int i = 0; i < 20; i++)
 		quick();
@@ -123,7 +123,7 @@ static void *be_sleeper(void *unused)
 	prctl(PR_SET_NAME, "sleeper");
 	began = now();
 	long_sleep();
-	tell("sleep", began);
+	report("sleep", began);
 	return unused;
 }
 

@@ -103,7 +103,7 @@ static void forget(const struct programs *programs)
 		assert_int_equal(bpf_map_update_elem(programs->counts, &i, &zero, BPF_ANY), 0);
 }
 
-/* Where the code of a function lies in this program's file. */
+/* Where the code of a function is in this program's file. */
 static uint64_t file_offset(uintptr_t address)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

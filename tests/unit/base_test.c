@@ -1,4 +1,4 @@
-/* The small things everything stands on: strings, index, buffer, cursor, JSON, arena, parallel loops, errors. */
+/* The small things everything is built on: strings, index, buffer, cursor, JSON, arena, parallel loops, errors. */
 #include "cmocka_all.h"
 #include "random_stream.h"
 

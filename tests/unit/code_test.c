@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define BASE   0x10000u /* address of the code */
-#define OFFSET 0x1000u  /* where it lies in the file */
+#define OFFSET 0x1000u  /* where it is in the file */
 #define MOST   32
 
 enum section { NONE, TEXT, SYMTAB, STRTAB, NAMES, SECTIONS };

@@ -312,7 +312,7 @@ static void a_lost_catalogue_is_made_anew_from_the_streams(void **state)
 	add(fixture, id_b, 0, 1);
 	snprintf(path, sizeof(path), "%s/catalogue.sqlite", fixture->path);
 	file = fopen(path, "wb");
-	fputs("this is not a database, it only stands where one was, long enough to be read", file);
+	fputs("this is not a database, it only is where one was, long enough to be read", file);
 	fclose(file);
 	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
 	assert_int_equal(result.catalogue_bad, 1);

@@ -356,15 +356,15 @@ static void check_stackmine(const struct world *world, const struct lode_coverag
 
 	assert_int_equal(curve->count, count);
 	for (size_t i = 0; i < count; i++) {
-		unsigned more = revealed_by(world, order[i]) & ~revealed, told = 0;
+		unsigned more = revealed_by(world, order[i]) & ~revealed, reported = 0;
 
 		revealed |= more;
 		assert_int_equal(curve->steps[i].stream, order[i]);
 		assert_int_equal(curve->steps[i].opened, i + 1);
 		assert_int_equal(curve->steps[i].cost, covered(world, revealed));
 		for (size_t k = 0; k < curve->steps[i].count; k++)
-			told |= 1u << coverage->items[curve->revealed[curve->steps[i].first + k]].signature;
-		assert_int_equal(told, more);
+			reported |= 1u << coverage->items[curve->revealed[curve->steps[i].first + k]].signature;
+		assert_int_equal(reported, more);
 	}
 }
 

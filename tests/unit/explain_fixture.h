@@ -72,7 +72,7 @@ static inline uint32_t pattern_of(const struct made *made, size_t row, unsigned 
 
 /* y = unit · level · x with relative noise; level 0 is a constant with outliers. */
 static inline void make_runs(struct made *made, size_t rows, unsigned functions, unsigned dummies, unsigned levels,
-		      double noise, uint64_t *seed)
+			     double noise, uint64_t *seed)
 {
 	uint32_t level[128];
 
@@ -104,7 +104,7 @@ static inline double share_right(const struct made *made, const struct lode_expl
 }
 
 static inline void explain(const struct made *made, const struct lode_explain_options *options,
-		    struct lode_explanation *explanation)
+			   struct lode_explanation *explanation)
 {
 	struct lode_error error = { "" };
 

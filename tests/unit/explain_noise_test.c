@@ -193,7 +193,7 @@ static void more_rows_of_noise_are_explained_by_nothing(void **state)
 
 /*
  * Who asks for two functions of noise gets them, now and then with a tree that suits
- * them. Folds that look for everything anew see that it tells others no more than half;
+ * them. Folds that look for everything anew see that it explains others no more than half;
  * with the functions given, they would be right of three in four.
  */
 static void trees_of_noise_fail_on_rows_that_they_have_not_seen(void **state)
@@ -287,16 +287,16 @@ static void a_curve_is_no_row_of_lines(void **state)
 
 /* ---- something to find ---- */
 
-/* Which column tells slow rows: f0, f1, or none. */
-enum told { BY_BIT, BY_NUMBER, BY_NOTHING };
+/* Which column separates slow rows: f0, f1, or none. */
+enum reason_kind { BY_BIT, BY_NUMBER, BY_NOTHING };
 
-static const char *const told_names[] = { "a binary column tells", "a number tells", "no column tells" };
+static const char *const reason_names[] = { "a binary column", "a number", "no column" };
 
 /* How much slower the rows with a reason are. */
 struct reason {
 	size_t rows;
 	double times;
-	enum told told;
+	enum reason_kind reported;
 	double noise; /* 0: 5 % */
 };
 
@@ -310,11 +310,11 @@ static int is_found(const struct reason *reason, struct lode_random random)
 	make_table(&made, reason->rows, COLUMNS, &random);
 	for (size_t row = 0; row < reason->rows; row++) {
 		double x = made.table.columns[0].numbers[row];
-		int slow = reason->told == BY_BIT ? lode_bit_get(made.table.columns[2].bits, row)
-						  : lode_random_below(&random, 2) == 0;
+		int slow = reason->reported == BY_BIT ? lode_bit_get(made.table.columns[2].bits, row)
+						      : lode_random_below(&random, 2) == 0;
 
 		made.truth[row] = (uint32_t)slow;
-		if (reason->told == BY_NUMBER)
+		if (reason->reported == BY_NUMBER)
 			made.table.columns[3].numbers[row] = 3 * slow + (double)lode_random_below(&random, 3);
 		made.table.columns[1].numbers[row] =
 			(slow ? reason->times : 1) * (2 + 3 * x) *
@@ -323,7 +323,7 @@ static int is_found(const struct reason *reason, struct lode_random random)
 	explain(&made, 0, 0, &explanation);
 	for (size_t row = 0; row < reason->rows; row++)
 		right += explanation.assigned[row] == made.truth[row];
-	found = explanation.clusters == 2 && explanation.tree.count == (reason->told == BY_NOTHING ? 1 : 3) &&
+	found = explanation.clusters == 2 && explanation.tree.count == (reason->reported == BY_NOTHING ? 1 : 3) &&
 		(double)right >= 0.9 * (double)reason->rows;
 	lode_explanation_release(&explanation);
 	made_release(&made);
@@ -345,7 +345,7 @@ static void reasons_are_found_in_as_few_rows(void **state)
 		for (unsigned round = 0; round < 6; round++)
 			found += (unsigned)is_found(&reasons[i], lode_random_piece(100 + i, round));
 		print_message("%.1f times slower, %s, %zu rows: found in %u of 6 tables\n", reasons[i].times,
-			      told_names[reasons[i].told], reasons[i].rows, found);
+			      reason_names[reasons[i].reported], reasons[i].rows, found);
 		assert_true(found >= 4);
 	}
 }

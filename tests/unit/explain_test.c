@@ -59,7 +59,7 @@ static void parity_among_dummies_is_explained(void **state)
 	made_release(&made);
 }
 
-/* Where two lines cross, only the tree can tell; with additive noise, and y below 0. */
+/* Where two lines cross, only the tree can separate them; with additive noise, and y below 0. */
 static void lines_that_cross_are_distinguished_by_the_tree(void **state)
 {
 	struct lode_explain_options options;
@@ -224,7 +224,7 @@ static void pieces_of_a_curve_are_no_clusters(void **state)
 
 /* ---- leaves ---- */
 
-/* The fewest leaves that tell the levels of all patterns apart, by trying every test at every node. */
+/* The fewest leaves that separate the levels of all patterns, by trying every test at every node. */
 static unsigned fewest_leaves(const uint32_t *level, unsigned functions, uint32_t asked, uint32_t answers)
 {
 	unsigned best = UINT_MAX;

@@ -177,7 +177,7 @@ static void the_root_is_the_best_of_all_splits(void **state)
 	}
 }
 
-static void a_full_tree_tells_all_rows_that_differ(void **state)
+static void a_full_tree_separates_all_rows_that_differ(void **state)
 {
 	struct lode_grow_options how = { .criterion = LODE_ENTROPY };
 	uint64_t seed = 6;
@@ -564,7 +564,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_root_is_the_best_of_all_splits),
-		cmocka_unit_test(a_full_tree_tells_all_rows_that_differ),
+		cmocka_unit_test(a_full_tree_separates_all_rows_that_differ),
 		cmocka_unit_test(trees_are_those_of_scikit_learn),
 		cmocka_unit_test(shortest_trees_are_as_short_as_any),
 		cmocka_unit_test(too_many_columns_for_an_optimal_tree_are_refused),

@@ -198,7 +198,7 @@ static inline void add_event(struct whole *whole, enum lode_event_type type, uin
 	assert_int_equal(lode_stream_add_event(&whole->stream, type, &event), 0);
 }
 
-/* Costs whose sums fit everywhere, and tids that tell threads apart. */
+/* Costs whose sums fit everywhere, and tids that distinguish threads. */
 static inline void tame(struct whole *whole)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {

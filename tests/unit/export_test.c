@@ -484,7 +484,7 @@ static char *fold_slowly(struct whole *wholes, size_t count, enum lode_event_typ
 			lode_buffer_release(&frame);
 		}
 	}
-	/* The tab, like the end of a text, stands before all that frames hold here but other controls. */
+	/* The tab, like the end of a text, sorts before all that frames hold here but other controls. */
 	qsort(lines.lines, lines.count, sizeof(char *), compare_lines);
 	for (size_t i = 0; i < lines.count;) {
 		size_t length = strlen(lines.lines[i]) - strlen(strrchr(lines.lines[i], '\t'));

@@ -138,9 +138,9 @@ static void hostile_bytes_do_no_harm(void **state)
 
 /* ---- a recorder that is not there ---- */
 
-struct told {
+struct reported {
 	struct lode_record record;
-	char name[16];   /* of its thread when it was told */
+	char name[16];   /* of its thread when it was reported */
 	uint32_t mapped; /* number of the file that its process had mapped then */
 };
 
@@ -160,7 +160,7 @@ struct world {
 	struct blocked blocked[THREADS];
 	char names[THREADS][16];
 	uint32_t mapped[THREADS];
-	struct told *told;
+	struct reported *reported;
 	size_t count;
 	size_t capacity;
 	size_t dropped; /* of those, from the start */
@@ -204,11 +204,11 @@ static uint64_t some_stack(struct world *world)
 	return id_of(number);
 }
 
-static void tell_record(struct world *world, const struct lode_record *record, size_t thread)
+static void report_record(struct world *world, const struct lode_record *record, size_t thread)
 {
-	struct told told = { .record = *record, .mapped = world->mapped[thread] };
+	struct reported reported = { .record = *record, .mapped = world->mapped[thread] };
 
-	memcpy(told.name, world->names[thread], sizeof(told.name));
+	memcpy(reported.name, world->names[thread], sizeof(reported.name));
 	if (world->failed)
 		return;
 	if (world->sink.record(world->sink.context, record) < 0) {
@@ -217,13 +217,13 @@ static void tell_record(struct world *world, const struct lode_record *record, s
 	}
 	if (world->count == world->capacity) {
 		world->capacity = world->capacity * 2 + 64;
-		world->told = realloc(world->told, world->capacity * sizeof(told));
-		assert_non_null(world->told);
+		world->reported = realloc(world->reported, world->capacity * sizeof(reported));
+		assert_non_null(world->reported);
 	}
-	world->told[world->count++] = told;
+	world->reported[world->count++] = reported;
 }
 
-static void tell_event(struct world *world)
+static void report_event(struct world *world)
 {
 	size_t thread = chance(world, THREADS);
 	struct lode_record record = { .t = world->now,
@@ -236,7 +236,7 @@ static void tell_event(struct world *world)
 		return;
 	record.user = some_stack(world);
 	record.kernel = some_stack(world);
-	tell_record(world, &record, thread);
+	report_record(world, &record, thread);
 }
 
 static void block(struct world *world)
@@ -270,10 +270,10 @@ static void wake(struct world *world)
 	if (!blocked->is)
 		return;
 	blocked->is = 0;
-	tell_record(world, &record, thread);
+	report_record(world, &record, thread);
 }
 
-static void tell_change(struct world *world)
+static void report_change(struct world *world)
 {
 	size_t thread = chance(world, THREADS);
 	uint32_t file = (uint32_t)chance(world, 1000) + 1;
@@ -298,8 +298,8 @@ static void tell_change(struct world *world)
 		world->mapped[thread] = file;
 }
 
-/* Processes that come and go, and that nothing is told of. */
-static void tell_short_life(struct world *world)
+/* Processes that come and go, without any event. */
+static void report_short_life(struct world *world)
 {
 	uint32_t pid = PID(100 + (uint32_t)chance(world, 50000)), parent = PID(chance(world, THREADS));
 	struct lode_change change = { .type = LODE_CHANGE_FORK,
@@ -353,21 +353,22 @@ static int check_change(void *context, const struct lode_change *change)
 	return check->processes ? lode_processes_apply(check->processes, change) : 0;
 }
 
-static void check_process(struct lode_processes *processes, const struct told *told)
+static void check_process(struct lode_processes *processes, const struct reported *reported)
 {
-	struct lode_thread_lifetime *life = lode_processes_life(processes, told->record.pid, told->record.tid);
-	struct lode_process *process = lode_processes_get(processes, told->record.pid);
+	struct lode_thread_lifetime *life =
+		lode_processes_life(processes, reported->record.pid, reported->record.tid);
+	struct lode_process *process = lode_processes_get(processes, reported->record.pid);
 	const struct lode_mapping *mapping;
 	char path[32];
 
 	assert_non_null(life);
-	assert_string_equal(life->name, told->name);
+	assert_string_equal(life->name, reported->name);
 	mapping = lode_space_find(&processes->spaces, &process->space, 0x1800);
-	if (!told->mapped) {
+	if (!reported->mapped) {
 		assert_null(mapping);
 		return;
 	}
-	snprintf(path, sizeof(path), "/no/such/%u", told->mapped);
+	snprintf(path, sizeof(path), "/no/such/%u", reported->mapped);
 	assert_non_null(mapping);
 	assert_string_equal(processes->images->items[mapping->image].path, path);
 }
@@ -375,20 +376,20 @@ static void check_process(struct lode_processes *processes, const struct told *t
 static int check_record(void *context, const struct lode_record *record)
 {
 	struct check *check = context;
-	const struct told *told = &check->world->told[check->at++];
+	const struct reported *reported = &check->world->reported[check->at++];
 
 	assert_true(check->at <= check->world->count);
-	assert_memory_equal(record, &told->record, sizeof(*record));
+	assert_memory_equal(record, &reported->record, sizeof(*record));
 	assert_true(!record->user || check->known[number_of(record->user)]);
 	assert_true(!record->kernel || check->known[number_of(record->kernel)]);
 	assert_true(!record->waker_user || check->known[number_of(record->waker_user)]);
 	assert_true(!record->waker_kernel || check->known[number_of(record->waker_kernel)]);
 	if (check->processes)
-		check_process(check->processes, told);
+		check_process(check->processes, reported);
 	return 0;
 }
 
-/* All that is kept is the newest, as it was told. */
+/* All that is kept is the newest, as it was reported. */
 static void check_all(struct world *world, int with_processes)
 {
 	struct check check = { .world = world, .at = world->dropped };
@@ -407,7 +408,7 @@ static void add_held(struct world *world, struct lode_recorder_held *held)
 				held->ids[held->count++] = world->blocked[i].ids[j];
 }
 
-/* Between `held` being told and the trimming things happen, as they do between two reads. */
+/* Between `held` being reported and the trimming things happen, as they do between two reads. */
 static void read_once(struct world *world, int events, size_t memory)
 {
 	uint64_t ids[THREADS * 4];
@@ -419,8 +420,9 @@ static void read_once(struct world *world, int events, size_t memory)
 	if (wants)
 		add_held(world, &held);
 	for (int i = 0; i < events && !world->failed; i++) {
-		static void (*const deeds[])(struct world *) = { tell_event, tell_event,  tell_event,     block,
-								 wake,       tell_change, tell_short_life };
+		static void (*const deeds[])(struct world *) = {
+			report_event, report_event, report_event, block, wake, report_change, report_short_life
+		};
 
 		world->now += chance(world, GAP);
 		deeds[chance(world, sizeof(deeds) / sizeof(*deeds))](world);
@@ -439,8 +441,8 @@ static void read_once(struct world *world, int events, size_t memory)
 	assert_int_equal(counts.records, world->count);
 	assert_int_equal(counts.missing, 0);
 	for (; world->dropped < world->count - counts.kept; world->dropped++)
-		early += lode_record_end(&world->told[world->dropped].record) + LAST >= world->now ||
-			 lode_record_end(&world->told[world->dropped].record) >= world->hold;
+		early += lode_record_end(&world->reported[world->dropped].record) + LAST >= world->now ||
+			 lode_record_end(&world->reported[world->dropped].record) >= world->hold;
 	world->early += early;
 	assert_int_equal(counts.early, world->early);
 	if (wants) {
@@ -472,7 +474,7 @@ static void begin(struct world *world, uint64_t seed, size_t memory)
 static void end(struct world *world)
 {
 	lode_flight_destroy(world->flight);
-	free(world->told);
+	free(world->reported);
 }
 
 static void what_is_kept_is_the_newest_that_fits(void **state)
@@ -548,9 +550,9 @@ static void only_what_was_written_between_two_times_is_replayed(void **state)
 	begin(&world, 5, 1 << 20);
 	for (uint64_t i = 0; i < 100; i++) {
 		world.now = 1000 + i;
-		tell_record(&world,
-			    &(struct lode_record){ .t = 1000, .cost = i, .type = LODE_RECORD_WAIT, .pid = PID(0) },
-			    0);
+		report_record(&world,
+			      &(struct lode_record){ .t = 1000, .cost = i, .type = LODE_RECORD_WAIT, .pid = PID(0) },
+			      0);
 	}
 	check.at = 20;
 	assert_int_equal(lode_flight_replay(world.flight, 1020, 1059, &sink), 0);
@@ -566,8 +568,8 @@ static void a_stack_that_nobody_sent_is_counted(void **state)
 
 	(void)state;
 	begin(&world, 0, 1 << 20);
-	tell_record(&world, &record, 0);
-	tell_record(&world, &record, 0);
+	report_record(&world, &record, 0);
+	report_record(&world, &record, 0);
 	lode_flight_counts(world.flight, &counts);
 	assert_int_equal(counts.missing, 1);
 	assert_int_equal(counts.kept, 2);

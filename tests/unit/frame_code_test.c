@@ -105,7 +105,7 @@ static void all_ways_to_make_room_are_known(void **state)
 
 static void a_branch_takes_its_frame_along(void **state)
 {
-	/* Without a frame it goes to what stands behind the return, and jumps back. */
+	/* Without a frame it goes to what is behind the return, and jumps back. */
 	static const uint32_t code[] = { CBZ(5), PUSH_16, NOP, POP_16, RET, NOP, JUMP(-6), NOP };
 	struct rows rows;
 

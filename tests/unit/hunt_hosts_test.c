@@ -23,7 +23,7 @@ static void make_solver(struct simulation *simulation, uint32_t host, uint32_t p
 
 	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.8, "step multiply lib!row");
 	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.05, "step check");
-	simulation->predicted[simulation_function(simulation, "lib!row")] = 0.4; /* samples tell */
+	simulation->predicted[simulation_function(simulation, "lib!row")] = 0.4; /* from samples */
 }
 
 static void make_waiter(struct simulation *simulation, uint32_t host, uint32_t process)

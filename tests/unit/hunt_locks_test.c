@@ -1,5 +1,5 @@
 /*
- * Locks are called as this program calls its own variables, and by where they lie
+ * Locks are called as this program calls its own variables, and by where they are
  * when they have no name.
  */
 #include "cmocka_all.h"

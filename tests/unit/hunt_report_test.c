@@ -1,4 +1,4 @@
-/* What a hunt tells: lines of JSON, text, DOT, HTML, and the stream it leaves. */
+/* What a hunt reports: lines of JSON, text, DOT, HTML, and the stream it leaves. */
 #include "cmocka_all.h"
 
 #include "base/memory.h"

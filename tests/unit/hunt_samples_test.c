@@ -188,9 +188,9 @@ static void to_wait_for_room_is_no_reason_for_samples(void **state)
 	release(search, &simulation);
 }
 
-/* Samples of the last second have told already what a new experiment asks; those of before are of another
+/* Samples of the last second have reported already what a new experiment asks; those of before are of another
  * phase. */
-static void what_samples_told_before_it_began_counts(void **state)
+static void samples_from_before_it_began_count(void **state)
 {
 	const struct lode_experiment *often, *late;
 	struct lode_search_options options;
@@ -511,7 +511,7 @@ int main(void)
 		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_samples_go_on),
 		cmocka_unit_test(what_cannot_be_probed_gets_its_verdict_by_samples),
 		cmocka_unit_test(to_wait_for_room_is_no_reason_for_samples),
-		cmocka_unit_test(what_samples_told_before_it_began_counts),
+		cmocka_unit_test(samples_from_before_it_began_count),
 		cmocka_unit_test(a_true_one_is_watched_on_and_may_turn_false),
 		cmocka_unit_test(chance_makes_few_verdicts_wrong),
 		cmocka_unit_test(few_samples_are_no_certainty),

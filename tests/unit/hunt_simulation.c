@@ -232,8 +232,8 @@ static int simulated_read(struct lode_meter *meter, uint32_t experiment, struct 
 
 /* ---- samples, and what there is ---- */
 
-static int tell_sample(struct simulation *simulation, const struct simulated_stack *stack, uint64_t weight,
-		       int (*each)(void *context, const struct lode_meter_sample *sample), void *context)
+static int report_sample(struct simulation *simulation, const struct simulated_stack *stack, uint64_t weight,
+			 int (*each)(void *context, const struct lode_meter_sample *sample), void *context)
 {
 	struct lode_meter_sample sample = {
 		.t = simulation->period ? simulation->clock : simulation->clock - weight,
@@ -260,7 +260,7 @@ static int draw_samples(struct simulation *simulation, const struct simulated_st
 
 	for (double left = elapsed; !code && left > 0; left -= (double)simulation->period)
 		if ((double)random_below(&simulation->seed, 1000000) < 1e6 * chance)
-			code = tell_sample(simulation, stack, simulation->period, each, context);
+			code = report_sample(simulation, stack, simulation->period, each, context);
 	return code;
 }
 
@@ -288,7 +288,7 @@ static int simulated_samples(struct lode_meter *meter,
 				continue;
 		}
 		code = simulation->period ? draw_samples(simulation, stack, elapsed, each, context)
-					  : tell_sample(simulation, stack, weight, each, context);
+					  : report_sample(simulation, stack, weight, each, context);
 		if (code < 0)
 			return LODE_SYSTEM;
 	}

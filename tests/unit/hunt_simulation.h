@@ -1,7 +1,7 @@
 /*
  * A simulated program for the tests of the hunt: a meter with a clock of its own.
  * What it does is a row of stacks, each with a share of its process's wall time;
- * everything else (inclusive times, samples, roots, what lies below a focus)
+ * everything else (inclusive times, samples, roots, what is below a focus)
  * follows from them.
  */
 #ifndef LODE_TESTS_HUNT_SIMULATION_H
@@ -28,9 +28,9 @@ struct simulated_stack {
 	double operations;    /* a second */
 	double bytes;         /* of an operation */
 	uint64_t from, until; /* when the program does this; 0, 0: always */
-	uint64_t every;       /* a wait: it is told in one piece, each so many nanoseconds, when it is over; 0: at
+	uint64_t every; /* a wait: it is reported in one piece, each so many nanoseconds, when it is over; 0: at
 			   each look */
-	size_t cut;           /* so many functions are missing in samples, at the root */
+	size_t cut;     /* so many functions are missing in samples, at the root */
 };
 
 struct simulated_run {

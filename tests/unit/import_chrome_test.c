@@ -203,7 +203,7 @@ static int take_cells(struct seen *seen, const struct lode_stream *stream)
 			struct lode_buffer text = { 0 };
 			char *cell = seen->cells[stream->threads[runs->thread[i]].tid][t];
 
-			tell_stack(&text, stream, runs->stack[i]);
+			describe_stack(&text, stream, runs->stack[i]);
 			if (cell[0]) /* two events at one time */
 				return -1;
 			snprintf(cell, sizeof(seen->cells[0][0]), "%.*s", (int)text.size,

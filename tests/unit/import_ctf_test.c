@@ -120,7 +120,7 @@ static void write_trace(const char *folder)
 
 static void import_folder(struct imported *imported, const char *folder)
 {
-	struct lode_import_sink sink = { tell_stream, imported };
+	struct lode_import_sink sink = { describe_stream, imported };
 	struct lode_import_options options = { .jobs = 1, .notes = &imported->notes, .stream_name = "x" };
 	char *path = lode_import_file(folder);
 	struct lode_input *input;

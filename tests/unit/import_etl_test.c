@@ -58,7 +58,7 @@ static void end_buffer(struct trace *trace)
 	set(trace, trace->buffer + 4, used, 4);
 }
 
-/* Heads as etl_file.h tells; the size is set at the end. */
+/* Heads as in etl_file.h; the size is set at the end. */
 static size_t begin_event(struct trace *trace, unsigned head, unsigned hook, unsigned version, uint64_t t)
 {
 	size_t at = trace->bytes.size;

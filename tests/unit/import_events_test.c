@@ -17,7 +17,7 @@ static void events_that_are_cut_off_are_reported(void **state)
 		strcat(text, "\n");
 		assert_bad(&lode_importer_events, text, "x.y.gz:2: ");
 	}
-	/* An object tells by itself that it is whole. */
+	/* An object shows by itself that it is whole. */
 	snprintf(text, sizeof(text), "%s\n%s", run, run);
 	assert_import(&lode_importer_events, text, NULL, "stream x \nrun 1+2 3 a|b\nrun 1+2 3 a|b\n");
 	assert_note(&lode_importer_events, text, "a last line", 0);
@@ -80,7 +80,7 @@ static void streams_follow_one_another(void **state)
 		      "stream b \n");
 }
 
-static void a_waker_is_the_first_thread_with_its_tid_wherever_it_stands(void **state)
+static void a_waker_is_the_first_thread_with_its_tid_wherever_it_is(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_events,
@@ -276,12 +276,12 @@ static void deep_nesting_is_refused(void **state)
 	assert_bad(&lode_importer_events, text, "nested");
 }
 
-/* One random event as JSON with its fields shuffled, and as the fixture tells it. */
-static void random_event_line(struct lode_buffer *json, char **told, uint64_t *seed)
+/* One random event as JSON with its fields shuffled, and as the fixture prints it. */
+static void random_event_line(struct lode_buffer *json, char **reported, uint64_t *seed)
 {
 	static const char *const types[] = { "run", "wait", "call" };
 	static const char *const frames[] = { "a", "app!b", "\\u0041", "q\\\"q", "" };
-	static const char *const frames_told[] = { "a", "app!b", "A", "q\"q", "" };
+	static const char *const frames_reported[] = { "a", "app!b", "A", "q\"q", "" };
 	uint64_t type = random_below(seed, 3), t = random_number(seed), cost = type == 2 ? 0 : random_number(seed);
 	uint64_t delay = random_below(seed, 3) ? 0 : random_number(seed), cpu = random_below(seed, 9);
 	uint64_t tid = random_below(seed, 5), depth = random_below(seed, 6);
@@ -308,7 +308,7 @@ static void random_event_line(struct lode_buffer *json, char **told, uint64_t *s
 		uint64_t frame = random_below(seed, 5);
 
 		lode_buffer_print(&parts[count], "%s\"%s\"", i ? "," : "", frames[frame]);
-		lode_buffer_print(&line, "%s%s", i ? "|" : "", frames_told[frame]);
+		lode_buffer_print(&line, "%s%s", i ? "|" : "", frames_reported[frame]);
 	}
 	lode_buffer_text(&parts[count++], "]");
 	lode_buffer_byte(&line, '\0');
@@ -322,7 +322,7 @@ static void random_event_line(struct lode_buffer *json, char **told, uint64_t *s
 		parts[pick] = parts[left - 1];
 		lode_buffer_release(&part);
 	}
-	*told = line.bytes;
+	*reported = line.bytes;
 }
 
 static void random_events_read_as_they_were_written(void **state)
@@ -336,12 +336,12 @@ static void random_events_read_as_they_were_written(void **state)
 		char *got, *expected;
 
 		for (uint64_t lines = 1 + random_below(&seed, 20); lines; lines--) {
-			char *told;
+			char *reported;
 
-			random_event_line(&json, &told, &seed);
-			lode_buffer_text(&all, told);
+			random_event_line(&json, &reported, &seed);
+			lode_buffer_text(&all, reported);
 			lode_buffer_byte(&all, '\n');
-			free(told);
+			free(reported);
 		}
 		lode_buffer_byte(&all, '\0');
 		import_bytes(&imported, &lode_importer_events, json.bytes, json.size, NULL);
@@ -359,7 +359,7 @@ static void random_events_read_as_they_were_written(void **state)
 
 /* ---- the sniffer ---- */
 
-static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
+static void a_few_lines_without_a_number_are_left_out_and_reported(void **state)
 {
 	static const char text[] = "main;a 5\nmain;b\nmain;c 7\nmain;c 7\nmain;c 7\nmain;d -3\n"
 				   "main;a 5\nmain;a 5\nmain;a 5\nmain;a 5\n";
@@ -378,12 +378,12 @@ static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_few_lines_without_a_number_are_left_out_and_told),
+		cmocka_unit_test(a_few_lines_without_a_number_are_left_out_and_reported),
 		cmocka_unit_test(events_that_are_cut_off_are_reported),
 		cmocka_unit_test(the_example_of_the_contract_is_read),
 		cmocka_unit_test(fields_come_in_any_order_and_the_last_of_two_wins),
 		cmocka_unit_test(streams_follow_one_another),
-		cmocka_unit_test(a_waker_is_the_first_thread_with_its_tid_wherever_it_stands),
+		cmocka_unit_test(a_waker_is_the_first_thread_with_its_tid_wherever_it_is),
 		cmocka_unit_test(modules_and_delays_are_read),
 		cmocka_unit_test(numbers_are_exact),
 		cmocka_unit_test(numbers_that_do_not_fit_are_errors_that_name_the_field),

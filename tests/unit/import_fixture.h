@@ -1,4 +1,4 @@
-/* What the tests of importers share: an import of text or bytes, told as text again. */
+/* What the tests of importers share: an import of text or bytes, reported as text again. */
 #ifndef LODE_TESTS_IMPORT_FIXTURE_H
 #define LODE_TESTS_IMPORT_FIXTURE_H
 
@@ -32,7 +32,7 @@ static inline const char *string_text(const struct lode_stream *stream, uint32_t
 	return lode_strings_get(&stream->dictionary->frames.strings, string);
 }
 
-static inline void tell_stack(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t node)
+static inline void describe_stack(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t node)
 {
 	uint32_t depth = lode_stack_tree_depth(&stream->dictionary->tree, node);
 	uint32_t *frames = calloc(depth + 1, sizeof(*frames));
@@ -45,7 +45,7 @@ static inline void tell_stack(struct lode_buffer *buffer, const struct lode_stre
 	free(frames);
 }
 
-static inline void tell_thread(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t thread)
+static inline void describe_thread(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t thread)
 {
 	if (thread == LODE_NONE)
 		lode_buffer_text(buffer, "-");
@@ -56,13 +56,13 @@ static inline void tell_thread(struct lode_buffer *buffer, const struct lode_str
 }
 
 /* `run T+COST THREAD [delay=N] [cpu=N] [name=N] [waker=THREAD] STACK [< WAKER STACK]` */
-static inline void tell_event(struct lode_buffer *buffer, const struct lode_stream *stream, int type, size_t i)
+static inline void describe_event(struct lode_buffer *buffer, const struct lode_stream *stream, int type, size_t i)
 {
 	struct lode_event event = lode_events_get(&stream->events[type], i);
 
 	lode_buffer_print(buffer, "%s %" PRIu64 "+%" PRIu64 " ", lode_event_type_name((enum lode_event_type)type),
 			  event.t, event.cost);
-	tell_thread(buffer, stream, event.thread);
+	describe_thread(buffer, stream, event.thread);
 	if (event.delay)
 		lode_buffer_print(buffer, " delay=%" PRIu64, event.delay);
 	if (event.cpu != LODE_NO_CPU)
@@ -71,18 +71,18 @@ static inline void tell_event(struct lode_buffer *buffer, const struct lode_stre
 		lode_buffer_print(buffer, " name=%s", string_text(stream, event.name));
 	if (event.waker != LODE_NONE) {
 		lode_buffer_text(buffer, " waker=");
-		tell_thread(buffer, stream, event.waker);
+		describe_thread(buffer, stream, event.waker);
 	}
 	lode_buffer_byte(buffer, ' ');
-	tell_stack(buffer, stream, event.stack);
+	describe_stack(buffer, stream, event.stack);
 	if (event.waker_stack) {
 		lode_buffer_text(buffer, " < ");
-		tell_stack(buffer, stream, event.waker_stack);
+		describe_stack(buffer, stream, event.waker_stack);
 	}
 	lode_buffer_byte(buffer, '\n');
 }
 
-static inline void tell_head(struct lode_buffer *buffer, const struct lode_stream *stream)
+static inline void describe_head(struct lode_buffer *buffer, const struct lode_stream *stream)
 {
 	const struct lode_frames *frames = &stream->dictionary->frames;
 
@@ -95,7 +95,7 @@ static inline void tell_head(struct lode_buffer *buffer, const struct lode_strea
 		if (!stream->threads[i].name)
 			continue;
 		lode_buffer_text(buffer, "thread ");
-		tell_thread(buffer, stream, (uint32_t)i);
+		describe_thread(buffer, stream, (uint32_t)i);
 		lode_buffer_print(buffer, " %s\n", string_text(stream, stream->threads[i].name));
 	}
 	for (size_t i = 1; i < frames->module_count; i++) {
@@ -110,7 +110,7 @@ static inline void tell_head(struct lode_buffer *buffer, const struct lode_strea
 	}
 }
 
-static inline void tell_ids(struct lode_buffer *buffer, const struct lode_stream *stream)
+static inline void describe_ids(struct lode_buffer *buffer, const struct lode_stream *stream)
 {
 	const struct lode_dictionary *dictionary = stream->dictionary;
 
@@ -124,28 +124,29 @@ static inline void tell_ids(struct lode_buffer *buffer, const struct lode_stream
 				  dictionary->tree.nodes[i].frame);
 }
 
-static inline int tell_stream(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+static inline int describe_stream(void *context, struct lode_stream *stream, unsigned ordinal,
+				  struct lode_error *error)
 {
 	struct imported *imported = context;
 
 	(void)error;
 	assert_int_equal(ordinal, imported->streams);
 	imported->streams++;
-	tell_head(&imported->text, stream);
+	describe_head(&imported->text, stream);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		for (size_t i = 0; i < stream->events[type].count; i++) {
 			assert_true(i == 0 || stream->events[type].t[i - 1] <= stream->events[type].t[i]);
-			tell_event(&imported->text, stream, type, i);
+			describe_event(&imported->text, stream, type, i);
 		}
 	}
 	for (size_t i = 0; i < stream->symptom_count; i++) {
 		const struct lode_symptom *symptom = &stream->symptoms[i];
 
 		lode_buffer_print(&imported->text, "symptom %" PRIu64 "-%" PRIu64 " ", symptom->t0, symptom->t1);
-		tell_thread(&imported->text, stream, symptom->thread);
+		describe_thread(&imported->text, stream, symptom->thread);
 		lode_buffer_print(&imported->text, " %s\n", string_text(stream, symptom->name));
 	}
-	tell_ids(&imported->ids, stream);
+	describe_ids(&imported->ids, stream);
 	return 0;
 }
 
@@ -169,7 +170,7 @@ static inline void release_imported(struct imported *imported)
 static inline void import_once(struct imported *imported, const struct lode_importer *importer, const void *bytes,
 			       size_t size, struct lode_import_options own)
 {
-	struct lode_import_sink sink = { tell_stream, imported };
+	struct lode_import_sink sink = { describe_stream, imported };
 	struct lode_input *input;
 
 	memset(imported, 0, sizeof(*imported));
@@ -203,7 +204,7 @@ static inline void import_bytes(struct imported *imported, const struct lode_imp
 	}
 }
 
-/* The import of `text` tells `expected`. */
+/* The import of `text` gives `expected`. */
 static inline void assert_import(const struct lode_importer *importer, const char *text,
 				 const struct lode_import_options *options, const char *expected)
 {

@@ -174,7 +174,7 @@ static void a_stack_that_is_too_deep_keeps_its_leaf(void **state)
 	lode_buffer_release(&text);
 }
 
-static void oracle_frame(struct lode_buffer *told, char *frame)
+static void oracle_frame(struct lode_buffer *reported, char *frame)
 {
 	struct lode_frames frames;
 	size_t length = strlen(frame);
@@ -192,12 +192,12 @@ static void oracle_frame(struct lode_buffer *told, char *frame)
 	if (module && frames.items[id].module == 0)
 		id = lode_frames_add(&frames, lode_frames_module(&frames, module, strlen(module)),
 				     lode_frames_function(&frames, id), strlen(lode_frames_function(&frames, id)));
-	lode_frames_text(&frames, id, told);
+	lode_frames_text(&frames, id, reported);
 	lode_frames_release(&frames);
 }
 
 /* Line by line with the tools of the C library, remembering nothing. */
-static void oracle_folded(struct lode_buffer *told, const char *text)
+static void oracle_folded(struct lode_buffer *reported, const char *text)
 {
 	char *copy = strdup(text), *line = copy;
 	uint64_t t = 0;
@@ -211,26 +211,26 @@ static void oracle_folded(struct lode_buffer *told, const char *text)
 			line[strlen(line) - 1] = '\0';
 		if (*line && *line != '#') {
 			space = strrchr(line, ' ');
-			lode_buffer_print(told, "run %" PRIu64 "+%s 0 ", t, space + 1);
+			lode_buffer_print(reported, "run %" PRIu64 "+%s 0 ", t, space + 1);
 			t += strtoull(space + 1, NULL, 10);
 			*space = '\0';
 			while (*line && strchr(" \t", line[strlen(line) - 1]))
 				line[strlen(line) - 1] = '\0';
 			for (int first = 1; *line && (frame = strsep(&line, ";")); first = 0) {
-				lode_buffer_text(told, first ? "" : "|");
-				oracle_frame(told, frame);
+				lode_buffer_text(reported, first ? "" : "|");
+				oracle_frame(reported, frame);
 				if (!line)
 					break;
 				if (!*line) {
-					lode_buffer_text(told, "|");
+					lode_buffer_text(reported, "|");
 					break;
 				}
 			}
-			lode_buffer_byte(told, '\n');
+			lode_buffer_byte(reported, '\n');
 		}
 		line = next;
 	}
-	lode_buffer_byte(told, '\0');
+	lode_buffer_byte(reported, '\0');
 	free(copy);
 }
 
@@ -240,23 +240,23 @@ static void random_folded_text_reads_as_a_naive_reader_reads_it(void **state)
 
 	(void)state;
 	for (int round = 0; round < TEST_ROUNDS(3000); round++) {
-		struct lode_buffer text = { 0 }, told = { 0 };
+		struct lode_buffer text = { 0 }, reported = { 0 };
 		struct imported imported;
 		char *expected, *got;
 
 		random_folded(&text, &seed, random_below(&seed, 30));
 		lode_buffer_byte(&text, '\0');
-		oracle_folded(&told, text.bytes);
+		oracle_folded(&reported, text.bytes);
 		import_bytes(&imported, &lode_importer_folded, text.bytes, text.size - 1, NULL);
 		assert_int_equal(imported.code, 0);
-		expected = sorted_lines(told.bytes);
+		expected = sorted_lines(reported.bytes);
 		got = sorted_lines(strchr(imported.text.bytes, '\n') + 1);
 		assert_string_equal(got, expected);
 		free(expected);
 		free(got);
 		release_imported(&imported);
 		lode_buffer_release(&text);
-		lode_buffer_release(&told);
+		lode_buffer_release(&reported);
 	}
 }
 

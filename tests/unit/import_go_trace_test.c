@@ -25,7 +25,7 @@ static void assert_trace(struct lode_buffer trace)
 	lode_buffer_release(&trace);
 }
 
-static void both_forms_tell_the_same(void **state)
+static void both_forms_give_the_same(void **state)
 {
 	(void)state;
 	assert_trace(go_old_trace());
@@ -86,7 +86,7 @@ static void damage_and_want_of_memory_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_forms_tell_the_same),
+		cmocka_unit_test(both_forms_give_the_same),
 		cmocka_unit_test(what_traces_may_not_be),
 		cmocka_unit_test(a_new_trace_that_is_cut_off_is_noted),
 		cmocka_unit_test(damage_and_want_of_memory_are_survived),

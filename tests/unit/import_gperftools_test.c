@@ -113,15 +113,15 @@ static void assert_refused(struct profile *profile, const char *part)
 
 static void what_profiles_may_not_be(void **state)
 {
-	struct profile header = { .wide = 1 }, empty = header, lies = header, often = header;
+	struct profile header = { .wide = 1 }, empty = header, wrong = header, often = header;
 
 	(void)state;
 	PUT(&header, 0, 3, 1, 10000, 0);
 	assert_refused(&header, "its header is wrong");
 	PUT(&empty, 0, 3, 0, 10000, 0, 0, 1, 0);
 	assert_refused(&empty, "no samples");
-	PUT(&lies, 0, 3, 0, 10000, 0, 1, UINT64_MAX, 7);
-	assert_refused(&lies, "cut off");
+	PUT(&wrong, 0, 3, 0, 10000, 0, 1, UINT64_MAX, 7);
+	assert_refused(&wrong, "cut off");
 	PUT(&often, 0, 3, 0, 10000, 0, UINT64_MAX / 2, 1, 7, 0, 1, 0);
 	assert_refused(&often, "impossible");
 }

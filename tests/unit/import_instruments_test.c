@@ -123,26 +123,26 @@ static void damage_and_want_of_memory_are_survived(void **state)
 static void assert_tokens(const char *text, const char *expected)
 {
 	struct lode_xml xml = lode_xml(text, strlen(text));
-	struct lode_buffer told = { 0 };
+	struct lode_buffer reported = { 0 };
 	enum lode_xml_token token;
 
 	while ((token = lode_xml_next(&xml)) != LODE_XML_END && token != LODE_XML_BROKEN) {
-		lode_buffer_byte(&told, "x<>w"[token]);
+		lode_buffer_byte(&reported, "x<>w"[token]);
 		if (token == LODE_XML_OPEN)
-			lode_buffer_add(&told, xml.name.at, xml.name.length);
+			lode_buffer_add(&reported, xml.name.at, xml.name.length);
 		if (token == LODE_XML_WORDS)
-			lode_xml_append(&told, xml.words);
+			lode_xml_append(&reported, xml.words);
 		if (token == LODE_XML_OPEN && lode_xml_attribute(&xml, "a").at) {
-			lode_buffer_byte(&told, '=');
-			lode_xml_append(&told, lode_xml_attribute(&xml, "a"));
+			lode_buffer_byte(&reported, '=');
+			lode_xml_append(&reported, lode_xml_attribute(&xml, "a"));
 		}
-		lode_buffer_byte(&told, ' ');
+		lode_buffer_byte(&reported, ' ');
 	}
 	if (token == LODE_XML_BROKEN)
-		lode_buffer_text(&told, "broken");
-	lode_buffer_byte(&told, '\0');
-	assert_string_equal(told.bytes, expected);
-	lode_buffer_release(&told);
+		lode_buffer_text(&reported, "broken");
+	lode_buffer_byte(&reported, '\0');
+	assert_string_equal(reported.bytes, expected);
+	lode_buffer_release(&reported);
 }
 
 static void tokens_of_xml(void **state)

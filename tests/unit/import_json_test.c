@@ -165,7 +165,7 @@ static const char measured[] =
 	"\"threads\":[{\"name\":\"Main\",\"pid\":7,\"tid\":9,\"samples\":{\"length\":5,\"stack\":[0,1,2,2,1],"
 	"\"timeDeltas\":[0,1,3,5,1],\"threadCPUDelta\":[null,900,0,0,400]}}]}";
 
-static void cpu_times_tell_runs_from_waits(void **state)
+static void cpu_times_separate_runs_from_waits(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_firefox, measured, NULL,
@@ -280,7 +280,7 @@ int main(void)
 		cmocka_unit_test(a_sample_of_v8_lasts_until_the_next),
 		cmocka_unit_test(what_cpu_profiles_may_not_be),
 		cmocka_unit_test(samples_without_cpu_times_stand_for_the_interval),
-		cmocka_unit_test(cpu_times_tell_runs_from_waits),
+		cmocka_unit_test(cpu_times_separate_runs_from_waits),
 		cmocka_unit_test(markers_are_symptoms_on_request),
 		cmocka_unit_test(raw_profiles_of_gecko_are_read_with_their_processes),
 		cmocka_unit_test(what_profiles_of_firefox_may_not_be),

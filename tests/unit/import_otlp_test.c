@@ -38,7 +38,7 @@ extern const struct lode_importer lode_importer_otlp;
 #define OFF_CPU(samples)   "{\"sampleType\":{\"typeStrindex\":5,\"unitStrindex\":4},\"samples\":[" samples "]}"
 #define FILE_OF(resources) "{\"resourceProfiles\":[" resources "]," TABLES "}"
 
-/* Counted samples with times and none, waits that are told at their end, labels, inlined functions, an address. */
+/* Counted samples with times and none, waits that are reported at their end, labels, inlined functions, an address. */
 /* clang-format off */
 static const char requests[] = FILE_OF(RESOURCE(
 	PID "," VERSION,

@@ -260,7 +260,7 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 	release(&recording);
 }
 
-static void events_that_are_no_time_are_counted_and_told(void **state)
+static void events_that_are_no_time_are_counted_and_reported(void **state)
 {
 	struct recording recording = { 0 };
 	struct imported imported;
@@ -420,7 +420,7 @@ static void a_folder_is_read_as_one_recording(void **state)
 	struct lode_buffer file = { 0 };
 	struct imported imported = { 0 };
 	struct lode_import_options options = { .jobs = 1, .no_symbols = 1 };
-	struct lode_import_sink sink = { tell_stream, &imported };
+	struct lode_import_sink sink = { describe_stream, &imported };
 	struct lode_input *input;
 	char *name;
 
@@ -606,7 +606,7 @@ int main(void)
 		cmocka_unit_test(code_made_at_run_time_is_one_module),
 		cmocka_unit_test(cycles_become_time_at_the_rate_of_their_counter),
 		cmocka_unit_test(short_threads_weigh_no_more_than_their_cycles),
-		cmocka_unit_test(events_that_are_no_time_are_counted_and_told),
+		cmocka_unit_test(events_that_are_no_time_are_counted_and_reported),
 		cmocka_unit_test(a_mapping_counts_from_its_time_on_and_a_fork_keeps_it),
 		cmocka_unit_test(a_child_has_its_parents_name_until_it_has_its_own),
 		cmocka_unit_test(kernel_modules_and_run_time_code_have_names_of_their_own),

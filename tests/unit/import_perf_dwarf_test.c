@@ -1,7 +1,7 @@
 /*
  * perf.data with copies of user stacks (perf record --call-graph dwarf): samples of
  * this very program, made here, become what the compiler's unwinder (backtrace) says;
- * what lies or is missing is counted and does no harm.
+ * what is false or missing is counted and does no harm.
  */
 #include "perf_recording.h"
 
@@ -95,7 +95,7 @@ struct capture {
 	int count;
 };
 
-/* Byte by byte, and unseen by the sanitizer, for it forbids to look at what lies between variables. */
+/* Byte by byte, and unseen by the sanitizer, for it forbids to look at what is between variables. */
 __attribute__((no_sanitize("address"))) static void copy_bytes(struct capture *capture)
 {
 	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)capture->registers[SP];
@@ -104,7 +104,7 @@ __attribute__((no_sanitize("address"))) static void copy_bytes(struct capture *c
 		capture->bytes[i] = from[i];
 }
 
-/* The first of `frames` becomes where `take` is, whoever stands between it and backtrace (a sanitizer does).
+/* The first of `frames` becomes where `take` is, whatever is between it and backtrace (a sanitizer does).
  */
 static void drop_innermost(struct capture *capture, uintptr_t caller)
 {
@@ -273,7 +273,7 @@ static size_t assert_frames(const struct fixture *fixture, const struct imported
 	size_t count = frames_of(imported, time, &line, frames, MOST);
 
 	assert_true(count >= 1 && count <= (size_t)fixture->capture.count);
-	/* The innermost is not where both stood in the same function. */
+	/* The innermost is not where both were in the same function. */
 	for (size_t i = 1; i < count; i++) {
 		char expected[600];
 
@@ -472,7 +472,7 @@ static void no_word_that_points_to_data_becomes_a_caller(void **state)
 	free(fixture);
 }
 
-/* ---- what lies ---- */
+/* ---- false values ---- */
 
 static void samples_that_lie_about_their_stack_are_counted(void **state)
 {

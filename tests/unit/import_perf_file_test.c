@@ -303,7 +303,7 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state)
 	assert_refused(header, sizeof(header), "list of events");
 }
 
-static void a_record_whose_size_is_a_lie_ends_the_reading_with_a_note(void **state)
+static void a_record_with_a_false_size_ends_the_reading_with_a_note(void **state)
 {
 	static const uint16_t sizes[] = { 0, 7, 65535 };
 
@@ -327,7 +327,7 @@ static void a_record_whose_size_is_a_lie_ends_the_reading_with_a_note(void **sta
 	}
 }
 
-static void samples_that_lie_about_their_fields_are_counted(void **state)
+static void samples_with_false_fields_are_counted(void **state)
 {
 	struct recording recording = { 0 };
 	struct lode_buffer body = { 0 };
@@ -484,16 +484,18 @@ static char *data_path(const char *name, const char *extension)
 }
 
 /* A line an event, as tests/perf/compare-with-perf --expected writes it. */
-struct told {
+struct reported {
 	char **lines;
 	size_t count;
 	size_t capacity;
 };
 
-static void add_line(struct told *told, const char *line, size_t length)
+static void add_line(struct reported *reported, const char *line, size_t length)
 {
-	assert_int_equal(lode_grow(&told->lines, &told->capacity, told->count + 1, sizeof(*told->lines)), 0);
-	told->lines[told->count++] = lode_strndup(line, length);
+	assert_int_equal(lode_grow(&reported->lines, &reported->capacity, reported->count + 1,
+				   sizeof(*reported->lines)),
+			 0);
+	reported->lines[reported->count++] = lode_strndup(line, length);
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -501,7 +503,7 @@ static int compare_lines(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static void tell_modules(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t node)
+static void report_modules(struct lode_buffer *buffer, const struct lode_stream *stream, uint32_t node)
 {
 	uint32_t depth = lode_stack_tree_depth(&stream->dictionary->tree, node);
 	uint32_t *frames = calloc(depth + 1, sizeof(*frames));
@@ -513,7 +515,7 @@ static void tell_modules(struct lode_buffer *buffer, const struct lode_stream *s
 	free(frames);
 }
 
-static int tell_lines(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+static int report_lines(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
 {
 	struct lode_buffer line = { 0 };
 
@@ -529,7 +531,7 @@ static int tell_lines(void *context, struct lode_stream *stream, unsigned ordina
 					  strcmp(name, "preempt") ? lode_event_type_name((enum lode_event_type)type)
 								  : name,
 					  stream->threads[event.thread].tid, event.t);
-			tell_modules(&line, stream, event.stack);
+			report_modules(&line, stream, event.stack);
 			add_line(context, line.bytes, line.size);
 		}
 	}
@@ -537,14 +539,14 @@ static int tell_lines(void *context, struct lode_stream *stream, unsigned ordina
 	return 0;
 }
 
-static void release_told(struct told *told)
+static void release_reported(struct reported *reported)
 {
-	for (size_t i = 0; i < told->count; i++)
-		lode_free(told->lines[i]);
-	lode_free(told->lines);
+	for (size_t i = 0; i < reported->count; i++)
+		lode_free(reported->lines[i]);
+	lode_free(reported->lines);
 }
 
-static void read_expected(struct told *told, const char *name)
+static void read_expected(struct reported *reported, const char *name)
 {
 	char *path = data_path(name, "expected");
 	struct lode_input *input;
@@ -554,7 +556,7 @@ static void read_expected(struct told *told, const char *name)
 
 	assert_int_equal(lode_input_open(&input, path, &error), 0);
 	while (lode_input_line(input, 1 << 20, &line, &length, &error) > 0)
-		add_line(told, line, length);
+		add_line(reported, line, length);
 	lode_input_close(input);
 	lode_free(path);
 }
@@ -565,8 +567,8 @@ static void recordings_of_perf_become_what_perf_script_says(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct told told = { 0 }, expected = { 0 };
-		struct lode_import_sink sink = { tell_lines, &told };
+		struct reported reported = { 0 }, expected = { 0 };
+		struct lode_import_sink sink = { report_lines, &reported };
 		char *path = data_path(names[i], "data");
 		struct lode_input *input;
 		struct lode_error error = { { 0 } };
@@ -574,15 +576,15 @@ static void recordings_of_perf_become_what_perf_script_says(void **state)
 		assert_int_equal(lode_input_open(&input, path, &error), 0);
 		assert_int_equal(lode_importer_perf_data.read(input, &plain_options, &sink, &error), 0);
 		read_expected(&expected, names[i]);
-		assert_true(told.count > 30);
-		assert_int_equal(told.count, expected.count);
-		qsort(told.lines, told.count, sizeof(*told.lines), compare_lines);
+		assert_true(reported.count > 30);
+		assert_int_equal(reported.count, expected.count);
+		qsort(reported.lines, reported.count, sizeof(*reported.lines), compare_lines);
 		qsort(expected.lines, expected.count, sizeof(*expected.lines), compare_lines);
-		for (size_t k = 0; k < told.count; k++)
-			assert_string_equal(told.lines[k], expected.lines[k]);
+		for (size_t k = 0; k < reported.count; k++)
+			assert_string_equal(reported.lines[k], expected.lines[k]);
 		lode_input_close(input);
-		release_told(&told);
-		release_told(&expected);
+		release_reported(&reported);
+		release_reported(&expected);
 		lode_free(path);
 	}
 }
@@ -596,8 +598,8 @@ int main(void)
 		cmocka_unit_test(two_threads_give_the_same_as_one),
 		cmocka_unit_test(what_describes_a_recording_may_come_late_and_threads_do_not_matter),
 		cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
-		cmocka_unit_test(a_record_whose_size_is_a_lie_ends_the_reading_with_a_note),
-		cmocka_unit_test(samples_that_lie_about_their_fields_are_counted),
+		cmocka_unit_test(a_record_with_a_false_size_ends_the_reading_with_a_note),
+		cmocka_unit_test(samples_with_false_fields_are_counted),
 		cmocka_unit_test(compressed_records_that_unpack_without_bound_are_refused),
 		cmocka_unit_test(files_cut_off_or_with_wrong_bytes_do_no_harm),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_reported),

@@ -234,8 +234,8 @@ static void two_samples(char *buffer, size_t size, const char *first, const char
 	snprintf(buffer, size, "%s%s\n%s%s%s%s", header_line, frame_lines, header_line, first, second, third);
 }
 
-/* Wherever the text ends, the whole samples come in, and a note tells of the one that is not. */
-static void a_sample_that_is_cut_off_is_left_out_and_told(void **state)
+/* Wherever the text ends, the whole samples come in, and a note reports the one that is not. */
+static void a_sample_that_is_cut_off_is_left_out_and_reported(void **state)
 {
 	static const char one[] = "stream x \nthread 1 a\nrun 1000000000+5 1 cpu=0 app!main|app!leaf\n";
 	static const char *const ends[][3] = {
@@ -349,8 +349,8 @@ static void a_chain_that_is_too_deep_keeps_its_leaf(void **state)
 	lode_buffer_release(&text);
 }
 
-/* One random sample as perf would print it, and as the fixture tells it. */
-static void random_sample(struct lode_buffer *text, struct lode_buffer *told, uint64_t *seed, int with_pid)
+/* One random sample as perf would print it, and as the fixture prints it. */
+static void random_sample(struct lode_buffer *text, struct lode_buffer *reported, uint64_t *seed, int with_pid)
 {
 	static const char *const symbols[] = { "f", "g(int, char*)", "operator new (unsigned long)", "a+b",
 					       "ns::{lambda()#1}" };
@@ -388,13 +388,13 @@ static void random_sample(struct lode_buffer *text, struct lode_buffer *told, ui
 		frames = longer;
 	}
 	lode_buffer_byte(text, '\n');
-	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000, period);
+	lode_buffer_print(reported, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000, period);
 	if (with_pid)
-		lode_buffer_print(told, "%" PRIu64 "/", tid / 2);
-	lode_buffer_print(told, "%" PRIu64, tid);
+		lode_buffer_print(reported, "%" PRIu64 "/", tid / 2);
+	lode_buffer_print(reported, "%" PRIu64, tid);
 	if (cpu)
-		lode_buffer_print(told, " cpu=%" PRIu64, cpu);
-	lode_buffer_print(told, " %s\n", frames);
+		lode_buffer_print(reported, " cpu=%" PRIu64, cpu);
+	lode_buffer_print(reported, " %s\n", frames);
 	free(frames);
 }
 
@@ -427,24 +427,24 @@ static void random_samples_read_as_they_were_printed(void **state)
 
 	(void)state;
 	for (int round = 0; round < 1500; round++) {
-		struct lode_buffer text = { 0 }, told = { 0 };
+		struct lode_buffer text = { 0 }, reported = { 0 };
 		struct imported imported;
 		char *expected, *got;
 
 		for (uint64_t samples = 1 + random_below(&seed, 15); samples; samples--)
-			random_sample(&text, &told, &seed, round % 2);
-		lode_buffer_byte(&told, '\0');
+			random_sample(&text, &reported, &seed, round % 2);
+		lode_buffer_byte(&reported, '\0');
 		import_bytes(&imported, script, text.bytes, text.size, NULL);
 		assert_int_equal(imported.code, 0);
 		assert_int_equal(imported.notes.count, 0);
-		expected = sorted_runs(told.bytes);
+		expected = sorted_runs(reported.bytes);
 		got = sorted_runs(imported.text.bytes);
 		assert_string_equal(got, expected);
 		free(expected);
 		free(got);
 		release_imported(&imported);
 		lode_buffer_release(&text);
-		lode_buffer_release(&told);
+		lode_buffer_release(&reported);
 	}
 }
 
@@ -559,7 +559,7 @@ int main(void)
 		cmocka_unit_test(the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours),
 		cmocka_unit_test(the_cost_of_samples_is_the_period_of_busy_cpus),
 		cmocka_unit_test(the_header_or_the_caller_says_what_a_sample_costs),
-		cmocka_unit_test(a_sample_that_is_cut_off_is_left_out_and_told),
+		cmocka_unit_test(a_sample_that_is_cut_off_is_left_out_and_reported),
 		cmocka_unit_test(a_script_that_is_whole_is_not_called_cut),
 		cmocka_unit_test(a_header_of_comments_does_not_hide_the_samples),
 		cmocka_unit_test(what_is_no_sample_is_counted),

@@ -570,9 +570,9 @@ static void deep_stacks_keep_their_leaf_and_cost_no_square(void **state)
 
 /*
  * Locations 1..6, location i with the functions i and, when i is even, i + 10
- * inlined into it. Each sample is told as the fixture tells it.
+ * inlined into it. Each sample is reported as the fixture prints it.
  */
-static void random_profile(struct profile *profile, struct lode_buffer *told, uint64_t *seed)
+static void random_profile(struct profile *profile, struct lode_buffer *reported, uint64_t *seed)
 {
 	uint64_t t = random_below(seed, 100), samples = random_below(seed, 12), start = t;
 	int types_first = (int)random_below(seed, 2);
@@ -583,16 +583,16 @@ static void random_profile(struct profile *profile, struct lode_buffer *told, ui
 		uint64_t locations[8], depth = random_below(seed, 8), value = random_number(seed) >> 12;
 		int packed = (int)random_below(seed, 2);
 
-		lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " 0 ", t, value);
+		lode_buffer_print(reported, "run %" PRIu64 "+%" PRIu64 " 0 ", t, value);
 		t += value;
 		for (uint64_t j = 0; j < depth; j++)
 			locations[j] = 1 + random_below(seed, 6);
 		for (uint64_t j = depth; j-- > 0;) {
-			lode_buffer_print(told, "%sm!f%" PRIu64, j + 1 < depth ? "|" : "", locations[j]);
+			lode_buffer_print(reported, "%sm!f%" PRIu64, j + 1 < depth ? "|" : "", locations[j]);
 			if (locations[j] % 2 == 0)
-				lode_buffer_print(told, "|m!f%" PRIu64, locations[j] + 10);
+				lode_buffer_print(reported, "|m!f%" PRIu64, locations[j] + 10);
 		}
-		lode_buffer_byte(told, '\n');
+		lode_buffer_byte(reported, '\n');
 		add_sample(profile, locations, depth, &value, 1, packed);
 		if (random_below(seed, 3) == 0)
 			put_bytes(&profile->bytes, 99, "unknown", 7);
@@ -620,18 +620,18 @@ static void random_profiles_read_as_they_were_written(void **state)
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct profile profile = { 0 };
-		struct lode_buffer told = { 0 };
+		struct lode_buffer reported = { 0 };
 		struct imported imported;
 
-		random_profile(&profile, &told, &seed);
-		lode_buffer_byte(&told, '\0');
+		random_profile(&profile, &reported, &seed);
+		lode_buffer_byte(&reported, '\0');
 		import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
-		assert_string_equal(strchr(strchr(imported.text.bytes, '\n') + 1, '\n') + 1, told.bytes);
+		assert_string_equal(strchr(strchr(imported.text.bytes, '\n') + 1, '\n') + 1, reported.bytes);
 		assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size, "x") >= 0);
 		release_imported(&imported);
 		release_profile(&profile);
-		lode_buffer_release(&told);
+		lode_buffer_release(&reported);
 	}
 }
 

@@ -60,7 +60,7 @@ static const char *chosen(const char *text, const char *name)
 	return importer ? importer->name : strstr(error.text, name) ? "none" : "no sentence";
 }
 
-static void the_sniffer_tells_formats_apart(void **state)
+static void the_sniffer_distinguishes_formats(void **state)
 {
 	char *long_line = calloc(1, 20000);
 
@@ -197,7 +197,7 @@ static void formats_without_an_importer_are_named(void **state)
 	static const struct {
 		const unsigned char *bytes;
 		size_t size;
-		const char *told;
+		const char *reported;
 	} files[] = { { zip, sizeof(zip), "is a ZIP archive" } };
 	struct lode_import_options options = { 0 };
 
@@ -208,7 +208,7 @@ static void formats_without_an_importer_are_named(void **state)
 
 		assert_int_equal(lode_input_memory(&input, "file.json", files[i].bytes, files[i].size, NULL), 0);
 		assert_null(lode_import_choose(input, &options, &error));
-		assert_non_null(strstr(error.text, files[i].told));
+		assert_non_null(strstr(error.text, files[i].reported));
 		lode_input_close(input);
 	}
 }
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test(damaged_text_never_crashes),
 		cmocka_unit_test(text_importers_survive_every_failing_allocation),
 		cmocka_unit_test(threads_survive_failing_allocations_too),
-		cmocka_unit_test(the_sniffer_tells_formats_apart),
+		cmocka_unit_test(the_sniffer_distinguishes_formats),
 		cmocka_unit_test(the_sniffers_take_any_bytes),
 		cmocka_unit_test(an_unknown_format_is_answered_with_the_known_ones),
 		cmocka_unit_test(streams_are_named_after_their_files),

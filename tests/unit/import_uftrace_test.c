@@ -47,7 +47,7 @@ static void write_text(const char *folder, int file, const char *text)
 
 static void import_folder(struct imported *imported, const char *folder)
 {
-	struct lode_import_sink sink = { tell_stream, imported };
+	struct lode_import_sink sink = { describe_stream, imported };
 	struct lode_import_options options = { .jobs = 1, .no_symbols = 1, .stream_name = "x" };
 	char *path = lode_import_file(folder);
 	struct lode_input *input;

@@ -58,7 +58,7 @@ static void switches_wakers_and_samples_are_read(void **state)
 	assert_note(&lode_importer_wprof, whole, "does not hold", 1);
 }
 
-/* Older versions have no wakings: who woke a thread is told when it runs. */
+/* Older versions have no wakings: who woke a thread is reported when it runs. */
 static void the_waker_of_a_switch_is_enough(void **state)
 {
 	(void)state;

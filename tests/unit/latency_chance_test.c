@@ -391,22 +391,22 @@ static void a_difference_as_large_as_is_reported_would_have_been_shown(void **st
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct outcome told = compare(sizes[i], &usual, 0, COMPARISONS(30), 1 + i), in_path, spread;
+		struct outcome reported = compare(sizes[i], &usual, 0, COMPARISONS(30), 1 + i), in_path, spread;
 
-		in_path = compare(sizes[i], &usual, told.detectable_path, COMPARISONS(50), 100 + i);
-		spread = compare_with(EVERYWHERE, sizes[i], &usual, told.detectable, COMPARISONS(50), 300 + i);
+		in_path = compare(sizes[i], &usual, reported.detectable_path, COMPARISONS(50), 100 + i);
+		spread = compare_with(EVERYWHERE, sizes[i], &usual, reported.detectable, COMPARISONS(50), 300 + i);
 		print_message("%zu a side: %.1f %% in a path, %.1f %% anywhere would be shown; of so large ones "
 			      "%d and %d "
 			      "of %d are\n",
-			      sizes[i], 100 * told.detectable_path, 100 * told.detectable, in_path.claimed,
+			      sizes[i], 100 * reported.detectable_path, 100 * reported.detectable, in_path.claimed,
 			      spread.claimed, spread.compared);
-		assert_true(told.detectable_path > 0.001);
+		assert_true(reported.detectable_path > 0.001);
 		if (spread.compared < 50)
 			continue; /* too few for a share */
 		assert_true(in_path.claimed * 3 >= in_path.compared * 2 &&
 			    spread.claimed * 3 >= spread.compared * 2);
 		/* It is no empty promise: a third of it is mostly not shown. */
-		in_path = compare(sizes[i], &usual, told.detectable_path / 3, COMPARISONS(50), 200 + i);
+		in_path = compare(sizes[i], &usual, reported.detectable_path / 3, COMPARISONS(50), 200 + i);
 		assert_true(in_path.claimed * 5 <= in_path.compared * 3);
 	}
 }

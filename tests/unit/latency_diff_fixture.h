@@ -68,7 +68,7 @@ static inline void side_add(struct side *side, struct lode_stream *stream)
 }
 
 static inline void add_event(struct lode_stream *stream, enum lode_event_type type, uint64_t t, uint64_t cost,
-		      uint32_t tid, const char *stack)
+			     uint32_t tid, const char *stack)
 {
 	struct lode_event event = { .t = t, .cost = cost, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	char *copy = strdup(stack), *rest = copy, *word;

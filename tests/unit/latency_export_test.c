@@ -308,7 +308,7 @@ static void speedscope_shows_every_call_where_it_lay(void **state)
 
 /* ---- Chrome ---- */
 
-/* Slices of a thread come together; each lies within the last one before it that has not ended. */
+/* Slices of a thread come together; each is within the last one before it that has not ended. */
 static void nest(yajl_val events, struct numbers *calls)
 {
 	uint64_t ends[DEEPEST], thread = UINT64_MAX, last = 0;
@@ -363,7 +363,7 @@ static void chrome_slices_are_the_calls_and_nest(void **state)
 
 /* ---- Firefox ---- */
 
-/* Samples stand in order of time, each lasts until the next, and those without a stack weigh nothing. */
+/* Samples are in order of time, each lasts until the next, and those without a stack weigh nothing. */
 static uint64_t weigh(yajl_val thread)
 {
 	yajl_val samples = get(thread, "samples"), stacks = get(samples, "stack");

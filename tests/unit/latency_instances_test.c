@@ -168,7 +168,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* How much of [from, to] lies in at least one wait: between neighbouring ends all or nothing does. */
+/* How much of [from, to] is in at least one wait: between neighbouring ends all or nothing does. */
 static uint64_t waited(const struct history *history, uint64_t from, uint64_t to)
 {
 	size_t count = 0;

@@ -162,7 +162,7 @@ static void intervals_of_short_calls_hold_the_truth_in_95_of_100_cases(void **st
 	assert_true(share >= 0.93 && share <= 0.98);
 }
 
-/* Up to milliseconds. Of a long call only the ends are in doubt, which samples cannot tell from many short ones. */
+/* Up to milliseconds. Of a long call only the ends are in doubt, which samples cannot distinguish from many short ones. */
 static void intervals_of_long_calls_are_rather_too_wide(void **state)
 {
 	double share = coverage(&(struct kind){ 3, 0 }, 2);

@@ -1,5 +1,5 @@
 /*
- * Stacks that have lost their callers: put where alone they fit, left and told where they fit in
+ * Stacks that have lost their callers: put where alone they fit, left and reported where they fit in
  * several places. Against an oracle on texts, one letter a function; `K` is the kernel's.
  */
 #include "cmocka_all.h"

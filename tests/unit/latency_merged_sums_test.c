@@ -1,5 +1,5 @@
 /*
- * Sums of many streams, kept once for nodes that no stream has told apart, against adding
+ * Sums of many streams, kept once for nodes that no stream has distinguished, against adding
  * the sums of each node alone.
  */
 #include "cmocka_all.h"

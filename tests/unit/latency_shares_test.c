@@ -1,6 +1,6 @@
 /*
  * Shares of time against an oracle that looks at each nanosecond of a thread by itself:
- * was it waiting, and between which moments does it lie?
+ * was it waiting, and between which moments is it?
  */
 #include "cmocka_all.h"
 

@@ -501,7 +501,7 @@ static int lose_patience(void *context, const char *phase, const char *unit, uin
 	return ++patience->calls >= patience->allowed;
 }
 
-static void the_search_can_be_interrupted_and_tells_what_it_had(void **state)
+static void the_search_can_be_interrupted_and_returns_what_it_had(void **state)
 {
 	(void)state;
 	for (unsigned jobs = 1; jobs <= 2; jobs++) {
@@ -646,7 +646,7 @@ int main(void)
 		cmocka_unit_test(stacks_of_ten_thousand_frames_are_mined),
 		cmocka_unit_test(recursion_five_thousand_deep_is_mined),
 		cmocka_unit_test(without_stacks_there_are_no_patterns),
-		cmocka_unit_test(the_search_can_be_interrupted_and_tells_what_it_had),
+		cmocka_unit_test(the_search_can_be_interrupted_and_returns_what_it_had),
 		cmocka_unit_test(the_search_stops_at_max_patterns),
 		cmocka_unit_test(max_patterns_that_are_enough_change_nothing),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),

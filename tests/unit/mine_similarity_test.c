@@ -320,7 +320,7 @@ static void expect_words(const char *name, const char *const *expected)
 		;
 	assert_int_equal(lode_frames_init(&frames), 0);
 	frame = lode_frames_add(&frames, 0, name, strlen(name));
-	/* Against each word alone one word is common, and Sub tells how many words the name has. */
+	/* Against each word alone one word is common, and Sub says how many words the name has. */
 	for (size_t i = 0; i < count; i++)
 		lode_frames_add(&frames, lode_frames_module(&frames, "m", 1), expected[i], strlen(expected[i]));
 	other = lode_frames_add(&frames, 0, "notaword", 8);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* What stands between two texts, as a copy; NULL when they are not there. */
+/* What is between two texts, as a copy; NULL when they are not there. */
 static char *between(const struct lode_buffer *page, const char *before, const char *after)
 {
 	const char *end = page->bytes + page->size;

@@ -51,7 +51,7 @@ static inline void put_sized(struct lode_buffer *buffer, const char *text)
 	lode_buffer_text(buffer, text);
 }
 
-/* Fields stand elsewhere than in any kernel, so that a guess would be wrong. */
+/* Fields are at other offsets than in any kernel, so that a guess would be wrong. */
 static inline void add_tracing(struct recording *recording)
 {
 	struct lode_buffer *tracing = &recording->tracing;
@@ -97,7 +97,7 @@ static inline void add_tracepoint(struct recording *recording, uint64_t id)
 }
 
 static inline void put_switch(struct recording *recording, uint64_t time, uint32_t previous, uint16_t state_bits,
-		       uint64_t next, uint64_t ip)
+			      uint64_t next, uint64_t ip)
 {
 	unsigned char raw[48] = { 0 };
 
@@ -116,7 +116,8 @@ static inline void put_switch(struct recording *recording, uint64_t time, uint32
 					       .raw_size = sizeof(raw) });
 }
 
-static inline void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target, uint64_t ip)
+static inline void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target,
+			      uint64_t ip)
 {
 	unsigned char raw[16] = { 0 };
 

@@ -171,7 +171,7 @@ static inline void put_deferred(struct recording *recording, uint64_t time, uint
 	lode_buffer_release(&body);
 }
 
-/* The name of an event, as perf inject and pipes tell it. */
+/* The name of an event, as perf inject and pipes give it. */
 static inline void put_event_name(struct recording *recording, unsigned event, const char *name)
 {
 	struct lode_buffer body = { 0 };
@@ -188,7 +188,7 @@ static inline void put_round(struct recording *recording)
 	put_header(&recording->records, 68, 0, 0);
 }
 
-/* Registers and stack of a user, as a sample tells them; tests may lie. */
+/* Registers and stack of a user, as a sample has them; tests may use wrong ones. */
 struct user_state {
 	uint64_t abi;
 	const uint64_t *registers;

@@ -90,7 +90,7 @@ static inline void tear_down(struct fixture *fixture)
 	close_symbols(fixture);
 }
 
-static inline int tell_map(struct fixture *fixture, uint32_t pid, const char *path)
+static inline int send_map(struct fixture *fixture, uint32_t pid, const char *path)
 {
 	char copy[64];
 	struct lode_change change = { .type = LODE_CHANGE_MAP,
@@ -105,7 +105,7 @@ static inline int tell_map(struct fixture *fixture, uint32_t pid, const char *pa
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static inline int tell_name(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name)
+static inline int send_name(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name)
 {
 	char copy[32];
 	struct lode_change change = { .type = LODE_CHANGE_NAME,
@@ -118,7 +118,8 @@ static inline int tell_name(struct fixture *fixture, uint32_t pid, uint32_t tid,
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static inline int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid, uint32_t tid)
+static inline int send_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid,
+			    uint32_t tid)
 {
 	struct lode_change change = { .type = type,
 				      .t = t,
@@ -130,7 +131,8 @@ static inline int tell_task(struct fixture *fixture, enum lode_change_type type,
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static inline int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses, uint32_t count)
+static inline int send_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses,
+			     uint32_t count)
 {
 	struct lode_record_stack stack = { .id = id, .user = (uint8_t)user, .count = count };
 
@@ -138,15 +140,15 @@ static inline int tell_stack(struct fixture *fixture, uint64_t id, int user, con
 	return fixture->sink.stack(fixture->sink.context, &stack);
 }
 
-static inline int tell_record(struct fixture *fixture, struct lode_record record)
+static inline int send_record(struct fixture *fixture, struct lode_record record)
 {
 	return fixture->sink.record(fixture->sink.context, &record);
 }
 
-/* Ids of the stacks that tell_stacks tells. */
+/* Ids of the stacks that send_stacks sends. */
 enum { USER = 101, USER_DEEP, BLOCKED, WAKING, INTERRUPT, TRACED };
 
-static inline int tell_stacks(struct fixture *fixture)
+static inline int send_stacks(struct fixture *fixture)
 {
 	const uint64_t user[] = { START + 0x10, START + 0x21 };
 	const uint64_t deep[] = { START + 0x30, START + 0x21, START + 0x11 };
@@ -156,18 +158,18 @@ static inline int tell_stacks(struct fixture *fixture)
 				       KERNEL(IRQ),  KERNEL(READ),  KERNEL(SYNC) };
 	const uint64_t traced[] = { 0x1234567, KERNEL(BPF), KERNEL(TRACE), KERNEL(SCHEDULE_), KERNEL(SYNC) };
 
-	if (tell_stack(fixture, USER, 1, user, 2) < 0 || tell_stack(fixture, USER_DEEP, 1, deep, 3) < 0 ||
-	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 || tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
-	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 || tell_stack(fixture, TRACED, 0, traced, 5) < 0)
+	if (send_stack(fixture, USER, 1, user, 2) < 0 || send_stack(fixture, USER_DEEP, 1, deep, 3) < 0 ||
+	    send_stack(fixture, BLOCKED, 0, blocked, 4) < 0 || send_stack(fixture, WAKING, 0, waking, 2) < 0 ||
+	    send_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 || send_stack(fixture, TRACED, 0, traced, 5) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
 
-static inline int tell_process(struct fixture *fixture)
+static inline int send_process(struct fixture *fixture)
 {
-	if (tell_name(fixture, PID, PID, "app") < 0 || tell_map(fixture, PID, "/no/such/app") < 0)
+	if (send_name(fixture, PID, PID, "app") < 0 || send_map(fixture, PID, "/no/such/app") < 0)
 		return LODE_SYSTEM;
-	return tell_stacks(fixture);
+	return send_stacks(fixture);
 }
 
 static inline void assert_stack(const struct lode_stream *stream, uint32_t node, const char *expected)

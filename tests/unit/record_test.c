@@ -1,9 +1,9 @@
 /* From records to a stream: the builder, and rules. */
 #include "record_fixture.h"
 
-/* ---- what the kernel would tell ---- */
+/* ---- what the kernel would send ---- */
 
-/* Of a stack that is told later than a record that names it, and of one that never comes. */
+/* Of a stack that is reported later than a record that names it, and of one that never comes. */
 enum { LATE = 201, NEVER };
 
 /* ---- looking ---- */
@@ -24,8 +24,8 @@ static void a_wait_has_its_stack_and_its_waker(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
 								     .flags = LODE_RECORD_WOKEN,
 								     .t = 5000,
 								     .cost = 300,
@@ -66,8 +66,8 @@ static void an_interrupt_is_no_threads_doing(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
 								     .flags = LODE_RECORD_WOKEN,
 								     .pid = PID,
 								     .tid = PID,
@@ -93,8 +93,8 @@ static void the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack(void 
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_PREEMPT,
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_record(&fixture, (struct lode_record){ .type = LODE_RECORD_PREEMPT,
 								     .t = 1,
 								     .delay = 44,
 								     .pid = PID,
@@ -115,17 +115,17 @@ static void kinds_of_records_become_kinds_of_events(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(send_process(&fixture), 0);
 	record.type = LODE_RECORD_PREEMPT;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	record.type = LODE_RECORD_RUN;
 	record.delay = 0;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	record.type = LODE_RECORD_CALL;
 	record.value = 123456;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	record.value = 435;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	assert_int_equal(stream->events[LODE_RUN].count, 1);
 	assert_int_equal(stream->events[LODE_RUN].cost[0], 1000);
 	assert_int_equal(stream->events[LODE_CALL].count, 3);
@@ -143,8 +143,8 @@ static void a_stack_that_was_lost_is_counted(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_RUN,
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_record(&fixture, (struct lode_record){ .type = LODE_RECORD_RUN,
 								     .pid = PID,
 								     .tid = PID,
 								     .user = USER,
@@ -168,14 +168,14 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_task(&fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1), 0);
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_task(&fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1), 0);
 	record.pid = record.tid = PID + 1;
-	assert_int_equal(tell_record(&fixture, record), 0);
-	assert_int_equal(tell_map(&fixture, PID + 1, "/no/such/other"), 0);
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
+	assert_int_equal(send_map(&fixture, PID + 1, "/no/such/other"), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	record.pid = record.tid = PID;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	assert_stack(stream, stream->events[LODE_RUN].stack[0], "app!0x1020 app!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[1], "other!0x1020 other!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[2], "app!0x1020 app!0x1010");
@@ -192,13 +192,13 @@ static void files_of_the_same_name_are_distinguished(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
-	assert_int_equal(tell_name(&fixture, PID + 1, PID + 1, "app"), 0);
-	assert_int_equal(tell_map(&fixture, PID + 1, "/no/such/container/app"), 0);
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_name(&fixture, PID + 1, PID + 1, "app"), 0);
+	assert_int_equal(send_map(&fixture, PID + 1, "/no/such/container/app"), 0);
 	record.pid = record.tid = PID;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	record.pid = record.tid = PID + 1;
-	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
 	assert_int_not_equal(stream->events[LODE_RUN].stack[0], stream->events[LODE_RUN].stack[1]);
 	tear_down(&fixture);
 }
@@ -225,18 +225,18 @@ static struct lode_record any_record(uint64_t *seed)
 }
 
 /* What may come between two records. */
-static void tell_any_news(struct fixture *fixture, uint64_t which)
+static void send_any_news(struct fixture *fixture, uint64_t which)
 {
 	const uint64_t late[] = { KERNEL(WAKE), KERNEL(IRQ), KERNEL(SYNC) };
 
 	if (which == 0)
-		assert_int_equal(tell_map(fixture, PID, "/no/such/other"), 0);
+		assert_int_equal(send_map(fixture, PID, "/no/such/other"), 0);
 	if (which == 1)
-		assert_int_equal(tell_map(fixture, PID, "/no/such/app"), 0);
+		assert_int_equal(send_map(fixture, PID, "/no/such/app"), 0);
 	if (which == 2)
-		assert_int_equal(tell_task(fixture, LODE_CHANGE_FORK, 5, PID + 1, PID + 1), 0);
+		assert_int_equal(send_task(fixture, LODE_CHANGE_FORK, 5, PID + 1, PID + 1), 0);
 	if (which == 3)
-		assert_int_equal(tell_stack(fixture, LATE, 0, late, 3), 0);
+		assert_int_equal(send_stack(fixture, LATE, 0, late, 3), 0);
 }
 
 /* The oracle is a builder that forgets all before each record. */
@@ -249,17 +249,17 @@ static void what_is_remembered_is_what_would_be_found(void **state)
 
 		set_up(&fixture);
 		set_up(&forgetful);
-		assert_int_equal(tell_process(&fixture), 0);
-		assert_int_equal(tell_process(&forgetful), 0);
+		assert_int_equal(send_process(&fixture), 0);
+		assert_int_equal(send_process(&forgetful), 0);
 		for (int i = 0; i < 500; i++) {
 			struct lode_record record = any_record(&numbers);
 			uint64_t news = random_below(&numbers, 100);
 
-			tell_any_news(&fixture, news);
-			tell_any_news(&forgetful, news);
+			send_any_news(&fixture, news);
+			send_any_news(&forgetful, news);
 			memset(forgetful.builder.known, 0, LODE_BUILDER_KNOWN * sizeof(*forgetful.builder.known));
-			assert_int_equal(tell_record(&fixture, record), 0);
-			assert_int_equal(tell_record(&forgetful, record), 0);
+			assert_int_equal(send_record(&fixture, record), 0);
+			assert_int_equal(send_record(&forgetful, record), 0);
 		}
 		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 			const struct lode_events *a = &fixture.builder.stream.events[type];
@@ -308,15 +308,15 @@ static void a_thread_is_slow_for_as_long_as_it_lives(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(send_process(&fixture), 0);
 	for (uint32_t i = 1; i <= 3; i++)
-		assert_int_equal(tell_task(&fixture, LODE_CHANGE_FORK, 50 + 100 * i, PID, PID + i), 0);
-	assert_int_equal(tell_name(&fixture, PID, PID + 1, "worker"), 0);
-	assert_int_equal(tell_name(&fixture, PID, PID + 2, "worker"), 0);
-	assert_int_equal(tell_task(&fixture, LODE_CHANGE_EXIT, 700, PID, PID + 1), 0);
+		assert_int_equal(send_task(&fixture, LODE_CHANGE_FORK, 50 + 100 * i, PID, PID + i), 0);
+	assert_int_equal(send_name(&fixture, PID, PID + 1, "worker"), 0);
+	assert_int_equal(send_name(&fixture, PID, PID + 2, "worker"), 0);
+	assert_int_equal(send_task(&fixture, LODE_CHANGE_EXIT, 700, PID, PID + 1), 0);
 	for (uint32_t i = 0; i <= 3; i++) {
 		record.tid = PID + i;
-		assert_int_equal(tell_record(&fixture, record), 0);
+		assert_int_equal(send_record(&fixture, record), 0);
 	}
 	assert_int_equal(lode_record_rule_parse(&rule, "thread worker", NULL), 0);
 	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 2);

@@ -4,7 +4,7 @@
 /* ---- recordings ---- */
 
 /* Records `count` waits in the order of their ends; every tenth one is as long as all before it. */
-static int tell_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
+static int send_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		struct lode_record record = { .type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED };
@@ -14,7 +14,7 @@ static int tell_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
 		record.user = i % 3 ? USER : USER_DEEP;
 		if (sum)
 			*sum += record.t * 31 + record.cost;
-		if (tell_record(fixture, record) < 0)
+		if (send_record(fixture, record) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -82,11 +82,11 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
 	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, &error), 0);
 	assert_int_equal(lode_recording_create(&recording, corpus, &fixture.builder, &error), 0);
-	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(send_process(&fixture), 0);
 	for (uint64_t i = 0; i < 8; i++) {
 		uint64_t before = lode_recording_size(recording);
 
-		assert_int_equal(tell_waits(&fixture, count / 8, &expected), 0);
+		assert_int_equal(send_waits(&fixture, count / 8, &expected), 0);
 		assert_int_equal(lode_recording_flow(recording, (i + 1) * 2000000000u, &error), 0);
 		blocks += lode_recording_size(recording) > before;
 	}
@@ -121,9 +121,9 @@ static void record_and_die(struct fixture *fixture, const char *path)
 	struct lode_corpus *corpus;
 
 	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
-	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
-	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || send_process(fixture) < 0 ||
+	    send_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || send_waits(fixture, 77, NULL) < 0)
 		_exit(1);
 	kill(getpid(), SIGKILL);
 }
@@ -171,7 +171,7 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 
 /*
  * The same in a process whose files fail for good from the `nth` operation on,
- * once 5000 events are written. Exits with 1 when the recording failed; 2: when that is not told.
+ * once 5000 events are written. Exits with 1 when the recording failed; 2: when that is not reported.
  */
 static void record_until_files_fail(struct fixture *fixture, const char *path, uint64_t nth)
 {
@@ -183,9 +183,9 @@ static void record_until_files_fail(struct fixture *fixture, const char *path, u
 	int code;
 
 	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
-	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
-	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || send_process(fixture) < 0 ||
+	    send_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || send_waits(fixture, 77, NULL) < 0)
 		_exit(3);
 	lode_file_fail_at(nth, 1, ENOSPC);
 	code = lode_recording_flow(recording, 4000000000u, &error);
@@ -246,9 +246,9 @@ static void what_was_recorded_stays_when_writing_fails(void **state)
 /* ---- names ---- */
 
 /* Maps this very program into the process, as it is mapped here. */
-static int tell_own_map(struct fixture *fixture)
+static int send_own_map(struct fixture *fixture)
 {
-	uintptr_t wanted = (uintptr_t)tell_own_map;
+	uintptr_t wanted = (uintptr_t)send_own_map;
 	struct lode_change change = { .type = LODE_CHANGE_MAP, .pid = PID, .tid = PID };
 	unsigned long long start, end, offset;
 	char line[512], path[256] = "";
@@ -269,13 +269,13 @@ static int tell_own_map(struct fixture *fixture)
 }
 
 /* Waits with stacks in this program, and something in the link register, before and behind where it is saved. */
-static int tell_own_waits(struct fixture *fixture)
+static int send_own_waits(struct fixture *fixture)
 {
-	uint64_t functions[] = { (uintptr_t)tell_map, (uintptr_t)tell_name, (uintptr_t)tell_task };
-	int code = tell_name(fixture, PID, PID, "app");
+	uint64_t functions[] = { (uintptr_t)send_map, (uintptr_t)send_name, (uintptr_t)send_task };
+	int code = send_name(fixture, PID, PID, "app");
 
 	if (!code)
-		code = tell_own_map(fixture);
+		code = send_own_map(fixture);
 	for (uint64_t i = 0; !code && i < 12; i++) {
 		struct lode_record record = { .type = LODE_RECORD_WAIT,
 					      .pid = PID,
@@ -291,7 +291,7 @@ static int tell_own_waits(struct fixture *fixture)
 		stack.addresses[3] = START - 0x10; /* where nothing is mapped */
 		code = fixture->sink.stack(fixture->sink.context, &stack);
 		if (!code)
-			code = tell_record(fixture, record);
+			code = send_record(fixture, record);
 	}
 	return code;
 }
@@ -310,7 +310,7 @@ static void record_own_waits(struct fixture *fixture, const char *name, int symb
 	assert_int_equal(begin(fixture), 0);
 	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL), 0);
 	assert_int_equal(lode_recording_create(&recording, corpus, &fixture->builder, NULL), 0);
-	assert_int_equal(tell_own_waits(fixture), 0);
+	assert_int_equal(send_own_waits(fixture), 0);
 	assert_int_equal(lode_recording_finish(recording, "a test", &options, &entry, NULL), 0);
 	lode_recording_abandon(recording, NULL);
 	lode_builder_release(&fixture->builder);
@@ -356,7 +356,7 @@ static void names_given_later_are_those_of_a_recording_with_symbols(void **state
 		stack_text(&streams[0], streams[0].events[LODE_WAIT].stack[i], &one);
 		stack_text(&streams[2], streams[2].events[LODE_WAIT].stack[i], &other);
 		assert_string_equal(one.bytes, other.bytes);
-		assert_non_null(strstr(one.bytes, "!tell_"));
+		assert_non_null(strstr(one.bytes, "!send_"));
 	}
 	lode_buffer_release(&one);
 	lode_buffer_release(&other);
@@ -408,11 +408,11 @@ static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struc
 	if (!code)
 		code = lode_recording_create(&recording, corpus, &fixture->builder, NULL);
 	if (!code)
-		code = tell_process(fixture);
+		code = send_process(fixture);
 	if (!code)
-		code = tell_task(fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1);
+		code = send_task(fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1);
 	if (!code)
-		code = tell_waits(fixture, 30, NULL);
+		code = send_waits(fixture, 30, NULL);
 	if (!code)
 		code = lode_record_rule_parse(&rule, "run > 1ns", NULL);
 	if (!code)
@@ -468,7 +468,7 @@ static void many_stacks_of_one_frame_are_taken_in_linear_time(void **state)
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t address = base + i * 4;
 
-		assert_int_equal(tell_stack(&fixture, address, 1, &address, 1), 0);
+		assert_int_equal(send_stack(&fixture, address, 1, &address, 1), 0);
 	}
 	/* Some 50 ms; with one chain for all of them it took minutes. */
 	assert_true(clock() - began < 5 * CLOCKS_PER_SEC);

@@ -182,7 +182,7 @@ static void a_switch_in_without_a_waking_ends_the_wait_and_is_noted(void **state
 	stop(&fixture);
 }
 
-static void a_waking_told_just_before_the_switch_out_ends_it_at_once(void **state)
+static void a_waking_just_before_the_switch_out_ends_it_at_once(void **state)
 {
 	struct fixture fixture;
 
@@ -278,7 +278,7 @@ struct step {
 #define THREADS 4
 #define END     (STEPS * 2ull * MILLISECOND + MILLISECOND)
 
-/* Steps stand more than a millisecond apart, so that no early waking comes into play. */
+/* Steps are more than a millisecond apart, so that no early waking comes into play. */
 static void make_steps(struct step *steps)
 {
 	for (uint32_t i = 0; i < STEPS; i++) {
@@ -419,7 +419,7 @@ int main(void)
 		cmocka_unit_test(a_dead_thread_waits_for_nothing),
 		cmocka_unit_test(the_first_switch_in_of_a_new_thread_is_no_wait),
 		cmocka_unit_test(a_switch_in_without_a_waking_ends_the_wait_and_is_noted),
-		cmocka_unit_test(a_waking_told_just_before_the_switch_out_ends_it_at_once),
+		cmocka_unit_test(a_waking_just_before_the_switch_out_ends_it_at_once),
 		cmocka_unit_test(a_waking_long_before_the_switch_out_is_another_one),
 		cmocka_unit_test(waits_open_at_the_end_are_stored_and_noted),
 		cmocka_unit_test(a_thread_that_runs_unseen_has_an_unknown_delay),

@@ -113,7 +113,7 @@ static void a_stream_without_rules_has_its_own_symptoms(void **state)
 	discard(&stored);
 }
 
-static void a_stream_that_is_not_meant_is_not_told(void **state)
+static void a_stream_that_is_not_meant_is_not_reported(void **state)
 {
 	static const char *const where[] = { "version=5.*", NULL };
 	struct lode_buffer json = { 0 };
@@ -157,7 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_without_rules_has_its_own_symptoms),
-		cmocka_unit_test(a_stream_that_is_not_meant_is_not_told),
+		cmocka_unit_test(a_stream_that_is_not_meant_is_not_reported),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};
 

@@ -203,7 +203,7 @@ static void a_file_names_one_corpus_a_line(void **state)
 	struct fixture *fixture = *state;
 	struct lode_corpus_names names = { 0 };
 
-	/* A pattern that nothing fits is told, with what was read before it. */
+	/* A pattern that nothing fits is reported, with what was read before it. */
 	assert_int_equal(lode_corpus_names_read(&names, "list", text, sizeof(text) - 1, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_int_equal(names.count, 2);

@@ -718,7 +718,7 @@ static void matches_of_signatures_and_streams_that_are_gone_are_not_kept(void **
 	require_sums(fixture, "a", 1, 10);
 }
 
-static void a_fixed_signature_tells_of_streams_added_since(void **state)
+static void a_fixed_signature_reports_streams_added_since(void **state)
 {
 	static const char *const a[] = { "a", NULL };
 	struct fixture *fixture = *state;
@@ -827,7 +827,7 @@ int main(void)
 		TEST(sums_are_the_same_where_nothing_can_be_kept),
 		TEST(what_signatures_cover_is_what_they_match),
 		TEST(matches_of_signatures_and_streams_that_are_gone_are_not_kept),
-		TEST(a_fixed_signature_tells_of_streams_added_since),
+		TEST(a_fixed_signature_reports_streams_added_since),
 		TEST(signatures_made_at_once_are_all_there),
 		TEST(a_command_killed_at_any_time_leaves_every_signature_it_confirmed),
 	};

@@ -11,7 +11,7 @@ struct small_elf {
 	size_t size;
 };
 
-/* `address`: where the section lies. `bytes` is NULL when memory has run out. */
+/* `address`: where the section is. `bytes` is NULL when memory has run out. */
 static inline struct small_elf make_small_elf(uint16_t machine, const char *name, uint64_t address,
 					      const void *code, size_t size)
 {

@@ -50,7 +50,7 @@ static uint64_t stack_end(void)
 	return found;
 }
 
-/* Byte by byte, and unseen by the sanitizer, for it forbids to look at what lies between variables. */
+/* Byte by byte, and unseen by the sanitizer, for it forbids to look at what is between variables. */
 __attribute__((no_sanitize("address"))) static void copy_bytes(struct lode_record_copy *copy)
 {
 	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)(copy->sp - LODE_RECORD_RED_ZONE);
@@ -65,7 +65,7 @@ struct capture {
 	int count;
 };
 
-/* The first of `frames` becomes where `take` is, whoever stands between it and backtrace (a sanitizer does). */
+/* The first of `frames` becomes where `take` is, whatever is between it and backtrace (a sanitizer does). */
 static void drop_innermost(struct capture *capture, uintptr_t caller)
 {
 	int first = 0;
@@ -171,7 +171,7 @@ static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
 		name_copy(&capture->copy, random);
 		assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
 		stack = stack_of(&fixture, random);
-		/* The innermost is not where both stood in the same function. */
+		/* The innermost is not where both were in the same function. */
 		for (uint32_t i = 1; i < stack->count && i < (uint32_t)capture->count; i++, compared++)
 			assert_true(stack->addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
 		/* A sanitizer makes frames larger than the copy; what is not cut reaches the root. */
@@ -318,7 +318,7 @@ static void a_copy_waits_until_it_is_known_what_its_process_had_mapped(void **st
 	end(&fixture);
 }
 
-static int tell_all(struct fixture *fixture, struct capture *capture)
+static int report_all(struct fixture *fixture, struct capture *capture)
 {
 	const struct lode_record_stack *stack;
 	int code = begin(fixture);
@@ -345,7 +345,7 @@ static void memory_that_runs_out_anywhere_is_reported(void **state)
 	first(capture, stack_end(), 3, 4);
 	for (uint64_t nth = 1; code < 0 || nth < 200; nth++) {
 		lode_memory_fail_at(nth, 0);
-		code = tell_all(&fixture, capture);
+		code = report_all(&fixture, capture);
 		lode_memory_fail_at(0, 0);
 		failures += code < 0;
 	}

@@ -148,7 +148,7 @@ static struct lode_symbolizer *make(struct fixture *fixture, const char *const *
 	return symbolizer;
 }
 
-/* The name at well_known's address, through a fresh symbolizer; tells whether it came from the cache. */
+/* The name at well_known's address, through a fresh symbolizer; says whether it came from the cache. */
 static int name_is(struct fixture *fixture, const char *path, const char *expected, int *cached)
 {
 	const char *const paths[] = { fixture->debug, NULL };
@@ -212,7 +212,7 @@ static void a_binary_that_changed_is_read_again(void **state)
 	assert_true(cached);
 }
 
-static void without_a_symbol_a_function_has_the_bounds_that_its_unwind_entry_tells(void **state)
+static void without_a_symbol_a_function_has_the_bounds_of_its_unwind_entry(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lode_symbolizer *symbolizer = make(fixture, NULL);
@@ -596,7 +596,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_table_is_made_once_and_then_comes_from_the_cache, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_binary_that_changed_is_read_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(without_a_symbol_a_function_has_the_bounds_that_its_unwind_entry_tells,
+		cmocka_unit_test_setup_teardown(without_a_symbol_a_function_has_the_bounds_of_its_unwind_entry,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_picked_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_was_not_found_is_not_cached, set_up, tear_down),

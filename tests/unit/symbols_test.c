@@ -129,7 +129,7 @@ static void names_are_made_readable(void **state)
 	check_readable("@", "@");
 }
 
-/* f<pair<int, int>, pair<A, A>, …>, where each A stands for the whole argument before it. */
+/* f<pair<int, int>, pair<A, A>, …>, where each A means the whole argument before it. */
 static void folded_name(char *name, size_t size, unsigned levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -160,7 +160,7 @@ struct alias {
 	uint8_t type;
 };
 
-/* The name that stands for address 0x1000 when the aliases are all there, in this order. */
+/* The name of address 0x1000 when the aliases are all there, in this order. */
 static void check_choice(const struct alias *aliases, size_t count, const char *expected)
 {
 	struct lode_table_builder builder = { 0 };

@@ -99,7 +99,7 @@ static struct span *spans_of(const struct lode_stream *stream, size_t *count)
 	return spans;
 }
 
-/* Whether the texts of both key frames stand in the stack, in this order. */
+/* Whether the texts of both key frames are in the stack, in this order. */
 static int has_key(const struct example *example, uint32_t stack, const struct lode_synth_bug *bug)
 {
 	const struct lode_frames *frames = &example->dictionary.frames,

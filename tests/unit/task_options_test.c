@@ -139,7 +139,7 @@ static void values_get_their_types(void **state)
 	forget(&reading);
 }
 
-static void an_old_letter_is_understood_and_told_nowhere(void **state)
+static void an_old_letter_is_understood_and_listed_nowhere(void **state)
 {
 	struct lode_buffer help = { 0 };
 	struct reading reading;
@@ -254,7 +254,7 @@ int main(void)
 		cmocka_unit_test(operands_and_options_may_be_mixed_until_two_dashes),
 		cmocka_unit_test(leading_options_end_at_the_first_operand),
 		cmocka_unit_test(values_get_their_types),
-		cmocka_unit_test(an_old_letter_is_understood_and_told_nowhere),
+		cmocka_unit_test(an_old_letter_is_understood_and_listed_nowhere),
 		cmocka_unit_test(each_wrong_word_is_refused_with_its_name),
 		cmocka_unit_test(failing_memory_is_an_error),
 		cmocka_unit_test(the_listing_has_a_line_for_every_spelling),

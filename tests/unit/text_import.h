@@ -4,7 +4,6 @@
 
 #include "import_fixture.h"
 
-
 /* Words that share prefixes, so that the memory of the line before is put to the test. */
 static inline void random_folded(struct lode_buffer *text, uint64_t *seed, size_t lines)
 {
@@ -39,7 +38,7 @@ static inline int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Events of one time may stand in any order: compare as sorted lines. */
+/* Events of one time may be in any order: compare as sorted lines. */
 static inline char *sorted_lines(const char *text)
 {
 	char *copy = strdup(text), *rest = copy, *line, *result = calloc(1, strlen(text) + 2), *at = result;

@@ -160,7 +160,7 @@ struct trial {
 	uint32_t place;
 };
 
-/* The costliest places, which stand for patterns here. */
+/* The costliest places, which serve as patterns here. */
 static void find_truth(const struct wait *waits, struct trial *trials)
 {
 	struct estimate all[PLACES] = { { 0, 0 } }, order[PLACES];

@@ -50,7 +50,7 @@ static void times_at_the_ends_of_the_clock_stay_inside(void **state)
 	assert_int_equal(line.run[9], 3);
 	assert_true(line.wait[0] == line.slice);
 	lode_timeline_release(&line);
-	/* What lies before or behind the span belongs to its ends. */
+	/* What is before or behind the span belongs to its ends. */
 	assert_int_equal(lode_timeline_init(&line, 100, 199, 10), 0);
 	lode_timeline_add(&line, 0, 5, 1);
 	lode_timeline_add(&line, 0, 500, 1);

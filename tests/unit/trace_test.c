@@ -127,7 +127,7 @@ static void equal_stacks_are_one_node_and_frames_read_back_root_first(void **sta
 	lode_stack_tree_release(&tree);
 }
 
-/* The cost column holds the order of arrival, so that a stable sort can be told from another. */
+/* The cost column holds the order of arrival, so that a stable sort can be distinguished from another. */
 static int compare_events(const void *left, const void *right)
 {
 	const struct lode_event *a = left, *b = right;

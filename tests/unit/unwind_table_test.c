@@ -209,7 +209,7 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 	truth = true_caller(comparison->information, address, machine_number, &machine, &caller, &is_signal);
 	if (truth == NOT_KNOWN || (is_signal && machine_number == EM_AARCH64))
 		return;
-	/* Some assembly claims that its caller's stack lies below its own; no walk can go there. */
+	/* Some assembly claims that its caller's stack is below its own; no walk can go there. */
 	if (truth == CALLER && caller.registers[numbers.sp] < machine.registers[numbers.sp])
 		return;
 	comparison->compared++;

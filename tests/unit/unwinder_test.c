@@ -142,7 +142,7 @@ static void a_record_of_its_own_is_followed(void **state)
 	walk(&machine);
 	check(&machine, callers, 3);
 	assert_true(machine.unwound.guessed && !machine.unwound.by_link);
-	/* It does not tell the stack pointer of its caller, but that has a record, too. */
+	/* It does not give the stack pointer of its caller, but that has a record, too. */
 	assert_int_equal(machine.frames[2].sp, STACK + 1024 + 32 + 80);
 }
 

@@ -240,7 +240,7 @@ static void add(struct tally *tally, double value, double variance)
 	tally->variances += variance;
 }
 
-/* The mean lies within four standard errors, and variances are told right within a quarter. */
+/* The mean is within four standard errors, and variances are reported right within a quarter. */
 static void require_unbiased(const struct tally *tally)
 {
 	double variance = tally->squares / DRAWS;

@@ -134,7 +134,7 @@ TRUTH_FUNCTION void truth_twins(unsigned depth)
 
 #define SLIDE 768
 
-/* Leaves what lies below as it was: an older frame may still be there. */
+/* Leaves what is below as it was: an older frame may still be there. */
 TRUTH_FUNCTION void truth_slid(unsigned size)
 {
 	volatile char *room = __builtin_alloca(size);
@@ -146,7 +146,7 @@ TRUTH_FUNCTION void truth_slid(unsigned size)
 	truth_pop();
 }
 
-/* Both leave the stack pointer of truth_wait the same; only frame pointers tell where the frames between are. */
+/* Both leave the stack pointer of truth_wait the same; only frame pointers show where the frames between are. */
 #define SLIDER(name, own)                                                                                         \
 	TRUTH_FUNCTION void name(void)                                                                            \
 	{                                                                                                         \

@@ -10,7 +10,7 @@
  *
  *	stack PID NUMBER NAME;NAME;...             a shadow stack, root first
  *	window PID NUMBER CASE TID BEGAN ENDED     a window with the stack of that number
- *	imprecise PID 0                            the compiler does not tell how to unwind from
+ *	imprecise PID 0                            the compiler does not say how to unwind from
  *	                                           the beginnings and ends of functions
  *
  * Everything is kept in memory of fixed size until the process ends, and written at once,
