@@ -308,6 +308,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 const struct lode_importer lode_importer_ctf = {
 	.name = "ctf",
 	.description = "CTF traces: LTTng",
+	.is_folder = 1,
 	.sniff = sniff,
 	.read = read_ctf,
 };

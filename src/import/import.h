@@ -53,6 +53,7 @@ struct lode_import_sink {
 struct lode_importer {
 	const char *name;        /* "perf.data", as in --format */
 	const char *description; /* one line, for help */
+	int is_folder;           /* the file is one of several of a folder that make up the recording */
 	/*
 	 * How sure it is that bytes starting like this are of its format: 0 (no) to
 	 * 100 (a magic number). `bytes` is the start of the input, or what stands

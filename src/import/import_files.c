@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "import/folder_digest.h"
 #include "import/stream_id.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ struct reading {
 	size_t file;
 	struct lode_input *input;
 	const struct lode_importer *importer;
+	int is_folder; /* the recording is the whole folder that the input is in */
 };
 
 /* ---- one stream ---- */
@@ -33,7 +35,9 @@ static int identify(struct reading *reading, unsigned ordinal, char id[33], stru
 		.kind_is_wait = import->options.kind_is_wait,
 		.unit_ns = import->options.unit_ns > 0 ? import->options.unit_ns : 1,
 	};
-	int code = lode_input_digest(reading->input, digest, error);
+	uint64_t *bytes = &import->files[reading->file].bytes;
+	int code = reading->is_folder ? lode_folder_digest(lode_input_name(reading->input), digest, bytes, error)
+				      : lode_input_digest(reading->input, digest, error);
 
 	return code < 0 ? code : lode_stream_id(&parts, id, error);
 }
@@ -174,6 +178,7 @@ static int read_input(struct reading *reading, struct lode_error *error)
 	reading->importer = lode_import_choose(reading->input, &import->options, error);
 	if (!reading->importer)
 		return LODE_BAD_INPUT;
+	reading->is_folder |= reading->importer->is_folder;
 	note_useless_options(reading);
 	code = open_corpus(import, error);
 	if (code < 0)
@@ -187,6 +192,7 @@ static int open_input(struct reading *reading, struct lode_error *error)
 	char *path = lode_import_file(reading->import->paths[reading->file]);
 	int code = path ? lode_input_open(&reading->input, path, error) : lode_fail_memory(error);
 
+	reading->is_folder = path && strcmp(path, reading->import->paths[reading->file]) != 0;
 	lode_free(path);
 	return code;
 }

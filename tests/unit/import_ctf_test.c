@@ -1,5 +1,6 @@
 /* CTF traces: a small one, of two CPUs, in a folder of its own; and reading in another process. */
 #include "import/ctf/ctf_apart.h"
+#include "import/folder_digest.h"
 #include "import_fixture.h"
 #include "temporary.h"
 
@@ -181,6 +182,30 @@ static void what_the_decoder_does_not_know_goes_to_the_library(void **state)
 	release_imported(&imported);
 }
 
+/* What tells two recordings of one program apart may be in any file of the folder. */
+static void a_folder_is_known_by_all_its_files(void **state)
+{
+	char folders[3][50], paths[3][200], digests[3][33];
+	struct lode_error error = { 0 };
+	uint64_t bytes[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(temporary_folder(folders[i], sizeof(folders[i])), 0);
+		write_trace(folders[i]);
+		snprintf(paths[i], sizeof(paths[i]), "%s/metadata", folders[i]);
+	}
+	write_file(folders[2], "channel_1", "other", 5);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(lode_folder_digest(paths[i], digests[i], &bytes[i], &error), 0);
+		remove_trace(folders[i]);
+	}
+	assert_string_equal(digests[0], digests[1]);
+	assert_string_not_equal(digests[0], digests[2]);
+	assert_int_equal(bytes[0], bytes[1]);
+	assert_true(bytes[2] > strlen(metadata) && bytes[2] < bytes[0]);
+}
+
 static void a_file_that_is_cut_off_is_refused(void **state)
 {
 	struct lode_buffer cpu = { 0 };
@@ -343,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_of_two_cpus_is_joined),
 		cmocka_unit_test(what_the_decoder_does_not_know_goes_to_the_library),
+		cmocka_unit_test(a_folder_is_known_by_all_its_files),
 		cmocka_unit_test(a_file_that_is_cut_off_is_refused),
 		cmocka_unit_test(a_trace_without_a_description_is_refused),
 		cmocka_unit_test(what_another_process_reads_arrives_whole),
