@@ -1,5 +1,5 @@
 /*
- * CTF traces (LTTng, also perf data convert --to-ctf), read by ctf.h.
+ * CTF traces of LTTng, read by ctf.h.
  *
  *	sched_switch and		joined into waits by import/sched.h
  *	sched_waking/_wakeup
@@ -270,10 +270,11 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	if (reader->joined && lode_sched_finish(reader->sched, reader->last) < 0)
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(
-			reader->error, LODE_BAD_INPUT,
-			"%s: has no events of use; record with `lttng enable-event -k sched_switch,sched_waking`",
-			name);
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: has no events of use; record with `lttng enable-event -k "
+				 "sched_switch,sched_waking`, and "
+				 "import the perf.data itself where perf has made the trace",
+				 name);
 	report_notes(reader);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
