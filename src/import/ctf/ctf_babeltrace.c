@@ -7,24 +7,13 @@
 #include "import/ctf/ctf_module.h"
 
 #include "base/memory.h"
+#include "import/ctf/ctf_field_names.h"
 #include "trace/events.h"
 
 #include <babeltrace2/babeltrace.h>
 #include <string.h>
 
 #define STACK_LIMIT 1024 /* addresses of a stack that are kept */
-
-static const char *const field_names[LODE_CTF_FIELDS] = {
-	[LODE_CTF_PREV_TID] = "prev_tid",
-	[LODE_CTF_PREV_STATE] = "prev_state",
-	[LODE_CTF_NEXT_TID] = "next_tid",
-	[LODE_CTF_PREV_COMM] = "prev_comm",
-	[LODE_CTF_NEXT_COMM] = "next_comm",
-	[LODE_CTF_TID] = "tid",
-	[LODE_CTF_PID] = "pid",
-	[LODE_CTF_COMM] = "comm",
-	[LODE_CTF_NAME] = "name",
-};
 
 struct reading {
 	const struct lode_ctf_taker *taker;
@@ -85,7 +74,7 @@ static void read_payload(struct reading *reading, const bt_field *payload)
 	struct lode_ctf_event *event = &reading->event;
 
 	for (int i = 0; i < LODE_CTF_FIELDS; i++) {
-		const bt_field *field = member(payload, field_names[i]);
+		const bt_field *field = member(payload, lode_ctf_field_names[i]);
 
 		event->has[i] = field && number_of(field, &event->number[i]);
 		event->text[i] = field && !event->has[i]

@@ -342,14 +342,14 @@ static int has_clock(const struct lode_ctf_type *type)
 	return type && type->has_clock;
 }
 
-/* Whether only times of packets are of the clock. */
+/* Whether the times of packets are of the clock, and nothing else is. */
 static int is_plain_context(const struct lode_ctf_type *context)
 {
 	for (uint32_t i = 0; context && i < context->member_count; i++) {
 		const struct lode_ctf_member *member = &context->members[i];
+		int is_time = member->role == LODE_CTF_ROLE_BEGIN || member->role == LODE_CTF_ROLE_END;
 
-		if (has_clock(member->type) && !(member->type->clock && (member->role == LODE_CTF_ROLE_BEGIN ||
-									 member->role == LODE_CTF_ROLE_END)))
+		if (is_time ? !member->type->clock : member->type->has_clock)
 			return 0;
 	}
 	return 1;
@@ -360,7 +360,7 @@ static const char *trouble_with_stream(const struct lode_ctf_stream_class *strea
 	if (!stream->event_header || !stream->event_header->has_clock)
 		return "events of a stream have no time";
 	return has_clock(stream->event_context) || !is_plain_context(stream->packet_context)
-		       ? "fields besides the times of events and packets are of the clock"
+		       ? "the times of packets are not of the clock, or other fields are"
 		       : NULL;
 }
 

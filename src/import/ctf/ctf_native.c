@@ -150,14 +150,14 @@ static int open_files(struct reader *reader)
 	return 0;
 }
 
-/* Adds the discarded events of a file, and those between it and the file that continues it. */
-static void take_discarded(struct reader *reader, const struct data_file *file,
-			   const struct lode_ctf_packets *next, uint64_t first)
+/* Adds the discarded events of a file, and those between it and the one that continues it, if any. */
+static void take_discarded(struct reader *reader, const struct lode_ctf_packets *packets,
+			   const struct lode_ctf_packets *next)
 {
-	uint64_t count = file->packets.discarded_sum;
+	uint64_t count = packets->discarded_sum, before = packets->discarded;
 
-	if (next && file->packets.discarded != UINT64_MAX && first != UINT64_MAX && first > file->packets.discarded)
-		count += first - file->packets.discarded;
+	if (next && before != UINT64_MAX && next->discarded != UINT64_MAX && next->discarded > before)
+		count += next->discarded - before;
 	if (count)
 		reader->taker->discarded(reader->taker->context, count);
 }
@@ -172,7 +172,7 @@ static int find_next(struct reader *reader, uint32_t *at)
 		if (got)
 			return got;
 		next = file->next == LODE_NONE ? NULL : &reader->files[file->next];
-		take_discarded(reader, file, next ? &next->packets : NULL, next ? next->packets.discarded : 0);
+		take_discarded(reader, &file->packets, next ? &next->packets : NULL);
 		if (!next)
 			return 0;
 		*at = file->next;

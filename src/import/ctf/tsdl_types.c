@@ -8,6 +8,7 @@
 #include "import/ctf/tsdl_types.h"
 
 #include "base/memory.h"
+#include "import/ctf/ctf_field_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -408,15 +409,6 @@ static const struct lode_ctf_type *parse_enumeration(struct lode_tsdl_parser *pa
 static enum lode_ctf_role role_of(const char *name)
 {
 	static const char *const names[LODE_CTF_ROLES] = {
-		[LODE_CTF_PREV_TID] = "prev_tid",
-		[LODE_CTF_PREV_STATE] = "prev_state",
-		[LODE_CTF_NEXT_TID] = "next_tid",
-		[LODE_CTF_PREV_COMM] = "prev_comm",
-		[LODE_CTF_NEXT_COMM] = "next_comm",
-		[LODE_CTF_TID] = "tid",
-		[LODE_CTF_PID] = "pid",
-		[LODE_CTF_COMM] = "comm",
-		[LODE_CTF_NAME] = "name",
 		[LODE_CTF_ROLE_VTID] = "vtid",
 		[LODE_CTF_ROLE_VPID] = "vpid",
 		[LODE_CTF_ROLE_PROCNAME] = "procname",
@@ -436,7 +428,9 @@ static enum lode_ctf_role role_of(const char *name)
 	int role = 0;
 
 	name += *name == '_'; /* in front of each name that LTTng writes */
-	while (role < LODE_CTF_ROLES && strcmp(names[role], name) != 0)
+	while (role < LODE_CTF_FIELDS && strcmp(lode_ctf_field_names[role], name) != 0)
+		role++;
+	while (role >= LODE_CTF_FIELDS && role < LODE_CTF_ROLES && strcmp(names[role], name) != 0)
 		role++;
 	return (enum lode_ctf_role)role;
 }
