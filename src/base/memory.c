@@ -64,8 +64,8 @@ void lode_memory_keep_freed(void)
 void lode_memory_return_freed(void)
 {
 #ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, 256 << 10);
-	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+	mallopt(M_MMAP_THRESHOLD, 2 << 20);
+	mallopt(M_TRIM_THRESHOLD, 2 << 20);
 	malloc_trim(0);
 #endif
 }

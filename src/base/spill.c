@@ -54,6 +54,7 @@ static struct {
 	uint64_t addresses;
 	atomic_uint_fast64_t used; /* addresses */
 	int fd;
+	int statm;              /* /proc/self/statm; -1: there is none, and nothing is unmapped */
 	uint64_t free[CLASSES]; /* by class of room: a free block, from the start; 0: none */
 	atomic_uint_fast64_t limit;
 	uint64_t spilled;
@@ -63,7 +64,7 @@ static struct {
 	pthread_t thread;
 	int is_watching;
 	atomic_int ends;
-} spill = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+} spill = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .statm = -1 };
 
 /* ---- room on the disk ---- */
 
@@ -140,6 +141,36 @@ static void return_room(uint64_t from, uint64_t to)
 	/* Where the file system cannot, the room stays taken; its bytes must be zero all the same. */
 	if (fallocate(spill.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)))
 		memset(spill.start + from, 0, to - from);
+}
+
+/* ---- what is resident ---- */
+
+/* Memory of the process, and what of it is not pages of files; of /proc/self/statm the second number and the third. */
+static uint64_t resident_bytes(int fd, uint64_t *own)
+{
+	char text[128] = "", *next;
+	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t resident;
+
+	*own = 0;
+	next = length > 0 ? strchr(text, ' ') : NULL;
+	if (!next)
+		return 0;
+	resident = strtoull(next, &next, 10);
+	*own = (resident - strtoull(next, NULL, 10)) * spill.page;
+	return resident * spill.page;
+}
+
+/* Unmaps pages of the file unless there is room for `more` bytes. Without the lock: what was mapped once stays so. */
+static void make_room(uint64_t more)
+{
+	uint64_t limit = atomic_load(&spill.limit), own;
+
+	if (!limit || resident_bytes(spill.statm, &own) + more < limit - limit / 8)
+		return;
+	madvise(spill.start, atomic_load(&spill.used), MADV_DONTNEED);
+	if (own > limit && own > atomic_load(&spill.resident))
+		atomic_store(&spill.resident, own);
 }
 
 /* ---- blocks ---- */
@@ -246,8 +277,10 @@ static void *take(size_t size)
 	pthread_mutex_lock(&spill.lock);
 	block = take_locked(size, &dirty);
 	pthread_mutex_unlock(&spill.lock);
-	if (block)
-		memset(block, 0, dirty < size ? dirty : size);
+	if (!block)
+		return NULL;
+	make_room(size < MOST_KEPT ? size : MOST_KEPT);
+	memset(block, 0, dirty < size ? dirty : size);
 	return block;
 }
 
@@ -259,6 +292,7 @@ static void give_back(void *block)
 	pthread_mutex_lock(&spill.lock);
 	header = *header_at(place);
 	kept = header.taken < MOST_KEPT ? header.taken : MOST_KEPT;
+	madvise(spill.start + from, header.taken, MADV_DONTNEED);
 	return_room(from + kept, from + header.taken);
 	put_back(place, header.room_class, kept);
 	count_spilled(0, header.size);
@@ -300,47 +334,16 @@ static void *resize(void *block, size_t size)
 	return moved;
 }
 
-/* ---- what is resident ---- */
-
-/* Memory of the process, and what of it is not pages of files; of /proc/self/statm the second number and the third. */
-static uint64_t resident_bytes(int fd, uint64_t *own)
-{
-	char text[128] = "", *next;
-	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
-	uint64_t resident;
-
-	*own = 0;
-	next = length > 0 ? strchr(text, ' ') : NULL;
-	if (!next)
-		return 0;
-	resident = strtoull(next, &next, 10);
-	*own = (resident - strtoull(next, NULL, 10)) * spill.page;
-	return resident * spill.page;
-}
-
-/* Without the lock: addresses that were used once stay mapped. */
-static void unmap_pages(int statm)
-{
-	uint64_t limit = atomic_load(&spill.limit), own;
-
-	if (resident_bytes(statm, &own) < limit - limit / 8)
-		return;
-	madvise(spill.start, atomic_load(&spill.used), MADV_DONTNEED);
-	if (own > limit && own > atomic_load(&spill.resident))
-		atomic_store(&spill.resident, own);
-}
+/* ---- watching ---- */
 
 static void *watch(void *unused)
 {
 	const struct timespec pause = { 0, PAUSE };
-	int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
-	while (statm >= 0 && !atomic_load(&spill.ends)) {
-		unmap_pages(statm);
+	while (!atomic_load(&spill.ends)) {
+		make_room(0);
 		nanosleep(&pause, NULL);
 	}
-	if (statm >= 0)
-		close(statm);
 	return unused;
 }
 
@@ -353,6 +356,7 @@ static int reserve(struct lode_error *error)
 		if (!(spill.start = lode_file_reserve(spill.addresses)))
 			spill.addresses /= 2;
 	spill.used = spill.page; /* 0 is no place */
+	spill.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	return spill.start ? 0
 			   : lode_fail(error, LODE_SYSTEM,
 				       "--memory needs addresses, and none are left; raise the limit on them "
