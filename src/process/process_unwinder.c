@@ -42,6 +42,8 @@ int lode_process_unwinder_apply(struct lode_process_unwinder *unwinder, const st
 
 int lode_process_unwinder_tidy(struct lode_process_unwinder *unwinder, uint64_t t)
 {
+	if (lode_processes_forget(&unwinder->processes, t) < 0)
+		return LODE_SYSTEM;
 	if (lode_processes_bytes(&unwinder->processes) < unwinder->compacted + TIDY_BYTES)
 		return 0;
 	if (lode_processes_compact(&unwinder->processes, t) < 0)

@@ -15,6 +15,8 @@
 
 /* Nanoseconds that the mappings of a process outlive it. */
 #define REMEMBERED 5000000000u
+/* Threads more than twice those that were left the last time, before it is worth while to look for those that are gone. */
+#define FORGET_LEAST 1024
 
 /* ---- tables ---- */
 
@@ -44,14 +46,15 @@ static struct lode_process *enter_process(struct lode_processes *processes, uint
 	return process;
 }
 
-/* The youngest thread of this number; the index has them in order of creation. */
+/* The youngest thread of this number: the last one that was added. The index keeps no order when it grows. */
 static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	uint32_t id, found = LODE_NONE;
 	size_t probe = 0;
 
 	while ((id = lode_index_next(&processes->life_index, lode_hash_pair(pid, tid), &probe)) != LODE_NONE)
-		if (processes->lives[id].tid == tid && processes->lives[id].pid == pid)
+		if (processes->lives[id].tid == tid && processes->lives[id].pid == pid &&
+		    (found == LODE_NONE || id > found))
 			found = id;
 	return found;
 }
@@ -455,6 +458,58 @@ static int copy_gone(struct copying *copying)
 	memcpy(copying->to->gone, copying->from->gone + copying->from->gone_first,
 	       count * sizeof(*copying->to->gone));
 	copying->to->gone_count = count;
+	return 0;
+}
+
+/* Processes whose mappings stay what they are. */
+static int keep_processes(struct copying *copying, uint64_t t)
+{
+	struct lode_processes *to = copying->to;
+
+	for (size_t i = 0; i < copying->from->count; i++) {
+		const struct lode_process *process = &copying->from->items[i];
+		uint32_t life = find_life(copying->from, process->pid, process->pid);
+
+		if (!process->space.root && (life == LODE_NONE || is_gone(&copying->from->lives[life], t)))
+			continue;
+		if (lode_grow(&to->items, &to->capacity, to->count + 1, sizeof(*process)) < 0 ||
+		    lode_index_insert(&to->index, lode_hash_pair(0, process->pid), (uint32_t)to->count) < 0)
+			return LODE_SYSTEM;
+		to->items[to->count++] = *process;
+	}
+	return 0;
+}
+
+/* Frees what of `processes` refers to threads and processes by number. */
+static void release_tables(struct lode_processes *processes)
+{
+	lode_free(processes->items);
+	lode_index_release(&processes->index);
+	lode_free(processes->lives);
+	lode_index_release(&processes->life_index);
+}
+
+int lode_processes_forget(struct lode_processes *processes, uint64_t t)
+{
+	struct lode_processes fresh = { 0 };
+	struct copying copying = { processes, &fresh, NULL };
+
+	if (processes->life_count < 2 * processes->remembered + FORGET_LEAST)
+		return 0;
+	forget_gone(processes, t);
+	if (copy_lives(&copying, t) < 0 || keep_processes(&copying, t) < 0) {
+		release_tables(&fresh);
+		return LODE_SYSTEM;
+	}
+	release_tables(processes);
+	processes->items = fresh.items;
+	processes->count = fresh.count;
+	processes->capacity = fresh.capacity;
+	processes->index = fresh.index;
+	processes->lives = fresh.lives;
+	processes->life_count = processes->remembered = fresh.life_count;
+	processes->life_capacity = fresh.life_capacity;
+	processes->life_index = fresh.life_index;
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct lode_processes {
 	size_t life_count;
 	size_t life_capacity;
 	struct lode_index life_index;   /* by pid and tid; the newest is the one that counts */
+	size_t remembered;              /* lives that lode_processes_forget left the last time */
 	struct lode_process_exit *gone; /* oldest first, from `gone_first` on */
 	size_t gone_first;
 	size_t gone_count;
@@ -70,6 +71,11 @@ uint64_t lode_process_mounts(uint32_t pid);
 int lode_processes_name_all(struct lode_processes *processes);
 /* Bytes that processes and images take, about; those in use. */
 size_t lode_processes_bytes(const struct lode_processes *processes);
+/*
+ * Forgets processes and threads that were gone some seconds before `t`, once there are many of them. Images and their numbers
+ * stay. Returns 0, or LODE_SYSTEM with everything as it was.
+ */
+int lode_processes_forget(struct lode_processes *processes, uint64_t t);
 /*
  * Forgets processes and threads that were gone some seconds before `t`, and images
  * that nothing maps any more: all is copied into fresh tables. `images` are those

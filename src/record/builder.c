@@ -60,6 +60,7 @@ void lode_builder_release(struct lode_builder *builder)
 	lode_free(builder->calls);
 	lode_free(builder->fired);
 	lode_free(builder->broken);
+	lode_free(builder->named);
 }
 
 /* Invalidates everything that was memoized. */
@@ -94,6 +95,8 @@ static uint32_t thread_of(struct lode_builder *builder, uint32_t pid, uint32_t t
 	if (thread != LODE_NONE && builder->stream.thread_count > before &&
 	    !lode_processes_life(&builder->processes, pid, tid))
 		return LODE_NONE;
+	if (thread != LODE_NONE && thread < builder->named_count)
+		builder->named[thread] = 0; /* its number may have come again */
 	return thread;
 }
 
@@ -357,20 +360,39 @@ struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 
 /* ---- names and notes ---- */
 
-int lode_builder_refresh(struct lode_builder *builder)
+/* Threads that are new have no name for good. */
+static int grow_named(struct lode_builder *builder)
 {
+	size_t count = builder->stream.thread_count;
+
+	if (lode_grow(&builder->named, &builder->named_capacity, count, sizeof(*builder->named)) < 0)
+		return LODE_SYSTEM;
+	if (count > builder->named_count)
+		memset(builder->named + builder->named_count, 0, count - builder->named_count);
+	builder->named_count = count;
+	return 0;
+}
+
+int lode_builder_refresh(struct lode_builder *builder, uint64_t t)
+{
+	if (grow_named(builder) < 0)
+		return LODE_SYSTEM;
 	for (size_t i = 0; i < builder->stream.thread_count; i++) {
 		struct lode_thread *thread = &builder->stream.threads[i];
-		const struct lode_thread_lifetime *life =
-			lode_processes_life(&builder->processes, thread->pid, thread->tid);
-		uint32_t name = life ? add_string(builder, life->name) : LODE_NONE;
+		const struct lode_thread_lifetime *life;
+		uint32_t name;
 
+		if (builder->named[i])
+			continue;
+		life = lode_processes_life(&builder->processes, thread->pid, thread->tid);
+		name = life ? add_string(builder, life->name) : LODE_NONE;
 		if (name == LODE_NONE)
 			return LODE_SYSTEM;
 		if (name)
 			thread->name = name;
+		builder->named[i] = life->died != 0;
 	}
-	return 0;
+	return lode_processes_forget(&builder->processes, t);
 }
 
 /* The module where most user stacks end that are not whole. */

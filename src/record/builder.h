@@ -49,7 +49,10 @@ struct lode_builder {
 	uint32_t age;                     /* of what is known; what is of another holds no more */
 	uint64_t period;                  /* of a CPU sample */
 	uint32_t preempt;                 /* string */
-	uint32_t *calls;                  /* strings, by number of system call; 0: not asked for yet */
+	uint8_t *named;                   /* by thread: it is gone, and has its last name */
+	size_t named_count;
+	size_t named_capacity;
+	uint32_t *calls; /* strings, by number of system call; 0: not asked for yet */
 	size_t call_count;
 	size_t call_capacity;
 	struct lode_fired *fired;
@@ -82,8 +85,11 @@ int lode_record_fired(const struct lode_record *record, struct lode_fired *fired
 void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t);
 /* The sink to give to a recorder; valid as long as the builder. */
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder);
-/* Brings the names of the stream's threads up to date. Returns 0 or LODE_SYSTEM. */
-int lode_builder_refresh(struct lode_builder *builder);
+/*
+ * Brings the names of the stream's threads up to date, and forgets what nothing can refer to any more at the time `t`:
+ * processes and threads that have been gone for seconds. Returns 0 or LODE_SYSTEM.
+ */
+int lode_builder_refresh(struct lode_builder *builder, uint64_t t);
 /* Counts what was lost or cut into `notes`; at the end, once. */
 void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes);
 

@@ -92,12 +92,12 @@ void lode_recording_abandon(struct lode_recording *recording, struct lode_error 
 }
 
 /* As they come, in the order of their ends: to sort them is left to the translation, or to `lode fsck`. */
-static int write_events(struct lode_recording *recording, struct lode_error *error)
+static int write_events(struct lode_recording *recording, uint64_t now, struct lode_error *error)
 {
 	struct lode_stream *stream = &recording->builder->stream;
 	int code;
 
-	if (lode_builder_refresh(recording->builder) < 0)
+	if (lode_builder_refresh(recording->builder, now) < 0)
 		return lode_fail_memory(error);
 	code = lode_store_append(recording->writer, stream, error);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
@@ -111,10 +111,12 @@ int lode_recording_flow(struct lode_recording *recording, uint64_t now, struct l
 
 	if (!recording->written_at)
 		recording->written_at = now;
-	if (count < LODE_BLOCK_EVENTS && (!count || now - recording->written_at < BETWEEN_WRITES))
+	if (count < LODE_BLOCK_EVENTS && now - recording->written_at < BETWEEN_WRITES)
 		return 0;
 	recording->written_at = now;
-	return write_events(recording, error);
+	if (!count)
+		return lode_builder_refresh(recording->builder, now) < 0 ? lode_fail_memory(error) : 0;
+	return write_events(recording, now, error);
 }
 
 uint64_t lode_recording_size(const struct lode_recording *recording)
@@ -127,7 +129,7 @@ uint64_t lode_recording_size(const struct lode_recording *recording)
 /* Ends the file that was written while recording. */
 static int close_file(struct lode_recording *recording, struct lode_error *error)
 {
-	int code = write_events(recording, error);
+	int code = write_events(recording, recording->written_at, error);
 
 	if (code)
 		return code;

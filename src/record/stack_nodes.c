@@ -16,6 +16,8 @@
 
 /* Frames at the leaf of a traced kernel stack among which the tracing's own are. */
 #define TRACING_FRAMES 8
+/* Nodes that are remembered at a time: each process that starts has its own, of its own address space. */
+#define NODES_LIMIT 65536
 
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
 			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
@@ -358,6 +360,13 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 	return node;
 }
 
+/* They are found anew. */
+static void forget_nodes(struct lode_record_stacks *stacks)
+{
+	lode_index_release(&stacks->node_index);
+	stacks->node_count = 0;
+}
+
 uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
 				 int interrupt)
 {
@@ -378,6 +387,8 @@ uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid
 		    known->interrupt == found.interrupt)
 			return known->node;
 	}
+	if (stacks->node_count >= NODES_LIMIT)
+		forget_nodes(stacks);
 	found.node = make_node(stacks, space, user, kernel, interrupt);
 	if (found.node == LODE_NONE ||
 	    lode_grow(&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1, sizeof(found)) < 0 ||

@@ -53,7 +53,7 @@ static void a_wait_has_its_stack_and_its_waker(void **state)
 		     "kernel!__schedule");
 	assert_stack(stream, event.waker_stack,
 		     "app!0x1010 app!0x1020 app!0x1030 kernel!el0t_64_sync kernel!try_to_wake_up");
-	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
+	assert_int_equal(lode_builder_refresh(&fixture.builder, 0), 0);
 	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
 			    "app");
 	tear_down(&fixture);
@@ -179,7 +179,7 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 	assert_stack(stream, stream->events[LODE_RUN].stack[0], "app!0x1020 app!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[1], "other!0x1020 other!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[2], "app!0x1020 app!0x1010");
-	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
+	assert_int_equal(lode_builder_refresh(&fixture.builder, 0), 0);
 	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name), "app");
 	tear_down(&fixture);
 }
