@@ -337,16 +337,17 @@ static void reasons_are_found_in_as_few_rows(void **state)
 		{ 24, 2, BY_NUMBER, 0 },  { 130, 1.5, BY_NUMBER, 0 }, { 40, 2, BY_NUMBER, 0.15 },
 		{ 16, 5, BY_NOTHING, 0 }, { 60, 3, BY_NOTHING, 0 },
 	};
+	unsigned rounds = TEST_SANITIZED ? 1 : 6;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		unsigned found = 0;
 
-		for (unsigned round = 0; round < 6; round++)
+		for (unsigned round = 0; round < rounds; round++)
 			found += (unsigned)is_found(&reasons[i], lode_random_piece(100 + i, round));
-		print_message("%.1f times slower, %s, %zu rows: found in %u of 6 tables\n", reasons[i].times,
-			      reason_names[reasons[i].reported], reasons[i].rows, found);
-		assert_true(found >= 4);
+		print_message("%.1f times slower, %s, %zu rows: found in %u of %u tables\n", reasons[i].times,
+			      reason_names[reasons[i].reported], reasons[i].rows, found, rounds);
+		assert_true(3 * found >= 2 * rounds);
 	}
 }
 

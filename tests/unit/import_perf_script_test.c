@@ -461,7 +461,7 @@ static const char some_script[] =
 static void damaged_script_never_crashes(void **state)
 {
 	(void)state;
-	try_damaged(script, some_script, strlen(some_script), 20000);
+	try_damaged(script, some_script, strlen(some_script), TEST_ROUNDS(20000));
 }
 
 static void the_script_importer_survives_every_failing_allocation(void **state)

@@ -155,7 +155,7 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 	double all = 0, expected = 0;
 
 	(void)state;
-	for (int trial = 0; trial < 60; trial++) {
+	for (int trial = 0; trial < TEST_ROUNDS(60); trial++) {
 		struct wait waits[WAITS];
 		unsigned plan[CYCLES];
 		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };
