@@ -114,7 +114,8 @@ bench: all $(call mark,bench)
 	@bench/explain $(BUILD)
 	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@bench/record --budget $(BENCH_BUDGET_FLAGS) $(BUILD) || [ $$? = 77 ]
-	@bench/slots $(BUILD) || [ $$? = 77 ]
+	@for load in turns web database; do bench/slots --load $$load $(BUILD) || [ $$? = 77 ]; done
+	@bench/thinned $(BUILD) || [ $$? = 77 ]
 	@bench/stacks $(BENCH_STACKS_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
