@@ -20,6 +20,7 @@ struct reader {
 	struct lode_error *error;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* over the dictionary */
+	struct lode_tally cut_lines;
 };
 
 /* The stack of frames `a;b;c`, root first; LODE_NONE: no memory. */
@@ -40,7 +41,7 @@ static uint32_t read_stack(struct reader *reader, const char *text, const char *
 	return stack;
 }
 
-/* Takes a line, which is not terminated; `is_whole`: it is not cut off. */
+/* Takes a line, which is not terminated; `is_whole`: it is not cut off. What is left out is counted and reported. */
 static int take_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
@@ -50,6 +51,8 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	unsigned tid;
 	int at = 0;
 
+	if (!is_whole)
+		lode_tally_add(&reader->cut_lines, reader->input, line, length);
 	if (!is_whole || !length || (length == 5 && !memcmp(line, "toy 1", 5)))
 		return 0;
 	snprintf(head, sizeof(head), "%.*s", (int)(length < 63 ? length : 63), line);
@@ -75,6 +78,7 @@ static int read_toy(struct lode_input *input, const struct lode_import_options *
 		return lode_fail_memory(error);
 	lode_stream_init(&reader.stream, &reader.dictionary);
 	code = lode_import_lines(input, options, take_line, &reader, error);
+	lode_tally_report(&reader.cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!code)
 		code = lode_import_deliver(input, options, sink, &reader.stream, 0, error);
 	lode_stream_release(&reader.stream);
@@ -82,6 +86,7 @@ static int read_toy(struct lode_input *input, const struct lode_import_options *
 	return code;
 }
 
+/* Lines that begin with `#` are not shown to it, so that no format can be known by them. */
 static int sniff(const unsigned char *bytes, size_t size, const char *name)
 {
 	(void)name;

@@ -55,10 +55,11 @@ struct lode_importer {
 	const char *description; /* one line, for help */
 	int is_folder;           /* the file is one of several of a folder that make up the recording */
 	/*
-	 * How sure it is that bytes starting like this are of its format: 0 (no) to
-	 * 100 (a magic number). `bytes` is the start of the input, or what stands
-	 * behind lines that begin with `#`; `size` all there is or LODE_SNIFF_BYTES,
-	 * `name` the file's name.
+	 * How sure it is that bytes starting like this are of its format: 0 (no), up to 59 (it may be),
+	 * from 60 (it has a mark of this format) to 100 (a magic number); the surest importer is taken.
+	 * `bytes` is the start of the input; of text that begins with `#` what follows these lines, so
+	 * a first line that begins with `#` cannot be a mark. `size` is all there is or
+	 * LODE_SNIFF_BYTES, `name` the file's name.
 	 */
 	int (*sniff)(const unsigned char *bytes, size_t size, const char *name);
 	int (*read)(struct lode_input *input, const struct lode_import_options *options,

@@ -47,7 +47,7 @@ int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32
 /*
  * `waker` made `target` ready. `waker` is LODE_NONE for an interrupt on an idle
  * CPU. A later waking of a thread that is already ready changes nothing, so that
- * waking and wakeup may both be fed.
+ * waking and wakeup may both be fed; of several wakings of a thread that still runs the last counts.
  */
 int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target);
 /*

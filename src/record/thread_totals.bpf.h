@@ -23,6 +23,7 @@ static __noinline int write_totals(struct task_struct *task, uint8_t type)
 	record->delay = 0;
 	record->user = BPF_CORE_READ(task, se.sum_exec_runtime);
 	record->kernel = BPF_CORE_READ(task, sched_info.run_delay);
+	/* Fields of a wait with another meaning: see records.h. */
 	record->waker_user = BPF_CORE_READ(task, nvcsw);
 	record->waker_kernel = BPF_CORE_READ(task, nivcsw);
 	record->pid = BPF_CORE_READ(task, tgid);

@@ -19,6 +19,12 @@ static void a_wrong_line_is_named(void **state)
 	assert_bad(&lode_importer_toy, "toy 1\n9999999999999999999 42 main\n", ":2: a line is");
 }
 
+static void a_line_that_is_cut_off_is_reported(void **state)
+{
+	(void)state;
+	assert_note(&lode_importer_toy, "toy 1\n1000 42 main\n20", "cut off", 1);
+}
+
 static void it_survives_damage_and_failing_allocations(void **state)
 {
 	static const char text[] = "toy 1\n1000 42 app!main;app!load;libc.so.6!read\n\n2000 7 main;;x\n3000 8 \n";
@@ -33,6 +39,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_have_their_thread_time_and_stack),
 		cmocka_unit_test(a_wrong_line_is_named),
+		cmocka_unit_test(a_line_that_is_cut_off_is_reported),
 		cmocka_unit_test(it_survives_damage_and_failing_allocations),
 	};
 
