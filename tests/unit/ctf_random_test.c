@@ -168,7 +168,8 @@ static struct node *print_structure(struct trace *trace, struct node *const *kno
 	struct node *node = make_node(trace, STRUCTURE), *all[64];
 	unsigned members = 1 + (unsigned)below(trace, 6), align = 1u << below(trace, 7);
 
-	memcpy(all + 8, known, (count < 56 ? count : 56) * sizeof(*known));
+	if (count)
+		memcpy(all + 8, known, (count < 56 ? count : 56) * sizeof(*known));
 	lode_buffer_text(&trace->text, "struct { ");
 	for (unsigned i = 0; i < members; i++) {
 		/* what is next to it first, the last one first of all */
