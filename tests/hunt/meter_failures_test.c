@@ -214,13 +214,7 @@ int main(int count, char **words)
 		cmocka_unit_test(a_hunter_that_is_killed_leaves_nothing_behind),
 		cmocka_unit_test(hunters_that_are_killed_do_not_disturb_another),
 	};
+	int status = cannot_begin(count, words);
 
-	if (count < 2)
-		return 2;
-	folder = words[1];
-	if (count > 2)
-		cmocka_set_test_filter(words[2]);
-	if (cannot_hunt())
-		return 77;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return status ? status : cmocka_run_group_tests(tests, NULL, NULL);
 }

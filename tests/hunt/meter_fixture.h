@@ -324,4 +324,15 @@ static inline int cannot_hunt(void)
 	return error.text[0] != '\0';
 }
 
+/* Takes the words of the command line, FOLDER [TEST]. Returns 0, or the status to exit with. */
+static inline int cannot_begin(int count, char **words)
+{
+	if (count < 2)
+		return 2;
+	folder = words[1];
+	if (count > 2)
+		cmocka_set_test_filter(words[2]);
+	return cannot_hunt() ? 77 : 0;
+}
+
 #endif

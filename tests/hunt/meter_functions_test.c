@@ -219,13 +219,7 @@ int main(int count, char **words)
 		cmocka_unit_test(the_cost_of_probes_depends_on_the_kind_of_instruction),
 		cmocka_unit_test(main_is_a_root),
 	};
+	int status = cannot_begin(count, words);
 
-	if (count < 2)
-		return 2;
-	folder = words[1];
-	if (count > 2)
-		cmocka_set_test_filter(words[2]);
-	if (cannot_hunt())
-		return 77;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return status ? status : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -384,13 +384,7 @@ int main(int count, char **words)
 		cmocka_unit_test(samples_show_where_the_time_goes),
 		cmocka_unit_test(the_end_of_the_program_is_reported),
 	};
+	int status = cannot_begin(count, words);
 
-	if (count < 2)
-		return 2;
-	folder = words[1];
-	if (count > 2)
-		cmocka_set_test_filter(words[2]);
-	if (cannot_hunt())
-		return 77;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return status ? status : cmocka_run_group_tests(tests, NULL, NULL);
 }
