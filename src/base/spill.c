@@ -68,7 +68,7 @@ static struct {
 
 /* ---- room on the disk ---- */
 
-/* The first one counts: what follows from it is not told apart. */
+/* Only the first one is kept: the others follow from it. */
 static void note_shortage(uint64_t wanted, const char *reason)
 {
 	if (lode_memory_shortage())
