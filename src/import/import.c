@@ -153,7 +153,7 @@ const struct lode_importer *lode_import_choose(struct lode_input *input, const s
 
 char *lode_import_file(const char *path)
 {
-	static const char *const files[] = { "data", "metadata", "kernel/metadata", "info" };
+	static const char *const files[] = { "data", "metadata", "info" };
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {

@@ -189,10 +189,19 @@ static int read_input(struct reading *reading, struct lode_error *error)
 
 static int open_input(struct reading *reading, struct lode_error *error)
 {
-	char *path = lode_import_file(reading->import->paths[reading->file]);
-	int code = path ? lode_input_open(&reading->input, path, error) : lode_fail_memory(error);
+	const char *named = reading->import->recordings.paths[reading->file];
+	char *path = lode_import_file(named);
+	struct stat status;
+	int code;
 
-	reading->is_folder = path && strcmp(path, reading->import->paths[reading->file]) != 0;
+	reading->is_folder = path && strcmp(path, named) != 0;
+	if (path && !reading->is_folder && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		code = lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is a folder without a recording of LTTng, uftrace or perf record --threads; "
+				 "name the files in it",
+				 path);
+	else
+		code = path ? lode_input_open(&reading->input, path, error) : lode_fail_memory(error);
 	lode_free(path);
 	return code;
 }
@@ -223,8 +232,15 @@ int lode_import_files_read(struct lode_import_files *import, size_t file, struct
 
 int lode_import_files_begin(struct lode_import_files *import, struct lode_error *error)
 {
-	import->files = lode_calloc(import->path_count + 1, sizeof(*import->files));
-	if (!import->files || lode_import_names_init(&import->names, import->paths, import->path_count) < 0)
+	struct lode_recordings *recordings = &import->recordings;
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < import->path_count; i++)
+		code = lode_recordings_add(recordings, import->paths[i]);
+	import->files = lode_calloc(recordings->count + 1, sizeof(*import->files));
+	if (code < 0 || !import->files ||
+	    lode_import_names_init(&import->names, (const char *const *)recordings->paths, recordings->levels,
+				   recordings->count) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }
@@ -236,5 +252,6 @@ void lode_import_files_release(struct lode_import_files *import)
 	lode_free(import->streams);
 	lode_free(import->files);
 	lode_import_names_release(&import->names);
+	lode_recordings_release(&import->recordings);
 	lode_corpus_close(import->corpus);
 }

@@ -12,6 +12,7 @@
 
 #include "import/import.h"
 #include "import/import_names.h"
+#include "import/trace_folders.h"
 
 /* What became of one stream. */
 struct lode_imported_stream {
@@ -48,7 +49,7 @@ struct lode_import_hooks {
 
 /* Set the first part; zero the rest. */
 struct lode_import_files {
-	const char *const *paths;
+	const char *const *paths; /* of the command; a folder of traces becomes several */
 	size_t path_count;
 	const char *output;                 /* the corpus; made when there is something to put into it */
 	struct lode_import_options options; /* with notes; `file_name` is set for each file */
@@ -62,8 +63,9 @@ struct lode_import_files {
 	struct lode_corpus *corpus; /* NULL: nothing was read yet */
 	struct lode_imported_stream *streams;
 	size_t count, capacity;
-	struct lode_imported_file *files; /* one a path */
-	int store_failed;                 /* the corpus, not the file, is to blame for the last failure */
+	struct lode_recordings recordings; /* what the paths name */
+	struct lode_imported_file *files;  /* one a recording */
+	int store_failed;                  /* the corpus, not the file, is to blame for the last failure */
 	struct lode_import_names names;
 };
 

@@ -82,7 +82,8 @@ static int lengthen(struct lode_import_names *names)
 	return changed;
 }
 
-int lode_import_names_init(struct lode_import_names *names, const char *const *paths, size_t count)
+int lode_import_names_init(struct lode_import_names *names, const char *const *paths, const unsigned *levels,
+			   size_t count)
 {
 	int changed = 1;
 
@@ -90,6 +91,8 @@ int lode_import_names_init(struct lode_import_names *names, const char *const *p
 	names->folders = lode_calloc(count + 1, sizeof(*names->folders));
 	if (!names->folders || lode_strings_init(&names->taken) < 0)
 		return LODE_SYSTEM;
+	if (count)
+		memcpy(names->folders, levels, count * sizeof(*levels));
 	while (changed > 0)
 		changed = lengthen(names);
 	return changed;

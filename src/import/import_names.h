@@ -17,8 +17,12 @@ struct lode_import_names {
 	int loaded;                /* they are there */
 };
 
-/* `paths` must outlive it. Returns 0 or LODE_SYSTEM; release it in either case. */
-int lode_import_names_init(struct lode_import_names *names, const char *const *paths, size_t count);
+/*
+ * `levels`: by path, how many folders its name has in front at least. `paths` must outlive it. Returns 0 or LODE_SYSTEM;
+ * release it in either case.
+ */
+int lode_import_names_init(struct lode_import_names *names, const char *const *paths, const unsigned *levels,
+			   size_t count);
 void lode_import_names_release(struct lode_import_names *names);
 /* The name of file number `file` among the command's files, for the caller to free; NULL: no memory. */
 char *lode_import_names_get(const struct lode_import_names *names, size_t file);

@@ -63,16 +63,17 @@ static void match_stream(void *context, struct lode_corpus *corpus, const char *
 static int import_files(struct importing *importing, struct lode_error *error)
 {
 	const struct lode_call *call = importing->call;
+	size_t count = importing->files.recordings.count;
 	int worst = 0;
 
-	for (size_t i = 0; i < call->operand_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		int code = lode_import_files_read(&importing->files, i, error);
 
 		call->host->pause(call->host);
 		hold(importing, LODE_STOP_AT_ONCE);
 		if (stopped(importing)) {
 			lode_fail(error, 0, "stopped; %zu of %zu files are imported, nothing is half-done", i,
-				  call->operand_count);
+				  count);
 			return LODE_STOPPED(stopped(importing));
 		}
 		if (importing->files.store_failed)
@@ -117,10 +118,10 @@ static int finish(struct importing *importing, int code, struct lode_error *erro
 {
 	const struct lode_call *call = importing->call;
 	const struct lode_import_report report = { &importing->files, &importing->matching, &importing->notes };
-	size_t bad = 0;
+	size_t bad = 0, count = importing->files.recordings.count;
 	int shown = 0;
 
-	for (size_t i = 0; i < call->operand_count; i++)
+	for (size_t i = 0; i < count; i++)
 		bad += importing->files.files[i].code || !importing->files.files[i].tried;
 	lode_import_match_end(&importing->matching, importing->files.corpus);
 	if (!call->quiet) {
@@ -129,9 +130,9 @@ static int finish(struct importing *importing, int code, struct lode_error *erro
 	}
 	if (importing->settings->json)
 		shown = show_json(importing, &report, error);
-	if (bad && call->operand_count > 1 && !error->text[0])
-		lode_fail(error, 0, "%zu of %zu files imported; see above for the other%s",
-			  call->operand_count - bad, call->operand_count, bad > 1 ? "s" : "");
+	if (bad && count > 1 && !error->text[0])
+		lode_fail(error, 0, "%zu of %zu files imported; see above for the other%s", count - bad, count,
+			  bad > 1 ? "s" : "");
 	return code ? code : shown;
 }
 

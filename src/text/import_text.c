@@ -97,8 +97,9 @@ static void write_file(const struct writer *writer, size_t number)
 	}
 	if (file->code || !file->tried || streams == 1 || (streams && skipped == streams))
 		return;
-	lode_buffer_print(&line,
-			  "%s: ", strcmp(files->paths[number], "-") ? files->paths[number] : "standard input");
+	lode_buffer_print(&line, "%s: ",
+			  strcmp(files->recordings.paths[number], "-") ? files->recordings.paths[number]
+								       : "standard input");
 	put_file(file, &line);
 	say_line(writer, LODE_IMPORT_KNOWN, &line);
 }
@@ -142,7 +143,7 @@ void lode_import_text(const struct lode_import_report *report,
 {
 	const struct writer writer = { report, say, context };
 
-	for (size_t i = 0; i < report->files->path_count; i++)
+	for (size_t i = 0; i < report->files->recordings.count; i++)
 		write_file(&writer, i);
 	write_matches(&writer);
 }
