@@ -49,3 +49,16 @@ void lode_notes_add(struct lode_notes *notes, uint64_t count, const char *what, 
 		note->count += count;
 	pthread_mutex_unlock(&notes->lock);
 }
+
+void lode_notes_merge_repeated(struct lode_notes *notes, const struct lode_notes *repeated)
+{
+	pthread_mutex_lock(&notes->lock);
+	for (size_t i = 0; i < repeated->count; i++) {
+		const struct lode_note *other = &repeated->items[i];
+		struct lode_note *note = find_or_add(notes, other->what, other->example);
+
+		if (note && note->count < other->count)
+			note->count = other->count;
+	}
+	pthread_mutex_unlock(&notes->lock);
+}

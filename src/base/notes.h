@@ -31,5 +31,7 @@ void lode_notes_release(struct lode_notes *notes);
  * memory that runs out loses the note, never the work.
  */
 void lode_notes_add(struct lode_notes *notes, uint64_t count, const char *what, const char *example);
+/* For work that reads the same again: of a note that both have, the larger count. */
+void lode_notes_merge_repeated(struct lode_notes *notes, const struct lode_notes *repeated);
 
 #endif

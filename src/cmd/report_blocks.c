@@ -37,6 +37,20 @@ static struct lode_page_stacks *shared_stacks(struct lode_report_making *making)
 	return making->settings->block ? NULL : &making->stacks;
 }
 
+/* Each part reads the streams again and has the same notes on them, which count once. */
+static void begin_part(const struct lode_report_making *making, struct lode_work *part)
+{
+	part->call = making->work->call;
+	part->progress = making->work->progress;
+	lode_notes_init(&part->notes);
+}
+
+static void end_part(struct lode_report_making *making, struct lode_work *part)
+{
+	lode_notes_merge_repeated(&making->work->notes, &part->notes);
+	lode_notes_release(&part->notes);
+}
+
 /* ---- clusters ---- */
 
 static int mine(struct lode_report_making *making, enum lode_event_type kind, const char *block)
@@ -46,10 +60,13 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 		.kind = lode_event_type_name(kind),
 	};
 	struct lode_buffer json = { 0 };
+	struct lode_work part;
 	struct lode_mining mining;
-	int code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count,
-				    making->work, making->error);
+	int code;
 
+	begin_part(making, &part);
+	code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count, &part,
+				making->error);
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
 	if (!code) {
@@ -59,6 +76,7 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 	}
 	lode_buffer_release(&json);
 	lode_mining_release(&mining);
+	end_part(making, &part);
 	return code;
 }
 
@@ -86,12 +104,14 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	struct lode_area_reading reading;
 	struct lode_idle_stacks *idle = NULL;
 	struct lode_buffer columns = { 0 };
+	struct lode_work part;
 	int code;
 
+	begin_part(making, &part);
 	/* The profile shows everything, whatever symptoms say where to look. */
 	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
 	settings.symptoms = (struct lode_option_list){ 0 };
-	code = lode_source_area(source, &settings, 0, making->work, &reading, making->error);
+	code = lode_source_area(source, &settings, 0, &part, &reading, making->error);
 	if (!code)
 		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);
 	if (!code)
@@ -101,6 +121,7 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	lode_buffer_release(&columns);
 	lode_idle_stacks_free(idle);
 	lode_area_reading_release(&reading);
+	end_part(making, &part);
 	return code;
 }
 

@@ -242,6 +242,27 @@ static void notes_of_one_kind_are_added_up_and_keep_the_first_example(void **sta
 	lode_notes_release(&notes);
 }
 
+static void notes_on_what_is_read_again_count_once(void **state)
+{
+	struct lode_notes notes, again;
+
+	(void)state;
+	lode_notes_init(&notes);
+	lode_notes_init(&again);
+	lode_notes_add(&notes, 3, "lost samples", "file:1");
+	lode_notes_add(&again, 2, "lost samples", "file:2");
+	lode_notes_add(&again, 5, "other", "file:2");
+	lode_notes_merge_repeated(&notes, &again);
+	lode_notes_merge_repeated(&notes, &again);
+	assert_int_equal(notes.count, 2);
+	assert_int_equal(notes.items[0].count, 3);
+	assert_string_equal(notes.items[0].example, "file:1");
+	assert_int_equal(notes.items[1].count, 5);
+	assert_string_equal(notes.items[1].example, "file:2");
+	lode_notes_release(&notes);
+	lode_notes_release(&again);
+}
+
 static void control_characters_in_an_error_are_shown_escaped(void **state)
 {
 	struct lode_error error;
@@ -293,6 +314,7 @@ int main(void)
 		cmocka_unit_test(arena_memory_is_aligned_and_keeps_what_is_written),
 		cmocka_unit_test(every_piece_of_a_parallel_loop_is_done_once),
 		cmocka_unit_test(notes_of_one_kind_are_added_up_and_keep_the_first_example),
+		cmocka_unit_test(notes_on_what_is_read_again_count_once),
 		cmocka_unit_test(control_characters_in_an_error_are_shown_escaped),
 		cmocka_unit_test(text_from_outside_cannot_drive_a_terminal),
 	};
