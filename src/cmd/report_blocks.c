@@ -255,7 +255,7 @@ int lode_report_stacks(struct lode_report_making *making, const struct lode_sour
 static int add_view(struct lode_report_making *making, const struct lode_report_view *view)
 {
 	struct lode_buffer json = { 0 };
-	int code = lode_report_view_make(view, making->path, &making->settings->area, making->work->progress,
+	int code = lode_report_view_make(view, making->call, &making->settings->area, making->work->progress,
 					 &json, making->error);
 
 	if (!code && json.size > MOST_VIEW_BYTES)

@@ -98,19 +98,33 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, cons
 	}
 }
 
-int lode_report_view_make(const struct lode_report_view *view, const char *corpus,
+static int add_command(const struct lode_report_view *view, const struct lode_call *call, struct lode_words *words,
+		       struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; view->words[i] && !code; i++) {
+		if (strcmp(view->words[i], "@") != 0) {
+			code = lode_words_add(words, lode_strdup(view->words[i]), error);
+			continue;
+		}
+		for (size_t k = 0; k < call->operand_count && !code; k++)
+			code = lode_words_add(words, lode_strdup(call->operands[k]), error);
+	}
+	return code;
+}
+
+int lode_report_view_make(const struct lode_report_view *view, const struct lode_call *call,
 			  const struct lode_area_settings *area, const struct lode_progress *progress,
 			  struct lode_buffer *json, struct lode_error *error)
 {
 	struct lode_words words = { 0 };
 	struct lode_jobs *jobs;
-	int code = lode_jobs_make(&jobs, corpus, error);
+	int code = lode_jobs_make(&jobs, call->operands[0], error);
 
 	if (code)
 		return code;
-	for (size_t i = 0; view->words[i] && !code; i++)
-		code = lode_words_add(&words, lode_strdup(strcmp(view->words[i], "@") ? view->words[i] : corpus),
-				      error);
+	code = add_command(view, call, &words, error);
 	if (!code)
 		code = add_options(view, area, &words, error);
 	if (!code)

@@ -5,10 +5,11 @@
 #include "base/buffer.h"
 #include "base/progress.h"
 #include "tasks/area_options.h"
+#include "tasks/command.h"
 
 struct lode_report_view {
 	const char *block;          /* of the page */
-	const char *const *words;   /* of the command, behind the corpus; NULL-terminated */
+	const char *const *words;   /* of the command, "@" for the corpora; NULL-terminated */
 	const char *const *options; /* of the area, that it has; NULL-terminated */
 };
 
@@ -17,10 +18,10 @@ extern const struct lode_report_view lode_report_latency;
 extern const struct lode_report_view lode_report_coverage;
 
 /*
- * Runs the command of a view on a corpus and appends what it writes to `json`. `area`: which
+ * Runs the command of a view on the corpora of a call and appends what it writes to `json`. `area`: which
  * streams and events; what the command does not know is left out.
  */
-int lode_report_view_make(const struct lode_report_view *view, const char *corpus,
+int lode_report_view_make(const struct lode_report_view *view, const struct lode_call *call,
 			  const struct lode_area_settings *area, const struct lode_progress *progress,
 			  struct lode_buffer *json, struct lode_error *error);
 

@@ -91,6 +91,17 @@ function fits(stream: StreamInfo, wanted: string): boolean {
 
 const TOP = 5;
 
+// What of the streams clusters are made of, where it is not all.
+const scopes: Record<string, string> = {
+	'critical-path': 'on the critical paths of', graph: 'in the wait graphs of', thread: 'in the threads of',
+};
+
+function WhatCounts({ result }: { result: MineResult }) {
+	const place = scopes[result.scope];
+
+	return place && result.symptoms.count > 0 ? <p class="dim">of {duration(result.area.cost_ns)} {place} {plural(result.symptoms.count, 'symptom')}</p> : null;
+}
+
 // The costliest clusters, each a way on.
 function TopClusters({ kind }: { kind: Kind }) {
 	const name = kind + (isServed() ? '?page-data' : '');
@@ -102,6 +113,7 @@ function TopClusters({ kind }: { kind: Kind }) {
 			<h2>{kind === 'mine' ? 'Waits that cost most' : 'CPU time: what costs most'}</h2>
 			{error && <p class="error">{error}</p>}
 			{!error && !model && <Reading name={name} />}
+			{model && <WhatCounts result={result as MineResult} />}
 			{model && !model.rows.length && <p>No pattern costs enough to be shown.</p>}
 			{model && (
 				<ol class="top-list">
@@ -175,7 +187,7 @@ export function Overview({ result }: { result: InfoResult }) {
 			<Help words={['stream', 'symptom', 'cluster', 'culprit', 'signature', 'p and q']}>
 				{plural(result.streams.length, 'stream')} of {plural(hosts, 'host')}, {plural(result.threads, 'thread')}: {plural(result.events.run, 'CPU sample')} ({duration(result.cost_ns.run)}) and{' '}
 				{plural(result.events.wait, 'wait')} ({duration(result.cost_ns.wait)}){result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}.
-				{' '}{result.symptoms > 0 ? <>{plural(result.symptoms, 'symptom')} took {duration(delay)} in all.</> : 'No symptoms are marked.'}
+				{' '}{result.symptoms > 0 ? <>{plural(result.symptoms, 'symptom')} took {duration(delay)} in all.</> : 'The recordings mark no symptoms.'}
 				{complete.value && shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
 			</Help>
 			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
