@@ -10,7 +10,8 @@
  *
  * A node whose owner is the space's may be changed in place; any other may be in
  * the tree of another process and is copied first. A fork gives new owners to
- * both sides, which makes all nodes so far shared for good.
+ * both sides, which makes all nodes so far shared for good. When all spaces with such a node are gone nobody knows it, so
+ * now and then the nodes that are still reached are marked, and the others are freed.
  */
 #include "process/address_spaces.h"
 
@@ -286,6 +287,43 @@ int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *s
 		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context)
 {
 	return walk(spaces, space->root, visit, context);
+}
+
+/* ---- nodes that nobody reaches ---- */
+
+int lode_space_marks_begin(const struct lode_spaces *spaces, struct lode_space_marks *marks)
+{
+	marks->reached = lode_calloc(spaces->count, 1);
+	return marks->reached ? 0 : LODE_SYSTEM;
+}
+
+/* Below a node that is marked all are. */
+static void mark(const struct lode_spaces *spaces, unsigned char *reached, uint32_t node)
+{
+	if (!node || reached[node])
+		return;
+	reached[node] = 1;
+	mark(spaces, reached, spaces->nodes[node].left);
+	mark(spaces, reached, spaces->nodes[node].right);
+}
+
+void lode_space_marks_add(const struct lode_spaces *spaces, struct lode_space_marks *marks,
+			  const struct lode_space *space)
+{
+	mark(spaces, marks->reached, space->root);
+}
+
+void lode_space_marks_end(struct lode_spaces *spaces, struct lode_space_marks *marks)
+{
+	while (spaces->count > 1 && !marks->reached[spaces->count - 1])
+		spaces->count--;
+	spaces->free = 0;
+	spaces->live = spaces->count - 1;
+	/* Low numbers are used first. */
+	for (size_t node = spaces->count - 1; node > 0; node--)
+		if (!marks->reached[node])
+			free_node(spaces, (uint32_t)node);
+	lode_free(marks->reached);
 }
 
 size_t lode_spaces_bytes(const struct lode_spaces *spaces)

@@ -63,6 +63,19 @@ int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *s
 		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context);
 /* Mappings from the root of the tree to its deepest leaf; for tests. */
 uint32_t lode_space_depth(const struct lode_spaces *spaces, const struct lode_space *space);
+/*
+ * Frees the nodes that no space reaches any more: those of processes that shared them with a process they forked are
+ * nobody's own. Usage: begin, one mark for each space that is still used, end. Numbers of nodes in use stay.
+ */
+struct lode_space_marks {
+	unsigned char *reached; /* by node */
+};
+
+/* Returns 0, or LODE_SYSTEM and then nothing may follow. */
+int lode_space_marks_begin(const struct lode_spaces *spaces, struct lode_space_marks *marks);
+void lode_space_marks_add(const struct lode_spaces *spaces, struct lode_space_marks *marks,
+			  const struct lode_space *space);
+void lode_space_marks_end(struct lode_spaces *spaces, struct lode_space_marks *marks);
 /* Bytes of all spaces together. */
 size_t lode_spaces_bytes(const struct lode_spaces *spaces);
 

@@ -489,6 +489,19 @@ static void release_tables(struct lode_processes *processes)
 	lode_index_release(&processes->life_index);
 }
 
+/* Frees mappings that only processes had that are forgotten now. */
+static int free_mappings(struct lode_processes *processes)
+{
+	struct lode_space_marks marks;
+
+	if (lode_space_marks_begin(&processes->spaces, &marks) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < processes->count; i++)
+		lode_space_marks_add(&processes->spaces, &marks, &processes->items[i].space);
+	lode_space_marks_end(&processes->spaces, &marks);
+	return 0;
+}
+
 int lode_processes_forget(struct lode_processes *processes, uint64_t t)
 {
 	struct lode_processes fresh = { 0 };
@@ -510,7 +523,7 @@ int lode_processes_forget(struct lode_processes *processes, uint64_t t)
 	processes->life_count = processes->remembered = fresh.life_count;
 	processes->life_capacity = fresh.life_capacity;
 	processes->life_index = fresh.life_index;
-	return 0;
+	return free_mappings(processes);
 }
 
 int lode_processes_compact(struct lode_processes *processes, uint64_t t)

@@ -35,19 +35,25 @@ static int visit_table(struct lode_recorder *recorder, struct lode_record_thread
 	return code;
 }
 
+/* The next thread of a table by tid. When `*key` is removed meanwhile the table is begun anew, so `*left` counts how often that may be asked. */
+static int next_key(int map, uint32_t *key, uint32_t *left)
+{
+	int first = *left == 2 * LODE_RECORD_THREADS;
+
+	return (*left)-- && !bpf_map_get_next_key(map, first ? NULL : key, key);
+}
+
 /* Those of the table, and others that found no place in it. */
 static int visit_threads(struct lode_recorder *recorder, visit_thread *visit, void *context)
 {
 	struct lode_record_thread *some = lode_calloc(THREADS_AT_A_TIME, sizeof(*some));
 	int others = bpf_map__fd(recorder->programs->maps.others);
-	uint32_t key, *last = NULL;
+	uint32_t key, left = 2 * LODE_RECORD_THREADS;
 	int code = some ? visit_table(recorder, some, visit, context) : LODE_SYSTEM;
 
-	while (!code && recorder->programs->bss->has_others && !bpf_map_get_next_key(others, last, &key)) {
+	while (!code && recorder->programs->bss->has_others && next_key(others, &key, &left))
 		if (!bpf_map_lookup_elem(others, &key, some))
 			code = visit(context, some);
-		last = &key;
-	}
 	lode_free(some);
 	return code;
 }
@@ -129,19 +135,8 @@ int lode_recorder_add_open_waits(struct lode_recorder *recorder, uint64_t end)
 	return visit_threads(recorder, add_open, &waits);
 }
 
-/*
- * What a running thread had was handed over, and what it will have is sent anew,
- * but for the stack of its system call, which stays what it is.
- */
-static int add_held(void *context, const struct lode_record_thread *thread)
+static int add_ids(struct lode_recorder_held *held, const uint64_t *ids, size_t count)
 {
-	struct lode_recorder_held *held = context;
-	int off = thread->tid && thread->state != LODE_THREAD_RUNNING;
-	const uint64_t ids[] = { off ? thread->user : 0, off ? thread->kernel : 0, off ? thread->waker_user : 0,
-				 off ? thread->waker_kernel : 0,
-				 thread->tid && thread->entry.pc ? thread->entry.user : 0 };
-	size_t count = sizeof(ids) / sizeof(*ids);
-
 	if (lode_grow(&held->ids, &held->capacity, held->count + count, sizeof(*held->ids)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
@@ -150,7 +145,37 @@ static int add_held(void *context, const struct lode_record_thread *thread)
 	return 0;
 }
 
+/*
+ * What a running thread had was handed over, and what it will have is sent anew,
+ * but for the stack of its system call, which stays what it is.
+ */
+static int add_held(void *context, const struct lode_record_thread *thread)
+{
+	int off = thread->tid && thread->state != LODE_THREAD_RUNNING;
+	const uint64_t ids[] = { off ? thread->user : 0, off ? thread->kernel : 0, off ? thread->waker_user : 0,
+				 off ? thread->waker_kernel : 0,
+				 thread->tid && thread->entry.pc ? thread->entry.user : 0 };
+
+	return add_ids(context, ids, sizeof(ids) / sizeof(*ids));
+}
+
+/* Waits that an iterator has met, which are written when they are over. */
+static int add_swept(struct lode_recorder *recorder, struct lode_recorder_held *held)
+{
+	int sweeps = bpf_map__fd(recorder->programs->maps.sweeps);
+	uint32_t key, left = recorder->sweep ? 2 * LODE_RECORD_THREADS : 0;
+	struct lode_record_swept swept;
+	int code = 0;
+
+	while (!code && next_key(sweeps, &key, &left))
+		if (!bpf_map_lookup_elem(sweeps, &key, &swept))
+			code = add_ids(held, (const uint64_t[]){ swept.user, swept.kernel }, 2);
+	return code;
+}
+
 int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held *held)
 {
-	return visit_threads(recorder, add_held, held);
+	int code = visit_threads(recorder, add_held, held);
+
+	return code ? code : add_swept(recorder, held);
 }

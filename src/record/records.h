@@ -264,6 +264,22 @@ struct lode_record_thread {
 	struct lode_record_entry entry; /* its last system call, when these are recorded */
 };
 
+/* A thread that was off its processor when it was visited (sweep.bpf.h). */
+struct lode_record_swept {
+	uint64_t start_time; /* of the thread: its tid may become another's */
+	uint64_t begun;      /* of its wait; */
+	uint64_t visited;    /* last; */
+	uint64_t queued;     /* its time in the run queue until then, */
+	uint64_t ran;        /* and on processors, */
+	uint64_t arrivals;   /* and how often it got one; */
+	uint64_t user;
+	uint64_t kernel;
+	uint32_t switches;
+	uint32_t call;
+	uint32_t visits;
+	uint32_t preempted;
+};
+
 /* What is learnt about walking the kernel's stack in one program. */
 struct lode_record_walking {
 	int64_t offset; /* from its context to the first frame record, x86-64: return address; 0: not known */

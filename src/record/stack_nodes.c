@@ -17,7 +17,9 @@
 /* Frames at the leaf of a traced kernel stack among which the tracing's own are. */
 #define TRACING_FRAMES 8
 /* Nodes that are remembered at a time: each process that starts has its own, of its own address space. */
-#define NODES_LIMIT 65536
+#define NODES_LIMIT 16384
+/* Bytes of stacks that were sent since the last renewal, at least, before there is another. */
+#define CONTENTS_LEAST (2u << 20)
 
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
 			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
@@ -27,6 +29,7 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 	stacks->dictionary = dictionary;
 	stacks->processes = processes;
 	stacks->symbolizer = symbolizer;
+	stacks->limit = CONTENTS_LEAST;
 	stacks->kernel = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_text", 0);
 	if (!stacks->kernel)
 		return LODE_SYSTEM;
@@ -34,12 +37,18 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 	return 0;
 }
 
+static void release_contents(struct lode_record_contents *contents)
+{
+	lode_free(contents->items);
+	lode_index_release(&contents->index);
+	lode_arena_release(&contents->arena);
+	memset(contents, 0, sizeof(*contents));
+}
+
 void lode_record_stacks_release(struct lode_record_stacks *stacks)
 {
-	lode_free(stacks->contents);
-	lode_index_release(&stacks->index);
-	lode_free(stacks->addresses);
-	lode_free(stacks->frames);
+	release_contents(&stacks->young);
+	release_contents(&stacks->old);
 	lode_free(stacks->locations);
 	lode_index_release(&stacks->location_index);
 	lode_free(stacks->nodes);
@@ -200,11 +209,20 @@ static uint32_t count_interrupt(struct lode_record_stacks *stacks, const uint32_
 	return i && is_interrupt(stacks, frames[i - 1]) ? i : 0;
 }
 
+/* Room for what `content` holds, in the generation of now. */
+static void *content_room(struct lode_record_stacks *stacks, struct lode_record_content *content, size_t size)
+{
+	size_t bytes = content->count * size;
+
+	stacks->young.bytes += bytes + sizeof(*content) + 2 * sizeof(uint64_t); /* with the index */
+	return lode_arena_alloc(&stacks->young.arena, bytes ? bytes : size);
+}
+
 /* Turns the addresses into frames, root first. */
 static int add_kernel(struct lode_record_stacks *stacks, const struct lode_record_stack *stack,
 		      struct lode_record_content *content)
 {
-	uint32_t frames[LODE_RECORD_KERNEL_FRAMES], first;
+	uint32_t frames[LODE_RECORD_KERNEL_FRAMES], *kept, first;
 
 	if (stack->count > LODE_RECORD_KERNEL_FRAMES)
 		return 0;
@@ -215,12 +233,11 @@ static int add_kernel(struct lode_record_stacks *stacks, const struct lode_recor
 	}
 	first = stack->sampled ? 0 : first_untraced(stacks, frames, stack->count);
 	content->count = stack->count - first;
-	content->first = stacks->frame_count;
-	if (lode_grow(&stacks->frames, &stacks->frame_capacity, stacks->frame_count + content->count,
-		      sizeof(*stacks->frames)) < 0)
+	content->frames = kept = content_room(stacks, content, sizeof(*frames));
+	if (!kept)
 		return LODE_SYSTEM;
 	for (uint32_t i = stack->count; i > first; i--)
-		stacks->frames[stacks->frame_count++] = frames[i - 1];
+		*kept++ = frames[i - 1];
 	content->interrupt = count_interrupt(stacks, frames + first, content->count);
 	return 0;
 }
@@ -228,44 +245,99 @@ static int add_kernel(struct lode_record_stacks *stacks, const struct lode_recor
 static int add_user(struct lode_record_stacks *stacks, const struct lode_record_stack *stack,
 		    struct lode_record_content *content)
 {
-	content->first = stacks->address_count;
+	uint64_t *addresses;
+
 	content->count = stack->count;
-	if (lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->address_count + stack->count,
-		      sizeof(*stacks->addresses)) < 0)
+	content->addresses = addresses = content_room(stacks, content, sizeof(*addresses));
+	if (!addresses)
 		return LODE_SYSTEM;
-	memcpy(stacks->addresses + stacks->address_count, stack->addresses,
-	       stack->count * sizeof(*stack->addresses));
-	stacks->address_count += stack->count;
+	memcpy(addresses, stack->addresses, stack->count * sizeof(*addresses));
 	return 0;
 }
 
 /* The id of a stack of one frame is its address: those of a process all have the same upper half. */
-static const struct lode_record_content *find_content(const struct lode_record_stacks *stacks, uint64_t id)
+static const struct lode_record_content *find_in(const struct lode_record_contents *contents, uint64_t id)
 {
 	size_t probe = 0;
 	uint32_t found;
 
-	while ((found = lode_index_next(&stacks->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (stacks->contents[found].id == id)
-			return &stacks->contents[found];
+	while ((found = lode_index_next(&contents->index, lode_hash_u64(id), &probe)) != LODE_NONE)
+		if (contents->items[found].id == id)
+			return &contents->items[found];
 	return NULL;
+}
+
+static const struct lode_record_content *find_content(const struct lode_record_stacks *stacks, uint64_t id)
+{
+	const struct lode_record_content *content = find_in(&stacks->young, id);
+
+	return content ? content : find_in(&stacks->old, id);
+}
+
+static int enter_content(struct lode_record_contents *contents, const struct lode_record_content *content)
+{
+	if (lode_grow(&contents->items, &contents->capacity, contents->count + 1, sizeof(*content)) < 0 ||
+	    lode_index_insert(&contents->index, lode_hash_u64(content->id), (uint32_t)contents->count) < 0)
+		return LODE_SYSTEM;
+	contents->items[contents->count++] = *content;
+	return 0;
 }
 
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack)
 {
 	struct lode_record_content content = { .id = stack->id,
-					       .user = stack->user,
 					       .has_link = stack->has_link,
 					       .end = stack->end,
 					       .guessed = stack->guessed };
 
-	if (stack->count > LODE_RECORD_FRAMES || find_content(stacks, stack->id))
+	if (stack->count > LODE_RECORD_FRAMES || find_in(&stacks->young, stack->id))
 		return 0;
-	if ((stack->user ? add_user(stacks, stack, &content) : add_kernel(stacks, stack, &content)) < 0 ||
-	    lode_grow(&stacks->contents, &stacks->capacity, stacks->count + 1, sizeof(content)) < 0 ||
-	    lode_index_insert(&stacks->index, lode_hash_u64(stack->id), (uint32_t)stacks->count) < 0)
+	if ((stack->user ? add_user(stacks, stack, &content) : add_kernel(stacks, stack, &content)) < 0)
 		return LODE_SYSTEM;
-	stacks->contents[stacks->count++] = content;
+	stacks->young.again += find_in(&stacks->old, stack->id) != NULL;
+	return enter_content(&stacks->young, &content);
+}
+
+/* ---- generations ---- */
+
+int lode_record_stacks_is_full(const struct lode_record_stacks *stacks)
+{
+	return stacks->young.bytes >= stacks->limit;
+}
+
+/* Copies an old stack that is still to be named into the generation of now, which is the old one from then on. */
+static int keep_held(struct lode_record_stacks *stacks, uint64_t id)
+{
+	const struct lode_record_content *old = find_in(&stacks->young, id) ? NULL : find_in(&stacks->old, id);
+	struct lode_record_content copy;
+	size_t size;
+	void *room;
+
+	if (!old)
+		return 0;
+	copy = *old;
+	size = copy.addresses ? sizeof(*copy.addresses) : sizeof(*copy.frames);
+	room = content_room(stacks, &copy, size);
+	if (!room)
+		return LODE_SYSTEM;
+	if (copy.addresses)
+		copy.addresses = memcpy(room, old->addresses, copy.count * size);
+	else if (copy.count)
+		copy.frames = memcpy(room, old->frames, copy.count * size);
+	return enter_content(&stacks->young, &copy);
+}
+
+int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (keep_held(stacks, held[i]) < 0)
+			return LODE_SYSTEM;
+	/* Stacks that are seen all the time are more than that: to have them sent over and over costs more than to keep them. */
+	if (stacks->young.again > stacks->young.count / 4)
+		stacks->limit *= 2;
+	release_contents(&stacks->old);
+	stacks->old = stacks->young;
+	memset(&stacks->young, 0, sizeof(stacks->young));
 	return 0;
 }
 
@@ -316,7 +388,7 @@ static int is_code(const struct lode_record_stacks *stacks, const struct lode_sp
 static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_space *space,
 			   const struct lode_record_content *content, uint32_t callers)
 {
-	const uint64_t *addresses = stacks->addresses + content->first;
+	const uint64_t *addresses = content->addresses;
 
 	for (uint32_t i = callers; i < content->count; i++) {
 		if (!is_code(stacks, space, addresses[i] - 1)) {
@@ -330,7 +402,7 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space,
 				const struct lode_record_content *content)
 {
-	const uint64_t *addresses = stacks->addresses + content->first;
+	const uint64_t *addresses = content->addresses;
 	uint32_t callers = content->has_link ? 2 : 1, node = 0;
 
 	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
@@ -347,7 +419,7 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 	uint32_t node = 0, first = 0;
 
 	stacks->missing += user && !content;
-	if (content && content->count)
+	if (content && content->addresses && content->count)
 		node = add_user_frames(stacks, space, content);
 	content = kernel ? find_content(stacks, kernel) : NULL;
 	stacks->missing += kernel && !content;
@@ -355,8 +427,8 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 		return node;
 	if (interrupt)
 		first = content->count - content->interrupt;
-	for (uint32_t i = first; i < content->count; i++)
-		node = add_child(stacks, node, stacks->frames[content->first + i]);
+	for (uint32_t i = first; content->frames && i < content->count; i++)
+		node = add_child(stacks, node, content->frames[i]);
 	return node;
 }
 

@@ -6,10 +6,14 @@
  * is an address in its module, `app!0x1a2c`, and remembered with its image, for
  * symbolize_recording.h to name at the end. The kernel's functions are few and named at
  * once, because whether a stack is an interrupt's depends on them.
+ *
+ * Addresses of a stack are those of its process, so processes that come and go bring ever new ones. They are kept in two
+ * generations: with lode_record_stacks_renew the older one goes, and each stack that is seen from then on is sent anew.
  */
 #ifndef LODE_RECORD_STACK_NODES_H
 #define LODE_RECORD_STACK_NODES_H
 
+#include "base/arena.h"
 #include "process/processes.h"
 #include "record/records.h"
 #include "trace/dictionary.h"
@@ -21,13 +25,13 @@ struct lode_record_location {
 	uint64_t address;
 };
 
-/* A stack as it was sent; kernel stacks as frames, root first. */
+/* A stack as it was sent. */
 struct lode_record_content {
 	uint64_t id;
-	size_t first; /* in `addresses`, or in `frames` */
+	const uint64_t *addresses; /* of a user's stack; else NULL */
+	const uint32_t *frames;    /* of a kernel's, root first */
 	uint32_t count;
 	uint32_t interrupt; /* kernel: how many frames, at the leaf, are an interrupt's; 0: none are */
-	uint8_t user;
 	uint8_t has_link;
 	uint8_t end; /* enum lode_stack_end */
 	uint8_t guessed;
@@ -42,21 +46,25 @@ struct lode_record_node {
 	uint32_t node;
 };
 
+/* Stacks that were sent in some span of time. */
+struct lode_record_contents {
+	struct lode_record_content *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index; /* by id */
+	struct lode_arena arena; /* of addresses and frames */
+	size_t bytes;            /* about */
+	size_t again;            /* of the stacks, those that the generation before has, too */
+};
+
 struct lode_record_stacks {
 	struct lode_dictionary *dictionary;
 	struct lode_processes *processes;
 	struct lode_symbolizer *symbolizer;
 	struct lode_image *kernel;
-	struct lode_record_content *contents;
-	size_t count;
-	size_t capacity;
-	struct lode_index index; /* of contents, by id */
-	uint64_t *addresses;
-	size_t address_count;
-	size_t address_capacity;
-	uint32_t *frames;
-	size_t frame_count;
-	size_t frame_capacity;
+	struct lode_record_contents young;
+	struct lode_record_contents old;        /* sent before the last renewal */
+	size_t limit;                           /* bytes of the young ones that ask for a renewal */
 	struct lode_record_location *locations; /* by frame of the dictionary */
 	size_t location_capacity;
 	struct lode_index location_index; /* of those in images */
@@ -78,6 +86,13 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 void lode_record_stacks_release(struct lode_record_stacks *stacks);
 /* Takes a stack as it was sent. Returns 0 or LODE_SYSTEM. */
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack);
+/* Whether there are so many stacks that it is time for lode_record_stacks_renew. */
+int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
+/*
+ * Forgets the stacks that were sent before the last renewal and not again since, but for `held` (count ids, those that records
+ * to come may name). Stacks must be sent anew from now on. Returns 0, or LODE_SYSTEM with everything as it was.
+ */
+int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count);
 /* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */
 enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed);
 /* Whether a kernel stack is that of an interrupt, whatever thread was running. */

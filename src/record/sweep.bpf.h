@@ -19,22 +19,6 @@ volatile uint64_t sweep_ended = 0;   /* the last complete sweep; 0: there was no
 volatile uint32_t sweep_is_last = 0; /* the recording ends: what is not over is recorded as it is */
 volatile int64_t clock_ahead = 0;    /* CLOCK_MONOTONIC less the scheduler's clock; 0: not known */
 
-/* A thread that was off its processor when it was visited. */
-struct swept {
-	uint64_t start_time; /* of the thread: its tid may become another's */
-	uint64_t begun;      /* of its wait; */
-	uint64_t visited;    /* last; */
-	uint64_t queued;     /* its time in the run queue until then, */
-	uint64_t ran;        /* and on processors, */
-	uint64_t arrivals;   /* and how often it got one; */
-	uint64_t user;
-	uint64_t kernel;
-	uint32_t switches;
-	uint32_t call;
-	uint32_t visits;
-	uint32_t preempted;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 #ifndef LODE_PLAIN_READS /* as `others` */
@@ -42,7 +26,7 @@ struct {
 #endif
 	__uint(max_entries, LODE_RECORD_THREADS);
 	__type(key, uint32_t);
-	__type(value, struct swept);
+	__type(value, struct lode_record_swept);
 } sweeps SEC(".maps");
 
 /* Of a wait that is recorded by sweeps: it was met twice. */
@@ -51,7 +35,7 @@ struct {
 /* Whether the wait that a thread ends now is one of sweeps. If so, it is the caller who records it. */
 static __noinline int take_swept(uint32_t tid, uint32_t switches)
 {
-	struct swept *swept = bpf_map_lookup_elem(&sweeps, &tid);
+	struct lode_record_swept *swept = bpf_map_lookup_elem(&sweeps, &tid);
 
 	if (!swept || swept->visits < SWEPT_VISITS || swept->switches != switches)
 		return 0;
@@ -92,8 +76,8 @@ static __always_inline bool is_on_cpu(struct task_struct *task)
 }
 
 /* Writes a wait that ended at `end`, or goes on then, of which the thread was in the run queue for `delay`. */
-static __always_inline void write_swept(struct task_struct *task, const struct swept *swept, uint64_t end,
-					uint64_t delay, uint8_t flags)
+static __always_inline void write_swept(struct task_struct *task, const struct lode_record_swept *swept,
+					uint64_t end, uint64_t delay, uint8_t flags)
 {
 	uint64_t position, length = end > swept->begun ? end - swept->begun : 0;
 	struct lode_record *record = begin_record(&position);
@@ -122,7 +106,7 @@ static __always_inline void write_swept(struct task_struct *task, const struct s
 }
 
 /* The thread ran since the last visit. */
-static __always_inline void end_swept(struct task_struct *task, const struct swept *swept)
+static __always_inline void end_swept(struct task_struct *task, const struct lode_record_swept *swept)
 {
 	uint64_t arrived = task->sched_info.last_arrival + clock_ahead, now = bpf_ktime_get_ns();
 	bool once = task->sched_info.pcount == swept->arrivals + 1;
@@ -136,7 +120,7 @@ static __always_inline void end_swept(struct task_struct *task, const struct swe
 }
 
 /* The stacks of a thread that is off its processor: those of this wait, or the last ones of its place. */
-static __always_inline void take_swept_stacks(struct task_struct *task, struct swept *swept)
+static __always_inline void take_swept_stacks(struct task_struct *task, struct lode_record_swept *swept)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SWEEP);
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
@@ -153,7 +137,8 @@ static __always_inline void take_swept_stacks(struct task_struct *task, struct s
 }
 
 /* When the wait of a thread began that is met for the first time. `before`: of an earlier wait, or NULL. */
-static __always_inline void find_begin(struct task_struct *task, struct swept *swept, const struct swept *before)
+static __always_inline void find_begin(struct task_struct *task, struct lode_record_swept *swept,
+				       const struct lode_record_swept *before)
 {
 	struct lode_record_thread *thread = find_thread(task->pid);
 	uint64_t runs = before ? swept->arrivals - before->arrivals : 0;
@@ -173,9 +158,9 @@ static __always_inline void find_begin(struct task_struct *task, struct swept *s
 }
 
 /* A thread that is off its processor is met for the first time in this wait. */
-static __noinline int begin_swept(struct task_struct *task, uint64_t now, const struct swept *before)
+static __noinline int begin_swept(struct task_struct *task, uint64_t now, const struct lode_record_swept *before)
 {
-	struct swept swept = {};
+	struct lode_record_swept swept = {};
 	uint32_t tid = task->pid;
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
 
@@ -192,7 +177,7 @@ static __noinline int begin_swept(struct task_struct *task, uint64_t now, const 
 	return bpf_map_update_elem(&sweeps, &tid, &swept, BPF_ANY);
 }
 
-static __always_inline void visit_again(struct task_struct *task, struct swept *swept, uint64_t now)
+static __always_inline void visit_again(struct task_struct *task, struct lode_record_swept *swept, uint64_t now)
 {
 	if (swept->begun < sweep_from)
 		return; /* a full recording would not have it either */
@@ -202,7 +187,8 @@ static __always_inline void visit_again(struct task_struct *task, struct swept *
 }
 
 /* The recording ends in the middle of a wait. */
-static __always_inline void leave_open(struct task_struct *task, const struct swept *swept, uint64_t now)
+static __always_inline void leave_open(struct task_struct *task, const struct lode_record_swept *swept,
+				       uint64_t now)
 {
 	struct lode_record_thread *thread = find_thread(task->pid);
 
@@ -211,12 +197,12 @@ static __always_inline void leave_open(struct task_struct *task, const struct sw
 		thread->state = LODE_THREAD_RUNNING;
 }
 
-static __always_inline bool is_same_wait(struct task_struct *task, const struct swept *swept)
+static __always_inline bool is_same_wait(struct task_struct *task, const struct lode_record_swept *swept)
 {
 	return swept->start_time == task->start_time && swept->switches == switches_of(task) && !is_on_cpu(task);
 }
 
-static __always_inline bool is_recorded_by_sweeps(const struct swept *swept, struct task_struct *task)
+static __always_inline bool is_recorded_by_sweeps(const struct lode_record_swept *swept, struct task_struct *task)
 {
 	return swept->visits >= SWEPT_VISITS && swept->start_time == task->start_time;
 }
@@ -226,7 +212,7 @@ int lode_sweep(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	uint64_t now = bpf_ktime_get_ns();
-	struct swept *swept;
+	struct lode_record_swept *swept;
 	uint32_t tid;
 
 	if (!task || !is_wanted(task) || !bpf_core_field_exists(task->sched_info.last_arrival))
@@ -252,7 +238,7 @@ int lode_sweep(struct bpf_iter__task *context)
 static __always_inline void forget_swept(struct task_struct *task)
 {
 	uint32_t tid = task->pid;
-	struct swept *swept = with_sweeps && sweep_ended ? bpf_map_lookup_elem(&sweeps, &tid) : 0;
+	struct lode_record_swept *swept = with_sweeps && sweep_ended ? bpf_map_lookup_elem(&sweeps, &tid) : 0;
 
 	if (!swept)
 		return;

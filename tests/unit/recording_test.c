@@ -472,7 +472,95 @@ static void many_stacks_of_one_frame_are_taken_in_linear_time(void **state)
 	}
 	/* Some 50 ms; with one chain for all of them it took minutes. */
 	assert_true(clock() - began < 5 * CLOCKS_PER_SEC);
-	assert_int_equal(fixture.builder.stacks.count, count);
+	assert_int_equal(fixture.builder.stacks.young.count, count);
+	tear_down(&fixture);
+}
+
+enum { IDS = 400, FIRST_ID = 100000 };
+
+/* Stacks with an odd number are the kernel's. */
+static int is_known(struct fixture *fixture, uint64_t id)
+{
+	struct lode_record_stacks *stacks = &fixture->builder.stacks;
+	uint64_t missing = stacks->missing;
+	int user = id % 2 == 0;
+
+	/* Nodes that are remembered would hide what is forgotten. */
+	stacks->node_count = 0;
+	lode_index_release(&stacks->node_index);
+	assert_true(lode_record_stacks_node(stacks, PID, user ? id : 0, user ? 0 : id, 0) != LODE_NONE);
+	return stacks->missing == missing;
+}
+
+/* Stacks are sent, named and forgotten at random: those of this epoch and of the last one are known, and those that were held at each renewal since. */
+static void stacks_are_forgotten_unless_they_are_sent_or_held(void **state)
+{
+	int epoch_of[IDS] = { 0 }, epoch = 2, forgotten = 0; /* 0: never sent */
+	struct fixture fixture;
+
+	(void)state;
+	srand(5);
+	set_up(&fixture);
+	assert_int_equal(send_process(&fixture), 0);
+	for (int step = 0; step < 20000; step++) {
+		uint64_t id = FIRST_ID + (uint64_t)(rand() % IDS), addresses[8], held[IDS];
+		size_t count = 0;
+
+		if (rand() % 3) {
+			for (uint64_t i = 0; i < 8; i++)
+				addresses[i] = 0x400000 + id * 64 + i * 8;
+			assert_int_equal(send_stack(&fixture, id, id % 2 == 0, addresses, 1 + id % 8), 0);
+			epoch_of[id - FIRST_ID] = epoch;
+		}
+		if (rand() % 500 == 0) {
+			for (uint64_t i = 0; i < IDS; i++) {
+				int is_held = rand() % 4 == 0;
+
+				if (is_held)
+					held[count++] = i + FIRST_ID;
+				if (is_held && epoch_of[i] == epoch - 1)
+					epoch_of[i] = epoch;
+			}
+			assert_int_equal(lode_record_stacks_renew(&fixture.builder.stacks, held, count), 0);
+			epoch++;
+		}
+		id = FIRST_ID + (uint64_t)(rand() % IDS);
+		assert_int_equal(is_known(&fixture, id), epoch_of[id - FIRST_ID] >= epoch - 1);
+		forgotten += epoch_of[id - FIRST_ID] && epoch_of[id - FIRST_ID] < epoch - 1;
+	}
+	assert_true(epoch > 20 && forgotten > 100);
+	tear_down(&fixture);
+}
+
+/* Each process has its own addresses: what is kept stays the same however many there were; and grows where all are seen all the time. */
+static void stacks_of_processes_that_end_do_not_add_up(void **state)
+{
+	struct lode_record_stacks *stacks;
+	struct fixture fixture;
+	size_t most = 0, limit;
+
+	(void)state;
+	set_up(&fixture);
+	stacks = &fixture.builder.stacks;
+	limit = stacks->limit;
+	for (uint64_t i = 0; i < 400000; i++) {
+		uint64_t addresses[8] = { i * 4096, i * 4096 + 8, i * 4096 + 16, i * 4096 + 24 };
+
+		assert_int_equal(send_stack(&fixture, i + 2, 1, addresses, 8), 0);
+		if (lode_record_stacks_is_full(stacks))
+			assert_int_equal(lode_record_stacks_renew(stacks, NULL, 0), 0);
+		if (stacks->young.bytes + stacks->old.bytes > most)
+			most = stacks->young.bytes + stacks->old.bytes;
+	}
+	assert_true(most < 2 * limit + 1024 && stacks->limit == limit);
+	for (uint64_t i = 0; i < 400000; i++) {
+		uint64_t address = (uint64_t)(rand() % 50000);
+
+		assert_int_equal(send_stack(&fixture, address + 2, 1, &address, 1), 0);
+		if (lode_record_stacks_is_full(stacks))
+			assert_int_equal(lode_record_stacks_renew(stacks, NULL, 0), 0);
+	}
+	assert_true(stacks->limit > limit && stacks->limit < 8 * limit);
 	tear_down(&fixture);
 }
 
@@ -480,6 +568,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_stacks_of_one_frame_are_taken_in_linear_time),
+		cmocka_unit_test(stacks_are_forgotten_unless_they_are_sent_or_held),
+		cmocka_unit_test(stacks_of_processes_that_end_do_not_add_up),
 		cmocka_unit_test(a_recording_becomes_a_stream_in_order_of_time),
 		cmocka_unit_test(what_was_written_of_a_recording_that_died_is_saved),
 		cmocka_unit_test(what_was_recorded_stays_when_writing_fails),

@@ -124,6 +124,31 @@ static int sleep_time(const struct lode_record_session *session)
 	return duration > passed ? (int)((duration - passed) / 1000000u) + 1 : 0;
 }
 
+/*
+ * Reads, and forgets stacks of long ago when there are many. What may still be named is looked at before two reads in a row,
+ * because a record may stay in its ring for a read more.
+ */
+static int read_records(struct lode_record_session *session)
+{
+	struct lode_record_stacks *stacks = &session->builder.stacks;
+	struct lode_recorder_held *held = &session->held;
+
+	if (lode_record_stacks_is_full(stacks)) {
+		if (lode_recorder_held(session->recorder, held) < 0)
+			return LODE_SYSTEM;
+		session->held_looks++;
+	}
+	if (lode_recorder_read(session->recorder, &session->sink) < 0)
+		return LODE_SYSTEM;
+	if (session->held_looks < 2)
+		return 0;
+	if (lode_record_stacks_renew(stacks, held->ids, held->count) < 0)
+		return LODE_SYSTEM;
+	lode_recorder_renew(session->recorder);
+	held->count = session->held_looks = 0;
+	return 0;
+}
+
 /* Sleeps, reads and writes. Returns 1 when it is over. */
 static int step(struct lode_record_session *session, struct lode_error *error)
 {
@@ -136,7 +161,7 @@ static int step(struct lode_record_session *session, struct lode_error *error)
 	if (code)
 		return code;
 	over = is_over(session);
-	if (lode_recorder_read(session->recorder, &session->sink) < 0)
+	if (read_records(session) < 0)
 		return lode_fail_memory(error);
 	code = lode_recording_flow(session->recording, lode_now(), error);
 	lode_budget_control_steer(target, session->recorder, lode_now());
@@ -220,6 +245,7 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_symbolizer_destroy(session->symbolizer);
 	lode_rule_probes_destroy(session->probes);
 	lode_recorder_destroy(session->recorder);
+	lode_free(session->held.ids);
 	lode_notes_release(&session->notes);
 	lode_record_target_release(&session->target);
 	lode_record_rules_release(&session->rules);

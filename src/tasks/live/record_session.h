@@ -19,6 +19,8 @@ struct lode_record_session {
 	struct lode_builder builder;
 	struct lode_recording *recording;
 	struct lode_recorder_sink sink;
+	struct lode_recorder_held held; /* stacks that are still to be named, when old ones are about to go; */
+	unsigned held_looks;            /* reads in a row before which that was looked at */
 	struct lode_rule_probes *probes;
 	struct lode_notes notes;
 	struct lode_record_target target;
