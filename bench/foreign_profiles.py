@@ -14,11 +14,11 @@ PIECE = 40000  # samples that are made; a larger file has them again
 
 
 def call_stacks():
-    """Stacks from the root to the leaf, each grown from an earlier one."""
+    """Stacks from the root to the leaf, each grown from an earlier one; 22 frames in the mean of samples, as in services."""
     numbers = random.Random(7)
     stacks = [[0]]
     while len(stacks) < STACKS:
-        caller = stacks[numbers.randrange(max(0, len(stacks) - 3000), len(stacks))]
+        caller = stacks[numbers.randrange(max(0, len(stacks) - 800), len(stacks))]
         if len(caller) < 60:
             stacks.append(caller + [numbers.randrange(1, FUNCTIONS)])
         else:

@@ -1,8 +1,10 @@
 /*
  * The order of 64-bit keys: see sort_order.h.
  *
- * Sorting is by radix, a byte a pass, and leaves out the bytes that all keys
- * share: addresses of one file differ in three or four bytes only.
+ * Sorting is by radix and leaves out the digits that all keys share: addresses of one file differ in
+ * three or four bytes only. Where a key's distance from the smallest one and its place fit into 64 bits
+ * together, which they do for the times of any recording, such numbers are sorted: each pass reads them
+ * one after another. Otherwise places alone are moved, a byte of the keys a pass, and each key is looked up.
  */
 #include "base/sort_order.h"
 
@@ -35,15 +37,79 @@ static int ascending(const uint64_t *keys, size_t count)
 	return 1;
 }
 
-int lode_sort_order(const uint64_t *keys, size_t count, uint32_t *order)
+/* Bits that a number takes. */
+static unsigned bits_of(uint64_t number)
+{
+	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
+}
+
+static uint64_t smallest(const uint64_t *keys, size_t count, uint64_t *span)
+{
+	uint64_t least = keys[0], most = keys[0];
+
+	for (size_t i = 1; i < count; i++) {
+		least = keys[i] < least ? keys[i] : least;
+		most = keys[i] > most ? keys[i] : most;
+	}
+	*span = most - least;
+	return least;
+}
+
+/* Digits of packed numbers: many buckets cost more than they save when there are few numbers. */
+#define DIGIT_BITS       11
+#define SMALL_DIGIT_BITS 8
+#define SMALL_COUNT      4096
+
+/* One pass: stable by the digit at `shift`. Returns 0 when all numbers share it and nothing was moved. */
+static int sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift, uint64_t mask)
+{
+	uint32_t places[1u << DIGIT_BITS] = { 0 }, next = 0;
+
+	for (size_t i = 0; i < count; i++)
+		places[from[i] >> shift & mask]++;
+	if (places[from[0] >> shift & mask] == count)
+		return 0;
+	for (size_t value = 0; value <= mask; value++) {
+		uint32_t here = places[value];
+
+		places[value] = next;
+		next += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[places[from[i] >> shift & mask]++] = from[i];
+	return 1;
+}
+
+/* `places`: bits of a place; the keys, less `least`, take `bits` more. */
+static int sort_packed(const uint64_t *keys, size_t count, uint64_t least, unsigned places, unsigned bits,
+		       uint32_t *order)
+{
+	unsigned digit = count < SMALL_COUNT ? SMALL_DIGIT_BITS : DIGIT_BITS;
+	uint64_t *from = lode_realloc(NULL, count, 2 * sizeof(*from)), *spare = from, *to;
+
+	if (!from)
+		return LODE_SYSTEM;
+	to = from + count;
+	for (size_t i = 0; i < count; i++)
+		from[i] = (keys[i] - least) << places | i;
+	for (unsigned shift = places; shift < places + bits; shift += digit)
+		if (sort_by_digit(from, to, count, shift, (1u << digit) - 1)) {
+			uint64_t *swap = from;
+
+			from = to;
+			to = swap;
+		}
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint32_t)(from[i] & ((1ull << places) - 1));
+	lode_free(spare);
+	return 0;
+}
+
+static int sort_places(const uint64_t *keys, size_t count, uint32_t *order)
 {
 	size_t places[8][256] = { 0 };
 	uint32_t *from = order, *to, *spare;
 
-	for (size_t i = 0; i < count; i++)
-		order[i] = (uint32_t)i;
-	if (ascending(keys, count))
-		return 0;
 	to = spare = lode_realloc(NULL, count, sizeof(*spare));
 	if (!spare)
 		return LODE_SYSTEM;
@@ -63,4 +129,19 @@ int lode_sort_order(const uint64_t *keys, size_t count, uint32_t *order)
 		memcpy(order, from, count * sizeof(*order));
 	lode_free(spare);
 	return 0;
+}
+
+int lode_sort_order(const uint64_t *keys, size_t count, uint32_t *order)
+{
+	unsigned places = bits_of(count), bits;
+	uint64_t least, span;
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	if (ascending(keys, count))
+		return 0;
+	least = smallest(keys, count, &span);
+	bits = bits_of(span);
+	return places + bits <= 64 ? sort_packed(keys, count, least, places, bits, order)
+				   : sort_places(keys, count, order);
 }

@@ -31,9 +31,13 @@ struct reader {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct lode_pprof_frames frames;
-	struct lode_stack_memo memo; /* stacks by the bytes of their locations */
-	struct lode_cursor packed;   /* these bytes of the current sample, unless it has them otherwise */
+	struct lode_stack_memo memo;    /* stacks by the bytes of their locations */
+	struct lode_stack_memo threads; /* threads by the bytes of their labels */
+	struct lode_cursor packed;      /* the locations of the current sample, unless it has them otherwise */
+	uint64_t hash;                  /* theirs */
 	int has_packed;
+	struct lode_stack_memo_item labels_met; /* of the current sample, as a key of `threads`; no bytes: they cannot be */
+	uint64_t labels_hash;
 	uint64_t *stack; /* locations of a sample, leaf first */
 	size_t stack_count;
 	size_t stack_capacity;
@@ -211,9 +215,10 @@ static int read_numbers(struct reader *reader, struct lode_protobuf_field *field
 }
 
 /* Most samples have their locations in one row of bytes. */
-static void put_aside(struct reader *reader, struct lode_cursor packed)
+static void put_aside(struct reader *reader, struct lode_cursor packed, uint64_t hash)
 {
 	reader->packed = packed;
+	reader->hash = hash;
 	reader->has_packed = 1;
 }
 
@@ -235,7 +240,7 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	size_t size = lode_cursor_left(&reader->packed);
 	const struct lode_stack_memo_item *known;
 	struct lode_stack_memo_item item;
-	uint64_t hash, cut = reader->frames.cut;
+	uint64_t cut = reader->frames.cut;
 	int code;
 
 	if (!reader->has_packed || size >= UINT32_MAX)
@@ -243,8 +248,7 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 			       ? code
 			       : lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at,
 							 node);
-	hash = lode_hash_bytes(reader->packed.next, size);
-	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, hash);
+	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, reader->hash);
 	if (known) {
 		reader->frames.cut += (uint64_t)known->is_cut;
 		*node = known->node;
@@ -255,7 +259,8 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 		return code;
 	item = (struct lode_stack_memo_item){ reader->packed.next, (uint32_t)size, *node,
 					      reader->frames.cut > cut };
-	return lode_stack_memo_add(&reader->memo, &item, hash) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+	return lode_stack_memo_add(&reader->memo, &item, reader->hash) < 0 ? lode_pprof_fail_memory(&reader->tables)
+									   : 0;
 }
 
 static int read_label(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
@@ -286,22 +291,93 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 								       : 0;
 }
 
-static int read_sample(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
-{
-	uint64_t at = lode_pprof_place(&reader->tables, &message);
-	struct lode_protobuf_field field;
-	size_t values = 0;
-	int code = 0;
+/* Different labels of threads that are remembered; time stamps, which never come again, are not among them. */
+#define REMEMBERED_THREADS 65536
 
+/*
+ * The thread that the labels from `bytes` to the end of the sample say, if they were met before. Otherwise they are kept
+ * as a key for remember_thread.
+ */
+static int recall_thread(struct reader *reader, const unsigned char *bytes, size_t size, uint32_t *thread)
+{
+	const struct lode_stack_memo_item *known;
+
+	reader->labels_met = (struct lode_stack_memo_item){ 0 };
+	if (reader->splits || size >= UINT32_MAX)
+		return 0;
+	reader->labels_hash = lode_hash_bytes(bytes, size);
+	known = lode_stack_memo_find(&reader->threads, bytes, size, reader->labels_hash);
+	if (!known) {
+		reader->labels_met = (struct lode_stack_memo_item){ .bytes = bytes, .size = (uint32_t)size };
+		return 0;
+	}
+	*thread = known->node;
+	return 1;
+}
+
+/* Labels that say only whose sample it is mean the same thread the next time. */
+static int remember_thread(struct reader *reader, const struct lode_pprof_who *who, uint32_t thread)
+{
+	if (!reader->labels_met.bytes || who->has_others || who->end || reader->threads.count >= REMEMBERED_THREADS)
+		return 0;
+	reader->labels_met.node = thread;
+	return lode_stack_memo_add(&reader->threads, &reader->labels_met, reader->labels_hash) < 0
+		       ? lode_pprof_fail_memory(&reader->tables)
+		       : 0;
+}
+
+/* A sample whose stack is about to be looked up. */
+struct ahead {
+	uint64_t at;
+	struct lode_cursor rest;   /* what follows the locations, or all of it */
+	struct lode_cursor packed; /* the locations, where they come first */
+	uint64_t hash;             /* theirs */
+	int has_packed;
+};
+
+static struct ahead look_ahead(const struct reader *reader, struct lode_cursor message)
+{
+	struct ahead ahead = { .at = lode_pprof_place(&reader->tables, &message), .rest = message };
+	struct lode_protobuf_field field;
+
+	if (!lode_protobuf_next(&message, &field) || field.number != 1 || field.wire != LODE_WIRE_BYTES)
+		return ahead;
+	ahead.rest = message;
+	ahead.packed = field.bytes;
+	ahead.hash = lode_hash_bytes(field.bytes.next, lode_cursor_left(&field.bytes));
+	ahead.has_packed = 1;
+	return ahead;
+}
+
+/* Reads what follows the locations. `*thread` becomes that of the labels where it is known, else LODE_NONE. */
+static int read_sample(struct reader *reader, const struct ahead *ahead, struct lode_pprof_who *who,
+		       uint32_t *thread)
+{
+	struct lode_cursor message = ahead->rest;
+	uint64_t at = ahead->at;
+	struct lode_protobuf_field field;
+	const unsigned char *start = message.next;
+	size_t values = 0;
+	int code = 0, labels = 0;
+
+	*thread = LODE_NONE;
 	reader->stack_count = 0;
 	reader->has_packed = 0;
 	reader->stream_met = 0;
-	while (code == 0 && lode_protobuf_next(&message, &field)) {
-		if (field.number == 3 && field.wire == LODE_WIRE_BYTES)
+	reader->labels_met.bytes = NULL;
+	if (ahead->has_packed)
+		put_aside(reader, ahead->packed, ahead->hash);
+	for (; code == 0 && lode_protobuf_next(&message, &field); start = message.next) {
+		if (field.number != 3 && labels)
+			reader->labels_met.bytes = NULL; /* more than labels */
+		if (field.number == 3 && field.wire == LODE_WIRE_BYTES) {
+			if (!labels++ && recall_thread(reader, start, (size_t)(message.end - start), thread))
+				break;
 			code = read_label(reader, field.bytes, who);
-		else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed &&
-			 !reader->stack_count)
-			put_aside(reader, field.bytes);
+		} else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed &&
+			   !reader->stack_count)
+			put_aside(reader, field.bytes,
+				  lode_hash_bytes(field.bytes.next, lode_cursor_left(&field.bytes)));
 		else if (field.number == 1 && reader->has_packed && (code = read_packed(reader, at)) < 0)
 			break;
 		else if (field.number == 1 || field.number == 2)
@@ -390,22 +466,25 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 	return 0;
 }
 
-static int add_sample(struct reader *reader, struct lode_cursor message)
+static int add_sample(struct reader *reader, const struct ahead *ahead)
 {
 	struct lode_event event = { .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	struct lode_pprof_who who = lode_pprof_nobody();
-	uint64_t at = lode_pprof_place(&reader->tables, &message);
+	uint64_t at = ahead->at;
 	struct worth worth = { 0 };
 	uint64_t known;
-	int code = read_sample(reader, message, &who);
+	int code = read_sample(reader, ahead, &who, &event.thread);
 
 	if (code == 0 && reader->splits && reader->stream_met != reader->stream_only)
 		return 0;
 	if (code < 0 || (code = get_stack(reader, at, &event.stack)) < 0)
 		return code;
-	event.thread = lode_pprof_labels_thread(&reader->labels, &reader->stream, &who);
-	if ((code = reach_thread(reader, event.thread)) < 0)
-		return code;
+	if (event.thread == LODE_NONE) {
+		event.thread = lode_pprof_labels_thread(&reader->labels, &reader->stream, &who);
+		if ((code = reach_thread(reader, event.thread)) < 0 ||
+		    (code = remember_thread(reader, &who, event.thread)) < 0)
+			return code;
+	}
 	reader->samples++;
 	code = take_values(reader, &event, who.end, at, &worth);
 	if (code == 0 && worth.has_run)
@@ -417,26 +496,48 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 	return code;
 }
 
+/* Samples that are looked up together: while one waits for memory, so do the others. */
+#define BATCH 32
+
+static int add_batch(struct reader *reader, const struct ahead *batch, size_t count)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < count; i++)
+		lode_stack_memo_prefetch(&reader->memo, batch[i].hash);
+	for (size_t i = 0; i < count; i++)
+		lode_stack_memo_prefetch_item(&reader->memo, batch[i].hash);
+	for (size_t i = 0; i < count; i++)
+		lode_stack_memo_prefetch_bytes(&reader->memo, batch[i].hash);
+	for (size_t i = 0; i < count && code == 0; i++)
+		code = add_sample(reader, &batch[i]);
+	return code;
+}
+
 static int add_samples(struct reader *reader)
 {
 	struct lode_cursor message = lode_cursor(reader->tables.bytes, reader->tables.size);
 	struct lode_protobuf_field field;
+	struct ahead batch[BATCH];
+	size_t count = 0;
 	uint64_t reported = 0;
+	int code = 0;
 
-	while (lode_protobuf_next(&message, &field)) {
-		int code = 0;
-
-		if (field.number == SAMPLE && field.wire == LODE_WIRE_BYTES)
-			code = add_sample(reader, field.bytes);
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		if (field.number != SAMPLE || field.wire != LODE_WIRE_BYTES)
+			continue;
+		batch[count++] = look_ahead(reader, field.bytes);
+		if (count < BATCH)
+			continue;
+		code = add_batch(reader, batch, count);
+		count = 0;
 		if (code == 0 && lode_pprof_place(&reader->tables, &message) - reported >= 1u << 20) {
 			reported = lode_pprof_place(&reader->tables, &message);
 			code = lode_import_progress_at(reader->tables.input, reader->tables.options, reported,
 						       reader->tables.size, reader->tables.error);
 		}
-		if (code < 0)
-			return code;
 	}
-	return 0;
+	return code < 0 ? code : add_batch(reader, batch, count);
 }
 
 /* ---- the importer ---- */
@@ -613,6 +714,7 @@ static int start_again(struct reader *reader)
 	lode_pprof_labels_release(&reader->labels);
 	lode_pprof_frames_forget(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
+	lode_stack_memo_release(&reader->threads);
 	reader->end_count = 0;
 	reader->samples = reader->negative = 0;
 	lode_stream_init(&reader->stream, &reader->dictionary);
@@ -662,6 +764,7 @@ static void release(struct reader *reader)
 	lode_pprof_tables_release(&reader->tables);
 	lode_pprof_frames_release(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
+	lode_stack_memo_release(&reader->threads);
 	lode_free(reader->stack);
 	lode_free(reader->uses);
 	lode_free(reader->values);

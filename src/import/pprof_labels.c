@@ -148,6 +148,7 @@ int lode_pprof_labels_add(struct lode_pprof_labels *labels, const struct lode_pp
 	default:
 		break;
 	}
+	who->has_others = 1;
 	return add_other(labels, label);
 }
 

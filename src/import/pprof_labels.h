@@ -26,7 +26,8 @@ struct lode_pprof_who {
 	int has_tid;
 	const char *name;
 	size_t name_length;
-	uint64_t end; /* time stamp; 0: none */
+	uint64_t end;   /* time stamp; 0: none */
+	int has_others; /* labels that say nothing of these */
 };
 
 struct lode_pprof_labels {

@@ -29,6 +29,33 @@ void lode_stack_memo_release(struct lode_stack_memo *memo);
 /* Remembers a new stack, whose lode_hash_bytes is `hash`. Returns 0 or LODE_SYSTEM. */
 int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash);
 
+/*
+ * Ask for the memory that finding `hash` will need, in three steps: each reads what the one before asked for, so
+ * who looks up many stacks does each step for several of them at a time.
+ */
+static inline void lode_stack_memo_prefetch(const struct lode_stack_memo *memo, uint64_t hash)
+{
+	lode_index_prefetch(&memo->index, hash);
+}
+
+static inline void lode_stack_memo_prefetch_item(const struct lode_stack_memo *memo, uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id = lode_index_next(&memo->index, hash, &probe);
+
+	if (id != LODE_NONE)
+		__builtin_prefetch(&memo->items[id]);
+}
+
+static inline void lode_stack_memo_prefetch_bytes(const struct lode_stack_memo *memo, uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id = lode_index_next(&memo->index, hash, &probe);
+
+	if (id != LODE_NONE)
+		__builtin_prefetch(memo->items[id].bytes);
+}
+
 /* What is remembered for the bytes, or NULL. */
 static inline const struct lode_stack_memo_item *
 lode_stack_memo_find(const struct lode_stack_memo *memo, const unsigned char *bytes, size_t size, uint64_t hash)

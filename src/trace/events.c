@@ -179,19 +179,25 @@ static void permute_column(const void *from, void *to, size_t width, const uint3
 
 #undef PERMUTE
 
+/* Whether all rows have one value, as some columns do in most recordings. */
+static int is_constant(const void *column, size_t size, size_t width)
+{
+	return memcmp(column, (const char *)column + width, size - width) == 0;
+}
+
 static int permute(struct lode_events *events, const uint32_t *order)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
 		void **column = column_of(events, i), *sorted;
 
-		if (!*column)
+		if (!*column || is_constant(*column, events->count * columns[i].width, columns[i].width))
 			continue;
-		sorted = lode_realloc(NULL, events->count, columns[i].width);
+		sorted = lode_realloc(NULL, events->capacity, columns[i].width);
 		if (!sorted)
 			return LODE_SYSTEM;
 		permute_column(*column, sorted, columns[i].width, order, events->count);
-		memcpy(*column, sorted, events->count * columns[i].width);
-		lode_free(sorted);
+		lode_free(*column);
+		*column = sorted;
 	}
 	return 0;
 }

@@ -407,6 +407,67 @@ static void labels_become_threads_and_attributes(void **state)
 	release_profile(&profile);
 }
 
+/* One sample with its fields in random order; what it must become is added to `expected` with a cost of its own. */
+static void put_random(struct profile *profile, uint64_t *seed, uint64_t cost, uint64_t *sums,
+		       struct lode_buffer *expected)
+{
+	static const char *const frames[] = { "", "app!main", "app!_Zouter|app!inner" };
+	uint64_t tid = random_below(seed, 5), locations[4], depth = random_below(seed, 5),
+		 first = random_below(seed, 3);
+	int stamped = tid && random_below(seed, 8) == 0;
+
+	lode_buffer_print(expected, "+%llu %llu ", (unsigned long long)cost, (unsigned long long)tid);
+	for (uint64_t i = 0; i < depth; i++)
+		locations[i] = 1 + random_below(seed, 2);
+	for (uint64_t i = depth; i-- > 0;)
+		lode_buffer_print(expected, "%s%s", frames[locations[i]], i ? "|" : "");
+	lode_buffer_text(expected, "\n");
+	for (uint64_t part = first; part < first + 3; part++) {
+		if (part % 3 == 0)
+			put_numbers(&profile->message, 1, locations, depth, random_below(seed, 4) != 0);
+		if (part % 3 == 1)
+			put_numbers(&profile->message, 2, &cost, 1, random_below(seed, 2) != 0);
+		if (part % 3 == 2 && tid)
+			put_label(profile, "tid", "", tid);
+		if (part % 3 == 2 && random_below(seed, 8) == 0)
+			put_label(profile, "request", "", cost);
+		if (part % 3 == 2 && stamped)
+			put_label(profile, "end_timestamp_ns", "", 1000000 + cost);
+	}
+	put_message(&profile->bytes, 2, &profile->message);
+	sums[tid] += cost;
+}
+
+/* Samples are looked up several at a time, and labels that were met before are not read again. */
+static void samples_are_the_same_whatever_came_before_them(void **state)
+{
+	struct profile profile = { 0 };
+	struct lode_buffer expected = { 0 };
+	struct imported imported;
+	uint64_t seed = 5, sums[5] = { 0 };
+
+	(void)state;
+	add_type(&profile, 1, "cpu", "nanoseconds");
+	add_program(&profile);
+	for (uint64_t cost = 1000; cost < 3000; cost++)
+		put_random(&profile, &seed, cost, sums, &expected);
+	lode_buffer_byte(&expected, '\0');
+	finish_profile(&profile);
+	import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
+	assert_int_equal(imported.code, 0);
+	for (char *line = expected.bytes, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		if (!strstr(imported.text.bytes, line))
+			fail_msg("no event `%s`", line);
+	}
+	for (int tid = 0; tid < 5; tid++)
+		assert_true(sums[tid] > 1000 * 300);
+	release_imported(&imported);
+	release_profile(&profile);
+	lode_buffer_release(&expected);
+}
+
 static void a_profile_of_memory_is_refused(void **state)
 {
 	struct profile profile = { 0 };
@@ -677,6 +738,7 @@ int main(void)
 		cmocka_unit_test(each_sample_may_be_runs_and_waits),
 		cmocka_unit_test(counts_beside_waits_are_runs),
 		cmocka_unit_test(labels_become_threads_and_attributes),
+		cmocka_unit_test(samples_are_the_same_whatever_came_before_them),
 		cmocka_unit_test(a_profile_of_memory_is_refused),
 		cmocka_unit_test(labels_and_negative_values_are_counted),
 		cmocka_unit_test(what_is_named_and_not_there_is_an_error),

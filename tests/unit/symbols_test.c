@@ -81,15 +81,20 @@ static void a_table_without_records_owns_nothing(void **state)
 
 static void sorting_is_by_key_and_keeps_the_order_of_equal_keys(void **state)
 {
-	uint64_t seed = 11, keys[500];
-	uint32_t order[500];
+	static uint64_t keys[6000];
+	static uint32_t order[6000];
+	uint64_t seed = 11;
 
 	(void)state;
 	for (int round = 0; round < 300; round++) {
-		size_t count = random_below(&seed, 500);
+		size_t count = random_below(&seed, round % 20 ? 500 : 6000);
+		unsigned bits = 1 + (unsigned)random_below(&seed, 64);
+		uint64_t least = random_number(&seed) >> (64 - bits) / 2;
 
 		for (size_t i = 0; i < count; i++)
-			keys[i] = round % 2 ? random_number(&seed) : random_below(&seed, 20) << 40;
+			keys[i] = round % 3 == 0   ? random_number(&seed)
+				  : round % 3 == 1 ? random_below(&seed, 20) << 40
+						   : least + (random_number(&seed) >> (64 - bits));
 		assert_int_equal(lode_sort_order(keys, count, order), 0);
 		for (size_t i = 1; i < count; i++) {
 			assert_true(keys[order[i - 1]] <= keys[order[i]]);
