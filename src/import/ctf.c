@@ -22,6 +22,25 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What events with one name are. */
+enum meaning {
+	NOT_KNOWN,
+	CALL,
+	SWITCH,
+	WAKING,
+	EXIT, /* of a system call */
+	STATE_DUMP,
+};
+
+/* By kind of event (lode_ctf_event). */
+struct event_kind {
+	enum meaning meaning;
+	uint32_t call_name; /* string; 0: not looked up yet */
+};
+
+/* Kinds that are remembered; a trace of LTTng has some hundreds. */
+#define MOST_KINDS 65536
+
 struct reader {
 	struct lode_input *input;
 	const struct lode_import_options *options;
@@ -32,6 +51,9 @@ struct reader {
 	uint32_t *running; /* by CPU: the thread, LODE_NONE for none or the idle one */
 	size_t cpus;
 	size_t cpu_capacity;
+	struct event_kind *kinds;
+	size_t kind_count;
+	size_t kind_capacity;
 	unsigned dead; /* bits of the last state of a thread */
 	uint64_t last;
 	uint64_t joined;
@@ -154,10 +176,16 @@ static int add_waking(struct reader *reader, const struct lode_ctf_event *event,
 	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
 }
 
-static int add_call(struct reader *reader, const struct lode_ctf_event *event, uint32_t stack)
+static uint32_t name_call(struct reader *reader, const char *name)
+{
+	name += lode_starts_with(name, "syscall_entry_") ? 14 : 0;
+	return lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
+}
+
+static int add_call(struct reader *reader, const struct lode_ctf_event *event, struct event_kind *kind,
+		    uint32_t stack)
 {
 	struct lode_event call = { .t = event->t, .stack = stack, .waker = LODE_NONE, .cpu = event->cpu };
-	const char *name = event->name;
 
 	if (thread_of(reader, event, &call.thread) < 0)
 		return LODE_SYSTEM;
@@ -165,8 +193,9 @@ static int add_call(struct reader *reader, const struct lode_ctf_event *event, u
 		reader->homeless++;
 		return 0;
 	}
-	name += lode_starts_with(name, "syscall_entry_") ? 14 : 0;
-	call.name = lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
+	if (!kind->call_name)
+		kind->call_name = name_call(reader, event->name);
+	call.name = kind->call_name;
 	return call.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
@@ -182,29 +211,60 @@ static int name_from_dump(struct reader *reader, const struct lode_ctf_event *ev
 	return thread == LODE_NONE ? 0 : name_thread(reader, thread, event->text[LODE_CTF_NAME], 1);
 }
 
-static int is_waking(const struct lode_ctf_event *event)
+static enum meaning meaning_of(const char *name)
 {
-	return event->has[LODE_CTF_TID] &&
-	       (!strcmp(event->name, "sched_waking") || !strcmp(event->name, "sched_wakeup") ||
-		!strcmp(event->name, "sched_wakeup_new"));
+	if (lode_starts_with(name, "lttng_statedump_"))
+		return STATE_DUMP;
+	if (lode_starts_with(name, "syscall_exit") || !strcmp(name, "exit_syscall"))
+		return EXIT;
+	if (!strcmp(name, "sched_switch"))
+		return SWITCH;
+	if (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") || !strcmp(name, "sched_wakeup_new"))
+		return WAKING;
+	return CALL;
+}
+
+/* What is remembered of the kind; in `unknown` where it has no number. NULL: no memory. */
+static struct event_kind *kind_of(struct reader *reader, const struct lode_ctf_event *event,
+				  struct event_kind *unknown)
+{
+	struct event_kind *kind = unknown;
+
+	if (event->kind && event->kind < MOST_KINDS) {
+		if (event->kind >= reader->kind_count) {
+			if (lode_grow(&reader->kinds, &reader->kind_capacity, (size_t)event->kind + 1,
+				      sizeof(*reader->kinds)) < 0)
+				return NULL;
+			while (reader->kind_count <= event->kind)
+				reader->kinds[reader->kind_count++] = (struct event_kind){ 0 };
+		}
+		kind = &reader->kinds[event->kind];
+	}
+	if (kind->meaning == NOT_KNOWN)
+		kind->meaning = meaning_of(event->name);
+	return kind;
 }
 
 static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
 {
+	struct event_kind unknown = { 0 }, *kind = kind_of(reader, event, &unknown);
 	uint32_t stack;
 
-	if (lode_starts_with(event->name, "lttng_statedump_"))
+	if (!kind)
+		return LODE_SYSTEM;
+	if (kind->meaning == STATE_DUMP)
 		return name_from_dump(reader, event);
-	if (lode_starts_with(event->name, "syscall_exit") || !strcmp(event->name, "exit_syscall")) {
+	if (kind->meaning == EXIT) {
 		reader->exits++;
 		return 0;
 	}
 	stack = stack_of(reader, event);
 	if (stack == LODE_NONE)
 		return LODE_SYSTEM;
-	if (!strcmp(event->name, "sched_switch") && event->has[LODE_CTF_PREV_TID] && event->has[LODE_CTF_NEXT_TID])
+	if (kind->meaning == SWITCH && event->has[LODE_CTF_PREV_TID] && event->has[LODE_CTF_NEXT_TID])
 		return add_switch(reader, event, stack);
-	return is_waking(event) ? add_waking(reader, event, stack) : add_call(reader, event, stack);
+	return kind->meaning == WAKING && event->has[LODE_CTF_TID] ? add_waking(reader, event, stack)
+								   : add_call(reader, event, kind, stack);
 }
 
 static int take_event(void *context, const struct lode_ctf_event *event, struct lode_error *error)
@@ -292,6 +352,7 @@ static int read_ctf(struct lode_input *input, const struct lode_import_options *
 	code = reader.sched ? read_trace(&reader, sink) : lode_fail_memory(error);
 	lode_sched_destroy(reader.sched);
 	lode_free(reader.running);
+	lode_free(reader.kinds);
 	lode_stream_release(&reader.stream);
 	lode_dictionary_release(&reader.dictionary);
 	return code;

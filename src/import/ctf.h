@@ -27,6 +27,7 @@ enum lode_ctf_field {
 /* An event; what it points to is valid while it is being taken. */
 struct lode_ctf_event {
 	const char *name;
+	uint32_t kind; /* the same for all events of one description, from 1 on; 0: not known */
 	uint64_t t;
 	uint16_t cpu;             /* LODE_NO_CPU: unknown */
 	uint32_t context_tid;     /* UINT32_MAX: unknown */

@@ -86,11 +86,25 @@ struct known_attribute {
 	uint8_t meaning; /* enum meaning */
 };
 
+/* What the attributes of a sample come to: samples of a thread have the same ones, byte for byte. */
+struct known_threads {
+	const unsigned char *bytes; /* NULL: none yet */
+	size_t size;
+	uint64_t labels; /* attributes that are of no use */
+	uint32_t thread, waker, waker_stack;
+	uint16_t cpu;
+};
+
+/* A set of attributes takes the place that another one had. */
+#define KNOWN_THREADS 4096
+
 struct reading {
 	struct lode_json_import import; /* dictionary, stream and room for strings; there may be no JSON */
 	struct lode_otlp_tables tables;
 	struct known_attribute *known; /* by attribute */
 	size_t known_count;
+	struct known_threads *threads; /* by hash */
+	uint32_t threads_pid;          /* of the resource that they are of */
 	struct lode_exported_facts facts;
 	struct lode_buffer encoded; /* JSON as protobuf */
 	struct resource *resources;
@@ -424,6 +438,8 @@ static int find_threads(struct reading *reading, const struct who *who, struct l
 /* What a sample consists of. */
 struct sample {
 	uint64_t stack;
+	struct lode_cursor attributes; /* packed, in one field as they nearly always are; else read into `who` at once */
+	int has_attributes, has_who;
 	struct who who;
 	struct lode_cursor values, times; /* packed numbers; lists of single ones are not written by anybody */
 	uint64_t value;                   /* a single one */
@@ -432,22 +448,73 @@ struct sample {
 	int has_time;
 };
 
+static int read_attributes(struct reading *reading, struct lode_protobuf_field *field, struct who *who)
+{
+	uint64_t attribute;
+	int more = 1, code = 0;
+
+	while (code == 0 && lode_protobuf_number(field, &more, &attribute))
+		code = read_attribute(reading, attribute, who);
+	return code;
+}
+
+/* Attributes in one field are put aside for find_known, others are read. */
+static int take_attributes(struct reading *reading, struct lode_protobuf_field *field, struct sample *sample)
+{
+	struct lode_protobuf_field first = { .wire = LODE_WIRE_BYTES, .bytes = sample->attributes };
+	int code = 0;
+
+	if (field->wire == LODE_WIRE_BYTES && !sample->has_attributes && !sample->has_who) {
+		sample->attributes = field->bytes;
+		sample->has_attributes = 1;
+		return 0;
+	}
+	if (sample->has_attributes)
+		code = read_attributes(reading, &first, &sample->who);
+	sample->has_attributes = 0;
+	sample->has_who = 1;
+	return code < 0 ? code : read_attributes(reading, field, &sample->who);
+}
+
+/* The threads of a sample with its attributes in one field. */
+static int find_known(struct reading *reading, struct sample *sample, struct lode_event *event)
+{
+	struct lode_protobuf_field field = { .wire = LODE_WIRE_BYTES, .bytes = sample->attributes };
+	const unsigned char *bytes = sample->attributes.next;
+	size_t size = lode_cursor_left(&sample->attributes);
+	struct known_threads *known = &reading->threads[lode_hash_bytes(bytes, size) % KNOWN_THREADS];
+	uint64_t labels = reading->labels;
+	int code;
+
+	if (known->bytes && known->size == size && memcmp(known->bytes, bytes, size) == 0) {
+		event->thread = known->thread;
+		event->waker = known->waker;
+		event->waker_stack = known->waker_stack;
+		event->cpu = known->cpu;
+		reading->labels += known->labels;
+		return 0;
+	}
+	if ((code = read_attributes(reading, &field, &sample->who)) < 0 ||
+	    (code = find_threads(reading, &sample->who, event)) < 0)
+		return code;
+	*known = (struct known_threads){ bytes,         size,         reading->labels - labels,
+					 event->thread, event->waker, event->waker_stack,
+					 event->cpu };
+	return 0;
+}
+
 static int read_sample(struct reading *reading, struct lode_cursor message, struct sample *sample)
 {
 	struct lode_protobuf_field field;
 	int code = 0;
 
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
-		uint64_t attribute;
-		int more = 1;
-
 		switch (field.number) {
 		case SAMPLE_STACK:
 			sample->stack = field.value;
 			break;
 		case SAMPLE_ATTRIBUTES:
-			while (code == 0 && lode_protobuf_number(&field, &more, &attribute))
-				code = read_attribute(reading, attribute, &sample->who);
+			code = take_attributes(reading, &field, sample);
 			break;
 		case SAMPLE_LINK:
 			reading->links += field.value != 0;
@@ -483,7 +550,7 @@ static uint64_t *end_of(struct reading *reading, uint32_t thread, uint64_t start
 static int add_event(struct reading *reading, const struct profile *profile, struct lode_event *event,
 		     int64_t value, const uint64_t *time)
 {
-	if (value < 0 || lode_pprof_cost(value, profile->value.scale, &event->cost) < 0) {
+	if (value < 0 || !lode_pprof_cost(value, profile->value.scale, &event->cost)) {
 		reading->negative++;
 		return 0;
 	}
@@ -554,8 +621,11 @@ static int add_sample(struct reading *reading, const struct profile *profile, st
 	int code = read_sample(reading, message, &sample);
 	size_t values;
 
-	if (code < 0 || (code = find_threads(reading, &sample.who, &event)) < 0 ||
-	    (code = lode_otlp_stack(&reading->tables, sample.stack, &event.stack)) < 0)
+	if (code < 0)
+		return code;
+	code = sample.has_attributes ? find_known(reading, &sample, &event)
+				     : find_threads(reading, &sample.who, &event);
+	if (code < 0 || (code = lode_otlp_stack(&reading->tables, sample.stack, &event.stack)) < 0)
 		return code;
 	values = count_values(&sample);
 	if (sample.has_time)
@@ -630,6 +700,9 @@ static int read_profile(struct reading *reading, struct lode_cursor message, uin
 				 profile.value.type);
 		return 0;
 	}
+	if (pid != reading->threads_pid)
+		memset(reading->threads, 0, KNOWN_THREADS * sizeof(*reading->threads));
+	reading->threads_pid = pid;
 	for (code = code < 0 ? code : 0; code == 0 && lode_protobuf_next(&message, &field);)
 		if (field.number == PROFILE_SAMPLE && field.wire == LODE_WIRE_BYTES)
 			code = add_sample(reading, &profile, field.bytes, &nobody);
@@ -667,9 +740,11 @@ static int fill_stream(struct reading *reading, uint32_t stream)
 	int code = lode_otlp_tables_reset(&reading->tables);
 
 	lode_free(reading->known);
+	lode_free(reading->threads);
 	reading->known_count = reading->tables.attributes.count;
 	reading->known = lode_calloc(reading->known_count + 1, sizeof(*reading->known));
-	if (code == 0 && !reading->known)
+	reading->threads = lode_calloc(KNOWN_THREADS, sizeof(*reading->threads));
+	if (code == 0 && (!reading->known || !reading->threads))
 		code = fail_memory(reading);
 	reading->shared_count = reading->end_count = 0;
 	reading->facts = (struct lode_exported_facts){ 0 };
@@ -772,6 +847,7 @@ static void release(struct reading *reading)
 	lode_free(reading->shared);
 	lode_free(reading->ends);
 	lode_free(reading->known);
+	lode_free(reading->threads);
 }
 
 static int read_input(struct lode_input *input, const struct lode_import_options *options,

@@ -79,6 +79,23 @@ static void hosts_are_streams_of_their_own(void **state)
 	release_imported(&imported);
 }
 
+/* Attributes that were met before are not read again, unless the process is another. */
+static void the_same_attributes_are_other_threads_in_another_process(void **state)
+{
+#define SAMPLE(value) "{\"attributeIndices\":[1,4],\"values\":[" value "]}"
+	static const char two[] = FILE_OF(
+		RESOURCE(PID, COUNTS(SAMPLE("1") "," SAMPLE("2") ",{\"attributeIndices\":[3],\"values\":[3]}")) "," RESOURCE(
+			"{\"key\":\"process.pid\",\"value\":{\"intValue\":\"77\"}}",
+			COUNTS(SAMPLE("4"))) "," RESOURCE(PID, COUNTS(SAMPLE("5"))));
+
+	(void)state;
+	assert_import(&lode_importer_otlp, two, NULL,
+		      "stream x \nrun 500+1000 21/22 \nrun 500+3000 21/21 cpu=3 \nrun 500+4000 77/22 \n"
+		      "run 1500+2000 21/22 \nrun 3500+5000 21/22 \n");
+	assert_note(&lode_importer_otlp, two, "attributes of samples", 4);
+#undef SAMPLE
+}
+
 static void what_profiles_may_not_be(void **state)
 {
 	(void)state;
@@ -96,6 +113,8 @@ static void what_profiles_may_not_be(void **state)
 		   "none of its profiles");
 	assert_bad(&lode_importer_otlp, "{\"resourceProfiles\":[", "too early");
 	assert_note(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"values\":[-1,2]}"))), "below 0", 1);
+	assert_note(&lode_importer_otlp, FILE_OF(RESOURCE("", COUNTS("{\"values\":[\"9000000000000000000\",2]}"))),
+		    "below 0", 1);
 }
 
 /* Only what the format has a place for. */
@@ -181,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_and_waits_are_read),
 		cmocka_unit_test(hosts_are_streams_of_their_own),
+		cmocka_unit_test(the_same_attributes_are_other_threads_in_another_process),
 		cmocka_unit_test(what_profiles_may_not_be),
 		cmocka_unit_test_setup_teardown(what_we_export_comes_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(several_streams_come_back_as_several, set_up, tear_down),

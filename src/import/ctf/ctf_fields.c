@@ -42,10 +42,15 @@ static uint64_t load_bytes(const unsigned char *bytes, unsigned count, int big)
 	}
 }
 
-/* Bits that do not start or end with a byte. */
-static uint64_t gather_bits(const unsigned char *bytes, uint64_t at, unsigned size, int big)
+/* Bits that do not start or end with a byte; those before `end` may be read. */
+static uint64_t gather_bits(const unsigned char *bytes, uint64_t at, uint64_t end, unsigned size, int big)
 {
 	uint64_t number = 0;
+
+	if (!big && (at & 7) + size <= 64 && end - (at & ~(uint64_t)7) >= 64) {
+		number = load_bytes(bytes + (at >> 3), 8, 0) >> (at & 7);
+		return size < 64 ? number & (((uint64_t)1 << size) - 1) : number;
+	}
 
 	for (unsigned got = 0, take; got < size; got += take, at += take) {
 		unsigned offset = at & 7, left = size - got;
@@ -67,7 +72,7 @@ static int read_integer(struct lode_ctf_place *place, const struct lode_ctf_type
 	if (!(place->at & 7) && (size == 32 || size == 64 || size == 8 || size == 16))
 		*number = load_bytes(place->bytes + (place->at >> 3), size / 8, type->big);
 	else
-		*number = gather_bits(place->bytes, place->at, size, type->big);
+		*number = gather_bits(place->bytes, place->at, place->end, size, type->big);
 	if (type->is_signed && size < 64 && *number >> (size - 1) & 1)
 		*number |= ~(uint64_t)0 << size;
 	place->at += size;
@@ -123,6 +128,16 @@ static int keep_characters(struct lode_ctf_values *values, unsigned role, const 
 	return 0;
 }
 
+/* Characters in whole bytes that stay, up to the first that is 0; a copy where there is none. */
+static int keep_lasting(struct lode_ctf_values *values, unsigned role, const unsigned char *bytes, size_t length)
+{
+	if (!length || !memchr(bytes, '\0', length))
+		return keep_characters(values, role, bytes, length);
+	values->text[role] = (const char *)bytes;
+	values->texts |= lode_ctf_role_bit(role);
+	return 0;
+}
+
 /* ---- arrays ---- */
 
 /* Whether the elements are characters in whole bytes. */
@@ -134,13 +149,13 @@ static int is_text(const struct lode_ctf_type *element)
 /* Steps over all elements of an array of numbers. */
 static int skip_numbers(struct lode_ctf_place *place, const struct lode_ctf_type *element, uint64_t length)
 {
-	uint64_t stride = ((uint64_t)element->size + element->align - 1) & ~(uint64_t)(element->align - 1);
+	uint64_t stride = ((uint64_t)element->size + element->align - 1) & ~(uint64_t)(element->align - 1), bits;
 
 	if (!length)
 		return 0;
-	if (length - 1 > (place->end - place->at) / stride)
+	if (__builtin_mul_overflow(length - 1, stride, &bits) || bits > place->end - place->at)
 		return LODE_BAD_INPUT;
-	place->at += (length - 1) * stride;
+	place->at += bits;
 	if (element->size > place->end - place->at)
 		return LODE_BAD_INPUT;
 	place->at += element->size;
@@ -211,8 +226,7 @@ static int read_array(struct lode_ctf_fields *fields, struct lode_ctf_place *pla
 	start = place->bytes + (place->at >> 3);
 	if (skip_numbers(place, element, length) < 0)
 		return LODE_BAD_INPUT;
-	return values && element->kind == LODE_CTF_INTEGER ? keep_characters(values, role, start, (size_t)length)
-							   : 0;
+	return values && element->kind == LODE_CTF_INTEGER ? keep_lasting(values, role, start, (size_t)length) : 0;
 }
 
 /* ---- members ---- */
@@ -295,13 +309,42 @@ static int read_value(struct lode_ctf_fields *fields, struct lode_ctf_place *pla
 	}
 }
 
+/* read_member for an integer that is plain. */
+static inline int read_plain(struct lode_ctf_fields *fields, struct lode_ctf_place *place,
+			     const struct lode_ctf_member *member, struct lode_ctf_values *values)
+{
+	const struct lode_ctf_type *type = member->type;
+	uint32_t bit = lode_ctf_role_bit(member->role);
+	int wanted = values && values->wanted & bit;
+	uint64_t number;
+
+	place->at = (place->at + 7) & ~(uint64_t)7;
+	if (place->at > place->end || type->size > place->end - place->at)
+		return LODE_BAD_INPUT;
+	if (wanted || member->slot != LODE_NONE) {
+		number = load_bytes(place->bytes + (place->at >> 3), type->size / 8, type->big);
+		if (type->is_signed && type->size < 64 && number >> (type->size - 1) & 1)
+			number |= ~(uint64_t)0 << type->size;
+		if (member->slot != LODE_NONE)
+			fields->slots[member->slot] = number;
+		if (wanted) {
+			values->seen |= bit;
+			values->numbers |= bit;
+			values->number[member->role] = number;
+		}
+	}
+	place->at += type->size;
+	return 0;
+}
+
 int lode_ctf_read_struct(struct lode_ctf_fields *fields, struct lode_ctf_place *place,
 			 const struct lode_ctf_type *type, int nested, struct lode_ctf_values *values)
 {
 	int code = lode_ctf_align(place, type->align);
 
 	for (uint32_t i = 0; code == 0 && i < type->member_count; i++)
-		code = read_member(fields, place, &type->members[i], nested, values);
+		code = type->members[i].type->plain ? read_plain(fields, place, &type->members[i], values)
+						    : read_member(fields, place, &type->members[i], nested, values);
 	return code;
 }
 

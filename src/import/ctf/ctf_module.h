@@ -7,7 +7,7 @@
 
 #include "import/ctf.h"
 
-#define LODE_CTF_MODULE_VERSION 1
+#define LODE_CTF_MODULE_VERSION 2
 #define LODE_CTF_MODULE_FILE    "lode-ctf.so"
 #define LODE_CTF_MODULE_SYMBOL  "lode_ctf_module"
 

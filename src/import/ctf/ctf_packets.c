@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "trace/events.h"
 
+#include <string.h>
+
 #define MAGIC 0xc1fc1fc1u
 
 /* The roles that count in each part. */
@@ -190,6 +192,25 @@ static int read_contexts(struct lode_ctf_packets *packets, struct lode_ctf_event
 	return code;
 }
 
+/* Most fields are in none of two events that follow each other. */
+static void keep_fields(const struct lode_ctf_values *values, struct lode_ctf_event *event)
+{
+	memset(event->has, 0, sizeof(event->has));
+	memset(event->number, 0, sizeof(event->number));
+	memset(event->text, 0, sizeof(event->text));
+	for (uint32_t left = values->numbers & EVENT_FIELDS; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		event->has[i] = 1;
+		event->number[i] = values->number[i];
+	}
+	for (uint32_t left = values->texts & EVENT_FIELDS; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		event->text[i] = values->text[i];
+	}
+}
+
 int lode_ctf_packets_event(struct lode_ctf_packets *packets, struct lode_ctf_event *event, struct lode_error *error)
 {
 	struct lode_ctf_values *values = packets->values;
@@ -197,6 +218,7 @@ int lode_ctf_packets_event(struct lode_ctf_packets *packets, struct lode_ctf_eve
 	int code;
 
 	event->name = packets->event->name;
+	event->kind = (uint32_t)(packets->event - packets->description->events) + 1;
 	event->t = packets->t;
 	event->cpu = packets->cpu;
 	code = read_contexts(packets, event);
@@ -206,10 +228,6 @@ int lode_ctf_packets_event(struct lode_ctf_packets *packets, struct lode_ctf_eve
 		code = lode_ctf_read_struct(&packets->fields, &packets->place, payload, 0, values);
 	if (code < 0)
 		return fail_damaged(packets, code, "an event is cut off", error);
-	for (unsigned i = 0; i < LODE_CTF_FIELDS; i++) {
-		event->has[i] = lode_ctf_has_number(values, i) != 0;
-		event->number[i] = event->has[i] ? values->number[i] : 0;
-		event->text[i] = lode_ctf_text(values, i);
-	}
+	keep_fields(values, event);
 	return 0;
 }

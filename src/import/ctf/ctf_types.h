@@ -70,8 +70,9 @@ struct lode_ctf_type {
 	uint8_t text;      /* an integer: a character */
 	uint8_t clock;     /* an integer: the trace's clock */
 	uint8_t has_clock; /* it, or something in it, is of the clock */
-	uint32_t align;    /* in bits, a power of two */
-	uint32_t size;     /* in bits, of numbers */
+	uint8_t plain;  /* an integer of 1, 2, 4 or 8 whole bytes, not of the clock: most fields of events are */
+	uint32_t align; /* in bits, a power of two */
+	uint32_t size;  /* in bits, of numbers */
 
 	struct lode_ctf_member *members; /* of a structure or a variant */
 	uint32_t member_count;

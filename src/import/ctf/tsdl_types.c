@@ -284,6 +284,8 @@ static void check_number(struct lode_tsdl_parser *parser, struct lode_ctf_type *
 	if (type->kind == LODE_CTF_FLOAT && type->size != 32 && type->size != 64)
 		lode_tsdl_not_understood(parser, "the size is not possible");
 	type->min_bits = type->size;
+	type->plain = type->kind == LODE_CTF_INTEGER && type->align == 8 && !type->clock &&
+		      (type->size == 8 || type->size == 16 || type->size == 32 || type->size == 64);
 }
 
 /* `{ NAME = VALUE; … }` behind the words `integer` and `floating_point` */
