@@ -87,7 +87,8 @@ struct lode_input {
 /*
  * What was read of a mapped file is given back piece by piece: a large file then
  * does not count as memory. It stays readable; a page that is read again is
- * mapped again. Bytes of a caller's memory are left alone.
+ * mapped again. Bytes of a caller's memory, and unpacked ones in the window, are left
+ * alone: their pages would come back as zeros.
  */
 void lode_input_give_back(const struct lode_input *input, const void *bytes, size_t size)
 {
@@ -95,8 +96,9 @@ void lode_input_give_back(const struct lode_input *input, const void *bytes, siz
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t start = (uintptr_t)bytes & ~(page - 1);
 	uintptr_t end = ((uintptr_t)bytes + size) & ~(page - 1);
+	uintptr_t first = (uintptr_t)map->bytes;
 
-	if (input->whole && map->bytes && end > start)
+	if (first && start >= first && end <= first + map->size && end > start)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }
 

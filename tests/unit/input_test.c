@@ -526,6 +526,31 @@ static void the_whole_is_one_piece_and_spooled_when_it_is_large(void **state)
 	}
 }
 
+static void pages_that_are_given_back_can_be_read_again(void **state)
+{
+	(void)state;
+	for (size_t round = 0; round < 8; round++) {
+		/* in the window, and spooled */
+		struct bytes text = random_text(round < 4 ? 100000 : 700000);
+		struct bytes packed = packers[round % 4](text.at, text.size);
+		char *path = write_file(packed);
+		struct lode_input *input;
+		const unsigned char *bytes;
+		size_t size;
+
+		assert_int_equal(lode_input_open(&input, path, NULL), 0);
+		assert_int_equal(lode_input_whole(input, &bytes, &size, NULL), 0);
+		lode_input_give_back(input, bytes, size);
+		assert_int_equal(size, text.size);
+		assert_memory_equal(bytes, text.at, size);
+		lode_input_close(input);
+		unlink(path);
+		free(path);
+		free(packed.at);
+		free(text.at);
+	}
+}
+
 static void the_whole_cannot_be_had_once_a_part_is_gone(void **state)
 {
 	struct bytes packed = pack_gzip("hello", 5);
@@ -746,6 +771,7 @@ int main(void)
 		cmocka_unit_test(the_digest_names_the_content_and_not_its_packing),
 		cmocka_unit_test(closing_does_not_wait_for_the_digest),
 		cmocka_unit_test(the_whole_is_one_piece_and_spooled_when_it_is_large),
+		cmocka_unit_test(pages_that_are_given_back_can_be_read_again),
 		cmocka_unit_test(the_whole_cannot_be_had_once_a_part_is_gone),
 		cmocka_unit_test(a_length_that_lies_costs_no_memory),
 		cmocka_unit_test(lines_are_cut_where_a_naive_reader_cuts_them),
