@@ -3,15 +3,12 @@
  * is, and with its size and checksum mended. Whatever the rules say, a walk ends and only
  * code becomes a frame. What tables are made from is fuzzed as ELF files (elf_fuzz.c).
  */
-#include "fuzz.h"
+#include "mended.h"
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "process/unwinder.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CODE  0x400000u
 #define STACK 0x7ffff0000000u
@@ -87,26 +84,8 @@ static void try_bytes(const uint8_t *bytes, size_t size)
 	lode_unwind_table_release(&table);
 }
 
-static void mend(uint8_t *bytes, size_t size)
-{
-	uint64_t number = size;
-
-	if (size < 72)
-		return;
-	memcpy(bytes + 24, &number, sizeof(number));
-	number = lode_digest_bytes((const char *)bytes + 24, size - 24);
-	memcpy(bytes + 16, &number, sizeof(number));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	uint8_t *aligned = malloc(size + 1);
-
-	fuzz_require(aligned != NULL, "memory");
-	memcpy(aligned, bytes, size);
-	try_bytes(aligned, size);
-	mend(aligned, size);
-	try_bytes(aligned, size);
-	free(aligned);
+	try_mended(bytes, size, 72, try_bytes);
 	return 0;
 }

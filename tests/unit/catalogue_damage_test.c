@@ -11,7 +11,6 @@
 #include "store/corpus_check.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,19 +112,11 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	nftw(fixture->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(fixture->folder);
 	free(fixture->bytes);
 	free(fixture);
 	return 0;

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,19 +40,11 @@ static int set_up(void **state)
 	return random_stream(&fixture->stream, &seed, 100);
 }
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	nftw(fixture->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(fixture->path);
 	lode_stream_release(&fixture->stream);
 	lode_dictionary_release(&fixture->dictionary);
 	free(fixture);

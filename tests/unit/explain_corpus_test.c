@@ -7,7 +7,6 @@
 #include "result/explain_report.h"
 #include "scope/frame_filter.h"
 
-#include <ftw.h>
 #include <math.h>
 
 #define STREAMS   24
@@ -22,14 +21,6 @@ struct fixture {
 	uint64_t cost[STREAMS][LODE_EVENT_TYPES];
 	uint64_t delay[STREAMS];
 };
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
 
 /* Every third stream is slow: app!f5 occurs only there. Recursion is frequent. */
 static void add_events(struct fixture *fixture, struct small_stream *small, unsigned s, uint64_t *seed)
@@ -103,7 +94,7 @@ static int tear_down(void **state)
 
 	lode_area_release(&fixture->area);
 	lode_corpus_close(fixture->corpus);
-	nftw(fixture->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(fixture->folder);
 	free(fixture);
 	return 0;
 }

@@ -59,11 +59,9 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
-	char command[128];
-	int code;
+	int code = temporary_remove(fixture->folder);
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", fixture->folder);
-	code = system(command);
+	unsetenv("TMPDIR");
 	free(fixture);
 	return code;
 }

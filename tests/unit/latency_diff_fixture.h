@@ -9,7 +9,6 @@
 #include "random_stream.h"
 #include "temporary.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +23,6 @@ struct side {
 	struct lode_latency latency;
 	int streams;
 };
-
-static inline int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
 
 static inline void side_open(struct side *side)
 {
@@ -55,7 +46,7 @@ static inline void side_close(struct side *side)
 {
 	lode_latency_release(&side->latency);
 	lode_corpus_close(side->corpus);
-	nftw(side->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(side->folder);
 }
 
 static inline void side_add(struct side *side, struct lode_stream *stream)

@@ -4,12 +4,11 @@
  * stack, is what these calls take by themselves.
  */
 #include "export_fixture.h"
+#include "json_tree.h"
 
 #include "latency/contexts.h"
 #include "latency/diff.h"
 #include "export/latency_export.h"
-
-#include <yajl/yajl_tree.h>
 
 /* Most tests compare single streams, of which nothing is sure. */
 static const struct lode_diff_options one_job = { .jobs = 1, .guess = 1 };
@@ -190,43 +189,6 @@ static void make_instances(const struct fixture *fixture, struct made *made)
 }
 
 /* ---- reading back ---- */
-
-static yajl_val parse(const char *text)
-{
-	char message[512];
-	yajl_val tree = yajl_tree_parse(text, message, sizeof(message));
-
-	if (!tree)
-		fail_msg("%s", message);
-	return tree;
-}
-
-static yajl_val get(yajl_val object, const char *key)
-{
-	const char *path[] = { key, NULL };
-	yajl_val value = yajl_tree_get(object, path, yajl_t_any);
-
-	if (!value)
-		fail_msg("%s is missing", key);
-	return value;
-}
-
-static size_t length_of(yajl_val array)
-{
-	assert_true(YAJL_IS_ARRAY(array));
-	return YAJL_GET_ARRAY(array)->len;
-}
-
-static yajl_val item(yajl_val array, size_t i)
-{
-	assert_true(i < length_of(array));
-	return YAJL_GET_ARRAY(array)->values[i];
-}
-
-static const char *text_at(yajl_val object, const char *key)
-{
-	return YAJL_GET_STRING(get(object, key));
-}
 
 /* A number without its point, which is as far as its unit is from a nanosecond. */
 static uint64_t nanoseconds(yajl_val value)

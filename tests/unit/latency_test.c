@@ -5,85 +5,11 @@
 #include "cmocka_all.h"
 
 #include "latency/latency.h"
-#include "random_stream.h"
-#include "temporary.h"
+#include "random_corpus.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define STREAMS 5
-
-struct fixture {
-	char folder[64];
-	struct lode_corpus *corpus;
-	struct lode_error error;
-};
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
-/* Costs are cut down so that sums do not saturate. */
-static int add_stream(struct fixture *fixture, int number, uint64_t *seed)
-{
-	struct lode_dictionary dictionary;
-	struct lode_stream stream;
-	char id[33], name[16];
-	int code;
-
-	snprintf(id, sizeof(id), "%032x", number + 1);
-	snprintf(name, sizeof(name), "s%d", number);
-	if (lode_dictionary_init(&dictionary) < 0)
-		return -1;
-	lode_stream_init(&stream, &dictionary);
-	code = random_stream(&stream, seed, 300);
-	stream.name = lode_strings_add(&dictionary.frames.strings, name, strlen(name));
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		for (size_t i = 0; i < stream.events[type].count; i++) {
-			stream.events[type].cost[i] %= 1000;
-			stream.events[type].delay[i] %= 100;
-			stream.events[type].t[i] %= 1u << 20;
-		}
-	if (!code)
-		code = lode_stream_sort(&stream);
-	if (!code)
-		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER);
-	if (!code)
-		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0 : -1;
-	lode_stream_release(&stream);
-	lode_dictionary_release(&dictionary);
-	return code;
-}
-
-static int set_up(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	uint64_t seed = 7;
-	int code = temporary_folder(fixture->folder, sizeof(fixture->folder));
-
-	*state = fixture;
-	if (!code)
-		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error);
-	for (int i = 0; !code && i < STREAMS; i++)
-		code = add_stream(fixture, i, &seed);
-	return code;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	lode_corpus_close(fixture->corpus);
-	nftw(fixture->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	free(fixture);
-	return 0;
-}
 
 static void collect(struct fixture *fixture, const struct lode_latency_options *options,
 		    struct lode_latency *latency)

@@ -40,7 +40,7 @@ static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	remove_tree(fixture->folder);
+	temporary_remove(fixture->folder);
 	free(fixture);
 	return 0;
 }
@@ -106,7 +106,7 @@ static void areas_are_the_same_with_and_without(void **state)
 	int compared = 0;
 
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	for (int i = 0; i < 512; i += TEST_SANITIZED ? 7 : 1) {
 		struct lode_area_options options = {
 			.scope = (enum lode_scope)(LODE_SCOPE_ALL + i % (LODE_SCOPES - LODE_SCOPE_ALL)),
@@ -150,7 +150,7 @@ static void latencies_are_the_same_with_and_without(void **state)
 	struct lode_idle_rules *rules;
 
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	for (int i = 0; i < 16; i++) {
 		struct lode_latency_options options = {
 			.where = i & 1 ? where : NULL,
@@ -198,7 +198,7 @@ static void only_new_and_changed_streams_are_read_again(void **state)
 	struct lode_corpus *corpus;
 	struct run run, without;
 
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	run_area(fixture, WITH, &options, &run);
 	assert_int_equal(run.counts.put, STREAMS);
 	lode_area_release(&run.area);
@@ -274,7 +274,7 @@ static void damaged_entries_are_made_again(void **state)
 	struct run area, latency, run;
 	uint64_t seed = 5;
 
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	run_area(fixture, WITHOUT, &area_options, &area);
 	run_latency(fixture, WITHOUT, &latency_options, &latency);
 	for (int round = 0; round < 50; round++) {
@@ -300,7 +300,7 @@ static void a_folder_that_cannot_be_written_changes_nothing(void **state)
 	struct run without, run;
 	int fd;
 
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	fd = open(cache_folder(fixture), O_CREAT | O_WRONLY, 0600);
 	assert_true(fd >= 0);
 	close(fd);
@@ -348,7 +348,7 @@ static void what_was_not_used_for_longest_goes_first(void **state)
 	uint64_t size;
 	int count;
 
-	remove_tree(cache_folder(fixture));
+	temporary_remove(cache_folder(fixture));
 	run_area(fixture, WITH, &options, &run);
 	lode_area_release(&run.area);
 	size = size_of_folder(cache_folder(fixture), &count);
@@ -394,7 +394,7 @@ static void memory_that_runs_out_is_an_error_or_nothing_is_kept(void **state)
 			int code;
 
 			if (!warm)
-				remove_tree(cache_folder(fixture));
+				temporary_remove(cache_folder(fixture));
 			lode_memory_fail_at(nth, 0);
 			code = lode_area_collect(corpus, &options, &area, &fixture->error);
 			asked = lode_memory_asked();

@@ -1,6 +1,6 @@
 /* Mining as a whole: thresholds, ids, order, and two corpora side by side. */
 #include "cmocka_all.h"
-#include "random_stream.h"
+#include "small_stream.h"
 
 #include "mine/compare.h"
 
@@ -18,27 +18,12 @@ static void area_begin(struct lode_area *area, size_t streams)
 	area->stream_count = streams;
 }
 
-static uint32_t stack_of(struct lode_area *area, const char *text)
-{
-	struct lode_dictionary *dictionary = &area->dictionary;
-	uint32_t node = 0;
-
-	while (*text) {
-		size_t length = strcspn(text, ";");
-
-		node = lode_stack_tree_child(&dictionary->tree, node,
-					     lode_frames_parse(&dictionary->frames, text, length));
-		text += length + (text[length] == ';');
-	}
-	return node;
-}
-
 static void area_wait(struct lode_area *area, uint32_t stream, uint64_t cost, const char *stack)
 {
 	struct lode_area_rows *rows = &area->rows[LODE_WAIT];
 
 	assert_int_equal(lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)), 0);
-	rows->items[rows->count++] = (struct lode_area_row){ .stack = stack_of(area, stack),
+	rows->items[rows->count++] = (struct lode_area_row){ .stack = stack_of(&area->dictionary, stack),
 							     .stream = stream,
 							     .cost = cost,
 							     .events = 1,

@@ -53,7 +53,7 @@ static const char *sentence(const struct machine *machine, unsigned needs, int n
 {
 	static struct lode_error error;
 	struct lode_permissions permissions;
-	char status[256], root[64], command[128];
+	char status[256], root[64];
 	int code;
 
 	assert_int_equal(temporary_folder(root, sizeof(root)), 0);
@@ -70,8 +70,7 @@ static const char *sentence(const struct machine *machine, unsigned needs, int n
 	error.text[0] = '\0';
 	code = lode_permissions_explain(&permissions, needs, number, &error);
 	assert_int_equal(code, error.text[0] ? LODE_SYSTEM : 0);
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(root), 0);
 	return error.text;
 }
 

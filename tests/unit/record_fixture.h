@@ -63,11 +63,8 @@ static inline void open_symbols(struct fixture *fixture)
 
 static inline void close_symbols(struct fixture *fixture)
 {
-	char command[128];
-
 	lode_symbolizer_destroy(fixture->symbolizer);
-	snprintf(command, sizeof(command), "rm -rf %s", fixture->folder);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(fixture->folder), 0);
 }
 
 static inline int begin(struct fixture *fixture)

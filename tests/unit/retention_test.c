@@ -148,11 +148,8 @@ static void open_corpus(struct fixture *fixture)
 
 static void close_corpus(struct fixture *fixture)
 {
-	char command[128];
-
 	lode_corpus_close(fixture->corpus);
-	snprintf(command, sizeof(command), "rm -rf %s", fixture->path);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(fixture->path), 0);
 }
 
 static int has(struct fixture *fixture, size_t i)
@@ -348,7 +345,7 @@ static void a_file_is_held_until_its_process_is_long_gone(void **state)
 static void no_more_files_are_held_than_there_is_room_for(void **state)
 {
 	struct lode_held_files *files = calloc(1, sizeof(*files));
-	char folder[64], path[96], command[128];
+	char folder[64], path[96];
 	int fd;
 
 	(void)state;
@@ -370,8 +367,7 @@ static void no_more_files_are_held_than_there_is_room_for(void **state)
 	}
 	lode_held_files_release(files);
 	free(files);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(folder), 0);
 }
 
 static void what_is_no_program_has_no_marks(void **state)

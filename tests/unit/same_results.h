@@ -9,22 +9,8 @@
 #include "latency/latency.h"
 #include "scope/area.h"
 
-#include <ftw.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static inline int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
-static inline void remove_tree(const char *path)
-{
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Streams of two hosts overlap, and some have the same symptoms, so that one counts in another. */
 static inline void fill_stream(struct lode_stream *stream, int number, uint64_t *seed)

@@ -1,6 +1,6 @@
 /* Idle rules: which waits belong to threads that have nothing to do. */
 #include "cmocka_all.h"
-#include "random_stream.h"
+#include "small_stream.h"
 #include "temporary.h"
 
 #include "scope/frame_filter.h"
@@ -43,21 +43,6 @@ static int tear_down(void **state)
 	rmdir(fixture->folder);
 	free(fixture);
 	return 0;
-}
-
-/* `a;b;c`, root first, as a node. */
-static uint32_t stack_of(struct lode_dictionary *dictionary, const char *text)
-{
-	uint32_t node = 0;
-
-	while (*text) {
-		size_t length = strcspn(text, ";");
-
-		node = lode_stack_tree_child(&dictionary->tree, node,
-					     lode_frames_parse(&dictionary->frames, text, length));
-		text += length + (text[length] == ';');
-	}
-	return node;
 }
 
 /* Loads the built-in rules and, behind them, `text`. */

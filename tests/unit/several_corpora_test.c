@@ -28,7 +28,7 @@ static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	remove_tree(fixture->folder);
+	temporary_remove(fixture->folder);
 	free(fixture);
 	return 0;
 }
@@ -133,7 +133,7 @@ static void several_corpora_give_the_results_of_one(void **state)
 		require_same_results(fixture, whole, parts);
 		lode_corpus_close(whole);
 		lode_corpus_close(parts);
-		remove_tree(fixture->folder);
+		temporary_remove(fixture->folder);
 		assert_int_equal(mkdir(fixture->folder, 0700), 0);
 	}
 }

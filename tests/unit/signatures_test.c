@@ -7,7 +7,6 @@
 #include "mine/signatures.h"
 #include "store/corpus_check.h"
 
-#include <ftw.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -46,21 +45,13 @@ static int set_up(void **state)
 	return lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error);
 }
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
 	lode_signatures_release(&fixture->signatures);
 	lode_corpus_close(fixture->corpus);
-	nftw(fixture->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(fixture->path);
 	free(fixture);
 	return 0;
 }

@@ -288,7 +288,7 @@ static void mine_knows_slots(void **state)
 	struct small_stream small;
 	struct lode_corpus *corpus;
 	struct lode_error error;
-	char folder[64], path[96], command[128];
+	char folder[64], path[96];
 	uint64_t seed = 8;
 
 	(void)state;
@@ -315,8 +315,7 @@ static void mine_knows_slots(void **state)
 	}
 	lode_corpus_close(corpus);
 	small_end(&small);
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(folder), 0);
 }
 
 int main(void)

@@ -28,18 +28,23 @@ static inline void small_end(struct small_stream *small)
 }
 
 /* A stack `frame;frame`, root first; 0 for "". */
-static inline uint32_t small_stack(struct small_stream *small, const char *text)
+static inline uint32_t stack_of(struct lode_dictionary *dictionary, const char *text)
 {
 	uint32_t node = 0;
 
 	while (*text) {
 		size_t length = strcspn(text, ";");
-		uint32_t frame = lode_frames_parse(&small->dictionary.frames, text, length);
+		uint32_t frame = lode_frames_parse(&dictionary->frames, text, length);
 
-		node = lode_stack_tree_child(&small->dictionary.tree, node, frame);
+		node = lode_stack_tree_child(&dictionary->tree, node, frame);
 		text += length + (text[length] == ';');
 	}
 	return node;
+}
+
+static inline uint32_t small_stack(struct small_stream *small, const char *text)
+{
+	return stack_of(&small->dictionary, text);
 }
 
 /* In order of time. `waker` is a tid, or LODE_NONE. */

@@ -196,7 +196,7 @@ static void analyses_give_the_same_with_a_limit(void **state)
 		lode_latency_release(&limited_latency);
 	}
 	lode_corpus_close(corpus);
-	remove_tree(folder);
+	temporary_remove(folder);
 }
 
 int main(void)

@@ -7,7 +7,6 @@
 #include "synth/model.h"
 #include "synth/synth.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -412,14 +411,6 @@ static void stacks_are_as_long_as_in_the_field(void **state)
 
 /* ---- whole corpora ---- */
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk_state)
-{
-	(void)status;
-	(void)flag;
-	(void)walk_state;
-	return remove(path);
-}
-
 struct corpus {
 	char path[64];
 	struct lode_buffer truth;
@@ -442,7 +433,7 @@ static void make_corpus(struct corpus *corpus, const struct lode_synth_options *
 
 static void release_corpus(struct corpus *corpus)
 {
-	nftw(corpus->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(corpus->path);
 	lode_buffer_release(&corpus->truth);
 }
 
@@ -549,7 +540,7 @@ static void making_can_be_stopped_and_leaves_whole_streams(void **state)
 	lode_corpus_close(corpus);
 	lode_synth_truth_release(&truth);
 	lode_synth_model_free(model);
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	temporary_remove(path);
 }
 
 /* ---- options ---- */

@@ -66,7 +66,7 @@ static void what_was_made_is_in_the_cache_in_the_end(void **state)
 	unsigned calls = 0;
 	struct lode_table_maker *maker = lode_table_maker_create(count_call, &calls);
 	struct lode_unwind_table made, cached;
-	char folder[64], command[128];
+	char folder[64];
 
 	(void)state;
 	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
@@ -77,8 +77,7 @@ static void what_was_made_is_in_the_cache_in_the_end(void **state)
 	assert_same(&made, &cached);
 	lode_unwind_table_release(&cached);
 	lode_unwind_table_release(&made);
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(temporary_remove(folder), 0);
 }
 
 static void a_maker_that_was_never_asked_ends(void **state)

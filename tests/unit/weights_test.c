@@ -35,11 +35,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
-	char command[96];
-	int code;
+	int code = temporary_remove(fixture->folder);
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", fixture->folder);
-	code = system(command);
 	free(fixture);
 	return code;
 }

@@ -1,6 +1,6 @@
 /* Waiting for work, against the definition in work_waits.h carried out wait by wait. */
 #include "cmocka_all.h"
-#include "random_stream.h"
+#include "small_stream.h"
 
 #include "scope/work_waits.h"
 
@@ -41,22 +41,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* `a;b;c`, root first, as a node. */
-static uint32_t stack_of(struct fixture *fixture, const char *text)
-{
-	struct lode_dictionary *dictionary = &fixture->dictionary;
-	uint32_t node = 0;
-
-	while (*text) {
-		size_t length = strcspn(text, ";");
-
-		node = lode_stack_tree_child(&dictionary->tree, node,
-					     lode_frames_parse(&dictionary->frames, text, length));
-		text += length + (text[length] == ';');
-	}
-	return node;
-}
-
 static void add_event(struct fixture *fixture, enum lode_event_type type, uint32_t pid, uint32_t tid,
 		      const char *stack, int64_t waker, const char *waker_stack)
 {
@@ -64,9 +48,9 @@ static void add_event(struct fixture *fixture, enum lode_event_type type, uint32
 		.t = fixture->stream.events[type].count * 10,
 		.cost = 5,
 		.thread = lode_stream_thread(&fixture->stream, pid, tid),
-		.stack = stack_of(fixture, stack),
+		.stack = stack_of(&fixture->dictionary, stack),
 		.waker = waker < 0 ? LODE_NONE : lode_stream_tid(&fixture->stream, (uint32_t)waker),
-		.waker_stack = stack_of(fixture, waker_stack),
+		.waker_stack = stack_of(&fixture->dictionary, waker_stack),
 		.cpu = LODE_NO_CPU,
 	};
 
