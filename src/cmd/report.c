@@ -36,6 +36,9 @@ static int write_page(struct lode_report_making *making)
 	}
 	lode_work_pause(making->work);
 	code = lode_results_write(making->call, output, &making->page, making->error);
+	/* The user did not name the file, so say where it is. */
+	if (!code && output && !making->settings->output && !making->call->quiet)
+		lode_call_say(making->call, LODE_PLAIN, "wrote %s; open it in a browser", output);
 	if (!code && making->left_out)
 		lode_notes_add(&making->work->notes, making->left_out, "stream has no time line in the page",
 			       "'--streams N' takes more");
