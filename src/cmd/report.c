@@ -40,11 +40,12 @@ static int write_page(struct lode_report_making *making)
 	if (!code && output && !making->settings->output && !making->call->quiet)
 		lode_call_say(making->call, LODE_PLAIN, "wrote %s; open it in a browser", output);
 	if (!code && making->left_out)
-		lode_notes_add(&making->work->notes, making->left_out, "stream has no time line in the page",
-			       "'--streams N' takes more");
+		lode_notes_add(&making->work->notes, making->left_out,
+			       "streams without a time line in the page ('--streams N' takes more)", NULL);
 	if (!code && making->too_large)
-		lode_notes_add(&making->work->notes, making->too_large, "stream has too many events for the page",
-			       "'lode serve' shows its time line");
+		lode_notes_add(&making->work->notes, making->too_large,
+			       "streams with too many events for the page ('lode serve' shows their time lines)",
+			       NULL);
 	return code;
 }
 

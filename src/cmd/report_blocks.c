@@ -259,7 +259,8 @@ static int add_view(struct lode_report_making *making, const struct lode_report_
 					 &json, making->error);
 
 	if (!code && json.size > MOST_VIEW_BYTES)
-		lode_notes_add(&making->work->notes, 1, "view is too large for the page", "'lode serve' shows it");
+		lode_notes_add(&making->work->notes, 1, "views too large for the page ('lode serve' shows them)",
+			       NULL);
 	else if (!code)
 		put_block(making, view->block, &json);
 	lode_buffer_release(&json);

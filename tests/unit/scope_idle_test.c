@@ -112,6 +112,16 @@ static void threads_of_language_runtimes_are_idle(void **state)
 			"java.lang.ref.NativeReferenceQueue.await;java.lang.Object.wait;java.lang.Object.wait0",
 			""));
 	assert_true(is_idle(fixture, "runtime.gcBgMarkWorker;runtime.gopark", ""));
+	assert_true(is_idle(fixture,
+			    "app!runtime.mcall;app!runtime.park_m;app!runtime.schedule;app!runtime.findRunnable;"
+			    "app!runtime.stopm;app!runtime.notesleep;app!runtime.futexsleep;app!runtime.futex;"
+			    "kernel!do_futex;kernel!futex_wait;kernel!schedule",
+			    ""));
+	assert_true(is_idle(fixture,
+			    "app!runtime.mstart1;app!runtime.sysmon;app!runtime.notetsleep;"
+			    "app!runtime.notetsleep_internal;app!runtime.futexsleep;app!runtime.futex",
+			    ""));
+	assert_true(is_idle(fixture, "kernel!kthread;kernel!irq_thread;kernel!irq_wait_for_interrupt", ""));
 	assert_true(is_idle(fixture, "(root);(idle)", ""));
 	/* the same ways of waiting, but of the program */
 	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;app.Cache.get;java.lang.Object.wait",
@@ -122,6 +132,8 @@ static void threads_of_language_runtimes_are_idle(void **state)
 			"java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park",
 			""));
 	assert_false(is_idle(fixture, "main.main;main.collect;runtime.chanrecv1;runtime.gopark", ""));
+	assert_false(is_idle(fixture,
+			     "app!runtime.mallocgc;app!runtime.lock2;app!runtime.futexsleep;app!runtime.futex", ""));
 }
 
 static void a_way_of_waiting_leaves_the_decision_to_its_caller(void **state)
