@@ -231,26 +231,35 @@ static __always_inline uint64_t readable_end(uint64_t at, uint64_t top)
 	return is_on_own_stack(at, top) ? top : (at | (PAGE_BYTES - 1)) + 1;
 }
 
+/* Notes the lowest place of address `number`, from `at` on. Returns where the next one may be; 0: it was not found. */
+__noinline uint64_t lode_find_lowest(struct scratch *scratch, uint32_t number, uint64_t at, uint64_t top)
+{
+	uint64_t holder;
+
+	if (!scratch)
+		return 0;
+	number &= LODE_RECORD_KERNEL_FRAMES;
+	at = lode_find_word(scratch->check[number], at, 8, readable_end(at, top));
+	if (!at)
+		return 0;
+	scratch->places[number] = at;
+	holder = find_holder(at, top);
+	return holder ? word_at(at + 8 * holder) : at + 8;
+}
+
 /*
  * The lowest places of the addresses in `check`, from number `first` at `at` on, into
  * `places`. Returns whether all were found.
  */
-__noinline int lode_find_lowest(struct scratch *scratch, uint64_t at, uint64_t top, uint32_t first, uint32_t count)
+__noinline int lode_find_all_lowest(struct scratch *scratch, uint64_t at, uint64_t top, uint32_t first,
+				    uint32_t count)
 {
-	if (!scratch)
-		return 0;
 	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
-		uint32_t number = (first + i) & LODE_RECORD_KERNEL_FRAMES;
-		uint64_t holder;
-
 		if (first + i >= count)
 			return 1;
-		at = lode_find_word(scratch->check[number], at, 8, readable_end(at, top));
+		at = lode_find_lowest(scratch, first + i, at, top);
 		if (!at)
 			return 0;
-		scratch->places[number] = at;
-		holder = find_holder(at, top);
-		at = holder ? word_at(at + 8 * holder) : at + 8;
 	}
 	return 0;
 }
@@ -274,31 +283,43 @@ __noinline int lode_learn_step(uint64_t address, uint64_t at, uint64_t next, uin
 }
 
 /*
- * The highest places of the same addresses, from the last one at the end of the stack on;
- * and the steps between those that are at their lowest places, too.
+ * Looks for the highest place of address `number`, from `at` down, and learns the step to the next address if both are
+ * at their lowest places, too; if not, clears its place. Returns where the address before may be; 0: it was not found.
  */
-__noinline int lode_learn_steps(struct scratch *scratch, uint64_t top, uint32_t first, uint32_t count)
+__noinline uint64_t lode_find_highest(struct scratch *scratch, uint32_t number, uint64_t at, uint64_t top,
+				      uint32_t is_last)
 {
-	uint64_t at = top - 8, next = 0;
+	uint64_t lowest, next;
 
 	if (!scratch)
 		return 0;
-	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
-		uint32_t number = (count - 1 - i) & LODE_RECORD_KERNEL_FRAMES;
-		uint64_t lowest = scratch->places[number];
+	number &= LODE_RECORD_KERNEL_FRAMES;
+	lowest = scratch->places[number];
+	next = is_last ? 0 : scratch->places[(number + 1) & LODE_RECORD_KERNEL_FRAMES];
+	/* On to the end of an interrupt's stack. */
+	if (is_on_own_stack(at, top) && !is_on_own_stack(lowest, top))
+		at = lowest;
+	at = lode_find_word(scratch->check[number], at, -8, is_last ? top - 16 : lowest - 8);
+	if (!at)
+		return 0;
+	if (at != lowest)
+		scratch->places[number] = 0;
+	else if (next || is_last)
+		lode_learn_step(scratch->check[number], at, next, top);
+	return at - 8;
+}
 
+/* The highest places of the same addresses, from the last one at the end of the stack on, and the steps between them. */
+__noinline int lode_learn_steps(struct scratch *scratch, uint64_t top, uint32_t first, uint32_t count)
+{
+	uint64_t at = top - 8;
+
+	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
 		if (first + i >= count)
 			return 0;
-		/* On to the end of an interrupt's stack. */
-		if (is_on_own_stack(at, top) && !is_on_own_stack(lowest, top))
-			at = lowest;
-		at = lode_find_word(scratch->check[number], at, -8, i ? lowest - 8 : top - 16);
+		at = lode_find_highest(scratch, count - 1 - i, at, top, !i);
 		if (!at)
 			return 0;
-		if (at == lowest && (next || !i))
-			lode_learn_step(scratch->check[number], at, next, top);
-		next = at == lowest ? at : 0;
-		at -= 8;
 	}
 	return 0;
 }
@@ -310,7 +331,7 @@ static __always_inline bool learn(struct scratch *scratch, uint64_t at, uint64_t
 
 	if (first >= FIRST_ADDRESSES || first >= count || count >= LODE_RECORD_KERNEL_FRAMES)
 		return false;
-	if (lode_find_lowest(scratch, at, top, first, count))
+	if (lode_find_all_lowest(scratch, at, top, first, count))
 		lode_learn_steps(scratch, top, first, count);
 	return true;
 }
@@ -341,17 +362,25 @@ enum walk_result {
 	WALK_DONE,
 	WALK_UNKNOWN, /* there is an address without a step */
 	WALK_VARIES,  /* or one whose step is not always the same */
+	/* Of a part of a walk: */
+	WALK_GOES_ON,
+	WALK_INTERRUPTED, /* at an address that was interrupted */
 };
 
-/* Follows steps from the return address at `at` to the end of the stack. */
-__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t top)
+/* Follows some steps from the return address at scratch->at. `interrupted`: it was interrupted there. */
+__noinline int lode_walk_kernel_on(struct scratch *scratch, uint64_t top, uint32_t interrupted)
 {
-	uint64_t hash = 2, sum = 0, step = 0;
-	uint32_t i;
+	uint64_t at, hash, sum, step = interrupted ? STEP_INTERRUPTED : 0;
+	uint32_t count;
+	int result = WALK_GOES_ON;
 
 	if (!scratch)
 		return WALK_VARIES;
-	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
+	at = scratch->at;
+	hash = scratch->hash;
+	sum = scratch->sum;
+	count = scratch->stack.count;
+	for (uint32_t i = 0; i < KERNEL_FRAMES; i++) {
 		uint64_t address = word_at(at), distance;
 		uint32_t key = step_key(address, step & STEP_INTERRUPTED);
 
@@ -359,11 +388,13 @@ __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t t
 		distance = step & STEP_DISTANCE;
 		if (!key || !step)
 			return WALK_UNKNOWN;
-		scratch->stack.addresses[i] = address;
+		scratch->stack.addresses[count++ & LODE_RECORD_KERNEL_FRAMES] = address;
 		hash = hash * MULTIPLIER + address;
 		sum = sum * 3 + address;
-		if (at + 8 == top)
+		if (at + 8 == top) {
+			result = WALK_DONE;
 			break;
+		}
 		if (!(uint32_t)step)
 			return WALK_UNKNOWN;
 		if (distance == STEP_VARIES)
@@ -373,13 +404,31 @@ __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t t
 		else
 			at = held_or_own(at, step >> STEP_HOLDER_SHIFT & STEP_HOLDER) + distance * 8;
 	}
-	if (i == LODE_RECORD_KERNEL_FRAMES)
-		return WALK_VARIES;
+	scratch->at = at;
 	scratch->hash = hash;
 	scratch->sum = sum;
-	scratch->stack.count = i + 1;
+	scratch->stack.count = count;
+	return result == WALK_GOES_ON && step & STEP_INTERRUPTED ? WALK_INTERRUPTED : result;
+}
+
+/* Follows steps from the return address at `at` to the end of the stack. */
+__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t top)
+{
+	int result = WALK_GOES_ON;
+
+	if (!scratch)
+		return WALK_VARIES;
+	scratch->at = at;
+	scratch->hash = 2;
+	scratch->sum = 0;
+	scratch->stack.count = 0;
+	for (uint32_t i = 0; i < KERNEL_TIMES; i++) {
+		result = lode_walk_kernel_on(scratch, top, result == WALK_INTERRUPTED);
+		if (result != WALK_GOES_ON && result != WALK_INTERRUPTED)
+			break;
+	}
 	scratch->stack.end = LODE_STACK_WHOLE;
-	return WALK_DONE;
+	return result <= WALK_VARIES ? result : WALK_VARIES;
 }
 
 static __always_inline bool may_learn(struct scratch *scratch)

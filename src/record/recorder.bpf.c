@@ -206,6 +206,7 @@ struct scratch {
 	uint64_t hash;                                  /* of the stack so far */
 	uint64_t sum;
 	uint64_t number; /* on its way from what the verifier knows to what it does not */
+	uint64_t at;     /* where the walk of the kernel's stack came to */
 	uint64_t walks;
 	uint64_t chances; /* stacks that something could be learnt from */
 	/* The walk of a user's stack by tables (unwind.bpf.h). */

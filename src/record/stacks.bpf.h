@@ -132,53 +132,84 @@ static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t fro
 	return bpf_probe_read_user(scratch->block, span, (void *)from) ? 0 : span;
 }
 
-/*
- * Walks on from the frame record at `fp`: each holds the next one's address,
- * which is higher, and a return address. `span`: how many bytes it is expected to
- * come. Returns how many it came.
- */
-__noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
+/* Frame records that lode_walk_records follows at a time. */
+#define RECORDS_AT_A_TIME 16
+
+/* Whether the block holds the frame record at `fp`; if not, it is fetched. */
+static __always_inline bool has_record(struct scratch *scratch, uint64_t fp)
 {
-	uint64_t first = fp, start = 0, size = 0, hash, sum;
-	uint32_t i;
+	if (scratch->block_size >= 16 && fp - scratch->block_start <= scratch->block_size - 16)
+		return true;
+	if (fp & 7 || !fp)
+		return false;
+	scratch->block_start = fp;
+	scratch->block_size = read_block(scratch, fp, scratch->span_end - fp);
+	return scratch->block_size >= 16;
+}
+
+/*
+ * Walks on from the frame record at state.fp, through the block: each holds the next one's
+ * address, which is higher, and a return address. Returns whether there may be more.
+ */
+__noinline int lode_walk_records(struct scratch *scratch)
+{
+	uint64_t fp, start, last, hash, sum, is_over = 0;
+	uint32_t count;
 
 	if (!scratch)
 		return 0;
+	fp = scratch->state.fp;
+	if (!has_record(scratch, fp))
+		return 0;
+	start = scratch->block_start;
+	last = scratch->block_size - 16;
 	hash = scratch->hash;
 	sum = scratch->sum;
-	for (i = 1 + HAS_LINK; i < LODE_RECORD_FRAMES; i++) {
+	count = scratch->stack.count;
+	for (uint32_t i = 0; i < RECORDS_AT_A_TIME; i++) {
 		uint64_t at = fp - start, next, address;
 
-		if (at + 16 > size || at > BLOCK_BYTES) {
-			if (fp & 7 || !fp)
-				break;
-			size = read_block(scratch, fp, first + span - fp);
-			if (size < 16)
-				break;
-			start = fp;
-			at = 0;
-		}
+		if (at > last)
+			break;
 		/* The compiler may not reason about it, for the verifier must see the bound. */
 		asm volatile("" : "+r"(at));
 		at &= BLOCK_BYTES - 8;
 		next = *(uint64_t *)(scratch->block + at);
 		address = *(uint64_t *)(scratch->block + at + 8);
-		if (!address)
+		is_over = !address || count >= LODE_RECORD_FRAMES;
+		if (is_over)
 			break;
-		scratch->stack.addresses[i] = address;
+		at = count++;
+		asm volatile("" : "+r"(at));
+		scratch->stack.addresses[at & LODE_RECORD_FRAMES] = address;
 		hash = hash * MULTIPLIER + address;
 		sum = sum * 3 + address;
-		if ((int64_t)(next - fp) <= 0) {
-			i++;
+		is_over = (int64_t)(next - fp) <= 0;
+		if (is_over)
 			break;
-		}
 		fp = next;
 	}
+	scratch->state.fp = fp;
 	scratch->hash = hash;
 	scratch->sum = sum;
-	scratch->stack.count = i;
-	scratch->stack.end = i == LODE_RECORD_FRAMES ? LODE_STACK_DEEP : LODE_STACK_UNKNOWN;
-	return (int)(fp - first + 16);
+	scratch->stack.count = count;
+	return !is_over;
+}
+
+/* Walks by frame records from `fp` on. `span`: how many bytes it is expected to come. Returns how many it came. */
+__noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
+{
+	if (!scratch)
+		return 0;
+	scratch->state.fp = fp;
+	scratch->span_end = fp + span;
+	scratch->block_size = 0;
+	scratch->stack.count = 1 + HAS_LINK;
+	for (uint32_t i = 0; i < LODE_RECORD_FRAMES; i++)
+		if (!lode_walk_records(scratch))
+			break;
+	scratch->stack.end = scratch->stack.count == LODE_RECORD_FRAMES ? LODE_STACK_DEEP : LODE_STACK_UNKNOWN;
+	return (int)(scratch->state.fp - fp + 16);
 }
 
 /* ---- copies of the user's stack ---- */
@@ -276,6 +307,10 @@ static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct 
 }
 
 /* ---- the kernel's stack ---- */
+
+/* Frames that are walked at a time, and how often: the verifier follows every one of them. Together no more than there may be. */
+#define KERNEL_FRAMES 14
+#define KERNEL_TIMES  (LODE_RECORD_KERNEL_FRAMES / KERNEL_FRAMES)
 
 /* The kernel's own way to its stack: into `check`; returns how many addresses. */
 static __always_inline uint32_t ask_kernel_stack(void *context, struct scratch *scratch)
@@ -379,24 +414,60 @@ static __always_inline bool next_record(uint64_t *fp, uint64_t *address)
 	return true;
 }
 
-__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
+/* Walks some frames on, from the record at scratch->at. Returns whether there may be more. */
+__noinline int lode_walk_kernel_on(struct scratch *scratch)
 {
-	uint64_t hash = 2, sum = 0, address;
-	uint32_t i;
+	uint64_t fp, hash, sum, address;
+	uint32_t count, i;
 
 	if (!scratch)
 		return 0;
-	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
+	fp = scratch->at;
+	hash = scratch->hash;
+	sum = scratch->sum;
+	count = scratch->stack.count;
+	for (i = 0; i < KERNEL_FRAMES; i++) {
 		if (!next_record(&fp, &address))
 			break;
-		scratch->stack.addresses[i] = address;
+		scratch->stack.addresses[(count + i) & LODE_RECORD_KERNEL_FRAMES] = address;
 		hash = hash * MULTIPLIER + address;
 		sum = sum * 3 + address;
 	}
+	scratch->at = fp;
 	scratch->hash = hash;
 	scratch->sum = sum;
-	scratch->stack.count = i;
-	scratch->stack.end = i == LODE_RECORD_KERNEL_FRAMES ? LODE_STACK_DEEP : LODE_STACK_WHOLE;
+	scratch->stack.count = count + i;
+	return i == KERNEL_FRAMES;
+}
+
+__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
+{
+	if (!scratch)
+		return 0;
+	scratch->at = fp;
+	scratch->hash = 2;
+	scratch->sum = 0;
+	scratch->stack.count = 0;
+	scratch->stack.end = LODE_STACK_DEEP;
+	for (uint32_t i = 0; i < KERNEL_TIMES; i++)
+		if (!lode_walk_kernel_on(scratch)) {
+			scratch->stack.end = LODE_STACK_WHOLE;
+			break;
+		}
+	return 0;
+}
+
+/* Whether `address` is one of the first in the kernel's own stack, and the record at `fp` has the next one. */
+__noinline int lode_is_followed(struct scratch *scratch, uint64_t address, uint64_t fp, uint32_t count)
+{
+	uint64_t next;
+
+	if (!scratch)
+		return 0;
+	next = CAST(frame_record, fp)->lr | KERNEL_BITS;
+	for (uint32_t i = 0; i < 6; i++)
+		if (i + 1 < count && scratch->check[i] == address && scratch->check[i + 1] == next)
+			return 1;
 	return 0;
 }
 
@@ -412,17 +483,9 @@ __noinline int lode_calibrate(struct scratch *scratch, uint64_t base, uint32_t c
 		return 0;
 	for (int i = -16; i < 16; i++) {
 		struct frame_record *record = CAST(frame_record, base + i * 8);
-		uint64_t fp = record->fp, address = record->lr | KERNEL_BITS;
 
-		if (fp <= base)
-			continue;
-		for (uint32_t j = 0; j < 6; j++) {
-			if (j + 1 >= count || scratch->check[j] != address)
-				continue;
-			record = CAST(frame_record, fp);
-			if ((record->lr | KERNEL_BITS) == scratch->check[j + 1])
-				return i * 8;
-		}
+		if (record->fp > base && lode_is_followed(scratch, record->lr | KERNEL_BITS, record->fp, count))
+			return i * 8;
 	}
 	return 0;
 }

@@ -131,20 +131,24 @@ static __always_inline uint32_t next_random(struct lode_record_counts *own)
 	return state * 0x2545f4914f6cdd1dull >> 32;
 }
 
-/* The weight of the next wait at a place, and in the upper half its limit; by itself, so that the verifier sees it once. */
-__noinline uint64_t lode_thin_chance(uint64_t square, uint64_t scale)
+/* Weight and limit of the next wait at a place: each by itself, so that the verifier knows nothing of one in the other. */
+__noinline uint32_t lode_next_weight(uint64_t square, uint64_t scale)
 {
-	uint32_t weight = lode_thin_weight(square, scale);
+	return lode_thin_weight(square, scale);
+}
 
-	return weight | (uint64_t)lode_thin_limit(weight, scale) << 32;
+__noinline uint32_t lode_next_limit(uint32_t weight, uint64_t scale)
+{
+	return lode_thin_limit(weight, scale);
 }
 
 static __always_inline void refresh_chance(struct lode_thin_place *place, uint64_t scale, uint32_t random)
 {
-	uint64_t chance = lode_thin_chance(place->square, lode_thin_dither(scale, random));
+	uint64_t dithered = lode_thin_dither(scale, random);
+	uint32_t weight = lode_next_weight(place->square, dithered);
 
-	place->weight = (uint32_t)chance;
-	place->limit = chance >> 32;
+	place->weight = weight;
+	place->limit = lode_next_limit(weight, dithered);
 	place->scale = place->square ? scale : 0; /* nobody was here: the next one looks again */
 }
 

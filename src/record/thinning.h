@@ -106,6 +106,7 @@ LODE_THIN_INLINE uint32_t lode_thin_weight(uint64_t square, uint64_t scale)
 	for (uint32_t bit = LODE_THIN_MOST / 2; bit; bit >>= 1) {
 		uint64_t larger = root | bit, exceeds = (ratio - larger * larger) >> 63;
 
+		__asm__("" : "+r"(exceeds)); /* or compilers would make branches of it */
 		root |= bit & ((uint32_t)exceeds - 1);
 	}
 	return root;

@@ -75,9 +75,15 @@ uint64_t taken_count = 0;
 #define RULE_MISSING (-1) /* no mapping is known there */
 #define RULE_PENDING (-2) /* its table is not loaded */
 
-/* Frames that lode_walk_on walks at a time, and times that it is tried: large frames need a step each. */
-#define WALK_FRAMES 64
-#define WALK_STEPS  LODE_RECORD_FRAMES
+/*
+ * Frames that lode_walk_on walks at a time, how often lode_walk_further goes on, and how often that is called: a
+ * large frame needs a step of its own. Few each time: the verifier follows every one of them.
+ */
+#ifndef WALK_FRAMES
+#define WALK_FRAMES 16
+#endif
+#define WALK_STEPS    16
+#define WALK_FURTHERS (LODE_RECORD_FRAMES / WALK_STEPS + 1)
 
 /* Bytes that are fetched at a time where a stack is larger than was expected. */
 #define FURTHER_SPAN 1024
@@ -367,117 +373,202 @@ __noinline int lode_walk_step(struct scratch *scratch)
 	return 1;
 }
 
+/* What lode_walk_on holds of a scratch while it walks. */
+struct walk {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t hash;
+	uint64_t sum;
+	uint64_t space;      /* as cache_key has it */
+	uint64_t start;      /* of the block */
+	uint64_t last;       /* word of the block, as a distance from its start */
+	uint64_t from_start; /* from the trail's start to the block's */
+	uint32_t count;
+	uint32_t is_exact;
+};
+
+enum walked {
+	WALKED_SOME, /* it can go on */
+	WALKED_TO_STEP,
+	WALKED_TO_ROOT,
+};
+
+static __always_inline void begin_walk(struct walk *walk, struct scratch *scratch)
+{
+	walk->pc = scratch->state.pc;
+	walk->sp = scratch->state.sp;
+	walk->fp = scratch->state.fp;
+	walk->is_exact = scratch->state.is_exact;
+	walk->hash = scratch->hash;
+	walk->sum = scratch->sum;
+	walk->count = scratch->stack.count;
+	walk->space = cache_key(scratch->space.id, 0);
+	walk->start = scratch->block_start;
+	walk->last = scratch->block_size - 8;
+	walk->from_start = walk->start - scratch->trail.start;
+	if (KEEPS_WALKS && walk->from_start >> 3 >= NOT_IN_MEMORY - BLOCK_BYTES / 8)
+		lose_trail(scratch);
+}
+
+/* Stack and frame pointer are in the scratch already. */
+static __always_inline void end_walk(const struct walk *walk, struct scratch *scratch)
+{
+	scratch->state.pc = walk->pc;
+	if (!walk->is_exact)
+		scratch->state.is_exact = scratch->state.is_first = scratch->state.has_link = 0;
+	scratch->hash = walk->hash;
+	scratch->sum = walk->sum;
+	scratch->stack.count = walk->count;
+}
+
+/* The remembered rule, as a word of the cache. */
+static __always_inline bool recall_rule(const struct walk *walk, uint64_t *word)
+{
+	uint64_t key = (walk->pc - 1 + walk->is_exact) ^ walk->space, mixed = key * MULTIPLIER;
+	const struct lode_unwind_cached *cached = cache_place(mixed);
+
+	if (cached->key != key)
+		return false;
+	*word = cached->word;
+	return *word >> LODE_CACHED_HASH_SHIFT == cache_hash(mixed);
+}
+
+/* The caller's stack pointer, by a rule of the cache, which is corrected where another one is surer. */
+static __always_inline uint64_t find_cfa(struct scratch *scratch, const struct walk *walk, uint64_t *word)
+{
+	uint64_t cfa = *word & LODE_CACHED_OFFSET, at = *word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
+
+	/* See unwind_step.h: the frame pointer is surer than a stack pointer that was guessed. */
+	if (HAS_LINK && *(volatile uint32_t *)&scratch->state.sp_is_guess && walk->fp >= walk->sp &&
+	    at == (*word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) + 1) {
+		*word |= LODE_CACHED_FROM_FP;
+		cfa = at;
+	}
+	if (KEEPS_WALKS && *word & LODE_CACHED_FROM_FP)
+		lode_note_frame_pointer(scratch, walk->fp);
+	return (*word & LODE_CACHED_FROM_FP ? walk->fp : walk->sp) + cfa * 8;
+}
+
+/* A word of the block, `at` bytes from its start, of which the verifier must see the bound. */
+static __always_inline uint64_t block_word(const struct scratch *scratch, uint64_t at)
+{
+	asm volatile("" : "+r"(at));
+	return *(const uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
+}
+
+/* The caller's frame pointer, into `fp`; false: it is not in the block. */
+static __always_inline bool restore_frame_pointer(struct scratch *scratch, const struct walk *walk, uint64_t word,
+						  uint64_t cfa, uint64_t *fp)
+{
+	uint64_t at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
+
+	*fp = walk->fp;
+	if (!at)
+		return true;
+	at = cfa - at * 8 - walk->start;
+	if (at > walk->last)
+		return false;
+	*fp = block_word(scratch, at);
+	if (KEEPS_WALKS)
+		*(volatile uint16_t *)&scratch->trail.frame_at = (at + walk->from_start) >> 3;
+	return true;
+}
+
+/* The return address, and where it is for the trail; 0: it is not in the block. */
+static __always_inline uint64_t find_return(const struct scratch *scratch, const struct walk *walk, uint64_t word,
+					    uint64_t cfa, uint32_t *slot)
+{
+	uint64_t at;
+
+	*slot = NOT_IN_MEMORY;
+	if (HAS_LINK && word & LODE_CACHED_IN_LINK)
+		return walk->is_exact ? scratch->state.link & RETURN_BITS : 0;
+	at = cfa - (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) * 8 - walk->start;
+	if (at > walk->last || cfa == walk->sp)
+		return 0;
+	*slot = (at + walk->from_start) >> 3;
+	return block_word(scratch, at) & RETURN_BITS;
+}
+
+/* To the caller. Stack and frame pointer go through memory, or the verifier would follow too many paths. */
+static __always_inline void enter_caller(struct scratch *scratch, struct walk *walk, uint64_t pc, uint64_t sp,
+					 uint64_t fp, uint32_t slot)
+{
+	uint64_t at = walk->count++ & LODE_RECORD_FRAMES;
+
+	walk->pc = pc;
+	walk->is_exact = 0;
+	*(volatile uint64_t *)&scratch->state.sp = sp;
+	walk->sp = *(volatile uint64_t *)&scratch->state.sp;
+	*(volatile uint64_t *)&scratch->state.fp = fp;
+	walk->fp = *(volatile uint64_t *)&scratch->state.fp;
+	scratch->stack.addresses[at] = pc;
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[at] = slot;
+	walk->hash = walk->hash * MULTIPLIER + pc;
+	walk->sum = walk->sum * 3 + pc;
+}
+
+/* A step by a remembered rule of the common kinds, through the block of memory that is there. */
+static __always_inline enum walked walk_one(struct scratch *scratch, struct walk *walk)
+{
+	uint64_t word, cfa, fp, pc;
+	uint32_t is_record = 0, slot;
+
+	if (!recall_rule(walk, &word))
+		return WALKED_TO_STEP;
+	cfa = word & LODE_CACHED_OFFSET;
+	if (cfa >= LODE_CACHED_FRAME_RECORD) {
+		if (cfa == LODE_CACHED_ROOT)
+			return WALKED_TO_ROOT;
+		if (cfa != LODE_CACHED_FRAME_RECORD || walk->is_exact || !walk->fp)
+			return WALKED_TO_STEP;
+		scratch->stack.guessed = is_record = 1;
+		word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT | 2;
+	}
+	cfa = find_cfa(scratch, walk, &word);
+	if (cfa < walk->sp || cfa & 7 || !restore_frame_pointer(scratch, walk, word, cfa, &fp))
+		return WALKED_TO_STEP;
+	pc = find_return(scratch, walk, word, cfa, &slot);
+	if (!pc)
+		return WALKED_TO_STEP;
+	*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
+	enter_caller(scratch, walk, pc, cfa, fp, slot);
+	return WALKED_SOME;
+}
+
 /*
- * As many simple steps as possible: by remembered rules of the common kinds,
- * through the block of memory that is there. Nothing is called here, so that little has to
- * be saved: this is where most frames are walked. Whatever it stops at is left to
- * lode_walk_step, also when it is wrong. Returns whether it came to the root.
- *
- * Longer than functions are elsewhere, and on purpose: parts of it would share nearly all of its variables, through memory,
- * in the loop where most time is spent, and verifiers from Linux 5.15 on accept it in this shape.
+ * Several simple steps. Nothing is called here, so that little has to be saved: this is where most frames are
+ * walked. Whatever it stops at is left to lode_walk_step, also when it is wrong.
  */
 __noinline int lode_walk_on(struct scratch *scratch)
 {
-	uint64_t pc, sp, fp, hash, sum, start, last, space, from_start;
-	uint32_t count, is_exact;
-	int is_root = 0;
+	enum walked walked = WALKED_SOME;
+	struct walk walk;
 
-	if (!scratch || scratch->block_size < 8 || scratch->block_start & 7)
-		return 0;
-	pc = scratch->state.pc;
-	sp = scratch->state.sp;
-	fp = scratch->state.fp;
-	is_exact = scratch->state.is_exact;
-	hash = scratch->hash;
-	sum = scratch->sum;
-	count = scratch->stack.count;
-	space = cache_key(scratch->space.id, 0);
-	start = scratch->block_start;
-	last = scratch->block_size - 8;
-	from_start = start - scratch->trail.start;
-	if (KEEPS_WALKS && from_start >> 3 >= NOT_IN_MEMORY - BLOCK_BYTES / 8)
-		lose_trail(scratch);
-	for (uint32_t i = 0; i < WALK_FRAMES; i++) {
-		uint64_t key = (pc - 1 + is_exact) ^ space, mixed = key * MULTIPLIER, word, cfa, at;
-		const struct lode_unwind_cached *cached = cache_place(mixed);
-		uint32_t is_record = 0, slot;
-
-		if (cached->key != key)
-			break;
-		word = cached->word;
-		if (word >> LODE_CACHED_HASH_SHIFT != cache_hash(mixed))
-			break;
-		cfa = word & LODE_CACHED_OFFSET;
-		if (cfa >= LODE_CACHED_FRAME_RECORD) {
-			is_root = cfa == LODE_CACHED_ROOT;
-			if (cfa != LODE_CACHED_FRAME_RECORD || is_exact || !fp)
-				break;
-			scratch->stack.guessed = is_record = 1;
-			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT |
-			       2ull << LODE_CACHED_FRAME_SHIFT;
-			cfa = 2;
-		}
-		at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
-		/* See unwind_step.h: the frame pointer is surer than a stack pointer that was guessed. */
-		if (HAS_LINK && *(volatile uint32_t *)&scratch->state.sp_is_guess && fp >= sp &&
-		    at == (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) + 1) {
-			word |= LODE_CACHED_FROM_FP;
-			cfa = at;
-		}
-		if (KEEPS_WALKS && word & LODE_CACHED_FROM_FP)
-			lode_note_frame_pointer(scratch, fp);
-		cfa = (word & LODE_CACHED_FROM_FP ? fp : sp) + cfa * 8;
-		if (cfa < sp || cfa & 7)
-			break;
-		if (at) {
-			at = cfa - at * 8 - start;
-			if (at > last)
-				break;
-			asm volatile("" : "+r"(at));
-			fp = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
-			if (KEEPS_WALKS)
-				*(volatile uint16_t *)&scratch->trail.frame_at = (at + from_start) >> 3;
-		}
-		if (HAS_LINK && word & LODE_CACHED_IN_LINK) {
-			if (!is_exact)
-				break;
-			at = scratch->state.link;
-			slot = NOT_IN_MEMORY;
-		} else {
-			at = cfa - (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) * 8 - start;
-			if (at > last || cfa == sp)
-				break;
-			slot = (at + from_start) >> 3;
-			asm volatile("" : "+r"(at));
-			at = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
-		}
-		at &= RETURN_BITS;
-		if (!at || count >= LODE_RECORD_FRAMES - 1)
-			break;
-		pc = at;
-		is_exact = 0;
-		/* Through memory, or the verifier would follow too many paths. */
-		*(volatile uint64_t *)&scratch->state.sp = cfa;
-		sp = *(volatile uint64_t *)&scratch->state.sp;
-		*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
-		*(volatile uint64_t *)&scratch->state.fp = fp;
-		fp = *(volatile uint64_t *)&scratch->state.fp;
-		at = forget(scratch, count++) & LODE_RECORD_FRAMES;
-		scratch->stack.addresses[at] = pc;
-		if (KEEPS_WALKS)
-			scratch->trail.return_at[at] = slot;
-		hash = hash * MULTIPLIER + pc;
-		sum = sum * 3 + pc;
-	}
-	scratch->state.pc = pc;
-	if (!is_exact)
-		scratch->state.is_exact = scratch->state.is_first = scratch->state.has_link = 0;
-	scratch->hash = hash;
-	scratch->sum = sum;
-	scratch->stack.count = count;
-	if (is_root)
+	if (!scratch || scratch->block_size < 8 || scratch->block_start & 7 ||
+	    scratch->stack.count >= LODE_RECORD_FRAMES - WALK_FRAMES)
+		return WALKED_TO_STEP;
+	begin_walk(&walk, scratch);
+	for (uint32_t i = 0; i < WALK_FRAMES && walked == WALKED_SOME; i++)
+		walked = walk_one(scratch, &walk);
+	end_walk(&walk, scratch);
+	if (walked == WALKED_TO_ROOT)
 		scratch->stack.end = LODE_STACK_WHOLE;
-	return is_root;
+	return walked;
+}
+
+/* Returns whether there may be more. */
+__noinline int lode_walk_further(struct scratch *scratch)
+{
+	for (uint32_t i = 0; i < WALK_STEPS; i++) {
+		int walked = lode_walk_on(scratch);
+
+		if (walked == WALKED_TO_ROOT || (walked != WALKED_SOME && !lode_walk_step(scratch)))
+			return 0;
+	}
+	return 1;
 }
 
 /* From the state in the scratch to the root, or as far as it goes. */
@@ -486,8 +577,8 @@ __noinline int lode_walk_all(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	lode_fetch_block(scratch, scratch->state.sp);
-	for (uint32_t i = 0; i < WALK_STEPS; i++)
-		if (lode_walk_on(scratch) || !lode_walk_step(scratch))
+	for (uint32_t i = 0; i < WALK_FURTHERS; i++)
+		if (!lode_walk_further(scratch))
 			break;
 	return 0;
 }
