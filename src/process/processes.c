@@ -17,6 +17,8 @@
 #define REMEMBERED 5000000000u
 /* Threads more than twice those that were left the last time, before it is worth while to look for those that are gone. */
 #define FORGET_LEAST 1024
+/* Nanoseconds after which it is in any case: a burst of processes must not stay because there are fewer from then on. */
+#define FORGET_AFTER 30000000000u
 
 /* ---- tables ---- */
 
@@ -507,8 +509,12 @@ int lode_processes_forget(struct lode_processes *processes, uint64_t t)
 	struct lode_processes fresh = { 0 };
 	struct copying copying = { processes, &fresh, NULL };
 
-	if (processes->life_count < 2 * processes->remembered + FORGET_LEAST)
+	if (!processes->forgot_at)
+		processes->forgot_at = t;
+	if (processes->life_count < 2 * processes->remembered + FORGET_LEAST &&
+	    (processes->remembered < FORGET_LEAST || t < processes->forgot_at + FORGET_AFTER))
 		return 0;
+	processes->forgot_at = t;
 	forget_gone(processes, t);
 	if (copy_lives(&copying, t) < 0 || keep_processes(&copying, t) < 0) {
 		release_tables(&fresh);

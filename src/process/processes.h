@@ -44,7 +44,8 @@ struct lode_processes {
 	size_t life_count;
 	size_t life_capacity;
 	struct lode_index life_index;   /* by pid and tid; the newest is the one that counts */
-	size_t remembered;              /* lives that lode_processes_forget left the last time */
+	size_t remembered;              /* lives that lode_processes_forget left the last time, */
+	uint64_t forgot_at;             /* and when that was */
 	struct lode_process_exit *gone; /* oldest first, from `gone_first` on */
 	size_t gone_first;
 	size_t gone_count;

@@ -186,6 +186,10 @@ static void short_lives_do_not_add_up(void **state)
 	}
 	assert_true(most < lode_processes_bytes(&world->all.processes) / 3);
 	assert_true(world->fresh.processes.life_count <= 2 * 5002 + 1024);
+	/* Nor do they stay when it is quiet. */
+	world->t += 60ull * SECOND;
+	assert_int_equal(lode_processes_forget(&world->fresh.processes, world->t), 0);
+	assert_true(world->fresh.processes.life_count <= 1);
 	close_known(&world->all);
 	close_known(&world->fresh);
 	test_free(world);

@@ -145,6 +145,7 @@ static int read_records(struct lode_record_session *session)
 	if (lode_record_stacks_renew(stacks, held->ids, held->count) < 0)
 		return LODE_SYSTEM;
 	lode_recorder_renew(session->recorder);
+	lode_memory_return_freed();
 	held->count = session->held_looks = 0;
 	return 0;
 }
