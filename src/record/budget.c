@@ -43,6 +43,8 @@
 #define WARM_NS     85.0
 #define WARM_FACTOR 2.0
 #define COLD_FACTOR 5.0
+/* Being called, for a run that is over at once. */
+#define CALL_OUTSIDE_NS 60.0
 
 /* Before that a recording still loads tables, and learns. */
 #define BEGIN_NS  3000000000u
@@ -135,12 +137,26 @@ static double steady_part(const struct lode_budget_usage *now, const struct lode
 	return samples_part(now, before) + more(now->process, before->process) - process_part(now, before);
 }
 
+/* What so many short runs take that see `spent` of it. */
+static double short_runs(double runs, double spent)
+{
+	double inside = runs > 0 ? spent / runs : 0;
+
+	return runs * (WARM_FACTOR * inside + (inside > WARM_NS ? COLD_FACTOR * (inside - WARM_NS) : 0));
+}
+
 /* Those of context switches, wakings and system calls by themselves. */
 static double switches_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	double runs = more(now->runs, before->runs), inside = runs > 0 ? more(now->other, before->other) / runs : 0;
+	return short_runs(more(now->runs, before->runs), more(now->other, before->other));
+}
 
-	return runs * (WARM_FACTOR * inside + (inside > WARM_NS ? COLD_FACTOR * (inside - WARM_NS) : 0));
+/* Those of the program that decides limits on waits: what it takes beside its own comparison is as much as for any other. */
+static double limits_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	double runs = more(now->waking_runs, before->waking_runs);
+
+	return short_runs(runs, more(now->waking, before->waking)) + runs * CALL_OUTSIDE_NS;
 }
 
 static double records_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
@@ -156,8 +172,8 @@ static double share_between(const struct lode_budget *budget, const struct lode_
 
 	if (machine <= 0)
 		return 0;
-	return (steady_part(now, before) + switches_part(now, before) + records_part(now, before) +
-		more(now->saving, before->saving)) /
+	return (steady_part(now, before) + switches_part(now, before) + limits_part(now, before) +
+		records_part(now, before) + more(now->saving, before->saving)) /
 	       machine;
 }
 
@@ -283,19 +299,20 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	double machine = more(usage->t, budget->last.t) * budget->cpus,
 	       on = more(usage->on, budget->last.on) * budget->cpus;
 	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
-	double records = records_part(usage, &budget->last), room, steered;
+	double records = records_part(usage, &budget->last), limits = limits_part(usage, &budget->last), room,
+	       steered;
 
 	if (machine <= 0)
 		return;
-	budget->taken = (steady + switches + records) / machine;
+	budget->taken = (steady + switches + limits + records) / machine;
 	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : steady / machine;
-	room = aim(budget, usage) - steered;
+	room = aim(budget, usage) - steered - limits / machine;
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
 	count_second(budget, usage);
 	if (on >= LEAST_ON_NS)
 		budget->attached = switches / on;
-	budget->fixed = steered + budget->attached * budget->slots / LODE_SLOTS;
+	budget->fixed = steered + limits / machine + budget->attached * budget->slots / LODE_SLOTS;
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));

@@ -15,11 +15,13 @@
 
 /* All since the start. */
 struct lode_budget_usage {
-	uint64_t t;        /* nanoseconds */
-	uint64_t on;       /* nanoseconds in which the programs of the scheduler were attached */
-	uint64_t stacks;   /* spent in the kernel on waits and system calls that are recorded */
-	uint64_t other;    /* spent in the kernel on those that are not, in */
-	uint64_t runs;     /* runs of programs, each of which takes more than it sees */
+	uint64_t t;           /* nanoseconds */
+	uint64_t on;          /* nanoseconds in which the programs of the scheduler were attached */
+	uint64_t stacks;      /* spent in the kernel on waits and system calls that are recorded */
+	uint64_t other;       /* spent in the kernel on those that are not, in */
+	uint64_t runs;        /* runs of programs, each of which takes more than it sees */
+	uint64_t waking_runs; /* of the program for limits on waits, which is attached at all times, and spent in it */
+	uint64_t waking;
 	uint64_t sampling; /* spent in the kernel on */
 	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
 	uint64_t process;  /* of the recorder's process, all its threads */

@@ -46,3 +46,13 @@ int lode_kernel_can_cast(void)
 	btf__free(types);
 	return can;
 }
+
+int lode_kernel_counts_arrivals(void)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	int found = types ? btf__find_by_name_kind(types, "sched_info", BTF_KIND_STRUCT) : 0;
+	int counts = found > 0 && btf_vlen(btf__type_by_id(types, (uint32_t)found)) > 0;
+
+	btf__free(types);
+	return counts;
+}

@@ -11,4 +11,7 @@ int lode_kernel_switch_has_state(void);
 /* Whether programs may read its memory as structs: since Linux 6.2. */
 int lode_kernel_can_cast(void);
 
+/* Whether the kernel keeps when threads got their processors: nearly all are built so. */
+int lode_kernel_counts_arrivals(void);
+
 #endif

@@ -68,6 +68,7 @@ struct signal_struct {
 
 struct sched_entity {
 	uint64_t sum_exec_runtime;
+	uint64_t prev_sum_exec_runtime; /* when it got its processor last */
 };
 
 /* Only where the kernel was built to count this, as nearly all are. */
@@ -96,6 +97,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	int on_cpu;
+	int prio;
 	unsigned int flags;
 	int pid;
 	int tgid;

@@ -259,8 +259,8 @@ struct {
 	__type(value, uint32_t);
 } cgroups SEC(".maps");
 
-/* Of the switch and of the waking program. */
-struct lode_record_walking walkings[2];
+/* Of the switch and of the waking program, and of that for limits. */
+struct lode_record_walking walkings[3];
 
 /* ---- filters ---- */
 
@@ -422,6 +422,8 @@ static __always_inline uint32_t call_of(struct task_struct *task, struct pt_regs
 #include "record/sweep.bpf.h"
 #include "record/thread_totals.bpf.h"
 
+static __always_inline bool was_taken_at_waking(const struct lode_record_thread *thread);
+
 /* ---- limits ---- */
 
 /*
@@ -517,8 +519,10 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 		return false;
 	}
 	if (thin) {
-		bool swept = was_swept(thread);
+		bool swept = was_swept(thread), taken = passed && was_taken_at_waking(thread);
 
+		if (taken)
+			return false;
 		weight = settle(thread, task, cost + delay, passed || swept);
 		if (!weight)
 			return false;
@@ -656,14 +660,14 @@ static __always_inline bool wants_waker(const struct lode_record_thread *thread,
 
 /* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. */
 static __always_inline void take_waker(void *context, struct task_struct *waker, struct task_struct *task,
-				       struct lode_record_thread *thread)
+				       struct lode_record_thread *thread, struct lode_record_walking *walking)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
 
 	thread->waker_kernel = thread->waker_user = 0;
 	if (!scratch || only_own)
 		return;
-	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
+	thread->waker_kernel = kernel_stack(context, scratch, walking);
 	if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
 		thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
 						&thread->waker_span, task->pid, LODE_COPY_WAKER);
@@ -680,7 +684,7 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
 	if (chosen)
-		take_waker(context, waker, task, thread);
+		take_waker(context, waker, task, thread, &walkings[1]);
 	if (thin && chosen)
 		thread->random |= LODE_RECORD_WAKER_TAKEN;
 	if (state == LODE_THREAD_BLOCKED)
@@ -712,6 +716,8 @@ int lode_waking(uint64_t *context)
 	end_run(&run, now, took);
 	return 0;
 }
+
+#include "record/long_waits.bpf.h"
 
 /* ---- samples, calls ---- */
 

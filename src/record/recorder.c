@@ -31,10 +31,14 @@ uint64_t lode_recorder_period(const struct lode_recorder_options *options)
 
 int lode_recorder_sees_all_waits(const struct lode_recorder_options *options)
 {
-	for (size_t i = 0; i < options->limit_count; i++)
-		if (options->limits[i].type == LODE_LIMIT_WAIT || options->limits[i].type == LODE_LIMIT_QUEUE)
+	int waits = 0;
+
+	for (size_t i = 0; i < options->limit_count; i++) {
+		if (options->limits[i].type == LODE_LIMIT_QUEUE)
 			return 1;
-	return 0;
+		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
+	}
+	return waits && !lode_recorder_limits_at_waking(options);
 }
 
 static int explain(int number, struct lode_error *error)

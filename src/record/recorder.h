@@ -51,7 +51,7 @@ struct lode_recorder_sink {
 
 struct lode_recorder;
 
-/* Whether there are limits on waits or run queues, for which every context switch must be seen. */
+/* Whether there are limits for which every context switch must be seen. */
 int lode_recorder_sees_all_waits(const struct lode_recorder_options *options);
 /* Nanoseconds that one CPU sample represents. */
 uint64_t lode_recorder_period(const struct lode_recorder_options *options);

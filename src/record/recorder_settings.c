@@ -73,6 +73,18 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
+int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
+{
+	int waits = 0;
+
+	for (size_t i = 0; i < options->limit_count; i++) {
+		if (options->limits[i].type == LODE_LIMIT_QUEUE)
+			return 0;
+		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
+	}
+	return waits && options->thin && !options->cgroup && lode_kernel_counts_arrivals();
+}
+
 static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
 {
 	struct lode_record_limit *limits = (void *)(uintptr_t)programs->rodata->limits;
@@ -161,6 +173,9 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->with_sweeps = options->thin && !options->cgroup;
 	bpf_program__set_autoload(programs->progs.lode_sweep, programs->rodata->with_sweeps);
 	bpf_program__set_autoattach(programs->progs.lode_sweep, false);
+	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
+	bpf_program__set_autoload(programs->progs.lode_long_wait, programs->rodata->limits_at_waking);
+	bpf_program__set_autoattach(programs->progs.lode_long_wait, false);
 	if (!options->thin) {
 		bpf_map__set_max_entries(programs->maps.thin_places, 1);
 		bpf_map__set_max_entries(programs->maps.sweeps, 1);

@@ -65,6 +65,20 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 	return 0;
 }
 
+/* Limits on waits must see all of them, also while the programs of the scheduler are detached. Returns 0 or -1 with errno set. */
+static int keep_limits(struct lode_recorder *recorder)
+{
+	struct recorder *programs = recorder->programs;
+
+	if (!programs->rodata->limits_at_waking || programs->links.lode_long_wait)
+		return 0;
+	programs->links.lode_long_wait = bpf_program__attach(programs->progs.lode_long_wait);
+	if (!programs->links.lode_long_wait)
+		return -1;
+	programs->bss->limits_at_waking_since = lode_now();
+	return 0;
+}
+
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
 {
 	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;
@@ -74,6 +88,8 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 		errno = ENOMEM;
 		return -1;
 	}
+	if (recorder->started && slot->single > LODE_SLOT_UNIT && keep_limits(recorder) < 0)
+		return -1;
 	/* Nothing counts as recorded while this changes. */
 	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
 	own->began = slot->began;

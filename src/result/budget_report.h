@@ -23,7 +23,7 @@ struct lode_budget_report {
 	uint64_t kernel_ns;
 	uint64_t process_ns;
 	uint64_t saving_ns;
-	int sees_all_waits; /* limits on waits need every context switch */
+	int sees_all_waits; /* limits need every context switch */
 };
 
 /* The member "budget" of an object; nothing without one. */

@@ -25,5 +25,5 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 		lode_buffer_print(line,
 				  "; context switches and processes that come and go take %.2g%% by themselves%s",
 				  100 * report->fixed,
-				  report->sees_all_waits ? ", because limits on waits need every one of them" : "");
+				  report->sees_all_waits ? ", because limits need every one of them" : "");
 }

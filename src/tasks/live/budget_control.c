@@ -25,6 +25,8 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.stacks = counts.stacks_ns,
 		.other = counts.other_ns,
 		.runs = counts.runs,
+		.waking_runs = counts.waking_runs,
+		.waking = counts.waking_ns,
 		.sampling = counts.samples_ns,
 		.samples = counts.samples,
 		.calls = counts.calls,
