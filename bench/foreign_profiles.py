@@ -1,9 +1,10 @@
-"""Profiles in formats that Lode reads and does not write, or writes too small: pprof, gperftools, Instruments; and a CTF
+"""Profiles in formats that Lode reads and does not write, or writes too small: pprof, gperftools, Instruments, V8; and a CTF
 trace as LTTng writes it.
 
 All profiles have the same contents: samples of random stacks of one call tree, on 64 threads. A few stacks take most samples,
 as in a real profile. Seeds are fixed, so a file is the same in every run.
 """
+import json
 import random
 import struct
 
@@ -138,6 +139,28 @@ def instruments(size):
     return repeated(head.encode(), [node.encode()], b'</trace-query-result>\n', size)
 
 
+# ---- V8 ----
+
+V8_SAMPLES = 10  # of a node
+
+
+def cpuprofile(size):
+    """A tree of nodes, each with some samples, as of some minutes of a program."""
+    numbers, count = random.Random(9), max(2, int(size / 320))
+    children = [[] for _ in range(count)]
+    for i in range(1, count):
+        children[numbers.randrange(max(0, i - count // 20), i)].append(i + 1)
+    calls = [{'functionName': 'function_%d' % i if i else '(root)', 'scriptId': '%d' % (i % 90), 'lineNumber': i // 2,
+              'url': 'file:///usr/lib/program/%d.js' % (i % 90), 'columnNumber': 9} for i in range(FUNCTIONS)]
+    nodes = [{'id': i + 1, 'callFrame': calls[numbers.randrange(FUNCTIONS) if i else 0], 'hitCount': V8_SAMPLES,
+              **({'children': below} if below else {})} for i, below in enumerate(children)]
+    samples_of = [1]
+    while len(samples_of) < V8_SAMPLES * count:  # half of them in the function of the one before
+        samples_of.append(samples_of[-1] if numbers.random() < 0.5 else 1 + int(count * numbers.random() ** 2))
+    return json.dumps({'nodes': nodes, 'startTime': 0, 'endTime': 1000 * len(samples_of), 'samples': samples_of,
+                       'timeDeltas': [numbers.randrange(900, 1100) for _ in samples_of]}, separators=(',', ':')).encode()
+
+
 # ---- CTF ----
 
 LTTNG_METADATA = '''/* CTF 1.8 */
@@ -204,5 +227,30 @@ def ctf(size):
     return files
 
 
+# ---- trace.dat ----
+
+def repeated_trace_dat(recording, size):
+    """A recording of trace-cmd (its version 6) whose pages follow one another several times, each time later.
+
+    Most of a short one describes events: it says nothing about reading them.
+    """
+    table = recording.rindex(b'flyrecord\0') + 10
+    cpus, = struct.unpack_from('<I', recording, recording.rindex(b'options  \0', 0, table) - 4)
+    places = [struct.unpack_from('<2Q', recording, table + 16 * cpu) for cpu in range(cpus)]
+    times = [struct.unpack_from('<Q', recording, at)[0] for start, length in places
+             for at in range(start, start + length, 4096)]
+    first, span = min(start for start, length in places if length), max(times) - min(times) + 2 * 10**9
+    head, pages = bytearray(recording[:first]), bytearray()
+    for cpu, (start, length) in enumerate(places):
+        rounds = max(1, round(size / max(1, sum(length for _, length in places))))
+        struct.pack_into('<2Q', head, table + 16 * cpu, first + len(pages), length * rounds)
+        for i in range(rounds):
+            copy = bytearray(recording[start:start + length])
+            for at in range(0, length, 4096):
+                struct.pack_into('<Q', copy, at, struct.unpack_from('<Q', copy, at)[0] + i * span)
+            pages += copy
+    return bytes(head + pages)
+
+
 PROFILES = {'pprof': (pprof, 'pb'), 'gperftools': (gperftools, 'prof'), 'instruments': (instruments, 'xml'),
-            'ctf': (ctf, 'ctf')}
+            'cpuprofile': (cpuprofile, 'cpuprofile'), 'ctf': (ctf, 'ctf')}

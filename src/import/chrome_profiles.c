@@ -61,7 +61,7 @@ static int add_samples(struct lode_chrome_profiles *profiles, struct lode_chrome
 {
 	struct lode_json_walk walk = lode_json_walk(samples), deltas = lode_json_walk(steps);
 	struct lode_json_value sample, delta;
-	const struct lode_v8_node *node;
+	struct lode_v8_leaf leaf;
 	int code = 0;
 
 	while (code == 0 && lode_json_item(&walk, &sample)) {
@@ -70,13 +70,13 @@ static int add_samples(struct lode_chrome_profiles *profiles, struct lode_chrome
 		if (lode_json_item(&deltas, &delta) && lode_json_ns(delta, 1e3, &step) < 0)
 			profiles->back++;
 		profile->now = lode_add_saturating(profile->now, step);
-		code = lode_v8_nodes_find(&profile->nodes, sample, &node);
-		if (code < 0 || (profile->is_idle && node->is_idle && profile->stack == node->stack))
+		code = lode_v8_nodes_find(&profile->nodes, sample, &leaf);
+		if (code < 0 || (profile->is_idle && leaf.is_idle && profile->stack == leaf.stack))
 			continue; /* neighbours that are idle are one wait */
 		code = end_sample(profiles, profile, profile->now);
 		profile->started = 1;
-		profile->stack = node->stack;
-		profile->is_idle = node->is_idle;
+		profile->stack = leaf.stack;
+		profile->is_idle = leaf.is_idle;
 	}
 	return code;
 }

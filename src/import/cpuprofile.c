@@ -40,18 +40,18 @@ static int add_sample(struct reading *reading, uint32_t thread, struct lode_json
 		      uint64_t cost)
 {
 	struct lode_event event = { .t = t, .cost = cost, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
-	const struct lode_v8_node *node;
-	int code = lode_v8_nodes_find(&reading->nodes, id, &node);
+	struct lode_v8_leaf leaf;
+	int code = lode_v8_nodes_find(&reading->nodes, id, &leaf);
 
 	if (code < 0)
 		return code;
-	event.stack = node->stack;
-	if (node->is_idle && reading->wait.cost && reading->wait.stack == event.stack) {
+	event.stack = leaf.stack;
+	if (leaf.is_idle && reading->wait.cost && reading->wait.stack == event.stack) {
 		reading->wait.cost = lode_add_saturating(reading->wait.cost, cost);
 		return 0;
 	}
 	code = end_wait(reading);
-	if (node->is_idle)
+	if (leaf.is_idle)
 		reading->wait = event;
 	else if (code == 0 && lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
 		code = lode_fail_memory(reading->import.error);

@@ -3,12 +3,13 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 void lode_v8_nodes_release(struct lode_v8_nodes *nodes)
 {
 	lode_index_release(&nodes->index);
 	lode_free(nodes->items);
+	lode_free(nodes->leaves);
+	lode_free(nodes->calls);
+	lode_stack_memo_release(&nodes->call_memo);
 	lode_free(nodes->chain);
 }
 
@@ -23,33 +24,72 @@ static uint32_t find_node(const struct lode_v8_nodes *nodes, uint64_t id)
 	size_t probe = 0;
 	uint32_t node;
 
+	if (id - 1 < nodes->counted)
+		return (uint32_t)(id - 1);
 	while ((node = lode_index_next(&nodes->index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (nodes->items[node].id == id)
 			return node;
 	return LODE_NONE;
 }
 
+static int add_call(struct lode_v8_nodes *nodes, struct lode_json_value text, size_t size, uint64_t hash)
+{
+	struct lode_json_value name = lode_json_get(text, "functionName");
+	struct lode_stack_memo_item item = { .bytes = (const unsigned char *)text.at, .size = (uint32_t)size };
+	size_t count = nodes->call_memo.count;
+
+	if (lode_json_kind(name) != LODE_JSON_TEXT)
+		return fail(nodes, "a node has no `id` or no `functionName`");
+	item.node = (uint32_t)count;
+	if (lode_grow(&nodes->calls, &nodes->call_capacity, count + 1, sizeof(*nodes->calls)) < 0 ||
+	    lode_stack_memo_add(&nodes->call_memo, &item, hash) < 0)
+		return lode_fail_memory(nodes->import->error);
+	nodes->calls[count] = (struct lode_v8_call){ .text = text,
+						     .frame = LODE_NONE,
+						     .is_idle = lode_json_is_text(name, "(idle)"),
+						     .is_root = lode_json_is_text(name, "(root)") };
+	return 0;
+}
+
+/* The number of a call; a node has the same one wherever its function was called from. */
+static int find_call(struct lode_v8_nodes *nodes, struct lode_json_value text, uint32_t *call)
+{
+	size_t size = lode_json_length(text);
+	uint64_t hash = lode_hash_bytes(text.at ? text.at : "", size);
+	const struct lode_stack_memo_item *known =
+		lode_stack_memo_find(&nodes->call_memo, (const unsigned char *)text.at, size, hash);
+
+	*call = known ? known->node : (uint32_t)nodes->call_memo.count;
+	if (!known && size > UINT32_MAX)
+		return fail(nodes, "a `callFrame` is too long");
+	return known ? 0 : add_call(nodes, text, size, hash);
+}
+
 static int add_node(struct lode_v8_nodes *nodes, struct lode_json_value object)
 {
 	static const char *const keys[] = { "id", "callFrame", "children", "parent" };
-	struct lode_json_value values[4], name;
-	struct lode_v8_node node = { .parent = LODE_NONE, .stack = LODE_NONE };
+	struct lode_json_value values[4];
+	struct lode_v8_node node = { .parent = LODE_NONE };
+	int code;
 
 	lode_json_get_all(object, keys, values, 4);
 	node.id = lode_json_u64_or(values[0], UINT64_MAX);
-	node.call = values[1];
 	node.children = values[2];
 	node.parent_id = lode_json_u64_or(values[3], UINT64_MAX);
-	name = lode_json_get(node.call, "functionName");
-	if (node.id == UINT64_MAX || lode_json_kind(name) != LODE_JSON_TEXT)
+	code = find_call(nodes, values[1], &node.call);
+	if (code < 0)
+		return code;
+	if (node.id == UINT64_MAX)
 		return fail(nodes, "a node has no `id` or no `functionName`");
 	if (find_node(nodes, node.id) != LODE_NONE)
 		return fail(nodes, "two nodes have the same `id`");
 	if (nodes->count >= LODE_NONE - 1 ||
 	    lode_grow(&nodes->items, &nodes->capacity, nodes->count + 1, sizeof(*nodes->items)) < 0 ||
+	    lode_grow(&nodes->leaves, &nodes->leaf_capacity, nodes->count + 1, sizeof(*nodes->leaves)) < 0 ||
 	    lode_index_insert(&nodes->index, lode_hash_u64(node.id), (uint32_t)nodes->count) < 0)
 		return lode_fail_memory(nodes->import->error);
-	node.is_idle = lode_json_is_text(name, "(idle)");
+	nodes->leaves[nodes->count] = (struct lode_v8_leaf){ LODE_NONE, nodes->calls[node.call].is_idle };
+	nodes->counted += nodes->counted == nodes->count && node.id == nodes->count + 1;
 	nodes->items[nodes->count++] = node;
 	return 0;
 }
@@ -87,30 +127,43 @@ int lode_v8_nodes_add(struct lode_v8_nodes *nodes, struct lode_json_value list)
 	return code;
 }
 
-static int make_stack(struct lode_v8_nodes *nodes, struct lode_v8_node *node)
+static uint32_t make_frame(struct lode_v8_nodes *nodes, struct lode_v8_call *call)
 {
 	struct lode_json_import *import = nodes->import;
+	const char *function, *url;
+
+	if (call->frame != LODE_NONE)
+		return call->frame;
+	function = lode_json_string(lode_json_get(call->text, "functionName"), &import->text);
+	url = lode_json_string(lode_json_get(call->text, "url"), &import->file);
+	if (function && url)
+		call->frame = lode_json_frame(&import->dictionary.frames, function, url);
+	return call->frame;
+}
+
+static int make_stack(struct lode_v8_nodes *nodes, uint32_t number)
+{
+	struct lode_json_import *import = nodes->import;
+	struct lode_v8_node *node = &nodes->items[number];
 	const struct lode_v8_node *parent = node->parent == LODE_NONE ? NULL : &nodes->items[node->parent];
-	const char *function = lode_json_string(lode_json_get(node->call, "functionName"), &import->text);
-	const char *url = lode_json_string(lode_json_get(node->call, "url"), &import->file);
+	uint32_t callers = parent ? nodes->leaves[node->parent].stack : 0, *stack = &nodes->leaves[number].stack;
+	struct lode_v8_call *call = &nodes->calls[node->call];
 	uint32_t frame;
 
-	if (!function || !url)
-		return lode_fail_memory(import->error);
 	node->depth = parent ? parent->depth + 1 : 0;
 	if (node->depth > LODE_STACK_DEPTH_LIMIT) {
 		nodes->cut++;
-		node->stack = parent->stack;
+		*stack = callers;
 		return 0;
 	}
-	if (!parent && strcmp(function, "(root)") == 0) {
-		node->stack = 0;
+	if (!parent && call->is_root) {
+		*stack = 0;
 		return 0;
 	}
-	frame = lode_json_frame(&import->dictionary.frames, function, url);
+	frame = make_frame(nodes, call);
 	if (frame != LODE_NONE)
-		node->stack = lode_stack_tree_child(&import->dictionary.tree, parent ? parent->stack : 0, frame);
-	return node->stack == LODE_NONE ? lode_fail_memory(import->error) : 0;
+		*stack = lode_stack_tree_child(&import->dictionary.tree, callers, frame);
+	return *stack == LODE_NONE ? lode_fail_memory(import->error) : 0;
 }
 
 /* Makes the stacks of a node and of all above it that have none yet. */
@@ -119,7 +172,7 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 	size_t length = 0;
 	int code = 0;
 
-	for (; node != LODE_NONE && nodes->items[node].stack == LODE_NONE; node = nodes->items[node].parent) {
+	for (; node != LODE_NONE && nodes->leaves[node].stack == LODE_NONE; node = nodes->items[node].parent) {
 		if (length >= nodes->count)
 			return fail(nodes, "its nodes are parents of each other in a circle");
 		if (lode_grow(&nodes->chain, &nodes->chain_capacity, length + 1, sizeof(*nodes->chain)) < 0)
@@ -127,18 +180,19 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 		nodes->chain[length++] = node;
 	}
 	while (code == 0 && length)
-		code = make_stack(nodes, &nodes->items[nodes->chain[--length]]);
+		code = make_stack(nodes, nodes->chain[--length]);
 	return code;
 }
 
-int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, const struct lode_v8_node **node)
+int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf)
 {
 	uint32_t number = find_node(nodes, lode_json_u64_or(id, UINT64_MAX));
-	int code;
+	int code = 0;
 
 	if (number == LODE_NONE)
 		return fail(nodes, "a sample names a node that is not in `nodes`");
-	code = make_stacks(nodes, number);
-	*node = &nodes->items[number];
+	if (nodes->leaves[number].stack == LODE_NONE)
+		code = make_stacks(nodes, number);
+	*leaf = nodes->leaves[number];
 	return code;
 }

@@ -10,25 +10,43 @@
 
 #include "base/hash_index.h"
 #include "import/json_profile.h"
+#include "import/stack_memo.h"
+
+/* A function: `callFrame` of all nodes that are written alike. */
+struct lode_v8_call {
+	struct lode_json_value text; /* functionName, url */
+	uint32_t frame;              /* LODE_NONE: not made yet */
+	int is_idle, is_root;
+};
+
+/* What a sample needs of its node, apart from the rest: all of them stay in the cache. */
+struct lode_v8_leaf {
+	uint32_t stack; /* LODE_NONE: not made yet */
+	int is_idle;
+};
 
 struct lode_v8_node {
 	uint64_t id;
-	struct lode_json_value call; /* the frame: functionName, url */
-	struct lode_json_value children;
 	uint64_t parent_id; /* UINT64_MAX: not given here */
 	uint32_t parent;    /* LODE_NONE: a root */
-	uint32_t stack;     /* LODE_NONE: not made yet */
 	uint32_t depth;
-	int is_idle;
+	uint32_t call; /* among the calls */
+	struct lode_json_value children;
 };
 
 struct lode_v8_nodes {
 	struct lode_json_import *import;
 	struct lode_v8_node *items;
+	struct lode_v8_leaf *leaves; /* of the items */
 	size_t count;
 	size_t capacity;
+	size_t leaf_capacity;
+	size_t counted;          /* so many of the first items have ids that count from 1, as V8 writes them */
 	struct lode_index index; /* by id */
-	uint32_t *chain;         /* from a node up to one whose stack is known */
+	struct lode_v8_call *calls;
+	size_t call_capacity;
+	struct lode_stack_memo call_memo; /* from the text to the number of a call, which is that of its item */
+	uint32_t *chain;                  /* from a node up to one whose stack is known */
 	size_t chain_capacity;
 	uint64_t cut; /* frames too deep */
 };
@@ -40,7 +58,7 @@ void lode_v8_nodes_release(struct lode_v8_nodes *nodes);
  * Returns 0, or a negative code with a sentence in the import's error.
  */
 int lode_v8_nodes_add(struct lode_v8_nodes *nodes, struct lode_json_value list);
-/* The node of a sample, with its stack made. The same. */
-int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, const struct lode_v8_node **node);
+/* The leaf of a sample, with its stack made. The same. */
+int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf);
 
 #endif
