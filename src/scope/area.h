@@ -47,7 +47,6 @@ struct lode_area_rows {
 	size_t spread_capacity;
 	uint64_t cost; /* sums over the rows */
 	uint64_t events;
-	double variance; /* without that between slots */
 };
 
 struct lode_area_symptom {

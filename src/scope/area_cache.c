@@ -60,7 +60,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 2", &description);
+	code = lode_map_key_make(key, "area 3", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -69,7 +69,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 
 /* Who adds a field writes and reads it here, too, and then changes the size. */
 _Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept");
-_Static_assert(sizeof(struct lode_area_rows) == 8 * 8 + sizeof(double), "all sums of rows are kept");
+_Static_assert(sizeof(struct lode_area_rows) == 8 * 8, "all sums of rows are kept");
 _Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
 _Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
 							   8 + 5 * sizeof(struct lode_area_rows) +
@@ -135,7 +135,6 @@ static void write_rows(struct lode_map_writer *writer, const struct lode_area_ro
 	lode_map_write_number(writer, rows->count);
 	lode_map_write_number(writer, rows->cost);
 	lode_map_write_number(writer, rows->events);
-	lode_map_write_rows(writer, &rows->variance, 1, &number_layout);
 	lode_map_write_rows(writer, rows->items, rows->count, &row_layout);
 	lode_map_write_number(writer, rows->spread_count);
 	lode_map_write_rows(writer, rows->spreads, rows->spread_count, &spread_layout);
@@ -189,7 +188,6 @@ static void read_rows(struct lode_map_reader *reader, const struct lode_area_par
 
 	rows->cost = lode_map_read_number(reader);
 	rows->events = lode_map_read_number(reader);
-	lode_map_read_rows(reader, &rows->variance, 1, &number_layout);
 	rows->items = lode_map_read_new_rows(reader, count, &row_layout);
 	rows->spread_count = lode_map_read_count(reader, count);
 	rows->spreads = lode_map_read_new_rows(reader, rows->spread_count, &spread_layout);

@@ -108,7 +108,6 @@ static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *mo
 	rows->count += more->count;
 	rows->cost = lode_add_saturating(rows->cost, more->cost);
 	rows->events += more->events;
-	rows->variance += more->variance;
 	join_rows(rows);
 	return 0;
 }

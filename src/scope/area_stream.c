@@ -113,21 +113,18 @@ static int add(struct mapping *mapping, struct sums *sums, uint32_t stack, uint6
 {
 	struct lode_area_row *row = row_of(sums, stack);
 	float *spread = NULL;
-	double variance;
 
 	if (!row || (mapping->sampling.count && spread_of(sums->rows, row, &spread) < 0))
 		return LODE_SYSTEM;
-	variance = lode_slot_sampling_add(&mapping->sampling, end, cost, weight, spread);
 	if (!row->events || cost > row->longest) {
 		row->longest = cost;
 		row->longest_t = t;
 		row->longest_thread = mapping->partial->stream.threads[thread].tid;
 	}
 	row->cost = lode_add_saturating(row->cost, lode_weighted(cost, weight));
-	row->variance += variance;
+	row->variance += lode_slot_sampling_add(&mapping->sampling, end, cost, weight, spread);
 	row->events += weight;
 	sums->rows->cost = lode_add_saturating(sums->rows->cost, lode_weighted(cost, weight));
-	sums->rows->variance += variance;
 	sums->rows->events += weight;
 	return sums->kept ? keep(sums->kept, stack, t, cost, thread) : 0;
 }

@@ -185,6 +185,30 @@ static void threads_change_nothing(void **state)
 	}
 }
 
+/* So many streams that with four threads several of them are merged at a time. */
+static void threads_change_nothing_with_many_streams(void **state)
+{
+	struct fixture many = { 0 };
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL, .jobs = 1 };
+	struct lode_area one, four;
+	uint64_t seed = 5;
+
+	(void)state;
+	assert_int_equal(temporary_folder(many.folder, sizeof(many.folder)), 0);
+	assert_int_equal(lode_corpus_open(&many.corpus, many.folder, LODE_CORPUS_CREATE, &many.error), 0);
+	for (int i = 0; i < 197; i++)
+		assert_int_equal(add_stream(&many, i, &seed), 0);
+	assert_int_equal(lode_area_collect(many.corpus, &options, &one, &many.error), 0);
+	options.jobs = 4;
+	assert_int_equal(lode_area_collect(many.corpus, &options, &four, &many.error), 0);
+	assert_int_equal(four.stream_count, 197);
+	require_same(&one, &four);
+	lode_area_release(&one);
+	lode_area_release(&four);
+	lode_corpus_close(many.corpus);
+	temporary_remove(many.folder);
+}
+
 /* Cost and number of events of a thread, whole in a span, by the definition; `stack` NULL: of all stacks. */
 static void sum_thread_slowly(struct fixture *fixture, const struct lode_area_stream *row, int type,
 			      const char *stack, uint64_t *cost, uint64_t *events)
@@ -429,6 +453,7 @@ int main(void)
 		cmocka_unit_test(filters_leave_out_what_they_say),
 		cmocka_unit_test(occurrences_count_all_events_of_all_streams),
 		cmocka_unit_test(threads_change_nothing),
+		cmocka_unit_test(threads_change_nothing_with_many_streams),
 		cmocka_unit_test(symptoms_can_be_had_one_by_one),
 		cmocka_unit_test(all_of_the_symptoms_time_is_accounted_for),
 		cmocka_unit_test(events_are_found_again_from_their_stacks),
