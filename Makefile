@@ -3,7 +3,7 @@
 # Everything that needs set-up depends on it; what is there already is left alone
 # (tools/setup), so a second run is quick. Each compiler and each kind of build
 # has a folder of its own, build*/, or FOLDER, FOLDER-asan and FOLDER-fuzz with
-# BUILD=FOLDER, which may lie outside of a tree that is read-only.
+# BUILD=FOLDER, which may be outside of a tree that is read-only.
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -61,7 +61,7 @@ help:
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
 	@echo 'CC=clang takes another compiler and a build folder of its own.'
-	@echo 'BUILD=FOLDER builds in FOLDER, which may lie anywhere: for a tree that is read-only.'
+	@echo 'BUILD=FOLDER builds in FOLDER, which may be anywhere: for a tree that is read-only.'
 
 setup: $(call mark,build) $(call mark,check)
 

@@ -298,7 +298,7 @@ int lode_file_write(int fd, const void *bytes, size_t size, const char *path, st
 int lode_file_sync(int fd, const char *path, struct lode_error *error)
 {
 	if (planted_failure() == 1 || fsync(fd) < 0)
-		return fail_errno(error, path, "cannot be made durable");
+		return fail_errno(error, path, "cannot be synced to disk");
 	return 0;
 }
 
@@ -317,7 +317,7 @@ int lode_file_sync_folder(const char *path, struct lode_error *error)
 int lode_file_rename(const char *from, const char *to, struct lode_error *error)
 {
 	if (planted_failure() == 1 || rename(from, to) < 0)
-		return fail_errno(error, to, "cannot be put in place");
+		return fail_errno(error, to, "cannot be renamed into place");
 	lode_file_keep(from);
 	return 0;
 }

@@ -255,7 +255,7 @@ static void *take_locked(size_t size, uint64_t *dirty)
 	}
 	place = size < spill.addresses / 8 ? take_addresses(size + spill.page, &room_class, &taken) : 0;
 	if (!place) {
-		note_shortage(size, "no addresses are left");
+		note_shortage(size, "no address space is left");
 		return NULL;
 	}
 	*dirty = taken;
@@ -357,10 +357,10 @@ static int reserve(struct lode_error *error)
 			spill.addresses /= 2;
 	spill.used = spill.page; /* 0 is no place */
 	spill.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	return spill.start ? 0
-			   : lode_fail(error, LODE_SYSTEM,
-				       "--memory needs addresses, and none are left; raise the limit on them "
-				       "(ulimit -v)");
+	return spill.start
+		       ? 0
+		       : lode_fail(error, LODE_SYSTEM,
+				   "--memory needs address space, and none is left; raise its limit (ulimit -v)");
 }
 
 static void use_limit(uint64_t bytes)

@@ -36,7 +36,7 @@ uint64_t lode_cluster_take(struct lode_cluster *cluster);
 int lode_cluster_takes(const struct lode_cluster *cluster);
 /* Waits until all have come here. Returns 0 or LODE_SYSTEM. */
 int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error);
-/* Leaves the job in good order; all do. */
+/* Leaves the job cleanly; every rank calls it. */
 void lode_cluster_leave(struct lode_cluster *cluster);
 /* Ends the whole job, all processes of it, with this exit status. */
 void lode_cluster_abort(struct lode_cluster *cluster, int status);

@@ -1,7 +1,7 @@
 /*
  * Signals: whatever a command is doing, a wish to stop (SIGINT, SIGTERM, SIGHUP)
  * ends it within a fifth of a second, and no unfinished file stays behind. Work
- * that can end in good order holds the signal, sees it at its next progress report,
+ * that can end cleanly holds the signal, sees it at its next progress report,
  * and has a tenth of a second from then on. A file that shrinks under a mapping ends
  * the program with a sentence instead of a crash.
  */

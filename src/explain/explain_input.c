@@ -166,7 +166,7 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 	size_t rows = input->table->rows;
 
 	if (rows >= LODE_NONE)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: more than four thousand million rows; take a sample",
+		return lode_fail(error, LODE_BAD_INPUT, "%s: more than 2^32 rows; use a sample of them",
 				 input->name);
 	explanation->row_of = lode_calloc(rows, sizeof(*explanation->row_of));
 	if (!explanation->row_of)

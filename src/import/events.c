@@ -14,7 +14,7 @@
  *
  * Threads: each distinct (pid or none, tid) is a thread of its own, so that what is
  * exported again says what was written; analyses compare tids. A waker is always a
- * bare tid: the first thread that has it, wherever in the file it stands.
+ * bare tid: the first thread that has it, wherever in the file it is.
  *
  * yajl does not survive a failing allocation, so it keeps the system's.
  */
@@ -77,7 +77,7 @@ static uint32_t thread_of(struct lode_events_reader *reader)
 	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[LODE_JSONL_TID]);
 }
 
-/* Its tid as it stands there; resolve_wakers makes a thread of it. */
+/* Its tid as written; resolve_wakers makes a thread of it. */
 static uint32_t waker_of(const struct lode_events_reader *reader)
 {
 	return reader->line.seen & HAS(WAKER) ? (uint32_t)reader->line.numbers[LODE_JSONL_WAKER] : LODE_NONE;

@@ -30,7 +30,7 @@ static int is_nothing(const struct lode_events_reader *reader)
 }
 
 /*
- * A waker is a bare tid, and the thread it means may stand further down: so only
+ * A waker is a bare tid, and the thread it means may come later: so only
  * when all lines are read tids become threads, new ones where no line has them.
  */
 static int resolve_wakers(struct lode_stream *stream)

@@ -56,7 +56,7 @@ void lode_script_costs_comment(struct lode_script_costs *costs, const char *line
 
 /* ---- samples without a period ---- */
 
-/* The commonest distance between neighbours on one CPU, or of one thread where CPUs are not told. */
+/* The commonest distance between neighbours on one CPU, or of one thread where CPUs are not printed. */
 static int usual_distance(const struct lode_script_runs *bare, const struct lode_events *runs, uint64_t *distance)
 {
 	struct lode_count_rate rate = { 0 };

@@ -2,7 +2,7 @@
  * The lines of `perf script`: see perf_script_line.h.
  *
  * A header is recognised by its time, the only part that has an unmistakable
- * shape: a word of digits, a point, six or nine digits and a colon. What stands
+ * shape: a word of digits, a point, six or nine digits and a colon. What is
  * before it is read from its right end, because the comm in front may hold
  * anything, blanks too.
  */

@@ -12,7 +12,7 @@
  * when the thread is next seen switched in, switched out again, or at the end.
  *
  * The kernel reports a wakeup before it looks whether the thread has left its
- * CPU. A wakeup may thus come just before the switch-out that it ends; it is
+ * CPU. So a wakeup may come just before the switch-out that it ends; it is
  * remembered ("early") and serves when no other follows.
  */
 #include "import/sched.h"

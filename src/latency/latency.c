@@ -152,10 +152,9 @@ static int check_found(const struct lode_latency *latency, const struct lode_lat
 		       NULL);
 	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
 	lode_notes_add(options->notes, latency->placed,
-		       "stacks that had lost their callers were put where alone they fit", NULL);
+		       "truncated stacks were attached at the only place where they fit", NULL);
 	lode_notes_add(options->notes, latency->unplaced,
-		       "stacks have lost their callers and fit in several places; intervals are wider for that",
-		       NULL);
+		       "truncated stacks fit in several places; intervals are wider for that", NULL);
 	lode_notes_add(options->notes, latency->stream_count && !latency->input.events,
 		       "corpora without any event that has a stack", path);
 	if (latency->stream_count || !streams)

@@ -52,7 +52,7 @@ static int load_events(struct lode_latency_partial *partial, const struct lode_s
 		       struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK | LODE_WEIGHT;
-	/* Only slots of a thinned recording are told by their names. */
+	/* Only slots of a thinned recording are recognized by name. */
 	int slots = lode_slot_sampling_is_possible(&partial->dictionary.frames.strings);
 	const unsigned columns[LODE_EVENT_TYPES] = {
 		[LODE_RUN] = basic | LODE_COST,

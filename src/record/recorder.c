@@ -110,7 +110,7 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 				       recorder->slot_count) < 0
 			       ? lode_fail_memory(error)
 			       : 0;
-	return lode_fail(error, LODE_SYSTEM, "the rings of the kernel cannot be mapped: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "the recorder's ring buffers cannot be mapped: %s", strerror(errno));
 }
 
 static int open_unwinding(struct lode_recorder *recorder, const struct lode_recorder_options *options,
@@ -231,7 +231,8 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 
 	recorder->programs->bss->pid_hints[pid % LODE_RECORD_PID_HINTS] = 1;
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "process %u cannot be asked for: %s", pid, strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "process %u cannot be added to the BPF programs' filter: %s",
+				 pid, strerror(errno));
 	/* What it has mapped is read now: when its first stack is unwound it may run another program. */
 	if (recorder->unwinds && !lode_processes_get(&recorder->unwinder.processes, pid))
 		return lode_fail_memory(error);

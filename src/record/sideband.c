@@ -74,7 +74,9 @@ static int fail_event(int number, struct lode_error *error)
 	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
 
 	return code ? code
-		    : lode_fail(error, LODE_SYSTEM, "the kernel does not report processes: %s", strerror(number));
+		    : lode_fail(error, LODE_SYSTEM,
+				"perf_event_open() for process events (mmap, comm, fork) failed: %s",
+				strerror(number));
 }
 
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)
@@ -87,10 +89,13 @@ static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu,
 		return errno == ENODEV ? 0 /* the CPU is switched off */ : fail_event(errno, error);
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0); /* from the kernel */
 	if (page == MAP_FAILED)
-		return lode_fail(error, LODE_SYSTEM, "no memory for a ring of the kernel: %s", strerror(errno));
+		return lode_fail(error, LODE_SYSTEM,
+				 "the ring buffer for process events cannot be mapped: %s; raise "
+				 "kernel.perf_event_mlock_kb or run as root",
+				 strerror(errno));
 	ring->page = page;
 	if (ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return lode_fail(error, LODE_SYSTEM, "listening to the kernel failed: %s", strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "process events cannot be enabled: %s", strerror(errno));
 	return 0;
 }
 

@@ -306,7 +306,7 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 	return 0;
 }
 
-/* Begins an analysis that is going to be asked for; where that fails, whoever asks is told. */
+/* Starts an analysis ahead of its request, which reports the error if this fails. */
 static void begin_early(struct lode_server *server, const char *name, const char *option)
 {
 	struct lode_error error = { "" };

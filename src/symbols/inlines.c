@@ -311,7 +311,7 @@ static int read_inlines(struct lode_image *image, const char *file, struct lode_
 		dwarf_end(dwarf);
 	}
 	if (dwarf && !pass.left)
-		lode_notes_add(image->options->notes, 1, "files whose DWARF refers to itself in circles", file);
+		lode_notes_add(image->options->notes, 1, "files with circular references in their DWARF", file);
 	lode_notes_add(image->options->notes, pass.too_deep, "inlined functions nested too deeply", file);
 	code = lode_table_finish(&pass.builder, table);
 	lode_free(pass.stack);

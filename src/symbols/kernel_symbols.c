@@ -158,10 +158,9 @@ static void undo_randomisation(struct lode_image *image, const uint64_t extra[2]
 	image->core_only = 1;
 	for (size_t i = 0; i < image->table.count; i++)
 		lost += image->table.records[i].link != LODE_NONE;
-	lode_notes_add(
-		image->options->notes, lost,
-		"functions of kernel modules without names: the kernel was started again since the recording",
-		NULL);
+	lode_notes_add(image->options->notes, lost,
+		       "functions of kernel modules without names: the machine was rebooted since the recording",
+		       NULL);
 }
 
 /* Through the cache, when `identity` says what the list depends on. */

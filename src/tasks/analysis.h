@@ -59,7 +59,7 @@ struct lode_analysis {
 		return 0;                                                                                         \
 	}
 
-/* When a wish to stop is noted and reaches the work through its progress, so that it ends in good order. */
+/* When a wish to stop is noted and reaches the work through its progress, so that it ends cleanly. */
 enum lode_hold {
 	LODE_HOLD_NEVER,
 	LODE_HOLD_FILES, /* when the result goes to a file */

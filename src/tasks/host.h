@@ -34,7 +34,7 @@ struct lode_host_job {
 /* What a request to stop does. */
 enum lode_stop {
 	LODE_STOP_AT_ONCE,
-	LODE_STOP_SOON, /* the work sees it in its progress, and has a tenth of a second to end in good order */
+	LODE_STOP_SOON,      /* the work sees it in its progress, and has a tenth of a second to end cleanly */
 	LODE_STOP_WHEN_DONE, /* the same without a limit: for what must not be lost, such as a recording */
 };
 

@@ -16,7 +16,7 @@ struct lode_work {
 
 /*
  * Begins. With `hold` Ctrl-C is noted and reaches the work through its progress, so that
- * it can end in good order.
+ * it can end cleanly.
  */
 void lode_work_begin(struct lode_work *work, const struct lode_call *call, int hold);
 /* Takes the progress bar away before something else is written. */

@@ -97,7 +97,7 @@ const char *lode_search_name(const struct lode_search *search, const struct lode
 /* When it began, by the meter's clock; and how long it has gone on, or took. */
 uint64_t lode_search_began(const struct lode_search *search);
 uint64_t lode_search_lasted(const struct lode_search *search);
-/* The share of the program's time that the running experiments cost, as reckoned for the limit; and its
+/* The share of the program's time that the running experiments cost, as estimated for the limit; and its
  * highest. */
 double lode_search_cost(const struct lode_search *search);
 double lode_search_highest_cost(const struct lode_search *search);

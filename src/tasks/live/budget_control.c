@@ -97,7 +97,7 @@ static int enter_slot(struct lode_record_target *target, struct lode_recorder *r
 
 	if (done < 0)
 		return lode_fail(error, LODE_SYSTEM,
-				 "the programs that see context switches cannot be attached again: %s",
+				 "the BPF programs for context switches cannot be attached again: %s",
 				 strerror(errno));
 	now = lode_now();
 	target->attaching = !done;

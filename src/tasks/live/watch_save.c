@@ -279,7 +279,8 @@ int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_
 
 		close_both(gate);
 		close_both(result);
-		return lode_fail(error, LODE_SYSTEM, "watch: no process to save with: %s", strerror(number));
+		return lode_fail(error, LODE_SYSTEM, "watch: cannot start the process that saves streams: %s",
+				 strerror(number));
 	}
 	lode_recorder_leave_out(recorder, (uint32_t)pid);
 	close_both(gate);

@@ -388,7 +388,8 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 		probes->has_keeper = !lode_quiet_thread(&probes->keeper, keep, probes);
 	if (probes->has_keeper)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "hunt: the events of the kernel cannot be read: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "hunt: the ring buffer of its BPF programs cannot be opened: %s",
+			 strerror(errno));
 }
 
 int lode_probes_create(struct lode_probes **result, struct lode_thread_clocks *clocks, double cost, int event,

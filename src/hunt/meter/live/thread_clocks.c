@@ -53,7 +53,7 @@ static int explain(int number, struct lode_error *error)
 	if (code)
 		return code;
 	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",
+			 "hunt: the BPF programs cannot be loaded: %s; Linux 6.6 or newer is needed",
 			 strerror(number));
 }
 
@@ -103,7 +103,7 @@ static int map_tables(struct lode_thread_clocks *clocks, struct lode_error *erro
 	clocks->settings = map_table(clocks->programs->maps.settings, sizeof(*clocks->settings));
 	if (clocks->threads && clocks->cells && clocks->slots && clocks->settings)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "hunt: the tables of the kernel cannot be mapped: %s",
+	return lode_fail(error, LODE_SYSTEM, "hunt: the BPF maps cannot be mapped into memory: %s",
 			 strerror(errno));
 }
 
