@@ -7,6 +7,7 @@
  */
 #include "import/etl_code.h"
 
+#include "base/bisect.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "import/symbol_maps.h"
@@ -174,19 +175,12 @@ static void sort(struct lode_etl_ranges *ranges)
 /* The range of a process that holds the address, or NULL. */
 static const struct lode_etl_range *find(struct lode_etl_ranges *ranges, uint32_t pid, uint64_t address)
 {
-	size_t low = 0, high;
+	const struct lode_etl_range *items = ranges->items;
+	size_t low;
 
 	sort(ranges);
-	high = ranges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct lode_etl_range *range = &ranges->items[middle];
-
-		if (range->pid < pid || (range->pid == pid && range->base <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = LODE_BISECT(i, 0, ranges->count,
+			  items[i].pid < pid || (items[i].pid == pid && items[i].base <= address));
 	for (unsigned looked = 0; looked < NESTING && low-- && ranges->items[low].pid == pid; looked++)
 		if (address < ranges->items[low].end)
 			return &ranges->items[low];

@@ -6,6 +6,7 @@
  */
 #include "import/etl_stacks.h"
 
+#include "base/bisect.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -240,18 +241,8 @@ static int compare_keys(const void *left, const void *right)
 /* The first entry of `key` at or behind `t`, or behind all. */
 static size_t find_key(const struct lode_etl_stacks *stacks, uint64_t key, uint64_t t)
 {
-	size_t low = 0, high = stacks->key_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct key *item = &stacks->keys[middle];
-
-		if (item->key < key || (item->key == key && item->t < t))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, 0, stacks->key_count,
+			   stacks->keys[i].key < key || (stacks->keys[i].key == key && stacks->keys[i].t < t));
 }
 
 /* The addresses of a key come when it is next given up; where that is missing, the last time it was made counts. */
@@ -316,17 +307,9 @@ int lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
 /* The last stack of the thread that belongs to an event at or before `t`, the first of those of one event; or NULL. */
 static const struct reference *find_reference(const struct references *references, uint32_t tid, uint64_t t)
 {
-	size_t low = 0, high = references->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct reference *item = &references->items[middle];
-
-		if (item->tid < tid || (item->tid == tid && item->t <= t))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, references->count,
+				 references->items[i].tid < tid ||
+					 (references->items[i].tid == tid && references->items[i].t <= t));
 	if (!low || references->items[low - 1].tid != tid)
 		return NULL;
 	for (low--; low && references->items[low - 1].tid == tid &&

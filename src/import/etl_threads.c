@@ -1,6 +1,7 @@
 /* Threads and processes of a trace of Windows: see etl_threads.h. */
 #include "import/etl_threads.h"
 
+#include "base/bisect.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -103,34 +104,18 @@ void lode_etl_threads_finish(struct lode_etl_threads *threads)
 
 uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t, uint32_t tid)
 {
-	size_t low = 0, high = threads->owner_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct lode_etl_owner *owner = &threads->owners[middle];
-
-		if (owner->tid < tid || (owner->tid == tid && owner->t <= t))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, threads->owner_count,
+				 threads->owners[i].tid < tid ||
+					 (threads->owners[i].tid == tid && threads->owners[i].t <= t));
 	return low && threads->owners[low - 1].tid == tid ? threads->owners[low - 1].pid : LODE_NO_PID;
 }
 
 /* The last name in the trace; 0: none. */
 static uint32_t find_name(const struct lode_etl_threads *threads, uint32_t pid, uint32_t tid)
 {
-	size_t low = 0, high = threads->name_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct lode_etl_name *name = &threads->names[middle];
-
-		if (name->pid < pid || (name->pid == pid && name->tid <= tid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, threads->name_count,
+				 threads->names[i].pid < pid ||
+					 (threads->names[i].pid == pid && threads->names[i].tid <= tid));
 	return low && threads->names[low - 1].pid == pid && threads->names[low - 1].tid == tid
 		       ? threads->names[low - 1].name
 		       : 0;

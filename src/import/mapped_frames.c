@@ -1,6 +1,7 @@
 /* Mapped frames: see mapped_frames.h. */
 #include "import/mapped_frames.h"
 
+#include "base/bisect.h"
 #include "import/module_name.h"
 #include "import/symbol_maps.h"
 #include "symbols/mapping_kind.h"
@@ -153,20 +154,13 @@ static int compare_ranges(const void *left, const void *right)
 
 static const struct lode_mapped_range *find_range(struct lode_mapped_frames *mapped, uint64_t address)
 {
-	size_t low = 0, high = mapped->range_count;
+	size_t next;
 
 	if (!mapped->sorted && mapped->range_count)
 		qsort(mapped->ranges, mapped->range_count, sizeof(*mapped->ranges), compare_ranges);
 	mapped->sorted = 1;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (mapped->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < mapped->ranges[low - 1].end ? &mapped->ranges[low - 1] : NULL;
+	next = LODE_BISECT(i, 0, mapped->range_count, mapped->ranges[i].start <= address);
+	return next && address < mapped->ranges[next - 1].end ? &mapped->ranges[next - 1] : NULL;
 }
 
 /* ---- locations ---- */

@@ -1,6 +1,7 @@
 /* Symbol maps: see symbol_maps.h. */
 #include "import/symbol_maps.h"
 
+#include "base/bisect.h"
 #include "base/buffer.h"
 #include "base/input.h"
 #include "base/memory.h"
@@ -164,16 +165,7 @@ int lode_symbol_maps_load(struct lode_symbol_maps **maps, const char *const *set
 
 static const char *find_in(const struct map *map, uint64_t offset)
 {
-	size_t low = 0, high = map->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->symbols[middle].address <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, map->count, map->symbols[i].address <= offset);
 	if (!low)
 		return NULL;
 	while (low > 1 && map->symbols[low - 2].address == map->symbols[low - 1].address)

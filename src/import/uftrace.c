@@ -12,6 +12,7 @@
  * switched out: that is a wait, or a preemption.
  */
 #include "base/cursor.h"
+#include "base/bisect.h"
 #include "base/memory.h"
 #include "import/mapped_frames.h"
 #include "import/import_common.h"
@@ -285,17 +286,7 @@ static int read_switches(struct reader *reader)
 /* The first switch of a thread. */
 static size_t first_switch(const struct reader *reader, uint32_t tid)
 {
-	size_t low = 0, high = reader->switch_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reader->switches[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, 0, reader->switch_count, reader->switches[i].tid < tid);
 }
 
 /* ---- events ---- */

@@ -24,6 +24,8 @@
  */
 #include "scope/scope_index.h"
 
+#include "base/bisect.h"
+
 struct segment {
 	uint64_t start;
 	uint64_t end;
@@ -347,16 +349,8 @@ static const struct segment *segment_before(struct timeline *line, uint64_t x)
 		stride *= 2;
 	}
 	low = stride <= high ? high - stride + 1 : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (line->items[middle].start < x)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	line->cursor = low;
-	return low ? &line->items[low - 1] : NULL;
+	line->cursor = LODE_BISECT(i, low, high, line->items[i].start < x);
+	return line->cursor ? &line->items[line->cursor - 1] : NULL;
 }
 
 static int walk_back(struct walk *walk, const struct step *step)

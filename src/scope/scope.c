@@ -4,6 +4,8 @@
  */
 #include "scope/scope_index.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +35,7 @@ static int add_all(const struct lode_stream *stream, struct lode_parts *parts)
 static size_t first_from(const struct lode_events *events, const uint32_t *list, size_t low, size_t high,
 			 uint64_t t0)
 {
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (events->t[list[middle]] < t0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, low, high, events->t[list[i]] < t0);
 }
 
 static int add_thread(const struct lode_scope_index *index, const struct lode_symptom *symptom,

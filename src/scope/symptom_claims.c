@@ -10,6 +10,7 @@
  */
 #include "scope/symptom_claims.h"
 
+#include "base/bisect.h"
 #include "base/parallel.h"
 #include "scope/where.h"
 
@@ -122,17 +123,7 @@ static struct claim *claims_of(const struct lode_corpus_entry *entry, const stru
 /* The number of events that begin up to `t`. */
 static size_t events_until(const struct lode_events *events, uint64_t t)
 {
-	size_t low = 0, high = events->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (events->t[middle] <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, 0, events->count, events->t[i] <= t);
 }
 
 /* Looks for the last event of the symptom's thread that begins and ends within it. */

@@ -17,6 +17,8 @@
  */
 #include "scope/scope_index.h"
 
+#include "base/bisect.h"
+
 #include <string.h>
 
 struct entry {
@@ -165,15 +167,7 @@ static int sort_group(struct lode_scope_index *index, size_t group)
 /* The first entry from `low` to `high` that ends at `t` or later. */
 static size_t first_ending_from(const struct entry *entries, size_t low, size_t high, uint64_t t)
 {
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entries[middle].end < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, low, high, entries[i].end < t);
 }
 
 /* ---- growing the graph ---- */

@@ -8,6 +8,8 @@
  */
 #include "symbols/cfi.h"
 
+#include "base/bisect.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <string.h>
@@ -119,19 +121,12 @@ static int remember(struct frames *frames, uint64_t offset, const Dwarf_CIE *cie
 /* Entries mostly share the latest one; offsets ascend, so the others are found by halving. */
 static const struct lode_cfi_shared *shared_entry(const struct frames *frames, uint64_t offset)
 {
-	size_t low = 0, high = frames->count;
+	size_t count = frames->count, at;
 
-	if (high && frames->known[high - 1].offset == offset)
-		return &frames->known[high - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (frames->known[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < frames->count && frames->known[low].offset == offset ? &frames->known[low] : NULL;
+	if (count && frames->known[count - 1].offset == offset)
+		return &frames->known[count - 1];
+	at = LODE_BISECT(i, 0, count, frames->known[i].offset < offset);
+	return at < count && frames->known[at].offset == offset ? &frames->known[at] : NULL;
 }
 
 /* Reads where the function is and steps to its program. Returns 0 when it is none that can be used. */

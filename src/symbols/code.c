@@ -12,6 +12,7 @@
  */
 #include "symbols/code.h"
 
+#include "base/bisect.h"
 #include "symbols/code_plan.h"
 #include "symbols/code_steps.h"
 #include "symbols/demangle.h"
@@ -62,17 +63,7 @@ static int can_decode(const struct reader *reader)
 /* The first mark behind an address. */
 static size_t mark_behind(const struct lode_linker_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->mark_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->marks[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LODE_BISECT(i, 0, symbols->mark_count, symbols->marks[i].address <= address);
 }
 
 static void decode_run(struct reader *reader, const struct lode_plan_piece *piece, uint64_t from, uint64_t to)
@@ -594,16 +585,7 @@ void lode_code_release(struct lode_code *code)
 
 uint32_t lode_code_find(const struct lode_code *code, uint64_t offset)
 {
-	size_t low = 0, high = code->piece_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->pieces[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, code->piece_count, code->pieces[i].start <= offset);
 	return low && offset < code->pieces[low - 1].end ? code->pieces[low - 1].function : LODE_NONE;
 }
 

@@ -1,20 +1,13 @@
 /* Looking up addresses and imports in a plan: see code_plan.h. */
 #include "symbols/code_plan.h"
 
+#include "base/bisect.h"
+
 #include <string.h>
 
 const struct lode_load *lode_code_plan_load(const struct lode_code_plan *plan, uint64_t address)
 {
-	size_t low = 0, high = plan->load_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plan->loads[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, plan->load_count, plan->loads[i].address <= address);
 	if (!low || address - plan->loads[low - 1].address >= plan->loads[low - 1].size)
 		return NULL;
 	return &plan->loads[low - 1];

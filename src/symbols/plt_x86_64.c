@@ -12,6 +12,7 @@
  */
 #include "symbols/plt.h"
 
+#include "base/bisect.h"
 #include "base/memory.h"
 #include "base/sort_order.h"
 
@@ -76,16 +77,7 @@ static void sort_slots(struct slots *slots)
 /* The relocation that fills the slot at `address`; LODE_NONE without one. */
 static uint32_t find_slot(const struct slots *slots, uint64_t address)
 {
-	size_t low = 0, high = slots->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (slots->addresses[slots->order[middle]] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = LODE_BISECT(i, 0, slots->count, slots->addresses[slots->order[i]] < address);
 	if (low == slots->count || slots->addresses[slots->order[low]] != address)
 		return LODE_NONE;
 	return slots->numbers[slots->order[low]];

@@ -9,6 +9,7 @@
  */
 #include "symbols/unwind_table.h"
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/hash_index.h"
 #include "symbols/cfi_program.h"
@@ -421,20 +422,13 @@ int lode_unwind_table_shift(const struct lode_unwind_table *table, uint64_t offs
 const struct lode_unwind_rule *lode_unwind_table_find(const struct lode_unwind_table *table, uint64_t address)
 {
 	static const struct lode_unwind_rule none;
-	size_t low = 0, high = table->count;
 	uint64_t at = address - table->base;
+	size_t next;
 
 	if (address < table->base)
 		return &none;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->starts[middle] <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || table->rules[low - 1] >= table->rule_count)
+	next = LODE_BISECT(i, 0, table->count, table->starts[i] <= at);
+	if (!next || table->rules[next - 1] >= table->rule_count)
 		return &none;
-	return &table->dictionary[table->rules[low - 1]];
+	return &table->dictionary[table->rules[next - 1]];
 }

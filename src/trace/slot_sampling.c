@@ -1,6 +1,7 @@
 /* Slots of time and the variance of sums: see slot_sampling.h. */
 #include "trace/slot_sampling.h"
 
+#include "base/bisect.h"
 #include "base/error.h"
 #include "base/random.h"
 
@@ -112,24 +113,17 @@ void lode_slot_sampling_settle(struct lode_slot_sampling *sampling, uint64_t see
 static const struct lode_sampled_slot *find(struct lode_slot_sampling *sampling, uint64_t t)
 {
 	const struct lode_sampled_slot *slots = sampling->slots;
-	size_t low = 0, high = sampling->count;
+	size_t at;
 
 	if (!sampling->count)
 		return NULL;
 	if (slots[sampling->found].begin <= t && t <= slots[sampling->found].end)
 		return &slots[sampling->found];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (slots[middle].end < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == sampling->count || slots[low].begin > t)
+	at = LODE_BISECT(i, 0, sampling->count, slots[i].end < t);
+	if (at == sampling->count || slots[at].begin > t)
 		return NULL;
-	sampling->found = low;
-	return &slots[low];
+	sampling->found = at;
+	return &slots[at];
 }
 
 double lode_slot_sampling_add(struct lode_slot_sampling *sampling, uint64_t end, uint64_t cost, uint64_t weight,

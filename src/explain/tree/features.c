@@ -1,6 +1,8 @@
 /* Features: see features.h. */
 #include "explain/tree/features.h"
 
+#include "base/bisect.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,17 +99,7 @@ static int collect_values(struct lode_feature *feature, const struct lode_data_c
 
 static uint32_t rank_of(const struct lode_feature *feature, double number)
 {
-	uint32_t low = 0, high = feature->value_count - 1;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (feature->values[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)LODE_BISECT(i, 0, feature->value_count - 1, feature->values[i] < number);
 }
 
 static int make_bits_of_numbers(struct lode_feature *feature, const struct lode_data_column *column,

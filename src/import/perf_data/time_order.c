@@ -7,6 +7,7 @@
  */
 #include "import/perf_data/time_order.h"
 
+#include "base/bisect.h"
 #include "base/error.h"
 
 void lode_perf_order_release(struct lode_perf_order *order)
@@ -105,20 +106,10 @@ static int sort(struct lode_perf_order *order)
 
 int lode_perf_order_ready(struct lode_perf_order *order, int all, size_t *count)
 {
-	size_t low = 0, high = order->count;
-
 	*count = 0;
 	if (sort(order) < 0)
 		return LODE_SYSTEM;
-	while (low < high && !all) {
-		size_t middle = low + (high - low) / 2;
-
-		if (order->entries[middle].time <= order->limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*count = all ? order->count : low;
+	*count = all ? order->count : LODE_BISECT(i, 0, order->count, order->entries[i].time <= order->limit);
 	order->limit = order->newest;
 	return 0;
 }
