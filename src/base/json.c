@@ -223,6 +223,30 @@ void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number)
 	lode_json_u64(json, number);
 }
 
+void lode_json_key_object(struct lode_json *json, const char *key)
+{
+	lode_json_key(json, key);
+	lode_json_object(json);
+}
+
+void lode_json_key_array(struct lode_json *json, const char *key)
+{
+	lode_json_key(json, key);
+	lode_json_array(json);
+}
+
+void lode_json_key_double(struct lode_json *json, const char *key, double number)
+{
+	lode_json_key(json, key);
+	lode_json_double(json, number);
+}
+
+void lode_json_key_bool(struct lode_json *json, const char *key, int yes)
+{
+	lode_json_key(json, key);
+	lode_json_bool(json, yes);
+}
+
 void lode_json_line(struct lode_json *json)
 {
 	lode_buffer_byte(json->buffer, '\n');

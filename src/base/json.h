@@ -36,7 +36,11 @@ void lode_json_null(struct lode_json *json);
 void lode_json_raw(struct lode_json *json, const char *value, size_t length);
 /* A text that was made in a buffer, which is empty afterwards; memory that ran out marks the writer's buffer. */
 void lode_json_take(struct lode_json *json, struct lode_buffer *text);
-/* `"key":"text"`, `"key":number`: the usual pairs in one call. */
+/* `"key":"text"`, `"key":number`, `"key":[` and the like: key and value in one call. */
+void lode_json_key_object(struct lode_json *json, const char *key);
+void lode_json_key_array(struct lode_json *json, const char *key);
+void lode_json_key_double(struct lode_json *json, const char *key, double number);
+void lode_json_key_bool(struct lode_json *json, const char *key, int yes);
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
 /* Whether all of `text` is a number as JSON writes it, so that it may be written unquoted (lode_json_raw). */

@@ -57,24 +57,18 @@ static void write_json(struct lode_buffer *buffer)
 	lode_json_object(&json);
 	lode_json_key_text(&json, "version", LODE_VERSION);
 	lode_json_key_u64(&json, "stream_file_version", LODE_STORE_VERSION);
-	lode_json_key(&json, "imports");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "imports");
 	for (size_t i = 0; lode_importers[i]; i++)
 		lode_json_text(&json, lode_importers[i]->name);
 	lode_json_array_end(&json);
-	lode_json_key(&json, "exports");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "exports");
 	for (size_t i = 0; lode_exporters[i]; i++)
 		lode_json_text(&json, lode_exporters[i]->name);
 	lode_json_array_end(&json);
-	lode_json_key(&json, "recorder");
-	lode_json_bool(&json, RECORDER);
-	lode_json_key(&json, "page");
-	lode_json_bool(&json, !lode_page_is_there(NULL));
-	lode_json_key(&json, "server");
-	lode_json_bool(&json, SERVER);
-	lode_json_key(&json, "libraries");
-	lode_json_object(&json);
+	lode_json_key_bool(&json, "recorder", RECORDER);
+	lode_json_key_bool(&json, "page", !lode_page_is_there(NULL));
+	lode_json_key_bool(&json, "server", SERVER);
+	lode_json_key_object(&json, "libraries");
 	lode_json_key_text(&json, "zstd", ZSTD_versionString());
 	lode_json_key_text(&json, "zlib", zlibVersion());
 	lode_json_key_text(&json, "liblzma", lzma_version_string());

@@ -162,8 +162,7 @@ static int write_metadata(struct writer *writer, const char *what, uint32_t thre
 	struct lode_json *json = &writer->json;
 
 	begin_event(writer, "M", "__metadata", what, thread, 0);
-	lode_json_key(json, "args");
-	lode_json_object(json);
+	lode_json_key_object(json, "args");
 	lode_json_key(json, "name");
 	lode_json_text_n(json, name, length);
 	lode_json_object_end(json);
@@ -217,8 +216,7 @@ static int write_run(struct writer *writer, const struct lode_event *event, uint
 	begin_event(writer, "X", "run", leaf_name(writer, event->stack, "run"), event->thread, event->t);
 	write_time(writer, "dur", duration);
 	write_stack(writer, "sf", event->stack);
-	lode_json_key(&writer->json, "args");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "args");
 	lode_json_key_u64(&writer->json, "weight_ns", lode_weighted(event->cost, event->weight));
 	if (event->cpu != LODE_NO_CPU)
 		lode_json_key_u64(&writer->json, "cpu", event->cpu);
@@ -248,8 +246,7 @@ static int write_slice(struct writer *writer, const char *category, const char *
 
 static void write_wait_facts(struct writer *writer, const struct lode_event *event)
 {
-	lode_json_key(&writer->json, "args");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "args");
 	if (event->delay)
 		lode_json_key_u64(&writer->json, "delay_ns", event->delay);
 	if (event->cpu != LODE_NO_CPU)
@@ -293,8 +290,7 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 		lode_json_key_text(&writer->json, "s", "t");
 	write_stack(writer, "sf", event->stack);
 	if (event->cpu != LODE_NO_CPU) {
-		lode_json_key(&writer->json, "args");
-		lode_json_object(&writer->json);
+		lode_json_key_object(&writer->json, "args");
 		lode_json_key_u64(&writer->json, "cpu", event->cpu);
 		lode_json_object_end(&writer->json);
 	}
@@ -354,8 +350,7 @@ static int write_inferred(struct writer *writer, uint32_t thread, const struct l
 		    thread, step->t);
 	write_time(writer, "dur", step->duration);
 	if (step->waited) {
-		lode_json_key(&writer->json, "args");
-		lode_json_object(&writer->json);
+		lode_json_key_object(&writer->json, "args");
 		lode_json_key_u64(&writer->json, "waited_ns", step->waited);
 		lode_json_object_end(&writer->json);
 	}
@@ -451,14 +446,12 @@ static int write_stack_frames(struct writer *writer, struct lode_error *error)
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
-	lode_json_key(json, "stackFrames");
-	lode_json_object(json);
+	lode_json_key_object(json, "stackFrames");
 	for (uint32_t i = 1; i < tree->count && code == 0; i++) {
 		char key[LODE_PUT_NUMBER + 1];
 
 		*lode_put_number(key, i) = '\0';
-		lode_json_key(json, key);
-		lode_json_object(json);
+		lode_json_key_object(json, key);
 		lode_json_key_text(json, "category", lode_frames_module_name(frames, tree->nodes[i].frame));
 		lode_json_key_text(json, "name", lode_frames_function(frames, tree->nodes[i].frame));
 		write_stack(writer, "parent", tree->nodes[i].parent);
@@ -476,8 +469,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 
 	lode_json_object(json);
 	lode_json_key_text(json, "displayTimeUnit", "ns");
-	lode_json_key(json, "traceEvents");
-	lode_json_array(json);
+	lode_json_key_array(json, "traceEvents");
 	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	if (writer->facts.size) {

@@ -97,8 +97,7 @@ static int write_stream_line(struct writer *writer, struct lode_error *error)
 	if (stream->host)
 		lode_json_key_text(&json, "host", text_of(writer, stream->host));
 	if (stream->attribute_count) {
-		lode_json_key(&json, "attrs");
-		lode_json_object(&json);
+		lode_json_key_object(&json, "attrs");
 		for (size_t i = 0; i < stream->attribute_count; i++)
 			write_attribute(writer, &json, &stream->attributes[i]);
 		lode_json_object_end(&json);

@@ -167,8 +167,7 @@ static int write_column(struct writer *writer, const char *key, uint32_t length,
 {
 	int code = 0;
 
-	lode_json_key(&writer->json, key);
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, key);
 	for (uint32_t i = 0; i < length && code == 0; i++) {
 		cell(writer, i);
 		code = lode_output_flow(writer->export->output, error);
@@ -270,8 +269,7 @@ static int write_table(struct writer *writer, const char *key, uint32_t length, 
 {
 	int code = 0;
 
-	lode_json_key(&writer->json, key);
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, key);
 	lode_json_key_u64(&writer->json, "length", length);
 	for (; columns->key && code == 0; columns++)
 		code = write_column(writer, columns->key, length, columns->cell, error);
@@ -353,8 +351,7 @@ static int write_sample_column(struct writer *writer, const char *key, uint32_t 
 	struct lode_spool_record record;
 	int code = lode_spool_start(&writer->spool, thread, type, &cursor, error);
 
-	lode_json_key(&writer->json, key);
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, key);
 	while (code == 0 && lode_spool_next(&cursor, &record)) {
 		cell(writer, &record);
 		code = lode_output_flow(writer->export->output, error);
@@ -369,8 +366,7 @@ static int write_samples(struct writer *writer, uint32_t thread, enum lode_event
 	struct lode_json *json = &writer->json;
 	int code;
 
-	lode_json_key(json, "samples");
-	lode_json_object(json);
+	lode_json_key_object(json, "samples");
 	lode_json_key_u64(json, "length", lode_spool_list(&writer->spool, thread, type)->count);
 	lode_json_key_text(json, "weightType", "tracing-ms");
 	code = write_sample_column(writer, "stack", thread, type, sample_stack, error);
@@ -421,8 +417,7 @@ static void marker_data(struct writer *writer, const struct marker *marker)
 	lode_json_object(json);
 	lode_json_key_text(json, "type", types[marker->kind]);
 	if (marker->stack) {
-		lode_json_key(json, "cause");
-		lode_json_object(json);
+		lode_json_key_object(json, "cause");
 		lode_json_key(json, "time");
 		write_time(writer, since_start(writer, marker->t));
 		lode_json_key_u64(json, "stack", writer->nodes.numbers[marker->stack]);
@@ -475,8 +470,7 @@ static int write_marker_column(struct writer *writer, const char *key, uint32_t 
 	struct marker marker;
 	int code = 0;
 
-	lode_json_key(&writer->json, key);
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, key);
 	for (int type = LODE_WAIT; type <= LODE_CALL && code == 0; type++) {
 		code = lode_spool_start(&writer->spool, thread, (enum lode_event_type)type, &cursor, error);
 		while (code == 0 && lode_spool_next(&cursor, &record)) {
@@ -522,16 +516,14 @@ static int write_markers(struct writer *writer, uint32_t thread, int with, struc
 	};
 	int code = 0;
 
-	lode_json_key(&writer->json, "markers");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "markers");
 	lode_json_key_u64(&writer->json, "length", with ? count_markers(writer, thread) : 0);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && code == 0; i++) {
 		if (with) {
 			code = write_marker_column(writer, columns[i].key, thread, columns[i].cell, error);
 			continue;
 		}
-		lode_json_key(&writer->json, columns[i].key);
-		lode_json_array(&writer->json);
+		lode_json_key_array(&writer->json, columns[i].key);
 		lode_json_array_end(&writer->json);
 	}
 	lode_json_object_end(&writer->json);
@@ -555,8 +547,7 @@ static int write_thread_names(struct writer *writer, uint32_t thread, enum lode_
 		return lode_fail_memory(error);
 	lode_json_key(json, "name");
 	lode_json_text_n(json, name->bytes, name->size);
-	lode_json_key(json, "isMainThread");
-	lode_json_bool(json, item->pid == item->tid && type == LODE_RUN);
+	lode_json_key_bool(json, "isMainThread", item->pid == item->tid && type == LODE_RUN);
 	/* Processes are distinguished by this text alone, so it names the stream when there are several. */
 	lode_buffer_clear(name);
 	if (writer->export->count > 1)
@@ -589,11 +580,9 @@ static int write_thread(struct writer *writer, uint32_t thread, enum lode_event_
 	lode_json_key_u64(json, "registerTime", 0);
 	lode_json_key(json, "unregisterTime");
 	lode_json_null(json);
-	lode_json_key(json, "pausedRanges");
-	lode_json_array(json);
+	lode_json_key_array(json, "pausedRanges");
 	lode_json_array_end(json);
-	lode_json_key(json, "showMarkersInTimeline");
-	lode_json_bool(json, type == LODE_RUN);
+	lode_json_key_bool(json, "showMarkersInTimeline", type == LODE_RUN);
 	code = write_thread_names(writer, thread, type, error);
 	if (code == 0)
 		code = start_tables(writer, error);
@@ -667,14 +656,12 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 
 static void write_categories(struct lode_json *json)
 {
-	lode_json_key(json, "categories");
-	lode_json_array(json);
+	lode_json_key_array(json, "categories");
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
 		lode_json_object(json);
 		lode_json_key_text(json, "name", categories[i].name);
 		lode_json_key_text(json, "color", categories[i].color);
-		lode_json_key(json, "subcategories");
-		lode_json_array(json);
+		lode_json_key_array(json, "subcategories");
 		lode_json_text(json, "Other");
 		lode_json_array_end(json);
 		lode_json_object_end(json);
@@ -698,13 +685,11 @@ static void write_schema(struct lode_json *json, const char *name, const char *d
 	lode_json_object(json);
 	lode_json_key_text(json, "name", name);
 	lode_json_key_text(json, "description", description);
-	lode_json_key(json, "display");
-	lode_json_array(json);
+	lode_json_key_array(json, "display");
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		lode_json_text(json, places[i]);
 	lode_json_array_end(json);
-	lode_json_key(json, "fields");
-	lode_json_array(json);
+	lode_json_key_array(json, "fields");
 	if (with_waker)
 		write_field(json, "waker", "Woken by", "string");
 	write_field(json, "delay", "On the run queue", "duration");
@@ -716,8 +701,7 @@ static void write_meta(struct writer *writer)
 {
 	struct lode_json *json = &writer->json;
 
-	lode_json_key(json, "meta");
-	lode_json_object(json);
+	lode_json_key_object(json, "meta");
 	lode_json_key_u64(json, "interval", 1);
 	lode_json_key_u64(json, "startTime", 0);
 	lode_json_key_u64(json, "processType", 0);
@@ -726,15 +710,11 @@ static void write_meta(struct writer *writer)
 	lode_json_key_u64(json, "stackwalk", 1);
 	lode_json_key_u64(json, "version", GECKO_VERSION);
 	lode_json_key_u64(json, "preprocessedProfileVersion", PROCESSED_VERSION);
-	lode_json_key(json, "symbolicated");
-	lode_json_bool(json, 1);
-	lode_json_key(json, "usesOnlyOneStackType");
-	lode_json_bool(json, 1);
-	lode_json_key(json, "sourceCodeIsNotOnSearchfox");
-	lode_json_bool(json, 1);
+	lode_json_key_bool(json, "symbolicated", 1);
+	lode_json_key_bool(json, "usesOnlyOneStackType", 1);
+	lode_json_key_bool(json, "sourceCodeIsNotOnSearchfox", 1);
 	write_categories(json);
-	lode_json_key(json, "markerSchema");
-	lode_json_array(json);
+	lode_json_key_array(json, "markerSchema");
 	write_schema(json, "Wait", "The thread was blocked.", 1);
 	write_schema(json, "Call", "A system event.", 0);
 	write_schema(json, "Symptom", "The thread was too slow.", 0);
@@ -748,8 +728,7 @@ static int write_libraries(struct writer *writer, struct lode_error *error)
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
-	lode_json_key(json, "libs");
-	lode_json_array(json);
+	lode_json_key_array(json, "libs");
 	for (size_t i = 1; i < frames->module_count && code == 0; i++) {
 		const struct lode_module *module = &frames->modules[i];
 		const char *name = text_of(writer, module->name);
@@ -786,14 +765,12 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 
 	lode_json_object(json);
 	write_meta(writer);
-	lode_json_key(json, "threads");
-	lode_json_array(json);
+	lode_json_key_array(json, "threads");
 	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	if (code == 0)
 		code = write_libraries(writer, error);
-	lode_json_key(json, "shared");
-	lode_json_object(json);
+	lode_json_key_object(json, "shared");
 	if (code == 0)
 		code = write_column(writer, "stringArray",
 				    (uint32_t)writer->export->dictionary.frames.strings.count, cell_string, error);

@@ -65,8 +65,7 @@ static int write_samples(struct writer *writer, uint32_t thread, enum lode_event
 	int first = 1;
 	int code = lode_spool_start(&writer->spool, thread, type, &cursor, error);
 
-	lode_json_key(&writer->json, "samples");
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, "samples");
 	for (; code == 0 && lode_spool_next(&cursor, &record); first = 0)
 		code = write_sample(writer, record.stack, first, error);
 	lode_json_array_end(&writer->json);
@@ -80,8 +79,7 @@ static int write_weights(struct writer *writer, uint32_t thread, enum lode_event
 	struct lode_spool_record record;
 	int code = lode_spool_start(&writer->spool, thread, type, &cursor, error);
 
-	lode_json_key(&writer->json, "weights");
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, "weights");
 	while (code == 0 && lode_spool_next(&cursor, &record)) {
 		lode_json_u64(&writer->json, lode_spool_cost(&record));
 		code = lode_output_flow(writer->export->output, error);
@@ -184,8 +182,7 @@ static int write_evented(struct writer *writer, const struct lode_stream *stream
 	find_span(calls, thread, span);
 	lode_json_key_u64(&writer->json, "startValue", since_start(writer, span[0]));
 	lode_json_key_u64(&writer->json, "endValue", since_start(writer, span[1]));
-	lode_json_key(&writer->json, "events");
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, "events");
 	lode_call_steps_start(calls, thread, &cursor);
 	for (; code == 0 && lode_call_steps_next(&cursor, &step); first = 0)
 		code = write_step(writer, &step, first, error);
@@ -240,10 +237,8 @@ static int write_frames(struct writer *writer, struct lode_error *error)
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
-	lode_json_key(json, "shared");
-	lode_json_object(json);
-	lode_json_key(json, "frames");
-	lode_json_array(json);
+	lode_json_key_object(json, "shared");
+	lode_json_key_array(json, "frames");
 	for (uint32_t i = 0; i < frames->count && code == 0; i++) {
 		lode_json_object(json);
 		lode_json_key_text(json, "name", lode_frames_function(frames, i));
@@ -266,8 +261,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 	lode_json_key_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	lode_json_key_text(json, "exporter", "lode");
 	lode_json_key_text(json, "name", writer->export->corpus);
-	lode_json_key(json, "profiles");
-	lode_json_array(json);
+	lode_json_key_array(json, "profiles");
 	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	lode_json_key_u64(json, "activeProfileIndex", writer->heaviest);

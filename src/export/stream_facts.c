@@ -79,21 +79,18 @@ void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream 
 		lode_json_key_text(&json, "host", text_of(stream, stream->host));
 	if (start)
 		lode_json_key_u64(&json, "start_ns", start);
-	lode_json_key(&json, "attributes");
-	lode_json_object(&json);
+	lode_json_key_object(&json, "attributes");
 	for (size_t i = 0; i < stream->attribute_count; i++)
 		put_attribute(&json, stream, &stream->attributes[i]);
 	lode_json_object_end(&json);
-	lode_json_key(&json, "no_process");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "no_process");
 	for (size_t i = 0; i < stream->thread_count; i++)
 		if (stream->threads[i].pid == LODE_NO_PID)
 			lode_json_u64(&json, stream->threads[i].tid);
 	lode_json_array_end(&json);
 	lode_json_key(&json, "totals");
 	put_totals(&json, stream);
-	lode_json_key(&json, "modules");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "modules");
 	for (size_t i = 1; i < frames->module_count; i++)
 		put_module(&json, stream, &frames->modules[i]);
 	lode_json_array_end(&json);

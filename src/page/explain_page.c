@@ -27,19 +27,16 @@ static void put_words(const struct lode_explain_report *report, struct lode_json
 {
 	struct lode_buffer text = { 0 };
 
-	lode_json_key(json, "functions");
-	lode_json_array(json);
+	lode_json_key_array(json, "functions");
 	for (unsigned k = 0; k < report->explanation->clusters; k++) {
 		lode_explain_function(report, &report->explanation->cluster[k].function, &text);
 		lode_json_take(json, &text);
 	}
 	lode_json_array_end(json);
-	lode_json_key(json, "tests");
-	lode_json_array(json);
+	lode_json_key_array(json, "tests");
 	put_tests(report, 0, &text, json);
 	lode_json_array_end(json);
-	lode_json_key(json, "sentences");
-	lode_json_array(json);
+	lode_json_key_array(json, "sentences");
 	for (unsigned k = 0; report->explanation->tree.count > 1 && k < report->explanation->clusters; k++) {
 		lode_explain_sentence(report, k, &text);
 		lode_json_take(json, &text);
@@ -64,8 +61,7 @@ void lode_explain_page_json(const struct lode_explain_report *report, struct lod
 	lode_json_key_text(json, "x", columns[report->input->x[0]].name);
 	lode_json_key_text(json, "y", columns[report->input->y].name);
 	lode_json_key_u64(json, "inputs", report->input->inputs);
-	lode_json_key(json, "logarithmic");
-	lode_json_bool(json, frame.logarithmic);
+	lode_json_key_bool(json, "logarithmic", frame.logarithmic);
 	put_words(&wide, json);
 	lode_json_object_end(json);
 }

@@ -34,8 +34,7 @@ void lode_page_index_begin(struct lode_page_index *index, const char *title, con
 	lode_json_key_text(&index->json, "version", "lode " LODE_VERSION);
 	if (api)
 		lode_json_key_text(&index->json, "api", api);
-	lode_json_key(&index->json, "blocks");
-	lode_json_array(&index->json);
+	lode_json_key_array(&index->json, "blocks");
 }
 
 void lode_page_index_block(struct lode_page_index *index, const char *name)

@@ -290,8 +290,7 @@ static void column_json(const struct lode_page_column *column, struct lode_json 
 	if (column->planes)
 		lode_json_key_u64(head, "planes", column->planes);
 	if (column->predicted) {
-		lode_json_key(head, "steps");
-		lode_json_array(head);
+		lode_json_key_array(head, "steps");
 		for (int k = 0; k < LODE_PAGE_COLUMN_STEPS && column->steps[k]; k++)
 			lode_json_text(head, column->steps[k]);
 		lode_json_array_end(head);
@@ -301,8 +300,7 @@ static void column_json(const struct lode_page_column *column, struct lode_json 
 
 void lode_page_columns_json(const struct lode_page_columns *columns, struct lode_json *head)
 {
-	lode_json_key(head, "columns");
-	lode_json_array(head);
+	lode_json_key_array(head, "columns");
 	for (size_t i = 0; i < columns->count; i++)
 		column_json(&columns->items[i], head);
 	lode_json_array_end(head);

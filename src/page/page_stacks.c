@@ -13,8 +13,7 @@ static void write_names(const struct lode_dictionary *dictionary, const uint32_t
 	uint32_t count = 0;
 
 	memset(frames, 0xff, dictionary->frames.count * sizeof(*frames));
-	lode_json_key(head, "names");
-	lode_json_array(head);
+	lode_json_key_array(head, "names");
 	for (size_t i = 1; i < dictionary->tree.count; i++) {
 		uint32_t frame = dictionary->tree.nodes[i].frame;
 

@@ -203,8 +203,7 @@ static void attributes_json(struct lode_json *json, const struct lode_stream *st
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
 
-	lode_json_key(json, "attributes");
-	lode_json_object(json);
+	lode_json_key_object(json, "attributes");
 	for (size_t i = 0; i < stream->attribute_count; i++) {
 		const struct lode_attribute *attribute = &stream->attributes[i];
 		const char *value = lode_strings_get(strings, attribute->value);
@@ -220,8 +219,7 @@ static void attributes_json(struct lode_json *json, const struct lode_stream *st
 
 static void threads_json(struct lode_json *json, const struct lode_stream *stream)
 {
-	lode_json_key(json, "threads");
-	lode_json_array(json);
+	lode_json_key_array(json, "threads");
 	for (size_t i = 0; i < stream->thread_count; i++) {
 		const struct lode_thread *thread = &stream->threads[i];
 
@@ -244,8 +242,7 @@ static void symptoms_json(struct lode_json *json, const struct writing *writing)
 	const struct lode_scope_report *report = writing->report;
 	size_t first = 0;
 
-	lode_json_key(json, "symptoms");
-	lode_json_array(json);
+	lode_json_key_array(json, "symptoms");
 	for (size_t i = 0; i < report->count; i++) {
 		const struct lode_scope_found *found = &report->items[i];
 

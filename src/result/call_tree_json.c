@@ -18,8 +18,7 @@ static void put_frames(const struct lode_call_tree *tree, const struct lode_call
 {
 	const struct lode_dictionary *dictionary = tree->input.dictionary;
 
-	lode_json_key(json, "frames");
-	lode_json_array(json);
+	lode_json_key_array(json, "frames");
 	for (uint32_t i = item->length; i-- > 0;) {
 		uint32_t node = item->last;
 
@@ -40,10 +39,8 @@ static void put_item(const struct lode_call_tree *tree, const struct lode_call_t
 	put_frames(tree, item, json);
 	put_sides(tree, "whole_ns", "base_whole_ns", item->whole, json);
 	put_sides(tree, "own_ns", "base_own_ns", item->own, json);
-	if (known && !known[item->last]) {
-		lode_json_key(json, "new");
-		lode_json_bool(json, 1);
-	}
+	if (known && !known[item->last])
+		lode_json_key_bool(json, "new", 1);
 	if (item->hidden) {
 		lode_json_key_u64(json, "hidden", item->hidden);
 		put_sides(tree, "hidden_ns", "base_hidden_ns", item->rest, json);
@@ -53,15 +50,13 @@ static void put_item(const struct lode_call_tree *tree, const struct lode_call_t
 
 static void put_tree(const struct lode_call_tree *tree, struct lode_json *json)
 {
-	lode_json_key(json, "tree");
-	lode_json_object(json);
+	lode_json_key_object(json, "tree");
 	lode_json_key_u64(json, "least_ns", tree->input.least);
 	lode_json_key_u64(json, "contexts", tree->contexts);
 	lode_json_key_u64(json, "shown", tree->shown);
 	put_sides(tree, "whole_ns", "base_whole_ns", tree->whole, json);
 	put_sides(tree, "hidden_ns", "base_hidden_ns", tree->rest, json);
-	lode_json_key(json, "items");
-	lode_json_array(json);
+	lode_json_key_array(json, "items");
 	for (size_t i = 0; i < tree->count; i++)
 		put_item(tree, &tree->items[i], json);
 	lode_json_array_end(json);
@@ -91,8 +86,7 @@ void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct 
 		put_tree(tree, json);
 		return;
 	}
-	lode_json_key(json, "page");
-	lode_json_object(json);
+	lode_json_key_object(json, "page");
 	put_tree(tree, json);
 	put_facts(tree, rules, marks, json);
 	lode_json_object_end(json);

@@ -6,20 +6,17 @@
 
 static void side_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, double mean)
 {
-	lode_json_key(json, key);
-	lode_json_object(json);
+	lode_json_key_object(json, key);
 	lode_json_key_u64(json, "cost_ns", metrics->cost);
 	lode_json_key_u64(json, "events", metrics->events);
 	lode_json_key_u64(json, "streams", metrics->streams);
-	lode_json_key(json, "mean_ns");
-	lode_json_double(json, mean);
+	lode_json_key_double(json, "mean_ns", mean);
 	lode_json_object_end(json);
 }
 
 static void common_json(struct lode_json *json, const struct lode_mine_report *report, size_t cluster)
 {
-	lode_json_key(json, "common");
-	lode_json_array(json);
+	lode_json_key_array(json, "common");
 	for (uint32_t i = 0; i < report->mined->common_length[cluster]; i++)
 		lode_frames_json(&report->area->dictionary.frames, report->mined->common[cluster][i], json);
 	lode_json_array_end(json);
@@ -31,22 +28,18 @@ static void compared_json(struct lode_json *json, const struct lode_compared *co
 	lode_json_object(json);
 	lode_json_key_text(json, "id", compared->id);
 	lode_json_key_text(json, "change", lode_change_name(compared->change));
-	lode_json_key(json, "significant");
-	lode_json_bool(json, compared->q < LODE_COMPARE_LEVEL);
+	lode_json_key_bool(json, "significant", compared->q < LODE_COMPARE_LEVEL);
 	side_json(json, "here", &compared->here, compared->here_mean);
 	side_json(json, "against", &compared->other, compared->other_mean);
-	lode_json_key(json, "p");
-	lode_json_double(json, compared->p);
-	lode_json_key(json, "q");
-	lode_json_double(json, compared->q);
+	lode_json_key_double(json, "p", compared->p);
+	lode_json_key_double(json, "q", compared->q);
 	common_json(json, found, compared->cluster);
 	lode_json_object_end(json);
 }
 
 static void corpus_json(struct lode_json *json, const char *key, const struct lode_mine_report *report)
 {
-	lode_json_key(json, key);
-	lode_json_object(json);
+	lode_json_key_object(json, key);
 	lode_json_key_text(json, "corpus", report->corpus);
 	lode_json_key_u64(json, "streams", report->area->stream_count);
 	lode_json_key_u64(json, "threshold_ns", report->options->threshold);
@@ -68,8 +61,7 @@ void lode_compare_json(const struct lode_compare_report *report, struct lode_buf
 	corpus_json(&json, "here", report->here);
 	corpus_json(&json, "against", report->other);
 	lode_json_key_u64(&json, "clusters_total", report->comparison->count);
-	lode_json_key(&json, "clusters");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "clusters");
 	for (size_t i = 0; i < report->comparison->count && (!report->top || i < report->top); i++)
 		compared_json(&json, &report->comparison->items[i],
 			      report->comparison->items[i].from_other ? report->other : report->here);

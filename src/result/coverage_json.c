@@ -32,8 +32,7 @@ static void write_items(struct lode_json *json, const struct lode_coverage_repor
 {
 	const struct lode_coverage *coverage = report->coverage;
 
-	lode_json_key(json, "signatures");
-	lode_json_array(json);
+	lode_json_key_array(json, "signatures");
 	for (size_t i = 0; i < coverage->count; i++) {
 		const struct lode_covering *item = &coverage->items[i];
 		const struct lode_signature *signature = lode_coverage_signature(report, i);
@@ -63,8 +62,7 @@ static void write_step(struct lode_json *json, const struct lode_coverage_report
 	lode_json_key_u64(json, "cost_ns", step->cost);
 	lode_json_key_text(json, "stream", lode_coverage_stream(report, step->stream));
 	lode_json_key_text(json, "stream_id", report->area->streams[step->stream].id);
-	lode_json_key(json, "reveals");
-	lode_json_array(json);
+	lode_json_key_array(json, "reveals");
 	for (size_t i = 0; i < step->count; i++)
 		lode_json_text(json, lode_coverage_signature(report, curve->revealed[step->first + i])->name);
 	lode_json_array_end(json);
@@ -73,15 +71,13 @@ static void write_step(struct lode_json *json, const struct lode_coverage_report
 
 static void write_curves(struct lode_json *json, const struct lode_coverage_report *report)
 {
-	lode_json_key(json, "curves");
-	lode_json_object(json);
+	lode_json_key_object(json, "curves");
 	for (int opening = 0; opening < LODE_OPENINGS; opening++) {
 		const struct lode_opening_curve *curve = &report->coverage->curves[opening];
 
 		if (opening == LODE_OPENING_RANDOM)
 			continue;
-		lode_json_key(json, lode_opening_name((enum lode_opening)opening));
-		lode_json_array(json);
+		lode_json_key_array(json, lode_opening_name((enum lode_opening)opening));
 		for (size_t i = 0; i < curve->count; i++)
 			write_step(json, report, curve, &curve->steps[i]);
 		lode_json_array_end(json);
@@ -91,25 +87,20 @@ static void write_curves(struct lode_json *json, const struct lode_coverage_repo
 
 static void write_levels(struct lode_json *json, const struct lode_coverage *coverage)
 {
-	lode_json_key(json, "levels");
-	lode_json_array(json);
+	lode_json_key_array(json, "levels");
 	for (size_t i = 0; i < coverage->level_count; i++) {
 		lode_json_object(json);
 		write_share(json, coverage, "coverage", coverage->levels[i].cost);
 		lode_json_key_u64(json, "cost_ns", coverage->levels[i].cost);
-		for (int opening = 0; opening < LODE_OPENINGS; opening++) {
-			lode_json_key(json, lode_opening_name((enum lode_opening)opening));
-			lode_json_double(json, coverage->levels[i].streams[opening]);
-		}
+		for (int opening = 0; opening < LODE_OPENINGS; opening++)
+			lode_json_key_double(json, lode_opening_name((enum lode_opening)opening),
+					     coverage->levels[i].streams[opening]);
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);
-	lode_json_key(json, "stackmine_share_of");
-	lode_json_object(json);
-	for (int opening = LODE_OPENING_RANDOM; coverage->level_count && opening < LODE_OPENINGS; opening++) {
-		lode_json_key(json, lode_opening_name((enum lode_opening)opening));
-		lode_json_double(json, coverage->ratio[opening]);
-	}
+	lode_json_key_object(json, "stackmine_share_of");
+	for (int opening = LODE_OPENING_RANDOM; coverage->level_count && opening < LODE_OPENINGS; opening++)
+		lode_json_key_double(json, lode_opening_name((enum lode_opening)opening), coverage->ratio[opening]);
 	lode_json_object_end(json);
 }
 
@@ -131,8 +122,7 @@ void lode_coverage_json(const struct lode_coverage_report *report, struct lode_b
 	write_items(&json, report);
 	write_curves(&json, report);
 	lode_json_key_u64(&json, "shuffles", coverage->shuffles);
-	lode_json_key(&json, "paper_order");
-	lode_json_bool(&json, coverage->paper_order);
+	lode_json_key_bool(&json, "paper_order", coverage->paper_order);
 	write_levels(&json, coverage);
 	lode_json_object_end(&json);
 	lode_json_line(&json);

@@ -30,14 +30,12 @@ static void put_number(struct writer *writer, const char *key, int64_t number)
 
 static void put_bool(struct writer *writer, const char *key, int yes)
 {
-	lode_json_key(&writer->json, key);
-	lode_json_bool(&writer->json, yes);
+	lode_json_key_bool(&writer->json, key, yes);
 }
 
 static void put_side(struct writer *writer, const char *key, const struct lode_diff_side *side)
 {
-	lode_json_key(&writer->json, key);
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, key);
 	lode_json_key_text(&writer->json, "corpus", side->corpus);
 	if (side->streams)
 		lode_json_key_text(&writer->json, "chosen", side->streams);
@@ -57,13 +55,11 @@ static int put_layers(struct writer *writer)
 	if (lode_layer_sums(diff->dictionary, diff->base, nodes, base) < 0 ||
 	    lode_layer_sums(diff->dictionary, diff->slow, nodes, slow) < 0)
 		return LODE_SYSTEM;
-	lode_json_key(&writer->json, "layers");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "layers");
 	for (int i = 0; i < LODE_LAYERS; i++) {
 		if (!base[i] && !slow[i])
 			continue;
-		lode_json_key(&writer->json, lode_layer_name((enum lode_layer)i));
-		lode_json_object(&writer->json);
+		lode_json_key_object(&writer->json, lode_layer_name((enum lode_layer)i));
 		lode_json_key_u64(&writer->json, "base_ns", base[i]);
 		lode_json_key_u64(&writer->json, "slow_ns", slow[i]);
 		lode_json_object_end(&writer->json);
@@ -74,8 +70,7 @@ static int put_layers(struct writer *writer)
 
 static void put_double(struct writer *writer, const char *key, double number)
 {
-	lode_json_key(&writer->json, key);
-	lode_json_double(&writer->json, number);
+	lode_json_key_double(&writer->json, key, number);
 }
 
 static void put_chance(struct writer *writer, double p, double q)
@@ -135,8 +130,7 @@ static void put_evidence(struct writer *writer)
 	const struct lode_diff *diff = writer->report->diff;
 	const struct lode_diff_chance *chance = &diff->chance;
 
-	lode_json_key(&writer->json, "chance");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "chance");
 	put_bool(writer, "sure", lode_diff_is_sure(diff));
 	lode_json_key_u64(&writer->json, "sure_paths", chance->sure_paths);
 	put_chance(writer, chance->p, chance->q);
@@ -159,8 +153,7 @@ static void put_distance(struct writer *writer)
 
 	if (!distance)
 		return;
-	lode_json_key(&writer->json, "truth");
-	lode_json_object(&writer->json);
+	lode_json_key_object(&writer->json, "truth");
 	lode_json_key(&writer->json, "p_min");
 	if (distance->path)
 		lode_json_u64(&writer->json, distance->path);
@@ -229,8 +222,7 @@ static int put_path(struct writer *writer, const struct lode_diff_path *path, si
 	put_number(writer, "cost_ns", path->cost);
 	put_bool(writer, "new", path->is_new);
 	put_chance(writer, path->p, path->q);
-	lode_json_key(&writer->json, "frames");
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, "frames");
 	for (size_t i = 0; i < writer->functions.count; i++)
 		put_function(writer, &writer->functions.items[i], (int64_t)i - (int64_t)hottest);
 	lode_json_array_end(&writer->json);
@@ -245,8 +237,7 @@ static int put_paths(struct writer *writer, struct lode_output *output, struct l
 	size_t shown = 0;
 	int code = 0;
 
-	lode_json_key(&writer->json, "paths");
-	lode_json_array(&writer->json);
+	lode_json_key_array(&writer->json, "paths");
 	for (size_t i = 0; !code && i < diff->path_count && (!report->top || shown < report->top); i++) {
 		if (report->fits && !report->fits[diff->paths[i].leaf])
 			continue;

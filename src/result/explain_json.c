@@ -6,28 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static void key_double(struct lode_json *json, const char *key, double number)
-{
-	lode_json_key(json, key);
-	lode_json_double(json, number);
-}
-
-static void key_bool(struct lode_json *json, const char *key, int yes)
-{
-	lode_json_key(json, key);
-	lode_json_bool(json, yes);
-}
-
 static void put_function(const struct lode_explain_report *report, const struct lode_function *function,
 			 struct lode_json *json)
 {
 	const struct lode_points *points = &report->explanation->points;
 
-	lode_json_key(json, "function");
-	lode_json_object(json);
-	key_double(json, "intercept", lode_function_coefficient(points, function, 0));
-	lode_json_key(json, "coefficients");
-	lode_json_object(json);
+	lode_json_key_object(json, "function");
+	lode_json_key_double(json, "intercept", lode_function_coefficient(points, function, 0));
+	lode_json_key_object(json, "coefficients");
 	for (unsigned k = 1; k < function->count; k++) {
 		struct lode_buffer term = { 0 };
 
@@ -35,7 +21,7 @@ static void put_function(const struct lode_explain_report *report, const struct 
 		lode_buffer_byte(&term, '\0');
 		json->buffer->failed |= term.failed;
 		if (!term.failed)
-			key_double(json, term.bytes, lode_function_coefficient(points, function, k));
+			lode_json_key_double(json, term.bytes, lode_function_coefficient(points, function, k));
 		lode_buffer_release(&term);
 	}
 	lode_json_object_end(json);
@@ -46,8 +32,7 @@ static void put_clusters(const struct lode_explain_report *report, struct lode_j
 {
 	const struct lode_explanation *explanation = report->explanation;
 
-	lode_json_key(json, "clusters");
-	lode_json_array(json);
+	lode_json_key_array(json, "clusters");
 	for (unsigned k = 0; k < explanation->clusters; k++) {
 		const struct lode_explained_cluster *cluster = &explanation->cluster[k];
 
@@ -55,10 +40,10 @@ static void put_clusters(const struct lode_explain_report *report, struct lode_j
 		lode_json_key_u64(json, "id", k);
 		lode_json_key_u64(json, "size", cluster->size);
 		put_function(report, &cluster->function, json);
-		key_double(json, "r2", cluster->r2);
-		key_double(json, "share", cluster->share);
-		key_double(json, "spread", cluster->function.spread);
-		key_double(json, "median_y", cluster->typical_y);
+		lode_json_key_double(json, "r2", cluster->r2);
+		lode_json_key_double(json, "share", cluster->share);
+		lode_json_key_double(json, "spread", cluster->function.spread);
+		lode_json_key_double(json, "median_y", cluster->typical_y);
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);
@@ -66,8 +51,7 @@ static void put_clusters(const struct lode_explain_report *report, struct lode_j
 
 static void put_counts(const struct lode_tree *tree, uint32_t id, struct lode_json *json)
 {
-	lode_json_key(json, "counts");
-	lode_json_array(json);
+	lode_json_key_array(json, "counts");
 	for (unsigned k = 0; k < tree->clusters; k++)
 		lode_json_u64(json, tree->sizes[id * tree->clusters + k]);
 	lode_json_array_end(json);
@@ -78,8 +62,7 @@ static void put_distribution(const struct lode_tree *tree, uint32_t id, struct l
 {
 	size_t rows = lode_tree_rows(tree, id);
 
-	lode_json_key(json, "distribution");
-	lode_json_array(json);
+	lode_json_key_array(json, "distribution");
 	for (unsigned k = 0; k < tree->clusters; k++)
 		lode_json_double(json, (double)tree->sizes[id * tree->clusters + k] / (double)(rows ? rows : 1));
 	lode_json_array_end(json);
@@ -95,7 +78,7 @@ static void put_test(const struct lode_explain_report *report, const struct lode
 
 	if (feature->kind != LODE_FEATURE_CATEGORY) {
 		lode_json_key_text(json, "feature", column->name);
-		key_double(json, "threshold", node->threshold);
+		lode_json_key_double(json, "threshold", node->threshold);
 		if (lode_explain_unit(report, feature->columns[0])[0])
 			lode_json_key_text(json, "unit", lode_explain_unit(report, feature->columns[0]));
 		return;
@@ -105,7 +88,7 @@ static void put_test(const struct lode_explain_report *report, const struct lode
 	lode_json_key(json, "feature");
 	lode_json_text_n(json, name.failed ? "" : name.bytes, name.size);
 	json->buffer->failed |= name.failed;
-	key_double(json, "threshold", 0.5);
+	lode_json_key_double(json, "threshold", 0.5);
 	lode_json_key_text(json, "column", column->name);
 	lode_json_key(json, "value");
 	if (node->code < column->values.count)
@@ -137,8 +120,7 @@ static void put_node(const struct lode_explain_report *report, uint32_t id, stru
 
 static void put_confusion(const struct lode_explanation *explanation, struct lode_json *json)
 {
-	lode_json_key(json, "confusion");
-	lode_json_array(json);
+	lode_json_key_array(json, "confusion");
 	for (unsigned i = 0; i < explanation->clusters; i++) {
 		lode_json_array(json);
 		for (unsigned k = 0; k < explanation->clusters; k++)
@@ -153,8 +135,7 @@ static void put_columns(const struct lode_explain_report *report, struct lode_js
 	const struct lode_features *features = &report->explanation->features;
 	const struct lode_data_column *columns = report->input->table->columns;
 
-	lode_json_key(json, "same");
-	lode_json_array(json);
+	lode_json_key_array(json, "same");
 	for (size_t i = 0; i < features->count; i++) {
 		if (features->items[i].column_count < 2)
 			continue;
@@ -164,8 +145,7 @@ static void put_columns(const struct lode_explain_report *report, struct lode_js
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);
-	lode_json_key(json, "constant");
-	lode_json_array(json);
+	lode_json_key_array(json, "constant");
 	for (size_t i = 0; i < features->constant_count; i++)
 		lode_json_text(json, columns[features->constant[i]].name);
 	lode_json_array_end(json);
@@ -193,8 +173,7 @@ static void put_assignments(const struct lode_explain_report *report, struct lod
 {
 	uint32_t *clusters = all_assignments(report);
 
-	lode_json_key(json, "assignments");
-	lode_json_array(json);
+	lode_json_key_array(json, "assignments");
 	for (size_t row = 0; clusters && row < report->input->table->rows; row++) {
 		if (clusters[row] != LODE_NONE)
 			lode_json_u64(json, clusters[row]);
@@ -211,8 +190,7 @@ static void put_streams(const struct lode_area *area, struct lode_json *json)
 {
 	const struct lode_strings *strings = &area->dictionary.frames.strings;
 
-	lode_json_key(json, "streams");
-	lode_json_array(json);
+	lode_json_key_array(json, "streams");
 	for (size_t i = 0; i < area->stream_count; i++) {
 		const struct lode_area_stream *stream = &area->streams[i];
 
@@ -274,18 +252,18 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	lode_json_key(&json, "tree");
 	put_node(report, 0, &json);
 	put_accuracy(explanation, &json);
-	key_double(&json, "r2", explanation->r2);
+	lode_json_key_double(&json, "r2", explanation->r2);
 	lode_json_key_u64(&json, "height", lode_tree_height(&explanation->tree));
 	lode_json_key_u64(&json, "leaves", lode_tree_leaves(&explanation->tree));
-	key_bool(&json, "cross_validated", !isnan(explanation->accuracy));
-	key_double(&json, "validated_r2", explanation->validated_r2);
-	key_double(&json, "agreement", explanation->agreement);
-	key_double(&json, "mean_square_error", explanation->mean_square);
-	key_double(&json, "clustering_error", explanation->clustering_error);
-	key_double(&json, "distribution_error", explanation->distribution_error);
-	key_double(&json, "relative_error", explanation->relative_error);
-	key_bool(&json, "explained", explanation->explained);
-	key_bool(&json, "within", explanation->within);
+	lode_json_key_bool(&json, "cross_validated", !isnan(explanation->accuracy));
+	lode_json_key_double(&json, "validated_r2", explanation->validated_r2);
+	lode_json_key_double(&json, "agreement", explanation->agreement);
+	lode_json_key_double(&json, "mean_square_error", explanation->mean_square);
+	lode_json_key_double(&json, "clustering_error", explanation->clustering_error);
+	lode_json_key_double(&json, "distribution_error", explanation->distribution_error);
+	lode_json_key_double(&json, "relative_error", explanation->relative_error);
+	lode_json_key_bool(&json, "explained", explanation->explained);
+	lode_json_key_bool(&json, "within", explanation->within);
 	lode_json_key_text(&json, "noise",
 			   explanation->points.noise == LODE_NOISE_RELATIVE ? "relative" : "additive");
 	lode_json_key_u64(&json, "rows", explanation->rows);

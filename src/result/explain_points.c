@@ -24,8 +24,7 @@ static size_t table_row(const struct lode_explanation *explanation, size_t i, si
 static void put_column(const struct lode_explain_report *report, const char *key, uint32_t column, size_t taken,
 		       struct lode_json *json)
 {
-	lode_json_key(json, key);
-	lode_json_array(json);
+	lode_json_key_array(json, key);
 	for (size_t i = 0; i < taken; i++)
 		lode_json_double(json, lode_data_column_number(&report->input->table->columns[column],
 							       table_row(report->explanation, i, taken)));
@@ -38,18 +37,15 @@ void lode_explain_points_json(const struct lode_explain_report *report, struct l
 	size_t most = report->page ? PAGE_POINTS : MOST_POINTS;
 	size_t taken = explanation->rows < most ? explanation->rows : most;
 
-	lode_json_key(json, "points");
-	lode_json_object(json);
+	lode_json_key_object(json, "points");
 	lode_json_key_u64(json, "left_out", explanation->rows - taken);
 	put_column(report, "x", report->input->x[0], taken, json);
 	put_column(report, "y", report->input->y, taken, json);
-	lode_json_key(json, "row");
-	lode_json_array(json);
+	lode_json_key_array(json, "row");
 	for (size_t i = 0; i < taken; i++)
 		lode_json_u64(json, table_row(explanation, i, taken));
 	lode_json_array_end(json);
-	lode_json_key(json, "cluster");
-	lode_json_array(json);
+	lode_json_key_array(json, "cluster");
 	for (size_t i = 0; i < taken; i++)
 		lode_json_u64(json, explanation->assigned[taken_row(explanation, i, taken)]);
 	lode_json_array_end(json);
@@ -64,17 +60,14 @@ void lode_explain_curves_json(const struct lode_explain_report *report, struct l
 	double x[PIECES + 1];
 
 	lode_explain_frame(explanation, &frame);
-	lode_json_key(json, "curves");
-	lode_json_object(json);
-	lode_json_key(json, "x");
-	lode_json_array(json);
+	lode_json_key_object(json, "curves");
+	lode_json_key_array(json, "x");
 	for (unsigned i = 0; is_plane && i <= PIECES; i++) {
 		x[i] = frame.least_x + (frame.most_x - frame.least_x) * i / PIECES;
 		lode_json_double(json, x[i]);
 	}
 	lode_json_array_end(json);
-	lode_json_key(json, "y");
-	lode_json_array(json);
+	lode_json_key_array(json, "y");
 	for (unsigned k = 0; is_plane && k < explanation->clusters; k++) {
 		lode_json_array(json);
 		for (unsigned i = 0; i <= PIECES; i++)

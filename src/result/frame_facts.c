@@ -16,8 +16,7 @@ static void modules_json(struct lode_json *json, const struct lode_frames *frame
 	}
 	for (size_t i = 0; i < frames->count; i++)
 		used[frames->items[i].module] |= marks[i];
-	lode_json_key(json, "modules");
-	lode_json_array(json);
+	lode_json_key_array(json, "modules");
 	for (uint32_t i = 0; i < frames->module_count; i++) {
 		const char *name = lode_strings_get(&frames->strings, frames->modules[i].name);
 
@@ -35,8 +34,7 @@ static void modules_json(struct lode_json *json, const struct lode_frames *frame
 static void plumbing_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
 			  const struct lode_idle_stacks *idle)
 {
-	lode_json_key(json, "plumbing");
-	lode_json_array(json);
+	lode_json_key_array(json, "plumbing");
 	for (uint32_t i = 0; i < frames->count; i++)
 		if (marks[i] && lode_idle_ignores(idle, i))
 			lode_frames_json(frames, i, json);

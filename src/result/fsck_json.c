@@ -42,12 +42,9 @@ static void write_finding(struct lode_json *json, const struct lode_fsck_finding
 	lode_json_key_u64(json, "files_without_row", result->files_without_row);
 	lode_json_key_u64(json, "recordings", result->recordings);
 	lode_json_key_u64(json, "leftovers", result->leftovers);
-	lode_json_key(json, "catalogue_bad");
-	lode_json_bool(json, result->catalogue_bad);
-	lode_json_key(json, "signatures_bad");
-	lode_json_bool(json, finding->signatures_bad);
-	lode_json_key(json, "footer_bad");
-	lode_json_bool(json, result->blocks.footer_bad);
+	lode_json_key_bool(json, "catalogue_bad", result->catalogue_bad);
+	lode_json_key_bool(json, "signatures_bad", finding->signatures_bad);
+	lode_json_key_bool(json, "footer_bad", result->blocks.footer_bad);
 	lode_json_key_u64(json, "blocks_good", result->blocks.blocks_good);
 	lode_json_key_u64(json, "blocks_bad", result->blocks.blocks_bad);
 	lode_json_key_u64(json, "bytes_bad", result->blocks.bytes_bad);
@@ -63,8 +60,7 @@ void lode_fsck_json(const struct lode_fsck_report *report, struct lode_buffer *b
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key(&json, "paths");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "paths");
 	for (size_t i = 0; i < report->count; i++)
 		write_finding(&json, &report->items[i], report->repair);
 	lode_json_array_end(&json);

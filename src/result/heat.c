@@ -77,16 +77,14 @@ void lode_heat_json(const struct lode_heat *heat, const char *key, struct lode_j
 	lode_json_object(json);
 	lode_json_key_u64(json, "most_ns", (uint64_t)heat->most);
 	lode_json_key_u64(json, "rows_total", heat->total);
-	lode_json_key(json, "rows");
-	lode_json_array(json);
+	lode_json_key_array(json, "rows");
 	for (size_t i = 0; i < heat->count; i++) {
 		const struct lode_heat_row *row = &heat->rows[i];
 
 		lode_json_object(json);
 		lode_json_key_u64(json, "rank", row->rank);
 		lode_json_key_u64(json, "hottest", row->hottest);
-		lode_json_key(json, key);
-		lode_json_array(json);
+		lode_json_key_array(json, key);
 		for (size_t k = 0; k < row->count; k++)
 			lode_json_i64(json, lode_heat_value(heat, heat->nodes[row->first + k]));
 		lode_json_array_end(json);

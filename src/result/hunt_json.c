@@ -4,12 +4,6 @@
 
 #include <math.h>
 
-static void key_double(struct lode_json *json, const char *key, double number)
-{
-	lode_json_key(json, key);
-	lode_json_double(json, number);
-}
-
 /* A time since the hunt began; null: has not happened. */
 static void key_time(struct lode_json *json, const char *key, const struct lode_search *search, uint64_t time)
 {
@@ -26,8 +20,7 @@ static void put_focus(const struct lode_search *search, const struct lode_focus 
 	static const enum lode_focus_axis order[LODE_AXES] = { LODE_AXIS_CODE, LODE_AXIS_PROCESS, LODE_AXIS_THREAD,
 							       LODE_AXIS_HOST, LODE_AXIS_OBJECT };
 
-	lode_json_key(json, "focus");
-	lode_json_object(json);
+	lode_json_key_object(json, "focus");
 	for (int i = 0; i < LODE_AXES; i++) {
 		lode_json_key(json, keys[order[i]]);
 		if (lode_focus_has(focus, order[i]))
@@ -41,8 +34,7 @@ static void put_focus(const struct lode_search *search, const struct lode_focus 
 static void put_parents(const struct lode_history *history, const struct lode_experiment *experiment,
 			struct lode_json *json)
 {
-	lode_json_key(json, "parents");
-	lode_json_array(json);
+	lode_json_key_array(json, "parents");
 	for (uint32_t i = experiment->links; i != LODE_NONE; i = history->links[i].next)
 		lode_json_u64(json, history->links[i].parent);
 	lode_json_array_end(json);
@@ -53,11 +45,11 @@ static void put_measured(const struct lode_search *search, const struct lode_exp
 {
 	int measured = experiment->runs > 0;
 
-	key_double(json, "value", measured ? experiment->value : NAN);
-	key_double(json, "threshold", experiment->threshold);
-	key_double(json, "confidence", experiment->concluded ? experiment->confidence : NAN);
-	key_double(json, "mean", measured ? experiment->mean : NAN);
-	key_double(json, "cost", experiment->cost >= 0 ? experiment->cost : NAN);
+	lode_json_key_double(json, "value", measured ? experiment->value : NAN);
+	lode_json_key_double(json, "threshold", experiment->threshold);
+	lode_json_key_double(json, "confidence", experiment->concluded ? experiment->confidence : NAN);
+	lode_json_key_double(json, "mean", measured ? experiment->mean : NAN);
+	lode_json_key_double(json, "cost", experiment->cost >= 0 ? experiment->cost : NAN);
 	lode_json_key_u64(json, "observed_ns", experiment->observed);
 	lode_json_key_u64(json, "calls", experiment->calls);
 	lode_json_key_u64(json, "runs", experiment->runs);
@@ -118,13 +110,11 @@ static void put_counts(const struct lode_history *history, struct lode_json *jso
 	}
 	lode_json_key_u64(json, "experiments", history->count);
 	lode_json_key_u64(json, "attempted", attempted);
-	lode_json_key(json, "states");
-	lode_json_object(json);
+	lode_json_key_object(json, "states");
 	for (int i = 0; i < LODE_EXPERIMENT_STATES; i++)
 		lode_json_key_u64(json, lode_experiment_state_name((enum lode_experiment_state)i), states[i]);
 	lode_json_object_end(json);
-	lode_json_key(json, "origins");
-	lode_json_object(json);
+	lode_json_key_object(json, "origins");
 	for (int i = 0; i < LODE_ORIGINS; i++)
 		lode_json_key_u64(json, lode_experiment_origin_name((enum lode_experiment_origin)i), origins[i]);
 	lode_json_object_end(json);
@@ -134,13 +124,12 @@ static void put_settings(const struct lode_search_options *options, struct lode_
 {
 	lode_json_key_text(json, "strategy",
 			   options->strategy == LODE_STRATEGY_DEEP_START ? "deep-start" : "call-graph");
-	lode_json_key(json, "thresholds");
-	lode_json_object(json);
+	lode_json_key_object(json, "thresholds");
 	for (int i = 0; i < LODE_HYPOTHESES; i++)
-		key_double(json, lode_hypothesis_name((enum lode_hypothesis)i), options->thresholds[i]);
+		lode_json_key_double(json, lode_hypothesis_name((enum lode_hypothesis)i), options->thresholds[i]);
 	lode_json_object_end(json);
-	key_double(json, "deep_threshold", options->deep_threshold);
-	key_double(json, "cost_limit", options->cost);
+	lode_json_key_double(json, "deep_threshold", options->deep_threshold);
+	lode_json_key_double(json, "cost_limit", options->cost);
 }
 
 /* The weighted sum of the paper, section 3: U(t) = -t seconds, over all bottlenecks. */
@@ -162,8 +151,7 @@ static void put_bottlenecks(const struct lode_search *search, struct lode_json *
 
 	json->buffer->failed |= !ids;
 	lode_json_key_u64(json, "specific", specific);
-	lode_json_key(json, "bottlenecks");
-	lode_json_array(json);
+	lode_json_key_array(json, "bottlenecks");
 	for (size_t i = 0; ids && i < count; i++)
 		lode_json_u64(json, ids[i]);
 	lode_json_array_end(json);
@@ -173,8 +161,7 @@ static void put_bottlenecks(const struct lode_search *search, struct lode_json *
 /* The search history graph: all experiments as they are now; `parents` are its edges. */
 static void put_history(const struct lode_search *search, struct lode_json *json)
 {
-	lode_json_key(json, "history");
-	lode_json_array(json);
+	lode_json_key_array(json, "history");
 	for (uint32_t i = 0; i < lode_search_history(search)->count; i++)
 		put_experiment(search, i, json);
 	lode_json_array_end(json);
@@ -185,17 +172,16 @@ static void put_summary(const struct lode_hunt_report *report, struct lode_json 
 	const struct lode_search *search = report->search;
 	struct lode_meter *meter = lode_search_meter(search);
 
-	lode_json_key(json, "summary");
-	lode_json_bool(json, 1);
+	lode_json_key_bool(json, "summary", 1);
 	lode_json_key_u64(json, "t_ns", lode_search_lasted(search));
 	lode_json_key_text(json, "target", report->target);
 	lode_json_key_text(json, "end", lode_hunt_end(search));
 	put_settings(lode_search_options(search), json);
 	put_counts(lode_search_history(search), json);
 	lode_json_key_u64(json, "samples", lode_search_counts(search)->samples);
-	key_double(json, "cost", meter->operations->cost(meter));
-	key_double(json, "highest_cost", lode_search_highest_cost(search));
-	key_double(json, "weighted_sum", utility(search));
+	lode_json_key_double(json, "cost", meter->operations->cost(meter));
+	lode_json_key_double(json, "highest_cost", lode_search_highest_cost(search));
+	lode_json_key_double(json, "weighted_sum", utility(search));
 	put_bottlenecks(search, json);
 }
 

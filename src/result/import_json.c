@@ -9,23 +9,19 @@ static void write_stream(struct lode_json *json, const struct lode_imported_stre
 	lode_json_object(json);
 	lode_json_key_text(json, "id", stream->id);
 	lode_json_key_text(json, "name", stream->name);
-	lode_json_key(json, "events");
-	lode_json_object(json);
+	lode_json_key_object(json, "events");
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_json_key_u64(json, lode_event_type_name(type), stream->events[type]);
 	lode_json_object_end(json);
 	lode_json_key_u64(json, "stacks", stream->stacks);
-	lode_json_key(json, "cost_ns");
-	lode_json_object(json);
+	lode_json_key_object(json, "cost_ns");
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_json_key_u64(json, lode_event_type_name(type), stream->cost[type]);
 	lode_json_object_end(json);
 	lode_json_key_u64(json, "span_ns", stream->span);
 	lode_json_key_u64(json, "stored_bytes", stream->stored);
-	lode_json_key(json, "skipped");
-	lode_json_bool(json, stream->skipped);
-	lode_json_key(json, "replaced");
-	lode_json_bool(json, stream->replaced);
+	lode_json_key_bool(json, "skipped", stream->skipped);
+	lode_json_key_bool(json, "replaced", stream->replaced);
 	lode_json_object_end(json);
 }
 
@@ -54,8 +50,7 @@ void lode_import_json(const struct lode_import_report *report, struct lode_buffe
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key(&json, "streams");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "streams");
 	for (size_t i = 0; i < report->files->count; i++)
 		write_stream(&json, &report->files->streams[i]);
 	lode_json_array_end(&json);

@@ -18,13 +18,11 @@ static const char *string(const struct lode_info *info, uint32_t id)
 
 static void write_sums(struct lode_json *json, const uint64_t *events, const uint64_t *cost)
 {
-	lode_json_key(json, "events");
-	lode_json_object(json);
+	lode_json_key_object(json, "events");
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_json_key_u64(json, lode_event_type_name((enum lode_event_type)type), events[type]);
 	lode_json_object_end(json);
-	lode_json_key(json, "cost_ns");
-	lode_json_object(json);
+	lode_json_key_object(json, "cost_ns");
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_json_key_u64(json, lode_event_type_name((enum lode_event_type)type), cost[type]);
 	lode_json_object_end(json);
@@ -50,8 +48,7 @@ static void write_attribute(struct lode_json *json, const struct lode_info *info
 static void write_attributes(struct lode_json *json, const struct lode_info *info,
 			     const struct lode_info_stream *stream)
 {
-	lode_json_key(json, "attrs");
-	lode_json_object(json);
+	lode_json_key_object(json, "attrs");
 	for (size_t i = 0; i < stream->attribute_count; i++)
 		write_attribute(json, info, &info->attributes[stream->first_attribute + i].attribute);
 	lode_json_object_end(json);
@@ -72,8 +69,7 @@ static void write_exact(struct lode_json *json, const struct lode_thread_totals 
 {
 	if (!(totals->waits | totals->preemptions | totals->waited_ns | totals->run_ns | totals->queued_ns))
 		return;
-	lode_json_key(json, "exact");
-	lode_json_object(json);
+	lode_json_key_object(json, "exact");
 	lode_json_key_u64(json, "waits", totals->waits);
 	lode_json_key_u64(json, "preemptions", totals->preemptions);
 	lode_json_key_u64(json, "waited_ns", totals->waited_ns);
@@ -85,8 +81,7 @@ static void write_exact(struct lode_json *json, const struct lode_thread_totals 
 static void write_threads(struct lode_json *json, const struct lode_info *info,
 			  const struct lode_info_stream *stream)
 {
-	lode_json_key(json, "threads");
-	lode_json_array(json);
+	lode_json_key_array(json, "threads");
 	for (size_t i = 0; i < stream->thread_count; i++) {
 		const struct lode_info_thread *thread = &info->threads[stream->first_thread + i];
 
@@ -105,8 +100,7 @@ static void write_threads(struct lode_json *json, const struct lode_info *info,
 static void write_symptoms(struct lode_json *json, const struct lode_info *info,
 			   const struct lode_info_stream *stream)
 {
-	lode_json_key(json, "symptoms");
-	lode_json_array(json);
+	lode_json_key_array(json, "symptoms");
 	for (size_t i = 0; i < stream->symptom_count; i++) {
 		const struct lode_info_symptom *symptom = &info->symptoms[stream->first_symptom + i];
 
@@ -149,8 +143,7 @@ static void write_modules(struct lode_json *json, const struct lode_info *info)
 {
 	const struct lode_frames *frames = &info->dictionary.frames;
 
-	lode_json_key(json, "modules");
-	lode_json_array(json);
+	lode_json_key_array(json, "modules");
 	for (size_t i = 0; i < info->module_count; i++) {
 		const struct lode_module *module = &frames->modules[info->modules[i].module];
 
@@ -170,8 +163,7 @@ static void write_modules(struct lode_json *json, const struct lode_info *info)
 
 static void write_no_stack(struct lode_json *json, const struct lode_info *info)
 {
-	lode_json_key(json, "no_stack");
-	lode_json_object(json);
+	lode_json_key_object(json, "no_stack");
 	lode_json_key_u64(json, "run_events", info->no_stack_events);
 	lode_json_key_u64(json, "run_ns", info->no_stack_cost);
 	lode_json_object_end(json);
@@ -227,8 +219,7 @@ int lode_info_json(struct lode_info *info, const char *path, const struct lode_p
 		write_modules(&json, info);
 		write_no_stack(&json, info);
 	}
-	lode_json_key(&json, "streams");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "streams");
 	for (size_t i = 0; i < info->stream_count; i++)
 		write_stream(&json, info, &info->streams[i]);
 	lode_json_array_end(&json);

@@ -41,8 +41,7 @@ static void put_head(const struct lode_latency_report *report, struct lode_json 
 	const struct lode_latency *latency = report->latency;
 
 	lode_json_object(json);
-	lode_json_key(json, "input");
-	lode_json_object(json);
+	lode_json_key_object(json, "input");
 	lode_json_key_u64(json, "streams", latency->stream_count);
 	lode_json_key_u64(json, "threads", latency->input.threads);
 	lode_json_key_u64(json, "events", latency->input.events);
@@ -60,8 +59,7 @@ static int put_layers(const struct lode_latency_report *report, struct lode_json
 
 	if (lode_layer_sums(&latency->dictionary, latency->own, latency->node_count, sums) < 0)
 		return LODE_SYSTEM;
-	lode_json_key(json, "layers");
-	lode_json_object(json);
+	lode_json_key_object(json, "layers");
 	for (int i = 0; i < LODE_LAYERS; i++)
 		if (sums[i])
 			lode_json_key_u64(json, lode_layer_name((enum lode_layer)i), sums[i]);
@@ -140,8 +138,7 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 			code = lode_fail_memory(error);
 	}
 	if (!code) {
-		lode_json_key(&json, "contexts");
-		lode_json_array(&json);
+		lode_json_key_array(&json, "contexts");
 		code = put_contexts(report, &stacks, output, error);
 		lode_json_array_end(&json);
 		lode_latency_tree_json(report, &json);

@@ -9,8 +9,7 @@ static void stack_json(struct lode_mine_events_json *listing, uint32_t node)
 	uint32_t depth = lode_stack_tree_depth(tree, node);
 	uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
 
-	lode_json_key(listing->json, "stack");
-	lode_json_array(listing->json);
+	lode_json_key_array(listing->json, "stack");
 	if (frames)
 		lode_stack_tree_frames(tree, node, frames, depth);
 	for (uint32_t i = 0; frames && i < depth; i++)

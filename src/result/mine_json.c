@@ -26,8 +26,7 @@ static void input_json(struct lode_json *json, const struct lode_mine_report *re
 	const struct lode_area *area = report->area;
 	enum lode_event_type kind = report->options->kind;
 
-	lode_json_key(json, "input");
-	lode_json_object(json);
+	lode_json_key_object(json, "input");
 	lode_json_key_u64(json, "streams", area->stream_count);
 	lode_json_key_u64(json, "events", area->input_events[kind]);
 	if (area->recorded_events[kind] != area->input_events[kind])
@@ -47,8 +46,7 @@ static uint64_t distinct_stacks(const struct lode_area_rows *rows)
 
 static void rows_json(struct lode_json *json, const char *key, const struct lode_area_rows *rows)
 {
-	lode_json_key(json, key);
-	lode_json_object(json);
+	lode_json_key_object(json, key);
 	lode_json_key_u64(json, "events", rows->events);
 	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(rows));
 	lode_json_key_u64(json, "cost_ns", rows->cost);
@@ -78,8 +76,7 @@ static void idle_json(struct lode_json *json, const struct lode_area *area, enum
 {
 	const struct lode_area_rows none = { 0 }, *work = kind == LODE_WAIT ? &area->work : &none;
 
-	lode_json_key(json, "idle");
-	lode_json_object(json);
+	lode_json_key_object(json, "idle");
 	lode_json_key_u64(json, "events", area->idle[kind].events + work->events);
 	lode_json_key_u64(json, "distinct_stacks", distinct_stacks_of_both(&area->idle[kind], work));
 	lode_json_key_u64(json, "cost_ns", lode_add_saturating(area->idle[kind].cost, work->cost));
@@ -93,13 +90,11 @@ static void work_json(struct lode_json *json, const struct lode_mine_report *rep
 	const struct lode_stack_tree *tree = &area->dictionary.tree;
 	struct lode_mine_places places;
 
-	lode_json_key(json, "waiting_for_work");
-	lode_json_object(json);
+	lode_json_key_object(json, "waiting_for_work");
 	lode_json_key_u64(json, "events", area->work.events);
 	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(&area->work));
 	lode_json_key_u64(json, "cost_ns", area->work.cost);
-	lode_json_key(json, "places");
-	lode_json_array(json);
+	lode_json_key_array(json, "places");
 	json->buffer->failed |= lode_mine_find_places(report, &places) < 0;
 	for (size_t i = 0; i < places.count; i++) {
 		uint32_t depth = lode_stack_tree_depth(tree, places.items[i].place);
@@ -126,8 +121,7 @@ static void symptoms_json(struct lode_json *json, const struct lode_area *area)
 {
 	struct lode_mine_symptoms symptoms = lode_mine_sum_symptoms(area);
 
-	lode_json_key(json, "symptoms");
-	lode_json_object(json);
+	lode_json_key_object(json, "symptoms");
 	lode_json_key_u64(json, "count", symptoms.count);
 	lode_json_key_u64(json, "delay_ns", symptoms.delay);
 	lode_json_key_u64(json, "unknown_ns", symptoms.unknown);
@@ -177,8 +171,7 @@ static void examples_json(struct lode_json *json, const struct lode_mine_report 
 	struct lode_mine_example examples[EXAMPLES];
 	size_t count = lode_mine_examples(report, cluster, EXAMPLES, examples);
 
-	lode_json_key(json, "examples");
-	lode_json_array(json);
+	lode_json_key_array(json, "examples");
 	for (size_t i = 0; i < count; i++) {
 		const struct lode_strings *strings = &report->area->dictionary.frames.strings;
 
@@ -229,8 +222,7 @@ static void by_stream_json(struct lode_json *json, const struct lode_shares *sha
 	uint8_t *marks = costliest_shares(shares, most);
 
 	json->buffer->failed |= shares->count > most && !marks;
-	lode_json_key(json, "by_stream");
-	lode_json_array(json);
+	lode_json_key_array(json, "by_stream");
 	for (size_t i = 0; i < shares->count; i++) {
 		if (marks && !marks[i])
 			continue;
@@ -244,8 +236,7 @@ static void by_stream_json(struct lode_json *json, const struct lode_shares *sha
 
 static void stream_ids_json(struct lode_json *json, const struct lode_area *area)
 {
-	lode_json_key(json, "stream_ids");
-	lode_json_array(json);
+	lode_json_key_array(json, "stream_ids");
 	for (size_t i = 0; i < area->stream_count; i++)
 		lode_json_text(json, area->streams[i].id);
 	lode_json_array_end(json);
@@ -270,14 +261,12 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 
 	lode_json_object(json);
 	lode_json_key_text(json, "id", group->id);
-	lode_json_key(json, "patterns");
-	lode_json_array(json);
+	lode_json_key_array(json, "patterns");
 	for (size_t k = 0; k < cluster->count; k++)
 		lode_json_text(json, mined->pattern_groups[mined->clusters.members[cluster->first + k]].id);
 	lode_json_array_end(json);
 	metrics_json(json, &group->metrics);
-	lode_json_key(json, "share");
-	lode_json_double(json, whole ? (double)group->metrics.cost / (double)whole : 0);
+	lode_json_key_double(json, "share", whole ? (double)group->metrics.cost / (double)whole : 0);
 	bound_json(json, "low_ns", &group->metrics, group->metrics.low);
 	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
 	sampling_json(json, &group->metrics);
@@ -326,14 +315,12 @@ static void lists_json(struct lode_json *json, const struct lode_mine_report *re
 
 	lode_json_key_u64(json, "patterns_total", mined->patterns.count);
 	lode_json_key_u64(json, "clusters_total", mined->clusters.count);
-	lode_json_key(json, "patterns");
-	lode_json_array(json);
+	lode_json_key_array(json, "patterns");
 	for (size_t i = 0; i < mined->patterns.count; i++)
 		if (!marks || marks[i])
 			pattern_json(json, report, i);
 	lode_json_array_end(json);
-	lode_json_key(json, "clusters");
-	lode_json_array(json);
+	lode_json_key_array(json, "clusters");
 	for (size_t i = 0; i < lode_mine_shown(report); i++)
 		cluster_json(json, report, i);
 	lode_json_array_end(json);
@@ -345,8 +332,7 @@ static void timing_json(struct lode_json *json, const struct lode_mine_report *r
 {
 	const struct lode_mine_timing *timing = &report->mined->timing;
 
-	lode_json_key(json, "timing");
-	lode_json_object(json);
+	lode_json_key_object(json, "timing");
 	lode_json_key_u64(json, "reading_ns", report->read_time);
 	lode_json_key_u64(json, "mining_ns", timing->mining);
 	lode_json_key_u64(json, "clustering_ns", timing->clustering);
@@ -373,24 +359,19 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 	lode_json_key_text(&json, "kind", options->both ? "both" : lode_event_type_name(options->kind));
 	lode_json_key_text(&json, "scope", lode_scope_name(area->scope));
 	lode_json_key_u64(&json, "threshold_ns", options->threshold);
-	lode_json_key(&json, "similarity");
-	lode_json_double(&json, options->similarity);
+	lode_json_key_double(&json, "similarity", options->similarity);
 	lode_json_key_text(&json, "rank", lode_rank_name(options->rank));
-	lode_json_key(&json, "fold_recursion");
-	lode_json_bool(&json, options->fold_recursion);
+	lode_json_key_bool(&json, "fold_recursion", options->fold_recursion);
 	lode_json_key_text(&json, "end", end_name(report->mined->patterns.end));
-	lode_json_key(&json, "clustered");
-	lode_json_bool(&json, !report->mined->unclustered);
+	lode_json_key_bool(&json, "clustered", !report->mined->unclustered);
 	input_json(&json, report);
 	rows_json(&json, "area", &area->rows[options->kind]);
 	idle_json(&json, area, options->kind);
 	if (options->kind == LODE_WAIT)
 		work_json(&json, report);
 	symptoms_json(&json, area);
-	if (report->only_new) {
-		lode_json_key(&json, "covered_ns");
-		lode_json_u64(&json, report->covered);
-	}
+	if (report->only_new)
+		lode_json_key_u64(&json, "covered_ns", report->covered);
 	stream_ids_json(&json, area);
 	lists_json(&json, report);
 	if (report->timing)

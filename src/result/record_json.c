@@ -5,8 +5,7 @@
 
 static void put_counts(struct lode_json *json, const char *key, const struct lode_named_count *counts)
 {
-	lode_json_key(json, key);
-	lode_json_object(json);
+	lode_json_key_object(json, key);
 	for (; counts->name; counts++)
 		lode_json_key_u64(json, counts->name, counts->count);
 	lode_json_object_end(json);

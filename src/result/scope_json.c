@@ -152,8 +152,7 @@ static void write_threads(const struct writer *writer, struct lode_json *json)
 {
 	const struct lode_stream *stream = &writer->report->stream;
 
-	lode_json_key(json, "threads");
-	lode_json_array(json);
+	lode_json_key_array(json, "threads");
 	for (size_t i = 0; i < stream->thread_count; i++) {
 		if (!stream->threads[i].name)
 			continue;

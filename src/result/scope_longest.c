@@ -152,8 +152,7 @@ static void write_names(const struct lode_frames *frames, const uint8_t *marks, 
 {
 	uint32_t count = 0;
 
-	lode_json_key(json, "names");
-	lode_json_array(json);
+	lode_json_key_array(json, "names");
 	for (uint32_t i = 0; i < frames->count; i++) {
 		if (!marks[i])
 			continue;
@@ -168,8 +167,7 @@ static void write_nodes(const struct lode_stack_tree *tree, const uint8_t *marks
 {
 	uint32_t before = 0;
 
-	lode_json_key(json, "nodes");
-	lode_json_array(json);
+	lode_json_key_array(json, "nodes");
 	for (uint32_t node = 1; node < tree->count; node++) {
 		if (!marks[node])
 			continue;

@@ -19,8 +19,7 @@ const struct lode_signature *lode_signatures_report_next(const struct lode_signa
 static void write_patterns(struct lode_json *json, const struct lode_signatures *signatures,
 			   const struct lode_signature *signature)
 {
-	lode_json_key(json, "patterns");
-	lode_json_array(json);
+	lode_json_key_array(json, "patterns");
 	for (size_t i = signature->first; i < signature->first + signature->count; i++) {
 		lode_json_array(json);
 		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++)
@@ -51,8 +50,7 @@ static void write_signature(struct lode_json *json, const struct lode_signatures
 	lode_json_key_u64(json, "cost_ns", lode_signature_cost(signature));
 	lode_json_key_u64(json, "run_ns", signature->cost[LODE_RUN]);
 	lode_json_key_u64(json, "wait_ns", signature->cost[LODE_WAIT]);
-	lode_json_key(json, "regression");
-	lode_json_bool(json, lode_signature_is_back(signature));
+	lode_json_key_bool(json, "regression", lode_signature_is_back(signature));
 	write_patterns(json, signatures, signature);
 	lode_json_object_end(json);
 }
@@ -64,8 +62,7 @@ void lode_signatures_json(const struct lode_signatures_report *report, struct lo
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key(&json, "signatures");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "signatures");
 	for (size_t i = 0; (signature = lode_signatures_report_next(report, &i));)
 		write_signature(&json, report->signatures, signature);
 	lode_json_array_end(&json);

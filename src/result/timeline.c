@@ -77,8 +77,7 @@ void lode_timeline_finish(struct lode_timeline *line)
 
 static void put_values(struct lode_json *json, const char *key, const uint64_t *values, size_t count)
 {
-	lode_json_key(json, key);
-	lode_json_array(json);
+	lode_json_key_array(json, key);
 	for (size_t i = 0; i < count; i++)
 		lode_json_u64(json, values[i]);
 	lode_json_array_end(json);
@@ -86,8 +85,7 @@ static void put_values(struct lode_json *json, const char *key, const uint64_t *
 
 void lode_timeline_json(const struct lode_timeline *line, struct lode_json *json)
 {
-	lode_json_key(json, "timeline");
-	lode_json_object(json);
+	lode_json_key_object(json, "timeline");
 	lode_json_key_u64(json, "first_t", line->first);
 	lode_json_key_u64(json, "slice_ns", line->slice);
 	put_values(json, "run_ns", line->run, line->count);

@@ -76,8 +76,7 @@ static int send(struct mcp *mcp, struct lode_error *error)
 static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sentence, struct lode_error *error)
 {
 	begin(mcp, id);
-	lode_json_key(&mcp->json, "error");
-	lode_json_object(&mcp->json);
+	lode_json_key_object(&mcp->json, "error");
 	lode_json_key(&mcp->json, "code");
 	lode_json_i64(&mcp->json, number);
 	lode_json_key_text(&mcp->json, "message", sentence);
@@ -99,15 +98,13 @@ static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode
 	yajl_val version = child(params, "protocolVersion");
 
 	begin(mcp, id);
-	lode_json_key(&mcp->json, "result");
-	lode_json_object(&mcp->json);
+	lode_json_key_object(&mcp->json, "result");
 	/* Older versions are the same as far as tools go. */
 	lode_json_key_text(&mcp->json, "protocolVersion",
 			   YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
 	lode_json_key(&mcp->json, "capabilities");
 	put_raw(mcp, "{\"tools\":{}}");
-	lode_json_key(&mcp->json, "serverInfo");
-	lode_json_object(&mcp->json);
+	lode_json_key_object(&mcp->json, "serverInfo");
 	lode_json_key_text(&mcp->json, "name", "lode");
 	lode_json_key_text(&mcp->json, "version", LODE_VERSION);
 	lode_json_object_end(&mcp->json);
@@ -136,11 +133,9 @@ static int is_argument(const char *option)
 
 static void put_schema(struct mcp *mcp, const struct lode_route *route)
 {
-	lode_json_key(&mcp->json, "inputSchema");
-	lode_json_object(&mcp->json);
+	lode_json_key_object(&mcp->json, "inputSchema");
 	lode_json_key_text(&mcp->json, "type", "object");
-	lode_json_key(&mcp->json, "properties");
-	lode_json_object(&mcp->json);
+	lode_json_key_object(&mcp->json, "properties");
 	for (size_t i = 0; route->options[i]; i++) {
 		if (!is_argument(route->options[i]))
 			continue;
@@ -150,18 +145,15 @@ static void put_schema(struct mcp *mcp, const struct lode_route *route)
 	lode_json_key(&mcp->json, "format");
 	put_raw(mcp, "{\"type\":\"string\",\"enum\":[\"text\",\"json\"]}");
 	lode_json_object_end(&mcp->json);
-	lode_json_key(&mcp->json, "additionalProperties");
-	lode_json_bool(&mcp->json, 0);
+	lode_json_key_bool(&mcp->json, "additionalProperties", 0);
 	lode_json_object_end(&mcp->json);
 }
 
 static int list_tools(struct mcp *mcp, yajl_val id, struct lode_error *error)
 {
 	begin(mcp, id);
-	lode_json_key(&mcp->json, "result");
-	lode_json_object(&mcp->json);
-	lode_json_key(&mcp->json, "tools");
-	lode_json_array(&mcp->json);
+	lode_json_key_object(&mcp->json, "result");
+	lode_json_key_array(&mcp->json, "tools");
 	for (const struct lode_route *route = lode_routes; route->name; route++) {
 		if (!is_tool(route))
 			continue;
@@ -263,18 +255,15 @@ static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *tex
 		     struct lode_error *error)
 {
 	begin(mcp, id);
-	lode_json_key(&mcp->json, "result");
-	lode_json_object(&mcp->json);
-	lode_json_key(&mcp->json, "content");
-	lode_json_array(&mcp->json);
+	lode_json_key_object(&mcp->json, "result");
+	lode_json_key_array(&mcp->json, "content");
 	lode_json_object(&mcp->json);
 	lode_json_key_text(&mcp->json, "type", "text");
 	lode_json_key(&mcp->json, "text");
 	lode_json_text_n(&mcp->json, text->size ? text->bytes : "", text->size);
 	lode_json_object_end(&mcp->json);
 	lode_json_array_end(&mcp->json);
-	lode_json_key(&mcp->json, "isError");
-	lode_json_bool(&mcp->json, failed);
+	lode_json_key_bool(&mcp->json, "isError", failed);
 	lode_json_object_end(&mcp->json);
 	return send(mcp, error);
 }

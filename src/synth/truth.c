@@ -15,8 +15,7 @@ static void put_variants(struct lode_json *json, const struct lode_synth_model *
 	const struct lode_dictionary *dictionary = &model->code.dictionary;
 	uint32_t frames[1024];
 
-	lode_json_key(json, "variants");
-	lode_json_array(json);
+	lode_json_key_array(json, "variants");
 	for (uint32_t i = 0; i < bug->variants; i++) {
 		uint32_t node = model->leaves[bug->variant[i].site.first];
 		uint32_t depth = lode_stack_tree_depth(&dictionary->tree, node);
@@ -51,8 +50,7 @@ static void put_streams_of_bug(struct lode_json *json, const struct lode_synth_t
 {
 	const struct lode_synth_options *options = &truth->model->options;
 
-	lode_json_key(json, "streams");
-	lode_json_array(json);
+	lode_json_key_array(json, "streams");
 	for (size_t stream = 0; stream < options->streams; stream++) {
 		if (!lode_synth_is_planted(truth->model, bug, stream))
 			continue;
@@ -88,8 +86,7 @@ static void put_bug(struct lode_json *json, const struct lode_synth_truth *truth
 	lode_json_key_text(json, "name", bug->name);
 	lode_json_key_text(json, "type", lode_synth_bug_type_name(bug->type));
 	lode_json_key_text(json, "kind", lode_event_type_name(lode_synth_bug_kind(bug)));
-	lode_json_key(json, "key");
-	lode_json_array(json);
+	lode_json_key_array(json, "key");
 	for (size_t i = 0; i < LODE_SYNTH_KEY; i++)
 		lode_frames_json(&truth->model->code.dictionary.frames, bug->key[i], json);
 	lode_json_array_end(json);
@@ -120,13 +117,11 @@ void lode_synth_truth_json(const struct lode_synth_truth *truth, struct lode_buf
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "seed", options->seed);
-	lode_json_key(&json, "bugs");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "bugs");
 	for (size_t i = 0; i < options->bugs; i++)
 		put_bug(&json, truth, i);
 	lode_json_array_end(&json);
-	lode_json_key(&json, "streams");
-	lode_json_array(&json);
+	lode_json_key_array(&json, "streams");
 	for (size_t i = 0; i < options->streams; i++)
 		put_stream(&json, truth, i);
 	lode_json_array_end(&json);

@@ -75,8 +75,7 @@ static void put_calls(struct agent *agent, const struct batch *batch)
 {
 	struct lode_json *json = &agent->wire.json;
 
-	lode_json_key(json, "calls");
-	lode_json_object(json);
+	lode_json_key_object(json, "calls");
 	for (size_t i = 0; i < batch->count; i++) {
 		size_t count = 0;
 		const uint32_t *callees;
@@ -84,8 +83,7 @@ static void put_calls(struct agent *agent, const struct batch *batch)
 		if (batch->foci[i].function == LODE_NONE)
 			continue;
 		callees = lode_program_callees(agent->meter->program, batch->foci[i].function, &count);
-		lode_json_key(json, name_of(agent, batch->foci[i].function));
-		lode_json_array(json);
+		lode_json_key_array(json, name_of(agent, batch->foci[i].function));
 		for (size_t k = 0; k < count; k++)
 			lode_json_text(json, name_of(agent, callees[k]));
 		lode_json_array_end(json);
@@ -157,8 +155,7 @@ static int put_reading(struct agent *agent, uint32_t id, struct lode_error *erro
 	lode_json_key_u64(json, "state", (uint64_t)reading.state);
 	if (reading.why)
 		lode_json_key_text(json, "why", reading.why);
-	lode_json_key(json, "numbers");
-	lode_json_array(json);
+	lode_json_key_array(json, "numbers");
 	lode_json_u64(json, reading.wall);
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		lode_json_u64(json, reading.time[i]);
@@ -220,8 +217,7 @@ static void put_news(struct agent *agent)
 {
 	struct lode_json *json = &agent->wire.json;
 
-	lode_json_key(json, "functions");
-	lode_json_array(json);
+	lode_json_key_array(json, "functions");
 	for (size_t i = 0; i < agent->news_count; i++) {
 		lode_json_array(json);
 		lode_json_u64(json, agent->news[i]);
@@ -262,17 +258,13 @@ static int look(struct agent *agent, yajl_val request, struct lode_error *error)
 
 	if (code < 0)
 		return error->text[0] ? code : lode_fail_memory(error);
-	lode_json_key(json, "ended");
-	lode_json_bool(json, ended);
+	lode_json_key_bool(json, "ended", ended);
 	lode_json_key_u64(json, "now", meter->operations->now(meter));
-	lode_json_key(json, "cost");
-	lode_json_double(json, meter->operations->cost(meter));
-	lode_json_key(json, "own");
-	lode_json_double(json, lode_meter_own(meter));
+	lode_json_key_double(json, "cost", meter->operations->cost(meter));
+	lode_json_key_double(json, "own", lode_meter_own(meter));
 	put_news(agent);
 	put_samples(agent);
-	lode_json_key(json, "readings");
-	lode_json_array(json);
+	lode_json_key_array(json, "readings");
 	for (size_t i = 0; i < agent->running_count; i++) {
 		code = put_reading(agent, agent->running[i], error);
 		if (code < 0)
@@ -294,8 +286,8 @@ static int predict(struct agent *agent, yajl_val request, struct lode_error *err
 		return lode_fail(error, LODE_BAD_INPUT, "an unknown hypothesis; use the same lode on all hosts");
 	if (lode_wire_focus(request, agent->meter->program, &focus) < 0)
 		return lode_fail_memory(error);
-	lode_json_key(&agent->wire.json, "cost");
-	lode_json_double(&agent->wire.json, agent->meter->operations->predict(agent->meter, hypothesis, &focus));
+	lode_json_key_double(&agent->wire.json, "cost",
+			     agent->meter->operations->predict(agent->meter, hypothesis, &focus));
 	return 0;
 }
 
@@ -320,8 +312,7 @@ static int below(struct agent *agent, yajl_val request, struct lode_error *error
 		return lode_fail(error, LODE_BAD_INPUT, "an unknown axis; use the same lode on all hosts");
 	if (lode_wire_focus(request, meter->program, &focus) < 0)
 		return lode_fail_memory(error);
-	lode_json_key(&agent->wire.json, "items");
-	lode_json_array(&agent->wire.json);
+	lode_json_key_array(&agent->wire.json, "items");
 	if (meter->operations->below(meter, &focus, (enum lode_focus_axis)axis, put_item, &agent->wire.json) < 0)
 		return lode_fail_memory(error);
 	lode_json_array_end(&agent->wire.json);
@@ -343,8 +334,7 @@ static int roots(struct agent *agent, yajl_val request, struct lode_error *error
 
 	if (lode_wire_focus(request, meter->program, &focus) < 0)
 		return lode_fail_memory(error);
-	lode_json_key(&agent->wire.json, "functions");
-	lode_json_array(&agent->wire.json);
+	lode_json_key_array(&agent->wire.json, "functions");
 	if (meter->operations->roots(meter, &focus, put_root, agent) < 0)
 		return lode_fail_memory(error);
 	lode_json_array_end(&agent->wire.json);

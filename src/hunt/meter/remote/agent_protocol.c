@@ -49,8 +49,7 @@ void lode_wire_put_focus(struct lode_wire *wire, const struct lode_program *prog
 {
 	struct lode_json *json = &wire->json;
 
-	lode_json_key(json, "focus");
-	lode_json_object(json);
+	lode_json_key_object(json, "focus");
 	if (focus->function != LODE_NONE)
 		lode_json_key_text(json, "code", lode_program_function(program, focus->function)->name);
 	if (focus->host != LODE_NONE)

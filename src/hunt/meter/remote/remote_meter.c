@@ -168,8 +168,7 @@ static int remote_start(struct lode_meter *meter, const uint32_t *experiments,
 	if (lode_grow(&remote->runs, &remote->run_capacity, remote->run_count + count, sizeof(*remote->runs)) < 0)
 		return lode_fail_memory(error);
 	begin(remote, "start");
-	lode_json_key(json, "experiments");
-	lode_json_array(json);
+	lode_json_key_array(json, "experiments");
 	for (size_t i = 0; i < count; i++) {
 		remote->runs[remote->run_count++] = (struct run){
 			.experiment = experiments[i],
@@ -199,8 +198,7 @@ static int remote_stop(struct lode_meter *meter, const uint32_t *experiments, si
 	int code;
 
 	begin(remote, "stop");
-	lode_json_key(json, "experiments");
-	lode_json_array(json);
+	lode_json_key_array(json, "experiments");
 	for (size_t i = 0; i < count; i++) {
 		struct run *run = find_run(remote, experiments[i]);
 
