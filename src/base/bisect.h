@@ -9,17 +9,17 @@
  * expression of the index, called `i`, that holds for the first ones and for no other: `times[i] < t` finds the first
  * time at `t` or later, `times[i] <= t` the first one after it.
  */
-#define LODE_BISECT(i, from, to, is_before)                                                                          \
-	__extension__({                                                                                              \
-		size_t low_ = (from), high_ = (to);                                                                  \
-		while (low_ < high_) {                                                                               \
-			size_t i = low_ + (high_ - low_) / 2;                                                        \
-			if (is_before)                                                                               \
-				low_ = i + 1;                                                                        \
-			else                                                                                         \
-				high_ = i;                                                                           \
-		}                                                                                                    \
-		low_;                                                                                                \
+#define LODE_BISECT(i, from, to, is_before)                                                                       \
+	__extension__({                                                                                           \
+		size_t low_ = (from), high_ = (to);                                                               \
+		while (low_ < high_) {                                                                            \
+			size_t i = low_ + (high_ - low_) / 2;                                                     \
+			if (is_before)                                                                            \
+				low_ = i + 1;                                                                     \
+			else                                                                                      \
+				high_ = i;                                                                        \
+		}                                                                                                 \
+		low_;                                                                                             \
 	})
 
 #endif

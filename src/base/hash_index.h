@@ -3,14 +3,7 @@
  *
  * The things themselves live in the caller's arrays; the index knows only
  * hashes and ids. A look-up walks the ids whose hash bits agree and the caller
- * compares:
- *
- *	size_t probe = 0;
- *	uint32_t id;
- *
- *	while ((id = lode_index_next(&index, hash, &probe)) != LODE_NONE)
- *		if (equal(id))
- *			return id;
+ * compares: LODE_INDEX_FIND(i, &index, hash, items[i].key == key).
  *
  * A slot is eight bytes: the upper half of the hash beside the id plus one, so
  * most wrong candidates are refused without touching the caller's memory.
@@ -50,6 +43,17 @@ static inline uint32_t lode_index_next(const struct lode_index *index, uint64_t 
 			return (uint32_t)slot - 1;
 	}
 }
+
+/* The id under `hash` for which `is_same` holds, or LODE_NONE. It is an expression of the id, called `i`. */
+#define LODE_INDEX_FIND(i, index, hash, is_same)                                                                  \
+	__extension__({                                                                                           \
+		uint64_t hash_ = (hash);                                                                          \
+		size_t probe_ = 0;                                                                                \
+		uint32_t i;                                                                                       \
+		while ((i = lode_index_next((index), hash_, &probe_)) != LODE_NONE && !(is_same))                 \
+			;                                                                                         \
+		i;                                                                                                \
+	})
 
 /* Asks for the memory where looking for `hash` begins. */
 static inline void lode_index_prefetch(const struct lode_index *index, uint64_t hash)

@@ -21,16 +21,9 @@ void lode_strings_release(struct lode_strings *strings)
 
 static uint32_t find_hashed(const struct lode_strings *strings, const char *text, size_t length, uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&strings->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_string *item = &strings->items[id];
-
-		if (item->length == length && memcmp(item->text, text, length) == 0)
-			return id;
-	}
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &strings->index, hash,
+			       strings->items[i].length == length &&
+				       memcmp(strings->items[i].text, text, length) == 0);
 }
 
 uint32_t lode_strings_find(const struct lode_strings *strings, const char *text, size_t length)

@@ -111,13 +111,10 @@ static uint32_t *place_of(uint32_t **items, size_t *capacity, uint32_t number)
 
 static uint32_t find_thread(const struct host *host, uint32_t number)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &host->thread_index, lode_hash_pair(number, 0),
+				      host->threads[i].number == number);
 
-	while ((id = lode_index_next(&host->thread_index, lode_hash_pair(number, 0), &probe)) != LODE_NONE)
-		if (host->threads[id].number == number)
-			return host->threads[id].thread;
-	return LODE_NONE;
+	return id == LODE_NONE ? LODE_NONE : host->threads[id].thread;
 }
 
 static uint32_t add_thread(struct lode_hunt_archive *archive, struct host *host, uint32_t process, uint32_t number)

@@ -351,15 +351,13 @@ static uint32_t make_node(struct lode_etl_stacks *stacks, const struct known *kn
 static uint32_t node_of(struct lode_etl_stacks *stacks, struct known known)
 {
 	uint64_t hash = lode_hash_u64(((uint64_t)known.kernel << 32 | known.user) ^ lode_hash_u64(known.pid));
-	size_t probe = 0;
 	uint32_t id;
 
-	while ((id = lode_index_next(&stacks->known_index, hash, &probe)) != LODE_NONE) {
-		const struct known *item = &stacks->known[id];
-
-		if (item->kernel == known.kernel && item->user == known.user && item->pid == known.pid)
-			return item->node;
-	}
+	id = LODE_INDEX_FIND(i, &stacks->known_index, hash,
+			     stacks->known[i].kernel == known.kernel && stacks->known[i].user == known.user &&
+				     stacks->known[i].pid == known.pid);
+	if (id != LODE_NONE)
+		return stacks->known[id].node;
 	known.node = make_node(stacks, &known);
 	if (known.node == LODE_NONE || stacks->known_count >= LODE_NONE - 1 ||
 	    lode_grow(&stacks->known, &stacks->known_capacity, stacks->known_count + 1, sizeof(known)) < 0 ||

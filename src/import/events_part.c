@@ -78,17 +78,12 @@ void lode_events_part_release(struct lode_events_part *part)
 
 static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &stacks->index, hash,
+				stacks->items[i].written.length == written.length &&
+					memcmp(stacks->items[i].written.text, written.text, written.length) == 0);
 
-	while ((id = lode_index_next(&stacks->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_written_stack *stack = &stacks->items[id];
-
-		if (stack->written.length == written.length &&
-		    memcmp(stack->written.text, written.text, written.length) == 0)
-			return stack->node;
-	}
-	return LODE_NONE;
+	return id == LODE_NONE ? LODE_NONE : stacks->items[id].node;
 }
 
 static int keep_stack(struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash,

@@ -35,16 +35,11 @@ int lode_frame_memo_add(struct lode_frame_memo *memo, const char *text, size_t l
 static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text, size_t length,
 					    uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &memo->index, hash,
+				memo->items[i].length == length && memcmp(memo->items[i].text, text, length) == 0);
 
-	while ((id = lode_index_next(&memo->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_frame_memo_item *item = &memo->items[id];
-
-		if (item->length == length && memcmp(item->text, text, length) == 0)
-			return item->frame;
-	}
-	return LODE_NONE;
+	return id == LODE_NONE ? LODE_NONE : memo->items[id].frame;
 }
 
 #endif

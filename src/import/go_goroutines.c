@@ -46,13 +46,9 @@ void lode_go_table_clear(struct lode_go_table *table)
 
 static struct lode_go_item *find_item(const struct lode_go_table *table, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t number;
+	uint32_t number = LODE_INDEX_FIND(i, &table->index, lode_hash_u64(id), table->items[i].id == id);
 
-	while ((number = lode_index_next(&table->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (table->items[number].id == id)
-			return &table->items[number];
-	return NULL;
+	return number == LODE_NONE ? NULL : &table->items[number];
 }
 
 int lode_go_table_add(struct lode_go_table *table, uint64_t id, struct lode_cursor at, uint64_t count)

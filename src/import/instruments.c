@@ -142,13 +142,9 @@ static enum kind find_kind(const struct lode_xml *xml)
 static struct definition *find_definition(struct reader *reader, uint64_t id)
 {
 	uint64_t hash = lode_hash_u64(id);
-	size_t probe = 0;
-	uint32_t found;
+	uint32_t found = LODE_INDEX_FIND(i, &reader->index, hash, reader->definitions[i].id == id);
 
-	while ((found = lode_index_next(&reader->index, hash, &probe)) != LODE_NONE)
-		if (reader->definitions[found].id == id)
-			return &reader->definitions[found];
-	return NULL;
+	return found == LODE_NONE ? NULL : &reader->definitions[found];
 }
 
 static int define(struct reader *reader, uint64_t id, const struct value *value)

@@ -305,13 +305,9 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 
 struct lode_jfr_class *lode_jfr_class_find(const struct lode_jfr_chunk *chunk, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t number;
+	uint32_t number = LODE_INDEX_FIND(i, &chunk->class_index, lode_hash_u64(id), chunk->classes[i].id == id);
 
-	while ((number = lode_index_next(&chunk->class_index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (chunk->classes[number].id == id)
-			return &chunk->classes[number];
-	return NULL;
+	return number == LODE_NONE ? NULL : &chunk->classes[number];
 }
 
 static int find_kind(const char *name)
@@ -504,13 +500,11 @@ struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *ch
 						 const struct lode_jfr_value *value)
 {
 	uint64_t hash = hash_constant(value->class_, value->number);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &chunk->constant_index, hash,
+				      chunk->constants[i].key == value->number &&
+					      chunk->constants[i].class_ == value->class_);
 
-	while ((id = lode_index_next(&chunk->constant_index, hash, &probe)) != LODE_NONE)
-		if (chunk->constants[id].key == value->number && chunk->constants[id].class_ == value->class_)
-			return &chunk->constants[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &chunk->constants[id];
 }
 
 struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk,

@@ -235,13 +235,9 @@ static uint32_t add_location(struct lode_mapped_frames *mapped, uint64_t hash, u
 static uint32_t location_of(struct lode_mapped_frames *mapped, uint64_t address)
 {
 	uint64_t hash = lode_hash_u64(address);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &mapped->index, hash, mapped->locations[i].address == address);
 
-	while ((id = lode_index_next(&mapped->index, hash, &probe)) != LODE_NONE)
-		if (mapped->locations[id].address == address)
-			return id;
-	return add_location(mapped, hash, address);
+	return id == LODE_NONE ? add_location(mapped, hash, address) : id;
 }
 
 uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address,

@@ -29,13 +29,10 @@ static uint32_t owner(uint32_t sequence, uint64_t id)
 static struct lode_perfetto_clock *find(const struct lode_perfetto_clocks *clocks, uint32_t sequence, uint64_t id)
 {
 	uint64_t hash = lode_hash_u64(id ^ lode_hash_u64(sequence));
-	size_t probe = 0;
-	uint32_t at;
+	uint32_t at = LODE_INDEX_FIND(i, &clocks->index, hash,
+				      clocks->items[i].id == id && clocks->items[i].sequence == sequence);
 
-	while ((at = lode_index_next(&clocks->index, hash, &probe)) != LODE_NONE)
-		if (clocks->items[at].id == id && clocks->items[at].sequence == sequence)
-			return &clocks->items[at];
-	return NULL;
+	return at == LODE_NONE ? NULL : &clocks->items[at];
 }
 
 static struct lode_perfetto_clock read_clock(struct lode_cursor message)

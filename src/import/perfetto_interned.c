@@ -39,16 +39,11 @@ static struct lode_perfetto_definition *find(const struct lode_perfetto_interned
 					     uint8_t kind, uint64_t iid)
 {
 	uint64_t hash = hash_of(sequence, kind, iid);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &interned->index, hash,
+				      interned->items[i].iid == iid && interned->items[i].kind == kind &&
+					      interned->items[i].sequence == sequence);
 
-	while ((id = lode_index_next(&interned->index, hash, &probe)) != LODE_NONE) {
-		struct lode_perfetto_definition *item = &interned->items[id];
-
-		if (item->iid == iid && item->kind == kind && item->sequence == sequence)
-			return item;
-	}
-	return NULL;
+	return id == LODE_NONE ? NULL : &interned->items[id];
 }
 
 static int define(struct lode_perfetto_interned *interned, struct lode_perfetto_scope scope, uint8_t kind,

@@ -57,13 +57,9 @@ static int fail_memory(struct lode_perfetto_tracks *tracks)
 
 static struct lode_perfetto_track *find_track(const struct lode_perfetto_tracks *tracks, uint64_t uuid)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &tracks->index, lode_hash_u64(uuid), tracks->items[i].uuid == uuid);
 
-	while ((id = lode_index_next(&tracks->index, lode_hash_u64(uuid), &probe)) != LODE_NONE)
-		if (tracks->items[id].uuid == uuid)
-			return &tracks->items[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &tracks->items[id];
 }
 
 uint32_t lode_perfetto_thread_descriptor(struct lode_perfetto_threads *threads, struct lode_cursor message)

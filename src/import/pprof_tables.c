@@ -39,15 +39,12 @@ struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables,
 
 struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, uint64_t id)
 {
-	size_t probe = 0;
 	uint32_t place;
 
 	if (id && id <= table->count && table->items[id - 1].id == id)
 		return &table->items[id - 1]; /* nearly all writers count from 1 */
-	while ((place = lode_index_next(&table->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (table->items[place].id == id)
-			return &table->items[place];
-	return NULL;
+	place = LODE_INDEX_FIND(i, &table->index, lode_hash_u64(id), table->items[i].id == id);
+	return place == LODE_NONE ? NULL : &table->items[place];
 }
 
 static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id, uint64_t at)

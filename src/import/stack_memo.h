@@ -60,13 +60,11 @@ static inline void lode_stack_memo_prefetch_bytes(const struct lode_stack_memo *
 static inline const struct lode_stack_memo_item *
 lode_stack_memo_find(const struct lode_stack_memo *memo, const unsigned char *bytes, size_t size, uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &memo->index, hash,
+				memo->items[i].size == size && memcmp(memo->items[i].bytes, bytes, size) == 0);
 
-	while ((id = lode_index_next(&memo->index, hash, &probe)) != LODE_NONE)
-		if (memo->items[id].size == size && memcmp(memo->items[id].bytes, bytes, size) == 0)
-			return &memo->items[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &memo->items[id];
 }
 
 #endif

@@ -392,13 +392,10 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 static uint32_t find_stack(const struct reader *reader, uint64_t t, uint32_t tid)
 {
 	uint64_t hash = lode_hash_u64(t ^ lode_hash_u64(tid));
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &reader->index, hash, reader->stacks[i].t == t && reader->stacks[i].tid == tid);
 
-	while ((id = lode_index_next(&reader->index, hash, &probe)) != LODE_NONE)
-		if (reader->stacks[id].t == t && reader->stacks[id].tid == tid)
-			return reader->stacks[id].node;
-	return 0;
+	return id == LODE_NONE ? 0 : reader->stacks[id].node;
 }
 
 /* A thread of the stream; the idle thread is none. */

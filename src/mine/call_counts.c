@@ -46,13 +46,10 @@ struct lode_call_counts {
 static struct call *find_call(const struct lode_call_counts *counts, uint32_t caller, uint32_t callee)
 {
 	uint64_t hash = lode_hash_pair(caller, callee);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &counts->index, hash,
+				      counts->calls[i].caller == caller && counts->calls[i].callee == callee);
 
-	while ((id = lode_index_next(&counts->index, hash, &probe)) != LODE_NONE)
-		if (counts->calls[id].caller == caller && counts->calls[id].callee == callee)
-			return &counts->calls[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &counts->calls[id];
 }
 
 static int add_call(struct lode_call_counts *counts, uint32_t caller, uint32_t callee, uint64_t count)

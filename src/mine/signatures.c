@@ -104,24 +104,18 @@ static uint64_t hash_name(const char *name)
 
 static const struct lode_signature_row *row_named(const struct desk *desk, const char *name)
 {
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t at =
+		LODE_INDEX_FIND(i, &desk->row_index, hash_name(name), strcmp(desk->rows.items[i].name, name) == 0);
 
-	while ((i = lode_index_next(&desk->row_index, hash_name(name), &probe)) != LODE_NONE)
-		if (strcmp(desk->rows.items[i].name, name) == 0)
-			return &desk->rows.items[i];
-	return NULL;
+	return at == LODE_NONE ? NULL : &desk->rows.items[at];
 }
 
 static const struct lode_pattern_group *group_named(const struct desk *desk, const char *name)
 {
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t at = LODE_INDEX_FIND(i, &desk->group_index, hash_name(name),
+				      strcmp(desk->file.groups[i].name, name) == 0);
 
-	while ((i = lode_index_next(&desk->group_index, hash_name(name), &probe)) != LODE_NONE)
-		if (strcmp(desk->file.groups[i].name, name) == 0)
-			return &desk->file.groups[i];
-	return NULL;
+	return at == LODE_NONE ? NULL : &desk->file.groups[at];
 }
 
 static int read_descriptor(struct desk *desk, int fd, struct lode_error *error)

@@ -126,14 +126,9 @@ static int compare_ids(const void *a, const void *b)
 
 static uint32_t find_group(const struct lode_words *words, uint64_t hash, const uint32_t *ids, size_t count)
 {
-	size_t probe = 0;
-	uint32_t group;
-
-	while ((group = lode_index_next(&words->index, hash, &probe)) != LODE_NONE)
-		if (words->first[group + 1] - words->first[group] == count &&
-		    memcmp(words->words + words->first[group], ids, count * sizeof(*ids)) == 0)
-			return group;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &words->index, hash,
+			       words->first[i + 1] - words->first[i] == count &&
+				       memcmp(words->words + words->first[i], ids, count * sizeof(*ids)) == 0);
 }
 
 /* Closes the group that was begun at `first`, unless there is one with the same words. Returns its number. */

@@ -23,16 +23,13 @@ static uint32_t add_image(struct lode_process_images *images, const struct lode_
 			lode_hash_bytes(wanted->build_id, strlen(wanted->build_id)) +
 			wanted->mounts * 0x9e3779b97f4a7c15u;
 	struct lode_process_image image = *wanted;
-	size_t probe = 0;
 	uint32_t id;
 
-	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_process_image *item = &images->items[id];
-
-		if (item->mounts == image.mounts && !strcmp(item->path, image.path) &&
-		    !strcmp(item->build_id, image.build_id))
-			return id;
-	}
+	id = LODE_INDEX_FIND(i, &images->index, hash,
+			     images->items[i].mounts == image.mounts && !strcmp(images->items[i].path, image.path) &&
+				     !strcmp(images->items[i].build_id, image.build_id));
+	if (id != LODE_NONE)
+		return id;
 	image.module = LODE_NONE;
 	image.fd = -1;
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));

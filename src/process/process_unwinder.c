@@ -73,13 +73,8 @@ static int set_table(struct lode_process_unwinder *unwinder, uint32_t image, uin
 
 static uint32_t find_table(const struct lode_process_unwinder *unwinder, const char *key)
 {
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&unwinder->index, lode_hash_bytes(key, strlen(key)), &probe)) != LODE_NONE)
-		if (!strcmp(unwinder->tables[id].key, key))
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &unwinder->index, lode_hash_bytes(key, strlen(key)),
+			       !strcmp(unwinder->tables[i].key, key));
 }
 
 static int read_table(const struct lode_process_unwinder *unwinder, const struct lode_process_image *image,

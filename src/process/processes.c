@@ -24,13 +24,7 @@
 
 static uint32_t find_process(const struct lode_processes *processes, uint32_t pid)
 {
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&processes->index, lode_hash_pair(0, pid), &probe)) != LODE_NONE)
-		if (processes->items[id].pid == pid)
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &processes->index, lode_hash_pair(0, pid), processes->items[i].pid == pid);
 }
 
 static struct lode_process *enter_process(struct lode_processes *processes, uint32_t pid)

@@ -197,13 +197,10 @@ static uint64_t stack_hash(uint64_t id)
 
 static uint32_t find_stack(const struct generation *generation, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t number;
+	uint32_t number =
+		LODE_INDEX_FIND(i, &generation->stack_index, stack_hash(id), generation->stacks[i].id == id);
 
-	while ((number = lode_index_next(&generation->stack_index, stack_hash(id), &probe)) != LODE_NONE)
-		if (generation->stacks[number].id == id)
-			return number;
-	return 0;
+	return number == LODE_NONE ? 0 : number;
 }
 
 /* The youngest generation but this one that knows the stack. */

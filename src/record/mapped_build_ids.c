@@ -77,13 +77,10 @@ static int read_build_id(struct lode_mapped_build_id *item, const struct lode_ch
 static const struct lode_mapped_build_id *find(const struct lode_mapped_build_ids *ids,
 					       const struct lode_file_number *file)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &ids->index, hash_of(file), !memcmp(&ids->items[i].file, file, sizeof(*file)));
 
-	while ((id = lode_index_next(&ids->index, hash_of(file), &probe)) != LODE_NONE)
-		if (!memcmp(&ids->items[id].file, file, sizeof(*file)))
-			return &ids->items[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &ids->items[id];
 }
 
 static const struct lode_mapped_build_id *add(struct lode_mapped_build_ids *ids,

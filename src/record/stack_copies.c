@@ -179,13 +179,7 @@ static int unwind_rest(struct lode_stack_copies *copies)
 
 static uint32_t find_item(const struct lode_stack_copies *copies, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t found;
-
-	while ((found = lode_index_next(&copies->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (copies->items[found].id == id)
-			return found;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &copies->index, lode_hash_u64(id), copies->items[i].id == id);
 }
 
 static int enter(struct lode_stack_copies *copies, size_t item)

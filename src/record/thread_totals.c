@@ -25,13 +25,9 @@ void lode_record_totals_release(struct lode_record_totals *totals)
 static struct lode_record *find_first(struct lode_record_totals *totals, uint32_t tid)
 {
 	uint64_t hash = lode_hash_pair(tid, 2);
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t at = LODE_INDEX_FIND(i, &totals->index, hash, totals->firsts[i].tid == tid);
 
-	while ((i = lode_index_next(&totals->index, hash, &probe)) != LODE_NONE)
-		if (totals->firsts[i].tid == tid)
-			return &totals->firsts[i];
-	return NULL;
+	return at == LODE_NONE ? NULL : &totals->firsts[at];
 }
 
 static int take_first(struct lode_record_totals *totals, const struct lode_record *record)

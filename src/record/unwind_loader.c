@@ -281,13 +281,10 @@ static int add_run(struct lode_unwind_loader *loader, const struct lode_space *s
 
 static const struct run *find_run(const struct lode_unwind_loader *loader, uint32_t space)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id =
+		LODE_INDEX_FIND(i, &loader->run_index, lode_hash_pair(2, space), loader->runs[i].space == space);
 
-	while ((id = lode_index_next(&loader->run_index, lode_hash_pair(2, space), &probe)) != LODE_NONE)
-		if (loader->runs[id].space == space)
-			return &loader->runs[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &loader->runs[id];
 }
 
 static void clear_space(struct lode_unwind_space *space)

@@ -84,13 +84,8 @@ static size_t module_length(const char *text, size_t length)
 static uint32_t find_module(const struct lode_frames *frames, uint32_t string)
 {
 	uint64_t hash = lode_hash_pair(string, 0);
-	size_t probe = 0;
-	uint32_t id;
 
-	while ((id = lode_index_next(&frames->module_index, hash, &probe)) != LODE_NONE)
-		if (frames->modules[id].name == string)
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &frames->module_index, hash, frames->modules[i].name == string);
 }
 
 /*
@@ -156,13 +151,9 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)
 {
 	uint64_t hash = lode_hash_pair(module, function);
-	size_t probe = 0;
-	uint32_t id;
 
-	while ((id = lode_index_next(&frames->index, hash, &probe)) != LODE_NONE)
-		if (frames->items[id].module == module && frames->items[id].function == function)
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &frames->index, hash,
+			       frames->items[i].module == module && frames->items[i].function == function);
 }
 
 uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, const char *function)

@@ -40,13 +40,8 @@ int lode_stream_draw_id(char id[33], struct lode_error *error)
 static uint32_t find_tid(const struct lode_stream *stream, uint32_t tid)
 {
 	uint64_t hash = lode_hash_pair(tid, 1);
-	size_t probe = 0;
-	uint32_t id;
 
-	while ((id = lode_index_next(&stream->tid_index, hash, &probe)) != LODE_NONE)
-		if (stream->threads[id].tid == tid)
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &stream->tid_index, hash, stream->threads[i].tid == tid);
 }
 
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid)

@@ -16,13 +16,9 @@ void lode_columns_release(struct lode_columns *columns)
 
 static int has_name(const struct lode_columns *columns, const char *name, size_t length, uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&columns->index, hash, &probe)) != LODE_NONE)
-		if (strlen(columns->items[id].name) == length && !memcmp(columns->items[id].name, name, length))
-			return 1;
-	return 0;
+	return LODE_INDEX_FIND(i, &columns->index, hash,
+			       strlen(columns->items[i].name) == length &&
+				       !memcmp(columns->items[i].name, name, length)) != LODE_NONE;
 }
 
 int lode_columns_name(struct lode_columns *columns, const char *name, size_t length, const char *file,

@@ -26,13 +26,10 @@ static uint64_t hash_of(enum lode_focus_axis axis, uint64_t number)
 const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number)
 {
 	uint64_t hash = hash_of(axis, number);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &names->index, hash,
+				      names->items[i].axis == axis && names->items[i].number == number);
 
-	while ((id = lode_index_next(&names->index, hash, &probe)) != LODE_NONE)
-		if (names->items[id].axis == axis && names->items[id].number == number)
-			return lode_strings_get(&names->strings, names->items[id].text);
-	return NULL;
+	return id == LODE_NONE ? NULL : lode_strings_get(&names->strings, names->items[id].text);
 }
 
 const char *lode_focus_names_keep(struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number,

@@ -227,13 +227,9 @@ const struct lode_program_function *lode_program_function(const struct lode_prog
 
 static int is_known(const struct lode_program *program, uint64_t hash, const struct call *call)
 {
-	size_t probe = 0;
-	uint32_t i;
-
-	while ((i = lode_index_next(&program->by_call, hash, &probe)) != LODE_NONE)
-		if (program->calls[i].caller == call->caller && program->calls[i].callee == call->callee)
-			return 1;
-	return 0;
+	return LODE_INDEX_FIND(i, &program->by_call, hash,
+			       program->calls[i].caller == call->caller &&
+				       program->calls[i].callee == call->callee) != LODE_NONE;
 }
 
 int lode_program_add_call(struct lode_program *program, uint32_t caller, uint32_t callee)

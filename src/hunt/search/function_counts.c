@@ -52,17 +52,12 @@ static struct lode_count_scope *find_scope(const struct lode_counts *counts, enu
 					   enum level level, int modules, uint32_t number)
 {
 	uint64_t hash = scope_hash(kind, level, modules, number);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &counts->index, hash,
+				      counts->scopes[i].kind == kind && counts->scopes[i].level == level &&
+					      counts->scopes[i].modules == modules &&
+					      counts->scopes[i].number == number);
 
-	while ((id = lode_index_next(&counts->index, hash, &probe)) != LODE_NONE) {
-		struct lode_count_scope *scope = &counts->scopes[id];
-
-		if (scope->kind == kind && scope->level == level && scope->modules == modules &&
-		    scope->number == number)
-			return scope;
-	}
-	return NULL;
+	return id == LODE_NONE ? NULL : &counts->scopes[id];
 }
 
 /* The scope, made if new; NULL when memory has run out. */
@@ -114,13 +109,8 @@ const struct lode_count_graph *lode_counts_modules(const struct lode_counts *cou
 
 uint32_t lode_count_node_find(const struct lode_count_graph *graph, uint32_t function)
 {
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&graph->node_index, lode_hash_pair(function, 0), &probe)) != LODE_NONE)
-		if (graph->nodes[id].function == function)
-			return id;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &graph->node_index, lode_hash_pair(function, 0),
+			       graph->nodes[i].function == function);
 }
 
 static uint32_t get_node(struct lode_count_scope *scope, uint32_t function)

@@ -34,16 +34,10 @@ uint32_t lode_history_find(const struct lode_history *history, enum lode_hypothe
 			   const struct lode_focus *focus)
 {
 	uint64_t hash = hash_of(hypothesis, focus);
-	size_t probe = 0;
-	uint32_t id;
 
-	while ((id = lode_index_next(&history->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_experiment *experiment = &history->experiments[id];
-
-		if (experiment->hypothesis == hypothesis && lode_focus_equal(&experiment->focus, focus))
-			return id;
-	}
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &history->index, hash,
+			       history->experiments[i].hypothesis == hypothesis &&
+				       lode_focus_equal(&history->experiments[i].focus, focus));
 }
 
 /* Whether a parent is known already. */

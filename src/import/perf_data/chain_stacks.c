@@ -277,19 +277,15 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 {
 	struct lode_perf_stack stack = { .kernel_version = stacks->kernel.version, .chain = chain };
 	uint64_t hash;
-	size_t probe = 0;
 	uint32_t id;
 
 	stack.version = chain_of(stacks, chain)->kernel_only ? 0 : space->version;
 	hash = lode_hash_pair(stack.version, chain) + stack.kernel_version * 0x9e3779b97f4a7c15u;
-	while ((id = lode_index_next(&stacks->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_perf_stack *known = &stacks->items[id];
-
-		if (known->chain == chain && known->version == stack.version &&
-		    known->kernel_version == stack.kernel_version)
-			return id;
-	}
-	return add_stack(stacks, space, &stacks->paths[thread % LODE_PERF_PATHS], stack, hash);
+	id = LODE_INDEX_FIND(i, &stacks->index, hash,
+			     stacks->items[i].chain == chain && stacks->items[i].version == stack.version &&
+				     stacks->items[i].kernel_version == stack.kernel_version);
+	return id == LODE_NONE ? add_stack(stacks, space, &stacks->paths[thread % LODE_PERF_PATHS], stack, hash)
+			       : id;
 }
 
 uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack)

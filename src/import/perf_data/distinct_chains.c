@@ -45,11 +45,7 @@ uint32_t lode_perf_chains_add(struct lode_perf_chains *chains, const struct lode
 			      const void *bytes)
 {
 	uint64_t hash = lode_hash_bytes(bytes, 8ull * chain->count) ^ lode_hash_u64(chain->link);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &chains->index, hash, same_chain(&chains->items[i], chain, bytes));
 
-	while ((id = lode_index_next(&chains->index, hash, &probe)) != LODE_NONE)
-		if (same_chain(&chains->items[id], chain, bytes))
-			return id;
-	return add_chain(chains, *chain, bytes, hash);
+	return id == LODE_NONE ? add_chain(chains, *chain, bytes, hash) : id;
 }

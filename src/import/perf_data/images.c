@@ -27,16 +27,14 @@ static uint32_t add_image(struct lode_perf_images *images, const struct lode_per
 {
 	uint64_t hash = hash_image(wanted->path, wanted->build_id, wanted->start);
 	struct lode_perf_image image = *wanted;
-	size_t probe = 0;
 	uint32_t id;
 
-	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_perf_image *item = &images->items[id];
-
-		if (item->kind == image.kind && item->start == image.start && !strcmp(item->path, image.path) &&
-		    !strcmp(item->build_id, image.build_id))
-			return id;
-	}
+	id = LODE_INDEX_FIND(i, &images->index, hash,
+			     images->items[i].kind == image.kind && images->items[i].start == image.start &&
+				     !strcmp(images->items[i].path, image.path) &&
+				     !strcmp(images->items[i].build_id, image.build_id));
+	if (id != LODE_NONE)
+		return id;
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
 	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
 	if (!image.path || !image.build_id || images->count >= LODE_PERF_IMAGE_DATA - 1 ||

@@ -134,13 +134,9 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t at = LODE_INDEX_FIND(i, &facts->id_index, lode_hash_u64(id), facts->ids[i] == id);
 
-	while ((i = lode_index_next(&facts->id_index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (facts->ids[i] == id)
-			return &facts->events[facts->id_events[i]];
-	return NULL;
+	return at == LODE_NONE ? NULL : &facts->events[facts->id_events[at]];
 }
 
 static int add_id(struct lode_perf_facts *facts, size_t event, uint64_t id)

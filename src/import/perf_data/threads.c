@@ -43,13 +43,9 @@ uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t p
 
 static struct lode_perf_tid *find_tid(const struct lode_perf_threads *threads, uint32_t tid)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &threads->tid_index, lode_hash_pair(1, tid), threads->tids[i].tid == tid);
 
-	while ((id = lode_index_next(&threads->tid_index, lode_hash_pair(1, tid), &probe)) != LODE_NONE)
-		if (threads->tids[id].tid == tid)
-			return &threads->tids[id];
-	return NULL;
+	return id == LODE_NONE ? NULL : &threads->tids[id];
 }
 
 /* From now on `tid` is this thread. */

@@ -49,13 +49,9 @@ void lode_perf_tracepoints_release(struct lode_perf_tracepoints *tracepoints)
 const struct lode_perf_tracepoint *lode_perf_tracepoints_find(const struct lode_perf_tracepoints *tracepoints,
 							      uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t at = LODE_INDEX_FIND(i, &tracepoints->index, lode_hash_u64(id), tracepoints->items[i].id == id);
 
-	while ((i = lode_index_next(&tracepoints->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (tracepoints->items[i].id == id)
-			return &tracepoints->items[i];
-	return NULL;
+	return at == LODE_NONE ? NULL : &tracepoints->items[at];
 }
 
 /* A piece of text that is not NUL-terminated. */

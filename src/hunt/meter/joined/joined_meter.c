@@ -95,15 +95,13 @@ static uint32_t function_to(const struct member *member, uint32_t function)
 static uint32_t place_from(struct joined *joined, uint32_t member, enum lode_focus_axis axis, uint32_t number)
 {
 	uint64_t hash = lode_hash_pair(member * LODE_AXES + (uint32_t)axis, number);
-	size_t probe = 0;
 	uint32_t id;
 
-	while ((id = lode_index_next(&joined->place_index, hash, &probe)) != LODE_NONE) {
-		const struct place *place = &joined->places[id];
-
-		if (place->member == member && place->axis == axis && place->number == number)
-			return id;
-	}
+	id = LODE_INDEX_FIND(i, &joined->place_index, hash,
+			     joined->places[i].member == member && joined->places[i].axis == axis &&
+				     joined->places[i].number == number);
+	if (id != LODE_NONE)
+		return id;
 	if (lode_grow(&joined->places, &joined->place_capacity, joined->place_count + 1, sizeof(*joined->places)) <
 		    0 ||
 	    lode_index_insert(&joined->place_index, hash, (uint32_t)joined->place_count) < 0)

@@ -77,13 +77,10 @@ static void take_account(struct lode_live *live, const struct lode_live_experime
 
 static struct lode_live_experiment *find_experiment(struct lode_live *live, uint32_t number)
 {
-	size_t probe = 0;
-	uint32_t at;
+	uint32_t at =
+		LODE_INDEX_FIND(i, &live->index, lode_hash_pair(0, number), live->experiments[i].number == number);
 
-	while ((at = lode_index_next(&live->index, lode_hash_pair(0, number), &probe)) != LODE_NONE)
-		if (live->experiments[at].number == number)
-			return &live->experiments[at];
-	return NULL;
+	return at == LODE_NONE ? NULL : &live->experiments[at];
 }
 
 /* The experiment of this number, new or once more. */

@@ -159,13 +159,9 @@ int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint3
 
 static const struct lode_stack_content *find_content(const struct lode_stack_samples *samples, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t at;
+	uint32_t at = LODE_INDEX_FIND(i, &samples->content_index, lode_hash_u64(id), samples->contents[i].id == id);
 
-	while ((at = lode_index_next(&samples->content_index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (samples->contents[at].id == id)
-			return &samples->contents[at];
-	return NULL;
+	return at == LODE_NONE ? NULL : &samples->contents[at];
 }
 
 static int take_stack(void *context, const struct lode_record_stack *stack)
