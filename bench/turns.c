@@ -1,8 +1,9 @@
 /*
  * Two processes on one CPU that wake each other in turn, and how fast they are, millisecond by millisecond:
  *
- *	turns SECONDS CPU
+ *	turns SECONDS CPU [PAUSE]
  *
+ * With PAUSE the first one computes for so many nanoseconds before each turn.
  * Writes a line for each millisecond at its end: when it was over (seconds, CLOCK_MONOTONIC) and how many turns there
  * were in it. For bench/slots, which compares them inside and between slots of a recording.
  */
@@ -50,7 +51,15 @@ static void answer(int in, int out)
 	_exit(0);
 }
 
-static size_t take_turns(int out, int in, double seconds, struct bin *bins)
+static void compute(double seconds)
+{
+	double end = now() + seconds;
+
+	while (now() < end)
+		continue;
+}
+
+static size_t take_turns(int out, int in, double seconds, double pause, struct bin *bins)
 {
 	double start = now(), t = start, end = start + BIN;
 	size_t count = 0;
@@ -58,6 +67,8 @@ static size_t take_turns(int out, int in, double seconds, struct bin *bins)
 	char byte = 0;
 
 	while (t - start < seconds && count < MILLISECONDS_AT_MOST) {
+		if (pause > 0)
+			compute(pause);
 		if (write(out, &byte, 1) != 1 || read(in, &byte, 1) != 1)
 			break;
 		turns++;
@@ -78,8 +89,8 @@ int main(int count, char *words[])
 	size_t bin_count;
 	pid_t child;
 
-	if (count != 3 || !bins || pipe(there) < 0 || pipe(back) < 0) {
-		fprintf(stderr, "usage: turns SECONDS CPU\n");
+	if (count < 3 || count > 4 || !bins || pipe(there) < 0 || pipe(back) < 0) {
+		fprintf(stderr, "usage: turns SECONDS CPU [PAUSE]\n");
 		return 2;
 	}
 	stay_on(atoi(words[2]));
@@ -88,7 +99,8 @@ int main(int count, char *words[])
 		return 4;
 	if (child == 0)
 		answer(there[0], back[1]);
-	bin_count = take_turns(there[1], back[0], strtod(words[1], NULL), bins);
+	bin_count = take_turns(there[1], back[0], strtod(words[1], NULL),
+			       count > 3 ? strtod(words[3], NULL) / 1e9 : 0, bins);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	for (size_t i = 0; i < bin_count; i++)
