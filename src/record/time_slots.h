@@ -27,8 +27,8 @@
 
 #include <stdint.h>
 
-#define LODE_SLOTS       40u
-#define LODE_SLOT_NS     25000000u
+#define LODE_SLOTS       64u
+#define LODE_SLOT_NS     16000000u
 #define LODE_SLOTS_LEAST 2u
 /* Factors are in 1/256. */
 #define LODE_SLOT_UNIT 256u

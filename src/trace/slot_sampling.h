@@ -23,7 +23,7 @@
 #include "base/strings.h"
 #include "trace/events.h"
 
-/* "slot 7/40 a": of a cycle of 40 slots 7 were chosen; the letter is another one in the next cycle. */
+/* "slot 7/64 a": of a cycle of 64 slots 7 were chosen; the letter is another one in the next cycle. */
 #define LODE_SLOT_NAME "slot "
 
 #define LODE_SPREADS 16
