@@ -126,9 +126,9 @@ static int add_addresses(struct lode_etl_stacks *stacks, struct lode_cursor data
 	while (count--) {
 		uint64_t address = read_pointer(stacks, &data);
 
-		if (!address) /* short stacks are filled with zeros */
-			break;
-		stacks->addresses[stacks->address_count++] = address;
+		/* short stacks are filled with zeros, and one may have a frame without an address */
+		if (address)
+			stacks->addresses[stacks->address_count++] = address;
 	}
 	return 0;
 }

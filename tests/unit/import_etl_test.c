@@ -306,7 +306,8 @@ static struct trace make_samples(unsigned pointer)
 	sample(&trace, 1100060, kernel, 0);
 	sample(&trace, 1100070, 0x500010, 70);
 	key(&trace, 0x1824, 1200000, NUMBERS(0x5000, 0x400500, 0x400101));
-	key(&trace, 0x1824, 1200000, NUMBERS(0x6000, 0x400201, 0x500011, 0x400101));
+	/* a frame without an address, and zeros that fill the row */
+	key(&trace, 0x1824, 1200000, NUMBERS(0x6000, 0x400201, 0, 0x500011, 0x400101, 0));
 	put_places(&trace);
 	method(&trace, 7, 0x500000, 0x100, "Some.Class", "Method");
 	end_buffer(&trace);

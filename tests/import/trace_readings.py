@@ -1,11 +1,7 @@
-#!/usr/bin/env python3
-"""Compares what Lode imports with an independent reading of the same files.
+"""More independent readings of other tools' files, for `tests/import/compare`: profiles and traces with modules.
 
-    tests/formats/compare LODE FORMAT FILE...
-
-Number of events, total cost and the heaviest stacks, for runs and waits each, must be
-equal. Each reader below is written from the format's description, slowly and plainly,
-or asks the format's own tool. Exits with 1 when something differs.
+Each reader takes the path of a file and yields (type, stack from the root, nanoseconds) of each event. It is written
+from the format's description, slowly and plainly, or asks the format's own tool.
 """
 import collections
 import decimal
@@ -14,11 +10,8 @@ import json
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 from xml.etree import ElementTree
-
-TOP = 10
 
 
 def contents(path):
@@ -26,8 +19,6 @@ def contents(path):
     with opener(path, "rb") as file:
         return file.read()
 
-
-# ---- the readers: each yields (type, stack from the root, nanoseconds) ----
 
 def read_gperftools(path):
     data = contents(path)
@@ -442,10 +433,10 @@ def read_etl(path):
             addresses = struct.unpack("<%dQ" % ((len(event) - 16) // 8), event[16:len(event) // 8 * 8])
             owners[tid] = pid
             inside = hook == 0x1825 or hook == 0x1820 and addresses[0] >> 63
-            (kernel if inside else user).setdefault((tid, of), (t, hook, addresses))
+            (kernel if inside else user).setdefault((tid, of), (t, hook, tuple(a for a in addresses if a)))
         elif hook in (0x1823, 0x1824):
             addresses = struct.unpack("<%dQ" % (len(event) // 8), event)
-            keys.setdefault(addresses[0], []).append((t, addresses[1:]))
+            keys.setdefault(addresses[0], []).append((t, tuple(a for a in addresses[1:] if a)))
         elif hook in (0x30a, 0x1402, 0x1403, 0x1404):
             base, size, pid = struct.unpack_from("<QQI", event)
             images.setdefault(pid, {})[base] = (size, event[56:].decode("utf-16-le").split("\0")[0].split("\\")[-1])
@@ -549,44 +540,3 @@ READERS = {
     "jfr": read_jfr,
     "gperftools": read_gperftools,
 }
-
-
-# ---- the comparison ----
-
-def imported(lode, name, path):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([lode, "import", "--quiet", "--no-symbols", "--format", name, path, "-o", folder + "/c"], check=True)
-        text = subprocess.run([lode, "export", folder + "/c", "--format", "events"], check=True, capture_output=True).stdout
-    for line in text.splitlines():
-        event = json.loads(line)
-        if event.get("type") in ("run", "wait"):
-            yield event["type"], tuple(event.get("stack", ())), event["cost"]
-
-
-def sums(events):
-    result = {}
-    for kind, stack, cost in events:
-        entry = result.setdefault(kind, [0, 0, collections.Counter()])
-        entry[0] += 1
-        entry[1] += cost
-        entry[2][stack] += cost
-    return result
-
-
-def compare(lode, name, path):
-    ours, theirs = sums(imported(lode, name, path)), sums(READERS[name](path))
-    same = ours.keys() == theirs.keys()
-    for kind in sorted(ours.keys() | theirs.keys()):
-        left, right = (side.get(kind, [0, 0, collections.Counter()]) for side in (ours, theirs))
-        wrong = [stack for stack, cost in right[2].most_common(TOP) if left[2][stack] != cost]
-        same = same and left[:2] == right[:2] and not wrong
-        print("%s: %s: %d events, %d ns, %d stacks; independently %d, %d, %d; %d of the %d heaviest stacks differ" %
-              (path, kind, left[0], left[1], len(left[2]), right[0], right[1], len(right[2]), len(wrong), TOP))
-        for stack in wrong[:3]:
-            print("  %d against %d: %s" % (left[2][stack], right[2][stack], ";".join(stack)))
-    return same
-
-
-if len(sys.argv) < 4 or sys.argv[2] not in READERS:
-    sys.exit(__doc__ + "\nFORMAT is one of " + ", ".join(READERS))
-sys.exit(0 if all([compare(sys.argv[1], sys.argv[2], path) for path in sys.argv[3:]]) else 1)
