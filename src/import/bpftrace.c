@@ -437,8 +437,7 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 	lode_free(reader.frames);
 	lode_free(reader.named);
 	lode_buffer_release(&reader.name);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

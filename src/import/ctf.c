@@ -353,8 +353,7 @@ static int read_ctf(struct lode_input *input, const struct lode_import_options *
 	lode_sched_destroy(reader.sched);
 	lode_free(reader.running);
 	lode_free(reader.kinds);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

@@ -508,8 +508,7 @@ static void release(struct reader *reader)
 	lode_etl_code_release(&reader->code);
 	lode_free(reader->records);
 	lode_free(reader->running);
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
+	lode_import_end(&reader->stream);
 }
 
 static int read_etl(struct lode_input *input, const struct lode_import_options *options,
@@ -519,13 +518,10 @@ static int read_etl(struct lode_input *input, const struct lode_import_options *
 	struct lode_error why = { "" };
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(input, &bytes, &size, error);
+	int code = lode_import_begin(input, &bytes, &size, &reader.stream, &reader.dictionary, error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&reader.dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&reader.stream, &reader.dictionary);
 	reader.code.options = options;
 	reader.code.dictionary = &reader.dictionary;
 	code = lode_etl_open(&reader.file, bytes, size, &why);

@@ -468,8 +468,7 @@ static int read_ftrace(struct lode_input *input, const struct lode_import_option
 	lode_frame_memo_release(&reader.memo);
 	lode_buffer_release(&reader.kept);
 	lode_free(reader.frames);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

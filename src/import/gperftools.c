@@ -308,8 +308,7 @@ static int read_gperftools(struct lode_input *input, const struct lode_import_op
 	lode_stream_init(&reader.stream, &reader.dictionary);
 	code = read_profile(&reader, sink);
 	lode_mapped_frames_release(&reader.mapped);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

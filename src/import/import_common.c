@@ -110,6 +110,27 @@ static int name_stream(const struct lode_input *input, const struct lode_import_
 	return LODE_SYSTEM;
 }
 
+int lode_import_begin(struct lode_input *input, const unsigned char **bytes, size_t *size,
+		      struct lode_stream *stream, struct lode_dictionary *dictionary, struct lode_error *error)
+{
+	int code = lode_input_whole(input, bytes, size, error);
+
+	if (code < 0)
+		return code;
+	if (lode_dictionary_init(dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(stream, dictionary);
+	return 0;
+}
+
+void lode_import_end(struct lode_stream *stream)
+{
+	struct lode_dictionary *dictionary = stream->dictionary;
+
+	lode_stream_release(stream);
+	lode_dictionary_release(dictionary);
+}
+
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
 			struct lode_error *error)

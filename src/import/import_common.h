@@ -47,6 +47,15 @@ void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, co
 /* Puts it into the notes as `what`. */
 void lode_tally_report(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
 
+/*
+ * How an importer begins that has the input as a whole: `bytes` and `size` are all of it, `stream` is empty with `dictionary`
+ * as its own. Returns 0, or a negative code with nothing to release; else end it with lode_import_end.
+ */
+int lode_import_begin(struct lode_input *input, const unsigned char **bytes, size_t *size,
+		      struct lode_stream *stream, struct lode_dictionary *dictionary, struct lode_error *error);
+/* Releases a stream and its dictionary. */
+void lode_import_end(struct lode_stream *stream);
+
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,

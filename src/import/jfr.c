@@ -443,13 +443,10 @@ static int read_jfr(struct lode_input *input, const struct lode_import_options *
 	struct reader reader = { .input = input, .options = options, .error = error, .pid = LODE_NO_PID };
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(input, &bytes, &size, error);
+	int code = lode_import_begin(input, &bytes, &size, &reader.stream, &reader.dictionary, error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&reader.dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&reader.stream, &reader.dictionary);
 	reader.frames.dictionary = &reader.dictionary;
 	code = read_chunks(&reader, bytes, size);
 	if (code == 0)
@@ -459,8 +456,7 @@ static int read_jfr(struct lode_input *input, const struct lode_import_options *
 	lode_buffer_release(&reader.name);
 	lode_free(reader.threads);
 	lode_index_release(&reader.thread_index);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

@@ -773,8 +773,7 @@ static int read_stream(struct reading *reading, uint32_t stream, const struct lo
 	if (code == 0 && (lode_stream_event_count(&import->stream) || reading->facts.is_lode))
 		code = lode_import_deliver(import->input, import->options, sink, &import->stream, stream,
 					   import->error);
-	lode_stream_release(&import->stream);
-	lode_dictionary_release(&import->dictionary);
+	lode_import_end(&import->stream);
 	return code;
 }
 

@@ -587,8 +587,7 @@ static int read_perf_script(struct lode_input *input, const struct lode_import_o
 	lode_script_sched_release(&reader.sched);
 	lode_script_costs_release(&reader.costs);
 	lode_frame_memo_release(&reader.memo);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

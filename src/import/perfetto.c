@@ -628,20 +628,17 @@ static int read_trace(struct reading *reading, const struct lode_import_sink *si
 	struct lode_json_import *import = &reading->import;
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(import->input, &bytes, &size, import->error);
+	int code = lode_import_begin(import->input, &bytes, &size, &import->stream, &import->dictionary,
+				     import->error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&import->dictionary) < 0)
-		return fail_memory(reading);
-	lode_stream_init(&import->stream, &import->dictionary);
 	code = read_packets(reading, lode_cursor(bytes, size), 1);
 	if (code == 0)
 		code = finish(reading);
 	if (code == 0)
 		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
-	lode_stream_release(&import->stream);
-	lode_dictionary_release(&import->dictionary);
+	lode_import_end(&import->stream);
 	return code;
 }
 

@@ -370,13 +370,10 @@ static int read_perfview(struct lode_input *input, const struct lode_import_opti
 	struct reader reader = { .input = input, .options = options, .error = error };
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(input, &bytes, &size, error);
+	int code = lode_import_begin(input, &bytes, &size, &reader.stream, &reader.dictionary, error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&reader.dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&reader.stream, &reader.dictionary);
 	reader.xml = lode_xml((const char *)bytes, size);
 	reader.limit = size / 8;
 	code = read_stacks(&reader, sink);
@@ -385,8 +382,7 @@ static int read_perfview(struct lode_input *input, const struct lode_import_opti
 	lode_free(reader.samples);
 	lode_free(reader.path);
 	lode_buffer_release(&reader.text);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 

@@ -709,8 +709,7 @@ static int find_streams(struct reader *reader, uint64_t **streams, size_t *count
 /* Starts with an empty dictionary and stream again. */
 static int start_again(struct reader *reader)
 {
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
+	lode_import_end(&reader->stream);
 	lode_pprof_labels_release(&reader->labels);
 	lode_pprof_frames_forget(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
@@ -770,21 +769,18 @@ static void release(struct reader *reader)
 	lode_free(reader->values);
 	lode_free(reader->ends);
 	lode_pprof_labels_release(&reader->labels);
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
+	lode_import_end(&reader->stream);
 }
 
 static int read_pprof(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader reader = { .tables = { .input = input, .options = options, .error = error } };
-	int code = lode_input_whole(input, &reader.tables.bytes, &reader.tables.size, error);
+	int code = lode_import_begin(input, &reader.tables.bytes, &reader.tables.size, &reader.stream,
+				     &reader.dictionary, error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&reader.dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&reader.stream, &reader.dictionary);
 	reader.frames.tables = &reader.tables;
 	reader.frames.dictionary = &reader.dictionary;
 	code = read_all(&reader, sink);

@@ -490,8 +490,7 @@ static void release(struct reader *reader)
 	lode_index_release(&reader->frame_index);
 	lode_table_release(&reader->symbols);
 	lode_sched_destroy(reader->sched);
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
+	lode_import_end(&reader->stream);
 	lode_trace_dat_release(&reader->file);
 }
 
@@ -502,13 +501,10 @@ static int read_trace_dat(struct lode_input *input, const struct lode_import_opt
 	struct lode_error why = { "" };
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(input, &bytes, &size, error);
+	int code = lode_import_begin(input, &bytes, &size, &reader.stream, &reader.dictionary, error);
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&reader.dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&reader.stream, &reader.dictionary);
 	code = lode_trace_dat_open(&reader.file, bytes, size, &why);
 	if (code < 0)
 		lode_fail(error, code, "%s: %s", lode_input_name(input), why.text);

@@ -515,8 +515,7 @@ static int read_xperf(struct lode_input *input, const struct lode_import_options
 	lode_free(reader.records);
 	lode_free(reader.stacks);
 	lode_free(reader.frames);
-	lode_stream_release(&reader.stream);
-	lode_dictionary_release(&reader.dictionary);
+	lode_import_end(&reader.stream);
 	return code;
 }
 
