@@ -21,11 +21,11 @@
  * description alone is proof enough.
  */
 #include "base/parallel.h"
+#include "base/sort_numbers.h"
 #include "explain/explain_internal.h"
 #include "base/random.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Tables that are made, more where rows are so few that a shuffle often changes nothing; how many at a time.
@@ -157,19 +157,12 @@ static void run_shuffled(void *context, size_t piece)
 
 /* ---- noise of one peak ---- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Keeps of the points (size, how many are no larger) those on the least concave line above them. */
 static void make_majorant(struct fall *fall)
 {
 	size_t kept = 1;
 
-	qsort(fall->sizes + 1, fall->count, sizeof(*fall->sizes), by_size);
+	lode_sort_double(fall->sizes + 1, fall->count);
 	for (size_t i = 1; i <= fall->count; i++) {
 		double size = fall->sizes[i], sum = (double)i / (double)fall->count;
 

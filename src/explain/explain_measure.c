@@ -5,18 +5,12 @@
  */
 #include "explain/explain_internal.h"
 
+#include "base/sort_numbers.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- of all rows ---- */
-
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void copy_functions(const struct lode_explanation *explanation, struct lode_function *functions)
 {
@@ -112,7 +106,7 @@ static int find_typical(struct lode_explanation *explanation, struct lode_error 
 		for (size_t row = 0; row < explanation->rows; row++)
 			if (explanation->assigned[row] == k)
 				sorted[count++] = explanation->points.y[row];
-		qsort(sorted, count, sizeof(*sorted), by_number);
+		lode_sort_double(sorted, count);
 		explanation->cluster[k].size = count;
 		explanation->cluster[k].share = (double)count / (double)explanation->rows;
 		explanation->cluster[k].typical_y = count ? sorted[count / 2] : NAN;

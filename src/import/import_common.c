@@ -1,9 +1,10 @@
 /* What importers have in common: see import_common.h. */
 #include "import/import_common.h"
 
+#include "base/sort_numbers.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int lode_import_progress_at(const struct lode_input *input, const struct lode_import_options *options,
@@ -51,18 +52,11 @@ int lode_import_lines(struct lode_input *input, const struct lode_import_options
 	return got;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 uint64_t lode_import_median(uint64_t *values, size_t count)
 {
 	if (!count)
 		return 0;
-	qsort(values, count, sizeof(*values), compare_values);
+	lode_sort_u64(values, count);
 	return values[count / 2];
 }
 

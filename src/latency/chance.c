@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/sort_numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -395,20 +396,13 @@ static int test(struct work *work, double *z)
 
 /* ---- runs that went wrong ---- */
 
-static int rising(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* Makes the `outliers` smallest and largest values as large as the next ones. `sorted`: room. */
 static void clip(double *values, size_t streams, size_t outliers, double *sorted)
 {
 	double low, high;
 
 	memcpy(sorted, values, streams * sizeof(*sorted));
-	qsort(sorted, streams, sizeof(*sorted), rising);
+	lode_sort_double(sorted, streams);
 	low = sorted[outliers];
 	high = sorted[streams - 1 - outliers];
 	for (size_t i = 0; i < streams; i++)

@@ -10,6 +10,7 @@
 #include "mine/coverage_classes.h"
 
 #include "base/random.h"
+#include "base/sort_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,19 +44,11 @@ static int open_stream(struct lode_opening_curve *curve, const struct lode_cover
 	return 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const uint32_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
 /* What a step reveals is in the order of the items. */
 static void sort_revealed(struct lode_opening_curve *curve)
 {
 	for (size_t i = 0; i < curve->count; i++)
-		qsort(curve->revealed + curve->steps[i].first, curve->steps[i].count, sizeof(*curve->revealed),
-		      compare_numbers);
+		lode_sort_u32(curve->revealed + curve->steps[i].first, curve->steps[i].count);
 }
 
 /* ---- StackMine ---- */

@@ -20,8 +20,8 @@
 #include "mine/word_groups.h"
 
 #include "base/error.h"
+#include "base/sort_numbers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct lode_words {
@@ -117,13 +117,6 @@ static int split(struct lode_words *words, const char *text, size_t length)
 
 /* ---- groups ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static uint32_t find_group(const struct lode_words *words, uint64_t hash, const uint32_t *ids, size_t count)
 {
 	return LODE_INDEX_FIND(i, &words->index, hash,
@@ -139,7 +132,7 @@ static uint32_t close_group(struct lode_words *words, size_t first)
 	uint64_t hash = 0;
 
 	if (count) {
-		qsort(ids, count, sizeof(*ids), compare_ids);
+		lode_sort_u32(ids, count);
 		hash = lode_hash_bytes(ids, count * sizeof(*ids));
 		group = find_group(words, hash, ids, count);
 		if (group != LODE_NONE) {

@@ -13,12 +13,12 @@
 #include "symbols/code.h"
 
 #include "base/bisect.h"
+#include "base/sort_numbers.h"
 #include "symbols/code_plan.h"
 #include "symbols/code_steps.h"
 #include "symbols/demangle.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Bytes that all shown names may take, times the size of the file; demangled ones can unfold without end. */
@@ -257,13 +257,6 @@ static void take_entries(struct reader *reader, uint32_t number)
 	}
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-
-	return one < other ? -1 : one > other;
-}
-
 static void take_function(struct reader *reader, uint32_t number)
 {
 	struct lode_code *code = reader->code;
@@ -284,9 +277,7 @@ static void take_function(struct reader *reader, uint32_t number)
 			take_step(reader, number, piece, &reader->steps.items[step]);
 		reader->failed |= reader->steps.failed;
 	}
-	if (function->callee_count > 1)
-		qsort(code->callees + function->first_callee, function->callee_count, sizeof(*code->callees),
-		      compare_numbers);
+	lode_sort_u32(code->callees + function->first_callee, function->callee_count);
 }
 
 /* ---- cold parts ---- */

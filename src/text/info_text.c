@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "base/memory.h"
 #include "base/safe_text.h"
+#include "base/sort_numbers.h"
 #include "text/info_text.h"
 #include "text/picture.h"
 #include "text/grid.h"
@@ -85,13 +86,6 @@ struct totals {
 	size_t hosts;
 };
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* Distinct known hosts. */
 static size_t count_hosts(struct writer *writer)
 {
@@ -105,7 +99,7 @@ static size_t count_hosts(struct writer *writer)
 	}
 	for (size_t i = 0; i < info->stream_count; i++)
 		hosts[i] = info->streams[i].host;
-	qsort(hosts, info->stream_count, sizeof(*hosts), compare_ids);
+	lode_sort_u32(hosts, info->stream_count);
 	for (size_t i = 0; i < info->stream_count; i++)
 		count += hosts[i] && (!i || hosts[i] != hosts[i - 1]);
 	lode_free(hosts);
@@ -189,7 +183,7 @@ static int compare_attributes(const void *left, const void *right)
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
-	return compare_ids(&a->value, &b->value);
+	return lode_compare_u32(&a->value, &b->value);
 }
 
 static void add_range(struct writer *writer, const struct lode_attribute *items, size_t count)

@@ -3,9 +3,9 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/sort_numbers.h"
 #include "base/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MILLION 1000000
@@ -93,20 +93,13 @@ void lode_scope_groups_release(struct lode_scope_groups *groups)
 	memset(groups, 0, sizeof(*groups));
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 void lode_scope_group_text(struct lode_scope_group *group, struct lode_buffer *buffer)
 {
 	char least[LODE_UNITS_TEXT], most[LODE_UNITS_TEXT], middle[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
 	char count[LODE_UNITS_TEXT];
 	uint64_t sum = 0;
 
-	qsort(group->lengths, group->count, sizeof(*group->lengths), compare_lengths);
+	lode_sort_u64(group->lengths, group->count);
 	for (size_t i = 0; i < group->count; i++)
 		sum = lode_add_saturating(sum, group->lengths[i]);
 	lode_buffer_print(buffer, "%s symptoms with this path, %s to %s, median %s, ",

@@ -1,6 +1,8 @@
 /* Model: see explain_model.h. */
 #include "explain/model/explain_model.h"
 
+#include "base/sort_numbers.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -471,13 +473,6 @@ int lode_model_simplify(const struct lode_explain_problem *problem, struct lode_
 
 /* ---- distance ---- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double log_or_value(const struct lode_points *points, double value)
 {
 	if (points->noise == LODE_NOISE_ADDITIVE)
@@ -497,7 +492,7 @@ static double distance(const struct lode_explain_problem *problem, const struct 
 					    lode_function_at(problem->points, &model->functions[a], judges[i])) -
 			       log_or_value(problem->points,
 					    lode_function_at(problem->points, &model->functions[b], judges[i])));
-	qsort(gaps, count, sizeof(*gaps), by_size);
+	lode_sort_double(gaps, count);
 	return count ? gaps[count * 3 / 4] / spread : 0;
 }
 

@@ -13,8 +13,9 @@
  */
 #include "explain/model/explain_model.h"
 
+#include "base/sort_numbers.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Spreads from which on functions are far apart. */
@@ -86,13 +87,6 @@ static double value_of(const struct pair *pair, unsigned side, size_t row)
 			lode_function_at(pair->points, &pair->model->functions[pair->clusters[side]], row));
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* How far apart they are in a quarter of the rows at least: it does not matter where they cross. */
 static double typical_distance(struct pair *pair)
 {
@@ -102,7 +96,7 @@ static double typical_distance(struct pair *pair)
 			pair->distances[row] = value_of(pair, 1, row) - value_of(pair, 0, row);
 			pair->sorted[pair->rows++] = fabs(pair->distances[row]);
 		}
-	qsort(pair->sorted, pair->rows, sizeof(*pair->sorted), by_size);
+	lode_sort_double(pair->sorted, pair->rows);
 	return pair->rows ? pair->sorted[pair->rows * 3 / 4] : 0;
 }
 

@@ -2,9 +2,9 @@
 #include "explain/tree/features.h"
 
 #include "base/bisect.h"
+#include "base/sort_numbers.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void release_feature(struct lode_feature *feature)
@@ -62,13 +62,6 @@ static int make_rows(struct lode_features *features)
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The number of a row; -inf where there is none; no negative zero. */
 static double number_at(const struct lode_data_column *column, uint32_t row)
 {
@@ -88,7 +81,7 @@ static int collect_values(struct lode_feature *feature, const struct lode_data_c
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
 		values[i] = number_at(column, rows[i]);
-	qsort(values, count, sizeof(*values), by_value);
+	lode_sort_double(values, count);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || values[i] != values[kept - 1])
 			values[kept++] = values[i];

@@ -16,6 +16,7 @@
 #include "explain/tree/look_ahead.h"
 
 #include "base/parallel.h"
+#include "base/sort_numbers.h"
 #include "explain/tree/impurity.h"
 #include "base/random.h"
 
@@ -59,13 +60,6 @@ struct ahead {
 /* ---- what is looked at ---- */
 
 /* The code in the middle of a sample of the node's rows: where a column of ranks is cut. */
-static int by_code(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int middle_test(const struct lode_feature *feature, const uint32_t *rows, size_t count, uint32_t f,
 		       struct lode_test *test, double *threshold)
 {
@@ -74,7 +68,7 @@ static int middle_test(const struct lode_feature *feature, const uint32_t *rows,
 
 	for (size_t i = 0; i < count; i++)
 		codes[i] = feature->codes[rows[i]];
-	qsort(codes, count, sizeof(*codes), by_code);
+	lode_sort_u32(codes, count);
 	while (middle > 0 && codes[middle - 1] == codes[count - 1])
 		middle--;
 	if (!middle || codes[0] == codes[count - 1])
