@@ -125,11 +125,6 @@ static int add(struct lode_sketch *sketch, uint32_t node, uint32_t step, uint32_
 	return 0;
 }
 
-int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency)
-{
-	return add(sketch, node, lode_sketch_step(latency), 1);
-}
-
 /* How many steps of `from` are new to `row`. */
 static uint32_t count_new(const struct lode_sketch_row *row, const struct lode_sketch_row *from)
 {
@@ -174,14 +169,6 @@ int lode_sketch_merge_row(struct lode_sketch *sketch, uint32_t node, const struc
 	struct lode_sketch_row *row = from->count ? row_of(sketch, node) : NULL;
 
 	return from->count && (!row || merge_row(sketch, row, from) < 0) ? LODE_SYSTEM : 0;
-}
-
-int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
-{
-	for (size_t node = 0; node < from->count; node++)
-		if (lode_sketch_merge_row(sketch, nodes[node], &from->rows[node]) < 0)
-			return LODE_SYSTEM;
-	return 0;
 }
 
 /* ---- many latencies ---- */

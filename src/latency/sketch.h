@@ -32,10 +32,6 @@ struct lode_sketch {
 /* Room for so many nodes, so that adding does not move them. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes);
 void lode_sketch_release(struct lode_sketch *sketch);
-/* Adds a latency of `node`. Returns 0 or LODE_SYSTEM. */
-int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency);
-/* Adds all of `from`, whose nodes are called `nodes[node]` here. Returns 0 or LODE_SYSTEM. */
-int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes);
 /* Adds a row of another sketch to `node`. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_merge_row(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_row *from);
 /* Latencies of a node that fall into one step. */
@@ -46,7 +42,7 @@ struct lode_sketch_step {
 
 /* The steps of a node, in order, into `steps` (NULL: only counted). Returns how many there are. */
 uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps);
-/* Gives an empty node its steps. Returns 0, LODE_BAD_INPUT where they are not steps in order, or LODE_SYSTEM. */
+/* Adds steps to a node. Returns 0, LODE_BAD_INPUT where they are not steps in order, or LODE_SYSTEM. */
 int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_step *steps,
 		    uint32_t count);
 /*

@@ -33,10 +33,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define MAGIC       "LODEMAP1"
-#define HEADER_SIZE 56
-#define CHECKED     48 /* bytes of the header that the checksum covers */
-#define SUFFIX      ".map"
+#define MAGIC   "LODEMAP1"
+#define CHECKED 48 /* bytes of the header that the checksum covers */
+#define SUFFIX  ".map"
 
 #define LEAST_LIMIT (256ull << 20)
 #define HOUR        3600

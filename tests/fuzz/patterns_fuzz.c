@@ -1,7 +1,7 @@
 /* Pattern files: what was read is written, and reads back the same, group by group and byte by byte. */
 #include "fuzz.h"
 
-#include "mine/pattern_file.h"
+#include "pattern_group.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static void write_all(const struct lode_pattern_file *file, const struct lode_fr
 		      struct lode_buffer *buffer)
 {
 	for (size_t i = 0; i < file->count; i++)
-		lode_pattern_group_write(&file->groups[i], &file->patterns, frames, buffer);
+		write_group(&file->groups[i], &file->patterns, frames, buffer);
 	fuzz_require(!buffer->failed, "memory");
 }
 

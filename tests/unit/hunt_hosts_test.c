@@ -144,7 +144,6 @@ static void a_joined_hunt_goes_on_while_one_host_does(void **state)
 struct served {
 	struct simulation simulation;
 	int socket;
-	int cut_after; /* lines; the agent then goes away; 0: never */
 	int code;
 	pthread_t thread;
 };

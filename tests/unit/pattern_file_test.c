@@ -3,7 +3,7 @@
 #include "random_stream.h"
 #include "temporary.h"
 
-#include "mine/pattern_file.h"
+#include "pattern_group.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -379,7 +379,7 @@ static void what_is_written_reads_back_the_same(void **state)
 
 		make_random_file(&file, &fixture->frames, &seed);
 		for (size_t i = 0; i < file.count; i++)
-			lode_pattern_group_write(&file.groups[i], &file.patterns, &fixture->frames, &text);
+			write_group(&file.groups[i], &file.patterns, &fixture->frames, &text);
 		parse_bytes(fixture, text.bytes, text.size);
 		require_same(&file, &fixture->file);
 		lode_buffer_release(&text);
@@ -399,7 +399,7 @@ static void what_is_written_is_plain_lines(void **state)
 
 		make_random_file(&file, &fixture->frames, &seed);
 		for (size_t i = 0; i < file.count; i++)
-			lode_pattern_group_write(&file.groups[i], &file.patterns, &fixture->frames, &text);
+			write_group(&file.groups[i], &file.patterns, &fixture->frames, &text);
 		for (size_t i = 0; i < text.size; i++) {
 			unsigned char c = (unsigned char)text.bytes[i];
 
@@ -430,8 +430,7 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1, &frames,
 						       &fixture->error);
 		for (size_t i = 0; !code && i < fixture->file.count; i++)
-			lode_pattern_group_write(&fixture->file.groups[i], &fixture->file.patterns, &frames,
-						 &written);
+			write_group(&fixture->file.groups[i], &fixture->file.patterns, &frames, &written);
 		if (lode_memory_asked() < nth) {
 			lode_memory_fail_at(0, 0);
 			assert_int_equal(code, 0);

@@ -1,7 +1,5 @@
-/* Tree: the struct itself, its measures and its pruning; see tree.h. */
+/* Tree: the struct itself, and its measures: see tree.h. */
 #include "explain/tree/tree.h"
-
-#include "explain/tree/impurity.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,34 +138,4 @@ failed:
 	lode_free(from);
 	lode_tree_release(&tidy);
 	return lode_fail_memory(error);
-}
-
-/* ---- cost-complexity pruning ---- */
-
-int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha, struct lode_error *error)
-{
-	double *below = lode_calloc(tree->count, sizeof(*below));
-	size_t rows = 0;
-
-	if (!below)
-		return lode_fail_memory(error);
-	for (unsigned k = 0; k < tree->clusters; k++)
-		rows += tree->sizes[k];
-	/* Children come after their parents: backwards is bottom-up. */
-	for (size_t i = tree->count; i-- > 0;) {
-		struct lode_tree_node *node = &tree->nodes[i];
-		double own = lode_impurity(criterion, &tree->sizes[i * tree->clusters], tree->clusters) /
-				     (double)(rows ? rows : 1) +
-			     alpha;
-
-		below[i] = own;
-		if (node->feature == LODE_NONE)
-			continue;
-		if (own <= below[node->left] + below[node->right] + 1e-12)
-			node->feature = LODE_NONE;
-		else
-			below[i] = below[node->left] + below[node->right];
-	}
-	lode_free(below);
-	return lode_tree_tidy(tree, error);
 }

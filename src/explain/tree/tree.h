@@ -69,11 +69,6 @@ struct lode_grow_options {
  */
 int lode_tree_grow(struct lode_tree *tree, const struct lode_features *features, const uint32_t *labels,
 		   unsigned clusters, const struct lode_grow_options *options, struct lode_error *error);
-/*
- * Minimal cost-complexity pruning: the smallest subtree with the least sum of
- * impurity (weighted by its share of rows) and `alpha` a leaf.
- */
-int lode_tree_prune(struct lode_tree *tree, enum lode_criterion criterion, double alpha, struct lode_error *error);
 
 /* ---- by description length ---- */
 
