@@ -61,6 +61,7 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 
 /* Words of the largest frame that is learnt; the kernel is built with a warning of larger ones. */
 #define FRAME_WORDS 256
+#define NEAR_WORDS  16
 /* So many stacks of a CPU are learnt from, then one in some: what is still not known mostly cannot be. */
 #define LEARN_ALWAYS    1024
 #define LEARN_SOMETIMES 16
@@ -212,15 +213,29 @@ __noinline int lode_calibrate(struct scratch *scratch, uint64_t base)
 	return 0;
 }
 
-/* The first place of a word from `at` up or down (`step`), before `end`; 0: none, or too far away. */
-__noinline uint64_t lode_find_word(uint64_t word, uint64_t at, int64_t step, uint64_t end)
+/* The first place of a word from `at` up or down (`step`), before `end`; 0: none, or it is not among the next few words. */
+__noinline uint64_t lode_find_near(uint64_t word, uint64_t at, int64_t step, uint64_t end)
 {
-	for (uint32_t i = 0; i < FRAME_WORDS; i++) {
+	for (uint32_t i = 0; i < NEAR_WORDS; i++) {
 		if (at == end)
 			return 0;
 		if (word_at(at) == word)
 			return at;
 		at += step;
+	}
+	return 0;
+}
+
+/* The same; 0: none, or too far away. */
+__noinline uint64_t lode_find_word(uint64_t word, uint64_t at, int64_t step, uint64_t end)
+{
+	for (uint32_t i = 0; i < FRAME_WORDS / NEAR_WORDS; i++) {
+		uint64_t place = lode_find_near(word, at, step, end);
+
+		/* Behind the end nothing is looked for. */
+		if (place || (end - at) * (step < 0 ? -1 : 1) < NEAR_WORDS * 8)
+			return place;
+		at += step * NEAR_WORDS;
 	}
 	return 0;
 }
@@ -322,18 +337,6 @@ __noinline int lode_learn_steps(struct scratch *scratch, uint64_t top, uint32_t 
 			return 0;
 	}
 	return 0;
-}
-
-/* Learns from the stack that the kernel gave, `count` addresses in `check`. `at`: the place of a walk's first address. */
-static __always_inline bool learn(struct scratch *scratch, uint64_t at, uint64_t top, uint32_t count)
-{
-	uint32_t first = find_first(scratch, word_at(at));
-
-	if (first >= FIRST_ADDRESSES || first >= count || count >= LODE_RECORD_KERNEL_FRAMES)
-		return false;
-	if (lode_find_all_lowest(scratch, at, top, first, count))
-		lode_learn_steps(scratch, top, first, count);
-	return true;
 }
 
 /* The walk in the scratch is not what the kernel gave: the step where they part is not used any more. */
@@ -438,6 +441,30 @@ static __always_inline bool may_learn(struct scratch *scratch)
 	return chances < LEARN_ALWAYS || !(chances % LEARN_SOMETIMES);
 }
 
+/* Learns from the stack that the kernel gave, `count` addresses in `check`, for walks that begin above `base`. */
+__noinline int lode_learn(struct scratch *scratch, struct lode_record_walking *walking, uint64_t base,
+			  uint64_t top, uint32_t count)
+{
+	uint64_t at;
+	uint32_t first;
+
+	if (!scratch || !walking)
+		return 0;
+	if (!walking->offset) {
+		walking->tries++;
+		walking->offset = lode_calibrate(scratch, base);
+	}
+	if (!walking->offset || !may_learn(scratch))
+		return 0;
+	at = base + walking->offset;
+	first = forget(scratch, find_first(scratch, word_at(at)));
+	if (first >= FIRST_ADDRESSES || first >= count || count >= LODE_RECORD_KERNEL_FRAMES)
+		walking->offset = 0;
+	else if (lode_find_all_lowest(scratch, at, top, first, count))
+		lode_learn_steps(scratch, top, first, count);
+	return 0;
+}
+
 /* Walks, or asks the kernel and learns from that; false: ask the kernel. */
 static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
 {
@@ -461,14 +488,8 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 		COUNT(wrong_walks);
 		walking->wrong++;
 		lode_drop_step(scratch, count);
-	} else {
-		if (!walking->offset) {
-			walking->tries++;
-			walking->offset = lode_calibrate(scratch, base);
-		}
-		if (result == WALK_UNKNOWN && walking->offset && may_learn(scratch) &&
-		    !learn(scratch, base + walking->offset, top, count))
-			walking->offset = 0;
+	} else if (result == WALK_UNKNOWN) {
+		lode_learn(scratch, walking, base, top, count);
 	}
 	COUNT(asked_stacks);
 	lode_take_asked(scratch, count);

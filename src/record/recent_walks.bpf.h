@@ -120,8 +120,11 @@ static __always_inline bool begins_alike(const struct recent_walk *walk, const s
 		(walk->link ^ trail->link) | (walk->space ^ scratch->space.id)) == 0;
 }
 
+/* Return addresses that are compared at a time: the verifier follows each of them. */
+#define COMPARED_FRAMES 16
+
 /*
- * Compares return addresses from frame `i` on, those that the block of memory holds. Returns the frame it came to, or
+ * Compares some return addresses from frame `i` on, those that the block of memory holds. Returns the frame it came to, or
  * -1 when one differs. Nothing is called here: this is where most of the time goes.
  */
 __noinline int lode_compare_returns(struct scratch *scratch, const struct recent_walk *walk, uint32_t i)
@@ -134,7 +137,7 @@ __noinline int lode_compare_returns(struct scratch *scratch, const struct recent
 	start = scratch->block_start - walk->sp;
 	last = scratch->block_size - 8;
 	count = walk->count;
-	for (uint32_t n = 0; n < RECENT_FRAMES; n++) {
+	for (uint32_t n = 0; n < COMPARED_FRAMES; n++) {
 		uint64_t at, slot;
 
 		if (i >= count)
@@ -162,26 +165,34 @@ __noinline int lode_has_returns(struct scratch *scratch, const struct recent_wal
 	if (!scratch || !walk)
 		return 0;
 	for (uint32_t n = 0; n < RECENT_FRAMES; n++) {
+		int from = i;
+
 		i = lode_compare_returns(scratch, walk, (uint32_t)i);
 		if (i < 0 || (uint32_t)i >= walk->count)
 			break;
-		if (!lode_fetch_block(scratch, walk->sp + walk->return_at[i & (RECENT_FRAMES - 1)] * 8ull))
+		if (i - from < COMPARED_FRAMES &&
+		    !lode_fetch_block(scratch, walk->sp + walk->return_at[i & (RECENT_FRAMES - 1)] * 8ull))
 			return 0;
 	}
 	return i >= 0 && (uint32_t)i >= walk->count;
 }
 
+__noinline int lode_has_word(struct scratch *scratch, uint64_t address, uint64_t word)
+{
+	uint64_t there;
+
+	return scratch && fetch_word(scratch, address, &there) && there == word;
+}
+
 /* Whether the current thread's stack has the words of the walk that are no return addresses. */
 __noinline int lode_has_others(struct scratch *scratch, const struct recent_walk *walk)
 {
-	uint64_t word;
-
-	if (!scratch || !walk)
+	if (!walk)
 		return 0;
 	for (uint32_t i = 0; i < RECENT_WORDS; i++) {
 		if (i >= walk->word_count)
 			break;
-		if (!fetch_word(scratch, walk->sp + walk->word_at[i] * 8ull, &word) || word != walk->words[i])
+		if (!lode_has_word(scratch, walk->sp + walk->word_at[i] * 8ull, walk->words[i]))
 			return 0;
 	}
 	return 1;

@@ -207,6 +207,7 @@ struct scratch {
 	uint64_t sum;
 	uint64_t number; /* on its way from what the verifier knows to what it does not */
 	uint64_t at;     /* where the walk of the kernel's stack came to */
+	uint64_t span;   /* bytes that the user's stack took */
 	uint64_t walks;
 	uint64_t chances; /* stacks that something could be learnt from */
 	/* The walk of a user's stack by tables (unwind.bpf.h). */
@@ -310,7 +311,7 @@ static __always_inline struct scratch *own_scratch(uint32_t user)
 }
 
 /* The reader sleeps; it is woken when a ring is half full. */
-static __noinline int wake_reader(void)
+__noinline int lode_wake_reader(void)
 {
 	uint64_t bell[2] = { 0, 0 };
 
@@ -339,7 +340,7 @@ static __always_inline struct lode_record *begin_record(uint64_t *position)
 	if (!record)
 		return 0;
 	if (used == ring_slots / 2)
-		wake_reader();
+		lode_wake_reader();
 	record->cpu = cpu;
 	return record;
 }
@@ -367,7 +368,7 @@ static __always_inline struct lode_record_thread *find_thread(uint32_t tid)
 }
 
 /* The place of `tid` is another's. */
-static __noinline int add_other(uint32_t tid, uint32_t pid)
+__noinline int lode_add_other(uint32_t tid, uint32_t pid)
 {
 	struct lode_record_thread thread = { .tid = tid, .pid = pid };
 
@@ -387,7 +388,7 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 	if (!thread)
 		return 0;
 	if (__sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
-		return add_other(tid, task->tgid) ? 0 : bpf_map_lookup_elem(&others, &tid);
+		return lode_add_other(tid, task->tgid) ? 0 : bpf_map_lookup_elem(&others, &tid);
 	thread->pid = task->tgid;
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
@@ -486,32 +487,67 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 	record->flags = 0;
 	record->weight = 1;
 	finish_record(record, position);
-	wake_reader();
+	lode_wake_reader();
 	return 0;
 }
 
 /* ---- waits ---- */
 
-/* Writes the wait or preemption of a thread that runs again, at `now`. Returns whether it did. */
-static __always_inline bool write_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
+/* Whether somebody was seen to wake the thread, in the wait that it is in. */
+static __always_inline bool was_woken(const struct lode_record_thread *thread)
 {
-	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
-	struct lode_record *record;
-	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
-	uint32_t passed = 0, weight = 1;
-	bool has_waker;
+	return thread->state == LODE_THREAD_WOKEN ||
+	       (thread->woken && thread->woken + LODE_RECORD_EARLY > thread->out);
+}
 
-	if (thread->state != LODE_THREAD_PREEMPTED) {
-		type = LODE_RECORD_WAIT;
-		if (thread->state == LODE_THREAD_WOKEN || (woken && woken + LODE_RECORD_EARLY > thread->out)) {
-			flags |= LODE_RECORD_WOKEN;
-			cost = woken > thread->out ? woken - thread->out : 0;
-			delay -= cost;
-		} else {
-			cost = delay;
-			delay = 0;
-		}
-	}
+/* How long a thread was blocked that runs again, at `now`; the rest of its wait it was in the run queue. */
+__noinline uint64_t lode_blocked_for(const struct lode_record_thread *thread, uint64_t now)
+{
+	if (!thread || thread->state == LODE_THREAD_PREEMPTED)
+		return 0;
+	if (!was_woken(thread))
+		return now - thread->out;
+	return thread->woken > thread->out ? thread->woken - thread->out : 0;
+}
+
+/* Writes the wait or preemption of a thread that runs again. */
+__noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t cost, uint64_t delay,
+			       uint32_t weight, uint32_t flags)
+{
+	struct lode_record *record;
+	uint64_t position;
+	bool is_wait, has_waker;
+
+	record = thread ? begin_record(&position) : 0;
+	if (!record)
+		return 0;
+	is_wait = thread->state != LODE_THREAD_PREEMPTED;
+	has_waker = !thin || thread->random & LODE_RECORD_WAKER_TAKEN;
+	record->t = thread->out;
+	record->cost = cost;
+	record->delay = delay;
+	record->user = thread->user;
+	record->kernel = thread->kernel;
+	record->waker_user = has_waker ? thread->waker_user : 0;
+	record->waker_kernel = has_waker ? thread->waker_kernel : 0;
+	record->pid = thread->pid;
+	record->tid = thread->tid;
+	record->waker_pid = thread->waker_pid;
+	record->waker_tid = thread->waker_tid;
+	record->value = thread->call;
+	record->type = is_wait ? LODE_RECORD_WAIT : LODE_RECORD_PREEMPT;
+	record->flags = flags | (is_wait && was_woken(thread) ? LODE_RECORD_WOKEN : 0);
+	record->weight = weight;
+	finish_record(record, position);
+	return 0;
+}
+
+/* The wait or preemption of a thread is over, at `now`. Returns whether it was to be recorded. */
+static __always_inline bool end_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
+{
+	uint64_t cost = lode_blocked_for(thread, now), delay = now - thread->out - cost;
+	uint32_t passed = 0, weight = 1, flags = 0;
+
 	if (cost > least_limit || delay > least_limit)
 		passed = passed_limits(task, cost, delay, thread->call);
 	if (min_wait && cost + delay < min_wait && !passed) {
@@ -523,32 +559,16 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 
 		if (taken)
 			return false;
-		weight = settle(thread, task, cost + delay, passed || swept);
+		weight = lode_settle(thread, cost + delay, passed || swept);
 		if (!weight)
 			return false;
-		flags |= thread->weight ? 0 : LODE_RECORD_LATE;
+		if (!thread->weight) {
+			take_late(thread, task);
+			flags = LODE_RECORD_LATE;
+		}
 		weight = swept ? 1 : slot_weight(thread, weight);
 	}
-	record = begin_record(&position);
-	if (!record)
-		return true;
-	record->t = thread->out;
-	record->cost = cost;
-	record->delay = delay;
-	record->user = thread->user;
-	record->kernel = thread->kernel;
-	has_waker = !thin || thread->random & LODE_RECORD_WAKER_TAKEN;
-	record->waker_user = has_waker ? thread->waker_user : 0;
-	record->waker_kernel = has_waker ? thread->waker_kernel : 0;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->waker_pid = thread->waker_pid;
-	record->waker_tid = thread->waker_tid;
-	record->value = thread->call;
-	record->type = type;
-	record->flags = flags;
-	record->weight = weight;
-	finish_record(record, position);
+	lode_write_wait(thread, cost, delay, weight, flags);
 	if (passed)
 		write_fired(task, passed, thread->out, cost, delay);
 	return true;
@@ -565,13 +585,12 @@ static __always_inline bool take_stacks(void *context, struct task_struct *task,
 	thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
 	/* One that is not whole because its table is not loaded yet is no good for others. */
 	if (thin && (!use_tables || scratch->stack.end == LODE_STACK_WHOLE))
-		keep_stacks(thread);
+		lode_keep_stacks(thread);
 	return true;
 }
 
 /* `task` is wanted. Returns whether its stacks were taken. */
-static __always_inline bool switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now,
-				       const struct run *run)
+static __always_inline bool switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
 {
 	struct lode_record_thread *thread = own_thread(task);
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
@@ -583,12 +602,12 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	}
 	if (with_totals && !thread->seen) {
 		thread->seen = 1;
-		write_totals(task, LODE_RECORD_TOTALS_SEEN);
+		lode_write_own_totals(LODE_RECORD_TOTALS_SEEN);
 	}
 	thread->out = now;
 	thread->call = regs ? call_of(task, regs) : 0;
 	if (thin)
-		chosen = run->own && choose(thread, task, preempted ? 0 : regs, run->own);
+		chosen = lode_choose(thread, preempted);
 	if (thin)
 		note_slot(thread, task);
 	if (chosen)
@@ -603,7 +622,7 @@ static __always_inline bool switch_in(struct lode_record_thread *thread, struct 
 	bool written = false;
 
 	if (thread->state != LODE_THREAD_RUNNING && still_waits(thread, task))
-		written = write_wait(thread, task, now);
+		written = end_wait(thread, task, now);
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
 	return written;
@@ -632,7 +651,7 @@ int lode_switch(uint64_t *context)
 	if (wanted || thread)
 		now = bpf_ktime_get_ns();
 	if (wanted)
-		took = switch_out(context, previous, preempted, now, &run);
+		took = switch_out(context, previous, preempted, now);
 	if (thread)
 		took |= switch_in(thread, next, now);
 	end_run(&run, now, took);
@@ -753,6 +772,7 @@ int lode_sample(void *context)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct scratch *scratch = own_scratch(SCRATCH_SAMPLE);
 	uint64_t user, kernel = 0, begun = thin ? bpf_ktime_get_ns() : 0;
+	uint16_t span = 512;
 
 	if (!scratch || !is_wanted(task))
 		return 0;
@@ -761,7 +781,8 @@ int lode_sample(void *context)
 		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
 		kernel = identify(scratch);
 	}
-	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0, task->pid, LODE_COPY_SAMPLE);
+	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, &span, task->pid,
+			  LODE_COPY_SAMPLE);
 	write_event(task, LODE_RECORD_RUN, sample_ns, 1, user, kernel);
 	if (thin)
 		account_sample(begun);
@@ -795,7 +816,9 @@ int lode_call(uint64_t *context)
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	thread->entry.pc = 0; /* while it is changed */
-	thread->entry.user = take_user_stack(scratch, task, regs, &thread->span, task->pid, LODE_COPY_CALL);
+	scratch->span = thread->span;
+	thread->entry.user = lode_take_user_stack(scratch, task->pid, LODE_COPY_CALL);
+	thread->span = scratch->span;
 	thread->entry.sp = REGS_SP(regs);
 	thread->entry.frame = mixed_frame(regs);
 	thread->entry.pc = REGS_PC(regs);

@@ -132,8 +132,9 @@ static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t fro
 	return bpf_probe_read_user(scratch->block, span, (void *)from) ? 0 : span;
 }
 
-/* Frame records that lode_walk_records follows at a time. */
+/* Frame records that lode_walk_records follows at a time, and how often lode_walk_blocks calls it. */
 #define RECORDS_AT_A_TIME 16
+#define BLOCKS_AT_A_TIME  16
 
 /* Whether the block holds the frame record at `fp`; if not, it is fetched. */
 static __always_inline bool has_record(struct scratch *scratch, uint64_t fp)
@@ -196,6 +197,15 @@ __noinline int lode_walk_records(struct scratch *scratch)
 	return !is_over;
 }
 
+/* The same, some blocks of memory on. */
+__noinline int lode_walk_blocks(struct scratch *scratch)
+{
+	for (uint32_t i = 0; i < BLOCKS_AT_A_TIME; i++)
+		if (!lode_walk_records(scratch))
+			return 0;
+	return 1;
+}
+
 /* Walks by frame records from `fp` on. `span`: how many bytes it is expected to come. Returns how many it came. */
 __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
 {
@@ -205,8 +215,8 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 	scratch->span_end = fp + span;
 	scratch->block_size = 0;
 	scratch->stack.count = 1 + HAS_LINK;
-	for (uint32_t i = 0; i < LODE_RECORD_FRAMES; i++)
-		if (!lode_walk_records(scratch))
+	for (uint32_t i = 0; i < LODE_RECORD_FRAMES / BLOCKS_AT_A_TIME + 1; i++)
+		if (!lode_walk_blocks(scratch))
 			break;
 	scratch->stack.end = scratch->stack.count == LODE_RECORD_FRAMES ? LODE_STACK_DEEP : LODE_STACK_UNKNOWN;
 	return (int)(scratch->state.fp - fp + 16);
@@ -287,8 +297,8 @@ static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct
 	return lode_copy_user(copy);
 }
 
-/* The user's stack of the current thread. `span`: how many bytes it took last time. */
-static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct pt_regs *regs, uint16_t *span)
+/* The user's stack of the current thread. */
+static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct pt_regs *regs)
 {
 	uint32_t came;
 
@@ -300,9 +310,8 @@ static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct 
 		scratch->stack.addresses[1] = REGS_LINK(regs);
 		scratch->hash = scratch->hash * MULTIPLIER + scratch->stack.addresses[1];
 	}
-	came = lode_walk_user(scratch, REGS_FP(regs), span ? *span : 256);
-	if (span)
-		*span = came < UINT16_MAX ? came : UINT16_MAX;
+	came = lode_walk_user(scratch, REGS_FP(regs), scratch->span);
+	scratch->span = came < UINT16_MAX ? came : UINT16_MAX;
 	return identify(scratch);
 }
 
@@ -320,27 +329,46 @@ static __always_inline uint32_t ask_kernel_stack(void *context, struct scratch *
 	return size > 0 ? (uint32_t)size >> 3 : 0;
 }
 
-/* The `count` addresses in `check` become the stack. */
-__noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
+/* Adds some of the `count` addresses in `check` to the stack. Returns whether there are more. */
+__noinline int lode_take_some_asked(struct scratch *scratch, uint32_t count)
 {
-	uint64_t hash = 2, sum = 0;
-	uint32_t i;
+	uint64_t hash, sum;
+	uint32_t taken, i;
 
 	if (!scratch)
 		return 0;
-	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
-		uint64_t address = scratch->check[i];
+	hash = scratch->hash;
+	sum = scratch->sum;
+	taken = scratch->stack.count;
+	for (i = 0; i < KERNEL_FRAMES && taken + i < count; i++) {
+		uint32_t at = taken + i;
+		uint64_t address;
 
-		if (i >= count)
-			break;
-		scratch->stack.addresses[i] = address;
+		asm volatile("" : "+r"(at));
+		at &= LODE_RECORD_KERNEL_FRAMES;
+		address = scratch->check[at];
+		scratch->stack.addresses[at] = address;
 		hash = hash * MULTIPLIER + address;
 		sum = sum * 3 + address;
 	}
 	scratch->hash = hash;
 	scratch->sum = sum;
-	scratch->stack.count = i;
-	scratch->stack.end = i == LODE_RECORD_KERNEL_FRAMES ? LODE_STACK_DEEP : LODE_STACK_WHOLE;
+	scratch->stack.count = taken + i;
+	return taken + i < count;
+}
+
+/* The `count` addresses in `check` become the stack. */
+__noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
+{
+	if (!scratch)
+		return 0;
+	scratch->hash = 2;
+	scratch->sum = 0;
+	scratch->stack.count = 0;
+	for (uint32_t i = 0; i <= KERNEL_TIMES; i++)
+		if (!lode_take_some_asked(scratch, count))
+			break;
+	scratch->stack.end = count >= LODE_RECORD_KERNEL_FRAMES ? LODE_STACK_DEEP : LODE_STACK_WHOLE;
 	return 0;
 }
 

@@ -33,7 +33,7 @@ struct {
 #define SWEPT_VISITS 2
 
 /* Whether the wait that a thread ends now is one of sweeps. If so, it is the caller who records it. */
-static __noinline int take_swept(uint32_t tid, uint32_t switches)
+__noinline int lode_take_swept(uint32_t tid, uint32_t switches)
 {
 	struct lode_record_swept *swept = bpf_map_lookup_elem(&sweeps, &tid);
 
@@ -44,7 +44,7 @@ static __noinline int take_swept(uint32_t tid, uint32_t switches)
 
 static __always_inline bool was_swept(const struct lode_record_thread *thread)
 {
-	return with_sweeps && thread->out < sweep_ended && take_swept(thread->tid, thread->switches);
+	return with_sweeps && thread->out < sweep_ended && lode_take_swept(thread->tid, thread->switches);
 }
 
 /* ---- the scheduler's clock ---- */

@@ -152,18 +152,25 @@ static __always_inline void refresh_chance(struct lode_thin_place *place, uint64
 	place->scale = place->square ? scale : 0; /* nobody was here: the next one looks again */
 }
 
-/* Decides whether the current thread, which stops running, gets its stacks; the weight is 0 where not. */
-static __always_inline bool choose(struct lode_record_thread *thread, struct task_struct *task,
-				   struct pt_regs *regs, struct lode_record_counts *own)
+/* Decides whether the current thread, which stops running, gets its stacks. Returns its weight, 0 where not. */
+__noinline uint32_t lode_choose(struct lode_record_thread *thread, uint32_t preempted)
 {
-	uint32_t key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0,
-				     regs ? REGS_SP(regs) : 0);
-	struct lode_thin_place *place = thin_place(key);
-	uint32_t random = next_random(own);
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool has_place = !preempted && !(task->flags & PF_KTHREAD);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct lode_record_counts *own = own_counts();
+	struct lode_thin_place *place;
 	uint64_t scale = thin_scale;
+	uint32_t key, random;
 
+	if (!thread || !own)
+		return 0;
+	key = lode_thin_key(task->pid, has_place ? thread->call : ~0u, has_place ? REGS_PC(regs) : 0,
+			    has_place ? REGS_SP(regs) : 0);
+	place = thin_place(key);
+	random = next_random(own);
 	if (!place)
-		return false;
+		return 0;
 	if (lode_thin_is_stale(place->scale, scale, random))
 		refresh_chance(place, scale, random);
 	thread->key = key;
@@ -174,12 +181,15 @@ static __always_inline bool choose(struct lode_record_thread *thread, struct tas
 }
 
 /* Keeps the stacks of a place, for waits there that turn out to be long. Copies are read once, and not kept. */
-static __always_inline void keep_stacks(const struct lode_record_thread *thread)
+__noinline int lode_keep_stacks(const struct lode_record_thread *thread)
 {
-	struct lode_thin_place *place = thin_place(thread->key);
+	struct lode_thin_place *place;
 
-	if (!place || thread->user & LODE_RECORD_COPY_ID)
-		return;
+	if (!thread || thread->user & LODE_RECORD_COPY_ID)
+		return 0;
+	place = thin_place(thread->key);
+	if (!place)
+		return 0;
 	if (place->key != thread->key)
 		place->mixed = 0;
 	else if (place->user != thread->user)
@@ -189,6 +199,7 @@ static __always_inline void keep_stacks(const struct lode_record_thread *thread)
 	place->kernel = thread->kernel;
 	place->epoch = epoch;
 	place->key = thread->key;
+	return 0;
 }
 
 /*
@@ -235,13 +246,16 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: whatever was chosen. */
-static __always_inline uint32_t settle(struct lode_record_thread *thread, struct task_struct *task,
-				       uint64_t length, bool must)
+__noinline uint32_t lode_settle(const struct lode_record_thread *thread, uint64_t length, uint32_t must)
 {
-	struct lode_thin_place *place = thin_place(thread->key);
-	uint32_t weight = must ? 1 : would_record(thread, length);
 	struct lode_record_counts *own = own_counts();
+	struct lode_thin_place *place;
+	uint32_t weight;
 
+	if (!thread)
+		return 0;
+	weight = must ? 1 : would_record(thread, length);
+	place = thin_place(thread->key);
 	if (place)
 		lode_thin_learn(&place->square, length);
 	if (own) {
@@ -249,10 +263,6 @@ static __always_inline uint32_t settle(struct lode_record_thread *thread, struct
 		own->waited_ns += length < LODE_THIN_LONG ? length : LODE_THIN_LONG;
 		own->recorded_waits += weight != 0;
 	}
-	if (!weight)
-		return 0;
-	if (!thread->weight)
-		take_late(thread, task);
 	return weight;
 }
 

@@ -79,9 +79,7 @@ uint64_t taken_count = 0;
  * Frames that lode_walk_on walks at a time, how often lode_walk_further goes on, and how often that is called: a
  * large frame needs a step of its own. Few each time: the verifier follows every one of them.
  */
-#ifndef WALK_FRAMES
-#define WALK_FRAMES 16
-#endif
+#define WALK_FRAMES   8
 #define WALK_STEPS    16
 #define WALK_FURTHERS (LODE_RECORD_FRAMES / WALK_STEPS + 1)
 
@@ -674,10 +672,11 @@ static __always_inline bool is_stale(const struct lode_unwind_space *space)
  * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
  */
 static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_struct *task, struct pt_regs *regs,
-					   uint16_t *span, uint32_t kind, uint64_t *id)
+					   uint32_t kind, uint64_t *id)
 {
 	struct lode_unwind_space *space = find_space(task->tgid);
 	struct recent_walk *recent = 0;
+	uint64_t came;
 	bool stale;
 
 	begin_stack(scratch, true, false);
@@ -713,16 +712,13 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		scratch->hash = scratch->stack.addresses[0];
 		scratch->sum = 0;
 	}
-	scratch->span_end = scratch->state.sp + (span ? *span : 512);
+	scratch->span_end = scratch->state.sp + scratch->span;
 	scratch->stack.end = LODE_STACK_DEEP;
 	lode_walk_all(scratch);
 	if (KEEPS_WALKS)
 		lode_keep_walk(scratch, recent);
-	if (span) {
-		uint64_t came = scratch->state.sp - REGS_SP(regs) + 16;
-
-		*span = came < UINT16_MAX ? came : UINT16_MAX;
-	}
+	came = scratch->state.sp - REGS_SP(regs) + 16;
+	scratch->span = came < UINT16_MAX ? came : UINT16_MAX;
 	if (scratch->stack.end == LODE_STACK_PENDING || stale)
 		return may_copy(space, LODE_UNWIND_COPIES);
 	return scratch->stack.end == LODE_STACK_UNMAPPED && may_copy_stray(space);

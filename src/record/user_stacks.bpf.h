@@ -30,18 +30,24 @@ static __always_inline uint64_t take_compat_leaf(struct scratch *scratch, struct
 	return identify(scratch);
 }
 
-/* `tid` and `kind`: for whom it is taken. Returns the id of the stack, or of its copy. */
-static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct task_struct *task,
-						struct pt_regs *regs, uint16_t *span, uint32_t tid, uint32_t kind)
+/*
+ * The stack of the current thread, which has one. `tid` and `kind`: for whom it is taken. The scratch's `span` says how many
+ * bytes it took last time, and then how many it took. Returns the id of the stack, or of its copy.
+ */
+__noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, uint32_t kind)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool may_help;
 	uint64_t id = 0;
 
+	if (!scratch)
+		return 0;
 	if (REGS_COMPAT(regs))
 		return take_compat_leaf(scratch, regs);
 	if (!use_tables)
-		return copy_bytes ? copy_user_stack(task, regs, tid, kind) : walk_user_stack(scratch, regs, span);
-	may_help = walk_by_tables(scratch, task, regs, span, kind, &id);
+		return copy_bytes ? copy_user_stack(task, regs, tid, kind) : walk_user_stack(scratch, regs);
+	may_help = walk_by_tables(scratch, task, regs, kind, &id);
 	if (id)
 		return id;
 	if (scratch->stack.end != LODE_STACK_WHOLE && is_executing(regs))
@@ -68,21 +74,23 @@ static __always_inline bool is_in_call(const struct lode_record_thread *thread, 
 }
 
 /*
- * The same, but not taken again in a system call that was recorded. `thread`: the
+ * The same of any thread that is the current one, and not taken again in a system call that was recorded. `thread`: the
  * current one's, or NULL.
  */
 static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
 					   const struct lode_record_thread *thread, uint16_t *span, uint32_t tid,
 					   uint32_t kind)
 {
-	struct pt_regs *regs;
+	uint64_t id;
 
 	if (!has_user_stack(task))
 		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (with_calls && thread && is_in_call(thread, regs))
+	if (with_calls && thread && is_in_call(thread, (struct pt_regs *)bpf_task_pt_regs(task)))
 		return thread->entry.user;
-	return take_user_stack(scratch, task, regs, span, tid, kind);
+	scratch->span = *span;
+	id = lode_take_user_stack(scratch, tid, kind);
+	*span = scratch->span;
+	return id;
 }
 
 #endif

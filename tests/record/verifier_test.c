@@ -1,0 +1,121 @@
+/*
+ * What the kernel's verifier takes for the recorder's programs: it follows every way through a program and every round of
+ * its loops, at about a microsecond an instruction, and that is most of the time that a recording needs to start.
+ * Programs whose loops are too long still load, so nothing else would show it.
+ *
+ * Needs privileges; ends with 77 (skipped), and says why, where it has none.
+ */
+#include "../unit/cmocka_all.h"
+
+#include "record/kernel_features.h"
+#include "record/plain_programs.h"
+#include "record/recorder_settings.h"
+#include "record/recorder_skeleton.h"
+
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Instructions of a program, and of all together; the kernel gives up at a million each. */
+#define MOST_OF_ONE 100000
+#define MOST_OF_ALL 250000
+
+#define LOG_BYTES  65536
+#define STATISTICS 4 /* the kernel's log has these alone */
+#define PROGRAMS   32
+
+/* Loads the programs with statistics in their logs. Returns 0 or a negative errno. */
+static int load(struct recorder *programs, const struct lode_recorder_options *options, char (*logs)[LOG_BYTES])
+{
+	struct bpf_program *program;
+	unsigned count = 0;
+
+	assert_non_null(programs);
+	lode_recorder_set_up(programs, options, 1, 1024);
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		assert_true(count < PROGRAMS);
+		assert_int_equal(bpf_program__set_log_level(program, STATISTICS), 0);
+		assert_int_equal(bpf_program__set_log_buf(program, logs[count++], LOG_BYTES), 0);
+	}
+	return recorder__load(programs);
+}
+
+static unsigned long processed(const char *log)
+{
+	const char *found = strstr(log, "processed ");
+
+	return found ? strtoul(found + strlen("processed "), NULL, 10) : 0;
+}
+
+/* `programs` are destroyed. */
+static void assert_quickly_verified(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	char(*logs)[LOG_BYTES] = calloc(PROGRAMS, LOG_BYTES);
+	struct bpf_program *program;
+	unsigned long all = 0, one;
+	unsigned count = 0;
+
+	assert_non_null(logs);
+	assert_int_equal(load(programs, options, logs), 0);
+	bpf_object__for_each_program(program, programs->obj)
+	{
+		one = processed(logs[count++]);
+		if (!bpf_program__autoload(program))
+			continue;
+		assert_true(one > 0);
+		if (one > MOST_OF_ONE)
+			fail_msg("%s: the verifier looks at %lu instructions", bpf_program__name(program), one);
+		all += one;
+	}
+	printf("%lu instructions\n", all);
+	assert_true(all <= MOST_OF_ALL);
+	recorder__destroy(programs);
+	free(logs);
+}
+
+static const struct lode_recorder_options everything = { .frequency = 999, .calls = 1, .only_pids = 1 };
+static const struct lode_recorder_options budget = { .frequency = 97, .thin = 1, .totals = 1 };
+/* As `lode watch` has it. */
+static const struct lode_record_limit limit = { .limit = 100000000, .type = LODE_LIMIT_WAIT, .any = 1 };
+static const struct lode_recorder_options limited = {
+	.frequency = 97, .thin = 1, .totals = 1, .limits = &limit, .limit_count = 1
+};
+static const struct lode_recorder_options frame_pointers = { .frequency = 999,
+							     .unwind = LODE_RECORDER_FRAME_POINTER };
+
+static void programs_of_this_kernel(void **state)
+{
+	(void)state;
+	if (!lode_kernel_can_cast())
+		skip();
+	assert_quickly_verified(recorder__open(), &everything);
+	assert_quickly_verified(recorder__open(), &budget);
+	assert_quickly_verified(recorder__open(), &limited);
+	assert_quickly_verified(recorder__open(), &frame_pointers);
+}
+
+static void programs_of_older_kernels(void **state)
+{
+	(void)state;
+	assert_quickly_verified(lode_recorder_open_plain(), &everything);
+	assert_quickly_verified(lode_recorder_open_plain(), &limited);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_of_this_kernel),
+		cmocka_unit_test(programs_of_older_kernels),
+	};
+	struct lode_error error = { "" };
+	struct lode_recorder *recorder;
+
+	if (lode_recorder_create(&recorder, &frame_pointers, &error) < 0) {
+		printf("skipped: %s\n", error.text);
+		return 77;
+	}
+	lode_recorder_destroy(recorder);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
