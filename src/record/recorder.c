@@ -11,6 +11,7 @@
 #include "record/plain_programs.h"
 #include "record/recorder_settings.h"
 #include "record/recorder_state.h"
+#include "record/table_preload.h"
 #include "record/uprobes.h"
 
 #include <bpf/bpf.h>
@@ -20,6 +21,9 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+/* Nanoseconds for which tables are loaded before a recording starts. */
+#define PRELOAD_NS 150000000u
 
 /* Stacks that are held while a table is made, where memory is not counted. */
 #define HELD_BYTES (64u << 20)
@@ -241,8 +245,12 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 
 int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error)
 {
-	int code = recorder__attach(recorder->programs);
+	int code;
 
+	if (recorder->loader && lode_tables_preload(recorder->loader, &recorder->unwinder,
+						    recorder->programs->rodata->only_pids, PRELOAD_NS) < 0)
+		return lode_fail_memory(error);
+	code = recorder__attach(recorder->programs);
 	if (code)
 		return explain(-code, error);
 	if (recorder->programs->rodata->thin) {
