@@ -236,11 +236,12 @@ int lode_import_files_begin(struct lode_import_files *import, struct lode_error 
 	int code = 0;
 
 	for (size_t i = 0; code == 0 && i < import->path_count; i++)
-		code = lode_recordings_add(recordings, import->paths[i]);
+		code = lode_recordings_add(recordings, import->paths[i], error);
+	if (code)
+		return code;
 	import->files = lode_calloc(recordings->count + 1, sizeof(*import->files));
-	if (code < 0 || !import->files ||
-	    lode_import_names_init(&import->names, (const char *const *)recordings->paths, recordings->levels,
-				   recordings->count) < 0)
+	if (!import->files || lode_import_names_init(&import->names, (const char *const *)recordings->paths,
+						     recordings->levels, recordings->count) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }

@@ -15,8 +15,9 @@
 
 #define DEEPEST 4
 
-/* Folders that one path may lead to; a home folder named by mistake is not walked to its end. */
+/* Folders that one path may lead to: a home folder that was named by mistake is refused, not walked to its end. */
 #define MOST_FOLDERS 10000
+#define TOO_MANY     1
 
 static int is_folder(const char *path)
 {
@@ -70,13 +71,16 @@ static int enter(struct lode_recordings *recordings, char *path, unsigned level,
 	return has < 0 ? has : code;
 }
 
-/* Adds the traces below `path`, which is `level` levels below the folder that was named. */
+/* Adds the traces below `path`, which is `level` levels below the folder that was named. Returns 0, TOO_MANY or LODE_SYSTEM. */
 static int walk(struct lode_recordings *recordings, const char *path, unsigned level, unsigned *folders)
 {
 	size_t length = strlen(path);
 	struct dirent **entries;
-	int count = (*folders)++ < MOST_FOLDERS ? scandir(path, &entries, no_dot, alphasort) : 0, code = 0;
+	int count, code = 0;
 
+	if ((*folders)++ == MOST_FOLDERS)
+		return TOO_MANY;
+	count = scandir(path, &entries, no_dot, alphasort);
 	for (int i = 0; i < count; i++) {
 		char *inside = code ? NULL
 				    : lode_format("%s%s%s", path, length && path[length - 1] == '/' ? "" : "/",
@@ -91,7 +95,7 @@ static int walk(struct lode_recordings *recordings, const char *path, unsigned l
 	return code;
 }
 
-int lode_recordings_add(struct lode_recordings *recordings, const char *path)
+int lode_recordings_add(struct lode_recordings *recordings, const char *path, struct lode_error *error)
 {
 	size_t before = recordings->count;
 	char *file = lode_import_file(path);
@@ -105,7 +109,11 @@ int lode_recordings_add(struct lode_recordings *recordings, const char *path)
 	lode_free(file);
 	if (code == 0 && recordings->count == before)
 		code = keep(recordings, lode_strdup(path), 0);
-	return code;
+	if (code == TOO_MANY)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: has more than %d folders below it; name the folder of the recording", path,
+				 MOST_FOLDERS);
+	return code ? lode_fail_memory(error) : 0;
 }
 
 void lode_recordings_release(struct lode_recordings *recordings)

@@ -5,6 +5,8 @@
 #ifndef LODE_IMPORT_TRACE_FOLDERS_H
 #define LODE_IMPORT_TRACE_FOLDERS_H
 
+#include "base/error.h"
+
 #include <stddef.h>
 
 /* A zeroed struct is an empty list. */
@@ -16,8 +18,8 @@ struct lode_recordings {
 	size_t level_capacity;
 };
 
-/* Adds `path`, or the traces below it, in the order of their paths. Returns 0 or LODE_SYSTEM: no memory. */
-int lode_recordings_add(struct lode_recordings *recordings, const char *path);
+/* Adds `path`, or the traces below it, in the order of their paths. Returns 0 or a negative code. */
+int lode_recordings_add(struct lode_recordings *recordings, const char *path, struct lode_error *error);
 void lode_recordings_release(struct lode_recordings *recordings);
 
 #endif
