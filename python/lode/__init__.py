@@ -21,7 +21,7 @@ import numpy as np
 from . import _library
 from ._library import library as _lib
 
-__all__ = ["Attribute", "Corpus", "Error", "Events", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
+__all__ = ["Attribute", "Corpus", "Error", "Events", "Recording", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
            "export", "import_files", "record", "version"]
 
 Option = Union[str, int, float, bool, None, Sequence[str]]
@@ -264,9 +264,15 @@ def _run(function: Callable[..., int], first: Sequence[Any], options: "dict[str,
     if progress:
         run.progress = _library.Progress(report)
     code = function(*first, _array(_words(options)), ctypes.byref(run), ctypes.byref(result), ctypes.byref(error))
+    if raised:
+        _lib.liblode_result_free(result)
+        raise raised[0]
+    return _take(code, result, error)
+
+
+def _take(code: int, result: ctypes.c_void_p, error: _library.ErrorStruct) -> Tuple[bytes, List[str], int]:
+    """What a task gave: its bytes, its messages, its code."""
     try:
-        if raised:
-            raise raised[0]
         _check(code, error)
         size = ctypes.c_size_t()
         address = _lib.liblode_result_bytes(result, ctypes.byref(size))
@@ -302,13 +308,17 @@ def analyse(analysis: str, corpora: Union[str, Sequence[Any]], progress: Optiona
     return result
 
 
+def _plain(data: bytes, messages: List[str], code: int) -> Result:
+    """A result that is one object."""
+    result = Result(_json(data))
+    result.messages, result.found = messages, code == _library.FOUND
+    return result
+
+
 def import_files(corpus: str, files: Union[str, Sequence[Any]], progress: Optional[Progress] = None,
                  **options: Option) -> Result:
     """Imports recordings of other tools into a corpus, as `lode import` does."""
-    data, messages, _ = _run(_lib.liblode_import, [_bytes(corpus), _array(_paths(files))], options, progress)
-    result = Result(_json(data))
-    result.messages, result.found = messages, False
-    return result
+    return _plain(*_run(_lib.liblode_import, [_bytes(corpus), _array(_paths(files))], options, progress))
 
 
 def record(corpus: str, command: Sequence[Any] = (), progress: Optional[Progress] = None, **options: Option) -> Result:
@@ -318,10 +328,62 @@ def record(corpus: str, command: Sequence[Any] = (), progress: Optional[Progress
     `duration="10s"`, or when `progress("recording", "events", done, 0)` returns a true value, which here is no
     failure. This process is left out of the recording.
     """
-    data, messages, _ = _run(_lib.liblode_record, [_bytes(corpus), _array(command)], options, progress)
-    result = Result(_json(data))
-    result.messages, result.found = messages, False
-    return result
+    return _plain(*_run(_lib.liblode_record, [_bytes(corpus), _array(command)], options, progress))
+
+
+class Recording:
+    """A recording that goes on beside the program, from its start to `stop`, or to the end of a `with` block.
+
+        with lode.Recording("corpus", pid=4711) as recording:
+            send_requests()
+        print(recording.result["wait"])
+
+    Arguments are those of `record`.
+    """
+    result: Optional[Result] = None  # once it is stopped
+
+    def __init__(self, corpus: str, command: Sequence[Any] = (), **options: Option) -> None:
+        self._pointer = ctypes.c_void_p()
+        error = _library.ErrorStruct()
+        _check(_lib.liblode_recording_start(ctypes.byref(self._pointer), _bytes(corpus), _array(command),
+                                            _array(_words(options)), ctypes.byref(error)), error)
+
+    def wait(self, timeout: Optional[float] = None) -> bool:
+        """Waits until it is over by itself, so many seconds at most; returns whether it is."""
+        if not self._pointer:
+            return True
+        milliseconds = -1 if timeout is None else min(int(timeout * 1000), 2**31 - 1)
+        return bool(_lib.liblode_recording_wait(self._pointer, milliseconds, None))
+
+    @property
+    def events(self) -> int:
+        """How many events there are so far; 0 once it is stopped, when the result has them."""
+        count = ctypes.c_uint64()
+        if self._pointer:
+            _lib.liblode_recording_wait(self._pointer, 0, ctypes.byref(count))
+        return count.value
+
+    def stop(self) -> Result:
+        """Ends it, if it is not over, and returns what `record` does."""
+        if self._pointer:
+            pointer, self._pointer = self._pointer, ctypes.c_void_p()
+            result, error = ctypes.c_void_p(), _library.ErrorStruct()
+            code = _lib.liblode_recording_finish(pointer, ctypes.byref(result), ctypes.byref(error))
+            self.result = _plain(*_take(code, result, error))
+        if self.result is None:
+            raise Error("the recording failed, and was stopped before", _library.USAGE)
+        return self.result
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.stop()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            _lib.liblode_recording_finish(self._pointer, None, None)
+            self._pointer = ctypes.c_void_p()
 
 
 def export(corpora: Union[str, Sequence[Any]], format: str = "events", progress: Optional[Progress] = None,

@@ -77,6 +77,12 @@ static void say(struct lode_host *host, const struct lode_call *call, enum lode_
 	lode_say(&call->err, style, "%s", text);
 }
 
+static void restore_signals(const struct lode_host *host)
+{
+	(void)host;
+	lode_signals_restore();
+}
+
 struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 {
 	static const struct lode_host_job job = {
@@ -87,7 +93,7 @@ struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 	};
 
 	static const struct lode_host_commands commands = {
-		.restore = lode_signals_restore,
+		.restore = restore_signals,
 		.started = lode_signals_command,
 	};
 

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 #include "library/public_error.h"
+#include "library/run_task.h"
 #include "tasks/command.h"
 
 #include <lode/record.h>
@@ -33,6 +34,7 @@ struct run {
 	struct liblode_run_options options;
 	struct liblode_result *result;
 	int stop;                /* the caller asked for it */
+	const sigset_t *signals; /* blocked in commands that it starts; NULL: as in the thread */
 	struct lode_error first; /* failure of one of several inputs, which the task reported as a message */
 };
 
@@ -103,6 +105,21 @@ static void say(struct lode_host *host, const struct lode_call *call, enum lode_
 		lode_free(copy);
 }
 
+static void restore_signals(const struct lode_host *host)
+{
+	const struct run *run = (const struct run *)host;
+
+	if (run->signals)
+		pthread_sigmask(SIG_SETMASK, run->signals, NULL);
+}
+
+static void ignore_command(int pid)
+{
+	(void)pid;
+}
+
+static const struct lode_host_commands commands = { restore_signals, ignore_command };
+
 /* ---- a run ---- */
 
 static size_t count_words(const char *const *words)
@@ -163,8 +180,8 @@ static int call_command(struct run *run, const struct lode_command *command, con
 }
 
 static int run_command(const struct lode_command *command, const struct words *words,
-		       const struct liblode_run_options *options, struct liblode_result **result,
-		       struct lode_error *error)
+		       const struct liblode_run_options *options, const sigset_t *signals,
+		       struct liblode_result **result, struct lode_error *error)
 {
 	struct run run = {
 		.host = { .collects = 1,
@@ -174,9 +191,11 @@ static int run_command(const struct lode_command *command, const struct words *w
 			  .status = status,
 			  .stopped = stopped,
 			  .show = show,
-			  .say = say },
+			  .say = say,
+			  .commands = &commands },
 		.progress = { update, &run },
 		.result = lode_calloc(1, sizeof(**result)),
+		.signals = signals,
 	};
 	int code;
 
@@ -203,7 +222,7 @@ static int run_command(const struct lode_command *command, const struct words *w
 
 static int run_words(const struct lode_command *command, const char *first, const char *second,
 		     const char *const *options, const char *const *operands, const struct liblode_run_options *run,
-		     struct liblode_result **result, struct liblode_error *error)
+		     const sigset_t *signals, struct liblode_result **result, struct liblode_error *error)
 {
 	struct lode_error sentence = { "" };
 	struct words words;
@@ -212,7 +231,7 @@ static int run_words(const struct lode_command *command, const char *first, cons
 	*result = NULL;
 	code = make_words(&words, first, second, options, operands) < 0
 		       ? lode_fail_memory(&sentence)
-		       : run_command(command, &words, run, result, &sentence);
+		       : run_command(command, &words, run, signals, result, &sentence);
 	lode_free(words.items);
 	return lode_public_error(error, code, &sentence);
 }
@@ -227,7 +246,7 @@ int liblode_analyse(const char *analysis, const char *const *corpora, const char
 
 	for (size_t i = 0; i < sizeof(analyses) / sizeof(*analyses); i++)
 		if (!strcmp(analyses[i]->name, analysis))
-			return run_words(analyses[i], "--json", NULL, options, corpora, run, result, error);
+			return run_words(analyses[i], "--json", NULL, options, corpora, run, NULL, result, error);
 	*result = NULL;
 	return lode_public_error(
 		error,
@@ -240,7 +259,7 @@ int liblode_analyse(const char *analysis, const char *const *corpora, const char
 
 /* A task that adds to a corpus. */
 static int run_into(const struct lode_command *command, const char *corpus, const char *const *options,
-		    const char *const *operands, const struct liblode_run_options *run,
+		    const char *const *operands, const struct liblode_run_options *run, const sigset_t *signals,
 		    struct liblode_result **result, struct liblode_error *error)
 {
 	char *output = lode_format("--output=%s", corpus);
@@ -252,7 +271,7 @@ static int run_into(const struct lode_command *command, const char *corpus, cons
 		*result = NULL;
 		return lode_public_error(error, lode_fail_memory(&sentence), &sentence);
 	}
-	code = run_words(command, "--json", output, options, operands, run, result, error);
+	code = run_words(command, "--json", output, options, operands, run, signals, result, error);
 	lode_free(output);
 	return code;
 }
@@ -261,20 +280,27 @@ int liblode_import(const char *corpus, const char *const *files, const char *con
 		   const struct liblode_run_options *run, struct liblode_result **result,
 		   struct liblode_error *error)
 {
-	return run_into(&lode_command_import, corpus, options, files, run, result, error);
+	return run_into(&lode_command_import, corpus, options, files, run, NULL, result, error);
 }
 
 int liblode_record(const char *corpus, const char *const *command, const char *const *options,
 		   const struct liblode_run_options *run, struct liblode_result **result,
 		   struct liblode_error *error)
 {
-	return run_into(&lode_command_record, corpus, options, command, run, result, error);
+	return run_into(&lode_command_record, corpus, options, command, run, NULL, result, error);
+}
+
+int lode_library_record(const char *corpus, const char *const *command, const char *const *options,
+			const struct liblode_run_options *run, const sigset_t *signals,
+			struct liblode_result **result, struct liblode_error *error)
+{
+	return run_into(&lode_command_record, corpus, options, command, run, signals, result, error);
 }
 
 int liblode_export(const char *const *corpora, const char *const *options, const struct liblode_run_options *run,
 		   struct liblode_result **result, struct liblode_error *error)
 {
-	return run_words(&lode_command_export, NULL, NULL, options, corpora, run, result, error);
+	return run_words(&lode_command_export, NULL, NULL, options, corpora, run, NULL, result, error);
 }
 
 /* ---- results ---- */

@@ -13,6 +13,7 @@
 #include "store/corpus_deal.h"
 
 struct lode_call;
+struct lode_host;
 
 /* A file descriptor that people may be reading. */
 struct lode_terminal {
@@ -50,7 +51,7 @@ struct lode_status {
 
 /* Commands that a task starts: as a process that is about to become one, and pid (0: it has ended). */
 struct lode_host_commands {
-	void (*restore)(void);
+	void (*restore)(const struct lode_host *host);
 	void (*started)(int pid);
 };
 

@@ -169,6 +169,37 @@ static void check_recording(const char *corpus)
 	      "nothing to record is wrong usage");
 }
 
+/* A recording beside the program, which learns how far it is, ends it, and keeps its own signals. */
+static void check_recording_handle(const char *corpus)
+{
+	const char *const slow[] = { "sleep", "100", NULL }, *const brief[] = { "sh", "-c", "exit 4", NULL },
+			  *const none[] = { "/no/such/command", NULL };
+	struct liblode_recording *recording = NULL;
+	struct liblode_result *result;
+	struct liblode_error error;
+	uint64_t events = 0;
+
+	check(!liblode_recording_start(&recording, corpus, slow, NULL, &error) && recording, "a recording starts");
+	check(!liblode_recording_wait(recording, 0, NULL) && !liblode_recording_wait(recording, 150, NULL),
+	      "it goes on while its command does");
+	check(!liblode_recording_finish(recording, &result, &error) && has(result, "\"signal\":15"),
+	      "it is ended and kept, and its command gets SIGTERM");
+	liblode_result_free(result);
+	check(!liblode_recording_start(&recording, corpus, brief, NULL, &error) &&
+		      liblode_recording_wait(recording, -1, &events) && events,
+	      "it is over when its command is, and counts events");
+	check(!liblode_recording_finish(recording, &result, &error) && has(result, "\"exit_status\":4"),
+	      "its result is that of the command");
+	liblode_result_free(result);
+	check(!liblode_recording_start(&recording, corpus, NULL, (const char *const[]){ "--all", NULL }, &error) &&
+		      !liblode_recording_finish(recording, NULL, NULL),
+	      "nobody need take the result");
+	check(liblode_recording_start(&recording, corpus, none, NULL, &error) == LIBLODE_USAGE && !recording &&
+		      strstr(error.message, "/no/such/command"),
+	      "a missing command is known at the start");
+	check(!liblode_recording_finish(NULL, &result, &error) && !result, "no handle is fine");
+}
+
 /* What a library must leave alone. */
 struct surroundings {
 	struct sigaction actions[65];
@@ -229,6 +260,7 @@ int main(int argc, char **argv)
 		if (code)
 			return code;
 		check_recording(argv[1]);
+		check_recording_handle(argv[1]);
 		look(&after);
 		compare(&before, &after);
 		return 0;

@@ -24,7 +24,7 @@ static void become(const struct lode_host *host, int gate, int failure, char *co
 	int number;
 
 	if (host->commands)
-		host->commands->restore();
+		host->commands->restore(host);
 	if (read(gate, &byte, 1) != 1)
 		_exit(127);
 	execvp(words[0], words);
