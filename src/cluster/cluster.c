@@ -117,13 +117,42 @@ uint64_t lode_cluster_take(struct lode_cluster *cluster)
 	return cluster->module->take(cluster->round, &number) == 0 ? number : UINT64_MAX;
 }
 
+static int fail_reaching(const struct lode_cluster *cluster, struct lode_error *error)
+{
+	return lode_fail(error, LODE_SYSTEM, "rank %u cannot reach the others; see what the launcher of MPI says",
+			 cluster->rank);
+}
+
 int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error)
 {
 	cluster->round++;
 	if (cluster->module->meet() == 0)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "rank %u cannot reach the others; see what the launcher of MPI says",
-			 cluster->rank);
+	return fail_reaching(cluster, error);
+}
+
+int lode_cluster_send(struct lode_cluster *cluster, unsigned to, const void *bytes, size_t size,
+		      struct lode_error *error)
+{
+	if (cluster->module->offer(to, size) || cluster->module->send_bytes(to, bytes, size))
+		return fail_reaching(cluster, error);
+	return 0;
+}
+
+int lode_cluster_receive(struct lode_cluster *cluster, unsigned from, struct lode_buffer *message,
+			 struct lode_error *error)
+{
+	uint64_t size;
+
+	lode_buffer_clear(message);
+	if (cluster->module->await_offer(from, &size))
+		return fail_reaching(cluster, error);
+	if (size && !lode_buffer_room(message, size))
+		return lode_fail_memory(error);
+	if (cluster->module->receive_bytes(from, message->bytes, size))
+		return fail_reaching(cluster, error);
+	message->size = size;
+	return 0;
 }
 
 /* The library stays: MPI may have threads of its own to the end. */

@@ -4,17 +4,16 @@
  * (mpi_module.c) is linked with it: that is loaded when a launcher started the program, so
  * that a plain `lode` needs no MPI.
  *
- * Processes hand over their work through the caches of the corpora (store/map_cache.h),
- * which all must see; MPI says who is who, and when all are done. So the result is the
- * one of a single process that finds everything kept, and what was made before a process
- * died is there when the job is started again.
+ * What processes make of single streams goes to the caches of the corpora (store/map_cache.h),
+ * which all must see, and is there when a process died and the job is started again. What follows, merging
+ * and the rest of the analysis, they exchange as messages. base/job_rank.h is what the
+ * analyses know of it.
  */
 #ifndef LODE_CLUSTER_CLUSTER_H
 #define LODE_CLUSTER_CLUSTER_H
 
+#include "base/buffer.h"
 #include "base/error.h"
-
-#include <stdint.h>
 
 struct lode_cluster;
 
@@ -36,6 +35,14 @@ uint64_t lode_cluster_take(struct lode_cluster *cluster);
 int lode_cluster_takes(const struct lode_cluster *cluster);
 /* Waits until all have come here. Returns 0 or LODE_SYSTEM. */
 int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error);
+/*
+ * Messages between two processes, of the main thread alone. Sending returns when the message is received; receiving waits for
+ * it and makes it the content of the buffer. Return 0 or LODE_SYSTEM.
+ */
+int lode_cluster_send(struct lode_cluster *cluster, unsigned to, const void *bytes, size_t size,
+		      struct lode_error *error);
+int lode_cluster_receive(struct lode_cluster *cluster, unsigned from, struct lode_buffer *message,
+			 struct lode_error *error);
 /* Leaves the job cleanly; every rank calls it. */
 void lode_cluster_leave(struct lode_cluster *cluster);
 /* Ends the whole job, all processes of it, with this exit status. */

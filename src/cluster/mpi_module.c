@@ -4,16 +4,26 @@
  * A thread of the first process gives out the numbers of the shared queue. It polls, and so
  * does whoever waits: MPI's own waiting spins, and others on the host need the processor.
  * All of it has a communicator of its own, so that it meets no other message.
+ *
+ * A message is offered first, by its size. Who offers polls until the other is there; then both
+ * are at it and do not sleep, since MPI moves large messages in small pieces, one or a few at each poll.
  */
 #include "cluster/cluster_module.h"
 
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <time.h>
 
 #define TAG_ASK    1
 #define TAG_ANSWER 2
+#define TAG_OFFER  3
+#define TAG_WANT   4
+#define TAG_BYTES  5
+
+/* Counts of MPI are ints. */
+#define LARGEST_PIECE (1u << 30)
 
 static struct {
 	MPI_Comm comm;
@@ -131,6 +141,95 @@ static int take(uint64_t round, uint64_t *number)
 	return code;
 }
 
+/* ---- messages ---- */
+
+/* Not on the queue's communicator: its thread receives from any process. */
+static MPI_Comm messages;
+
+/* The other is at it, too. */
+static int wait_busily(MPI_Request *request)
+{
+	int done = 0;
+
+	while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+		if (done)
+			return 0;
+		sched_yield();
+	}
+	return -1;
+}
+
+static int send_number(unsigned to, int tag, uint64_t number)
+{
+	MPI_Request request;
+
+	if (MPI_Isend(&number, 1, MPI_UINT64_T, (int)to, tag, messages, &request) != MPI_SUCCESS)
+		return -1;
+	return wait_for(&request);
+}
+
+static int receive_number(unsigned from, int tag, uint64_t *number)
+{
+	MPI_Request request;
+
+	if (MPI_Irecv(number, 1, MPI_UINT64_T, (int)from, tag, messages, &request) != MPI_SUCCESS)
+		return -1;
+	return wait_for(&request);
+}
+
+static int offer(unsigned to, uint64_t size)
+{
+	uint64_t wanted;
+
+	return send_number(to, TAG_OFFER, size) || receive_number(to, TAG_WANT, &wanted) ? -1 : 0;
+}
+
+static int await_offer(unsigned from, uint64_t *size)
+{
+	return receive_number(from, TAG_OFFER, size);
+}
+
+static int piece_size(uint64_t left)
+{
+	return left < LARGEST_PIECE ? (int)left : (int)LARGEST_PIECE;
+}
+
+static int send_bytes(unsigned to, const void *bytes, uint64_t size)
+{
+	const char *next = bytes;
+
+	while (size) {
+		int piece = piece_size(size);
+		MPI_Request request;
+
+		if (MPI_Isend(next, piece, MPI_BYTE, (int)to, TAG_BYTES, messages, &request) != MPI_SUCCESS ||
+		    wait_busily(&request))
+			return -1;
+		next += piece;
+		size -= (unsigned)piece;
+	}
+	return 0;
+}
+
+static int receive_bytes(unsigned from, void *bytes, uint64_t size)
+{
+	char *next = bytes;
+
+	if (send_number(from, TAG_WANT, size))
+		return -1;
+	while (size) {
+		int piece = piece_size(size);
+		MPI_Request request;
+
+		if (MPI_Irecv(next, piece, MPI_BYTE, (int)from, TAG_BYTES, messages, &request) != MPI_SUCCESS ||
+		    wait_busily(&request))
+			return -1;
+		next += piece;
+		size -= (unsigned)piece;
+	}
+	return 0;
+}
+
 /* ---- the job ---- */
 
 static int start(unsigned *rank, unsigned *size, int *takes)
@@ -140,7 +239,8 @@ static int start(unsigned *rank, unsigned *size, int *takes)
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS ||
 	    MPI_Comm_rank(MPI_COMM_WORLD, &queue.rank) != MPI_SUCCESS ||
 	    MPI_Comm_size(MPI_COMM_WORLD, &count) != MPI_SUCCESS ||
-	    MPI_Comm_dup(MPI_COMM_WORLD, &queue.comm) != MPI_SUCCESS)
+	    MPI_Comm_dup(MPI_COMM_WORLD, &queue.comm) != MPI_SUCCESS ||
+	    MPI_Comm_dup(MPI_COMM_WORLD, &messages) != MPI_SUCCESS)
 		return -1;
 	*takes = given == MPI_THREAD_MULTIPLE;
 	if (*takes && !queue.rank && count > 1) {
@@ -181,6 +281,10 @@ const struct lode_cluster_module lode_cluster_module = {
 	.start = start,
 	.take = take,
 	.meet = meet,
+	.offer = offer,
+	.send_bytes = send_bytes,
+	.await_offer = await_offer,
+	.receive_bytes = receive_bytes,
 	.stop = stop,
 	.abort = end_job,
 };

@@ -14,6 +14,7 @@
 /* One job a process. */
 static struct lode_cluster *cluster;
 static unsigned times_left = 1;
+static struct lode_job_rank job;
 
 int lode_ranks_launched(void)
 {
@@ -61,45 +62,82 @@ static uint64_t take(void *context)
 	return lode_cluster_take(context);
 }
 
-int lode_ranks_share(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
-		     void *context, struct lode_error *error)
+static int meet(void *context, struct lode_error *error)
 {
-	int code = 0;
+	return lode_cluster_meet(context, error);
+}
+
+static int send(void *context, unsigned to, const void *bytes, size_t size, struct lode_error *error)
+{
+	return lode_cluster_send(context, to, bytes, size, error);
+}
+
+static int receive(void *context, unsigned from, struct lode_buffer *message, struct lode_error *error)
+{
+	return lode_cluster_receive(context, from, message, error);
+}
+
+/* What helpers can be called for, after the command's own shares. */
+static const struct lode_job_service services[] = {
+	{ .task = LODE_JOB_END },
+};
+
+static int begin(struct lode_error *error)
+{
+	int code = cluster ? 0 : join(error);
+
+	if (!code)
+		job = (struct lode_job_rank){
+			.number = lode_cluster_rank(cluster),
+			.count = lode_cluster_size(cluster),
+			.take = lode_cluster_takes(cluster) ? take : NULL,
+			.meet = meet,
+			.send = send,
+			.receive = receive,
+			.context = cluster,
+		};
+	return code;
+}
+
+int lode_ranks_share(struct lode_corpus *corpus, const struct lode_shared_work *work, struct lode_error *error)
+{
+	int code;
 
 	if (!times_left || !lode_cluster_is_launched())
-		return 0;
+		return work->join(work->context, NULL, error);
 	if (!lode_corpus_cache(corpus))
 		return lode_fail(
 			error, LODE_USAGE,
 			"processes of one job hand over their work through the cache of the corpus; leave out "
 			"'--no-cache'");
-	if (!cluster)
-		code = join(error);
+	code = begin(error);
 	if (!code)
-		code = keep(context,
-			    (struct lode_job_rank){
-				    .number = lode_cluster_rank(cluster),
-				    .count = lode_cluster_size(cluster),
-				    .take = lode_cluster_takes(cluster) ? take : NULL,
-				    .context = cluster,
-			    },
-			    error);
+		code = work->keep(work->context, &job, error);
 	if (!code)
 		code = lode_cluster_meet(cluster, error);
+	if (!code)
+		code = work->join(work->context, &job, error);
 	times_left -= !code;
 	if (!code && !times_left && lode_ranks_helps()) {
+		code = lode_job_serve(&job, services, error);
+		if (code)
+			return code;
 		leave();
 		exit(0);
 	}
 	return code;
 }
 
+const struct lode_job_rank *lode_ranks_served(void)
+{
+	return cluster && !times_left && job.count > 1 && !lode_ranks_helps() ? &job : NULL;
+}
+
 void lode_ranks_end(int code)
 {
 	if (!cluster)
 		return;
-	if (code >= LODE_FOUND) {
+	if (code >= LODE_FOUND && (!lode_ranks_served() || !lode_job_call(&job, LODE_JOB_END, NULL, NULL))) {
 		leave();
 		return;
 	}

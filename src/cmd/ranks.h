@@ -1,13 +1,13 @@
 /*
  * Under a launcher of MPI: all processes run the same command and divide the streams among
- * them. Those behind the first keep what they make of their streams (store/map_cache.h) and
- * end; the first one takes it from there and goes on alone.
+ * them. Those behind the first keep what they make of their streams (store/map_cache.h), put their part of
+ * the whole together and send it on; then they serve the first one (base/job_rank.h) until it is done.
  */
 #ifndef LODE_CMD_RANKS_H
 #define LODE_CMD_RANKS_H
 
 #include "base/error.h"
-#include "store/corpus_deal.h"
+#include "tasks/host.h"
 
 /* Whether a launcher started this process with others; nothing is joined yet. */
 int lode_ranks_launched(void);
@@ -16,12 +16,12 @@ void lode_ranks_expect(unsigned times);
 /* Whether this is one of those that only help. */
 int lode_ranks_helps(void);
 /*
- * Makes this process's share, by `keep`, and waits for all others. Does not return in one
- * that helps, after the last time. Nothing happens where there is no launcher.
+ * Makes this process's share, waits for all others and joins what they made. Does not return in
+ * one that helps, after the last time. Where there is no launcher, or after the last time, a process has it all to itself.
  */
-int lode_ranks_share(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
-		     void *context, struct lode_error *error);
+int lode_ranks_share(struct lode_corpus *corpus, const struct lode_shared_work *work, struct lode_error *error);
+/* The first process, while the others serve it; else NULL. */
+const struct lode_job_rank *lode_ranks_served(void);
 /* Before the program ends with `code`: a failure ends the whole job. */
 void lode_ranks_end(int code);
 

@@ -90,6 +90,7 @@ struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 		.expect = lode_ranks_expect,
 		.helps = lode_ranks_helps,
 		.share = lode_ranks_share,
+		.served = lode_ranks_served,
 	};
 
 	static const struct lode_host_commands commands = {

@@ -11,6 +11,8 @@
  * the same, so what is left to merge in turn is a fraction (a seventh of it with 16 streams), and
  * many threads do not wait for it. The work is a tenth more, so two threads do without.
  *
+ * Several processes each collect some consecutive streams and join them up a tree (area_message.h).
+ *
  * Memory: the merged dictionary and rows, and for each thread one stream and one batch.
  */
 #include "scope/area.h"
@@ -18,6 +20,7 @@
 #include "base/parallel.h"
 #include "base/sort_rows.h"
 #include "scope/area_merge.h"
+#include "scope/area_message.h"
 #include "store/corpus_deal.h"
 
 #include <string.h>
@@ -28,7 +31,8 @@
 
 struct collection {
 	const struct lode_area_plan *plan;
-	const struct lode_corpus_list *list;
+	const struct lode_corpus_list *list;  /* the streams of this process, of all that the plan is for */
+	const struct lode_progress *progress; /* NULL: another process has it */
 	struct lode_area_merge merge;
 	size_t batch; /* streams of a piece */
 	uint64_t events_done;
@@ -81,8 +85,8 @@ static int report_progress(struct collection *collection, size_t piece)
 	for (size_t k = piece * collection->batch; k < batch_end(collection, piece); k++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection->events_done += collection->list->items[k].events[type];
-	return lode_progress_report(collection->plan->options->progress, "reading the corpus", "events",
-				    collection->events_done, collection->events_total);
+	return lode_progress_report(collection->progress, "reading the corpus", "events", collection->events_done,
+				    collection->events_total);
 }
 
 static int merge_piece(void *context, size_t i, void *result, struct lode_error *error)
@@ -183,23 +187,69 @@ static int collect_pieces(struct collection *collection, struct lode_error *erro
 				      error);
 }
 
-static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan,
-		   const struct lode_corpus_list *list, struct lode_area *area, struct lode_error *error)
+/*
+ * The streams of one process: consecutive, so that processes take about the same number of stacks in all. A stream is
+ * that process's in whose part of all stacks its middle is.
+ */
+static struct lode_corpus_list part_of(const struct lode_corpus_list *list, const struct lode_job_rank *rank)
 {
-	struct collection collection = { .plan = plan, .list = list };
+	struct lode_corpus_list part = { .items = list->items };
+	double all = 0, before = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		all += (double)list->items[i].stacks + 1;
+	for (size_t i = 0; i < list->count; i++) {
+		double own = (double)list->items[i].stacks + 1;
+		double owner = (before + own / 2) / all * rank->count;
+
+		if (owner < rank->number)
+			part.items = &list->items[i + 1];
+		else if (owner < rank->number + 1.0)
+			part.count++;
+		before += own;
+	}
+	return part;
+}
+
+/* Of all processes the first finishes. */
+static int finish(struct collection *collection, const struct lode_corpus_list *list, struct lode_corpus *corpus,
+		  struct lode_area *area, struct lode_error *error)
+{
+	collection->list = list;
+	if (sort_all(area) < 0)
+		return lode_fail_memory(error);
+	return check_found(collection, lode_corpus_title(corpus), error);
+}
+
+static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan,
+		   const struct lode_corpus_list *list, const struct lode_job_rank *rank, struct lode_area *area,
+		   struct lode_error *error)
+{
+	struct lode_corpus_list part = rank ? part_of(list, rank) : *list;
+	int helps = rank && rank->number;
+	struct collection collection = {
+		.plan = plan,
+		.list = &part,
+		.progress = helps ? NULL : plan->options->progress,
+	};
 	int code = lode_area_merge_init(&collection.merge) < 0 ? lode_fail_memory(error)
 							       : collect_pieces(&collection, error);
 
+	if (rank)
+		code = lode_area_merge_gather(&collection.merge, rank, code, error);
 	*area = collection.merge.area;
 	area->scope = plan->scope;
 	area->by_symptom = plan->options->by_symptom;
-	if (!code && sort_all(area) < 0)
-		code = lode_fail_memory(error);
-	return code ? code : check_found(&collection, lode_corpus_title(corpus), error);
+	if (code)
+		return code;
+	if (!helps)
+		return finish(&collection, list, corpus, area, error);
+	lode_area_release(area);
+	return 0;
 }
 
-int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
-		      struct lode_error *error)
+int lode_area_collect_shared(struct lode_corpus *corpus, const struct lode_area_options *options,
+			     const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error)
 {
 	struct lode_area_plan plan = { 0 };
 	struct lode_corpus_list list = { 0 };
@@ -210,12 +260,18 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 	if (!code)
 		code = lode_area_plan_make(&plan, options, &list, error);
 	if (!code)
-		code = collect(corpus, &plan, &list, area, error);
+		code = collect(corpus, &plan, &list, rank, area, error);
 	lode_area_plan_release(&plan);
 	lode_corpus_list_release(&list);
 	if (code)
 		lode_area_release(area);
 	return code;
+}
+
+int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
+		      struct lode_error *error)
+{
+	return lode_area_collect_shared(corpus, options, NULL, area, error);
 }
 
 /* ---- one process of several ---- */
@@ -228,11 +284,8 @@ struct keeping {
 static void keep_stream(void *context, size_t i)
 {
 	const struct keeping *keeping = context;
-	struct lode_area_partial partial = { 0 };
-	struct lode_error error = { "" };
 
-	lode_area_stream(keeping->plan, &keeping->list->items[i], &partial, &error);
-	lode_area_partial_release(&partial);
+	lode_area_stream_keep(keeping->plan, &keeping->list->items[i]);
 }
 
 int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options,

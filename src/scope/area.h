@@ -128,13 +128,19 @@ struct lode_area_options {
  */
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
 		      struct lode_error *error);
+/*
+ * The same by several processes (base/job_rank.h): each collects some streams and they join them; the first
+ * process has the area afterwards, the others an empty one. All fail when one does. `rank` NULL: by this one alone.
+ */
+struct lode_job_rank;
+int lode_area_collect_shared(struct lode_corpus *corpus, const struct lode_area_options *options,
+			     const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error);
 void lode_area_release(struct lode_area *area);
 /*
  * Makes the share of one of several processes: the results of its streams go to the cache
  * of the corpus (store/map_cache.h), which must be in use, unless they are there. A stream
  * that cannot be read is left to the caller that collects them all.
  */
-struct lode_job_rank;
 int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options,
 		   const struct lode_job_rank *rank, struct lode_error *error);
 

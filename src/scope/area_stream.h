@@ -80,5 +80,10 @@ void lode_area_plan_release(struct lode_area_plan *plan);
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
 		     struct lode_area_partial *partial, struct lode_error *error);
 void lode_area_partial_release(struct lode_area_partial *partial);
+/*
+ * Makes it for the cache of the corpus alone, unless it is there, which takes a fraction of the time of reading it. What
+ * fails is left to who reads it.
+ */
+void lode_area_stream_keep(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry);
 
 #endif

@@ -12,7 +12,7 @@ struct dealing {
 	void (*keep)(void *context, size_t i);
 	void *context;
 	uint32_t *order;
-	atomic_uint_fast64_t taken; /* by this process, where nobody gives numbers */
+	struct lode_job_turns turns;
 	atomic_int is_empty;
 };
 
@@ -26,15 +26,6 @@ static int compare_sizes(const void *left, const void *right, void *context)
 	return (a > b) - (a < b);
 }
 
-static uint64_t take(struct dealing *dealing)
-{
-	const struct lode_job_rank *rank = dealing->rank;
-
-	if (rank->take)
-		return rank->take(rank->context);
-	return rank->number + rank->count * atomic_fetch_add(&dealing->taken, 1);
-}
-
 /* One turn of a thread; there are as many turns as streams, so that one process could take all. */
 static void take_one(void *context, size_t turn)
 {
@@ -44,7 +35,7 @@ static void take_one(void *context, size_t turn)
 	(void)turn;
 	if (atomic_load(&dealing->is_empty))
 		return;
-	number = take(dealing);
+	number = lode_job_take(dealing->rank, &dealing->turns);
 	if (number < dealing->list->count)
 		dealing->keep(dealing->context, dealing->order[number]);
 	else

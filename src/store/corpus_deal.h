@@ -6,19 +6,8 @@
 #ifndef LODE_STORE_CORPUS_DEAL_H
 #define LODE_STORE_CORPUS_DEAL_H
 
+#include "base/job_rank.h"
 #include "store/corpus.h"
-
-/* One of several processes. */
-struct lode_job_rank {
-	unsigned number; /* from 0 */
-	unsigned count;
-	/*
-	 * The next of the numbers 0, 1, ... that all processes share, each given once; from any
-	 * thread. NULL: every process takes each `count`-th.
-	 */
-	uint64_t (*take)(void *context);
-	void *context;
-};
 
 /*
  * Calls `keep(context, i)` for the streams `list->items[i]` that this process takes, on up

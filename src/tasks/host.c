@@ -46,9 +46,13 @@ int lode_host_helps(const struct lode_host *host)
 	return host->job && host->job->helps();
 }
 
-int lode_host_share(const struct lode_host *host, struct lode_corpus *corpus,
-		    int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
+int lode_host_share(const struct lode_host *host, struct lode_corpus *corpus, const struct lode_shared_work *work,
 		    struct lode_error *error)
 {
-	return host->job ? host->job->share(corpus, keep, context, error) : 0;
+	return host->job ? host->job->share(corpus, work, error) : work->join(work->context, NULL, error);
+}
+
+const struct lode_job_rank *lode_host_served(const struct lode_host *host)
+{
+	return host->job ? host->job->served() : NULL;
 }

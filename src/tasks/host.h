@@ -22,14 +22,22 @@ struct lode_terminal {
 	struct lode_look look;
 };
 
+/* The part of a command that several processes divide. Both return 0 or a negative code. */
+struct lode_shared_work {
+	/* Makes this process's share of the streams and keeps it beside the corpus. */
+	int (*keep)(void *context, const struct lode_job_rank *rank, struct lode_error *error);
+	/* When all have kept theirs: puts all streams together, in the first process. `rank` NULL: there is no other. */
+	int (*join)(void *context, const struct lode_job_rank *rank, struct lode_error *error);
+	void *context;
+};
+
 /* Several processes that run the same command under MPI, as cmd/ranks.h. */
 struct lode_host_job {
 	int (*launched)(void);
 	void (*expect)(unsigned times);
 	int (*helps)(void);
-	int (*share)(struct lode_corpus *corpus,
-		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error),
-		     void *context, struct lode_error *error);
+	int (*share)(struct lode_corpus *corpus, const struct lode_shared_work *work, struct lode_error *error);
+	const struct lode_job_rank *(*served)(void);
 };
 
 /* What a request to stop does. */
@@ -82,12 +90,12 @@ void lode_call_say(const struct lode_call *call, enum lode_style style, const ch
 void lode_call_say_line(const struct lode_call *call, enum lode_style style, struct lode_buffer *line);
 int lode_call_show(const struct lode_call *call, const struct lode_buffer *results, struct lode_error *error);
 
-/* The functions of `job`; without one this process is alone and has nothing to share. */
+/* The functions of `job`; without one this process is alone, and shared work is to join what it has itself. */
 int lode_host_launched(const struct lode_host *host);
 void lode_host_expect(const struct lode_host *host, unsigned times);
 int lode_host_helps(const struct lode_host *host);
-int lode_host_share(const struct lode_host *host, struct lode_corpus *corpus,
-		    int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
+int lode_host_share(const struct lode_host *host, struct lode_corpus *corpus, const struct lode_shared_work *work,
 		    struct lode_error *error);
+const struct lode_job_rank *lode_host_served(const struct lode_host *host);
 
 #endif

@@ -81,20 +81,27 @@ int lode_latency_open(struct lode_latency_reading *reading, char *const *names, 
 	return code;
 }
 
-static int keep(void *context, struct lode_job_rank rank, struct lode_error *error)
+static int keep(void *context, const struct lode_job_rank *rank, struct lode_error *error)
 {
 	struct lode_latency_reading *reading = context;
 
-	return lode_latency_keep(reading->source.corpus, &reading->options, &rank, error);
+	return lode_latency_keep(reading->source.corpus, &reading->options, rank, error);
+}
+
+/* The first process joins them all. */
+static int join(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	struct lode_latency_reading *reading = context;
+
+	if (rank && rank->number)
+		return 0;
+	return lode_latency_collect(reading->source.corpus, &reading->options, &reading->latency, error);
 }
 
 int lode_latency_read(struct lode_latency_reading *reading, struct lode_error *error)
 {
-	int code = lode_host_share(reading->source.host, reading->source.corpus, keep, reading, error);
-
-	if (code || lode_host_helps(reading->source.host))
-		return code;
-	return lode_latency_collect(reading->source.corpus, &reading->options, &reading->latency, error);
+	return lode_host_share(reading->source.host, reading->source.corpus,
+			       &(struct lode_shared_work){ keep, join, reading }, error);
 }
 
 void lode_latency_reading_release(struct lode_latency_reading *reading)

@@ -118,16 +118,24 @@ void lode_source_note(struct lode_source *source, struct lode_notes *notes)
 	lode_corpus_list_release(&list);
 }
 
-struct keeping {
+struct collecting {
 	struct lode_source *source;
-	const struct lode_area_options *options;
+	struct lode_area_reading *reading;
 };
 
-static int keep_area(void *context, struct lode_job_rank rank, struct lode_error *error)
+static int keep_area(void *context, const struct lode_job_rank *rank, struct lode_error *error)
 {
-	const struct keeping *keeping = context;
+	const struct collecting *collecting = context;
 
-	return lode_area_keep(keeping->source->corpus, keeping->options, &rank, error);
+	return lode_area_keep(collecting->source->corpus, &collecting->reading->options, rank, error);
+}
+
+static int join_area(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	const struct collecting *collecting = context;
+
+	return lode_area_collect_shared(collecting->source->corpus, &collecting->reading->options, rank,
+					&collecting->reading->area, error);
 }
 
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
@@ -154,10 +162,10 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.notes = &work->notes,
 		.progress = work->progress,
 	};
-	code = lode_host_share(source->host, source->corpus, keep_area,
-			       &(struct keeping){ source, &reading->options }, error);
-	if (!code)
-		code = lode_area_collect(source->corpus, &reading->options, &reading->area, error);
+	code = lode_host_share(source->host, source->corpus,
+			       &(struct lode_shared_work){ keep_area, join_area,
+							   &(struct collecting){ source, reading } },
+			       error);
 	reading->time = lode_now() - began;
 	return code;
 }

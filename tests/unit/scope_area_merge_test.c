@@ -1,9 +1,15 @@
-/* Joining areas of consecutive streams, against merging the streams one by one: the same, to the byte. */
+/*
+ * Joining areas of consecutive streams, within a process or as messages between several, against merging the streams one by
+ * one: the same, to the byte.
+ */
 #include "cmocka_all.h"
+#include "job_fixture.h"
 #include "random_stream.h"
 
 #include "scope/area_merge.h"
+#include "scope/area_message.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,39 +202,190 @@ static void merge_in_parts(struct lode_area_merge *merge, const struct input *in
 	lode_area_merge_release(&part);
 }
 
+static struct input *make_input(size_t count, int by_symptom, uint64_t *seed)
+{
+	struct input *input = calloc(1, sizeof(*input));
+
+	assert_non_null(input);
+	input->by_symptom = by_symptom;
+	for (size_t i = 0; i < count; i++) {
+		random_partial(&input->partials[i], by_symptom, seed);
+		memset(input->entries[i].id, 'a' + (int)i, sizeof(input->entries[i].id) - 1);
+		input->entries[i].first_t = random_number(seed);
+	}
+	return input;
+}
+
+static void free_input(struct input *input, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		lode_area_partial_release(&input->partials[i]);
+	free(input);
+}
+
 static void parts_joined_are_the_streams_one_by_one(void **state)
 {
 	uint64_t seed = 11;
 
 	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
-		struct input *input = calloc(1, sizeof(*input));
 		struct lode_area_merge whole = { 0 }, joined = { 0 };
 		size_t count = random_below(&seed, MOST + 1);
+		struct input *input = make_input(count, round % 2, &seed);
 
-		assert_non_null(input);
-		input->by_symptom = round % 2;
-		for (size_t i = 0; i < count; i++) {
-			random_partial(&input->partials[i], input->by_symptom, &seed);
-			memset(input->entries[i].id, 'a' + (int)i, sizeof(input->entries[i].id) - 1);
-			input->entries[i].first_t = random_number(&seed);
-		}
 		assert_int_equal(lode_area_merge_init(&whole), 0);
 		assert_int_equal(lode_area_merge_init(&joined), 0);
 		merge_one_by_one(&whole, input, 0, count);
 		merge_in_parts(&joined, input, 0, count, &seed);
 		assert_equal(&whole, &joined);
-		for (size_t i = 0; i < count; i++)
-			lode_area_partial_release(&input->partials[i]);
 		lode_area_merge_release(&whole);
 		lode_area_merge_release(&joined);
-		free(input);
+		free_input(input, count);
+	}
+}
+
+/* ---- several processes ---- */
+
+struct shares {
+	const struct input *input;
+	size_t starts[JOB_MOST + 1]; /* by process, one more: its first stream */
+	struct lode_area_merge merges[JOB_MOST];
+	unsigned failing; /* processes that fail by themselves, as bits */
+};
+
+static int gather(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	struct shares *shares = context;
+	int code = 0;
+
+	if (shares->failing >> rank->number & 1)
+		code = lode_fail(error, LODE_BAD_INPUT, "process %u cannot read", rank->number);
+	return lode_area_merge_gather(&shares->merges[rank->number], rank, code, error);
+}
+
+/* Each process has some of the streams, some have none. */
+static void deal(struct shares *shares, const struct input *input, size_t streams, unsigned processes,
+		 uint64_t *seed)
+{
+	memset(shares, 0, sizeof(*shares));
+	shares->input = input;
+	for (unsigned i = 1; i < processes; i++)
+		shares->starts[i] = shares->starts[i - 1] + random_below(seed, streams - shares->starts[i - 1] + 1);
+	shares->starts[processes] = streams;
+	for (unsigned i = 0; i < processes; i++) {
+		assert_int_equal(lode_area_merge_init(&shares->merges[i]), 0);
+		merge_one_by_one(&shares->merges[i], input, shares->starts[i], shares->starts[i + 1]);
+	}
+}
+
+static void release_shares(struct shares *shares, unsigned processes)
+{
+	for (unsigned i = 0; i < processes; i++)
+		lode_area_merge_release(&shares->merges[i]);
+}
+
+static void processes_gather_the_streams_one_by_one(void **state)
+{
+	static struct job job;
+	static struct shares shares;
+	uint64_t seed = 12;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS / 5; round += ONE_IN) {
+		struct lode_area_merge whole = { 0 };
+		size_t count = random_below(&seed, MOST + 1);
+		unsigned processes = 1 + (unsigned)random_below(&seed, JOB_MOST);
+		struct input *input = make_input(count, round % 2, &seed);
+
+		assert_int_equal(lode_area_merge_init(&whole), 0);
+		merge_one_by_one(&whole, input, 0, count);
+		deal(&shares, input, count, processes, &seed);
+		job_run(&job, processes, 1, gather, &shares);
+		for (unsigned i = 0; i < processes; i++)
+			assert_int_equal(job.processes[i].code, 0);
+		assert_equal(&whole, &shares.merges[0]);
+		lode_area_merge_release(&whole);
+		release_shares(&shares, processes);
+		free_input(input, count);
+	}
+}
+
+static void of_several_failures_the_first_in_order_counts(void **state)
+{
+	static struct job job;
+	static struct shares shares;
+	uint64_t seed = 13;
+
+	(void)state;
+	for (int round = 0; round < 100; round += ONE_IN) {
+		unsigned processes = 2 + (unsigned)random_below(&seed, JOB_MOST - 1), first = 0;
+		struct input *input = make_input(3, 0, &seed);
+		char sentence[64];
+
+		deal(&shares, input, 3, processes, &seed);
+		shares.failing = 1 + (unsigned)random_below(&seed, (1u << processes) - 1);
+		while (!(shares.failing >> first & 1))
+			first++;
+		job_run(&job, processes, 1, gather, &shares);
+		snprintf(sentence, sizeof(sentence), "process %u cannot read", first);
+		assert_int_equal(job.processes[0].code, LODE_BAD_INPUT);
+		assert_string_equal(job.processes[0].error.text, sentence);
+		release_shares(&shares, processes);
+		free_input(input, 3);
+	}
+}
+
+/* ---- damage ---- */
+
+/* A message that is cut short is refused; one with a wrong byte is refused, or joined without harm. */
+static void damaged_messages_do_no_harm(void **state)
+{
+	uint64_t seed = 14;
+
+	(void)state;
+	for (int round = 0; round < ROUNDS / 5; round++) {
+		struct lode_area_merge merge = { 0 };
+		struct lode_buffer message = { 0 };
+		struct input *input = make_input(3, round % 2, &seed);
+		size_t size;
+
+		assert_int_equal(lode_area_merge_init(&merge), 0);
+		merge_one_by_one(&merge, input, 0, 3);
+		lode_area_message_write(&merge, &message);
+		assert_false(message.failed);
+		assert_int_equal(message.size % 8, 0);
+		size = random_below(&seed, message.size);
+		for (int damage = 0; damage < 20; damage++) {
+			struct lode_area_message received;
+			size_t place = random_below(&seed, message.size);
+			char right = message.bytes[place];
+			int code;
+
+			message.bytes[place] = (char)(right ^ (1 << random_below(&seed, 8)));
+			code = lode_area_message_read(&received, lode_cursor(message.bytes, message.size));
+			assert_true(!code || code == LODE_BAD_INPUT);
+			if (!code)
+				assert_int_equal(lode_area_merge_join(&merge, &received.merge), 0);
+			lode_area_message_release(&received);
+			message.bytes[place] = right;
+			assert_int_equal(lode_area_message_read(&received, lode_cursor(message.bytes, size)),
+					 LODE_BAD_INPUT);
+			lode_area_message_release(&received);
+		}
+		lode_buffer_release(&message);
+		lode_area_merge_release(&merge);
+		free_input(input, 3);
 	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(parts_joined_are_the_streams_one_by_one) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_joined_are_the_streams_one_by_one),
+		cmocka_unit_test(processes_gather_the_streams_one_by_one),
+		cmocka_unit_test(of_several_failures_the_first_in_order_counts),
+		cmocka_unit_test(damaged_messages_do_no_harm),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
