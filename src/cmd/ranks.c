@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "cluster/cluster.h"
+#include "mine/mine_services.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,11 +78,6 @@ static int receive(void *context, unsigned from, struct lode_buffer *message, st
 	return lode_cluster_receive(context, from, message, error);
 }
 
-/* What helpers can be called for, after the command's own shares. */
-static const struct lode_job_service services[] = {
-	{ .task = LODE_JOB_END },
-};
-
 static int begin(struct lode_error *error)
 {
 	int code = cluster ? 0 : join(error);
@@ -119,7 +115,7 @@ int lode_ranks_share(struct lode_corpus *corpus, const struct lode_shared_work *
 		code = work->join(work->context, &job, error);
 	times_left -= !code;
 	if (!code && !times_left && lode_ranks_helps()) {
-		code = lode_job_serve(&job, services, error);
+		code = lode_job_serve(&job, lode_mine_services, error);
 		if (code)
 			return code;
 		leave();

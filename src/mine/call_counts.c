@@ -15,6 +15,7 @@
 #include "mine/call_counts.h"
 
 #include "base/error.h"
+#include "base/message.h"
 #include "mine/matcher.h"
 
 #include <string.h>
@@ -195,4 +196,92 @@ double lode_call_bbi(const struct lode_call_counts *counts, uint32_t f1, uint32_
 	const struct call *call = find_call(counts, f1, f2);
 
 	return call ? rarity(call->count, counts->functions[f2].with_caller) : 1;
+}
+
+/* ---- messages ---- */
+
+/* By frame: its place among `frames`, or LODE_NONE. NULL when memory has run out. */
+static uint32_t *number_frames(const struct lode_call_counts *counts, const uint32_t *frames, size_t frame_count)
+{
+	uint32_t *numbers = lode_alloc((counts->frames + 1) * sizeof(*numbers));
+
+	if (!numbers)
+		return NULL;
+	memset(numbers, 0xff, (counts->frames + 1) * sizeof(*numbers));
+	for (size_t i = 0; i < frame_count; i++)
+		if (frames[i] < counts->frames)
+			numbers[frames[i]] = (uint32_t)i;
+	return numbers;
+}
+
+/* Calls come last, up to the end of the array that their number is in front of. */
+static void write_calls(const struct lode_call_counts *counts, const uint32_t *numbers, struct lode_buffer *message)
+{
+	struct lode_buffer calls = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < counts->call_count; i++) {
+		struct call call = counts->calls[i];
+
+		call.caller = numbers[call.caller];
+		call.callee = numbers[call.callee];
+		if (call.caller == LODE_NONE || call.callee == LODE_NONE)
+			continue;
+		lode_buffer_add(&calls, &call, sizeof(call));
+		count++;
+	}
+	lode_message_add_array(message, calls.bytes, count, sizeof(struct call));
+	message->failed |= calls.failed;
+	lode_buffer_release(&calls);
+}
+
+/* Frames that are not known have counts of 0, which come to the same. */
+void lode_call_counts_write(const struct lode_call_counts *counts, const uint32_t *frames, size_t frame_count,
+			    struct lode_buffer *message)
+{
+	uint32_t *numbers = number_frames(counts, frames, frame_count);
+
+	message->failed |= !numbers;
+	lode_buffer_u64(message, counts->stacks);
+	lode_buffer_u64(message, frame_count);
+	for (size_t i = 0; i < frame_count; i++)
+		lode_buffer_add(message,
+				frames[i] < counts->frames ? &counts->functions[frames[i]]
+							   : &(struct function){ 0, 0, 0 },
+				sizeof(struct function));
+	if (numbers)
+		write_calls(counts, numbers, message);
+	lode_free(numbers);
+}
+
+static int read_calls(struct lode_call_counts *counts, struct lode_cursor *message)
+{
+	size_t count;
+	const struct call *calls = lode_message_array(message, &count, sizeof(*calls));
+
+	for (size_t i = 0; i < count; i++) {
+		lode_message_expect(message, calls[i].caller < counts->frames && calls[i].callee < counts->frames);
+		if (message->failed || add_call(counts, calls[i].caller, calls[i].callee, calls[i].count) < 0)
+			return LODE_SYSTEM;
+	}
+	return message->failed ? LODE_SYSTEM : 0;
+}
+
+struct lode_call_counts *lode_call_counts_read(struct lode_cursor *message)
+{
+	struct lode_call_counts *counts = lode_calloc(1, sizeof(*counts));
+	const struct function *functions;
+
+	if (!counts)
+		return NULL;
+	counts->stacks = lode_cursor_u64(message);
+	functions = lode_message_array(message, &counts->frames, sizeof(*functions));
+	counts->functions = lode_calloc(counts->frames + 1, sizeof(*counts->functions));
+	if (counts->functions && counts->frames)
+		memcpy(counts->functions, functions, counts->frames * sizeof(*functions));
+	if (!counts->functions || read_calls(counts, message) < 0) {
+		lode_call_counts_free(counts);
+		return NULL;
+	}
+	return counts;
 }

@@ -14,6 +14,8 @@
 #ifndef LODE_MINE_CALL_COUNTS_H
 #define LODE_MINE_CALL_COUNTS_H
 
+#include "base/buffer.h"
+#include "base/cursor.h"
 #include "trace/stack_tree.h"
 
 struct lode_call_counts;
@@ -26,5 +28,14 @@ double lode_call_uni(const struct lode_call_counts *counts, uint32_t f);
 /* LODE_NONE for either means the end of a segment: 1. */
 double lode_call_fbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2);
 double lode_call_bbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2);
+
+/*
+ * For another process (base/message.h): appends the counts of some frames, rising, and of calls between them; there they are
+ * numbered from 0. Failure shows in the buffer.
+ */
+void lode_call_counts_write(const struct lode_call_counts *counts, const uint32_t *frames, size_t frame_count,
+			    struct lode_buffer *message);
+/* NULL when memory has run out, or with the cursor marked. */
+struct lode_call_counts *lode_call_counts_read(struct lode_cursor *message);
 
 #endif

@@ -11,7 +11,7 @@
 #include "mine/clusters.h"
 
 #include "mine/linkage.h"
-#include "mine/similarities.h"
+#include "mine/similarity_job.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,14 +72,11 @@ static int prepare(struct clustering *clustering, struct lode_error *error)
 
 /* ---- similar pairs ---- */
 
-static void take_row(void *context, size_t row, const uint32_t *units)
+static void take_row(void *context, size_t row, const struct lode_similar *found, size_t count)
 {
 	struct clustering *clustering = context;
 	struct similar_row *similar = &clustering->rows[row];
-	uint32_t count = 0;
 
-	for (size_t j = row + 1; j < clustering->count; j++)
-		count += units[j] >= clustering->floor;
 	if (!count)
 		return;
 	similar->items = lode_calloc(count, sizeof(*similar->items));
@@ -87,9 +84,15 @@ static void take_row(void *context, size_t row, const uint32_t *units)
 		clustering->failed = 1;
 		return;
 	}
-	for (size_t j = row + 1; j < clustering->count; j++)
-		if (units[j] >= clustering->floor)
-			similar->items[similar->count++] = (struct lode_similar){ clustering->order[j], units[j] };
+	for (size_t i = 0; i < count; i++)
+		similar->items[i] = (struct lode_similar){ clustering->order[found[i].other], found[i].units };
+	similar->count = (uint32_t)count;
+}
+
+/* With few patterns there is little to divide. */
+static int is_worth_sharing(const struct clustering *clustering)
+{
+	return clustering->input->rank && clustering->count >= LODE_WORTH_SHARING;
 }
 
 static int find_similar(struct clustering *clustering, struct lode_error *error)
@@ -103,8 +106,11 @@ static int find_similar(struct clustering *clustering, struct lode_error *error)
 	if (!clustering->similarities || !clustering->rows)
 		return lode_fail_memory(error);
 	clustering->order = lode_similarities_order(clustering->similarities);
-	code = lode_similarities_compare(clustering->similarities, clustering->floor, input->jobs, input->progress,
-					 &sink, error);
+	if (is_worth_sharing(clustering))
+		code = lode_similarities_call(input, clustering->similarities, clustering->floor, &sink, error);
+	else
+		code = lode_similarities_compare(clustering->similarities, clustering->floor, input->jobs,
+						 input->progress, &sink, error);
 	return !code && clustering->failed ? lode_fail_memory(error) : code;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LODE_MINE_CLUSTERS_H
 #define LODE_MINE_CLUSTERS_H
 
+#include "base/job_rank.h"
 #include "mine/alignment.h"
 #include "mine/miner.h"
 
@@ -26,6 +27,7 @@ struct lode_clusters_input {
 	double similarity; /* clusters whose average Sim is at least this are joined, most similar first */
 	unsigned jobs;
 	const struct lode_progress *progress;
+	const struct lode_job_rank *rank; /* the first process, which others serve (similarity_job.h); NULL: alone */
 };
 
 /*

@@ -465,6 +465,7 @@ static int cluster_alike(struct measuring *measuring, struct watch *watch, struc
 			.similarity = measuring->options->similarity,
 			.jobs = measuring->options->jobs,
 			.progress = &progress,
+			.rank = measuring->options->job,
 		},
 		&mined->clusters, error);
 	lode_call_counts_free(counts);

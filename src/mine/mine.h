@@ -23,6 +23,7 @@ struct lode_mine_options {
 	const struct lode_patterns *given; /* measure these (frames of the area) instead of mining; NULL: mine */
 	unsigned jobs;
 	const struct lode_progress *progress;
+	const struct lode_job_rank *job; /* the first process, which others serve (mine_services.h); NULL: alone */
 };
 
 #define LODE_ID 13 /* twelve hexadecimal digits and a NUL */

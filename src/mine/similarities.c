@@ -4,7 +4,8 @@
  * Eight rows at a time are compared with all columns behind them (similarity_rows.h). Columns are taken in the
  * order of their frames, rows in that of their frames from the leaf on, so that eight neighbours are alike and a
  * bound (similarity_bound.h) mostly says that none of them can be as similar as asked. Threads
- * take eight rows each.
+ * take eight rows each; several processes take blocks of such rows from the queue that they share, so that
+ * one that is slower takes fewer.
  */
 #include "mine/similarities.h"
 
@@ -17,6 +18,9 @@
 #include <string.h>
 
 #define LANES LODE_BOUND_LANES
+
+/* Of rows that are taken together; taking costs up to a millisecond. */
+#define BLOCKS_A_PROCESS 24
 
 /* ---- preparing ---- */
 
@@ -121,6 +125,10 @@ struct worker {
 	size_t row_count;
 	uint32_t *units; /* LANES rows of results */
 	size_t unit_capacity;
+	struct lode_similar *similar; /* of all rows, one after the other */
+	size_t similar_count;
+	size_t similar_capacity;
+	size_t row_ends[LANES]; /* in `similar` */
 };
 
 static void free_worker(struct worker *worker)
@@ -129,6 +137,7 @@ static void free_worker(struct worker *worker)
 		return;
 	lode_similarity_rows_free(worker->rows);
 	lode_free(worker->units);
+	lode_free(worker->similar);
 	lode_free(worker);
 }
 
@@ -164,6 +173,27 @@ static int compare_rows(struct worker *worker, const struct members *members, si
 								  place - first, members->least, &shared,
 								  worker->units + place, members->count) < 0)
 			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* Keeps what is similar enough. */
+static int pick_similar(struct worker *worker, const struct members *members, size_t first)
+{
+	worker->similar_count = 0;
+	for (size_t k = 0; k < worker->row_count; k++) {
+		const uint32_t *units = worker->units + k * members->count;
+
+		for (size_t j = first + k + 1; j < members->count; j++) {
+			if (units[j] < members->least)
+				continue;
+			if (worker->similar_count == worker->similar_capacity &&
+			    lode_grow(&worker->similar, &worker->similar_capacity, worker->similar_count + 1,
+				      sizeof(*worker->similar)) < 0)
+				return LODE_SYSTEM;
+			worker->similar[worker->similar_count++] = (struct lode_similar){ (uint32_t)j, units[j] };
+		}
+		worker->row_ends[k] = worker->similar_count;
 	}
 	return 0;
 }
@@ -231,6 +261,10 @@ struct comparison {
 	uint64_t done; /* pairs */
 	int stopped;
 	int failed;
+	const struct lode_job_rank *rank; /* NULL: this process compares all */
+	struct lode_job_turns turns;
+	size_t block;  /* pieces that a process takes at a time */
+	size_t blocks; /* there are */
 };
 
 static struct worker *take_worker(struct comparison *comparison)
@@ -266,7 +300,10 @@ static void finish_rows(struct comparison *comparison, struct worker *worker, si
 
 	pthread_mutex_lock(&comparison->lock);
 	for (size_t k = 0; k < worker->row_count && !code; k++) {
-		comparison->sink->row(comparison->sink->context, first + k, worker->units + k * count);
+		size_t start = k ? worker->row_ends[k - 1] : 0;
+
+		comparison->sink->row(comparison->sink->context, first + k, worker->similar + start,
+				      worker->row_ends[k] - start);
 		comparison->done += count - (first + k) - 1;
 	}
 	comparison->failed |= code != 0;
@@ -286,12 +323,52 @@ static void compare_piece(void *context, size_t piece)
 	if (!worker)
 		return;
 	code = compare_rows(worker, &comparison->members, piece * LANES);
+	if (!code)
+		code = pick_similar(worker, &comparison->members, piece * LANES);
 	finish_rows(comparison, worker, piece * LANES, code);
+}
+
+static size_t count_pieces(const struct comparison *comparison)
+{
+	return (comparison->members.count + LANES - 1) / LANES;
+}
+
+/* One turn of a thread; there are as many as blocks. */
+static void compare_block(void *context, size_t turn)
+{
+	struct comparison *comparison = context;
+	size_t pieces = count_pieces(comparison);
+	uint64_t number = lode_job_take(comparison->rank, &comparison->turns);
+
+	(void)turn;
+	for (size_t i = 0; number < comparison->blocks && i < comparison->block; i++)
+		if (number * comparison->block + i < pieces)
+			compare_piece(comparison, number * comparison->block + i);
+}
+
+/* Blocks get cheaper from the first to the last: the last ones even out what processes have done. */
+static void compare_share(struct comparison *comparison, unsigned jobs)
+{
+	size_t pieces = count_pieces(comparison);
+
+	comparison->block = pieces / ((size_t)BLOCKS_A_PROCESS * comparison->rank->count) + 1;
+	comparison->blocks = (pieces + comparison->block - 1) / comparison->block;
+	lode_parallel(jobs, comparison->blocks, compare_block, comparison);
+	if (comparison->rank->take && (comparison->stopped || comparison->failed))
+		while (lode_job_take(comparison->rank, &comparison->turns) < comparison->blocks)
+			; /* nobody finds anything more to do */
 }
 
 int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
 			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
 			      struct lode_error *error)
+{
+	return lode_similarities_compare_share(similarities, least, jobs, NULL, progress, sink, error);
+}
+
+int lode_similarities_compare_share(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
+				    const struct lode_job_rank *rank, const struct lode_progress *progress,
+				    const struct lode_similarities_sink *sink, struct lode_error *error)
 {
 	struct comparison comparison = {
 		.similarities = similarities,
@@ -299,11 +376,14 @@ int lode_similarities_compare(const struct lode_similarities *similarities, uint
 		.progress = progress,
 		.sink = sink,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.rank = rank,
 	};
 
 	comparison.failed = sort_members(&comparison.members, similarities->patterns) < 0;
-	if (!comparison.failed)
-		lode_parallel(jobs, (comparison.members.count + LANES - 1) / LANES, compare_piece, &comparison);
+	if (!comparison.failed && rank)
+		compare_share(&comparison, jobs);
+	else if (!comparison.failed)
+		lode_parallel(jobs, count_pieces(&comparison), compare_piece, &comparison);
 	while (comparison.at_rest) {
 		struct worker *worker = comparison.at_rest;
 

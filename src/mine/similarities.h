@@ -5,7 +5,9 @@
 #ifndef LODE_MINE_SIMILARITIES_H
 #define LODE_MINE_SIMILARITIES_H
 
+#include "base/job_rank.h"
 #include "mine/clusters.h"
+#include "mine/linkage.h"
 
 /* Sim as a whole number, so that sums of it are exact in any order: 0 to this. */
 #define LODE_SIM_UNITS 0x80000000u
@@ -29,19 +31,27 @@ const uint32_t *lode_similarities_order(const struct lode_similarities *similari
 
 /* Where the results go, row by row, in no particular order; called by one thread at a time. */
 struct lode_similarities_sink {
-	/* `units[j]` is Sim of the patterns order[row] and order[j], for all j above row. */
-	void (*row)(void *context, size_t row, const uint32_t *units);
+	/* Those whose Sim with the pattern order[row] is at least what was asked for: `other` is a place in `order` above row. */
+	void (*row)(void *context, size_t row, const struct lode_similar *similar, size_t count);
 	void *context;
 };
 
 /*
  * Compares each pattern with each other; in an alignment the pattern with the lower
- * number is the left one. Pairs below `least` units may be reported as 0. Returns 0,
+ * number is the left one. Pairs of at least `least` units are reported. Returns 0,
  * or LODE_SYSTEM when memory has run out or `progress` asked to stop.
  */
 int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
 			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
 			      struct lode_error *error);
+
+/*
+ * The same by several processes, all over the same patterns, which have met before: each reports some of the rows. When one
+ * stops, the others end soon.
+ */
+int lode_similarities_compare_share(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
+				    const struct lode_job_rank *rank, const struct lode_progress *progress,
+				    const struct lode_similarities_sink *sink, struct lode_error *error);
 
 /* Sim of two patterns in units, by one alignment, whose room is reused. 0 or LODE_SYSTEM. */
 int lode_similarities_of_pair(const struct lode_similarities *similarities, uint32_t a, uint32_t b,

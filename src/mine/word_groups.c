@@ -20,12 +20,14 @@
 #include "mine/word_groups.h"
 
 #include "base/error.h"
+#include "base/message.h"
 #include "base/sort_numbers.h"
 
 #include <string.h>
 
 struct lode_words {
 	struct lode_strings texts; /* of the words, small letters; its ids are the words' */
+	size_t word_ids;           /* are below this */
 	size_t frames;
 	uint32_t *group; /* by frame */
 	size_t *first;   /* by group, one more than groups: its words in `words` */
@@ -175,6 +177,8 @@ struct lode_words *lode_words_make(const struct lode_frames *frames)
 		lode_words_free(words);
 		return NULL;
 	}
+	if (words)
+		words->word_ids = words->texts.count;
 	return words;
 }
 
@@ -198,7 +202,7 @@ size_t lode_words_group_count(const struct lode_words *words)
 
 size_t lode_words_count(const struct lode_words *words)
 {
-	return words->texts.count;
+	return words->word_ids;
 }
 
 uint32_t lode_words_group(const struct lode_words *words, uint32_t frame)
@@ -249,4 +253,122 @@ uint32_t lode_words_sub_units(const struct lode_words *words, uint32_t f1, uint3
 double lode_words_sub(const struct lode_words *words, uint32_t f1, uint32_t f2)
 {
 	return (double)lode_words_sub_units(words, f1, f2) / LODE_SUB_UNITS;
+}
+
+/* ---- messages ---- */
+
+/* The groups of some frames, numbered from 0 as they come. */
+struct numbering {
+	uint32_t *numbers; /* by group, or LODE_NONE */
+	uint32_t *groups;  /* by number */
+	uint32_t *of;      /* by frame: its number */
+	size_t count;
+	size_t known; /* frames that have a group: those that are not known have the largest numbers */
+};
+
+static int number_groups(struct numbering *numbering, const struct lode_words *words, const uint32_t *frames,
+			 size_t frame_count)
+{
+	numbering->numbers = lode_alloc((words->groups + 1) * sizeof(uint32_t));
+	numbering->groups = lode_alloc((frame_count + 1) * sizeof(uint32_t));
+	numbering->of = lode_alloc((frame_count + 1) * sizeof(uint32_t));
+	if (!numbering->numbers || !numbering->groups || !numbering->of)
+		return LODE_SYSTEM;
+	memset(numbering->numbers, 0xff, (words->groups + 1) * sizeof(uint32_t));
+	for (size_t i = 0; i < frame_count && frames[i] < words->frames; i++) {
+		uint32_t group = words->group[frames[i]];
+
+		if (numbering->numbers[group] == LODE_NONE) {
+			numbering->groups[numbering->count] = group;
+			numbering->numbers[group] = (uint32_t)numbering->count++;
+		}
+		numbering->of[i] = numbering->numbers[group];
+		numbering->known = i + 1;
+	}
+	return 0;
+}
+
+static void write_groups(const struct lode_words *words, const struct numbering *numbering,
+			 struct lode_buffer *message)
+{
+	size_t count = 0;
+
+	lode_message_add_array(message, numbering->of, numbering->known, sizeof(*numbering->of));
+	lode_buffer_u64(message, numbering->count + 1);
+	for (size_t i = 0; i < numbering->count; i++) {
+		lode_buffer_u64(message, count);
+		count += lode_words_of_group(words, numbering->groups[i]).count;
+	}
+	lode_buffer_u64(message, count);
+	lode_buffer_u64(message, count);
+	for (size_t i = 0; i < numbering->count; i++) {
+		struct lode_word_group group = lode_words_of_group(words, numbering->groups[i]);
+
+		if (group.count)
+			lode_buffer_add(message, group.words, group.count * sizeof(*group.words));
+	}
+	lode_message_fill_up(message, count * sizeof(*words->words));
+}
+
+void lode_words_write(const struct lode_words *words, const uint32_t *frames, size_t frame_count,
+		      struct lode_buffer *message)
+{
+	struct numbering numbering = { 0 };
+
+	lode_buffer_u64(message, words->word_ids);
+	if (number_groups(&numbering, words, frames, frame_count) < 0)
+		message->failed = 1;
+	else
+		write_groups(words, &numbering, message);
+	lode_free(numbering.numbers);
+	lode_free(numbering.groups);
+	lode_free(numbering.of);
+}
+
+/* A copy of an array of the message, with room for one more; NULL when memory has run out. */
+static void *copy_array(struct lode_cursor *message, size_t *count, size_t size)
+{
+	const void *items = lode_message_array(message, count, size);
+	void *copy = lode_calloc(*count + 1, size);
+
+	if (copy && *count)
+		memcpy(copy, items, *count * size);
+	return copy;
+}
+
+/* Groups follow one another, and the words of each rise. */
+static void check_groups(const struct lode_words *words, size_t firsts, struct lode_cursor *message)
+{
+	lode_message_expect(message, firsts > 0 && words->word_ids < LODE_NONE && !words->first[0] &&
+					     words->first[firsts - 1] == words->word_count);
+	for (size_t i = 0; i < words->frames && !message->failed; i++)
+		lode_message_expect(message, words->group[i] < words->groups);
+	for (size_t i = 0; i + 1 < firsts && !message->failed; i++)
+		lode_message_expect(message, words->first[i] <= words->first[i + 1]);
+	for (size_t i = 0; i + 1 < firsts && !message->failed; i++)
+		for (size_t k = words->first[i]; k < words->first[i + 1]; k++)
+			lode_message_expect(message, words->words[k] < words->word_ids &&
+							     (k == words->first[i] ||
+							      words->words[k - 1] <= words->words[k]));
+}
+
+struct lode_words *lode_words_read(struct lode_cursor *message)
+{
+	struct lode_words *words = lode_calloc(1, sizeof(*words));
+	size_t firsts;
+
+	if (!words)
+		return NULL;
+	words->word_ids = lode_cursor_u64(message);
+	words->group = copy_array(message, &words->frames, sizeof(*words->group));
+	words->first = copy_array(message, &firsts, sizeof(*words->first));
+	words->words = copy_array(message, &words->word_count, sizeof(*words->words));
+	words->groups = firsts ? firsts - 1 : 0;
+	if (words->group && words->first && words->words)
+		check_groups(words, firsts, message);
+	if (!words->group || !words->first || !words->words || message->failed) {
+		lode_words_free(words);
+		return NULL;
+	}
+	return words;
 }

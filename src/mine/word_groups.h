@@ -37,6 +37,11 @@ struct lode_word_group lode_words_of_group(const struct lode_words *words, uint3
 /* Ids of words are below this. */
 size_t lode_words_count(const struct lode_words *words);
 
+/* As lode_call_counts_write and lode_call_counts_read. */
+void lode_words_write(const struct lode_words *words, const uint32_t *frames, size_t frame_count,
+		      struct lode_buffer *message);
+struct lode_words *lode_words_read(struct lode_cursor *message);
+
 /* Sub in units: 0 for the same frame. */
 uint32_t lode_words_sub_units(const struct lode_words *words, uint32_t f1, uint32_t f2);
 

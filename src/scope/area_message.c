@@ -14,6 +14,7 @@
 #include "scope/area_message.h"
 
 #include "base/hash.h"
+#include "base/message.h"
 #include "base/program_id.h"
 
 #include <limits.h>
@@ -22,7 +23,8 @@
 #define ROW_SETS (2 * LODE_AREA_KINDS + 1)
 
 /* Who adds a field sends it, too. */
-_Static_assert(sizeof(struct lode_area_merge) == sizeof(struct lode_area) + 6 * 8, "all numbers of a merge are sent");
+_Static_assert(sizeof(struct lode_area_merge) == sizeof(struct lode_area) + 6 * 8,
+	       "all numbers of a merge are sent");
 _Static_assert(sizeof(struct lode_area) == sizeof(struct lode_dictionary) + sizeof(struct lode_arena) + 2 * 4 +
 						   ROW_SETS * sizeof(struct lode_area_rows) + 3 * 8 +
 						   3 * 8 * LODE_AREA_KINDS,
@@ -48,27 +50,6 @@ static uint64_t program_digest(void)
 
 /* ---- writing ---- */
 
-/* Behind so many bytes of an array. */
-static void fill_up(struct lode_buffer *message, size_t bytes)
-{
-	static const char zeros[8];
-
-	lode_buffer_add(message, zeros, -bytes % 8);
-}
-
-static void write_array(struct lode_buffer *message, const void *items, size_t count, size_t size)
-{
-	if (count)
-		lode_buffer_add(message, items, count * size);
-	fill_up(message, count * size);
-}
-
-static void write_counted(struct lode_buffer *message, const void *items, size_t count, size_t size)
-{
-	lode_buffer_u64(message, count);
-	write_array(message, items, count, size);
-}
-
 static void write_strings(struct lode_buffer *message, const struct lode_strings *strings)
 {
 	size_t bytes = 0;
@@ -79,10 +60,10 @@ static void write_strings(struct lode_buffer *message, const struct lode_strings
 	lode_buffer_u64(message, bytes);
 	for (size_t i = 0; i < strings->count; i++)
 		lode_buffer_u32(message, strings->items[i].length);
-	fill_up(message, strings->count * sizeof(uint32_t));
+	lode_message_fill_up(message, strings->count * sizeof(uint32_t));
 	for (size_t i = 0; i < strings->count; i++)
 		lode_buffer_add(message, strings->items[i].text, (size_t)strings->items[i].length + 1);
-	fill_up(message, bytes);
+	lode_message_fill_up(message, bytes);
 }
 
 static void write_dictionary(struct lode_buffer *message, const struct lode_dictionary *dictionary)
@@ -90,17 +71,18 @@ static void write_dictionary(struct lode_buffer *message, const struct lode_dict
 	const struct lode_frames *frames = &dictionary->frames;
 
 	write_strings(message, &frames->strings);
-	write_counted(message, frames->modules, frames->module_count, sizeof(*frames->modules));
-	write_counted(message, frames->items, frames->count, sizeof(*frames->items));
-	write_counted(message, dictionary->tree.nodes, dictionary->tree.count, sizeof(*dictionary->tree.nodes));
+	lode_message_add_array(message, frames->modules, frames->module_count, sizeof(*frames->modules));
+	lode_message_add_array(message, frames->items, frames->count, sizeof(*frames->items));
+	lode_message_add_array(message, dictionary->tree.nodes, dictionary->tree.count,
+			       sizeof(*dictionary->tree.nodes));
 }
 
 static void write_rows(struct lode_buffer *message, const struct lode_area_rows *rows)
 {
 	lode_buffer_u64(message, rows->cost);
 	lode_buffer_u64(message, rows->events);
-	write_counted(message, rows->items, rows->count, sizeof(*rows->items));
-	write_counted(message, rows->spreads, rows->spread_count, sizeof(*rows->spreads));
+	lode_message_add_array(message, rows->items, rows->count, sizeof(*rows->items));
+	lode_message_add_array(message, rows->spreads, rows->spread_count, sizeof(*rows->spreads));
 }
 
 static void write_streams(struct lode_buffer *message, const struct lode_area *area)
@@ -115,13 +97,13 @@ static void write_streams(struct lode_buffer *message, const struct lode_area *a
 		head.attributes = NULL;
 		lode_buffer_add(message, &head, sizeof(head));
 	}
-	fill_up(message, area->stream_count * sizeof(*area->streams));
+	lode_message_fill_up(message, area->stream_count * sizeof(*area->streams));
 	lode_buffer_u64(message, attributes);
 	for (size_t i = 0; i < area->stream_count; i++)
 		if (area->streams[i].attribute_count)
 			lode_buffer_add(message, area->streams[i].attributes,
 					area->streams[i].attribute_count * sizeof(struct lode_attribute));
-	fill_up(message, attributes * sizeof(struct lode_attribute));
+	lode_message_fill_up(message, attributes * sizeof(struct lode_attribute));
 }
 
 void lode_area_message_write(const struct lode_area_merge *merge, struct lode_buffer *message)
@@ -131,7 +113,7 @@ void lode_area_message_write(const struct lode_area_merge *merge, struct lode_bu
 	lode_buffer_u64(message, program_digest());
 	lode_buffer_u64(message, 0);
 	write_dictionary(message, &area->dictionary);
-	write_counted(message, area->occurrences, merge->node_count, sizeof(*area->occurrences));
+	lode_message_add_array(message, area->occurrences, merge->node_count, sizeof(*area->occurrences));
 	for (int i = 0; i < ROW_SETS; i++)
 		write_rows(message, rows_of((struct lode_area *)(uintptr_t)area, i));
 	write_streams(message, area);
@@ -147,57 +129,28 @@ void lode_area_message_write(const struct lode_area_merge *merge, struct lode_bu
 
 /* ---- reading ---- */
 
-/* Marks the cursor unless `is_right`. */
-static void expect(struct lode_cursor *cursor, int is_right)
-{
-	cursor->failed |= !is_right;
-}
-
-/* The array that is next, in place; NULL when it is not there, or empty. */
-static void *read_array(struct lode_cursor *cursor, uint64_t count, size_t size)
-{
-	uint64_t bytes, filled;
-
-	if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, -bytes % 8, &filled)) {
-		cursor->failed = 1;
-		return NULL;
-	}
-	return (void *)(uintptr_t)lode_cursor_bytes(cursor, filled);
-}
-
-/* The same with its number in front; 0 after a failure. */
-static void *read_counted(struct lode_cursor *cursor, size_t *count, size_t size)
-{
-	void *items;
-
-	*count = lode_cursor_u64(cursor);
-	items = read_array(cursor, *count, size);
-	if (cursor->failed)
-		*count = 0;
-	return items;
-}
-
 static int read_strings(struct lode_cursor *cursor, struct lode_strings *strings)
 {
 	uint64_t count = lode_cursor_u64(cursor), bytes = lode_cursor_u64(cursor);
-	const uint32_t *lengths = read_array(cursor, count, sizeof(*lengths));
-	const char *texts = read_array(cursor, bytes, 1);
+	const uint32_t *lengths = lode_message_items(cursor, count, sizeof(*lengths));
+	const char *texts = lode_message_items(cursor, bytes, 1);
 
-	expect(cursor, count > 0 && count < LODE_NONE);
+	lode_message_expect(cursor, count > 0 && count < LODE_NONE);
 	if (cursor->failed)
 		return 0;
 	strings->items = lode_calloc(count, sizeof(*strings->items));
 	if (!strings->items)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count && !cursor->failed; i++) {
-		expect(cursor, lengths[i] < bytes && !texts[lengths[i]] && strlen(texts) == lengths[i]);
+		lode_message_expect(cursor,
+				    lengths[i] < bytes && !texts[lengths[i]] && strlen(texts) == lengths[i]);
 		if (cursor->failed)
 			break;
 		strings->items[strings->count++] = (struct lode_string){ texts, lengths[i] };
 		texts += lengths[i] + 1;
 		bytes -= (uint64_t)lengths[i] + 1;
 	}
-	expect(cursor, !bytes && !strings->items[0].length);
+	lode_message_expect(cursor, !bytes && !strings->items[0].length);
 	return 0;
 }
 
@@ -205,14 +158,16 @@ static void read_frames(struct lode_cursor *cursor, struct lode_frames *frames)
 {
 	size_t strings = frames->strings.count;
 
-	frames->modules = read_counted(cursor, &frames->module_count, sizeof(*frames->modules));
-	frames->items = read_counted(cursor, &frames->count, sizeof(*frames->items));
-	expect(cursor, frames->module_count > 0 && frames->count < LODE_NONE);
+	frames->modules = lode_message_array(cursor, &frames->module_count, sizeof(*frames->modules));
+	frames->items = lode_message_array(cursor, &frames->count, sizeof(*frames->items));
+	lode_message_expect(cursor, frames->module_count > 0 && frames->count < LODE_NONE);
 	for (size_t i = 0; i < frames->module_count && !cursor->failed; i++)
-		expect(cursor, frames->modules[i].name < strings && frames->modules[i].path < strings &&
-				       frames->modules[i].build_id < strings && frames->modules[i].kind < LODE_KINDS);
+		lode_message_expect(cursor, frames->modules[i].name < strings && frames->modules[i].path < strings &&
+						    frames->modules[i].build_id < strings &&
+						    frames->modules[i].kind < LODE_KINDS);
 	for (size_t i = 0; i < frames->count && !cursor->failed; i++)
-		expect(cursor, frames->items[i].module < frames->module_count && frames->items[i].function < strings);
+		lode_message_expect(cursor, frames->items[i].module < frames->module_count &&
+						    frames->items[i].function < strings);
 }
 
 static int read_dictionary(struct lode_cursor *cursor, struct lode_dictionary *dictionary)
@@ -221,10 +176,11 @@ static int read_dictionary(struct lode_cursor *cursor, struct lode_dictionary *d
 	int code = read_strings(cursor, &dictionary->frames.strings);
 
 	read_frames(cursor, &dictionary->frames);
-	tree->nodes = read_counted(cursor, &tree->count, sizeof(*tree->nodes));
-	expect(cursor, tree->count > 0 && tree->count < LODE_NONE);
+	tree->nodes = lode_message_array(cursor, &tree->count, sizeof(*tree->nodes));
+	lode_message_expect(cursor, tree->count > 0 && tree->count < LODE_NONE);
 	for (size_t i = 1; i < tree->count && !cursor->failed; i++)
-		expect(cursor, tree->nodes[i].parent < i && tree->nodes[i].frame < dictionary->frames.count);
+		lode_message_expect(cursor,
+				    tree->nodes[i].parent < i && tree->nodes[i].frame < dictionary->frames.count);
 	return code;
 }
 
@@ -232,35 +188,36 @@ static void read_rows(struct lode_cursor *cursor, struct lode_area_rows *rows)
 {
 	rows->cost = lode_cursor_u64(cursor);
 	rows->events = lode_cursor_u64(cursor);
-	rows->items = read_counted(cursor, &rows->count, sizeof(*rows->items));
-	rows->spreads = read_counted(cursor, &rows->spread_count, sizeof(*rows->spreads));
+	rows->items = lode_message_array(cursor, &rows->count, sizeof(*rows->items));
+	rows->spreads = lode_message_array(cursor, &rows->spread_count, sizeof(*rows->spreads));
 }
 
 /* When nodes and streams are known. */
 static void check_rows(struct lode_cursor *cursor, const struct lode_area *area, const struct lode_area_rows *rows)
 {
 	for (size_t i = 0; i < rows->count && !cursor->failed; i++)
-		expect(cursor, rows->items[i].stack < area->dictionary.tree.count &&
-				       rows->items[i].stream < area->stream_count &&
-				       rows->items[i].spread <= rows->spread_count);
+		lode_message_expect(cursor, rows->items[i].stack < area->dictionary.tree.count &&
+						    rows->items[i].stream < area->stream_count &&
+						    rows->items[i].spread <= rows->spread_count);
 }
 
 static void check_head(struct lode_cursor *cursor, const struct lode_area_stream *head, size_t strings)
 {
-	expect(cursor, head->name < strings && head->host < strings && head->symptom.name < strings &&
-			       !head->id[sizeof(head->id) - 1]);
+	lode_message_expect(cursor, head->name < strings && head->host < strings && head->symptom.name < strings &&
+					    !head->id[sizeof(head->id) - 1]);
 	for (size_t i = 0; i < head->attribute_count && !cursor->failed; i++)
-		expect(cursor, head->attributes[i].key < strings && head->attributes[i].value < strings);
+		lode_message_expect(cursor,
+				    head->attributes[i].key < strings && head->attributes[i].value < strings);
 }
 
 static int read_streams(struct lode_cursor *cursor, struct lode_area *area)
 {
 	size_t attributes, count;
-	const struct lode_area_stream *heads = read_counted(cursor, &count, sizeof(*heads));
-	struct lode_attribute *next = read_counted(cursor, &attributes, sizeof(*next));
+	const struct lode_area_stream *heads = lode_message_array(cursor, &count, sizeof(*heads));
+	struct lode_attribute *next = lode_message_array(cursor, &attributes, sizeof(*next));
 
 	if (cursor->failed || !count) {
-		expect(cursor, !attributes);
+		lode_message_expect(cursor, !attributes);
 		return 0;
 	}
 	area->streams = lode_calloc(count, sizeof(*area->streams));
@@ -271,7 +228,7 @@ static int read_streams(struct lode_cursor *cursor, struct lode_area *area)
 	for (size_t i = 0; i < count && !cursor->failed; i++) {
 		struct lode_area_stream *head = &area->streams[i];
 
-		expect(cursor, head->attribute_count <= attributes);
+		lode_message_expect(cursor, head->attribute_count <= attributes);
 		if (cursor->failed)
 			break;
 		head->attributes = next;
@@ -279,7 +236,7 @@ static int read_streams(struct lode_cursor *cursor, struct lode_area *area)
 		next += head->attribute_count;
 		check_head(cursor, head, area->dictionary.frames.strings.count);
 	}
-	expect(cursor, !attributes);
+	lode_message_expect(cursor, !attributes);
 	return 0;
 }
 
@@ -303,11 +260,11 @@ int lode_area_message_read(struct lode_area_message *received, struct lode_curso
 	int code;
 
 	memset(received, 0, sizeof(*received));
-	expect(cursor, lode_cursor_u64(cursor) == program_digest());
-	expect(cursor, !lode_cursor_u64(cursor));
+	lode_message_expect(cursor, lode_cursor_u64(cursor) == program_digest());
+	lode_message_expect(cursor, !lode_cursor_u64(cursor));
 	code = read_dictionary(cursor, &area->dictionary);
-	area->occurrences = read_counted(cursor, &merge->node_count, sizeof(*area->occurrences));
-	expect(cursor, merge->node_count <= area->dictionary.tree.count);
+	area->occurrences = lode_message_array(cursor, &merge->node_count, sizeof(*area->occurrences));
+	lode_message_expect(cursor, merge->node_count <= area->dictionary.tree.count);
 	for (int i = 0; i < ROW_SETS; i++)
 		read_rows(cursor, rows_of(area, i));
 	if (!code)
@@ -315,7 +272,7 @@ int lode_area_message_read(struct lode_area_message *received, struct lode_curso
 	read_sums(cursor, merge);
 	for (int i = 0; i < ROW_SETS; i++)
 		check_rows(cursor, area, rows_of(area, i));
-	expect(cursor, !lode_cursor_left(cursor));
+	lode_message_expect(cursor, !lode_cursor_left(cursor));
 	return code ? code : cursor->failed ? LODE_BAD_INPUT : 0;
 }
 
@@ -341,8 +298,9 @@ static int read_failure(struct lode_cursor message, struct lode_error *error)
 	int64_t code;
 
 	if (lode_cursor_u64(&message) != program_digest())
-		return lode_fail(error, LODE_SYSTEM,
-				 "another process of the job is another build of lode; install the same everywhere");
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"another process of the job is another build of lode; install the same everywhere");
 	code = (int64_t)lode_cursor_u64(&message);
 	if (!code)
 		return 0;

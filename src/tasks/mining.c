@@ -157,6 +157,7 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 	int code = settings->only_new ? leave_out_known(mining, error) : 0;
 
 	mining->how.threshold = threshold;
+	mining->how.job = lode_host_served(mining->source.host);
 	if (!code && mining->how.both && lode_area_join_kinds(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	if (!code && !threshold)

@@ -128,8 +128,9 @@ static void job_run(struct job *job, unsigned count, int gives,
 		struct job_process *process = &job->processes[i];
 
 		process->job = job;
-		process->rank = (struct lode_job_rank){ i,        count,       gives ? job_take : NULL,
-							job_meet, job_send, job_receive, process };
+		process->rank = (struct lode_job_rank){ i,        count,    gives ? job_take : NULL,
+							job_meet, job_send, job_receive,
+							process };
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, job_thread, &job->processes[i]))

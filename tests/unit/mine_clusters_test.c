@@ -3,11 +3,13 @@
  * against a clustering that computes every average anew from the similarities.
  */
 #include "mine_fixture.h"
+#include "job_fixture.h"
 
 #include "base/error.h"
 #include "mine/clusters.h"
 #include "mine/linkage.h"
-#include "mine/similarities.h"
+#include "mine/mine_services.h"
+#include "mine/similarity_job.h"
 
 #define MOST 40
 
@@ -94,20 +96,68 @@ struct matrix {
 	int seen[MOST];
 	const uint32_t *order;
 	size_t count;
+	int wrong;
 };
 
-static void take_row(void *context, size_t row, const uint32_t *units)
+static void take_row(void *context, size_t row, const struct lode_similar *similar, size_t count)
 {
 	struct matrix *matrix = context;
 
 	matrix->seen[row]++;
-	for (size_t j = row + 1; j < matrix->count; j++)
-		matrix->units[matrix->order[row]][matrix->order[j]] =
-			matrix->units[matrix->order[j]][matrix->order[row]] = units[j];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t a = matrix->order[row], b = matrix->order[similar[i].other];
+
+		matrix->wrong |= similar[i].other <= row || similar[i].other >= matrix->count;
+		matrix->units[a][b] = matrix->units[b][a] = similar[i].units;
+	}
 }
 
-/* Pairs below `least` are right or 0. Returns how many were left out. */
-static size_t check_similarities(const struct setup *setup, unsigned jobs, uint32_t least)
+/* What is compared by several processes. */
+struct question {
+	struct lode_clusters_input input;
+	const struct lode_similarities *similarities;
+	uint32_t least;
+	const struct lode_similarities_sink *sink;
+};
+
+static int ask_or_serve(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	struct question *question = context;
+	int code;
+
+	if (rank->number)
+		return lode_job_serve(rank, lode_mine_services, error);
+	question->input.rank = rank;
+	code = lode_similarities_call(&question->input, question->similarities, question->least, question->sink,
+				      error);
+	return lode_job_call(rank, LODE_JOB_END, NULL, NULL) < 0 ? -99 : code;
+}
+
+static void compare(const struct setup *setup, const struct lode_similarities *similarities, unsigned processes,
+		    unsigned jobs, uint32_t least, const struct lode_similarities_sink *sink)
+{
+	static struct job job;
+	struct question question = {
+		.input = { .patterns = &setup->patterns,
+			   .words = setup->words,
+			   .counts = setup->counts,
+			   .jobs = jobs },
+		.similarities = similarities,
+		.least = least,
+		.sink = sink,
+	};
+
+	if (!processes) {
+		assert_int_equal(lode_similarities_compare(similarities, least, jobs, NULL, sink, NULL), 0);
+		return;
+	}
+	job_run(&job, processes, least % 2, ask_or_serve, &question);
+	for (unsigned i = 0; i < processes; i++)
+		assert_int_equal(job.processes[i].code, 0);
+}
+
+/* By so many processes; 0: by none but this one. Pairs below `least` are left out. Returns how many were. */
+static size_t check_similarities_by(const struct setup *setup, unsigned processes, unsigned jobs, uint32_t least)
 {
 	struct lode_similarities *similarities =
 		lode_similarities_make(&setup->patterns, setup->words, setup->counts);
@@ -117,20 +167,24 @@ static size_t check_similarities(const struct setup *setup, unsigned jobs, uint3
 
 	assert_non_null(similarities);
 	matrix.order = lode_similarities_order(similarities);
-	assert_int_equal(lode_similarities_compare(similarities, least, jobs, NULL, &sink, NULL), 0);
+	compare(setup, similarities, processes, jobs, least, &sink);
+	assert_false(matrix.wrong);
 	for (size_t i = 0; i < matrix.count; i++) {
 		assert_int_equal(matrix.seen[i], 1);
 		for (size_t j = 0; j < i; j++) {
 			uint32_t units = plain_units(setup, i, j);
 
-			if (units < least && matrix.units[i][j] == 0)
-				left_out += units > 0;
-			else
-				assert_int_equal(matrix.units[i][j], units);
+			left_out += units < least && units > 0;
+			assert_int_equal(matrix.units[i][j], units < least ? 0 : units);
 		}
 	}
 	lode_similarities_free(similarities);
 	return left_out;
+}
+
+static size_t check_similarities(const struct setup *setup, unsigned jobs, uint32_t least)
+{
+	return check_similarities_by(setup, 0, jobs, least);
 }
 
 static void similarities_of_many_are_those_of_each_pair(void **state)
@@ -186,7 +240,146 @@ static void similarities_of_frames_added_later_are_those_of_each_pair(void **sta
 	}
 	check_similarities(&setup, 2, 0);
 	check_similarities(&setup, 2, 0x40000000);
+	check_similarities_by(&setup, 3, 1, 0);
+	check_similarities_by(&setup, 3, 1, 0x40000000);
 	stop(&setup);
+}
+
+static void similarities_by_several_processes_are_those_of_each_pair(void **state)
+{
+	uint64_t seed = 73;
+
+	(void)state;
+	for (int round = 0; round < 400; round += ONE_IN) {
+		struct setup setup;
+
+		start(&setup, &seed, random_below(&seed, MOST), 1 + (uint32_t)random_below(&seed, 12));
+		check_similarities_by(&setup, 1 + (unsigned)random_below(&seed, 7),
+				      1 + (unsigned)random_below(&seed, 2),
+				      round % 3 ? 1 + (uint32_t)random_below(&seed, 0x80000000u) : 0);
+		stop(&setup);
+	}
+}
+
+/* ---- messages between processes ---- */
+
+static void ignore_row(void *context, size_t row, const struct lode_similar *similar, size_t count)
+{
+	(void)context, (void)row, (void)similar, (void)count;
+}
+
+static int stop_at_once(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	(void)context, (void)phase, (void)unit, (void)done, (void)total;
+	return 1;
+}
+
+static void a_first_process_that_is_stopped_lets_the_others_end(void **state)
+{
+	static struct job job;
+	const struct lode_progress progress = { stop_at_once, NULL };
+	struct lode_similarities_sink sink = { ignore_row, NULL };
+	struct setup setup;
+	struct question question = { .least = 1, .sink = &sink };
+	uint64_t seed = 75;
+
+	(void)state;
+	start(&setup, &seed, MOST, 12);
+	question.input = (struct lode_clusters_input){
+		.patterns = &setup.patterns,
+		.words = setup.words,
+		.counts = setup.counts,
+		.progress = &progress,
+	};
+	question.similarities = lode_similarities_make(&setup.patterns, setup.words, setup.counts);
+	assert_non_null(question.similarities);
+	for (int gives = 0; gives < 2; gives++) {
+		job_run(&job, 5, gives, ask_or_serve, &question);
+		/* The others may have taken all of it before. */
+		assert_true(job.processes[0].code == LODE_SYSTEM || (gives && !job.processes[0].code));
+		for (unsigned i = 1; i < 5; i++)
+			assert_int_equal(job.processes[i].code, 0);
+	}
+	lode_similarities_free((struct lode_similarities *)(uintptr_t)question.similarities);
+	stop(&setup);
+}
+
+static void damaged_questions_are_refused_or_read(void **state)
+{
+	uint64_t seed = 77;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct lode_similarity_question question;
+		struct lode_buffer message = { 0 };
+		struct setup setup;
+		size_t place;
+		int code;
+
+		start(&setup, &seed, 1 + random_below(&seed, MOST), 12);
+		lode_similarity_question_write(&(struct lode_clusters_input){ .patterns = &setup.patterns,
+									      .words = setup.words,
+									      .counts = setup.counts },
+					       1000, &message);
+		assert_false(message.failed);
+		assert_int_equal(message.size % 8, 0);
+		code = lode_similarity_question_read(&question, lode_cursor(message.bytes, message.size));
+		assert_int_equal(code, 0);
+		assert_int_equal(question.least, 1000);
+		assert_int_equal(question.patterns.count, setup.patterns.count);
+		lode_similarity_question_release(&question);
+		place = random_below(&seed, message.size);
+		assert_int_equal(lode_similarity_question_read(&question, lode_cursor(message.bytes, place)),
+				 LODE_BAD_INPUT);
+		lode_similarity_question_release(&question);
+		message.bytes[place] = (char)(message.bytes[place] ^ (1 << random_below(&seed, 8)));
+		code = lode_similarity_question_read(&question, lode_cursor(message.bytes, message.size));
+		assert_true(code == 0 || code == LODE_BAD_INPUT);
+		lode_similarity_question_release(&question);
+		lode_buffer_release(&message);
+		stop(&setup);
+	}
+}
+
+/* Of three patterns: rows 0 and 2, row 0 is similar to 1 and 2. */
+static void answers_with_wrong_numbers_are_refused(void **state)
+{
+	static const uint64_t right[] = {
+		0, 2, (uint64_t)2 << 32, 2, 2, 1 | (uint64_t)9 << 32, 2 | (uint64_t)9 << 32
+	};
+	static const struct {
+		size_t place;
+		uint64_t number;
+	} wrong[] = {
+		{ 1, 3 },                                         /* more rows than there are */
+		{ 2, 3 },                                         /* a row beyond the patterns */
+		{ 2, (uint64_t)3 << 32 },                         /* more similar ones than there are */
+		{ 2, (uint64_t)1 << 32 },                         /* fewer */
+		{ 3, 0 },                                         /* a row twice */
+		{ 4, 1 },                                         /* bytes left */
+		{ 5, (uint64_t)9 << 32 },                         /* similar to itself */
+		{ 6, 3 },                                         /* to one beyond the patterns */
+		{ 6, 2 | (uint64_t)1 << 63 | (uint64_t)1 << 32 }, /* more than similar */
+	};
+	struct lode_similarities_sink sink = { ignore_row, NULL };
+	struct lode_error error;
+	uint8_t seen[3] = { 0 };
+
+	(void)state;
+	assert_int_equal(lode_similarity_answer_read(lode_cursor(right, sizeof(right)), 3, seen, &sink, &error), 0);
+	assert_true(seen[0] && !seen[1] && seen[2]);
+	assert_int_equal(lode_similarity_answer_read(lode_cursor(right, sizeof(right)), 3, seen, &sink, &error),
+			 LODE_BAD_INPUT);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint64_t message[sizeof(right) / sizeof(right[0])];
+
+		memset(seen, 0, sizeof(seen));
+		memcpy(message, right, sizeof(right));
+		message[wrong[i].place] = wrong[i].number;
+		assert_int_equal(lode_similarity_answer_read(lode_cursor(message, sizeof(message)), 3, seen, &sink,
+							     &error),
+				 LODE_BAD_INPUT);
+	}
 }
 
 /* Beyond 1024 frames patterns are aligned without vectors. */
@@ -206,6 +399,7 @@ static void similarities_of_long_patterns_are_those_of_each_pair(void **state)
 	}
 	check_similarities(&setup, 2, 0);
 	check_similarities(&setup, 2, 0x40000000);
+	check_similarities_by(&setup, 2, 1, 0x40000000);
 	stop(&setup);
 }
 
@@ -575,6 +769,10 @@ int main(void)
 		cmocka_unit_test(similarities_of_many_are_those_of_each_pair),
 		cmocka_unit_test(no_pair_as_similar_as_asked_for_is_left_out),
 		cmocka_unit_test(similarities_of_frames_added_later_are_those_of_each_pair),
+		cmocka_unit_test(similarities_by_several_processes_are_those_of_each_pair),
+		cmocka_unit_test(a_first_process_that_is_stopped_lets_the_others_end),
+		cmocka_unit_test(damaged_questions_are_refused_or_read),
+		cmocka_unit_test(answers_with_wrong_numbers_are_refused),
 		cmocka_unit_test(similarities_of_long_patterns_are_those_of_each_pair),
 		cmocka_unit_test(linkage_joins_the_highest_average_and_the_first_of_equal_ones),
 		cmocka_unit_test(clusters_are_those_of_average_linkage_over_all_pairs),
