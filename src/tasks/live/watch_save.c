@@ -3,13 +3,18 @@
  *
  * In the child the flight memory is replayed into a builder, as if it were
  * recorded now, and finished like any recording. The child never touches what it
- * shares with its parent: not the kernel's programs, not the terminal.
+ * shares with its parent: not the terminal, and not the kernel's programs. It closes
+ * its descriptors of those, and the parent waits for that: while a child held a link,
+ * the program would stay attached when the parent closes its own, and could not be
+ * attached again (before Linux 6.10) or would record all twice (since).
  */
 #include "tasks/live/watch_save.h"
 
 #include "base/clock.h"
+#include "base/starts_with.h"
 #include "record/recording.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -233,16 +238,42 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 	return code; /* the rest goes with the process */
 }
 
+static int is_of_the_recorder(const char *opened)
+{
+	return lode_starts_with(opened, "anon_inode:bpf") || lode_starts_with(opened, "anon_inode:[perf_event]");
+}
+
+/* Closes descriptors of BPF programs, links and maps, and of perf events. Files are kept: symbols are read from some. */
+static void close_recorder(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	char opened[32];
+
+	while (folder && (entry = readdir(folder))) {
+		ssize_t length = readlinkat(dirfd(folder), entry->d_name, opened, sizeof(opened) - 1);
+
+		opened[length > 0 ? length : 0] = '\0';
+		if (is_of_the_recorder(opened))
+			close(atoi(entry->d_name));
+	}
+	if (folder)
+		closedir(folder);
+}
+
 static void be_writer(const struct lode_watch_save *save, int gate, int result_fd)
 {
 	struct result result = { 0 };
 	struct lode_error error = { "" };
-	char byte;
+	char byte = 0;
 
 	/* Ctrl-C is for the recorder, which waits for this to end. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
+	close_recorder();
 	prctl(PR_SET_NAME, "lode-save");
+	if (write(result_fd, &byte, 1) != 1)
+		_exit(4);
 	setpriority(PRIO_PROCESS, 0, 5);
 	/* Until the recorder leaves this process out. */
 	if (read(gate, &byte, 1) < 0)
@@ -253,6 +284,15 @@ static void be_writer(const struct lode_watch_save *save, int gate, int result_f
 }
 
 /* ---- in the recorder ---- */
+
+/* Until the child has closed what belongs to the recorder, or ended, which is noticed when its result is read. */
+static void wait_until_closed(int result)
+{
+	char byte;
+
+	while (read(result, &byte, 1) < 0 && errno == EINTR)
+		continue;
+}
 
 static void close_both(int ends[2])
 {
@@ -283,8 +323,9 @@ int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_
 				 strerror(number));
 	}
 	lode_recorder_leave_out(recorder, (uint32_t)pid);
-	close_both(gate);
 	close(result[1]);
+	wait_until_closed(result[0]);
+	close_both(gate);
 	writer->pid = pid;
 	writer->result = event.data.fd = result[0];
 	epoll_ctl(writer->events, EPOLL_CTL_ADD, writer->result, &event);
