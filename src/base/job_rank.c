@@ -44,6 +44,11 @@ uint64_t lode_job_take(const struct lode_job_rank *rank, struct lode_job_turns *
 	return rank->take ? rank->take(rank->context) : rank->number + rank->count * turns->taken++;
 }
 
+int lode_job_is_closed(const struct lode_job_rank *rank)
+{
+	return rank->take && rank->take(rank->context) == UINT64_MAX;
+}
+
 int lode_job_call(const struct lode_job_rank *rank, uint64_t task, const struct lode_buffer *input,
 		  struct lode_error *error)
 {

@@ -21,6 +21,8 @@ struct lode_job_rank {
 	 * thread. UINT64_MAX after a failure. NULL: every process takes each `count`-th.
 	 */
 	uint64_t (*take)(void *context);
+	/* In the first process: what is taken until they meet again is UINT64_MAX. Only where `take` is. */
+	void (*close)(void *context);
 	/* Waits until all processes have come here. As those below: returns 0 or LODE_SYSTEM. */
 	int (*meet)(void *context, struct lode_error *error);
 	/* Sends a message; returns when the other has received it. */
@@ -49,6 +51,9 @@ struct lode_job_turns {
 
 /* The next number of this process, from any thread. Numbers that are too large say that nothing is left. */
 uint64_t lode_job_take(const struct lode_job_rank *rank, struct lode_job_turns *turns);
+
+/* Whether the first process closed the queue, where nobody takes numbers otherwise. */
+int lode_job_is_closed(const struct lode_job_rank *rank);
 
 /* ---- serving the first one ---- */
 

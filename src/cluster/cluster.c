@@ -117,6 +117,11 @@ uint64_t lode_cluster_take(struct lode_cluster *cluster)
 	return cluster->module->take(cluster->round, &number) == 0 ? number : UINT64_MAX;
 }
 
+void lode_cluster_close(struct lode_cluster *cluster)
+{
+	cluster->module->close(cluster->round);
+}
+
 static int fail_reaching(const struct lode_cluster *cluster, struct lode_error *error)
 {
 	return lode_fail(error, LODE_SYSTEM, "rank %u cannot reach the others; see what the launcher of MPI says",

@@ -31,6 +31,8 @@ unsigned lode_cluster_size(const struct lode_cluster *cluster);
  * then they begin again. From any thread. UINT64_MAX where MPI fails.
  */
 uint64_t lode_cluster_take(struct lode_cluster *cluster);
+/* In the first process: until they meet, all others that are taken are UINT64_MAX. */
+void lode_cluster_close(struct lode_cluster *cluster);
 /* Whether numbers can be taken: not every MPI lets threads call it. */
 int lode_cluster_takes(const struct lode_cluster *cluster);
 /* Waits until all have come here. Returns 0 or LODE_SYSTEM. */

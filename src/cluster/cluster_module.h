@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LODE_CLUSTER_MODULE_VERSION 3
+#define LODE_CLUSTER_MODULE_VERSION 4
 #define LODE_CLUSTER_MODULE_FILE    "lode-mpi.so"
 #define LODE_CLUSTER_MODULE_SYMBOL  "lode_cluster_module"
 
@@ -16,6 +16,8 @@ struct lode_cluster_module {
 	int (*start)(unsigned *rank, unsigned *size, int *takes);
 	/* The next number of this round of the shared queue, from any thread. */
 	int (*take)(uint64_t round, uint64_t *number);
+	/* In the first process: this round has no more numbers but UINT64_MAX. */
+	void (*close)(uint64_t round);
 	int (*meet)(void);
 	/* Offers a message of `size` bytes, and waits until the other wants it; then send_bytes. */
 	int (*offer)(unsigned to, uint64_t size);

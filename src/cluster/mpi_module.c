@@ -69,9 +69,18 @@ static uint64_t give(uint64_t round)
 		queue.round = round;
 		queue.next = 0;
 	}
-	number = queue.next++;
+	number = queue.next;
+	queue.next += number < UINT64_MAX;
 	pthread_mutex_unlock(&queue.lock);
 	return number;
+}
+
+static void close_round(uint64_t round)
+{
+	pthread_mutex_lock(&queue.lock);
+	queue.round = round;
+	queue.next = UINT64_MAX;
+	pthread_mutex_unlock(&queue.lock);
 }
 
 static int is_stopped(void)
@@ -280,6 +289,7 @@ const struct lode_cluster_module lode_cluster_module = {
 	.version = LODE_CLUSTER_MODULE_VERSION,
 	.start = start,
 	.take = take,
+	.close = close_round,
 	.meet = meet,
 	.offer = offer,
 	.send_bytes = send_bytes,

@@ -63,6 +63,11 @@ static uint64_t take(void *context)
 	return lode_cluster_take(context);
 }
 
+static void close_queue(void *context)
+{
+	lode_cluster_close(context);
+}
+
 static int meet(void *context, struct lode_error *error)
 {
 	return lode_cluster_meet(context, error);
@@ -87,6 +92,7 @@ static int begin(struct lode_error *error)
 			.number = lode_cluster_rank(cluster),
 			.count = lode_cluster_size(cluster),
 			.take = lode_cluster_takes(cluster) ? take : NULL,
+			.close = close_queue,
 			.meet = meet,
 			.send = send,
 			.receive = receive,

@@ -224,6 +224,7 @@ static int find_patterns(const struct lode_area *area, const struct lode_mine_op
 			.max_patterns = options->max_patterns,
 			.jobs = options->jobs,
 			.progress = options->progress,
+			.rank = options->job,
 		},
 		patterns, error);
 	lode_free(cost);

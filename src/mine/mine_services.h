@@ -6,6 +6,7 @@
 
 enum lode_mine_task {
 	LODE_TASK_SIMILARITIES = 1, /* similarity_job.h */
+	LODE_TASK_MINING = 2,       /* miner_job.h */
 };
 
 /* Ends with LODE_JOB_END. */

@@ -1,81 +1,28 @@
 /*
- * The miner: see miner.h. Sets up the search (miner_search.c), runs it on as many
- * threads as asked for, and makes one list of what they found.
+ * The miner: see miner.h. Makes the tree of all stacks (miner_root.c) and searches it (miner_run.h), with the other processes of
+ * a job where there are any (miner_job.h).
  */
 #include "mine/miner.h"
 
-#include "base/parallel.h"
-#include "mine/maximal.h"
-#include "mine/miner_search.h"
+#include "mine/miner_job.h"
+#include "mine/miner_run.h"
 
-static void run_worker(void *context, size_t i)
+/* Stops at max_patterns, which parts of a search cannot. */
+static int is_worth_sharing(const struct lode_miner_input *input, const struct miner_tree *root)
 {
-	struct miner_worker *workers = context;
-
-	miner_worker_run(&workers[i]);
-}
-
-static int gather(struct lode_patterns *patterns, const struct miner_worker *workers, unsigned jobs)
-{
-	for (unsigned i = 0; i < jobs; i++)
-		for (size_t j = 0; j < workers[i].found.count; j++) {
-			const struct lode_patterns *found = &workers[i].found;
-
-			if (lode_patterns_add(patterns, lode_pattern_frames(found, j), found->items[j].length,
-					      found->items[j].cost) < 0)
-				return LODE_SYSTEM;
-		}
-	return 0;
-}
-
-/* Drops what is not maximal, and what is more than asked for. */
-static int finish(struct lode_patterns *patterns, const struct lode_miner_input *input)
-{
-	if (lode_patterns_keep_maximal(patterns, input->min_length, input->progress) < 0)
-		return LODE_SYSTEM;
-	if (input->max_patterns && patterns->count > input->max_patterns) {
-		patterns->count = input->max_patterns;
-		patterns->end = LODE_MINER_MAX_PATTERNS;
-	}
-	return 0;
-}
-
-static int mine(const struct lode_miner_input *input, struct miner_pool *pool, struct miner_worker *workers,
-		unsigned jobs, struct lode_patterns *patterns)
-{
-	int code;
-
-	for (unsigned i = 0; i < jobs; i++)
-		workers[i].pool = pool;
-	lode_parallel(jobs, jobs, run_worker, workers);
-	patterns->end = pool->end;
-	patterns->prefixes = atomic_load(&pool->prefixes);
-	code = pool->code;
-	if (!code)
-		code = gather(patterns, workers, jobs);
-	if (!code)
-		code = finish(patterns, input);
-	return code;
+	return input->rank && !input->max_patterns && root->count >= LODE_NODES_WORTH_SHARING;
 }
 
 int lode_mine_patterns(const struct lode_miner_input *input, struct lode_patterns *patterns,
 		       struct lode_error *error)
 {
-	unsigned jobs = input->jobs ? input->jobs : lode_processors();
-	struct miner_worker *workers = lode_calloc(jobs, sizeof(*workers));
 	struct miner_tree root = { 0 };
-	struct miner_pool pool;
-	int code = workers ? miner_root_make(&root, input) : LODE_SYSTEM;
+	int code = miner_root_make(&root, input) < 0 ? lode_fail_memory(error) : 0;
 
-	if (!code) {
-		code = miner_pool_init(&pool, input, &root);
-		if (!code)
-			code = mine(input, &pool, workers, jobs, patterns);
-		for (unsigned i = 0; i < jobs; i++)
-			miner_worker_release(&workers[i]);
-		miner_pool_release(&pool);
-	}
+	if (!code && is_worth_sharing(input, &root))
+		code = lode_miner_call(input, &root, patterns, error);
+	else if (!code && miner_run(input, &root, patterns) < 0)
+		code = lode_fail_memory(error);
 	miner_tree_release(&root);
-	lode_free(workers);
-	return code ? lode_fail_memory(error) : 0;
+	return code;
 }

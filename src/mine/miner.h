@@ -10,6 +10,7 @@
 #define LODE_MINE_MINER_H
 
 #include "base/error.h"
+#include "base/job_rank.h"
 #include "base/progress.h"
 #include "trace/stack_tree.h"
 
@@ -22,6 +23,13 @@ struct lode_miner_input {
 	uint64_t max_patterns; /* stop when so many were found, 0: no limit */
 	unsigned jobs;         /* 0: one a processor */
 	const struct lode_progress *progress;
+	/*
+	 * Only a part of the search, for one of several processes: of `parts` that with the number `part`. The
+	 * maximal ones of what all parts find are those of the whole. 0 and 1: all of it.
+	 */
+	unsigned part;
+	unsigned parts;
+	const struct lode_job_rank *rank; /* the first process, which others serve (miner_job.h); NULL: alone */
 };
 
 struct lode_pattern {

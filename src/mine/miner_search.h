@@ -18,6 +18,7 @@ struct miner_level {
 	struct miner_tree spare; /* room for the tree's next form */
 	uint64_t cost;           /* of the prefix */
 	uint32_t length;         /* of the prefix */
+	uint32_t steps;          /* from the tree of all stacks: functions that were appended, without chains */
 	uint32_t count;          /* of `order` */
 	uint32_t next;           /* in `order` */
 	uint32_t *order;         /* labels of `tree` */

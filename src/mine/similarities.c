@@ -354,9 +354,8 @@ static void compare_share(struct comparison *comparison, unsigned jobs)
 	comparison->block = pieces / ((size_t)BLOCKS_A_PROCESS * comparison->rank->count) + 1;
 	comparison->blocks = (pieces + comparison->block - 1) / comparison->block;
 	lode_parallel(jobs, comparison->blocks, compare_block, comparison);
-	if (comparison->rank->take && (comparison->stopped || comparison->failed))
-		while (lode_job_take(comparison->rank, &comparison->turns) < comparison->blocks)
-			; /* nobody finds anything more to do */
+	if (comparison->rank->take && !comparison->rank->number && (comparison->stopped || comparison->failed))
+		comparison->rank->close(comparison->rank->context);
 }
 
 int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,

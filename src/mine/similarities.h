@@ -46,8 +46,8 @@ int lode_similarities_compare(const struct lode_similarities *similarities, uint
 			      struct lode_error *error);
 
 /*
- * The same by several processes, all over the same patterns, which have met before: each reports some of the rows. When one
- * stops, the others end soon.
+ * The same by several processes, all over the same patterns, which have met before: each reports some of the rows. When the
+ * first stops, the others end soon.
  */
 int lode_similarities_compare_share(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
 				    const struct lode_job_rank *rank, const struct lode_progress *progress,

@@ -43,9 +43,19 @@ static uint64_t job_take(void *context)
 	uint64_t number;
 
 	pthread_mutex_lock(&job->lock);
-	number = job->next++;
+	number = job->next;
+	job->next += number < UINT64_MAX;
 	pthread_mutex_unlock(&job->lock);
 	return number;
+}
+
+static void job_close(void *context)
+{
+	struct job *job = ((struct job_process *)context)->job;
+
+	pthread_mutex_lock(&job->lock);
+	job->next = UINT64_MAX;
+	pthread_mutex_unlock(&job->lock);
 }
 
 static int job_meet(void *context, struct lode_error *error)
@@ -128,9 +138,16 @@ static void job_run(struct job *job, unsigned count, int gives,
 		struct job_process *process = &job->processes[i];
 
 		process->job = job;
-		process->rank = (struct lode_job_rank){ i,        count,    gives ? job_take : NULL,
-							job_meet, job_send, job_receive,
-							process };
+		process->rank = (struct lode_job_rank){
+			.number = i,
+			.count = count,
+			.take = gives ? job_take : NULL,
+			.close = job_close,
+			.meet = job_meet,
+			.send = job_send,
+			.receive = job_receive,
+			.context = process,
+		};
 	}
 	for (unsigned i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, job_thread, &job->processes[i]))

@@ -5,10 +5,13 @@
  * ever, or all memory, or the whole C stack, if it were done in that way.
  */
 #include "cmocka_all.h"
+#include "job_fixture.h"
 
 #include "base/parallel.h"
 #include "mine/maximal.h"
-#include "mine/miner.h"
+#include "mine/mine_services.h"
+#include "mine/miner_job.h"
+#include "mine/miner_run.h"
 #include "random_stream.h"
 
 #include <stdlib.h>
@@ -244,6 +247,42 @@ static void assert_same(const struct lode_patterns *patterns, const struct oracl
 	assert_int_equal(patterns->end, LODE_MINER_COMPLETE);
 }
 
+/* ---- Several processes. ---- */
+
+struct search {
+	struct lode_miner_input input;
+	struct lode_patterns patterns;
+};
+
+/* Whatever the size of the tree. */
+static int search_or_serve(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	struct search *search = context;
+	struct miner_tree root = { 0 };
+	int code;
+
+	if (rank->number)
+		return lode_job_serve(rank, lode_mine_services, error);
+	search->input.rank = rank;
+	code = miner_root_make(&root, &search->input);
+	if (!code)
+		code = lode_miner_call(&search->input, &root, &search->patterns, error);
+	miner_tree_release(&root);
+	return lode_job_call(rank, LODE_JOB_END, NULL, NULL) < 0 ? -99 : code;
+}
+
+static void mine_by(unsigned processes, const struct lode_miner_input *input, struct lode_patterns *patterns)
+{
+	static struct job job;
+	struct search search = { .input = *input };
+
+	job_run(&job, processes, 1, search_or_serve, &search);
+	for (unsigned i = 0; i < processes; i++)
+		assert_int_equal(job.processes[i].code, 0);
+	*patterns = search.patterns;
+}
+
+/* options.parts: by so many processes. */
 static void check(const struct corpus *corpus, struct lode_miner_input options)
 {
 	struct lode_patterns patterns;
@@ -256,7 +295,10 @@ static void check(const struct corpus *corpus, struct lode_miner_input options)
 	input.min_length = options.min_length;
 	input.max_length = options.max_length;
 	input.jobs = options.jobs;
-	mine(&input, &patterns);
+	if (options.parts)
+		mine_by(options.parts, &input, &patterns);
+	else
+		mine(&input, &patterns);
 	oracle = ask_oracle(*corpus, &input);
 	assert_same(&patterns, &oracle);
 	free(oracle.items);
@@ -277,6 +319,24 @@ static void the_patterns_are_those_of_brute_force(void **state)
 		random_corpus(&corpus, &seed);
 		check(&corpus, (struct lode_miner_input){ .threshold = random_threshold(&corpus, &seed),
 							  .jobs = i % 16 == 0 ? 2 : 1 });
+	}
+}
+
+static void the_patterns_of_several_processes_are_those_of_brute_force(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (unsigned i = 0; i < CORPORA; i += 4) {
+		struct corpus corpus;
+		uint32_t most = (uint32_t)random_below(&seed, 8);
+
+		random_corpus(&corpus, &seed);
+		check(&corpus, (struct lode_miner_input){ .threshold = random_threshold(&corpus, &seed),
+							  .jobs = i % 16 == 0 ? 2 : 1,
+							  .min_length = (uint32_t)random_below(&seed, 3),
+							  .max_length = i % 12 ? 0 : most,
+							  .parts = 1 + (unsigned)random_below(&seed, 6) });
 	}
 }
 
@@ -528,6 +588,114 @@ static void the_search_can_be_interrupted_and_returns_what_it_had(void **state)
 	}
 }
 
+/* The others would search for ever. */
+static void a_first_process_that_is_interrupted_lets_the_others_end(void **state)
+{
+	static struct job job;
+	struct patience patience = { 0 };
+	struct lode_progress progress = { lose_patience, &patience };
+	struct forest forest;
+	struct search search = { 0 };
+
+	(void)state;
+	endless_forest(&forest);
+	search.input = input_of(&forest, 2);
+	search.input.progress = &progress;
+	job_run(&job, 3, 1, search_or_serve, &search);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(job.processes[i].code, 0);
+	assert_int_equal(search.patterns.end, LODE_MINER_INTERRUPTED);
+	lode_patterns_release(&search.patterns);
+	forest_release(&forest);
+}
+
+/* ---- Messages between processes. ---- */
+
+/* Names are numbers of frames: any could be right, but large ones take as much memory. */
+static int has_small_names(const struct miner_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->labels; i++)
+		if (tree->label[i].name > 100000)
+			return 0;
+	return 1;
+}
+
+static void damaged_trees_are_refused_or_searched(void **state)
+{
+	uint64_t seed = 21;
+
+	(void)state;
+	for (unsigned i = 0; i < CORPORA; i++) {
+		struct lode_miner_input input, received = { 0 };
+		struct miner_tree root = { 0 }, tree = { 0 };
+		struct lode_buffer message = { 0 };
+		struct corpus corpus;
+		struct forest forest;
+		size_t place;
+		int code;
+
+		random_corpus(&corpus, &seed);
+		forest_of(&forest, &corpus);
+		input = input_of(&forest, random_threshold(&corpus, &seed));
+		assert_int_equal(miner_root_make(&root, &input), 0);
+		lode_miner_question_write(&input, &root, &message);
+		assert_false(message.failed);
+		place = random_below(&seed, message.size);
+		code = lode_miner_question_read(&received, &tree, lode_cursor(message.bytes, place));
+		assert_int_equal(code, LODE_BAD_INPUT);
+		miner_tree_release(&tree);
+		message.bytes[place] = (char)(message.bytes[place] ^ (1 << random_below(&seed, 8)));
+		code = lode_miner_question_read(&received, &tree, lode_cursor(message.bytes, message.size));
+		assert_true(code == 0 || code == LODE_BAD_INPUT);
+		if (!code && received.jobs <= 8 && has_small_names(&tree)) {
+			struct lode_patterns patterns = { 0 };
+
+			assert_int_equal(miner_run(&received, &tree, &patterns), 0);
+			lode_patterns_release(&patterns);
+		}
+		miner_tree_release(&tree);
+		miner_tree_release(&root);
+		lode_buffer_release(&message);
+		forest_release(&forest);
+	}
+}
+
+/* One pattern of the frames 1 and 2, another of 2. */
+static void answers_with_wrong_numbers_are_refused(void **state)
+{
+	static const uint64_t right[] = { 0, 0, 5, 2, 0, 2, 10, 1, 1, 7, 2, 1 | (uint64_t)2 << 32 };
+	static const struct {
+		size_t place;
+		uint64_t number;
+	} wrong[] = {
+		{ 3, 1 },  /* bytes left */
+		{ 3, 3 },  /* more patterns than there are */
+		{ 4, 1 },  /* frames beyond the last */
+		{ 5, 0 },  /* a pattern without frames */
+		{ 7, 3 },  /* one that begins beyond the last */
+		{ 10, 9 }, /* more frames than there are */
+		{ 11, 3 }, /* a frame that is not known */
+	};
+	struct lode_patterns patterns = { 0 };
+	struct lode_error error;
+
+	(void)state;
+	assert_int_equal(lode_miner_answer_read(lode_cursor(right, sizeof(right)), 3, &patterns, &error), 0);
+	assert_int_equal(patterns.count, 2);
+	assert_int_equal(patterns.prefixes, 5);
+	assert_int_equal(patterns.items[0].cost, 10);
+	assert_int_equal(lode_pattern_frames(&patterns, 1)[0], 2);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint64_t message[sizeof(right) / sizeof(right[0])];
+
+		memcpy(message, right, sizeof(right));
+		message[wrong[i].place] = wrong[i].number;
+		assert_int_equal(lode_miner_answer_read(lode_cursor(message, sizeof(message)), 3, &patterns, &error),
+				 LODE_BAD_INPUT);
+	}
+	lode_patterns_release(&patterns);
+}
+
 static void the_search_stops_at_max_patterns(void **state)
 {
 	(void)state;
@@ -640,6 +808,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_patterns_are_those_of_brute_force),
+		cmocka_unit_test(the_patterns_of_several_processes_are_those_of_brute_force),
 		cmocka_unit_test(length_limits_choose_among_patterns_up_to_the_longest),
 		cmocka_unit_test(costs_that_overflow_stop_at_the_largest),
 		cmocka_unit_test(the_result_does_not_depend_on_the_number_of_threads),
@@ -648,6 +817,9 @@ int main(void)
 		cmocka_unit_test(recursion_five_thousand_deep_is_mined),
 		cmocka_unit_test(without_stacks_there_are_no_patterns),
 		cmocka_unit_test(the_search_can_be_interrupted_and_returns_what_it_had),
+		cmocka_unit_test(a_first_process_that_is_interrupted_lets_the_others_end),
+		cmocka_unit_test(damaged_trees_are_refused_or_searched),
+		cmocka_unit_test(answers_with_wrong_numbers_are_refused),
 		cmocka_unit_test(the_search_stops_at_max_patterns),
 		cmocka_unit_test(max_patterns_that_are_enough_change_nothing),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
