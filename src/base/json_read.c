@@ -1,7 +1,7 @@
 /*
  * JSON documents, walked in place; see json_read.h.
  *
- * The check is a loop with a bit a level instead of a recursion: which of the
+ * The check is a loop with a byte a level instead of a recursion: which of the
  * open brackets are objects. Everything behind it trusts the check, so stepping
  * over a value only counts brackets and strings (json_skip.h).
  */
@@ -25,33 +25,36 @@ static int is_digit(char byte)
 
 /* ---- the check ---- */
 
+/* Its steps take the place they are at and return the one behind what they have checked, or NULL after a mistake. */
 struct check {
 	const char *name;
 	const char *text;
-	const char *at;
 	const char *end;
 	unsigned depth;
-	unsigned char is_object[LODE_JSON_DEPTH / 8]; /* a bit for each open bracket */
+	unsigned char is_object[LODE_JSON_DEPTH + 1]; /* by depth: what the innermost open bracket is of */
 	struct lode_error *error;
 };
 
-static int fail_at(const struct check *check, const char *at, const char *what)
+static const char *refuse(const struct check *check, const char *at, const char *what)
 {
 	size_t line = 1;
 
 	for (const char *byte = check->text; byte < at; byte++)
 		line += *byte == '\n';
 	if (at >= check->end)
-		return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?",
-				 check->name, line);
-	return lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is not JSON, at byte %zu: %s", check->name,
-			 line, (size_t)(at - check->text), what);
+		lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?",
+			  check->name, line);
+	else
+		lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is not JSON, at byte %zu: %s", check->name,
+			  line, (size_t)(at - check->text), what);
+	return NULL;
 }
 
-static void pass_space(struct check *check)
+static const char *pass_space(const char *at, const char *end)
 {
-	while (check->at < check->end && is_space(*check->at))
-		check->at++;
+	while (at < end && is_space(*at))
+		at++;
+	return at;
 }
 
 static int is_hex(char byte)
@@ -60,200 +63,206 @@ static int is_hex(char byte)
 }
 
 /* Behind a backslash. */
-static int check_escape(struct check *check)
+static const char *check_escape(const struct check *check, const char *at)
 {
-	if (check->at == check->end || !memchr("\"\\/bfnrtu", *check->at, 9))
-		return fail_at(check, check->at, "a backslash with nothing to escape");
-	if (*check->at++ != 'u')
-		return 0;
-	for (int i = 0; i < 4; i++, check->at++)
-		if (check->at == check->end || !is_hex(*check->at))
-			return fail_at(check, check->at, "\\u without four hexadecimal digits");
-	return 0;
+	if (at == check->end || !memchr("\"\\/bfnrtu", *at, 9))
+		return refuse(check, at, "a backslash with nothing to escape");
+	if (*at++ != 'u')
+		return at;
+	for (int i = 0; i < 4; i++, at++)
+		if (at == check->end || !is_hex(*at))
+			return refuse(check, at, "\\u without four hexadecimal digits");
+	return at;
 }
 
-static int check_text(struct check *check)
+static const char *check_text(const struct check *check, const char *at)
 {
-	check->at++;
-	while (check->at < check->end) {
-		unsigned char byte = (unsigned char)*check->at++;
-
-		if (byte == '"')
-			return 0;
-		if (byte == '\\') {
-			if (check_escape(check))
-				return LODE_BAD_INPUT;
-		} else if (byte < ' ') {
-			return fail_at(check, check->at - 1, "a control character in a string");
-		}
+	at = lode_json_pass_plain(at + 1, check->end);
+	while (at < check->end && *at == '\\') {
+		at = check_escape(check, at + 1);
+		if (!at)
+			return NULL;
+		at = lode_json_pass_plain(at, check->end);
 	}
-	return fail_at(check, check->end, "");
+	if (at == check->end)
+		return refuse(check, at, "");
+	return *at == '"' ? at + 1 : refuse(check, at, "a control character in a string");
 }
 
-static size_t pass_digits(struct check *check)
+static const char *pass_digits(const char *at, const char *end)
 {
-	const char *start = check->at;
-
-	while (check->at < check->end && is_digit(*check->at))
-		check->at++;
-	return (size_t)(check->at - start);
+	while (at < end && is_digit(*at))
+		at++;
+	return at;
 }
 
-static int check_number(struct check *check)
+static const char *check_number(const struct check *check, const char *at)
 {
-	const char *start = check->at, *whole;
+	const char *start = at, *end = check->end, *whole = at + (*at == '-'), *digits;
 
-	check->at += *check->at == '-';
-	whole = check->at;
-	if (!pass_digits(check) || (*whole == '0' && check->at - whole > 1))
-		return fail_at(check, start, "no number as JSON writes them");
-	if (check->at < check->end && *check->at == '.') {
-		check->at++;
-		if (!pass_digits(check))
-			return fail_at(check, check->at, "a number that ends in a point");
+	at = pass_digits(whole, end);
+	if (at == whole || (*whole == '0' && at - whole > 1))
+		return refuse(check, start, "no number as JSON writes them");
+	if (at < end && *at == '.') {
+		digits = at + 1;
+		at = pass_digits(digits, end);
+		if (at == digits)
+			return refuse(check, at, "a number that ends in a point");
 	}
-	if (check->at < check->end && (*check->at == 'e' || *check->at == 'E')) {
-		check->at++;
-		check->at += check->at < check->end && (*check->at == '+' || *check->at == '-');
-		if (!pass_digits(check))
-			return fail_at(check, check->at, "a number without its exponent");
+	if (at < end && (*at == 'e' || *at == 'E')) {
+		at++;
+		digits = at += at < end && (*at == '+' || *at == '-');
+		at = pass_digits(digits, end);
+		if (at == digits)
+			return refuse(check, at, "a number without its exponent");
 	}
-	return 0;
+	return at;
 }
 
-static int check_word(struct check *check, const char *word)
+/*
+ * Passes items of an array that are numbers without an exponent, with a comma right behind them: most of a large
+ * profile. The first item that is anything else, right or wrong, is left to the others.
+ */
+static const char *pass_plain_numbers(const char *item, const char *end)
+{
+	const char *at = item;
+
+	while (at < end) {
+		const char *whole = at + (*at == '-');
+
+		at = pass_digits(whole, end);
+		if (at == whole || (*whole == '0' && at - whole > 1))
+			break;
+		if (at + 1 < end && *at == '.' && is_digit(at[1]))
+			at = pass_digits(at + 2, end);
+		if (at == end || *at != ',')
+			break;
+		item = ++at;
+	}
+	return item;
+}
+
+static const char *check_word(const struct check *check, const char *at, const char *word)
 {
 	size_t length = strlen(word);
 
-	if ((size_t)(check->end - check->at) < length || memcmp(check->at, word, length) != 0)
-		return fail_at(check, check->at, "a value was expected");
-	check->at += length;
-	return 0;
-}
-
-static int open_bracket(struct check *check)
-{
-	unsigned bit = check->depth % 8;
-
-	if (check->depth == LODE_JSON_DEPTH)
-		return fail_at(check, check->at, "arrays and objects nested too deep");
-	if (*check->at == '{')
-		check->is_object[check->depth / 8] |= (unsigned char)(1u << bit);
-	else
-		check->is_object[check->depth / 8] &= (unsigned char)~(1u << bit);
-	check->depth++;
-	check->at++;
-	return 0;
-}
-
-static int in_object(const struct check *check)
-{
-	return check->is_object[(check->depth - 1) / 8] >> (check->depth - 1) % 8 & 1;
+	if ((size_t)(check->end - at) < length || memcmp(at, word, length) != 0)
+		return refuse(check, at, "a value was expected");
+	return at + length;
 }
 
 /* A number, a string or a word. */
-static int check_scalar(struct check *check)
+static const char *check_scalar(const struct check *check, const char *at)
 {
-	switch (*check->at) {
+	switch (*at) {
 	case '"':
-		return check_text(check);
+		return check_text(check, at);
 	case 't':
-		return check_word(check, "true");
+		return check_word(check, at, "true");
 	case 'f':
-		return check_word(check, "false");
+		return check_word(check, at, "false");
 	case 'n':
-		return check_word(check, "null");
+		return check_word(check, at, "null");
 	default:
-		if (*check->at == '-' || is_digit(*check->at))
-			return check_number(check);
-		return fail_at(check, check->at, "a value was expected");
+		if (*at == '-' || is_digit(*at))
+			return check_number(check, at);
+		return refuse(check, at, "a value was expected");
 	}
 }
 
 /* `"key":`, with the space around it. */
-static int check_key(struct check *check)
+static const char *check_key(const struct check *check, const char *at)
 {
-	pass_space(check);
-	if (check->at == check->end || *check->at != '"')
-		return fail_at(check, check->at, "a key in quotes was expected");
-	if (check_text(check))
-		return LODE_BAD_INPUT;
-	pass_space(check);
-	if (check->at == check->end || *check->at != ':')
-		return fail_at(check, check->at, "a colon was expected");
-	check->at++;
-	return 0;
+	at = pass_space(at, check->end);
+	if (at == check->end || *at != '"')
+		return refuse(check, at, "a key in quotes was expected");
+	at = check_text(check, at);
+	if (!at)
+		return NULL;
+	at = pass_space(at, check->end);
+	if (at == check->end || *at != ':')
+		return refuse(check, at, "a colon was expected");
+	return at + 1;
 }
 
-/* Closes all brackets that end here. Returns 1 when a further value follows, 0 when all are closed. */
-static int close_brackets(struct check *check)
+/* The innermost open bracket, as it closes. */
+static char closing_bracket(const struct check *check)
 {
-	while (check->depth) {
-		pass_space(check);
-		if (check->at == check->end)
-			return fail_at(check, check->at, "");
-		if (*check->at == ',') {
-			check->at++;
-			return 1;
-		}
-		if (*check->at != (in_object(check) ? '}' : ']'))
-			return fail_at(check, check->at, "a comma or a closing bracket was expected");
-		check->at++;
-		check->depth--;
+	return check->is_object[check->depth] ? '}' : ']';
+}
+
+/* Opens a bracket, and closes it where nothing is inside: `*is_empty`. */
+static const char *open_bracket(struct check *check, const char *at, int *is_empty)
+{
+	if (check->depth == LODE_JSON_DEPTH)
+		return refuse(check, at, "arrays and objects nested too deep");
+	check->is_object[++check->depth] = *at == '{';
+	at = pass_space(at + 1, check->end);
+	*is_empty = at < check->end && *at == closing_bracket(check);
+	return at;
+}
+
+/* Closes all brackets that end here, and passes the comma in front of a further value, if they are not all. */
+static const char *close_brackets(struct check *check, const char *at)
+{
+	for (; check->depth; check->depth--, at++) {
+		at = pass_space(at, check->end);
+		if (at == check->end)
+			return refuse(check, at, "");
+		if (*at == ',')
+			return at + 1;
+		if (*at != closing_bracket(check))
+			return refuse(check, at, "a comma or a closing bracket was expected");
 	}
-	return 0;
-}
-
-/* Whether the bracket that was just opened closes at once. */
-static int is_empty(struct check *check)
-{
-	pass_space(check);
-	return check->at < check->end && *check->at == (in_object(check) ? '}' : ']');
+	return at;
 }
 
 /* Everything from the first bracket to the one that closes it. */
-static int check_values(struct check *check)
+static const char *check_values(struct check *check, const char *at)
 {
-	int more = 1;
+	do {
+		int is_open = 0, is_empty = 0;
 
-	while (more > 0) {
-		if (check->depth && in_object(check) && check_key(check))
-			return LODE_BAD_INPUT;
-		pass_space(check);
-		if (check->at == check->end)
-			return fail_at(check, check->at, "");
-		if (*check->at == '{' || *check->at == '[') {
-			if (open_bracket(check))
-				return LODE_BAD_INPUT;
-			if (!is_empty(check))
-				continue;
-		} else if (check_scalar(check)) {
-			return LODE_BAD_INPUT;
-		}
-		more = close_brackets(check);
-	}
-	return more;
+		if (check->is_object[check->depth])
+			at = check_key(check, at);
+		else if (check->depth)
+			at = pass_plain_numbers(at, check->end);
+		if (!at)
+			return NULL;
+		at = pass_space(at, check->end);
+		if (at == check->end)
+			return refuse(check, at, "");
+		is_open = *at == '{' || *at == '[';
+		at = is_open ? open_bracket(check, at, &is_empty) : check_scalar(check, at);
+		if (at && (!is_open || is_empty))
+			at = close_brackets(check, at);
+	} while (at && check->depth);
+	return at;
 }
 
 int lode_json_check(const char *name, const char *text, size_t size, struct lode_json_value *root,
 		    struct lode_error *error)
 {
-	struct check check = { .name = name, .text = text, .at = text, .end = text + size, .error = error };
-	int code;
+	const char *at = text;
+	struct check check; /* not all of it at once: a line may be all there is to check */
 
+	check.name = name;
+	check.text = text;
+	check.end = text + size;
+	check.error = error;
+	check.depth = 0;
+	check.is_object[0] = 0;
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
-		check.at += 3;
-	pass_space(&check);
-	if (check.at == check.end || (*check.at != '{' && *check.at != '['))
-		return fail_at(&check, check.at, "an object or an array was expected");
-	root->at = check.at;
-	code = check_values(&check);
-	if (code)
-		return code;
-	pass_space(&check);
-	if (check.at < check.end)
-		return fail_at(&check, check.at, "something follows the end of the document");
-	return 0;
+		at += 3;
+	at = pass_space(at, check.end);
+	root->at = at;
+	if (at == check.end || (*at != '{' && *at != '['))
+		at = refuse(&check, at, "an object or an array was expected");
+	else
+		at = check_values(&check, at);
+	if (at && (at = pass_space(at, check.end)) < check.end)
+		at = refuse(&check, at, "something follows the end of the document");
+	return at ? 0 : LODE_BAD_INPUT;
 }
 
 /* ---- walking ---- */
@@ -287,10 +296,21 @@ static const char *skip_space(const char *at)
 	return at;
 }
 
+/* What numbers and words consist of: none of what may follow them. */
+static int is_scalar(char byte)
+{
+	static const unsigned char others[256] = {
+		[','] = 1, ['}'] = 1, [']'] = 1, [' '] = 1, ['\n'] = 1, ['\r'] = 1, ['\t'] = 1
+	};
+
+	return !others[(unsigned char)byte];
+}
+
 static const char *skip_text(const char *at)
 {
-	for (at++; *at != '"'; at++)
-		at += *at == '\\';
+	at = lode_json_find_special(at + 1);
+	while (*at != '"')
+		at = lode_json_find_special(at + 2);
 	return at + 1;
 }
 
@@ -303,7 +323,7 @@ static const char *skip_value(const char *at)
 	case '"':
 		return skip_text(at);
 	default:
-		while (*at != ',' && *at != '}' && *at != ']' && !is_space(*at))
+		while (is_scalar(*at))
 			at++;
 		return at;
 	}
@@ -349,12 +369,18 @@ void lode_json_pass(struct lode_json_walk *walk, const struct lode_json_walk *in
 	step_after(walk, inner->end ? inner->end : skip_value(walk->at));
 }
 
+/* The value of the member that begins with this key. */
+static const char *value_behind(const char *key)
+{
+	return skip_space(skip_space(skip_text(key)) + 1);
+}
+
 int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, struct lode_json_value *value)
 {
 	if (!walk->at)
 		return 0;
 	key->at = walk->at;
-	value->at = skip_space(skip_space(skip_text(walk->at)) + 1);
+	value->at = value_behind(walk->at);
 	step_after(walk, skip_value(value->at));
 	return 1;
 }
@@ -381,41 +407,44 @@ struct lode_json_value lode_json_get(struct lode_json_value object, const char *
 	struct lode_json_walk walk = lode_json_walk(object);
 	struct lode_json_value name, value;
 
-	if (lode_json_kind(object) == LODE_JSON_OBJECT)
-		while (lode_json_member(&walk, &name, &value))
-			if (lode_json_is_text(name, key))
-				return value;
+	if (lode_json_kind(object) != LODE_JSON_OBJECT)
+		return (struct lode_json_value){ NULL };
+	while (lode_json_peek(&walk, &name)) {
+		value.at = value_behind(name.at);
+		if (lode_json_is_text(name, key))
+			return value; /* large, perhaps: where it ends is not asked */
+		step_after(&walk, skip_value(value.at));
+	}
 	return (struct lode_json_value){ NULL };
 }
 
-void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[],
-		       size_t count)
+struct lode_json_walk lode_json_get_all(struct lode_json_value object, const char *const keys[],
+					struct lode_json_value values[], size_t count)
 {
 	struct lode_json_walk walk = lode_json_walk(object);
 	struct lode_json_value name, value;
 
 	memset(values, 0, count * sizeof(*values));
 	if (lode_json_kind(object) != LODE_JSON_OBJECT)
-		return;
+		return (struct lode_json_walk){ NULL, NULL };
 	while (lode_json_member(&walk, &name, &value))
 		for (size_t i = 0; i < count; i++)
 			if (!values[i].at && lode_json_is_text(name, keys[i]))
 				values[i] = value;
+	return walk;
 }
 
 /* ---- texts ---- */
 
 const char *lode_json_plain_text(struct lode_json_value value, size_t *length)
 {
-	const char *at;
+	const char *end;
 
 	if (lode_json_kind(value) != LODE_JSON_TEXT)
 		return NULL;
-	for (at = value.at + 1; *at != '"'; at++)
-		if (*at == '\\')
-			return NULL;
-	*length = (size_t)(at - value.at) - 1;
-	return value.at + 1;
+	end = lode_json_find_special(value.at + 1);
+	*length = (size_t)(end - value.at) - 1;
+	return *end == '"' ? value.at + 1 : NULL;
 }
 
 static unsigned hex4(const char *at)
@@ -473,28 +502,32 @@ void lode_json_text_to(struct lode_json_value value, struct lode_buffer *buffer)
 			at = put_escape(at + 1, buffer);
 			continue;
 		}
-		for (start = at; *at != '"' && *at != '\\'; at++)
-			;
+		start = at;
+		at = lode_json_find_special(at);
 		lode_buffer_add(buffer, start, (size_t)(at - start));
 	}
 }
 
-int lode_json_is_text(struct lode_json_value value, const char *text)
+static int is_escaped_text(struct lode_json_value value, const char *text)
 {
 	struct lode_buffer buffer = { 0 };
-	size_t length;
-	const char *plain;
 	int same;
 
-	if (lode_json_kind(value) != LODE_JSON_TEXT)
-		return 0;
-	plain = lode_json_plain_text(value, &length);
-	if (plain)
-		return length == strlen(text) && memcmp(plain, text, length) == 0;
 	lode_json_text_to(value, &buffer);
 	same = !buffer.failed && buffer.size == strlen(text) && memcmp(buffer.bytes, text, buffer.size) == 0;
 	lode_buffer_release(&buffer);
 	return same;
+}
+
+int lode_json_is_text(struct lode_json_value value, const char *text)
+{
+	const char *at, *wanted = text;
+
+	if (lode_json_kind(value) != LODE_JSON_TEXT)
+		return 0;
+	for (at = value.at + 1; *at != '"' && *at != '\\' && *at == *wanted; at++)
+		wanted++;
+	return *at == '\\' ? is_escaped_text(value, text) : *at == '"' && !*wanted;
 }
 
 /* ---- numbers ---- */
@@ -507,21 +540,18 @@ static int read_short(const char *at, double *number)
 {
 	static const double powers[] = { 1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 					 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-	int negative = *at == '-', digits = 0, places = 0, behind_point = 0;
+	const char *start, *point = NULL;
+	int negative = *at == '-';
 	uint64_t whole = 0;
 
-	for (at += negative; digits <= 15 && (is_digit(*at) || *at == '.'); at++) {
-		if (*at == '.') {
-			behind_point = 1;
-			continue;
-		}
+	for (start = at += negative; is_digit(*at); at++)
 		whole = whole * 10 + (uint64_t)(*at - '0');
-		digits++;
-		places += behind_point;
-	}
-	if (digits > 15 || *at == 'e' || *at == 'E')
+	if (*at == '.')
+		for (point = at++; is_digit(*at); at++)
+			whole = whole * 10 + (uint64_t)(*at - '0');
+	if (at - start > 15 + (point != NULL) || *at == 'e' || *at == 'E')
 		return 0;
-	*number = (double)whole / powers[places];
+	*number = (double)whole / powers[point ? at - point - 1 : 0];
 	if (negative)
 		*number = -*number;
 	return 1;

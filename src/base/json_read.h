@@ -72,10 +72,10 @@ size_t lode_json_count(struct lode_json_value array);
 struct lode_json_value lode_json_get(struct lode_json_value object, const char *key);
 /*
  * The members with these keys in one pass, for objects that are large: `values`
- * gets one value a key, absent where there is none.
+ * gets one value a key, absent where there is none. Returns the walk, done, for lode_json_pass.
  */
-void lode_json_get_all(struct lode_json_value object, const char *const keys[], struct lode_json_value values[],
-		       size_t count);
+struct lode_json_walk lode_json_get_all(struct lode_json_value object, const char *const keys[],
+					struct lode_json_value values[], size_t count);
 
 /* Whether the value is this text. */
 int lode_json_is_text(struct lode_json_value value, const char *text);

@@ -1,5 +1,5 @@
 /*
- * Finds the closing bracket of a JSON value, 64 bytes at a time; see json_skip.h.
+ * Finds the closing bracket of a JSON value, 64 bytes at a time, and the end of a string, 16 at a time; see json_skip.h.
  *
  * Importers look up a few members of large objects, so most bytes of a document are
  * skipped more often than read. Each block becomes four masks with one bit a byte:
@@ -138,8 +138,10 @@ static uint64_t prefix_xor(uint64_t bits)
 /* The bracket that takes `*depth` to 0, as a bit; 0 where none of these does. */
 static uint64_t find_end(uint64_t opening, uint64_t closing, size_t *depth)
 {
-	if (!closing) {
-		*depth += (size_t)__builtin_popcountll(opening);
+	size_t ends = closing ? (size_t)__builtin_popcountll(closing) : 0;
+
+	if (*depth > ends) { /* too deep to get out here */
+		*depth += (size_t)__builtin_popcountll(opening) - ends;
 		return 0;
 	}
 	for (uint64_t brackets = opening | closing; brackets; brackets &= brackets - 1) {
@@ -168,4 +170,91 @@ const char *lode_json_skip_brackets(const char *at)
 		if (end)
 			return block + __builtin_ctzll(end) + 1;
 	}
+}
+
+/* ---- strings ---- */
+
+/* Blocks of strings are not aligned, except where one would reach into another page. */
+#define TEXT_BLOCK 16
+#define PAGE       4096
+
+#if defined(__aarch64__)
+
+#define BITS_A_BYTE 4
+
+/* Quotes, backslashes and, if asked for, control characters: all bits of theirs. */
+static MAY_READ_AROUND uint64_t find_special(const char *block, int controls)
+{
+	uint8x16_t bytes = vld1q_u8((const uint8_t *)block);
+	uint8x16_t found = vorrq_u8(vceqq_u8(bytes, vdupq_n_u8('"')), vceqq_u8(bytes, vdupq_n_u8('\\')));
+
+	if (controls)
+		found = vorrq_u8(found, vcltq_u8(bytes, vdupq_n_u8(' ')));
+	return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(found), 4)), 0);
+}
+
+#elif defined(__SSE2__)
+
+#define BITS_A_BYTE 1
+
+static MAY_READ_AROUND uint64_t find_special(const char *block, int controls)
+{
+	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)block);
+	__m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+				     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+
+	if (controls) /* what is at most the last of them */
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ' - 1)), bytes));
+	return (uint64_t)(unsigned)_mm_movemask_epi8(found);
+}
+
+#else
+
+#define BITS_A_BYTE 1
+
+static MAY_READ_AROUND uint64_t find_special(const char *block, int controls)
+{
+	uint64_t found = 0;
+
+	for (int i = 0; i < TEXT_BLOCK; i++)
+		found |=
+			(uint64_t)(block[i] == '"' || block[i] == '\\' || (controls && (unsigned char)block[i] < ' '))
+			<< i;
+	return found;
+}
+
+#endif
+
+/* The special ones of the `*covered` bytes from `at` on. */
+static uint64_t special_from(const char *at, int controls, size_t *covered)
+{
+	size_t before = (uintptr_t)at % PAGE > PAGE - TEXT_BLOCK ? (uintptr_t)at % TEXT_BLOCK : 0;
+
+	*covered = TEXT_BLOCK - before;
+	return find_special(at - before, controls) >> before * BITS_A_BYTE;
+}
+
+const char *lode_json_pass_plain(const char *at, const char *end)
+{
+	uint64_t found = 0;
+	size_t covered;
+
+	for (; at < end; at += covered) {
+		found = special_from(at, 1, &covered);
+		if (found) {
+			at += __builtin_ctzll(found) / BITS_A_BYTE;
+			break;
+		}
+	}
+	return at < end ? at : end;
+}
+
+const char *lode_json_find_special(const char *at)
+{
+	uint64_t found;
+	size_t covered;
+
+	while (!(found = special_from(at, 0, &covered)))
+		at += covered;
+	return at + __builtin_ctzll(found) / BITS_A_BYTE;
 }

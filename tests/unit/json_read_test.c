@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <yajl/yajl_parse.h>
 
 /* An exact copy in fresh memory, so that a read behind its end is seen. */
@@ -285,13 +286,25 @@ static const char *end_by_bytes(const char *at)
 	}
 }
 
-/* Compares the ends of all arrays and objects inside a value; returns how many there are. */
+/* The same for a string. */
+static const char *text_end_by_bytes(const char *at)
+{
+	for (at++; *at != '"'; at++)
+		at += *at == '\\';
+	return at + 1;
+}
+
+/* Compares the ends of all strings, arrays and objects inside a value; returns how many there are. */
 static uint64_t compare_ends(struct lode_json_value value)
 {
 	struct lode_json_walk walk = lode_json_walk(value);
 	struct lode_json_value key, item;
 	uint64_t count = 1;
 
+	if (lode_json_kind(value) == LODE_JSON_TEXT) {
+		assert_int_equal(lode_json_length(value), text_end_by_bytes(value.at) - value.at);
+		return 1;
+	}
 	if (lode_json_kind(value) != LODE_JSON_ARRAY && lode_json_kind(value) != LODE_JSON_OBJECT)
 		return 0;
 	assert_ptr_equal(lode_json_skip_brackets(value.at), end_by_bytes(value.at));
@@ -335,6 +348,44 @@ static void brackets_are_skipped_as_by_bytes(void **state)
 		lode_buffer_release(&text);
 	}
 	assert_true(values > 40000);
+}
+
+/* The first of these bytes from `at` on, by definition. */
+static const char *special_by_bytes(const char *at, const char *end, int controls)
+{
+	while (at < end && *at != '"' && *at != '\\' && !(controls && (unsigned char)*at < ' '))
+		at++;
+	return at;
+}
+
+/* With pages before and behind the text that must not be touched. */
+static void ends_of_strings_are_found_up_to_the_last_byte_of_a_page(void **state)
+{
+	static const char bytes[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaa |\x7f\x80\xff\"\\\n\x1f\x01";
+	const size_t page = 65536, room = 300;
+	char *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *text = memory + page, *end = text + page;
+	uint64_t seed = 14;
+
+	(void)state;
+	assert_true(memory != MAP_FAILED);
+	assert_int_equal(mprotect(text, page, PROT_READ | PROT_WRITE), 0);
+	for (int round = 0; round < 2000; round++) {
+		char *start = round % 2 ? end - room : text;
+
+		for (size_t i = 0; i < room; i++)
+			start[i] = bytes[random_below(&seed, sizeof(bytes) - 1)];
+		start[room - 1] = '"';
+		for (size_t i = 0; i < room; i++) {
+			const char *stop = start + i + random_below(&seed, room - i + 1);
+
+			assert_ptr_equal(lode_json_find_special(start + i),
+					 special_by_bytes(start + i, start + room, 0));
+			assert_ptr_equal(lode_json_pass_plain(start + i, stop),
+					 special_by_bytes(start + i, stop, 1));
+		}
+	}
+	munmap(memory, 3 * page);
 }
 
 static int yajl_takes(const char *text, size_t size)
@@ -396,6 +447,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_rounded_as_strtod_does),
 		cmocka_unit_test(documents_survive_walking),
 		cmocka_unit_test(brackets_are_skipped_as_by_bytes),
+		cmocka_unit_test(ends_of_strings_are_found_up_to_the_last_byte_of_a_page),
 		cmocka_unit_test(damaged_documents_are_judged_as_yajl_does),
 	};
 
