@@ -86,8 +86,12 @@ struct known_attribute {
 	uint8_t meaning; /* enum meaning */
 };
 
-/* What the attributes of a sample come to: samples of a thread have the same ones, byte for byte. */
+/*
+ * What the attributes of a sample come to: samples of a thread have the same ones, byte for byte. The key has these bytes
+ * where they fit: those in the file have long left the cache.
+ */
 struct known_threads {
+	uint64_t key[2];
 	const unsigned char *bytes; /* NULL: none yet */
 	size_t size;
 	uint64_t labels; /* attributes that are of no use */
@@ -96,7 +100,8 @@ struct known_threads {
 };
 
 /* A set of attributes takes the place that another one had. */
-#define KNOWN_THREADS 4096
+#define KNOWN_THREADS_BITS 12
+#define KNOWN_THREADS      (1u << KNOWN_THREADS_BITS)
 
 struct reading {
 	struct lode_json_import import; /* dictionary, stream and room for strings; there may be no JSON */
@@ -476,17 +481,42 @@ static int take_attributes(struct reading *reading, struct lode_protobuf_field *
 	return code < 0 ? code : read_attributes(reading, field, &sample->who);
 }
 
-/* The threads of a sample with its attributes in one field. */
-static int find_known(struct reading *reading, struct sample *sample, struct lode_event *event)
+/* Up to 16 bytes, two keys of one size being equal where the bytes are; a hash of more. */
+static void make_key(const unsigned char *bytes, size_t size, uint64_t key[2])
 {
-	struct lode_protobuf_field field = { .wire = LODE_WIRE_BYTES, .bytes = sample->attributes };
-	const unsigned char *bytes = sample->attributes.next;
-	size_t size = lode_cursor_left(&sample->attributes);
-	struct known_threads *known = &reading->threads[lode_hash_bytes(bytes, size) % KNOWN_THREADS];
-	uint64_t labels = reading->labels;
+	uint32_t first, last;
+
+	key[1] = 0;
+	if (size > 16) {
+		key[0] = lode_hash_bytes(bytes, size);
+	} else if (size >= 8) {
+		memcpy(&key[0], bytes, 8);
+		memcpy(&key[1], bytes + size - 8, 8);
+	} else if (size >= 4) {
+		memcpy(&first, bytes, 4);
+		memcpy(&last, bytes + size - 4, 4);
+		key[0] = first | (uint64_t)last << 32;
+	} else {
+		key[0] = size ? (uint64_t)(bytes[0] | bytes[size / 2] << 8 | bytes[size - 1] << 16) : 0;
+	}
+}
+
+/* The threads of a sample with its attributes in one field. */
+static int find_known(struct reading *reading, struct lode_cursor attributes, const struct who *nobody,
+		      struct lode_event *event)
+{
+	struct lode_protobuf_field field = { .wire = LODE_WIRE_BYTES, .bytes = attributes };
+	const unsigned char *bytes = attributes.next;
+	size_t size = lode_cursor_left(&attributes);
+	uint64_t key[2], labels = reading->labels;
+	struct known_threads *known;
+	struct who who;
 	int code;
 
-	if (known->bytes && known->size == size && memcmp(known->bytes, bytes, size) == 0) {
+	make_key(bytes, size, key);
+	known = &reading->threads[lode_hash_u64(key[0] + lode_hash_u64(key[1])) >> (64 - KNOWN_THREADS_BITS)];
+	if (known->key[0] == key[0] && known->key[1] == key[1] && known->size == size && known->bytes &&
+	    (size <= 16 || memcmp(known->bytes, bytes, size) == 0)) {
 		event->thread = known->thread;
 		event->waker = known->waker;
 		event->waker_stack = known->waker_stack;
@@ -494,12 +524,12 @@ static int find_known(struct reading *reading, struct sample *sample, struct lod
 		reading->labels += known->labels;
 		return 0;
 	}
-	if ((code = read_attributes(reading, &field, &sample->who)) < 0 ||
-	    (code = find_threads(reading, &sample->who, event)) < 0)
+	who = *nobody;
+	if ((code = read_attributes(reading, &field, &who)) < 0 || (code = find_threads(reading, &who, event)) < 0)
 		return code;
-	*known = (struct known_threads){ bytes,         size,         reading->labels - labels,
-					 event->thread, event->waker, event->waker_stack,
-					 event->cpu };
+	*known = (struct known_threads){ { key[0], key[1] },       bytes,         size,
+					 reading->labels - labels, event->thread, event->waker,
+					 event->waker_stack,       event->cpu };
 	return 0;
 }
 
@@ -613,8 +643,81 @@ static int add_timed(struct reading *reading, const struct profile *profile, str
 	return code;
 }
 
-static int add_sample(struct reading *reading, const struct profile *profile, struct lode_cursor message,
-		      const struct who *nobody)
+/* A sample as nearly all are: fields in their order, each once, with one value and at most one time. */
+struct plain_sample {
+	uint64_t stack, value, time;
+	struct lode_cursor attributes;
+	int has_attributes, has_value, has_time;
+};
+
+/* Fields of it, with their wire type. */
+enum {
+	TAG_STACK = SAMPLE_STACK << 3 | LODE_WIRE_VARINT,
+	TAG_ATTRIBUTES = SAMPLE_ATTRIBUTES << 3 | LODE_WIRE_BYTES,
+	TAG_VALUES = SAMPLE_VALUES << 3 | LODE_WIRE_BYTES,
+	TAG_TIMES = SAMPLE_TIMES << 3 | LODE_WIRE_BYTES,
+};
+
+/* Returns whether the sample is a plain one. */
+static int read_plain(struct lode_cursor message, struct plain_sample *sample)
+{
+	unsigned last = 0;
+
+	sample->stack = 0;
+	sample->has_attributes = sample->has_value = sample->has_time = 0;
+	while (lode_cursor_left(&message)) {
+		unsigned tag = lode_cursor_u8(&message), size;
+		const unsigned char *bytes;
+
+		if (tag <= last)
+			return 0;
+		last = tag;
+		if (tag == TAG_STACK) {
+			sample->stack = lode_cursor_varint(&message);
+			continue;
+		}
+		size = lode_cursor_u8(&message);
+		bytes = size < 0x80 ? lode_cursor_bytes(&message, size) : NULL;
+		if (!bytes)
+			return 0;
+		if (tag == TAG_ATTRIBUTES) {
+			sample->attributes = lode_cursor(bytes, size);
+			sample->has_attributes = 1;
+		} else if (tag == TAG_VALUES) {
+			struct lode_cursor value = lode_cursor(bytes, size);
+
+			sample->value = lode_cursor_varint(&value);
+			sample->has_value = !value.failed && !lode_cursor_left(&value);
+		} else if (tag == TAG_TIMES && size == 8) {
+			struct lode_cursor time = lode_cursor(bytes, size);
+
+			sample->time = lode_cursor_u64(&time);
+			sample->has_time = 1;
+		} else {
+			return 0;
+		}
+	}
+	return !message.failed && sample->has_attributes && sample->has_value;
+}
+
+static int add_plain(struct reading *reading, const struct profile *profile, const struct plain_sample *sample,
+		     const struct who *nobody)
+{
+	const struct lode_otlp_tables *tables = &reading->tables;
+	struct lode_event event = { 0 };
+	int code = find_known(reading, sample->attributes, nobody, &event);
+
+	if (code < 0)
+		return code;
+	if (sample->stack < tables->stacks.count && tables->nodes[sample->stack] != LODE_NONE)
+		event.stack = tables->nodes[sample->stack];
+	else if ((code = lode_otlp_stack(&reading->tables, sample->stack, &event.stack)) < 0)
+		return code;
+	return add_event(reading, profile, &event, (int64_t)sample->value, sample->has_time ? &sample->time : NULL);
+}
+
+static int add_any(struct reading *reading, const struct profile *profile, struct lode_cursor message,
+		   const struct who *nobody)
 {
 	struct sample sample = { .who = *nobody, .values = lode_cursor("", 0), .times = lode_cursor("", 0) };
 	struct lode_event event = { 0 };
@@ -623,7 +726,7 @@ static int add_sample(struct reading *reading, const struct profile *profile, st
 
 	if (code < 0)
 		return code;
-	code = sample.has_attributes ? find_known(reading, &sample, &event)
+	code = sample.has_attributes ? find_known(reading, sample.attributes, &sample.who, &event)
 				     : find_threads(reading, &sample.who, &event);
 	if (code < 0 || (code = lode_otlp_stack(&reading->tables, sample.stack, &event.stack)) < 0)
 		return code;
@@ -636,6 +739,15 @@ static int add_sample(struct reading *reading, const struct profile *profile, st
 									    : sample.value),
 				 NULL);
 	return code;
+}
+
+static int add_sample(struct reading *reading, const struct profile *profile, struct lode_cursor message,
+		      const struct who *nobody)
+{
+	struct plain_sample sample;
+
+	return read_plain(message, &sample) ? add_plain(reading, profile, &sample, nobody)
+					    : add_any(reading, profile, message, nobody);
 }
 
 /* ---- profiles ---- */
