@@ -36,12 +36,11 @@ static int end_wait(struct reading *reading)
 	return code;
 }
 
-static int add_sample(struct reading *reading, uint32_t thread, struct lode_json_value id, uint64_t t,
-		      uint64_t cost)
+static int add_sample(struct reading *reading, uint32_t thread, uint32_t node, uint64_t t, uint64_t cost)
 {
 	struct lode_event event = { .t = t, .cost = cost, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	struct lode_v8_leaf leaf;
-	int code = lode_v8_nodes_find(&reading->nodes, id, &leaf);
+	int code = lode_v8_nodes_leaf(&reading->nodes, node, &leaf);
 
 	if (code < 0)
 		return code;
@@ -68,29 +67,60 @@ static uint64_t read_step(struct reading *reading, struct lode_json_value value)
 	return ns;
 }
 
+/* The members of the document. */
+enum { NODES, HEAD, SAMPLES, TIME_DELTAS, START_TIME, END_TIME, MEMBERS };
+static const char *const member_names[MEMBERS] = { "nodes", "head", "samples", "timeDeltas", "startTime", "endTime" };
+
+/* Samples that are looked at ahead: nodes are all over the tree, so that reaching one takes long. */
+#define AHEAD 16
+
+/* The samples, and the nodes of those that come next. */
+struct samples {
+	struct lode_json_walk ids;
+	uint32_t ahead[AHEAD];
+	size_t taken, read;
+};
+
+/* Reads on until enough samples are known. */
+static void look_ahead(struct lode_v8_nodes *nodes, struct samples *samples)
+{
+	struct lode_json_value id;
+
+	while (samples->read - samples->taken < AHEAD && lode_json_item(&samples->ids, &id))
+		samples->ahead[samples->read++ % AHEAD] = lode_v8_nodes_number(nodes, id);
+}
+
 /*
  * `timeDeltas[i]` is the time before sample i. The last sample lasts until `endTime`.
  * Times count from the start of the profile.
  */
-static int read_samples(struct reading *reading, struct lode_json_value root, uint32_t thread)
+static int read_samples(struct reading *reading, const struct lode_json_value *members, uint32_t thread)
 {
-	struct lode_json_walk samples = lode_json_walk(lode_json_get(root, "samples"));
-	struct lode_json_walk deltas = lode_json_walk(lode_json_get(root, "timeDeltas"));
-	struct lode_json_value sample, next = { NULL }, delta;
+	struct samples samples = { .ids = lode_json_walk(members[SAMPLES]) };
+	struct lode_json_walk deltas = lode_json_walk(members[TIME_DELTAS]);
+	struct lode_json_value delta;
 	uint64_t t, start, end, cost;
-	int code = 0, more = lode_json_item(&samples, &sample);
+	int code = 0;
 
-	if (lode_json_ns(lode_json_get(root, "startTime"), 1e3, &start) < 0 ||
-	    lode_json_ns(lode_json_get(root, "endTime"), 1e3, &end) < 0 || end < start)
+	if (lode_json_ns(members[START_TIME], 1e3, &start) < 0 || lode_json_ns(members[END_TIME], 1e3, &end) < 0 ||
+	    end < start)
 		start = end = 0;
 	end -= start;
 	t = lode_json_item(&deltas, &delta) ? read_step(reading, delta) : 0;
-	for (; code == 0 && more; sample = next, t = lode_add_saturating(t, cost)) {
-		more = lode_json_item(&samples, &next);
-		if (more && !lode_json_item(&deltas, &delta))
-			return fail(reading, "there are fewer `timeDeltas` than `samples`");
-		cost = more ? read_step(reading, delta) : end > t ? end - t : 0;
-		code = add_sample(reading, thread, sample, t, cost);
+	for (; code == 0; t = lode_add_saturating(t, cost)) {
+		uint32_t node;
+
+		look_ahead(&reading->nodes, &samples);
+		if (samples.taken == samples.read)
+			break;
+		node = samples.ahead[samples.taken++ % AHEAD];
+		cost = end > t ? end - t : 0;
+		if (samples.taken < samples.read) {
+			if (!lode_json_item(&deltas, &delta))
+				return fail(reading, "there are fewer `timeDeltas` than `samples`");
+			cost = read_step(reading, delta);
+		}
+		code = add_sample(reading, thread, node, t, cost);
 	}
 	return code ? code : end_wait(reading);
 }
@@ -98,22 +128,23 @@ static int read_samples(struct reading *reading, struct lode_json_value root, ui
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
-	struct lode_json_value nodes = lode_json_get(root, "nodes");
+	struct lode_json_value members[MEMBERS];
 	uint32_t thread = lode_stream_thread(&reading->import.stream, LODE_NO_PID, 0);
 	int code;
 
 	if (thread == LODE_NONE)
 		return lode_fail_memory(reading->import.error);
-	if (lode_json_get(root, "head").at)
+	lode_json_get_all(root, member_names, members, MEMBERS);
+	if (members[HEAD].at)
 		return fail(
 			reading,
 			"this is the nested form that Chrome wrote up to version 57; open it in a newer one and "
 			"save it again");
-	if (lode_json_kind(nodes) != LODE_JSON_ARRAY)
+	if (lode_json_kind(members[NODES]) != LODE_JSON_ARRAY)
 		return fail(reading, "there is no `nodes`; is it a CPU profile of V8?");
-	code = lode_v8_nodes_add(&reading->nodes, nodes);
+	code = lode_v8_nodes_add(&reading->nodes, members[NODES]);
 	if (code == 0)
-		code = read_samples(reading, root, thread);
+		code = read_samples(reading, members, thread);
 	lode_notes_add(reading->import.options->notes, reading->back,
 		       "samples that come before the one before them, taken at its time", NULL);
 	lode_notes_add(reading->import.options->notes, reading->nodes.cut,

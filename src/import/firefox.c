@@ -88,11 +88,10 @@ static int fail(struct reading *reading, const char *what)
 			 lode_input_name(reading->import.input), (unsigned long long)reading->threads, what);
 }
 
-static int load_tables(struct reading *reading, struct lode_json_value owner, struct tables *tables)
+static int load_strings(struct reading *reading, struct tables *tables)
 {
-	struct lode_json_value *members = tables->members;
+	const struct lode_json_value *members = tables->members;
 
-	lode_json_get_all(owner, member_names, members, MEMBERS);
 	if (lode_json_array_column(members[STRING_ARRAY].at ? members[STRING_ARRAY] : members[STRING_TABLE],
 				   &tables->strings) < 0)
 		return lode_fail_memory(reading->import.error);
@@ -539,9 +538,9 @@ static int read_thread(struct reading *reading, struct sources sources, const st
 
 /* ---- the whole ---- */
 
-/* The members of a profile, or of a process inside it. */
-enum { META, THREADS, SHARED, PROFILE_LIBS, PROCESSES, PARTS };
-static const char *const part_names[PARTS] = { "meta", "threads", "shared", "libs", "processes" };
+/* The members of a profile, or of a process inside it. The old developer tools wrapped it into an object. */
+enum { META, THREADS, SHARED, PROFILE_LIBS, PROCESSES, WRAPPED, PARTS };
+static const char *const part_names[PARTS] = { "meta", "threads", "shared", "libs", "processes", "profile" };
 
 /* Nanoseconds of a CPU delta of 1; 0 for cycles, which are no time. */
 static double cpu_unit_of(struct lode_json_value meta)
@@ -553,47 +552,80 @@ static double cpu_unit_of(struct lode_json_value meta)
 	return lode_json_is_text(unit, "µs") ? 1e3 : 0;
 }
 
-/* The earliest time of any sample, in milliseconds. */
-static double first_time(struct lode_json_value threads, double first)
+static struct lode_json_value item_at(struct lode_json_value array, uint64_t place)
 {
-	struct lode_json_walk walk = lode_json_walk(threads);
-	struct lode_json_value thread, table, row = { NULL };
-	double time;
+	struct lode_json_walk walk = lode_json_walk(array);
+	struct lode_json_value item;
 
-	while (lode_json_item(&walk, &thread)) {
-		static const char *const names[] = { "time" };
-		struct lode_json_column column;
+	for (uint64_t i = 0; lode_json_peek(&walk, &item) && i < place; i++)
+		lode_json_item(&walk, &item);
+	return item;
+}
 
-		table = lode_json_get(thread, "samples");
-		if (lode_json_columns(table, names, &column, 1) < 0)
-			continue; /* found out again when it is read */
-		row = lode_json_cell(&column, 0);
-		lode_json_columns_release(&column, 1);
-		if (!row.at) {
-			struct lode_json_walk deltas = lode_json_walk(lode_json_get(table, "timeDeltas"));
+/* The time of the first sample of a table. */
+static struct lode_json_value first_row(struct lode_json_value table)
+{
+	static const char *const names[] = { "schema", "data", "time", "timeDeltas" };
+	struct lode_json_value parts[4], row = { NULL };
 
-			lode_json_item(&deltas, &row);
-		}
-		time = lode_json_double_or(row, first);
+	lode_json_get_all(table, names, parts, 4);
+	if (lode_json_kind(parts[0]) == LODE_JSON_OBJECT)
+		row = item_at(item_at(parts[1], 0), lode_json_u64_or(lode_json_get(parts[0], "time"), UINT64_MAX));
+	else if (lode_json_kind(parts[2]) == LODE_JSON_ARRAY)
+		row = item_at(parts[2], 0);
+	return row.at ? row : item_at(parts[3], 0);
+}
+
+/* The threads of a process, each looked through once: they are most of a profile. */
+struct thread_list {
+	struct tables *items;
+	size_t count, capacity;
+};
+
+static int list_threads(struct reading *reading, struct lode_json_value threads, struct thread_list *list)
+{
+	struct lode_json_walk walk = lode_json_walk(threads), members;
+	struct lode_json_value thread;
+
+	while (lode_json_peek(&walk, &thread)) {
+		struct tables tables = { 0 };
+
+		members = lode_json_get_all(thread, member_names, tables.members, MEMBERS);
+		lode_json_pass(&walk, &members);
+		if (lode_grow(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)) < 0)
+			return lode_fail_memory(reading->import.error);
+		list->items[list->count++] = tables;
+	}
+	return 0;
+}
+
+/* The earliest time of any sample, in milliseconds. */
+static double first_time(const struct thread_list *list, double first)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		double time = lode_json_double_or(first_row(list->items[i].members[SAMPLES]), first);
+
 		if (time < first)
 			first = time;
 	}
 	return first;
 }
 
-static int read_threads(struct reading *reading, const struct lode_json_value *parts)
+static int read_threads(struct reading *reading, const struct lode_json_value *parts,
+			const struct thread_list *list)
 {
-	struct lode_json_walk walk = lode_json_walk(parts[THREADS]);
-	struct lode_json_value thread;
 	struct tables shared = { 0 };
 	struct sources sources = { .shared = &shared, .libs = parts[PROFILE_LIBS] };
 	struct stacks stacks = { 0 };
-	int code = load_tables(reading, parts[SHARED], &shared);
+	int code;
 
+	lode_json_get_all(parts[SHARED], member_names, shared.members, MEMBERS);
+	code = load_strings(reading, &shared);
 	if (code == 0 && shared.members[STACKS].at)
 		code = make_stacks(reading, &sources, &stacks);
-	while (code == 0 && lode_json_item(&walk, &thread)) {
-		code = load_tables(reading, thread, &sources.thread);
+	for (size_t i = 0; code == 0 && i < list->count; i++) {
+		sources.thread = list->items[i];
+		code = load_strings(reading, &sources.thread);
 		if (code == 0)
 			code = read_thread(reading, sources, &stacks);
 		release_tables(&sources.thread);
@@ -604,24 +636,30 @@ static int read_threads(struct reading *reading, const struct lode_json_value *p
 }
 
 /* A process, and in Gecko's profiles those it started. */
-static int read_process(struct reading *reading, struct lode_json_value profile, unsigned depth)
+static int read_process(struct reading *reading, const struct lode_json_value *parts, unsigned depth)
 {
-	struct lode_json_value parts[PARTS], process;
-	struct lode_json_walk walk;
-	double ms;
+	struct lode_json_walk walk = lode_json_walk(parts[PROCESSES]), members;
+	struct lode_json_value process;
+	struct thread_list list = { 0 };
+	double ms = lode_json_double_or(lode_json_get(parts[META], "interval"), 1);
 	int code;
 
 	if (depth > PROCESS_DEPTH)
 		return fail(reading, "its processes are nested too deep");
-	lode_json_get_all(profile, part_names, parts, PARTS);
-	ms = lode_json_double_or(lode_json_get(parts[META], "interval"), 1);
 	reading->interval = ms > 0 && ms < 1e9 ? ms * 1e6 : 1e6;
 	reading->cpu_unit = cpu_unit_of(parts[META]);
-	reading->first = first_time(parts[THREADS], 0);
-	code = read_threads(reading, parts);
-	walk = lode_json_walk(parts[PROCESSES]);
-	while (code == 0 && lode_json_item(&walk, &process))
-		code = read_process(reading, process, depth + 1);
+	code = list_threads(reading, parts[THREADS], &list);
+	reading->first = first_time(&list, 0);
+	if (code == 0)
+		code = read_threads(reading, parts, &list);
+	lode_free(list.items);
+	while (code == 0 && lode_json_peek(&walk, &process)) {
+		struct lode_json_value inner[PARTS];
+
+		members = lode_json_get_all(process, part_names, inner, PARTS);
+		lode_json_pass(&walk, &members);
+		code = read_process(reading, inner, depth + 1);
+	}
 	return code;
 }
 
@@ -653,19 +691,20 @@ static void add_notes(const struct reading *reading)
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
-	struct lode_json_value inner = lode_json_get(root, "profile"); /* as the old developer tools wrapped it */
+	struct lode_json_value parts[PARTS];
 	int code;
 
-	if (lode_json_kind(inner) == LODE_JSON_OBJECT)
-		root = inner;
-	if (lode_json_kind(lode_json_get(root, "threads")) != LODE_JSON_ARRAY)
+	lode_json_get_all(root, part_names, parts, PARTS);
+	if (lode_json_kind(parts[WRAPPED]) == LODE_JSON_OBJECT)
+		lode_json_get_all(parts[WRAPPED], part_names, parts, PARTS);
+	if (lode_json_kind(parts[THREADS]) != LODE_JSON_ARRAY)
 		return lode_fail(reading->import.error, LODE_BAD_INPUT,
 				 "%s: there are no `threads`; is it a profile of Firefox Profiler?",
 				 lode_input_name(reading->import.input));
-	reading->is_lode = lode_json_is_text(lode_json_get(lode_json_get(root, "meta"), "importedFrom"), "lode");
-	code = keep_product(reading, lode_json_get(root, "meta"));
+	reading->is_lode = lode_json_is_text(lode_json_get(parts[META], "importedFrom"), "lode");
+	code = keep_product(reading, parts[META]);
 	if (code == 0)
-		code = read_process(reading, root, 0);
+		code = read_process(reading, parts, 0);
 	add_notes(reading);
 	return code;
 }

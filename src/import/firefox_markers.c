@@ -27,13 +27,15 @@ struct beginning {
 	double ms;
 };
 
-enum column { NAME, START, END, PHASE, DATA, COLUMNS };
-static const char *const column_names[COLUMNS] = { "name", "startTime", "endTime", "phase", "data" };
+enum column { NAME, START, END, PHASE, COLUMNS };
+static const char *const column_names[COLUMNS] = { "name", "startTime", "endTime", "phase" };
+static const char *const data_name[] = { "data" };
 
 struct reading {
 	struct lode_json_import *import;
 	struct lode_firefox_markers *markers;
 	struct lode_json_column columns[COLUMNS];
+	struct lode_json_column data; /* of old profiles alone: most of a table's bytes */
 	struct beginning *open;
 	size_t open_count;
 	size_t open_capacity;
@@ -49,12 +51,12 @@ static uint64_t as_ns(const struct reading *reading, double ms)
 static int add(struct reading *reading, uint64_t name, double from, double until)
 {
 	struct lode_symptom symptom = { reading->markers->thread, 0, as_ns(reading, from), as_ns(reading, until) };
-	const char *text =
-		lode_json_string(lode_json_cell(reading->markers->strings, name), &reading->import->text);
+	const char *text;
 
+	reading->markers->count++;
+	text = lode_json_string(lode_json_cell(reading->markers->strings, name), &reading->import->text);
 	if (!text)
 		return LODE_SYSTEM;
-	reading->markers->count++;
 	if (until < from || !lode_symptom_marker(reading->import->options, text))
 		return 0;
 	symptom.name = lode_strings_add(&reading->import->dictionary.frames.strings, text, strlen(text));
@@ -97,7 +99,7 @@ static int read_marker(struct reading *reading, size_t i)
 	uint64_t phase = lode_json_u64_or(lode_json_cell(&columns[PHASE], i), UNKNOWN);
 
 	if (!columns[START].count) {
-		struct lode_json_value data = lode_json_cell(&columns[DATA], i);
+		struct lode_json_value data = lode_json_cell(&reading->data, i);
 
 		from = lode_json_get(data, "startTime");
 		until = lode_json_get(data, "endTime");
@@ -109,6 +111,10 @@ static int read_marker(struct reading *reading, size_t i)
 	if (phase == INSTANT || lode_json_kind(from) != LODE_JSON_NUMBER ||
 	    lode_json_kind(until) != LODE_JSON_NUMBER)
 		return 0;
+	if (!reading->import->options->symptom_markers) {
+		reading->markers->count++; /* all that is asked */
+		return 0;
+	}
 	return add(reading, name, lode_json_double_or(from, 0), lode_json_double_or(until, 0));
 }
 
@@ -117,10 +123,13 @@ int lode_firefox_markers_read(struct lode_json_import *import, struct lode_firef
 	struct reading reading = { .import = import, .markers = markers };
 	int code = lode_json_columns(markers->markers, column_names, reading.columns, COLUMNS);
 
+	if (code == 0 && !reading.columns[START].count)
+		code = lode_json_columns(markers->markers, data_name, &reading.data, 1);
 	for (size_t i = 0; code == 0 && i < reading.columns[NAME].count; i++)
 		code = read_marker(&reading, i);
 	markers->open += reading.open_count;
 	lode_json_columns_release(reading.columns, COLUMNS);
+	lode_json_columns_release(&reading.data, 1);
 	lode_free(reading.open);
 	return code < 0 ? lode_fail_memory(import->error) : 0;
 }

@@ -213,31 +213,38 @@ uint32_t lode_json_frame(struct lode_frames *frames, const char *function, const
 
 /* ---- tables ---- */
 
-static int reserve(struct lode_json_column *column, size_t count)
+static int add_cell(struct lode_json_column *column, size_t *capacity, struct lode_json_value value)
 {
-	if (!count)
-		return 0;
-	column->values = lode_realloc(NULL, count, sizeof(*column->values));
-	return column->values ? 0 : LODE_SYSTEM;
+	if (column->count == *capacity &&
+	    lode_grow(&column->values, capacity, column->count + 1, sizeof(*column->values)) < 0)
+		return LODE_SYSTEM;
+	column->values[column->count++] = value;
+	return 0;
 }
 
-static int read_rows(struct lode_json_value rows, uint64_t index, struct lode_json_column *column)
+/* Rows of cells, of which the one at `indices[i]` is of column i. */
+static int read_rows(struct lode_json_value rows, const uint64_t *indices, struct lode_json_column *columns,
+		     size_t count)
 {
 	struct lode_json_walk walk = lode_json_walk(rows);
+	size_t capacities[LODE_JSON_COLUMNS] = { 0 };
 	struct lode_json_value row, cell;
+	int code = 0;
 
-	if (reserve(column, lode_json_count(rows)) < 0)
-		return LODE_SYSTEM;
-	while (column->values && lode_json_item(&walk, &row)) {
+	while (code == 0 && lode_json_peek(&walk, &row)) {
+		struct lode_json_value values[LODE_JSON_COLUMNS] = { { NULL } };
 		struct lode_json_walk cells = lode_json_walk(row);
-		struct lode_json_value *value = &column->values[column->count++];
 
-		value->at = NULL;
-		for (uint64_t i = 0; lode_json_item(&cells, &cell) && i <= index; i++)
-			if (i == index)
-				*value = cell;
+		for (uint64_t place = 0; lode_json_item(&cells, &cell); place++)
+			for (size_t i = 0; i < count; i++)
+				if (indices[i] == place)
+					values[i] = cell;
+		lode_json_pass(&walk, &cells);
+		for (size_t i = 0; code == 0 && i < count; i++)
+			if (indices[i] != UINT64_MAX)
+				code = add_cell(&columns[i], &capacities[i], values[i]);
 	}
-	return 0;
+	return code;
 }
 
 int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column)
@@ -249,33 +256,31 @@ int lode_json_array_column(struct lode_json_value array, struct lode_json_column
 	*column = (struct lode_json_column){ 0 };
 	if (lode_json_kind(array) != LODE_JSON_ARRAY)
 		return 0;
-	while (lode_json_item(&walk, &value)) {
-		if (column->count == capacity &&
-		    lode_grow(&column->values, &capacity, column->count + 1, sizeof(*column->values)) < 0)
+	while (lode_json_item(&walk, &value))
+		if (add_cell(column, &capacity, value) < 0)
 			return LODE_SYSTEM;
-		column->values[column->count++] = value;
-	}
 	return 0;
 }
 
 int lode_json_columns(struct lode_json_value table, const char *const names[], struct lode_json_column columns[],
 		      size_t count)
 {
-	static const char *const parts[] = { "schema", "data" };
-	struct lode_json_value part[2], values[LODE_JSON_COLUMNS];
+	const char *keys[2 + LODE_JSON_COLUMNS] = { "schema", "data" };
+	struct lode_json_value parts[2 + LODE_JSON_COLUMNS], *values = parts + 2;
+	uint64_t indices[LODE_JSON_COLUMNS];
 	int code = 0;
 
 	memset(columns, 0, count * sizeof(*columns));
-	lode_json_get_all(table, parts, part, 2);
-	lode_json_get_all(lode_json_kind(part[0]) == LODE_JSON_OBJECT ? part[0] : table, names, values, count);
-	for (size_t i = 0; code == 0 && i < count; i++) {
-		uint64_t index = lode_json_u64_or(values[i], UINT64_MAX);
-
-		if (lode_json_kind(part[0]) != LODE_JSON_OBJECT)
-			code = lode_json_array_column(values[i], &columns[i]);
-		else if (index != UINT64_MAX)
-			code = read_rows(part[1], index, &columns[i]);
+	memcpy(keys + 2, names, count * sizeof(*names));
+	lode_json_get_all(table, keys, parts, 2 + count);
+	if (lode_json_kind(parts[0]) == LODE_JSON_OBJECT) {
+		lode_json_get_all(parts[0], names, values, count);
+		for (size_t i = 0; i < count; i++)
+			indices[i] = lode_json_u64_or(values[i], UINT64_MAX);
+		return read_rows(parts[1], indices, columns, count);
 	}
+	for (size_t i = 0; code == 0 && i < count; i++)
+		code = lode_json_array_column(values[i], &columns[i]);
 	return code;
 }
 

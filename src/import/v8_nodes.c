@@ -65,14 +65,18 @@ static int find_call(struct lode_v8_nodes *nodes, struct lode_json_value text, u
 	return known ? 0 : add_call(nodes, text, size, hash);
 }
 
-static int add_node(struct lode_v8_nodes *nodes, struct lode_json_value object)
+/* Adds the node that `list` is at, and passes it. */
+static int add_node(struct lode_v8_nodes *nodes, struct lode_json_walk *list)
 {
 	static const char *const keys[] = { "id", "callFrame", "children", "parent" };
-	struct lode_json_value values[4];
+	struct lode_json_value object, values[4];
 	struct lode_v8_node node = { .parent = LODE_NONE };
+	struct lode_json_walk walk;
 	int code;
 
-	lode_json_get_all(object, keys, values, 4);
+	lode_json_peek(list, &object);
+	walk = lode_json_get_all(object, keys, values, 4);
+	lode_json_pass(list, &walk);
 	node.id = lode_json_u64_or(values[0], UINT64_MAX);
 	node.children = values[2];
 	node.parent_id = lode_json_u64_or(values[3], UINT64_MAX);
@@ -117,8 +121,8 @@ int lode_v8_nodes_add(struct lode_v8_nodes *nodes, struct lode_json_value list)
 	size_t first = nodes->count;
 	int code = 0;
 
-	while (code == 0 && lode_json_item(&walk, &object))
-		code = add_node(nodes, object);
+	while (code == 0 && lode_json_peek(&walk, &object))
+		code = add_node(nodes, &walk);
 	for (size_t i = first; code == 0 && i < nodes->count; i++)
 		if (nodes->items[i].parent_id != UINT64_MAX)
 			nodes->items[i].parent = find_node(nodes, nodes->items[i].parent_id);
@@ -184,9 +188,17 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 	return code;
 }
 
-int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf)
+uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, struct lode_json_value id)
 {
 	uint32_t number = find_node(nodes, lode_json_u64_or(id, UINT64_MAX));
+
+	if (number != LODE_NONE)
+		__builtin_prefetch(&nodes->leaves[number]);
+	return number;
+}
+
+int lode_v8_nodes_leaf(struct lode_v8_nodes *nodes, uint32_t number, struct lode_v8_leaf *leaf)
+{
 	int code = 0;
 
 	if (number == LODE_NONE)
@@ -195,4 +207,9 @@ int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, s
 		code = make_stacks(nodes, number);
 	*leaf = nodes->leaves[number];
 	return code;
+}
+
+int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf)
+{
+	return lode_v8_nodes_leaf(nodes, lode_v8_nodes_number(nodes, id), leaf);
 }

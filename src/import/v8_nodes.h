@@ -60,5 +60,11 @@ void lode_v8_nodes_release(struct lode_v8_nodes *nodes);
 int lode_v8_nodes_add(struct lode_v8_nodes *nodes, struct lode_json_value list);
 /* The leaf of a sample, with its stack made. The same. */
 int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf);
+/*
+ * The same in two steps, for many samples: the number of a node, LODE_NONE for one that is not in the tree, and some
+ * samples later its leaf, which is in the cache by then.
+ */
+uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, struct lode_json_value id);
+int lode_v8_nodes_leaf(struct lode_v8_nodes *nodes, uint32_t number, struct lode_v8_leaf *leaf);
 
 #endif
