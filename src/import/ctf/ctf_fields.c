@@ -80,7 +80,7 @@ static int read_integer(struct lode_ctf_place *place, const struct lode_ctf_type
 }
 
 /* A clock of fewer than 64 bits continues the one before; it went round once where it is behind it. */
-static void advance_clock(struct lode_ctf_fields *fields, uint64_t number, unsigned size)
+void lode_ctf_advance_clock(struct lode_ctf_fields *fields, uint64_t number, unsigned size)
 {
 	uint64_t mask;
 
@@ -255,7 +255,7 @@ static int read_number(struct lode_ctf_fields *fields, struct lode_ctf_place *pl
 	if (member->slot != LODE_NONE)
 		fields->slots[member->slot] = number;
 	if (member->type->clock && member->role != LODE_CTF_ROLE_END)
-		advance_clock(fields, number, member->type->size);
+		lode_ctf_advance_clock(fields, number, member->type->size);
 	if (values) {
 		values->number[member->role] = number;
 		values->numbers |= lode_ctf_role_bit(member->role);

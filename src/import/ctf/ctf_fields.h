@@ -41,6 +41,8 @@ struct lode_ctf_fields {
  */
 int lode_ctf_read_struct(struct lode_ctf_fields *fields, struct lode_ctf_place *place,
 			 const struct lode_ctf_type *type, int nested, struct lode_ctf_values *values);
+/* Takes a number of the clock, of `size` bits, into account. */
+void lode_ctf_advance_clock(struct lode_ctf_fields *fields, uint64_t number, unsigned size);
 /* Empties it for these roles. */
 void lode_ctf_values_clear(struct lode_ctf_values *values, uint32_t wanted);
 void lode_ctf_values_release(struct lode_ctf_values *values);

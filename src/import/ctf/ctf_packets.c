@@ -31,6 +31,69 @@ static int fail_damaged(const struct lode_ctf_packets *packets, int code, const 
 			 packets->packet, what);
 }
 
+/* ---- LTTng's compact header ---- */
+
+/*
+ * The header of nearly all events of LTTng is one word: 5 bits of the event's id and 27 of the clock. Where the id is none,
+ * a longer one follows, which is read by its type like any other.
+ */
+#define ID_BITS    5
+#define CLOCK_BITS 27
+
+static int is_bits(const struct lode_ctf_member *member, uint32_t size)
+{
+	const struct lode_ctf_type *type = member->type;
+
+	return type->kind == LODE_CTF_INTEGER && type->size == size && type->align == 1 && !type->big &&
+	       !type->is_signed;
+}
+
+/* Whether the first choice of this variant is a part of the clock. */
+static int is_compact_clock(const struct lode_ctf_type *variant)
+{
+	const struct lode_ctf_type *clock;
+
+	if (variant->kind != LODE_CTF_VARIANT || variant->is_signed || !variant->choice_count)
+		return 0;
+	clock = variant->members[variant->choices[0].member].type;
+	return clock->kind == LODE_CTF_STRUCT && clock->align == 1 && clock->member_count == 1 &&
+	       is_bits(&clock->members[0], CLOCK_BITS) && clock->members[0].type->clock &&
+	       clock->members[0].slot == LODE_NONE && clock->members[0].role == LODE_CTF_ROLES;
+}
+
+static int is_compact(const struct lode_ctf_type *header)
+{
+	const struct lode_ctf_member *id = header->members;
+
+	return header->kind == LODE_CTF_STRUCT && header->align == 8 && header->member_count == 2 &&
+	       is_bits(id, ID_BITS) && !id->type->clock && id->role == LODE_CTF_ROLE_ID && id->slot != LODE_NONE &&
+	       is_compact_clock(id[1].type) && id[1].type->slot == id->slot;
+}
+
+/* Reads such a header. Returns 0 where it is not there as a word, and then nothing has changed. */
+static int read_compact(struct lode_ctf_packets *packets)
+{
+	const struct lode_ctf_member *id = packets->stream->event_header->members;
+	const struct lode_ctf_choice *choice = id[1].type->choices;
+	struct lode_ctf_values *values = packets->values;
+	struct lode_ctf_place place = packets->place;
+	uint32_t word, number;
+
+	if (lode_ctf_align(&place, 8) < 0 || place.end - place.at < 32)
+		return 0;
+	memcpy(&word, place.bytes + (place.at >> 3), sizeof(word));
+	number = word & ((1u << ID_BITS) - 1);
+	if (number < choice->first || number > choice->last)
+		return 0;
+	place.at += 32;
+	packets->place = place;
+	packets->fields.slots[id->slot] = number;
+	lode_ctf_advance_clock(&packets->fields, word >> ID_BITS, CLOCK_BITS);
+	values->number[LODE_CTF_ROLE_ID] = number;
+	values->seen = values->numbers = BIT(ROLE_ID);
+	return 1;
+}
+
 /* ---- packets ---- */
 
 /* The bytes of the packet and the bits of its content, as the context says. */
@@ -84,6 +147,7 @@ static const char *read_packet_header(struct lode_ctf_packets *packets, int *cod
 	if (!stream || (packets->stream && packets->stream != stream))
 		return "its stream is not described, or is another one than before";
 	packets->stream = stream;
+	packets->is_compact = is_compact(stream->event_header);
 	return NULL;
 }
 
@@ -147,7 +211,10 @@ int lode_ctf_packets_next(struct lode_ctf_packets *packets, struct lode_error *e
 			return code;
 	}
 	lode_ctf_values_clear(values, EVENT_HEADER);
-	code = lode_ctf_read_struct(&packets->fields, &packets->place, packets->stream->event_header, 1, values);
+	code = packets->is_compact && read_compact(packets)
+		       ? 0
+		       : lode_ctf_read_struct(&packets->fields, &packets->place, packets->stream->event_header, 1,
+					      values);
 	if (code < 0)
 		return fail_damaged(packets, code, "an event is cut off", error);
 	packets->event = lode_ctf_find_event(packets->stream, lode_ctf_has_number(values, LODE_CTF_ROLE_ID)

@@ -19,6 +19,7 @@ struct lode_ctf_packets {
 	struct lode_ctf_fields fields;
 	struct lode_ctf_values *values; /* room, shared with others */
 	const struct lode_ctf_stream_class *stream;
+	int is_compact;    /* the events have LTTng's compact header */
 	uint64_t instance; /* of the stream; UINT64_MAX: unknown */
 	uint64_t begin;    /* the first packet's time, in ticks; UINT64_MAX: unknown */
 	uint16_t cpu;      /* of the packet */
