@@ -273,7 +273,8 @@ static int use_line(struct lode_events_reader *reader)
 					"holds more than one object; write one a line");
 	if (reader->depth)
 		return lode_import_fail(reader->input, reader->error,
-					"the object does not end on its line; write each on one line");
+					"the object does not end on its line, as plain events do; if this is a "
+					"file of another tool, say of which with --format");
 	if (reader->line.seen & HAS(TYPE))
 		return use_typed_line(reader);
 	if (!(reader->line.seen & HAS(STREAM)))
