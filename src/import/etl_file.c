@@ -173,13 +173,12 @@ struct reading {
 	size_t capacity;
 };
 
-static int take_events(struct reading *reading, const unsigned char *at, size_t size, uint16_t cpu)
+/* The events of `left` bytes; where there are none, `at` may be NULL. */
+static int take_events(struct reading *reading, const unsigned char *at, size_t left, uint16_t cpu)
 {
-	const unsigned char *end = at + size;
-
-	while (end - at >= 8 && u32_at(at) != UINT32_MAX) {
+	while (left >= 8 && u32_at(at) != UINT32_MAX) {
 		struct lode_etl_event event = { .cpu = cpu };
-		size_t length = read_event(&event, at, (size_t)(end - at));
+		size_t length = read_event(&event, at, left);
 		int code;
 
 		if (!length) {
@@ -190,7 +189,9 @@ static int take_events(struct reading *reading, const unsigned char *at, size_t 
 		if (code < 0)
 			return code;
 		length = (length + 7) & ~(size_t)7;
-		at += length < (size_t)(end - at) ? length : (size_t)(end - at);
+		length = length < left ? length : left;
+		at += length;
+		left -= length;
 	}
 	return 0;
 }
