@@ -209,14 +209,6 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
 }
 
-struct lode_latency_node lode_latency_partial_node(const struct lode_latency_partial *partial, uint32_t node)
-{
-	struct lode_latency_node sums = partial->nodes[partial->chains.of[node]];
-
-	sums.unsure = partial->unsure ? partial->unsure[node] : 0;
-	return sums;
-}
-
 /* ns: a thread that waited all its life but for less than this did nothing else. */
 #define SOMETHING 1000000u
 
@@ -361,8 +353,9 @@ static void normalise(struct lode_latency_partial *partial)
 	}
 }
 
-int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
-			       struct lode_error *error)
+/* Infers, adds up and normalises; afterwards the events are gone. */
+static int infer_events(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			struct lode_error *error)
 {
 	int code = lode_latency_partial_add(partial, error);
 
@@ -393,7 +386,7 @@ static int infer(struct lode_latency_partial *partial, const struct lode_latency
 	if (code)
 		return code;
 	partial->aggressive_end = options->aggressive_end;
-	return lode_latency_partial_infer(partial, options, error);
+	return infer_events(partial, options, error);
 }
 
 static int infer_and_keep(struct lode_latency_partial *partial, const struct lode_latency_options *options,

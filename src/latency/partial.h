@@ -28,16 +28,11 @@ struct lode_latency_partial {
 /* Reads a stream, its events too when the options let it in. Release in either case (zeroed before). */
 int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
-/* Finds the chains, infers and adds up; the first step of lode_latency_partial_infer. */
+/* Finds the chains, infers and adds up, of events that are there. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);
-/* Infers, adds up and normalises; afterwards the events are gone. */
-int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
-			       struct lode_error *error);
-/* Both of the above, or what the cache of the stream's corpus has kept of them. */
+/* Reads a stream, infers, adds up and normalises, or takes what the cache of its corpus kept of that; afterwards the events are gone. */
 int lode_latency_partial_make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
-/* The sums of a node. */
-struct lode_latency_node lode_latency_partial_node(const struct lode_latency_partial *partial, uint32_t node);
 void lode_latency_partial_release(struct lode_latency_partial *partial);
 
 #endif

@@ -12,7 +12,7 @@
 int lode_latency_cache_key(const struct lode_latency_options *options, const struct lode_corpus_entry *entry,
 			   const struct lode_store *store, struct lode_map_key *key);
 /*
- * Fills a partial whose head is there as lode_latency_partial_infer would. Returns 1, 0
+ * Fills a partial whose head is there as lode_latency_partial_make would. Returns 1, 0
  * where nothing is kept under this key, LODE_SYSTEM, or LODE_BAD_INPUT: what was kept is
  * damaged, and the partial may be half filled.
  */

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int lode_frames_compare(const struct lode_frames *frames, uint32_t a, uint32_t b)
+/* By the names of their modules, then of their functions. */
+static int order_frames(const struct lode_frames *frames, uint32_t a, uint32_t b)
 {
 	int order = strcmp(lode_frames_module_name(frames, a), lode_frames_module_name(frames, b));
 
@@ -37,12 +38,12 @@ int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, ui
 		a = nodes[a].parent;
 		b = nodes[b].parent;
 	}
-	return lode_frames_compare(&dictionary->frames, nodes[a].frame, nodes[b].frame);
+	return order_frames(&dictionary->frames, nodes[a].frame, nodes[b].frame);
 }
 
 static int compare_frames(const void *left, const void *right, void *context)
 {
-	return lode_frames_compare(context, *(const uint32_t *)left, *(const uint32_t *)right);
+	return order_frames(context, *(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 struct ordering {

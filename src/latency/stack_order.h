@@ -7,8 +7,6 @@
 
 #include "trace/dictionary.h"
 
-/* Orders two frames by the names of their modules, then of their functions. */
-int lode_frames_compare(const struct lode_frames *frames, uint32_t a, uint32_t b);
 /* The order of two stacks by the names of their frames, root first; a caller comes before its callees. */
 int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, uint32_t b);
 /* By node: its place in that order. For the caller to free; NULL when memory has run out. */

@@ -502,14 +502,6 @@ void lode_signatures_release(struct lode_signatures *signatures)
 	memset(signatures, 0, sizeof(*signatures));
 }
 
-struct lode_signature *lode_signatures_find(const struct lode_signatures *signatures, const char *name)
-{
-	for (size_t i = 0; i < signatures->count; i++)
-		if (strcmp(signatures->items[i].name, name) == 0)
-			return &signatures->items[i];
-	return NULL;
-}
-
 /* ---- changing ---- */
 
 /* The edited text takes the place of the text and is parsed, so that the next edit finds its way. */

@@ -85,8 +85,6 @@ int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *sig
 void lode_signatures_release(struct lode_signatures *signatures);
 /* Whether the text file of the corpus in `folder`, if there is one, can be read; takes nothing over. */
 int lode_signatures_check(const char *folder, struct lode_error *error);
-/* The one of this name, or NULL. */
-struct lode_signature *lode_signatures_find(const struct lode_signatures *signatures, const char *name);
 
 /* ---- changing ---- */
 

@@ -46,8 +46,6 @@ void lode_hunt_step(const struct lode_search *search, uint32_t experiment, struc
 void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_buffer *buffer);
 /* What an experiment has measured, and how if not by probes: `42.3%`, `42.3% by samples`. */
 void lode_hunt_measured(const struct lode_experiment *experiment, struct lode_buffer *buffer);
-/* `99.9%`, `>99.99%`. */
-void lode_hunt_confidence(double confidence, struct lode_buffer *buffer);
 /* The bottleneck in one sentence. */
 void lode_hunt_sentence(const struct lode_search *search, uint32_t experiment, struct lode_buffer *buffer);
 /* How the search ended: `nothing is left to examine`. */

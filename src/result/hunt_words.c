@@ -327,7 +327,8 @@ void lode_hunt_measured(const struct lode_experiment *experiment, struct lode_bu
 		lode_buffer_text(buffer, " by samples");
 }
 
-void lode_hunt_confidence(double confidence, struct lode_buffer *buffer)
+/* `99.9%`, `>99.99%`. */
+static void put_confidence(double confidence, struct lode_buffer *buffer)
 {
 	if (confidence > 0.9999)
 		lode_buffer_text(buffer, ">99.99%");
@@ -410,7 +411,7 @@ void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lo
 	lode_buffer_text(buffer, " (threshold ");
 	lode_hunt_value(experiment->hypothesis, experiment->threshold, buffer);
 	lode_buffer_text(buffer, ", confidence ");
-	lode_hunt_confidence(experiment->confidence, buffer);
+	put_confidence(experiment->confidence, buffer);
 	put_evidence(experiment, buffer);
 	lode_buffer_print(buffer, "), found after %s", lode_duration_text(experiment->found - began, text));
 	if (experiment->origin == LODE_ORIGIN_DEEP_START)

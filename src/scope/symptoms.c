@@ -453,9 +453,10 @@ static int find_between(struct search *search)
 
 /* ---- all of them ---- */
 
-int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
-			 const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
-			 size_t *capacity, struct lode_error *error)
+/* Appends the symptoms that a rule finds to `*symptoms` (lode_grow). */
+static int apply_rule(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
+		      const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
+		      size_t *capacity, struct lode_error *error)
 {
 	static int (*const find[])(struct search * search) = {
 		[LODE_SYMPTOM_THREAD] = find_threads,
@@ -527,7 +528,7 @@ int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_s
 	if (!rules->count)
 		return copy_own(stream, symptoms, count, error);
 	for (size_t i = 0; i < rules->count && !code; i++)
-		code = lode_symptoms_derive(&rules->items[i], stream, idle, symptoms, count, &capacity, error);
+		code = apply_rule(&rules->items[i], stream, idle, symptoms, count, &capacity, error);
 	if (code < 0) {
 		lode_free(*symptoms);
 		*symptoms = NULL;

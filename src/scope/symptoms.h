@@ -44,16 +44,6 @@ struct lode_symptom_rule {
 int lode_symptom_rule_parse(struct lode_symptom_rule *rule, const char *text, struct lode_error *error);
 void lode_symptom_rule_release(struct lode_symptom_rule *rule);
 
-/*
- * The symptoms a rule finds in a sorted stream, appended to `*symptoms` (lode_grow).
- * Columns needed: t, thread, stack, of runs and waits cost and delay, and of waits the
- * waker's stack. Types of events that were not read are as if there were none. `idle`
- * may be NULL: nothing is.
- */
-int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
-			 const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,
-			 size_t *capacity, struct lode_error *error);
-
 /* Rules, as several --symptom give them. A zeroed struct holds none. */
 struct lode_symptom_rules {
 	struct lode_symptom_rule *items;
@@ -68,6 +58,10 @@ void lode_symptom_rules_release(struct lode_symptom_rules *rules);
  * The symptoms of a stream: its own, in its order, where there are no rules, else
  * those the rules find, by t0, t1 and thread, what two rules find once. The caller
  * frees `*symptoms`, which is NULL when there are none.
+ *
+ * Columns needed: t, thread, stack, of runs and waits cost and delay, and of waits the
+ * waker's stack. Types of events that were not read are as if there were none. `idle`
+ * may be NULL: nothing is.
  */
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
 		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count,

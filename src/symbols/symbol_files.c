@@ -48,7 +48,8 @@ static int is_listed(const struct lode_candidates *candidates, enum lode_candida
 	return 0;
 }
 
-void lode_candidates_add(struct lode_candidates *candidates, enum lode_candidate_role role, const char *path)
+/* Appends one place if there is a plain file. */
+static void add_candidate(struct lode_candidates *candidates, enum lode_candidate_role role, const char *path)
 {
 	struct lode_candidate candidate = { .role = role };
 
@@ -75,7 +76,7 @@ __attribute__((format(printf, 3, 4))) static void add_format(struct lode_candida
 	length = vsnprintf(path, sizeof(path), format, arguments);
 	va_end(arguments);
 	if (length > 0 && (size_t)length < sizeof(path))
-		lode_candidates_add(candidates, role, path);
+		add_candidate(candidates, role, path);
 }
 
 /* A build-id is part of a path only when it is what it should be: digits, two of them and more. */

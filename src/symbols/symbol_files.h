@@ -35,8 +35,6 @@ void lode_candidates_find(struct lode_candidates *candidates, const struct lode_
 /* Appends the places where a debug file called `link` may be. */
 void lode_candidates_find_link(struct lode_candidates *candidates, const struct lode_image *image,
 			       const char *link);
-/* Appends one place if there is a plain file. */
-void lode_candidates_add(struct lode_candidates *candidates, enum lode_candidate_role role, const char *path);
 /*
  * All of them as one text, which changes when a file comes, goes or changes, and with the
  * machine that binaries must be of (0: any). NULL when memory ran out.

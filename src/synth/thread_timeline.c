@@ -111,8 +111,9 @@ void lode_synth_wake_at(struct lode_synth_timeline *timeline, struct lode_synth_
 		lode_synth_wait(timeline, actor, actor->role->idle, time - actor->now, interrupt);
 }
 
-void lode_synth_serve(struct lode_synth_timeline *timeline, struct lode_synth_actor *server,
-		      const struct lode_synth_task *task, uint64_t mean)
+/* `server` does a little work of the task: up to two runs, and one or two waits of the mean cost `mean`. */
+static void serve(struct lode_synth_timeline *timeline, struct lode_synth_actor *server,
+		  const struct lode_synth_task *task, uint64_t mean)
 {
 	struct lode_random *random = &timeline->random;
 	uint64_t waits = lode_synth_random_between(random, 1, 2);
@@ -133,7 +134,7 @@ void lode_synth_ask(struct lode_synth_timeline *timeline, struct lode_synth_acto
 	const struct lode_synth_task *work = lode_synth_any_task(timeline, server);
 
 	lode_synth_wake(timeline, server, client, task->leaves[LODE_SYNTH_WAKE]);
-	lode_synth_serve(timeline, server, work, mean);
+	serve(timeline, server, work, mean);
 	lode_synth_await(timeline, client, task->leaves[LODE_SYNTH_CALL], server, work->leaves[LODE_SYNTH_WAKE]);
 }
 
@@ -145,6 +146,6 @@ void lode_synth_contend(struct lode_synth_timeline *timeline, struct lode_synth_
 
 	lode_synth_wake_at(timeline, holder, client->now > before ? client->now - before : 0,
 			   LODE_SYNTH_TIMER_INTERRUPT);
-	lode_synth_serve(timeline, holder, work, mean);
+	serve(timeline, holder, work, mean);
 	lode_synth_await(timeline, client, task->leaves[LODE_SYNTH_LOCK], holder, work->leaves[LODE_SYNTH_WAKE]);
 }

@@ -62,12 +62,6 @@ void lode_synth_wake_at(struct lode_synth_timeline *timeline, struct lode_synth_
 
 /* ---- ordinary work, made of these ---- */
 
-/*
- * `server` does a little work of the task: up to two runs, and one or two waits of
- * the mean cost `mean`.
- */
-void lode_synth_serve(struct lode_synth_timeline *timeline, struct lode_synth_actor *server,
-		      const struct lode_synth_task *task, uint64_t mean);
 /* `client`, in a task, waits until `server` has done some work for it. At most 4 waits and 2 runs. */
 void lode_synth_ask(struct lode_synth_timeline *timeline, struct lode_synth_actor *client,
 		    const struct lode_synth_task *task, struct lode_synth_actor *server, uint64_t mean);

@@ -24,7 +24,8 @@ static uint64_t millionths(uint64_t cost, uint64_t length)
 }
 
 /* Whole numbers: places are ordered by their hashes, and fractions would add up differently in another order. */
-uint64_t lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b)
+/* How much of the time two paths spend in the same places, in millionths. */
+static uint64_t agreement(const struct lode_scope_profile *a, const struct lode_scope_profile *b)
 {
 	uint64_t agree = 0;
 	size_t i = 0, k = 0;
@@ -57,8 +58,7 @@ static struct lode_scope_group *find_group(struct lode_scope_groups *groups, uin
 					   struct lode_scope_profile *profile)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		if (groups->items[i].who == who &&
-		    lode_scope_profiles_agree(&groups->items[i].profile, profile) >= LODE_SCOPE_ALIKE)
+		if (groups->items[i].who == who && agreement(&groups->items[i].profile, profile) >= LODE_SCOPE_ALIKE)
 			return &groups->items[i];
 	if (lode_grow(&groups->items, &groups->capacity, groups->count + 1, sizeof(*groups->items)) < 0)
 		return NULL;

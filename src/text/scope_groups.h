@@ -40,8 +40,6 @@ int lode_scope_groups_add(struct lode_scope_groups *groups, const struct lode_sc
 			  uint64_t stream, size_t *group);
 void lode_scope_groups_release(struct lode_scope_groups *groups);
 
-/* How much of the time two paths spend in the same places, in millionths. */
-uint64_t lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b);
 /* `10 symptoms with this path, …`: how many, from how long to how long. */
 void lode_scope_group_text(struct lode_scope_group *group, struct lode_buffer *buffer);
 

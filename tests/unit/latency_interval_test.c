@@ -6,7 +6,7 @@
  */
 #include "cmocka_all.h"
 
-#include "latency/partial.h"
+#include "latency_node.h"
 #include "random_stream.h"
 
 #include <math.h>
@@ -129,7 +129,7 @@ static double coverage(const struct kind *kind, uint64_t seed)
 		nodes = partial.dictionary.tree.count;
 		assert_int_equal(lode_latency_partial_add(&partial, NULL), 0);
 		for (uint32_t node = 1; node < nodes && node < 64; node++) {
-			struct lode_latency_node sums = lode_latency_partial_node(&partial, node);
+			struct lode_latency_node sums = node_of(&partial, node);
 
 			if (program.truth[node] < 2 * PERIOD)
 				continue;

@@ -5,7 +5,7 @@
 #include "cmocka_all.h"
 
 #include "latency/lost_callers.h"
-#include "latency/partial.h"
+#include "latency_node.h"
 #include "random_stream.h"
 
 #include <stdio.h>
@@ -130,10 +130,8 @@ static void a_stack_that_fits_in_several_places_stays_and_they_are_unsure(void *
 		uint64_t expected;
 
 		text_of(&world, node, text);
-		expected = !strcmp(text, "b")
-				   ? 0
-				   : lode_latency_partial_node(&partial, world.lost.places[0].root).estimate;
-		assert_int_equal(lode_latency_partial_node(&partial, node).unsure, expected);
+		expected = !strcmp(text, "b") ? 0 : node_of(&partial, world.lost.places[0].root).estimate;
+		assert_int_equal(node_of(&partial, node).unsure, expected);
 		assert_true(expected == 0 ||
 			    expected == 1500); /* two periods, the last one to the end of the trace */
 	}

@@ -3,6 +3,7 @@
  * the sums of each node alone.
  */
 #include "cmocka_all.h"
+#include "latency_node.h"
 #include "random_stream.h"
 
 #include "latency/merged_sums.h"
@@ -81,7 +82,7 @@ static void add_stream(struct plain *plain, uint64_t *seed)
 	assert_int_equal(lode_dictionary_merge(&plain->dictionary, &partial.dictionary, &map), 0);
 	assert_in_range(plain->dictionary.tree.count, 1, NODES);
 	for (uint32_t node = 1; node < partial.dictionary.tree.count; node++) {
-		struct lode_latency_node sums = lode_latency_partial_node(&partial, node);
+		struct lode_latency_node sums = node_of(&partial, node);
 
 		if (!sums.count)
 			continue;

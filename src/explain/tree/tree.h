@@ -90,10 +90,6 @@ double lode_tree_price(const struct lode_tree *tree, const struct lode_features 
 
 /* The cluster that costs a row least. */
 uint32_t lode_costs_best(const struct lode_costs *costs, size_t row);
-/* Gives each leaf the cluster that costs its rows least and prunes what does not pay. Leaves `sizes` alone.
- */
-int lode_tree_fit_leaves(struct lode_tree *tree, const struct lode_features *features,
-			 const struct lode_costs *costs, struct lode_error *error);
 /*
  * Puts, in place of each largest subtree with at most LODE_MOST_TESTS different
  * tests, the tree over the same tests with the shortest description: exact.

@@ -63,8 +63,9 @@ static void settle(struct lode_tree *tree, const struct lode_features *features,
 	}
 }
 
-int lode_tree_fit_leaves(struct lode_tree *tree, const struct lode_features *features,
-			 const struct lode_costs *costs, struct lode_error *error)
+/* Gives each leaf the cluster that costs its rows least and prunes what does not pay. Leaves `sizes` alone. */
+static int fit_leaves(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		      struct lode_error *error)
 {
 	double *sums = lode_calloc(tree->count, lode_sums_size(tree->clusters) * sizeof(*sums));
 	double *lengths = lode_calloc(tree->count, sizeof(*lengths));
@@ -140,7 +141,7 @@ static int grow(struct lode_tree *tree, const struct lode_features *features, co
 
 	label_rows(costs, 1, labels);
 	code = lode_tree_grow(tree, features, labels, costs->clusters, &how, error);
-	return code < 0 ? code : lode_tree_fit_leaves(tree, features, costs, error);
+	return code < 0 ? code : fit_leaves(tree, features, costs, error);
 }
 
 int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,

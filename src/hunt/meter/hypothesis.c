@@ -74,16 +74,10 @@ int lode_focus_has(const struct lode_focus *focus, enum lode_focus_axis axis)
 	return lode_focus_on(focus, axis) != (axis == LODE_AXIS_OBJECT ? 0 : LODE_NONE);
 }
 
-unsigned lode_focus_depth(const struct lode_focus *focus)
-{
-	unsigned depth = 0;
-
-	for (int axis = 0; axis < LODE_AXES; axis++)
-		depth += (unsigned)lode_focus_has(focus, (enum lode_focus_axis)axis);
-	return depth;
-}
-
 int lode_focus_is_whole(const struct lode_focus *focus)
 {
-	return !lode_focus_depth(focus);
+	for (int axis = 0; axis < LODE_AXES; axis++)
+		if (lode_focus_has(focus, (enum lode_focus_axis)axis))
+			return 0;
+	return 1;
 }

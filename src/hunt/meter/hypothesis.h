@@ -28,7 +28,5 @@ int lode_focus_is_whole(const struct lode_focus *focus);
 uint64_t lode_focus_on(const struct lode_focus *focus, enum lode_focus_axis axis);
 /* Whether it is narrowed there. */
 int lode_focus_has(const struct lode_focus *focus, enum lode_focus_axis axis);
-/* How many axes are narrowed. */
-unsigned lode_focus_depth(const struct lode_focus *focus);
 
 #endif
