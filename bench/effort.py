@@ -3,7 +3,7 @@
 Who looks into a stream understands the bugs that are in it, and these explain what they cost in all streams.
 Random takes streams as they come, Greedy-Total those with the largest delay first, Greedy-Max those with the
 longest single delay first. StackMine has the bugs by their cost, from mining: it takes a stream with the costliest
-bug, then one with the costliest bug not yet seen, and so on. `lode coverage` tells this from signatures: here of
+bug, then one with the costliest bug not yet seen, and so on. `lode coverage` computes this from signatures: here of
 the patterns just as they were mined, and of the functions at fault, which a person would take from them. It is
 computed once more from what was planted, to hold beside it; of the streams with a bug StackMine then takes the one
 where the bugs not yet seen cost most in all.

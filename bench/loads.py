@@ -1,7 +1,7 @@
 """The loads under which the recorder is measured: programs that switch, wake and call much, and one that does not.
 
 Each load is a context: entering it starts the servers that it needs, on sockets and a port of their own in a
-temporary folder; leaving it ends them. `run` does the work once and tells what it took.
+temporary folder; leaving it ends them. `run` does the work once and returns what it took.
 """
 import os
 import re
@@ -64,7 +64,7 @@ class Load:
     """A command without servers."""
 
     needs = ()
-    pattern = None # where the command tells its seconds
+    pattern = None # where the command prints its seconds
 
     def __init__(self, folder, size):
         self.folder = folder
@@ -129,7 +129,7 @@ class Turns(Pipe):
 
 
 class Messaging(Load):
-    """Eighty processes that send each other messages through sockets: as many as the processors bear."""
+    """Eighty processes that send each other messages through sockets: as many messages as the processors can handle."""
 
     needs = ('perf',)
     pattern = r'Total time: ([0-9.]+)'

@@ -2,9 +2,9 @@
 
 A pattern is of a bug when it holds the bug's key frames in their order (lode-synth(1)). A bug can be found when
 what it costs on the critical paths reaches the threshold. Whether patterns that belong together are together is
-told by B-cubed precision and recall: for each pattern of a bug, what share of its cluster is of the same bug, and
+measured by B-cubed precision and recall: for each pattern of a bug, what share of its cluster is of the same bug, and
 what share of the bug's patterns is in its cluster; averaged over patterns, then over bugs, so that all bugs count
-alike. F1 is their harmonic mean. Whether a cluster shows what its bug costs is told by the ratio of the two costs,
+alike. F1 is their harmonic mean. Whether a cluster shows what its bug costs is measured by the ratio of the two costs,
 the smaller to the larger one, for the costliest cluster of each bug: clusters that were torn apart show too little,
 those that swallowed others too much. The similarity to cut at is the one where F1 and this ratio together, their
 harmonic mean, are largest.

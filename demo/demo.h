@@ -1,6 +1,6 @@
 /*
  * What the demo programs share: options, time, threads, and ways of waiting that
- * also go into the truth file (truth.h). None of it knows a bug.
+ * also go into the truth file (truth_log.h). None of it knows a bug.
  *
  * Ways of waiting are inlined, so that a recorded stack goes from the function
  * that waits straight to the C library.
@@ -8,13 +8,13 @@
 #ifndef DEMO_DEMO_H
 #define DEMO_DEMO_H
 
-#include "truth.h"
+#include "truth_log.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
-/* A function that stands under its own name in every stack. */
+/* A function that every stack shows under its own name. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define OWN_FRAME __attribute__((noipa))
 #else

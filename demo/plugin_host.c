@@ -1,9 +1,9 @@
 /*
- * A plug-in that is slow: the cause lies outside of the program (IntroPerf, section
+ * A plug-in that is slow: the cause is outside the program (IntroPerf, section
  * 5.2).
  *
  * A viewer reads the pages of a document and shows each to its plug-ins, preview.so,
- * outline.so and spell.so, which lie beside it. `reader` threads share the pages.
+ * outline.so and spell.so, from its own folder. `reader` threads share the pages.
  *
  * bad:  the user has switched on a setting with which spell.so reads its word list
  *       anew for each page. The host's own code does just the same as before.

@@ -1,5 +1,5 @@
 /*
- * Stands before zlib when it is preloaded (LD_PRELOAD); planted: deflate waits, then does
+ * Takes the place of zlib's when it is preloaded (LD_PRELOAD); planted: deflate waits, then does
  * what zlib's does.
  */
 #define _GNU_SOURCE

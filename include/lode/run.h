@@ -21,7 +21,7 @@ struct liblode_run_options {
 	size_t size; /* sizeof(struct liblode_run_options), set by the caller; later versions add fields at the end */
 	/*
 	 * Reports progress: `done` of `total` (0: unknown) `unit`s of `phase`. Called by one thread at a time; a value other
-	 * than 0 asks the work to stop. NULL: nobody asks.
+	 * than 0 asks the work to stop. NULL: none.
 	 */
 	int (*progress)(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total);
 	void *context;

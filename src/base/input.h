@@ -1,5 +1,5 @@
 /*
- * Input: a file of somebody else's, or standard input, as a row of bytes.
+ * Input: a file of unknown origin, or standard input, as a sequence of bytes.
  * gzip, zstd and xz are unpacked on the way, recognised by their first bytes.
  *
  * A plain file is mapped, so peeking costs no copy; anything else goes through

@@ -34,17 +34,17 @@ static int knows(const struct lode_report_view *view, const char *option)
 }
 
 static int add_list(const struct lode_report_view *view, const char *option, const struct lode_option_list *list,
-		    struct lode_words *words, struct lode_error *error)
+		    struct lode_command_words *words, struct lode_error *error)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < list->count && !code && knows(view, option); i++)
-		code = lode_words_add(words, lode_format("--%s=%s", option, list->items[i]), error);
+		code = lode_command_words_add(words, lode_format("--%s=%s", option, list->items[i]), error);
 	return code;
 }
 
 static int add_options(const struct lode_report_view *view, const struct lode_area_settings *area,
-		       struct lode_words *words, struct lode_error *error)
+		       struct lode_command_words *words, struct lode_error *error)
 {
 	int code = add_list(view, "symptom", &area->symptoms, words, error);
 
@@ -55,13 +55,13 @@ static int add_options(const struct lode_report_view *view, const struct lode_ar
 	if (!code)
 		code = add_list(view, "idle-rules", &area->idle_rules, words, error);
 	if (!code && area->include_idle && knows(view, "include-idle"))
-		code = lode_words_add(words, lode_strdup("--include-idle"), error);
+		code = lode_command_words_add(words, lode_strdup("--include-idle"), error);
 	if (!code && area->include_work_waits && knows(view, "include-work-waits"))
-		code = lode_words_add(words, lode_strdup("--include-work-waits"), error);
+		code = lode_command_words_add(words, lode_strdup("--include-work-waits"), error);
 	if (!code && area->jobs)
-		code = lode_words_add(words, lode_format("--jobs=%" PRIu64, area->jobs), error);
+		code = lode_command_words_add(words, lode_format("--jobs=%" PRIu64, area->jobs), error);
 	if (!code && area->memory)
-		code = lode_words_add(words, lode_format("--memory=%s", area->memory), error);
+		code = lode_command_words_add(words, lode_format("--memory=%s", area->memory), error);
 	return code;
 }
 
@@ -77,8 +77,8 @@ static int fail(const struct lode_job_view *state, struct lode_error *error)
 	return lode_fail(error, LODE_SYSTEM, "%.*s", (int)(size - skip), text + skip);
 }
 
-static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, const struct lode_progress *progress,
-		    struct lode_buffer *json, struct lode_error *error)
+static int wait_for(struct lode_jobs *jobs, const struct lode_command_words *words,
+		    const struct lode_progress *progress, struct lode_buffer *json, struct lode_error *error)
 {
 	for (;;) {
 		struct lode_job_view state;
@@ -98,18 +98,18 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, cons
 	}
 }
 
-static int add_command(const struct lode_report_view *view, const struct lode_call *call, struct lode_words *words,
-		       struct lode_error *error)
+static int add_command(const struct lode_report_view *view, const struct lode_call *call,
+		       struct lode_command_words *words, struct lode_error *error)
 {
 	int code = 0;
 
 	for (size_t i = 0; view->words[i] && !code; i++) {
 		if (strcmp(view->words[i], "@") != 0) {
-			code = lode_words_add(words, lode_strdup(view->words[i]), error);
+			code = lode_command_words_add(words, lode_strdup(view->words[i]), error);
 			continue;
 		}
 		for (size_t k = 0; k < call->operand_count && !code; k++)
-			code = lode_words_add(words, lode_strdup(call->operands[k]), error);
+			code = lode_command_words_add(words, lode_strdup(call->operands[k]), error);
 	}
 	return code;
 }
@@ -118,7 +118,7 @@ int lode_report_view_make(const struct lode_report_view *view, const struct lode
 			  const struct lode_area_settings *area, const struct lode_progress *progress,
 			  struct lode_buffer *json, struct lode_error *error)
 {
-	struct lode_words words = { 0 };
+	struct lode_command_words words = { 0 };
 	struct lode_jobs *jobs;
 	int code = lode_jobs_make(&jobs, call->operands[0], error);
 
@@ -129,7 +129,7 @@ int lode_report_view_make(const struct lode_report_view *view, const struct lode
 		code = add_options(view, area, &words, error);
 	if (!code)
 		code = wait_for(jobs, &words, progress, json, error);
-	lode_words_release(&words);
+	lode_command_words_release(&words);
 	lode_jobs_free(jobs);
 	return code;
 }

@@ -49,7 +49,7 @@ static void set_grace(long milliseconds)
 		timer_settime(grace, 0, &time, NULL);
 }
 
-/* What an end in a hurry must not leave behind: files that are not finished, and a command that nobody watches. */
+/* What an abrupt exit must not leave behind: unfinished files, and a command without its recorder. */
 static void clean_up(void)
 {
 	lode_file_remove_unfinished();

@@ -19,7 +19,7 @@ void lode_signals_hold(void);
 /* Holds without a limit: for what must not be lost, such as a recording. A second wish ends it at once. */
 void lode_signals_hold_for_good(void);
 void lode_signals_release(void);
-/* The process of a command that Lode has started: whoever ends in a hurry ends it, too. 0: it has ended. */
+/* The process of a command that Lode has started: an abrupt exit ends it, too. 0: it has ended. */
 void lode_signals_command(int pid);
 /* The signal that asked to stop, or 0. */
 int lode_signals_stop(void);

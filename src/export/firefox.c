@@ -9,7 +9,7 @@
  * are the waits: so the call tree and the flame graph work for both.
  *
  * Inferred calls become samples, too, one for each time in which the stack did not
- * change, so that the stack chart shows the calls as they lay.
+ * change, so that the stack chart shows the calls as they were.
  *
  * The format is columns: a thread has tables of stacks, frames, functions and
  * resources of its own, and each column of its samples is an array. So a thread's

@@ -104,7 +104,7 @@ int lode_layer_sums(const struct lode_dictionary *dictionary, const uint64_t *ow
 		    uint64_t sums[LODE_LAYERS])
 {
 	const struct lode_stack_node *nodes = dictionary->tree.nodes;
-	uint8_t *layers = lode_calloc(node_count + 1, 1); /* by node, plus one; 0: machinery for nobody */
+	uint8_t *layers = lode_calloc(node_count + 1, 1); /* by node, plus one; 0: machinery for none */
 
 	if (!layers)
 		return LODE_SYSTEM;

@@ -209,7 +209,7 @@ static int write_clusters(const struct clustering *clustering, struct lode_clust
 		clusters->items[i].count = 0;
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct lode_cluster *cluster = &clusters->items[number[clustering->leaders[i]]];
+		struct lode_pattern_cluster *cluster = &clusters->items[number[clustering->leaders[i]]];
 
 		clusters->members[cluster->first + cluster->count++] = (uint32_t)i;
 	}

@@ -9,13 +9,13 @@
 #include "mine/alignment.h"
 #include "mine/miner.h"
 
-struct lode_cluster {
+struct lode_pattern_cluster {
 	size_t first; /* of its patterns in `members` */
 	size_t count;
 };
 
 struct lode_clusters {
-	struct lode_cluster *items; /* by their first pattern */
+	struct lode_pattern_cluster *items; /* by their first pattern */
 	size_t count;
 	uint32_t *members; /* numbers of patterns, rising in each cluster */
 };

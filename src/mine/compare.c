@@ -77,7 +77,7 @@ static int take_patterns(const struct side *from, size_t cluster, const struct s
 			 struct lode_patterns *patterns)
 {
 	const struct lode_mined *mined = from->given->mined;
-	const struct lode_cluster *items = &mined->clusters.items[cluster];
+	const struct lode_pattern_cluster *items = &mined->clusters.items[cluster];
 
 	for (size_t i = 0; i < items->count; i++) {
 		uint32_t pattern = mined->clusters.members[items->first + i];

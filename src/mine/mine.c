@@ -99,7 +99,7 @@ int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence,
 }
 
 /* A cluster's id follows from those of its patterns. */
-static int cluster_id(const struct lode_mined *mined, const struct lode_cluster *cluster, char id[LODE_ID])
+static int cluster_id(const struct lode_mined *mined, const struct lode_pattern_cluster *cluster, char id[LODE_ID])
 {
 	struct lode_buffer text = { 0 };
 	int code;
@@ -256,7 +256,7 @@ static void measure_pattern(void *context, size_t i)
 	measuring->codes[i] = code;
 }
 
-static int measure_members(struct measuring *measuring, const struct lode_cluster *cluster,
+static int measure_members(struct measuring *measuring, const struct lode_pattern_cluster *cluster,
 			   struct lode_mined_group *group)
 {
 	struct lode_mined *mined = measuring->mined;
@@ -279,7 +279,7 @@ static int measure_members(struct measuring *measuring, const struct lode_cluste
 
 static int find_common(struct lode_mined *mined, size_t i)
 {
-	const struct lode_cluster *cluster = &mined->clusters.items[i];
+	const struct lode_pattern_cluster *cluster = &mined->clusters.items[i];
 	const uint32_t *members = mined->clusters.members + cluster->first;
 	int length;
 
@@ -297,7 +297,7 @@ static void measure_cluster(void *context, size_t i)
 {
 	struct measuring *measuring = context;
 	struct lode_mined *mined = measuring->mined;
-	const struct lode_cluster *cluster = &mined->clusters.items[i];
+	const struct lode_pattern_cluster *cluster = &mined->clusters.items[i];
 	struct lode_mined_group *group = &mined->cluster_groups[i];
 	int code = cluster_id(mined, cluster, group->id);
 
@@ -485,7 +485,7 @@ static int cluster_none(struct lode_mined *mined)
 		return LODE_SYSTEM;
 	mined->clusters.count = count;
 	for (size_t i = 0; i < count; i++) {
-		mined->clusters.items[i] = (struct lode_cluster){ i, 1 };
+		mined->clusters.items[i] = (struct lode_pattern_cluster){ i, 1 };
 		mined->clusters.members[i] = (uint32_t)i;
 	}
 	mined->unclustered = 1;

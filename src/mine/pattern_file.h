@@ -66,7 +66,7 @@ int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, co
 int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
 			   struct lode_error *error);
 void lode_pattern_file_release(struct lode_pattern_file *file);
-/* For whoever edits such a file: appends a line `keyword VALUE`, and one pattern with its frames. */
+/* For editing such a file: appends a line `keyword VALUE`, and one pattern with its frames. */
 void lode_pattern_line_write(const char *keyword, const char *value, struct lode_buffer *buffer);
 void lode_pattern_write(const struct lode_patterns *patterns, size_t i, const struct lode_frames *frames,
 			struct lode_buffer *buffer);

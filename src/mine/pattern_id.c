@@ -102,7 +102,7 @@ static void write_clusters(const struct lode_mined *mined, const char *kind, con
 	lode_buffer_text(buffer, "# What the last 'lode mine' found; 'lode sign --from ID' and "
 				 "'lode mine --show ID' look here.\n");
 	for (size_t i = 0; i < mined->clusters.count; i++) {
-		const struct lode_cluster *cluster = &mined->clusters.items[i];
+		const struct lode_pattern_cluster *cluster = &mined->clusters.items[i];
 
 		lode_buffer_byte(buffer, '\n');
 		lode_pattern_line_write("cluster", mined->cluster_groups[i].id, buffer);

@@ -40,7 +40,7 @@ struct lode_info_attribute {
 };
 
 struct lode_info_stream {
-	const char *path; /* of its file; owned by whoever asked */
+	const char *path; /* of its file; owned by the caller */
 	const char *id;
 	const char *source;
 	uint64_t file_size;

@@ -255,7 +255,7 @@ static void bound_json(struct lode_json *json, const char *key, const struct lod
 static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i)
 {
 	const struct lode_mined *mined = report->mined;
-	const struct lode_cluster *cluster = &mined->clusters.items[i];
+	const struct lode_pattern_cluster *cluster = &mined->clusters.items[i];
 	const struct lode_mined_group *group = &mined->cluster_groups[i];
 	uint64_t whole = report->area->rows[report->options->kind].cost;
 

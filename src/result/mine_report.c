@@ -121,7 +121,7 @@ int lode_mine_find_variants(const struct lode_mine_report *report, size_t cluste
 			    struct lode_mine_variants *variants)
 {
 	const struct lode_mined *mined = report->mined;
-	const struct lode_cluster *items = &mined->clusters.items[cluster];
+	const struct lode_pattern_cluster *items = &mined->clusters.items[cluster];
 
 	variants->count = 0;
 	for (size_t i = 0; i < items->count; i++) {

@@ -44,7 +44,7 @@ const struct lode_route lode_routes[] = {
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-void lode_words_release(struct lode_words *words)
+void lode_command_words_release(struct lode_command_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		lode_free(words->items[i]);
@@ -52,7 +52,7 @@ void lode_words_release(struct lode_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-int lode_words_add(struct lode_words *words, char *word, struct lode_error *error)
+int lode_command_words_add(struct lode_command_words *words, char *word, struct lode_error *error)
 {
 	if (!word || lode_grow(&words->items, &words->capacity, words->count + 2, sizeof(*words->items)) < 0) {
 		lode_free(word);
@@ -84,8 +84,8 @@ static int is_id(const char *text)
 	return *text && strspn(text, "0123456789abcdef") == strlen(text) && strlen(text) <= 32;
 }
 
-int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id, struct lode_words *words,
-		     struct lode_error *error)
+int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id,
+		     struct lode_command_words *words, struct lode_error *error)
 {
 	int code = 0;
 
@@ -96,24 +96,25 @@ int lode_route_begin(const struct lode_route *route, const char *corpus, const c
 		const char *place = strchr(word, '%');
 
 		if (!strcmp(word, "@"))
-			code = lode_words_add(words, lode_strdup(corpus), error);
+			code = lode_command_words_add(words, lode_strdup(corpus), error);
 		else if (place)
-			code = lode_words_add(words, lode_format("%.*s%s", (int)(place - word), word, id), error);
+			code = lode_command_words_add(words, lode_format("%.*s%s", (int)(place - word), word, id),
+						      error);
 		else
-			code = lode_words_add(words, lode_strdup(word), error);
+			code = lode_command_words_add(words, lode_strdup(word), error);
 	}
 	return code;
 }
 
-int lode_route_option(const struct lode_route *route, const char *key, const char *value, struct lode_words *words,
-		      struct lode_error *error)
+int lode_route_option(const struct lode_route *route, const char *key, const char *value,
+		      struct lode_command_words *words, struct lode_error *error)
 {
 	for (size_t i = 0; route->options[i]; i++) {
 		if (strcmp(route->options[i], key))
 			continue;
 		if (value && *value)
-			return lode_words_add(words, lode_format("--%s=%s", key, value), error);
-		return lode_words_add(words, lode_format("--%s", key), error);
+			return lode_command_words_add(words, lode_format("--%s=%s", key, value), error);
+		return lode_command_words_add(words, lode_format("--%s", key), error);
 	}
 	return lode_fail(error, LODE_USAGE, "%s: not an option of this analysis; docs/api.md lists them", key);
 }

@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 /* The words of a command, NULL-terminated; each is owned. */
-struct lode_words {
+struct lode_command_words {
 	char **items;
 	size_t count;
 	size_t capacity;
 };
 
 /* `word` becomes the list's, also after a failure; NULL: memory has run out. */
-int lode_words_add(struct lode_words *words, char *word, struct lode_error *error);
-void lode_words_release(struct lode_words *words);
+int lode_command_words_add(struct lode_command_words *words, char *word, struct lode_error *error);
+void lode_command_words_release(struct lode_command_words *words);
 
 /* The option that asks for what the page draws besides the result. */
 #define LODE_ROUTE_PAGE_DATA "page-data"
@@ -36,10 +36,10 @@ extern const struct lode_route lode_routes[];
 /* The route of `name`, and its id ("" where it has none); NULL when there is none. */
 const struct lode_route *lode_route_find(const char *name, const char **id);
 /* Begins the words of a route. LODE_USAGE when the id is none. */
-int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id, struct lode_words *words,
-		     struct lode_error *error);
+int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id,
+		     struct lode_command_words *words, struct lode_error *error);
 /* Adds an option, as `--key=value` or `--key`. LODE_USAGE with a sentence when the route has no such option. */
-int lode_route_option(const struct lode_route *route, const char *key, const char *value, struct lode_words *words,
-		      struct lode_error *error);
+int lode_route_option(const struct lode_route *route, const char *key, const char *value,
+		      struct lode_command_words *words, struct lode_error *error);
 
 #endif

@@ -153,7 +153,7 @@ static enum MHD_Result answer_page(struct lode_server *server, struct MHD_Connec
 
 struct reading {
 	const struct lode_route *route;
-	struct lode_words *words;
+	struct lode_command_words *words;
 	struct lode_error *error;
 	int code;
 };
@@ -169,7 +169,7 @@ static enum MHD_Result read_option(void *context, enum MHD_ValueKind kind, const
 }
 
 static enum MHD_Result answer_job(struct lode_server *server, struct MHD_Connection *connection,
-				  const struct lode_route *route, const struct lode_words *words)
+				  const struct lode_route *route, const struct lode_command_words *words)
 {
 	struct lode_error error = { "" };
 	struct lode_job_view view;
@@ -200,7 +200,7 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 				  int cancel)
 {
 	struct lode_error error = { "" };
-	struct lode_words words = { 0 };
+	struct lode_command_words words = { 0 };
 	const char *id;
 	const struct lode_route *route = lode_route_find(name, &id);
 	struct reading reading = { route, &words, &error, 0 };
@@ -219,7 +219,7 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 	} else {
 		result = answer_job(server, connection, route, &words);
 	}
-	lode_words_release(&words);
+	lode_command_words_release(&words);
 	return result;
 }
 
@@ -310,7 +310,7 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 static void begin_early(struct lode_server *server, const char *name, const char *option)
 {
 	struct lode_error error = { "" };
-	struct lode_words words = { 0 };
+	struct lode_command_words words = { 0 };
 	struct lode_job_view view = { 0 };
 	const char *id;
 	const struct lode_route *route = lode_route_find(name, &id);
@@ -320,7 +320,7 @@ static void begin_early(struct lode_server *server, const char *name, const char
 		lode_jobs_ask(server->jobs, words.items, &view, &error);
 	lode_buffer_release(&view.result);
 	lode_buffer_release(&view.message);
-	lode_words_release(&words);
+	lode_command_words_release(&words);
 }
 
 /* What the overview shows first (web/src/views/overview.tsx): it is done, or on its way, when a browser asks. */

@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Longer words are nobody's slip; this also bounds the table. */
+/* Longer words are no typing mistakes; this also bounds the table. */
 #define WORD_LIMIT 40
 
 static size_t least(size_t a, size_t b)

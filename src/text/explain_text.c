@@ -203,7 +203,7 @@ static double times_slower(const struct lode_explanation *explanation, unsigned 
 	return fastest > 0 && own > 0 ? own / fastest : NAN;
 }
 
-/* NaN: nobody knows. */
+/* NaN: unknown. */
 static void put_times(double times, struct lode_buffer *buffer)
 {
 	if (times > 1 && times < 1.1)

@@ -21,7 +21,7 @@ struct lode_stack_tree {
 	struct lode_stack_node *nodes;
 	size_t count;
 	size_t capacity;
-	struct lode_index index; /* of the nodes below `indexed` that do not follow their parents at once; others come when somebody asks */
+	struct lode_index index; /* of the nodes below `indexed` that do not follow their parents at once; others are added on the first look-up */
 	size_t indexed;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Tells what lode_code_read found in a file, for code_oracle.py: one line a fact,
+ * Prints what lode_code_read found in a file, for code_oracle.py: one line a fact,
  * its words apart by tabs, offsets in hexadecimal.
  *
  *	code_dump FILE

@@ -192,7 +192,7 @@ static void more_rows_of_noise_are_explained_by_nothing(void **state)
 }
 
 /*
- * Who asks for two functions of noise gets them, now and then with a tree that suits
+ * A caller that asks for two functions of noise gets them, now and then with a tree that suits
  * them. Folds that look for everything anew see that it explains others no more than half;
  * with the functions given, they would be right of three in four.
  */

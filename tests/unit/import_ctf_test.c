@@ -276,7 +276,7 @@ static void see_environment(void *context, const char *host, const char *kernel)
 	snprintf(((struct seen *)context)->host, 32, "%s %s", host ? host : "-", kernel ? kernel : "-");
 }
 
-/* Tells of random events, more than a pipe holds, then does as the folder's name says. */
+/* Writes random events, more than a pipe holds, then does as the folder's name says. */
 static int pretend(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
 {
 	static char text[5000];

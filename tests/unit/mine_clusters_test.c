@@ -535,7 +535,7 @@ static void check_clusters(const struct setup *setup, const struct lode_clusters
 	size_t seen = 0;
 
 	for (size_t i = 0; i < clusters->count; i++) {
-		const struct lode_cluster *cluster = &clusters->items[i];
+		const struct lode_pattern_cluster *cluster = &clusters->items[i];
 		const uint32_t *members = clusters->members + cluster->first;
 
 		assert_true(cluster->count > 0);

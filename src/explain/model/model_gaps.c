@@ -100,7 +100,7 @@ static double typical_distance(struct pair *pair)
 	return pair->rows ? pair->sorted[pair->rows * 3 / 4] : 0;
 }
 
-/* The larger deviation of both from their rows, coefficients paid for; 0 where nobody knows. */
+/* The larger deviation of both from their rows, coefficients paid for; 0 where unknown. */
 static double spread_of(const struct pair *pair)
 {
 	double largest = 0;

@@ -1,5 +1,5 @@
 /*
- * Meter: what the search asks of whoever measures. The live one puts probes into
+ * Meter: the interface through which the search measures. The live one puts probes into
  * running processes (live_meter.h); the tests' one simulates a program; the one
  * of another host speaks through a pipe. The search knows no clock but the
  * meter's, so that a simulated hunt of an hour takes no time.

@@ -57,8 +57,8 @@ struct lode_verdict {
 	int concluded;
 	int truth;
 	double value;      /* of the kept sub-intervals; 0 when there is nothing yet */
-	double confidence; /* that the value is on this side of the threshold, 0.5 to 1; as this one look
-			      tells it */
+	double confidence; /* that the value is on this side of the threshold, 0.5 to 1; by this look
+			      alone */
 };
 
 /* Takes over what the meter reads now. */

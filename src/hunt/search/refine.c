@@ -91,7 +91,7 @@ static int is_hopeless(const struct lode_search *search, enum lode_hypothesis hy
 	       (focus->object && was_false(search, hypothesis, &whole));
 }
 
-/* Wants an experiment for each of what was found below the focus of `parent`. */
+/* Asks for an experiment on each function, thread or lock that was found below the focus of `parent`. */
 static int want_found(struct lode_search *search, uint32_t parent, enum lode_focus_axis axis)
 {
 	for (size_t i = 0; i < search->found.numbers.count; i++) {
@@ -279,7 +279,7 @@ static uint32_t top_of(const struct deep *deep)
 	return whole == LODE_NONE ? deep->asks : whole;
 }
 
-/* Wants experiments along a path, each the child of the one before; the last is the deep starter. */
+/* Asks for experiments along a path, each the child of the one before; the last is the deep starter. */
 static int add_path(struct deep *deep, const uint32_t *path, size_t count)
 {
 	uint32_t parent = count == 1 && is_known(deep, path[0]) ? LODE_NONE : top_of(deep);

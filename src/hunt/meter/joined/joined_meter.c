@@ -161,7 +161,7 @@ static int joined_wait(struct lode_meter *meter, uint64_t until, struct lode_err
 
 /* ---- experiments ---- */
 
-/* Whom a function calls on a member. */
+/* The callees of a function on a member. */
 static int learn_calls(struct joined *joined, struct member *member, uint32_t function)
 {
 	uint32_t theirs = function_to(member, function);

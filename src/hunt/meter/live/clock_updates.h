@@ -9,7 +9,7 @@
  *
  * Others have fields of their own, which the writer takes into account at the next
  * switch:
- * - whoever wakes the thread up, on any CPU, maybe while it is still being switched
+ * - the waker, on any CPU, maybe while it is still being switched
  *   out, stores the time in `woken`. It counts when it is later than the switch;
  * - the program says what a thread that existed before it is waiting for, by
  *   `found`. It counts as long as the writer has `seen` nothing;

@@ -233,7 +233,7 @@ static void thread_name(struct lode_live *live, uint32_t tid)
 /* Who waited for an object longest. */
 struct waiter {
 	uint64_t object;
-	uint32_t pid; /* LODE_NONE: nobody */
+	uint32_t pid; /* LODE_NONE: none */
 	int64_t time;
 };
 
@@ -268,7 +268,7 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* A process that waits or waited for an object; LODE_NONE: nobody. */
+/* A process that waits or waited for an object; LODE_NONE: none. */
 static uint32_t process_waiting(struct lode_live *live, uint64_t object)
 {
 	struct waiter waiter = { object, LODE_NONE, 0 };

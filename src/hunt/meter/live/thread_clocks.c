@@ -3,7 +3,7 @@
  *
  * A state is read like this: the sequence number, the state, the number again; an
  * odd or a changed number means that the kernel was at work. After some tries
- * what was read last is taken: a reading that is a microsecond wrong harms nobody.
+ * what was read last is taken: a reading that is a microsecond off does no harm.
  */
 #include "hunt/meter/live/thread_clocks.h"
 
@@ -279,7 +279,7 @@ int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t
 	return add_pid(clocks, pid, error);
 }
 
-/* Word by word: whoever looks for a place reads in this moment. `claimed` and the sequence number stay. */
+/* Word by word: another CPU may be looking for a place right now. `claimed` and the sequence number stay. */
 static void clear_thread(struct lode_hunt_thread *thread)
 {
 	typedef uint32_t __attribute__((may_alias)) word;
@@ -292,8 +292,8 @@ static void clear_thread(struct lode_hunt_thread *thread)
 }
 
 /*
- * First nobody finds the place any more, last it is free to be claimed. The sequence
- * number stays: whoever writes in this moment makes it even again.
+ * First the place can no longer be found, last it is free to be claimed. The sequence
+ * number stays: a writer that is at it right now makes it even again.
  */
 void lode_thread_clocks_forget(struct lode_thread_clocks *clocks, uint32_t place)
 {
@@ -499,7 +499,7 @@ static int take_objects(struct lode_thread_clocks *clocks, uint32_t *token, int 
 	return code != 0;
 }
 
-/* Who asks for many objects one after another has the table read once. */
+/* The table is read once for many lookups in a row. */
 static int refresh_objects(struct lode_thread_clocks *clocks)
 {
 	uint64_t now = lode_now();

@@ -70,7 +70,7 @@ static int read_batch(struct agent *agent, yajl_val request, struct batch *batch
 	return 0;
 }
 
-/* Whom the functions of a batch call, as far as is known. */
+/* The known callees of the functions of a batch. */
 static void put_calls(struct agent *agent, const struct batch *batch)
 {
 	struct lode_json *json = &agent->wire.json;

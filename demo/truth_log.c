@@ -4,12 +4,12 @@
  * A thread keeps its stack as the text that goes into the events, so that entering
  * a function appends and leaving it cuts off. All events go into one stream in
  * memory, whose lock makes each line whole; the file is written at the end, because
- * its head tells how long the run took.
+ * its head says how long the run took.
  *
  * Run time is counted exactly: what is too short for an event of its own is added
  * to the next one of the thread, up to its next wait.
  */
-#include "truth.h"
+#include "truth_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  *
  * A program that includes this has MODULE defined: its file's name.
  */
-#ifndef DEMO_TRUTH_H
-#define DEMO_TRUTH_H
+#ifndef DEMO_TRUTH_LOG_H
+#define DEMO_TRUTH_LOG_H
 
 #include <stddef.h>
 #include <stdint.h>
