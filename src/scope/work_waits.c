@@ -181,12 +181,11 @@ int lode_work_waits_possible(const struct lode_work_waits *work)
 static struct visit *visit_of(struct lode_work_waits *work, uint32_t group, uint32_t place)
 {
 	uint64_t hash = lode_hash_pair(group, place);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &work->index, hash,
+				      work->visits[i].group == group && work->visits[i].place == place);
 
-	while ((id = lode_index_next(&work->index, hash, &probe)) != LODE_NONE)
-		if (work->visits[id].group == group && work->visits[id].place == place)
-			return &work->visits[id];
+	if (id != LODE_NONE)
+		return &work->visits[id];
 	if (lode_grow(&work->visits, &work->visit_capacity, work->visit_count + 1, sizeof(*work->visits)) < 0 ||
 	    lode_index_insert(&work->index, hash, (uint32_t)work->visit_count) < 0)
 		return NULL;

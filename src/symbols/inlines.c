@@ -82,12 +82,10 @@ static uint32_t intern(struct pass *pass, const char *name)
 {
 	size_t length = strlen(name);
 	uint64_t hash = lode_hash_bytes(name, length);
-	size_t probe = 0;
-	uint32_t known;
+	uint32_t known = LODE_INDEX_FIND(i, &pass->texts, hash, strcmp(pass->builder.strings.bytes + i, name) == 0);
 
-	while ((known = lode_index_next(&pass->texts, hash, &probe)) != LODE_NONE)
-		if (strcmp(pass->builder.strings.bytes + known, name) == 0)
-			return known;
+	if (known != LODE_NONE)
+		return known;
 	/* Names that overlap in the file could add up to far more than the file. */
 	if (length > pass->text_left) {
 		pass->left = 0;
@@ -104,13 +102,11 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 {
 	const void *entry = origin_of(call);
 	uint64_t hash = lode_hash_u64((uintptr_t)entry);
+	uint32_t known = LODE_INDEX_FIND(i, &pass->functions, hash, pass->known[i].entry == entry), offset;
 	const char *name;
-	size_t probe = 0;
-	uint32_t known, offset;
 
-	while ((known = lode_index_next(&pass->functions, hash, &probe)) != LODE_NONE)
-		if (pass->known[known].entry == entry)
-			return pass->known[known].name;
+	if (known != LODE_NONE)
+		return pass->known[known].name;
 	name = function_name(call);
 	offset = intern(pass, name ? name : "?");
 	if (lode_grow(&pass->known, &pass->known_capacity, pass->known_count + 1, sizeof(*pass->known)) < 0 ||

@@ -201,17 +201,13 @@ static struct lode_image *add_image(struct lode_symbolizer *symbolizer, struct l
 static struct lode_image *find_or_add(struct lode_symbolizer *symbolizer, const struct wanted *wanted)
 {
 	uint64_t hash = hash_key(wanted);
-	size_t probe = 0;
-	uint32_t known;
+	uint32_t known = LODE_INDEX_FIND(i, &symbolizer->index, hash, is_same(symbolizer->images[i], wanted));
 
-	while ((known = lode_index_next(&symbolizer->index, hash, &probe)) != LODE_NONE) {
-		if (!is_same(symbolizer->images[known], wanted))
-			continue;
-		if (wanted->kind == LODE_IMAGE_BINARY)
-			learn_path(symbolizer->images[known], wanted->path);
-		return symbolizer->images[known];
-	}
-	return add_image(symbolizer, make_image(symbolizer, wanted), hash);
+	if (known == LODE_NONE)
+		return add_image(symbolizer, make_image(symbolizer, wanted), hash);
+	if (wanted->kind == LODE_IMAGE_BINARY)
+		learn_path(symbolizer->images[known], wanted->path);
+	return symbolizer->images[known];
 }
 
 static struct lode_image *get(struct lode_symbolizer *symbolizer, struct wanted wanted)

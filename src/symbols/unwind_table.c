@@ -62,12 +62,10 @@ static uint64_t rule_hash(const struct lode_unwind_rule *rule)
 static uint32_t number_of(struct making *making, const struct lode_unwind_rule *rule)
 {
 	uint64_t hash = rule_hash(rule);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &making->index, hash, !memcmp(&making->rules[i], rule, sizeof(*rule)));
 
-	while ((id = lode_index_next(&making->index, hash, &probe)) != LODE_NONE)
-		if (!memcmp(&making->rules[id], rule, sizeof(*rule)))
-			return id;
+	if (id != LODE_NONE)
+		return id;
 	if (making->rule_count == LODE_UNWIND_RULES) {
 		making->dropped++;
 		return 0;

@@ -219,16 +219,15 @@ static int add_constant(struct lode_features *features, uint32_t column)
 static int keep(struct lode_features *features, struct lode_index *index, struct lode_feature *feature,
 		uint32_t column)
 {
-	size_t size, probe = 0;
+	size_t size;
 	const void *content = content_of(feature, features->rows, &size);
 	uint64_t hash = lode_hash_bytes(content, size);
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, index, hash, equal(&features->items[i], feature, features->rows));
 
-	while ((id = lode_index_next(index, hash, &probe)) != LODE_NONE)
-		if (equal(&features->items[id], feature, features->rows)) {
-			release_feature(feature);
-			return add_column(&features->items[id], column);
-		}
+	if (id != LODE_NONE) {
+		release_feature(feature);
+		return add_column(&features->items[id], column);
+	}
 	if (add_column(feature, column) < 0 ||
 	    lode_grow(&features->items, &features->capacity, features->count + 1, sizeof(*features->items)) < 0 ||
 	    lode_index_insert(index, hash, (uint32_t)features->count) < 0) {

@@ -52,14 +52,8 @@ static uint64_t hash_of(uint64_t asked, uint64_t answers)
 
 static uint32_t recall(const struct search *search, uint64_t asked, uint64_t answers)
 {
-	uint64_t hash = hash_of(asked, answers);
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&search->index, hash, &probe)) != LODE_NONE)
-		if (search->memo[id].asked == asked && search->memo[id].answers == answers)
-			break;
-	return id;
+	return LODE_INDEX_FIND(i, &search->index, hash_of(asked, answers),
+			       search->memo[i].asked == asked && search->memo[i].answers == answers);
 }
 
 static uint32_t remember(struct search *search, uint64_t asked, uint64_t answers)

@@ -135,12 +135,12 @@ static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32
 {
 	struct lode_count_graph *graph = &scope->graph;
 	uint64_t hash = lode_hash_pair(caller, callee);
-	size_t probe = 0, needed = graph->edge_count + 1;
-	uint32_t id;
+	size_t needed = graph->edge_count + 1;
+	uint32_t id = LODE_INDEX_FIND(i, &graph->edge_index, hash,
+				      graph->edges[i].caller == caller && graph->edges[i].callee == callee);
 
-	while ((id = lode_index_next(&graph->edge_index, hash, &probe)) != LODE_NONE)
-		if (graph->edges[id].caller == caller && graph->edges[id].callee == callee)
-			return id;
+	if (id != LODE_NONE)
+		return id;
 	if (lode_grow(&graph->edges, &graph->edge_capacity, needed, sizeof(*graph->edges)) < 0 ||
 	    lode_grow(&scope->edge_marks, &scope->edge_marks_capacity, needed, sizeof(*scope->edge_marks)) < 0 ||
 	    lode_index_insert(&graph->edge_index, hash, (uint32_t)graph->edge_count) < 0)

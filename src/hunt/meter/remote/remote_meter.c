@@ -372,13 +372,12 @@ static int remote_samples(struct lode_meter *meter,
 static struct prediction *find_prediction(struct remote *remote, enum lode_hypothesis hypothesis,
 					  const struct lode_focus *focus, uint64_t hash)
 {
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &remote->prediction_index, hash,
+				      remote->predictions[i].hypothesis == hypothesis &&
+					      lode_focus_equal(&remote->predictions[i].focus, focus));
 
-	while ((id = lode_index_next(&remote->prediction_index, hash, &probe)) != LODE_NONE)
-		if (remote->predictions[id].hypothesis == hypothesis &&
-		    lode_focus_equal(&remote->predictions[id].focus, focus))
-			return &remote->predictions[id];
+	if (id != LODE_NONE)
+		return &remote->predictions[id];
 	if (lode_grow(&remote->predictions, &remote->prediction_capacity, remote->prediction_count + 1,
 		      sizeof(*remote->predictions)) < 0 ||
 	    lode_index_insert(&remote->prediction_index, hash, (uint32_t)remote->prediction_count) < 0)
