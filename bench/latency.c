@@ -12,35 +12,18 @@
  */
 #include "latency/partial.h"
 
+#include "bench_random.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TIMES       5
 #define FUNCTIONS   2000
 #define CALLEES     4 /* that a function has */
 #define DEPTH       20
 #define MILLISECOND 1000000u
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t random_below(uint64_t limit)
-{
-	static uint64_t seed = 88172645463325252u;
-
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % limit;
-}
 
 /* From one stack to the next: some returns, most often one or two, and about as many calls. */
 static uint32_t step(struct lode_stack_tree *tree, uint32_t node)
@@ -143,12 +126,12 @@ static int measure(const struct lode_stream *stream, int sums)
 	int code = 0;
 
 	for (int i = 0; i < TIMES && !code; i++) {
-		uint64_t start = now_ns();
+		uint64_t start = cpu_ns();
 
 		instances = 0;
 		code = sums ? add_up(stream, &instances)
 			    : lode_instances_infer(stream, count, &instances, NULL, NULL);
-		ns[i] = now_ns() - start;
+		ns[i] = cpu_ns() - start;
 	}
 	if (code)
 		return code;

@@ -12,31 +12,14 @@
  */
 #include "scope/scope.h"
 
+#include "bench_random.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define TIMES       9
 #define MILLISECOND 1000000u
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t random_below(uint64_t limit)
-{
-	static uint64_t seed = 88172645463325252u;
-
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % limit;
-}
 
 /* A thread runs for a few samples, then waits for another, or for something outside. */
 static int add_turn(struct lode_stream *stream, uint32_t thread, uint64_t *at, size_t threads)
@@ -100,13 +83,13 @@ static int measure(const struct lode_stream *stream, enum lode_scope scope)
 		struct lode_parts parts = { 0 };
 		struct lode_scope_result result;
 		struct lode_scope_index *index;
-		uint64_t start = now_ns(), middle;
+		uint64_t start = cpu_ns(), middle;
 		int code = lode_scope_index_make(&index, stream, NULL);
 
-		middle = now_ns();
+		middle = cpu_ns();
 		if (!code)
 			code = lode_scope_symptom(index, &symptom, scope, &parts, &result, NULL);
-		scope_ns[i] = now_ns() - middle;
+		scope_ns[i] = cpu_ns() - middle;
 		index_ns[i] = middle - start;
 		parts_count = parts.count;
 		lode_parts_release(&parts);

@@ -3,11 +3,7 @@
  * samples may decide, when they do, and that what they do not show makes nothing false.
  * Whole searches against a closure are in hunt_search_test.c.
  */
-#include "cmocka_all.h"
-
-#include "base/memory.h"
-#include "hunt/search/search.h"
-#include "hunt_simulation.h"
+#include "hunt_search_fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,24 +15,15 @@
 
 static struct lode_search *hunt_with(struct simulation *simulation, const struct lode_search_options *options)
 {
-	struct lode_error error = { "" };
-	struct lode_search *search;
-	int code = lode_search_create(&search, &simulation->meter, options, NULL, NULL, &error);
+	int end;
 
-	for (int steps = 0; code == 0 && steps < 200000; steps++)
-		code = lode_search_step(search, &error);
-	assert_true(code > 0);
-	assert_int_equal(lode_search_finish(search, (enum lode_search_end)code, &error), 0);
-	assert_int_equal(simulation->run_count, 0);
-	return search;
+	return hunt(simulation, options, &end);
 }
 
-static struct lode_search *hunt(struct simulation *simulation, enum lode_strategy strategy)
+static struct lode_search *hunt_by(struct simulation *simulation, enum lode_strategy strategy)
 {
-	struct lode_search_options options;
+	struct lode_search_options options = settings(strategy);
 
-	lode_search_options_default(&options);
-	options.strategy = strategy;
 	return hunt_with(simulation, &options);
 }
 
@@ -110,7 +97,7 @@ static void what_would_cost_too_much_gets_its_verdict_by_samples(void **state)
 		make_program(&simulation);
 		for (uint32_t f = 0; f < lode_program_count(simulation.meter.program); f++)
 			simulation.predicted[f] = simulation.real[f] = 0.42;
-		search = hunt(&simulation, (enum lode_strategy)strategy);
+		search = hunt_by(&simulation, (enum lode_strategy)strategy);
 		check(on(search, LODE_CPU_BOUND, &simulation, "often"), LODE_EXPERIMENT_TRUE,
 		      LODE_EVIDENCE_SAMPLES, 0.6);
 		check(on(search, LODE_CPU_BOUND, &simulation, "sort"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
@@ -136,7 +123,7 @@ static void what_turns_out_costly_is_taken_out_and_samples_go_on(void **state)
 	make_program(&simulation);
 	simulation.real[simulation_function(&simulation, "often")] = 0.5;
 	simulation.allowed = 0.1;
-	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
+	search = hunt_by(&simulation, LODE_STRATEGY_CALL_GRAPH);
 	often = on(search, LODE_CPU_BOUND, &simulation, "often");
 	check(often, LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
 	assert_string_equal(often->not_probed, "cost more than it was allowed");
@@ -155,7 +142,7 @@ static void what_cannot_be_probed_gets_its_verdict_by_samples(void **state)
 	make_program(&simulation);
 	simulation.predicted[simulation_function(&simulation, "often")] = -1;
 	simulation.predicted[simulation_function(&simulation, "rare")] = -1;
-	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
+	search = hunt_by(&simulation, LODE_STRATEGY_CALL_GRAPH);
 	check(on(search, LODE_CPU_BOUND, &simulation, "often"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
 	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES, 0.1);
 	assert_string_equal(on(search, LODE_CPU_BOUND, &simulation, "rare")->not_probed, "cannot be probed");
@@ -175,7 +162,7 @@ static void to_wait_for_room_is_no_reason_for_samples(void **state)
 		simulation.predicted[f] = simulation.real[f] = 0.08; /* one at a time */
 	simulation.predicted[simulation_function(&simulation, "often")] = 0.3;
 	simulation.predicted[simulation_function(&simulation, "merge")] = 0.3;
-	search = hunt(&simulation, LODE_STRATEGY_DEEP_START);
+	search = hunt_by(&simulation, LODE_STRATEGY_DEEP_START);
 	often = on(search, LODE_CPU_BOUND, &simulation, "often");
 	merge = on(search, LODE_CPU_BOUND, &simulation, "merge");
 	check(on(search, LODE_CPU_BOUND, &simulation, "main"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_PROBES, 0.7);
@@ -266,7 +253,7 @@ static int count_right(double share, uint64_t period, double lost, double *large
 		simulation.period = period;
 		simulation.lost = lost;
 		simulation.seed = round;
-		search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
+		search = hunt_by(&simulation, LODE_STRATEGY_CALL_GRAPH);
 		often = on(search, LODE_CPU_BOUND, &simulation, "often");
 		right += often->state == (share > 0.2 ? LODE_EXPERIMENT_TRUE : LODE_EXPERIMENT_FALSE);
 		*largest_error = fmax(*largest_error, fabs(often->mean - share));
@@ -322,7 +309,7 @@ static void what_a_cut_stack_may_hide_is_not_false(void **state)
 	simulation.predicted[simulation_function(&simulation, "outer")] = 0.5;
 	simulation.predicted[simulation_function(&simulation, "other")] = 0.5;
 	simulation.predicted[simulation_function(&simulation, "deep")] = 0.5;
-	search = hunt(&simulation, LODE_STRATEGY_DEEP_START);
+	search = hunt_by(&simulation, LODE_STRATEGY_DEEP_START);
 	outer = on(search, LODE_CPU_BOUND, &simulation, "outer");
 	assert_int_equal(outer->state, LODE_EXPERIMENT_IMPOSSIBLE);
 	assert_non_null(strstr(outer->why, "samples cannot decide"));
@@ -343,7 +330,7 @@ static void cut_stacks_that_do_not_matter_do_not(void **state)
 	make_program(&simulation);
 	simulation_stack(&simulation, 0, LODE_CPU_BOUND, 0.05, "rare a b")->cut = 3;
 	simulation.predicted[simulation_function(&simulation, "rare")] = 0.5;
-	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
+	search = hunt_by(&simulation, LODE_STRATEGY_CALL_GRAPH);
 	check(on(search, LODE_CPU_BOUND, &simulation, "rare"), LODE_EXPERIMENT_FALSE, LODE_EVIDENCE_SAMPLES, 0.1);
 	release(search, &simulation);
 }
@@ -361,7 +348,7 @@ static void a_wait_that_is_not_over_makes_nothing_false(void **state)
 	thread = simulation_thread(&simulation, 0, 0, "main");
 	simulation_stack(&simulation, thread, LODE_SYNC_WAITING, 0.9, "wait")->every = 1000 * SECOND;
 	simulation.predicted[simulation_function(&simulation, "wait")] = -1;
-	search = hunt(&simulation, LODE_STRATEGY_CALL_GRAPH);
+	search = hunt_by(&simulation, LODE_STRATEGY_CALL_GRAPH);
 	wait = on(search, LODE_SYNC_WAITING, &simulation, "wait");
 	assert_int_equal(wait->state, LODE_EXPERIMENT_IMPOSSIBLE);
 	assert_non_null(strstr(wait->why, "waits are not over"));
@@ -421,7 +408,7 @@ static void modules_have_the_time_of_their_own_code(void **state)
 		make_modules(&simulation);
 		libz = in_module_of(&simulation, "libz!deflate");
 		app = in_module_of(&simulation, "main");
-		search = hunt(&simulation, (enum lode_strategy)strategy);
+		search = hunt_by(&simulation, (enum lode_strategy)strategy);
 		check(find(search, LODE_CPU_BOUND, libz), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.25);
 		check(find(search, LODE_CPU_BOUND, app), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.525);
 		assert_string_equal(lode_search_name(search, &libz, LODE_AXIS_CODE), "libz");
@@ -448,7 +435,7 @@ static void nothing_lies_below_a_module_but_places(void **state)
 
 	(void)state;
 	make_modules(&simulation);
-	search = hunt(&simulation, LODE_STRATEGY_DEEP_START);
+	search = hunt_by(&simulation, LODE_STRATEGY_DEEP_START);
 	history = lode_search_history(search);
 	for (uint32_t i = 0; i < history->count; i++) {
 		const struct lode_experiment *experiment = &history->experiments[i];
@@ -466,42 +453,21 @@ static void nothing_lies_below_a_module_but_places(void **state)
 
 /* ---- failures ---- */
 
-static int try_search(uint64_t nth, uint64_t *asked)
+static void make_costly_modules(struct simulation *simulation)
 {
-	struct lode_search_options options;
-	struct lode_error error = { "" };
-	struct simulation simulation;
-	struct lode_search *search = NULL;
-	int code;
-
-	lode_search_options_default(&options);
-	make_modules(&simulation);
-	simulation.predicted[simulation_function(&simulation, "save")] = 0.5;
-	simulation.real[simulation_function(&simulation, "libz!deflate")] = 0.5;
-	simulation.allowed = 0.1;
-	lode_memory_fail_at(nth, 0);
-	code = lode_search_create(&search, &simulation.meter, &options, NULL, NULL, &error);
-	while (!code)
-		code = lode_search_step(search, &error);
-	if (code > 0)
-		code = lode_search_finish(search, (enum lode_search_end)code, &error);
-	*asked = lode_memory_asked();
-	lode_memory_fail_at(0, 0);
-	assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
-	release(search, &simulation);
-	return code;
+	make_modules(simulation);
+	simulation->predicted[simulation_function(simulation, "save")] = 0.5;
+	simulation->real[simulation_function(simulation, "libz!deflate")] = 0.5;
+	simulation->allowed = 0.1;
 }
 
 static void memory_that_runs_out_anywhere_ends_the_search_cleanly(void **state)
 {
-	uint64_t asked, ignored;
-	int failed = 0;
+	struct lode_search_options options;
 
 	(void)state;
-	assert_int_equal(try_search(0, &asked), 0);
-	for (uint64_t nth = 1; nth <= asked; nth++)
-		failed += try_search(nth, &ignored) < 0;
-	assert_true(failed > 20);
+	lode_search_options_default(&options);
+	require_clean_ends(make_costly_modules, &options);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 
 #include "cmocka_all.h"
 
+#include "base/memory.h"
 #include "hunt/search/search.h"
 #include "hunt_simulation.h"
 
@@ -62,6 +63,42 @@ static inline const struct lode_experiment *experiment_of(const struct lode_sear
 
 	assert_true(id != LODE_NONE);
 	return &lode_search_history(search)->experiments[id];
+}
+
+static inline int try_search(void (*make)(struct simulation *simulation),
+			     const struct lode_search_options *options, uint64_t nth, uint64_t *asked)
+{
+	struct lode_error error = { "" };
+	struct simulation simulation;
+	struct lode_search *search = NULL;
+	int code;
+
+	make(&simulation);
+	lode_memory_fail_at(nth, 0);
+	code = lode_search_create(&search, &simulation.meter, options, NULL, NULL, &error);
+	while (!code)
+		code = lode_search_step(search, &error);
+	if (code > 0)
+		code = lode_search_finish(search, (enum lode_search_end)code, &error);
+	*asked = lode_memory_asked();
+	lode_memory_fail_at(0, 0);
+	assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+	return code;
+}
+
+/* Whichever allocation of a search fails, it ends cleanly. */
+static inline void require_clean_ends(void (*make)(struct simulation *simulation),
+				      const struct lode_search_options *options)
+{
+	uint64_t asked, ignored;
+	int failed = 0;
+
+	assert_int_equal(try_search(make, options, 0, &asked), 0);
+	for (uint64_t nth = 1; nth <= asked; nth++)
+		failed += try_search(make, options, nth, &ignored) < 0;
+	assert_true(failed > 20);
 }
 
 #endif

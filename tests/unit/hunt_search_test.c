@@ -4,8 +4,6 @@
  */
 #include "hunt_search_fixture.h"
 
-#include "base/memory.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -511,40 +509,18 @@ static void wrong_settings_are_refused_with_a_sentence(void **state)
 	assert_int_equal(lode_search_options_check(&options, &error), 0);
 }
 
-static int try_search(uint64_t nth, uint64_t *asked)
+static void make_with_lock(struct simulation *simulation)
 {
-	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	struct lode_error error = { "" };
-	struct simulation simulation;
-	struct lode_search *search = NULL;
-	int code;
-
-	make_program(&simulation, "A", figure_2);
-	simulation_stack(&simulation, 0, LODE_SYNC_WAITING, 0.5, "wait")->object = 7;
-	lode_memory_fail_at(nth, 0);
-	code = lode_search_create(&search, &simulation.meter, &options, NULL, NULL, &error);
-	while (!code)
-		code = lode_search_step(search, &error);
-	if (code > 0)
-		code = lode_search_finish(search, (enum lode_search_end)code, &error);
-	*asked = lode_memory_asked();
-	lode_memory_fail_at(0, 0);
-	assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
-	lode_search_destroy(search);
-	simulation_release(&simulation);
-	return code;
+	make_program(simulation, "A", figure_2);
+	simulation_stack(simulation, 0, LODE_SYNC_WAITING, 0.5, "wait")->object = 7;
 }
 
 static void memory_that_runs_out_anywhere_ends_the_search_cleanly(void **state)
 {
-	uint64_t asked, ignored;
-	int failed = 0;
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
 
 	(void)state;
-	assert_int_equal(try_search(0, &asked), 0);
-	for (uint64_t nth = 1; nth <= asked; nth++)
-		failed += try_search(nth, &ignored) < 0;
-	assert_true(failed > 20);
+	require_clean_ends(make_with_lock, &options);
 }
 
 int main(void)

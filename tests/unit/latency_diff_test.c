@@ -2,6 +2,7 @@
  * Differences of two corpora against an oracle on texts: paths are rows of names, and
  * nothing is shared but the own latencies of each side, which have a test of their own.
  */
+#include "failing_memory.h"
 #include "latency_diff_fixture.h"
 
 static const struct lode_diff_options two_jobs = { .jobs = 2, .guess = 1 };
@@ -137,6 +138,16 @@ static void check_path(const struct lode_diff *diff, const struct lode_diff_path
 		assert_true(lode_diff_delta(diff, node) <= lode_diff_delta(diff, path->hottest));
 }
 
+/* A side of up to `most` random streams, inferred. */
+static void open_random(struct side *side, uint64_t most, struct entries *entries, uint64_t *seed)
+{
+	side_open(side);
+	for (uint64_t i = 1 + random_below(seed, most); i-- > 0;)
+		add_random_stream(side, seed);
+	side_infer(side);
+	take_entries(&side->latency, entries);
+}
+
 static void paths_cost_what_the_oracle_says(void **state)
 {
 	uint64_t seed = 77;
@@ -149,16 +160,8 @@ static void paths_cost_what_the_oracle_says(void **state)
 		struct lode_diff diff;
 		size_t count;
 
-		side_open(&base);
-		side_open(&slow);
-		for (uint64_t i = 1 + random_below(&seed, 3); i-- > 0;)
-			add_random_stream(&base, &seed);
-		for (uint64_t i = 1 + random_below(&seed, 2); i-- > 0;)
-			add_random_stream(&slow, &seed);
-		side_infer(&base);
-		side_infer(&slow);
-		take_entries(&base.latency, &base_entries);
-		take_entries(&slow.latency, &slow_entries);
+		open_random(&base, 3, &base_entries, &seed);
+		open_random(&slow, 2, &slow_entries, &seed);
 		count = oracle(&base_entries, base.streams, &slow_entries, slow.streams, expected);
 		assert_int_equal(lode_diff(&base.latency, &slow.latency, &one_job, &diff), 0);
 		assert_int_equal(diff.path_count, count);
@@ -278,16 +281,8 @@ static void paths_cost_what_algorithm_3_says(void **state)
 		struct side base, slow;
 		struct entries base_entries = { .count = 0 }, slow_entries = { .count = 0 };
 
-		side_open(&base);
-		side_open(&slow);
-		for (uint64_t i = 1 + random_below(&seed, 3); i-- > 0;)
-			add_random_stream(&base, &seed);
-		for (uint64_t i = 1 + random_below(&seed, 2); i-- > 0;)
-			add_random_stream(&slow, &seed);
-		side_infer(&base);
-		side_infer(&slow);
-		take_entries(&base.latency, &base_entries);
-		take_entries(&slow.latency, &slow_entries);
+		open_random(&base, 3, &base_entries, &seed);
+		open_random(&slow, 2, &slow_entries, &seed);
 		for (int which = 1; which < 8; which++)
 			check_by_the_paper(&base, &slow, &base_entries, &slow_entries,
 					   &(struct lode_diff_options){
@@ -425,12 +420,21 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 	side_close(&side);
 }
 
-static void memory_that_runs_out_is_reported(void **state)
+static int diff_once(struct side *base, struct side *slow)
 {
 	static const struct lode_diff_options by_the_paper = { .jobs = 1,
 							       .guess = 1,
 							       .mean = 1,
 							       .whole_new_paths = 1 };
+	struct lode_diff diff;
+	int code = lode_diff(&base->latency, &slow->latency, &by_the_paper, &diff);
+
+	lode_diff_release(&diff);
+	return code;
+}
+
+static void memory_that_runs_out_is_reported(void **state)
+{
 	struct side base, slow;
 
 	(void)state;
@@ -442,22 +446,7 @@ static void memory_that_runs_out_is_reported(void **state)
 	}
 	side_infer(&base);
 	side_infer(&slow);
-	for (uint64_t nth = 1;; nth++) {
-		struct lode_diff diff;
-		uint64_t asked;
-		int code;
-
-		lode_memory_fail_at(nth, nth % 2);
-		code = lode_diff(&base.latency, &slow.latency, &by_the_paper, &diff);
-		asked = lode_memory_asked();
-		lode_memory_fail_at(0, 0);
-		lode_diff_release(&diff);
-		if (!code) {
-			assert_true(asked < nth && nth > 10);
-			break;
-		}
-		assert_int_equal(code, LODE_SYSTEM);
-	}
+	FAIL_EACH_ALLOCATION(9, diff_once(&base, &slow));
 	side_close(&base);
 	side_close(&slow);
 }

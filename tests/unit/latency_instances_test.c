@@ -2,8 +2,7 @@
  * Instances against an oracle that is slow and obvious: it writes all moments of a thread
  * down, sorts them, and compares whole rows of frames. It shares no code with what it tests.
  */
-#include "cmocka_all.h"
-
+#include "failing_memory.h"
 #include "latency/call_chains.h"
 #include "latency/instances.h"
 #include "random_stream.h"
@@ -784,6 +783,15 @@ static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
 	assert_true(shorter > 200);
 }
 
+static int infer_once(const struct lode_stream *stream)
+{
+	struct lode_error error = { "" };
+	int code = lode_instances_infer(stream, ignore, NULL, NULL, &error);
+
+	assert_true(!code || error.text[0]);
+	return code;
+}
+
 static void memory_that_runs_out_is_reported(void **state)
 {
 	struct lode_dictionary dictionary;
@@ -795,23 +803,7 @@ static void memory_that_runs_out_is_reported(void **state)
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&stream, &dictionary);
 	random_trace(&stream, &shape, &seed);
-	for (uint64_t nth = 1;; nth++) {
-		struct lode_error error = { "" };
-		uint64_t asked;
-		int code;
-
-		lode_memory_fail_at(nth, nth % 2);
-		code = lode_instances_infer(&stream, ignore, NULL, NULL, &error);
-		asked = lode_memory_asked();
-		lode_memory_fail_at(0, 0);
-		if (!code) {
-			assert_true(asked < nth);
-			assert_true(nth > 5);
-			break;
-		}
-		assert_int_equal(code, LODE_SYSTEM);
-		assert_true(error.text[0]);
-	}
+	FAIL_EACH_ALLOCATION(4, infer_once(&stream));
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 }

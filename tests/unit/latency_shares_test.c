@@ -4,6 +4,7 @@
  */
 #include "cmocka_all.h"
 
+#include "failing_memory.h"
 #include "latency/instances.h"
 #include "random_stream.h"
 
@@ -377,6 +378,17 @@ static void calls_show_that_a_thread_runs_on_without_samples(void **state)
 	world_close(&world);
 }
 
+static int share_once(const struct lode_stream *stream)
+{
+	struct lode_time_shares shares = { 0 };
+	struct lode_error error = { "" };
+	int code = lode_instances_share(stream, ignore, NULL, &shares, NULL, &error);
+
+	assert_true(!code || error.text[0]);
+	lode_time_shares_release(&shares);
+	return code;
+}
+
 static void memory_that_runs_out_is_reported(void **state)
 {
 	uint64_t seed = 3;
@@ -387,25 +399,7 @@ static void memory_that_runs_out_is_reported(void **state)
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&stream, &dictionary);
 	make_stream(&stream, &seed, 7, 300);
-	for (uint64_t nth = 1;; nth++) {
-		struct lode_time_shares shares = { 0 };
-		struct lode_error error = { "" };
-		uint64_t asked;
-		int code;
-
-		lode_memory_fail_at(nth, nth % 2);
-		code = lode_instances_share(&stream, ignore, NULL, &shares, NULL, &error);
-		asked = lode_memory_asked();
-		lode_memory_fail_at(0, 0);
-		lode_time_shares_release(&shares);
-		if (!code) {
-			assert_true(asked < nth);
-			assert_true(nth > 6);
-			break;
-		}
-		assert_int_equal(code, LODE_SYSTEM);
-		assert_true(error.text[0]);
-	}
+	FAIL_EACH_ALLOCATION(5, share_once(&stream));
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 }

@@ -1,7 +1,5 @@
 /* The matcher against a subsequence test of every stack. */
-#include "cmocka_all.h"
-
-#include "base/error.h"
+#include "failing_memory.h"
 #include "mine/matcher.h"
 #include "random_stream.h"
 
@@ -196,22 +194,11 @@ static int init_and_find(const struct lode_stack_tree *tree)
 static void memory_that_runs_out_is_a_clean_error(void **state)
 {
 	struct lode_stack_tree tree;
-	uint64_t seed = 11, failures = 0;
+	uint64_t seed = 11;
 
 	(void)state;
 	random_tree(&tree, &seed, 400, 3);
-	for (uint64_t nth = 1;; nth++) {
-		int code;
-
-		lode_memory_fail_at(nth, 0);
-		code = init_and_find(&tree);
-		lode_memory_fail_at(0, 0);
-		if (!code)
-			break;
-		assert_int_equal(code, LODE_SYSTEM);
-		failures++;
-	}
-	assert_true(failures >= 7);
+	FAIL_EACH_ALLOCATION(6, init_and_find(&tree));
 	lode_stack_tree_release(&tree);
 }
 

@@ -1,8 +1,8 @@
 /* The four metrics, shares of streams and intervals, against loops over all rows, definitions and a simulation. */
 #include "mine_fixture.h"
 
-#include "base/error.h"
 #include "base/permutation.h"
+#include "failing_memory.h"
 #include "mine/ranking.h"
 
 #include <math.h>
@@ -511,23 +511,12 @@ static int rank_once(const struct lode_area *area)
 
 static void memory_that_runs_out_is_a_clean_error(void **state)
 {
-	uint64_t seed = 6, failures = 0;
+	uint64_t seed = 6;
 	struct lode_area area;
 
 	(void)state;
 	random_area(&area, &seed, 60, 20, 0);
-	for (uint64_t nth = 1;; nth++) {
-		int code;
-
-		lode_memory_fail_at(nth, 0);
-		code = rank_once(&area);
-		lode_memory_fail_at(0, 0);
-		if (!code)
-			break;
-		assert_int_equal(code, LODE_SYSTEM);
-		failures++;
-	}
-	assert_true(failures > 14);
+	FAIL_EACH_ALLOCATION(14, rank_once(&area));
 	release_area(&area);
 }
 

@@ -114,8 +114,8 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	tear_down(&fixture);
 }
 
-/* The same in a process that is killed before the end. */
-static void record_and_die(struct fixture *fixture, const char *path)
+/* In a child: writes 5000 events and takes 77 more. */
+static struct lode_recording *record_some(struct fixture *fixture, const char *path)
 {
 	struct lode_recording *recording;
 	struct lode_corpus *corpus;
@@ -124,7 +124,35 @@ static void record_and_die(struct fixture *fixture, const char *path)
 	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || send_process(fixture) < 0 ||
 	    send_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
 	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || send_waits(fixture, 77, NULL) < 0)
-		_exit(1);
+		_exit(3);
+	return recording;
+}
+
+/* The waits of the only stream of a corpus. */
+static size_t count_waits(const char *path)
+{
+	struct lode_dictionary dictionary;
+	struct lode_error error = { "" };
+	struct lode_corpus *corpus;
+	struct lode_stream stream;
+	size_t count;
+
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error), 0);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
+	assert_blocks_in_order(corpus);
+	count = stream.events[LODE_WAIT].count;
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_close(corpus);
+	return count;
+}
+
+/* The same in a process that is killed before the end. */
+static void record_and_die(struct fixture *fixture, const char *path)
+{
+	record_some(fixture, path);
 	kill(getpid(), SIGKILL);
 }
 
@@ -132,9 +160,6 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 {
 	struct fixture fixture;
 	struct lode_corpus_check_result result;
-	struct lode_corpus *corpus;
-	struct lode_dictionary dictionary;
-	struct lode_stream stream;
 	struct lode_error error = { "" };
 	char path[96];
 	pid_t child;
@@ -156,16 +181,7 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 	assert_int_equal(lode_corpus_check(path, 0, &result, NULL, NULL, &error), 0);
 	assert_int_equal(result.recordings, 0);
 	assert_int_equal(result.streams_good, 1);
-
-	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error), 0);
-	assert_int_equal(lode_dictionary_init(&dictionary), 0);
-	lode_stream_init(&stream, &dictionary);
-	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
-	assert_int_equal(stream.events[LODE_WAIT].count, 5000);
-	assert_blocks_in_order(corpus);
-	lode_stream_release(&stream);
-	lode_dictionary_release(&dictionary);
-	lode_corpus_close(corpus);
+	assert_int_equal(count_waits(path), 5000);
 	tear_down(&fixture);
 }
 
@@ -176,17 +192,11 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 static void record_until_files_fail(struct fixture *fixture, const char *path, uint64_t nth)
 {
 	struct lode_record_symbolize_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
-	struct lode_recording *recording;
+	struct lode_recording *recording = record_some(fixture, path);
 	struct lode_corpus_entry entry;
-	struct lode_corpus *corpus;
 	struct lode_error error = { "" };
 	int code;
 
-	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || send_process(fixture) < 0 ||
-	    send_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
-	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || send_waits(fixture, 77, NULL) < 0)
-		_exit(3);
 	lode_file_fail_at(nth, 1, ENOSPC);
 	code = lode_recording_flow(recording, 4000000000u, &error);
 	if (!code)
@@ -203,13 +213,11 @@ static int assert_kept(uint64_t nth)
 {
 	struct fixture fixture;
 	struct lode_corpus_check_result result;
-	struct lode_corpus *corpus;
-	struct lode_dictionary dictionary;
-	struct lode_stream stream;
 	struct lode_error error = { "" };
 	char path[96];
 	pid_t child;
 	int status;
+	size_t count;
 
 	set_up(&fixture);
 	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
@@ -220,15 +228,8 @@ static int assert_kept(uint64_t nth)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
 	assert_int_equal(lode_corpus_check(path, 1, &result, NULL, NULL, &error), 0);
 	assert_int_equal(result.streams_bad, 0);
-	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error), 0);
-	assert_int_equal(lode_dictionary_init(&dictionary), 0);
-	lode_stream_init(&stream, &dictionary);
-	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
-	assert_true(stream.events[LODE_WAIT].count == 5077 ||
-		    (WEXITSTATUS(status) && stream.events[LODE_WAIT].count == 5000));
-	lode_stream_release(&stream);
-	lode_dictionary_release(&dictionary);
-	lode_corpus_close(corpus);
+	count = count_waits(path);
+	assert_true(count == 5077 || (WEXITSTATUS(status) && count == 5000));
 	tear_down(&fixture);
 	return WEXITSTATUS(status);
 }
