@@ -12,7 +12,7 @@
  */
 #include "latency/partial.h"
 
-#include "bench_random.h"
+#include "figures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,13 +100,6 @@ static int add_up(const struct lode_stream *stream, uint64_t *instances)
 	lode_call_chains_release(&partial.chains);
 	lode_sketch_release(&partial.sketch);
 	return code;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static uint64_t count_frames(const struct lode_stream *stream)

@@ -13,6 +13,8 @@
 #include "trace/dictionary.h"
 #include "store/store.h"
 
+#include "figures.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -93,19 +95,6 @@ static int load_once(const char *path, unsigned columns, struct measure *measure
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	return code;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static uint64_t median(uint64_t *numbers, size_t count)
-{
-	qsort(numbers, count, sizeof(*numbers), by_size);
-	return numbers[count / 2];
 }
 
 static int measure_file(const char *path, const char *name, unsigned columns)

@@ -16,6 +16,8 @@
 #include "scope/area.h"
 #include "trace/dictionary.h"
 
+#include "figures.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,19 +133,6 @@ static void print_patterns(const struct stacks *stacks, const struct lode_patter
 		       (unsigned long long)patterns->items[i].cost);
 	}
 	lode_buffer_release(&buffer);
-}
-
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static uint64_t median(uint64_t *numbers, size_t count)
-{
-	qsort(numbers, count, sizeof(*numbers), by_size);
-	return numbers[count / 2];
 }
 
 /* Moves all costs to the folded stacks. */

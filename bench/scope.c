@@ -12,7 +12,7 @@
  */
 #include "scope/scope.h"
 
-#include "bench_random.h"
+#include "figures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,19 +59,6 @@ static int fill(struct lode_stream *stream, size_t events, size_t threads)
 	return code ? code : lode_stream_sort(stream);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static uint64_t median(uint64_t *numbers)
-{
-	qsort(numbers, TIMES, sizeof(*numbers), by_size);
-	return numbers[TIMES / 2];
-}
-
 static int measure(const struct lode_stream *stream, enum lode_scope scope)
 {
 	struct lode_symptom symptom = { .thread = 0 };
@@ -97,10 +84,10 @@ static int measure(const struct lode_stream *stream, enum lode_scope scope)
 		if (code)
 			return code;
 	}
-	sum = median(index_ns) + median(scope_ns);
+	sum = median(index_ns, TIMES) + median(scope_ns, TIMES);
 	printf("{\"scope\":\"%s\",\"events\":%zu,\"parts\":%zu,\"index_ns\":%" PRIu64 ",\"scope_ns\":%" PRIu64
 	       ",\"events_per_s\":%.0f}\n",
-	       lode_scope_name(scope), events, parts_count, median(index_ns), median(scope_ns),
+	       lode_scope_name(scope), events, parts_count, median(index_ns, TIMES), median(scope_ns, TIMES),
 	       (double)events * 1e9 / (double)sum);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* Hunt archive: see hunt_archive.h. The meter's names of processes and threads begin with their numbers. */
 #include "hunt/hunt_archive.h"
 
+#include "base/id_array.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,18 +99,6 @@ static struct host *find_host(struct lode_hunt_archive *archive, uint32_t number
 	return add_host(archive, number);
 }
 
-/* The place of `number` in an array that grows with LODE_NONE; NULL when memory has run out. */
-static uint32_t *place_of(uint32_t **items, size_t *capacity, uint32_t number)
-{
-	size_t before = *capacity;
-
-	if (lode_grow(items, capacity, (size_t)number + 1, sizeof(**items)) < 0)
-		return NULL;
-	for (size_t i = before; i < *capacity; i++)
-		(*items)[i] = LODE_NONE;
-	return &(*items)[number];
-}
-
 static uint32_t find_thread(const struct host *host, uint32_t number)
 {
 	uint32_t id = LODE_INDEX_FIND(i, &host->thread_index, lode_hash_pair(number, 0),
@@ -147,7 +137,7 @@ static uint32_t thread_of(struct lode_hunt_archive *archive, struct host *host, 
 
 static uint32_t frame_of(struct lode_hunt_archive *archive, struct host *host, uint32_t function)
 {
-	uint32_t *place = place_of(&host->frames, &host->frame_capacity, function);
+	uint32_t *place = lode_id_place(&host->frames, &host->frame_capacity, function);
 	const char *name = lode_program_function(archive->meter->program, function)->name;
 
 	if (place && *place == LODE_NONE)

@@ -71,6 +71,14 @@ static struct lode_focus whole(void)
 
 static void the_graph_of_figure_3_is_that_of_the_paper(void **state)
 {
+	static const struct {
+		const char *name; /* of a node, or of caller and callee */
+		uint64_t count;
+	} figure[] = {
+		{ "A", 4 },  { "B", 1 },  { "C", 2 },  { "D", 3 },  { "E", 1 },
+		{ "F", 2 },  { "G", 1 },  { "AB", 1 }, { "AE", 1 }, { "AF", 2 },
+		{ "BC", 1 }, { "EC", 1 }, { "CD", 2 }, { "FD", 1 }, { "FG", 1 },
+	};
 	struct lode_program *program = new_program();
 	struct lode_counts counts = { 0 };
 	struct lode_focus focus = whole();
@@ -85,22 +93,11 @@ static void the_graph_of_figure_3_is_that_of_the_paper(void **state)
 	assert_non_null(graph);
 	assert_int_equal(graph->samples, 4);
 	assert_int_equal(graph->node_count, 7);
-	assert_int_equal(count_of(graph, program, "A"), 4);
-	assert_int_equal(count_of(graph, program, "B"), 1);
-	assert_int_equal(count_of(graph, program, "C"), 2);
-	assert_int_equal(count_of(graph, program, "D"), 3);
-	assert_int_equal(count_of(graph, program, "E"), 1);
-	assert_int_equal(count_of(graph, program, "F"), 2);
-	assert_int_equal(count_of(graph, program, "G"), 1);
 	assert_int_equal(graph->edge_count, 8);
-	assert_int_equal(edge_of(graph, program, "AB"), 1);
-	assert_int_equal(edge_of(graph, program, "AE"), 1);
-	assert_int_equal(edge_of(graph, program, "AF"), 2);
-	assert_int_equal(edge_of(graph, program, "BC"), 1);
-	assert_int_equal(edge_of(graph, program, "EC"), 1);
-	assert_int_equal(edge_of(graph, program, "CD"), 2);
-	assert_int_equal(edge_of(graph, program, "FD"), 1);
-	assert_int_equal(edge_of(graph, program, "FG"), 1);
+	for (size_t i = 0; i < sizeof(figure) / sizeof(*figure); i++)
+		assert_int_equal(figure[i].name[1] ? edge_of(graph, program, figure[i].name)
+						   : count_of(graph, program, figure[i].name),
+				 figure[i].count);
 	assert_null(lode_counts_graph(&counts, LODE_SYNC_WAITING, &focus));
 	lode_counts_release(&counts);
 	lode_program_destroy(program);

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/memory.h"
+#include "base/id_array.h"
 #include "base/strings.h"
 #include "symbols/mapping_kind.h"
 
@@ -113,18 +113,16 @@ static int fail(struct lode_program *program)
 	return LODE_SYSTEM;
 }
 
-/* Remembers who has a name, unless somebody has it already. */
+/* Remembers the number that has a name, unless another has it already. */
 static int name_number(struct lode_program *program, uint32_t **by_text, size_t *capacity, uint32_t text,
 		       uint32_t number)
 {
-	size_t had = *capacity;
+	uint32_t *place = lode_id_place(by_text, capacity, text);
 
-	if (lode_grow(by_text, capacity, (size_t)text + 1, sizeof(**by_text)) < 0)
+	if (!place)
 		return fail(program);
-	for (size_t i = had; i < *capacity; i++)
-		(*by_text)[i] = LODE_NONE;
-	if ((*by_text)[text] == LODE_NONE)
-		(*by_text)[text] = number;
+	if (*place == LODE_NONE)
+		*place = number;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "hunt/meter/joined/joined_meter.h"
 
 #include "base/hash_index.h"
+#include "base/id_array.h"
 #include "hunt/meter/hypothesis.h"
 
 #include <math.h>
@@ -59,27 +60,16 @@ static struct joined *of(struct lode_meter *meter)
 
 /* ---- numbers ---- */
 
-static uint32_t *slot(uint32_t **items, size_t *capacity, uint32_t number)
-{
-	size_t before = *capacity;
-
-	if (lode_grow(items, capacity, (size_t)number + 1, sizeof(**items)) < 0)
-		return NULL;
-	for (size_t i = before; i < *capacity; i++)
-		(*items)[i] = LODE_NONE;
-	return &(*items)[number];
-}
-
 /* A member's function in our numbers; LODE_NONE when memory has run out. */
 static uint32_t function_from(struct joined *joined, struct member *member, uint32_t function)
 {
-	uint32_t *ours = slot(&member->from, &member->from_capacity, function), *back;
+	uint32_t *ours = lode_id_place(&member->from, &member->from_capacity, function), *back;
 
 	if (!ours || *ours != LODE_NONE)
 		return ours ? *ours : LODE_NONE;
 	*ours = lode_program_named(joined->meter.program,
 				   lode_program_function(member->meter->program, function)->name);
-	back = *ours == LODE_NONE ? NULL : slot(&member->to, &member->to_capacity, *ours);
+	back = *ours == LODE_NONE ? NULL : lode_id_place(&member->to, &member->to_capacity, *ours);
 	if (!back)
 		return LODE_NONE;
 	*back = function;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/hash_index.h"
+#include "base/id_array.h"
 #include "hunt/meter/hypothesis.h"
 #include "hunt/meter/focus_names.h"
 #include "hunt/meter/remote/agent_protocol.h"
@@ -257,7 +258,7 @@ static int take_reading(struct remote *remote, yajl_val value)
 /* The agent's numbers of functions are those of its program, so they are dense; a wild one is refused. */
 static int take_function(struct remote *remote, yajl_val value)
 {
-	size_t before = remote->function_capacity;
+	uint32_t *function;
 	uint64_t number;
 	const char *name;
 
@@ -267,12 +268,11 @@ static int take_function(struct remote *remote, yajl_val value)
 	name = YAJL_GET_STRING(YAJL_GET_ARRAY(value)->values[1]);
 	if (!name || number > 100000000)
 		return 0;
-	if (lode_grow(&remote->functions, &remote->function_capacity, number + 1, sizeof(*remote->functions)) < 0)
+	function = lode_id_place(&remote->functions, &remote->function_capacity, (uint32_t)number);
+	if (!function)
 		return LODE_SYSTEM;
-	for (size_t i = before; i < remote->function_capacity; i++)
-		remote->functions[i] = LODE_NONE;
-	remote->functions[number] = lode_program_named(remote->meter.program, name);
-	return remote->functions[number] == LODE_NONE ? LODE_SYSTEM : 0;
+	*function = lode_program_named(remote->meter.program, name);
+	return *function == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
 static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
