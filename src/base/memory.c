@@ -64,8 +64,8 @@ void lode_memory_keep_freed(void)
 void lode_memory_return_freed(void)
 {
 #ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, 2 << 20);
-	mallopt(M_TRIM_THRESHOLD, 2 << 20);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
 	malloc_trim(0);
 #endif
 }
@@ -77,10 +77,56 @@ void lode_memory_return_freed(void)
 
 static _Atomic(const struct lode_overflow *) overflow;
 static atomic_size_t held;
+static atomic_size_t largest_piece;
+
+/* Of this thread. Blocks of others that it frees make `now` negative. */
+static _Thread_local struct {
+	int lasting;
+	int64_t now, most;
+} piece;
 
 void lode_memory_set_overflow(const struct lode_overflow *other)
 {
+	atomic_store(&largest_piece, 0);
 	atomic_store(&overflow, other);
+}
+
+void lode_memory_set_lasting(int lasting)
+{
+	piece.lasting = lasting;
+}
+
+void lode_memory_count_bytes(int64_t bytes)
+{
+	piece.now += bytes;
+	if (piece.now > piece.most)
+		piece.most = piece.now;
+}
+
+void lode_memory_begin_piece(void)
+{
+	piece.now = piece.most = 0;
+}
+
+size_t lode_memory_end_piece(void)
+{
+	size_t most = (size_t)piece.most, before = atomic_load(&largest_piece);
+
+	while (most > before && !atomic_compare_exchange_weak(&largest_piece, &before, most))
+		;
+	return most;
+}
+
+size_t lode_memory_largest_piece(void)
+{
+	return atomic_load(&largest_piece);
+}
+
+size_t lode_memory_room(void)
+{
+	const struct lode_overflow *other = atomic_load_explicit(&overflow, memory_order_acquire);
+
+	return other ? other->limit : SIZE_MAX;
 }
 
 size_t lode_memory_held(void)
@@ -99,25 +145,31 @@ static void *count(void *memory)
 {
 	size_t size = counted_size(memory);
 
-	if (size)
+	if (size) {
 		atomic_fetch_add_explicit(&held, size, memory_order_relaxed);
+		lode_memory_count_bytes((int64_t)size);
+	}
 	return memory;
 }
 
 static void discount(size_t size)
 {
-	if (size)
-		atomic_fetch_sub_explicit(&held, size, memory_order_relaxed);
+	if (!size)
+		return;
+	atomic_fetch_sub_explicit(&held, size, memory_order_relaxed);
+	piece.now -= (int64_t)size;
 }
 
 /* Where a block of `size` bytes that takes the place of `instead` belongs; NULL: in memory. */
 static const struct lode_overflow *overflow_for(size_t size, size_t instead)
 {
 	const struct lode_overflow *other = atomic_load_explicit(&overflow, memory_order_acquire);
+	size_t limit;
 
 	if (!other || size < other->least)
 		return NULL;
-	return size > other->limit || lode_memory_held() - instead > other->limit - size ? other : NULL;
+	limit = piece.lasting ? other->lasting_limit : other->limit;
+	return size > limit || lode_memory_held() - instead > limit - size ? other : NULL;
 }
 
 static const struct lode_overflow *overflow_of(const void *memory)

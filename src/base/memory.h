@@ -42,6 +42,7 @@ void lode_memory_keep_freed(void);
 struct lode_overflow {
 	uintptr_t first, last; /* addresses of all its blocks */
 	size_t limit;
+	size_t lasting_limit; /* the same for what is merged: see lode_memory_set_lasting */
 	size_t least;
 	void *(*take)(size_t size); /* zeroed; NULL: there is no room */
 	void *(*resize)(void *block, size_t size);
@@ -52,6 +53,21 @@ struct lode_overflow {
 void lode_memory_set_overflow(const struct lode_overflow *overflow);
 /* Bytes of the blocks in memory, without small ones. */
 size_t lode_memory_held(void);
+/*
+ * Whether the calling thread now makes blocks that stay until the end. They leave memory earlier than those
+ * that are soon freed, and used often until then.
+ */
+void lode_memory_set_lasting(int lasting);
+/* From now on counts what the calling thread takes and frees: a piece of work. */
+void lode_memory_begin_piece(void);
+/* The most that it has held at once since then, in memory and outside of it, without small blocks. */
+size_t lode_memory_end_piece(void);
+/* The most of all pieces since the overflow was set. */
+size_t lode_memory_largest_piece(void);
+/* For an overflow: the calling thread has made its blocks larger by so many bytes, or smaller. */
+void lode_memory_count_bytes(int64_t bytes);
+/* What pieces may hold in memory at once, SIZE_MAX without a limit. */
+size_t lode_memory_room(void);
 /* Undoes lode_memory_keep_freed, and gives back what is free now. */
 void lode_memory_return_freed(void);
 

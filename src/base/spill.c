@@ -6,12 +6,16 @@
  * nothing; room on the disk is taken when a block is made or grows, so that a disk that is full
  * is an error there and not a signal (SIGBUS) later. A block has room for growing, a power of two, behind it;
  * its first page holds how much. The addresses of a block that is freed go to a list for blocks with as much room, and so
- * does its room on the disk unless that is large.
+ * does its room on the disk unless that is large. What it held is dropped at once, so that it is neither written to the disk nor
+ * read again to be made zero.
  *
- * Blocks in memory are limited to half of what is allowed. The rest is for pages of the blocks outside,
+ * Blocks in memory are limited to five eighths of what is allowed, and those that stay until the end (memory.h) to a quarter, so
+ * that there is room for what is made of one stream, used often and freed. The rest is for pages of the blocks outside,
  * which come and go. The kernel takes them away only when the whole machine is short of memory; so a thread
  * looks every few milliseconds, and when the process has grown too large, it unmaps all of them. They stay in the kernel's page
- * cache until it needs the memory, and come back when they are used.
+ * cache until it needs the memory, and come back when they are used. In a control group with as little memory as the limit
+ * the cache is no larger than what is left there, so a page comes alone: the kernel would read megabytes around it, and
+ * drop for them what is used next.
  */
 #include "base/spill.h"
 
@@ -36,11 +40,13 @@
 #define MOST_SMALL      (1 << 20)
 #define MOST_KEPT       (16 << 20) /* a larger block that is freed gives its room on the disk back at once */
 #define PAUSE           1000000    /* ns between two looks */
+#define SHORT_PAUSE     100000     /* while much is resident */
 
 /* The first page of a block. */
 struct header {
 	uint64_t size;       /* of the block, without this page */
 	uint64_t taken;      /* bytes behind this page that have room on the disk */
+	uint64_t dirty;      /* of a free block: how many of these are not known to be zero */
 	uint64_t next;       /* of a free block: the next one with as much room, from the start; 0: none */
 	unsigned room_class; /* its room is two to this */
 };
@@ -59,6 +65,7 @@ static struct {
 	atomic_uint_fast64_t limit;
 	uint64_t spilled;
 	uint64_t most;
+	uint64_t whole; /* the most in memory and outside of it, ever */
 	struct lode_shortage shortage;
 	atomic_uint_fast64_t resident;
 	pthread_t thread;
@@ -68,6 +75,11 @@ static struct {
 
 /* ---- room on the disk ---- */
 
+uint64_t lode_spill_limit_for(uint64_t bytes)
+{
+	return bytes / 5 * 8 + 8;
+}
+
 /* Only the first one is kept: the others follow from it. */
 static void note_shortage(uint64_t wanted, const char *reason)
 {
@@ -76,8 +88,7 @@ static void note_shortage(uint64_t wanted, const char *reason)
 	spill.shortage = (struct lode_shortage){
 		.limit = spill.limit,
 		.wanted = wanted,
-		/* What is in memory may take half of the limit. */
-		.needed = 2 * (lode_memory_held() + spill.spilled + wanted),
+		.needed = lode_spill_limit_for(lode_memory_held() + spill.spilled + wanted),
 		.folder = lode_scratch_folder(),
 		.reason = reason,
 	};
@@ -102,6 +113,8 @@ static int open_file(void)
 	} else {
 		code = lode_file_map_shared(spill.start, spill.addresses, spill.fd);
 	}
+	if (!code)
+		madvise(spill.start, spill.addresses, MADV_RANDOM); /* no reading ahead */
 	if (code) {
 		int number = errno;
 
@@ -143,6 +156,13 @@ static void return_room(uint64_t from, uint64_t to)
 		memset(spill.start + from, 0, to - from);
 }
 
+/* Drops what whole pages hold, and keeps their room; returns whether they are zero now. */
+static int drop_content(uint64_t from, uint64_t size)
+{
+	return !size ||
+	       fallocate(spill.fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)size) == 0;
+}
+
 /* ---- what is resident ---- */
 
 /* Memory of the process, and what of it is not pages of files; of /proc/self/statm the second number and the third. */
@@ -161,16 +181,20 @@ static uint64_t resident_bytes(int fd, uint64_t *own)
 	return resident * spill.page;
 }
 
-/* Unmaps pages of the file unless there is room for `more` bytes. Without the lock: what was mapped once stays so. */
-static void make_room(uint64_t more)
+/* Unmaps pages of the file unless there is room for `more` bytes; returns whether that may be so again soon. Without the lock: what was mapped once stays so. */
+static int make_room(uint64_t more)
 {
-	uint64_t limit = atomic_load(&spill.limit), own;
+	uint64_t limit = atomic_load(&spill.limit), own, resident;
 
-	if (!limit || resident_bytes(spill.statm, &own) + more < limit - limit / 8)
-		return;
+	if (!limit)
+		return 0;
+	resident = resident_bytes(spill.statm, &own);
+	if (resident + more < limit - limit / 8)
+		return resident > limit / 2;
 	madvise(spill.start, atomic_load(&spill.used), MADV_DONTNEED);
 	if (own > limit && own > atomic_load(&spill.resident))
 		atomic_store(&spill.resident, own);
+	return 1;
 }
 
 /* ---- blocks ---- */
@@ -195,16 +219,17 @@ static unsigned class_of(uint64_t bytes)
 }
 
 /* Addresses with room for two doublings, or at least for the block; 0: none are left. */
-static uint64_t take_addresses(uint64_t bytes, unsigned *room_class, uint64_t *taken)
+static uint64_t take_addresses(uint64_t bytes, unsigned *room_class, uint64_t *taken, uint64_t *dirty)
 {
 	uint64_t place;
 
-	*taken = 0;
+	*taken = *dirty = 0;
 	for (*room_class = class_of(4 * bytes); (uint64_t)1 << *room_class >= bytes; --*room_class) {
 		place = spill.free[*room_class];
 		if (place) {
 			spill.free[*room_class] = header_at(place)->next;
 			*taken = header_at(place)->taken;
+			*dirty = header_at(place)->dirty;
 			return place;
 		}
 		if ((uint64_t)1 << *room_class > spill.addresses - spill.used)
@@ -216,17 +241,27 @@ static uint64_t take_addresses(uint64_t bytes, unsigned *room_class, uint64_t *t
 	return 0;
 }
 
-static void put_back(uint64_t place, unsigned room_class, uint64_t taken)
+static void put_back(uint64_t place, unsigned room_class, uint64_t taken, uint64_t dirty)
 {
-	*header_at(place) = (struct header){ 0, taken, spill.free[room_class], room_class };
+	*header_at(place) = (struct header){ 0, taken, dirty, spill.free[room_class], room_class };
 	spill.free[room_class] = place;
 }
 
+static void count_whole(void)
+{
+	uint64_t whole = spill.spilled + lode_memory_held();
+
+	spill.whole = whole > spill.whole ? whole : spill.whole;
+}
+
+/* What is in memory may have grown since the last time, so it is looked at before and after. */
 static void count_spilled(uint64_t more, uint64_t less)
 {
+	count_whole();
 	spill.spilled += more - less;
-	if (spill.spilled > spill.most)
-		spill.most = spill.spilled;
+	spill.most = spill.spilled > spill.most ? spill.spilled : spill.most;
+	count_whole();
+	lode_memory_count_bytes((int64_t)(more - less));
 }
 
 /* Room on the disk for the block at `place`, of which `*taken` bytes are there. */
@@ -253,18 +288,17 @@ static void *take_locked(size_t size, uint64_t *dirty)
 		note_shortage(size, errno ? strerror(errno) : "it is in memory itself");
 		return NULL;
 	}
-	place = size < spill.addresses / 8 ? take_addresses(size + spill.page, &room_class, &taken) : 0;
+	place = size < spill.addresses / 8 ? take_addresses(size + spill.page, &room_class, &taken, dirty) : 0;
 	if (!place) {
 		note_shortage(size, "no address space is left");
 		return NULL;
 	}
-	*dirty = taken;
 	if (take_block_room(place, size, &taken) < 0) {
 		if (taken)
-			put_back(place, room_class, taken);
+			put_back(place, room_class, taken, *dirty);
 		return NULL; /* without room for its first page the addresses are lost, not more */
 	}
-	*header_at(place) = (struct header){ size, taken, 0, room_class };
+	*header_at(place) = (struct header){ size, taken, 0, 0, room_class };
 	count_spilled(size, 0);
 	return spill.start + place + spill.page;
 }
@@ -294,7 +328,7 @@ static void give_back(void *block)
 	kept = header.taken < MOST_KEPT ? header.taken : MOST_KEPT;
 	madvise(spill.start + from, header.taken, MADV_DONTNEED);
 	return_room(from + kept, from + header.taken);
-	put_back(place, header.room_class, kept);
+	put_back(place, header.room_class, kept, drop_content(from, kept) ? 0 : kept);
 	count_spilled(0, header.size);
 	pthread_mutex_unlock(&spill.lock);
 }
@@ -338,10 +372,9 @@ static void *resize(void *block, size_t size)
 
 static void *watch(void *unused)
 {
-	const struct timespec pause = { 0, PAUSE };
-
 	while (!atomic_load(&spill.ends)) {
-		make_room(0);
+		const struct timespec pause = { 0, make_room(0) ? SHORT_PAUSE : PAUSE };
+
 		nanosleep(&pause, NULL);
 	}
 	return unused;
@@ -371,7 +404,8 @@ static void use_limit(uint64_t bytes)
 	*overflow = (struct lode_overflow){
 		.first = (uintptr_t)spill.start,
 		.last = (uintptr_t)spill.start + spill.addresses,
-		.limit = bytes ? bytes / 2 : SIZE_MAX,
+		.limit = bytes ? bytes / 8 * 5 : SIZE_MAX,
+		.lasting_limit = bytes ? bytes / 4 : SIZE_MAX,
 		.least = !bytes               ? SIZE_MAX
 			 : least > MOST_SMALL ? MOST_SMALL
 					      : least,
@@ -401,7 +435,7 @@ static int set_limit(uint64_t bytes, struct lode_error *error)
 		return LODE_SYSTEM;
 	pthread_mutex_lock(&spill.lock);
 	spill.limit = bytes;
-	spill.most = spill.spilled;
+	spill.most = spill.whole = spill.spilled;
 	atomic_store(&spill.resident, 0);
 	use_limit(bytes);
 	pthread_mutex_unlock(&spill.lock);
@@ -429,7 +463,10 @@ struct lode_spill_counts lode_spill_counts(void)
 	struct lode_spill_counts counts;
 
 	pthread_mutex_lock(&spill.lock);
-	counts = (struct lode_spill_counts){ spill.limit, spill.spilled, spill.most, atomic_load(&spill.resident) };
+	counts = (struct lode_spill_counts){
+		spill.limit, spill.spilled, spill.most, atomic_load(&spill.resident), lode_memory_largest_piece(),
+		spill.whole
+	};
 	pthread_mutex_unlock(&spill.lock);
 	return counts;
 }

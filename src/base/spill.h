@@ -24,8 +24,12 @@ struct lode_spill_counts {
 	uint64_t spilled; /* bytes outside of memory now */
 	uint64_t most;    /* of these, ever */
 	uint64_t resident; /* the most that was in use without pages of files, where that is above the limit; else 0 */
+	uint64_t piece; /* the most that one piece of work needed at once (memory.h) */
+	uint64_t whole; /* the most that was needed at once by all */
 };
 
 struct lode_spill_counts lode_spill_counts(void);
+/* The limit with which so many bytes stay in memory. */
+uint64_t lode_spill_limit_for(uint64_t bytes);
 
 #endif

@@ -2,11 +2,14 @@
 #include "same_results.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/sort_rows.h"
 #include "base/spill.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define BLOCKS 40
 #define LIMIT  300000
@@ -74,8 +77,8 @@ static void blocks_hold_what_was_written(void **state)
 	counts = lode_spill_counts();
 	assert_true(counts.spilled > LIMIT);
 	assert_true(counts.most >= counts.spilled);
-	/* Small blocks stay in memory, large ones only below half of the limit. */
-	assert_true(lode_memory_held() < LIMIT / 2 + BLOCKS * 65536);
+	/* Small blocks stay in memory, large ones only below five eighths of the limit. */
+	assert_true(lode_memory_held() < LIMIT / 8 * 5 + BLOCKS * 65536);
 	lode_spill_limit(0, NULL);
 	for (int i = 0; i < BLOCKS; i++) {
 		assert_true(!pairs[i].size || memcmp(pairs[i].block, pairs[i].expected, pairs[i].size) == 0);
@@ -108,6 +111,99 @@ static void pages_leave_memory_above_the_limit(void **state)
 	for (int i = 0; i < 8; i++)
 		lode_free(blocks[i]);
 	lode_spill_limit(0, NULL);
+}
+
+static void what_lasts_leaves_memory_first(void **state)
+{
+	void *first, *lasting, *other;
+
+	(void)state;
+	assert_int_equal(lode_spill_limit(64 << 20, NULL), 0);
+	first = lode_alloc(20 << 20);
+	assert_int_equal(lode_spill_counts().spilled, 0);
+	lode_memory_set_lasting(1);
+	lasting = lode_alloc(10 << 20);
+	lode_memory_set_lasting(0);
+	assert_int_equal(lode_spill_counts().spilled, 10 << 20);
+	other = lode_alloc(10 << 20);
+	assert_int_equal(lode_spill_counts().spilled, 10 << 20);
+	assert_true(first && lasting && other);
+	lode_free(lasting);
+	lode_free(first);
+	lode_free(other);
+	assert_true(lode_spill_counts().whole >= 40 << 20);
+	lode_spill_limit(0, NULL);
+}
+
+/* ---- pieces ---- */
+
+#define PIECES 30
+
+struct pieces {
+	size_t bytes;
+	atomic_int now, most; /* pieces at a time */
+	size_t merged;
+};
+
+static int map_piece(void *context, size_t i, void *partial, struct lode_error *error)
+{
+	struct pieces *pieces = context;
+	int now = atomic_fetch_add(&pieces->now, 1) + 1, most = atomic_load(&pieces->most);
+	void *block = lode_alloc(pieces->bytes);
+
+	(void)i;
+	(void)partial;
+	(void)error;
+	while (now > most && !atomic_compare_exchange_weak(&pieces->most, &most, now))
+		;
+	assert_non_null(block);
+	usleep(2000);
+	lode_free(block);
+	atomic_fetch_sub(&pieces->now, 1);
+	return 0;
+}
+
+static int merge_piece(void *context, size_t i, void *partial, struct lode_error *error)
+{
+	struct pieces *pieces = context;
+
+	(void)partial;
+	(void)error;
+	assert_int_equal(pieces->merged, i);
+	pieces->merged++;
+	return 0;
+}
+
+static void release_piece(void *partial)
+{
+	(void)partial;
+}
+
+static int most_at_a_time(size_t bytes)
+{
+	struct pieces pieces = { .bytes = bytes };
+	const struct lode_in_order work = { 8, map_piece, merge_piece, release_piece, &pieces };
+
+	assert_int_equal(lode_parallel_in_order(4, PIECES, &work, NULL), 0);
+	assert_int_equal(pieces.merged, PIECES);
+	return atomic_load(&pieces.most);
+}
+
+static void only_as_many_pieces_as_fit_are_worked_on(void **state)
+{
+	(void)state;
+	assert_int_equal(lode_spill_limit(64 << 20, NULL), 0);
+	/* Of the 40 MiB that blocks in memory may take. */
+	assert_int_equal(most_at_a_time(30 << 20), 1);
+	assert_in_range(most_at_a_time(15 << 20), 1, 2);
+	assert_true(most_at_a_time(100000) > 1);
+	assert_int_equal(lode_spill_counts().most, 0);
+	assert_in_range(lode_spill_counts().piece, 30 << 20, 31 << 20);
+	/* One that never fits is worked on all the same. */
+	assert_int_equal(most_at_a_time(100 << 20), 1);
+	assert_in_range(lode_spill_counts().piece, 100 << 20, 101 << 20);
+	lode_spill_limit(0, NULL);
+	assert_true(most_at_a_time(100 << 20) > 1);
 }
 
 static void a_folder_in_memory_is_refused_with_a_sentence(void **state)
@@ -205,6 +301,8 @@ int main(void)
 		cmocka_unit_test(a_folder_in_memory_is_refused_with_a_sentence),
 		cmocka_unit_test(blocks_hold_what_was_written),
 		cmocka_unit_test(pages_leave_memory_above_the_limit),
+		cmocka_unit_test(what_lasts_leaves_memory_first),
+		cmocka_unit_test(only_as_many_pieces_as_fit_are_worked_on),
 		cmocka_unit_test(rows_are_sorted_and_keep_their_order),
 		cmocka_unit_test(analyses_give_the_same_with_a_limit),
 	};
