@@ -27,10 +27,11 @@ struct lode_block {
 
 /* Translates the file's ids into those of the dictionary it was read into. */
 struct lode_id_map {
-	uint32_t *ids; /* LODE_NONE: lost */
+	uint32_t *ids; /* from `implied` on; LODE_NONE: lost */
 	size_t count;
 	size_t capacity;
-	int identity; /* ids[i] == i for all */
+	size_t implied; /* ids below stand for themselves */
+	int identity;   /* all of them do */
 };
 
 struct lode_store {
@@ -61,7 +62,7 @@ struct lode_store_table {
 /* The meaning of a file's id: `lost` where its block is lost, LODE_NONE where it never had one. */
 static inline uint32_t lode_id_meaning(const struct lode_id_map *map, uint32_t id, uint32_t lost)
 {
-	uint32_t result = id < map->count ? map->ids[id] : LODE_NONE;
+	uint32_t result = id < map->implied ? id : id < map->count ? map->ids[id] : LODE_NONE;
 
 	return result == LODE_NONE ? lost : result;
 }

@@ -41,8 +41,7 @@ static int damaged(struct head *head, const char *what)
 	return LODE_BAD_INPUT;
 }
 
-/* Makes the map reach to `end`; ids that no block gave a meaning are LODE_NONE. */
-static int extend_map(struct head *head, struct lode_id_map *map, uint64_t first, uint64_t end)
+static int check_end(struct head *head, const struct lode_id_map *map, uint64_t first, uint64_t end)
 {
 	uint64_t limit = ROWS_ALWAYS + (uint64_t)head->store->map.size * ROWS_A_BYTE;
 
@@ -50,7 +49,17 @@ static int extend_map(struct head *head, struct lode_id_map *map, uint64_t first
 		return damaged(head, "a block of the dictionary is missing");
 	if (end > limit || end >= LODE_NONE)
 		return damaged(head, "the dictionary claims more than the file can hold");
-	if (lode_grow(&map->ids, &map->capacity, end, sizeof(*map->ids)) < 0)
+	return 0;
+}
+
+/* Makes the map reach to `end`; ids that no block gave a meaning are LODE_NONE. */
+static int extend_map(struct head *head, struct lode_id_map *map, uint64_t first, uint64_t end)
+{
+	int code = check_end(head, map, first, end);
+
+	if (code)
+		return code;
+	if (lode_grow(&map->ids, &map->capacity, end > map->count ? end : map->count, sizeof(*map->ids)) < 0)
 		return LODE_SYSTEM;
 	if (first > map->count)
 		map->identity = 0;
@@ -59,8 +68,12 @@ static int extend_map(struct head *head, struct lode_id_map *map, uint64_t first
 	return 0;
 }
 
+/* After extend_map. */
 static void set_id(struct lode_id_map *map, uint64_t id, uint32_t meaning)
 {
+	/* A block that gives ids another meaning than one before it. */
+	for (; id < map->implied; map->implied--)
+		map->ids[map->implied - 1] = (uint32_t)(map->implied - 1);
 	map->ids[id] = meaning;
 	if (meaning != id)
 		map->identity = 0;
@@ -212,7 +225,6 @@ static int append_nodes(struct head *head, size_t first, size_t rows)
 	struct lode_store *store = head->store;
 	struct lode_stack_tree *tree = &head->stream->dictionary->tree;
 	const uint32_t *parents = head->columns[0], *frames = head->columns[1];
-	uint32_t *ids = store->nodes.ids;
 	uint16_t *depths = store->depths;
 
 	if (lode_stack_tree_reserve(tree, first + rows) < 0)
@@ -225,10 +237,20 @@ static int append_nodes(struct head *head, size_t first, size_t rows)
 			return damaged(head, "a stack is damaged");
 		tree->nodes[row] = (struct lode_stack_node){ parents[i], frames[i] };
 		depths[row] = (uint16_t)(depths[parents[i]] + 1);
-		ids[row] = (uint32_t)row;
 	}
 	tree->count += rows;
+	store->nodes.count = store->nodes.implied = first + rows;
 	return 0;
+}
+
+/* Whether what was read so far, and this block, have the file's ids in the dictionary. */
+static int is_appended(const struct head *head)
+{
+	const struct lode_store *store = head->store;
+	uint64_t first = head->table.header.first;
+
+	return head->alone && store->nodes.identity && store->frames.identity && first == store->nodes.implied &&
+	       first == store->nodes.count && first == head->stream->dictionary->tree.count;
 }
 
 static int read_nodes(struct head *head)
@@ -236,17 +258,17 @@ static int read_nodes(struct head *head)
 	struct lode_store *store = head->store;
 	uint64_t first = head->table.header.first, rows = head->table.header.rows;
 	size_t known = store->nodes.count;
-	int code = unpack_rows(head, LODE_NODES_PARENT, head->columns[0]);
+	int code = unpack_rows(head, LODE_NODES_PARENT, head->columns[0]), is_next = is_appended(head);
 
 	if (!code)
 		code = unpack_rows(head, LODE_NODES_FRAME, head->columns[1]);
 	if (!code)
-		code = extend_map(head, &store->nodes, first, first + rows);
-	if (!code &&
-	    lode_grow(&store->depths, &store->depth_capacity, store->nodes.count, sizeof(*store->depths)) < 0)
+		code = is_next ? check_end(head, &store->nodes, first, first + rows)
+			       : extend_map(head, &store->nodes, first, first + rows);
+	if (!code && lode_grow(&store->depths, &store->depth_capacity, first + rows > known ? first + rows : known,
+			       sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
-	if (!code && head->alone && store->nodes.identity && store->frames.identity && first == known &&
-	    first == head->stream->dictionary->tree.count)
+	if (!code && is_next)
 		return append_nodes(head, first, rows);
 	for (size_t i = known; !code && i < store->nodes.count; i++)
 		store->depths[i] = 1; /* where the block is lost: a child of the empty stack */
@@ -432,7 +454,7 @@ static size_t most_rows(const struct lode_store *store)
 }
 
 /* Room for the stack nodes that the file claims, as far as its size makes the claim likely. */
-static int reserve_nodes(const struct head *head)
+static int reserve_nodes(struct head *head)
 {
 	struct lode_stack_tree *tree = &head->stream->dictionary->tree;
 	size_t claimed = 0;
@@ -442,6 +464,8 @@ static int reserve_nodes(const struct head *head)
 			claimed += head->store->blocks[i].header.rows;
 	if (claimed > head->store->map.size / 2)
 		claimed = head->store->map.size / 2;
+	if (lode_grow(&head->store->depths, &head->store->depth_capacity, claimed + 1, sizeof(uint16_t)) < 0)
+		return LODE_SYSTEM;
 	return lode_stack_tree_reserve(tree, tree->count + claimed);
 }
 
@@ -459,7 +483,7 @@ static int prepare_head(struct head *head)
 	for (size_t i = 0; i < 2; i++)
 		head->wide[i] = lode_calloc(rows, sizeof(uint64_t));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		maps[i]->count = 0;
+		maps[i]->count = maps[i]->implied = 0;
 		maps[i]->identity = 1;
 	}
 	if (!head->codec || !head->columns[0] || !head->columns[1] || !head->columns[2] || !head->columns[3] ||
@@ -468,6 +492,7 @@ static int prepare_head(struct head *head)
 	    lode_grow(&store->depths, &store->depth_capacity, 1, sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
 	set_id(&store->nodes, 0, 0);
+	store->nodes.implied = 1;
 	store->depths[0] = 0;
 	return 0;
 }

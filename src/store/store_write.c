@@ -54,6 +54,9 @@ struct lode_store_writer {
 
 /* ---- packing one piece ---- */
 
+/* Of a block: from here on the time to unpack them is noticed whenever the stream is opened. */
+#define MANY_NODES 16384
+
 struct packer {
 	struct lode_codec *codec;
 	int hurried;
@@ -71,7 +74,8 @@ static void pack_column(struct packer *packer, unsigned number, const void *valu
 		.plus_one = column->plus_one,
 		.first_row = packer->header.first,
 		.hurried = packer->hurried != 0,
-		.hot = packer->header.kind == LODE_BLOCK_EVENTS_OF_A_TYPE,
+		.hot = packer->header.kind == LODE_BLOCK_EVENTS_OF_A_TYPE ||
+		       (packer->header.kind == LODE_BLOCK_NODES && count >= MANY_NODES),
 	};
 
 	lode_codec_pack(packer->codec, packer->buffer, (uint8_t)number, &view);

@@ -183,6 +183,60 @@ static void a_stream_of_more_than_one_block_is_read_back_whole(void **state)
 	release_whole(&loaded);
 }
 
+#define NODES 150000 /* in three blocks */
+
+/* What node `i` must be, without a tree: wide at the start, then deeper and deeper. */
+static struct lode_stack_node node_of(uint32_t i)
+{
+	uint64_t seed = i;
+
+	return (struct lode_stack_node){ i < 100 ? 0 : (uint32_t)random_below(&seed, i), i };
+}
+
+static void make_nodes(struct whole *whole)
+{
+	char name[32];
+
+	for (uint32_t i = 1; i < NODES; i++) {
+		uint32_t frame = lode_frames_add(&whole->dictionary.frames, 0, name,
+						 (size_t)snprintf(name, sizeof(name), "f%u", i));
+
+		assert_int_equal(lode_stack_tree_append(&whole->dictionary.tree, node_of(i).parent, frame), i);
+	}
+}
+
+static void a_tree_of_several_blocks_is_read_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct whole whole, loaded;
+
+	init_whole(&whole);
+	make_nodes(&whole);
+	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 2, NULL), 0);
+	for (int shared = 0; shared < 2; shared++) {
+		init_whole(&loaded);
+		/* A stack of another stream, so that all others have other numbers. */
+		if (shared)
+			lode_stack_tree_child(&loaded.dictionary.tree, 0,
+					      lode_frames_add(&loaded.dictionary.frames, 0, "other", 5));
+		assert_int_equal(lode_store_load(fixture->path, &loaded.stream, NULL), 0);
+		assert_int_equal(loaded.dictionary.tree.count, NODES + shared);
+		for (uint32_t i = 1; i < NODES; i++) {
+			const struct lode_stack_node *node = &loaded.dictionary.tree.nodes[i + (uint32_t)shared];
+			const struct lode_frame *frame = &loaded.dictionary.frames.items[node->frame];
+			uint32_t parent = node_of(i).parent;
+			char name[32];
+
+			snprintf(name, sizeof(name), "f%u", i);
+			assert_int_equal(node->parent, parent ? parent + (uint32_t)shared : 0);
+			assert_string_equal(lode_strings_get(&loaded.dictionary.frames.strings, frame->function),
+					    name);
+		}
+		release_whole(&loaded);
+	}
+	release_whole(&whole);
+}
+
 static void the_bytes_do_not_depend_on_the_number_of_threads(void **state)
 {
 	struct fixture *fixture = *state;
@@ -468,6 +522,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_stream_of_more_than_one_block_is_read_back_whole, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_tree_of_several_blocks_is_read_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_bytes_do_not_depend_on_the_number_of_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(streams_loaded_into_one_dictionary_share_their_stacks, set_up,
 						tear_down),
