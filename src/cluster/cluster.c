@@ -32,6 +32,14 @@ static unsigned long launched_size(void)
 	return 0;
 }
 
+/* Commands that this process starts are not of the job. */
+static void forget_launcher(void)
+{
+	unsetenv("OMPI_COMM_WORLD_SIZE");
+	unsetenv("PMI_SIZE");
+	unsetenv("PMIX_RANK");
+}
+
 int lode_cluster_is_launched(void)
 {
 	unsigned long size = launched_size();
@@ -90,6 +98,7 @@ int lode_cluster_join(struct lode_cluster **result, const char *const *folders, 
 			"another MPI's launcher started this program, which is built with Open MPI; use Open "
 			"MPI's ('mpirun.openmpi' on Debian), or 'srun --mpi=pmix' under Slurm");
 	}
+	forget_launcher();
 	cluster->round = 1;
 	*result = cluster;
 	return 0;

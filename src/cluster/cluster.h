@@ -17,7 +17,7 @@
 
 struct lode_cluster;
 
-/* Whether a launcher started this process with others. */
+/* Whether a launcher started this process with others, which it has not joined. */
 int lode_cluster_is_launched(void);
 /*
  * Joins the job. `folders`, NULL-terminated, is where the module is looked for. Waits for

@@ -19,7 +19,7 @@ static struct lode_job_rank job;
 
 int lode_ranks_launched(void)
 {
-	return lode_cluster_is_launched();
+	return cluster || lode_cluster_is_launched();
 }
 
 void lode_ranks_expect(unsigned times)
@@ -105,7 +105,7 @@ int lode_ranks_share(struct lode_corpus *corpus, const struct lode_shared_work *
 {
 	int code;
 
-	if (!times_left || !lode_cluster_is_launched())
+	if (!times_left || !lode_ranks_launched())
 		return work->join(work->context, NULL, error);
 	if (!lode_corpus_cache(corpus))
 		return lode_fail(

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "tasks/host.h"
 
-/* Whether a launcher started this process with others; nothing is joined yet. */
+/* Whether a launcher started this process with others; nothing need be joined yet. */
 int lode_ranks_launched(void);
 /* The command divides its work so many times, not once. */
 void lode_ranks_expect(unsigned times);
