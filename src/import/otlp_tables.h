@@ -47,6 +47,11 @@ struct lode_otlp_tables {
 void lode_otlp_tables_release(struct lode_otlp_tables *tables);
 /* `FILE: what is wrong`. Returns LODE_BAD_INPUT. */
 int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what);
+static inline int lode_otlp_fail_damaged(struct lode_otlp_tables *tables)
+{
+	return lode_otlp_fail(tables, "it is damaged or cut off");
+}
+
 /* Adds the entries of a dictionary. All of these return 0, or a negative code with a sentence. */
 int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor dictionary);
 int lode_otlp_tables_reset(struct lode_otlp_tables *tables);
