@@ -35,7 +35,6 @@ enum {
 	KEY_VALUE_VALUE = 2,
 	SCOPE_PROFILES_PROFILE = 2,
 	PROFILE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
 	PROFILE_TIME = 3,
 	PROFILE_PERIOD_TYPE = 5,
 	PROFILE_PERIOD = 6,
@@ -311,7 +310,6 @@ static int describe(struct reading *reading, struct lode_cursor message, struct 
 
 static int read_profile(struct reading *reading, struct lode_cursor message, uint32_t pid)
 {
-	struct lode_protobuf_field field;
 	struct lode_otlp_profile profile;
 	int code = describe(reading, message, &profile);
 
@@ -322,11 +320,10 @@ static int read_profile(struct reading *reading, struct lode_cursor message, uin
 				 profile.value.type);
 		return 0;
 	}
+	if (code < 0)
+		return code;
 	lode_otlp_samples_set_pid(&reading->samples, pid);
-	for (code = code < 0 ? code : 0; code == 0 && lode_protobuf_next(&message, &field);)
-		if (field.number == PROFILE_SAMPLE && field.wire == LODE_WIRE_BYTES)
-			code = lode_otlp_sample_add(&reading->samples, &profile, field.bytes);
-	return code < 0 ? code : message.failed ? lode_otlp_fail_damaged(&reading->tables) : 0;
+	return lode_otlp_samples_add(&reading->samples, &profile, message);
 }
 
 static int read_scope(struct reading *reading, struct lode_cursor message, uint32_t pid)

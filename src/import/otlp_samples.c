@@ -8,6 +8,7 @@
 
 /* Numbers of fields. */
 enum {
+	PROFILE_SAMPLE = 2,
 	SAMPLE_STACK = 1,
 	SAMPLE_ATTRIBUTES = 2,
 	SAMPLE_LINK = 3,
@@ -490,13 +491,26 @@ static int add_any(struct lode_otlp_samples *samples, const struct lode_otlp_pro
 	return code;
 }
 
-int lode_otlp_sample_add(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
-			 struct lode_cursor message)
+static int add_sample(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
+		      struct lode_cursor message)
 {
 	struct plain_sample sample;
 
 	return read_plain(message, &sample) ? add_plain(samples, profile, &sample)
 					    : add_any(samples, profile, message);
+}
+
+/* The loop is here, and not with the other fields of a profile, so that the above is compiled into it. */
+int lode_otlp_samples_add(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
+			  struct lode_cursor message)
+{
+	struct lode_protobuf_field field;
+	int code = 0;
+
+	while (code == 0 && lode_protobuf_next(&message, &field))
+		if (field.number == PROFILE_SAMPLE && field.wire == LODE_WIRE_BYTES)
+			code = add_sample(samples, profile, field.bytes);
+	return code < 0 ? code : message.failed ? lode_otlp_fail_damaged(samples->tables) : 0;
 }
 
 void lode_otlp_samples_set_pid(struct lode_otlp_samples *samples, uint32_t pid)

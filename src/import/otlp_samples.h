@@ -34,8 +34,8 @@ void lode_otlp_samples_release(struct lode_otlp_samples *samples);
 int lode_otlp_samples_reset(struct lode_otlp_samples *samples);
 /* Samples that name no process are of this one from now on; LODE_NO_PID: of none. */
 void lode_otlp_samples_set_pid(struct lode_otlp_samples *samples, uint32_t pid);
-/* Adds the events of a sample to the stream. */
-int lode_otlp_sample_add(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
-			 struct lode_cursor message);
+/* Adds the events of all samples of a profile, which is `message`, to the stream. */
+int lode_otlp_samples_add(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
+			  struct lode_cursor message);
 
 #endif
