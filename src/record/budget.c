@@ -46,6 +46,18 @@
 /* Being called, for a run that is over at once. */
 #define CALL_OUTSIDE_NS 60.0
 
+/*
+ * Of the budget, what looking for long waits may take, about a third; how many steps tell what it does, and of how many the average is; after
+ * how many nanoseconds it is tried again, at first and at most; and after how many steps in which all context switches were
+ * seen it is not needed any more.
+ */
+#define CERTAIN          0.35
+#define CERTAIN_STEPS    4
+#define CERTAIN_AVERAGE  8
+#define TRY_AFTER_NS     10000000000u
+#define MOST_TRY_AFTER   320000000000u
+#define CERTAIN_NO_SLOTS 8
+
 /* Before that a recording still loads tables, and learns. */
 #define BEGIN_NS  3000000000u
 #define SECOND_NS 1000000000u
@@ -96,6 +108,7 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->scale = LODE_THIN_LONG; /* careful at first: the first step knows more */
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
 	budget->slots = LODE_SLOTS;
+	budget->try_after = TRY_AFTER_NS;
 	budget->first.t = budget->last.t = budget->second.t = now;
 }
 
@@ -151,12 +164,13 @@ static double switches_part(const struct lode_budget_usage *now, const struct lo
 	return short_runs(more(now->runs, before->runs), more(now->other, before->other));
 }
 
-/* Those of the program that decides limits on waits: what it takes beside its own comparison is as much as for any other. */
+/* Those of the program that looks for long waits: what it takes beside its own comparison is as much as for any other. */
 static double limits_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
 	double runs = more(now->waking_runs, before->waking_runs);
 
-	return short_runs(runs, more(now->waking, before->waking)) + runs * CALL_OUTSIDE_NS;
+	return short_runs(runs, more(now->waking, before->waking)) + runs * CALL_OUTSIDE_NS +
+	       CACHES * more(now->long_waits, before->long_waits);
 }
 
 static double records_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
@@ -191,6 +205,23 @@ static void count_second(struct lode_budget *budget, const struct lode_budget_us
 		budget->worst = share > budget->worst ? share : budget->worst;
 	}
 	budget->second = *usage;
+}
+
+double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_parts *parts)
+{
+	const struct lode_budget_usage *now = &budget->last, *before = &budget->settled;
+	double machine = more(now->t, before->t) * budget->cpus;
+
+	memset(parts, 0, sizeof(*parts));
+	if (!before->t || machine <= 0)
+		return 0;
+	parts->samples = samples_part(now, before) / machine;
+	parts->process = more(now->process, before->process) / machine;
+	parts->saving = more(now->saving, before->saving) / machine;
+	parts->switches = switches_part(now, before) / machine;
+	parts->stacks = CACHES * more(now->stacks, before->stacks) / machine;
+	parts->limits = limits_part(now, before) / machine;
+	return share_between(budget, now, before);
 }
 
 /* The scale at which so many records would be made of what was waited, where nearly all waits were recorded. */
@@ -266,6 +297,42 @@ static void choose_slots(struct lode_budget *budget, double room)
 		budget->slots = slots < LODE_SLOTS - 1 ? (unsigned)slots : LODE_SLOTS - 1;
 }
 
+static void average(double *sum, double one, unsigned steps)
+{
+	*sum += (one - *sum) / (steps < CERTAIN_AVERAGE ? steps : CERTAIN_AVERAGE);
+}
+
+/* Looking for long waits took `taken` of the machine. Whether that goes on. */
+static int stays_certain(struct lode_budget *budget, const struct lode_budget_usage *usage, double taken)
+{
+	budget->steps_seen = budget->slots < LODE_SLOTS ? 0 : budget->steps_seen + 1;
+	if (budget->steps_seen >= CERTAIN_NO_SLOTS)
+		return 0;
+	if (usage->waking_runs == budget->last.waking_runs)
+		return 1; /* not attached yet */
+	average(&budget->long_waits, taken, ++budget->long_steps);
+	if (usage->t - budget->first.t >= BEGIN_NS)
+		average(&budget->all_fixed, budget->fixed, ++budget->fixed_steps);
+	if (budget->long_steps < CERTAIN_STEPS ||
+	    (budget->long_waits <= CERTAIN * budget->share &&
+	     (budget->fixed_steps < CERTAIN_STEPS || budget->all_fixed <= budget->share)))
+		return 1;
+	budget->try_at = usage->t + budget->try_after;
+	budget->try_after = budget->try_after * 2 < MOST_TRY_AFTER ? budget->try_after * 2 : MOST_TRY_AFTER;
+	return 0;
+}
+
+/* All long waits are recorded where that takes no more than its part. Where context switches are seen at all times they are anyway. */
+static void choose_certain(struct lode_budget *budget, const struct lode_budget_usage *usage, double taken)
+{
+	if (budget->certain) {
+		budget->certain = stays_certain(budget, usage, taken);
+	} else if (budget->slots < LODE_SLOTS && usage->t >= budget->try_at) {
+		budget->certain = 1;
+		budget->long_steps = budget->fixed_steps = budget->steps_seen = 0;
+	}
+}
+
 /* What records may take, and do, as shares of the time in which the programs are attached. */
 static double records_ratio(const struct lode_budget *budget, double room, double records)
 {
@@ -317,7 +384,10 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));
 	}
+	choose_certain(budget, usage, limits / machine);
 	choose_frequency(budget, usage, steered);
+	if (!budget->settled.t && usage->t - budget->first.t >= BEGIN_NS)
+		budget->settled = *usage;
 	budget->last = *usage;
 }
 

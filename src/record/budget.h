@@ -20,16 +20,17 @@ struct lode_budget_usage {
 	uint64_t stacks;      /* spent in the kernel on waits and system calls that are recorded */
 	uint64_t other;       /* spent in the kernel on those that are not, in */
 	uint64_t runs;        /* runs of programs, each of which takes more than it sees */
-	uint64_t waking_runs; /* of the program for limits on waits, which is attached at all times, and spent in it */
+	uint64_t waking_runs; /* of the program for long waits, which is attached at all times, and spent in it */
 	uint64_t waking;
-	uint64_t sampling; /* spent in the kernel on */
-	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
-	uint64_t process;  /* of the recorder's process, all its threads */
-	uint64_t saving;   /* of processes that write streams for it: counts, but is not steered by */
-	uint64_t calls;    /* recorded, of the system */
-	uint64_t waits;    /* that there were */
-	uint64_t recorded; /* of them */
-	uint64_t waited;   /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
+	uint64_t long_waits; /* spent in it on waits that are recorded */
+	uint64_t sampling;   /* spent in the kernel on */
+	uint64_t samples;    /* samples of CPUs, whose interrupts take more */
+	uint64_t process;    /* of the recorder's process, all its threads */
+	uint64_t saving;     /* of processes that write streams for it: counts, but is not steered by */
+	uint64_t calls;      /* recorded, of the system */
+	uint64_t waits;      /* that there were */
+	uint64_t recorded;   /* of them */
+	uint64_t waited;     /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
 };
 
 struct lode_budget {
@@ -42,6 +43,7 @@ struct lode_budget {
 	uint32_t call_weight;
 	unsigned frequency;
 	unsigned slots; /* of LODE_SLOTS in which the programs are attached */
+	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
 	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
 	double fixed;
@@ -49,13 +51,22 @@ struct lode_budget {
 	double attached;
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
 	unsigned steps_over; /* in a row in which records took too much */
+	/* While long waits are looked for: what that took lately, on average over so many steps; and all that is taken whatever the scale. */
+	double long_waits;
+	unsigned long_steps;
+	double all_fixed;
+	unsigned fixed_steps;
+	uint64_t try_at; /* when it is tried again, and how long after that once more */
+	uint64_t try_after;
+	unsigned steps_seen; /* in a row in which context switches were seen at all times */
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;
 	uint64_t seconds_over;
 	double worst;
 	struct lode_budget_usage last;
 	struct lode_budget_usage first;
-	struct lode_budget_usage second; /* at the beginning of this second */
+	struct lode_budget_usage settled; /* after the first three seconds; t is 0: they are not over */
+	struct lode_budget_usage second;  /* at the beginning of this second */
 };
 
 /* `share`: 0.01 for 1 %. `now`: as in usages. */
@@ -66,6 +77,18 @@ uint64_t lode_budget_due(const struct lode_budget *budget);
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage);
 /* Of all processors, since the start, by the last step. */
 double lode_budget_share(const struct lode_budget *budget);
+/* What it took between the first three seconds and the last step, as shares of all processors. */
+struct lode_budget_parts {
+	double samples;  /* of CPUs */
+	double process;  /* of the recorder itself, */
+	double saving;   /* and of those that save for it */
+	double switches; /* context switches and wakings by themselves */
+	double stacks;   /* taken in the kernel */
+	double limits;   /* of waits, looked at in each waking */
+};
+
+/* Returns the sum; 0 where the recording is not that long. */
+double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_parts *parts);
 /* "1%", "0.5%" to 0.01, 0.005. Returns 0, or -1 for anything else. */
 int lode_budget_parse(const char *text, double *share);
 

@@ -3,9 +3,12 @@
  */
 #include "record/kernel_features.h"
 
+#include "base/proc_files.h"
+
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
 {
@@ -49,10 +52,10 @@ int lode_kernel_can_cast(void)
 
 int lode_kernel_counts_arrivals(void)
 {
-	struct btf *types = btf__load_vmlinux_btf();
-	int found = types ? btf__find_by_name_kind(types, "sched_info", BTF_KIND_STRUCT) : 0;
-	int counts = found > 0 && btf_vlen(btf__type_by_id(types, (uint32_t)found)) > 0;
+	unsigned long long ran, queued, arrivals;
+	char text[128];
 
-	btf__free(types);
-	return counts;
+	/* All are 0 where they are not counted. */
+	return lode_proc_text(text, sizeof(text), "/proc/self/schedstat") >= 0 &&
+	       sscanf(text, "%llu %llu %llu", &ran, &queued, &arrivals) == 3 && arrivals > 0;
 }

@@ -1,9 +1,12 @@
 /*
- * Limits on waits with a budget, while the programs of the scheduler are attached only in some slots of time (time_slots.h): a
- * rule must see every wait, so a program of its own stays attached, at wakings only. Nearly all of its runs end after one
+ * Long waits and limits on waits with a budget, while the programs of the scheduler are attached only in some slots of time
+ * (time_slots.h): a rule must see every wait, and long ones are recorded for certain where the budget has room for that, so a
+ * program of its own stays attached, at wakings only. Nearly all of its runs end after one
  * comparison: a thread that got its processor less than the limit ago cannot have waited longer. The others need no state
  * either, since the kernel has it all: when the thread got its processor last, for how long it ran then, and, as it does not
  * run yet, its kernel stack. A part of recorder.bpf.c.
+ *
+ * Waits of the kernel's own threads are left to the slots: they wait for work, all the time.
  *
  * Such a wait is recorded here, with the weight 1, whether the programs of the scheduler are attached or not, and by neither them
  * nor the sweeps (sweep.bpf.h). Its time in the run queue is not known: it has not begun.
@@ -13,14 +16,32 @@
 
 const volatile bool limits_at_waking = false;
 volatile uint64_t limits_at_waking_since = 0; /* it was attached then; 0: it is not */
+const volatile uint64_t certain_limit = 0;    /* longer waits are certain, */
+volatile uint64_t certain_since = 0;          /* those that end from then */
+volatile uint64_t certain_until = 0;          /* to then */
+volatile uint64_t waking_limit = UINT64_MAX;  /* the shortest of all these limits at present */
 
 /* Threads with a real-time priority have numbers below. */
 #define FIRST_FAIR_PRIORITY 100
 
-/* Whether a wait that passed limits was recorded when it was over, not when the thread runs again, at which the caller is. */
-static __always_inline bool was_taken_at_waking(const struct lode_record_thread *thread)
+/* Whether a wait of `task` is recorded here that lasted so long and was over at `woken`. */
+static __always_inline bool is_certain(struct task_struct *task, uint64_t cost, uint64_t woken)
 {
-	return limits_at_waking && limits_at_waking_since && thread->woken >= limits_at_waking_since;
+	return certain_limit && cost > certain_limit && woken >= certain_since && woken < certain_until &&
+	       !(task->flags & PF_KTHREAD);
+}
+
+/*
+ * Whether a wait was recorded when it was over, not when the thread runs again, at which the caller is. Whose waking was not seen was
+ * woken while the programs of the scheduler were detached.
+ */
+static __always_inline bool was_taken_at_waking(const struct lode_record_thread *thread, struct task_struct *task,
+						uint64_t cost, bool passed)
+{
+	if (passed && limits_at_waking && limits_at_waking_since && thread->woken >= limits_at_waking_since)
+		return true;
+	return thread->state != LODE_THREAD_PREEMPTED && thread->out >= sweep_from &&
+	       is_certain(task, cost, thread->woken ? thread->woken : thread->out);
 }
 
 /* When a thread that is woken now stopped running. What real-time threads ran last is not kept: it counts as waited. */
@@ -83,22 +104,23 @@ static __always_inline void write_long_wait(struct task_struct *task, struct lod
 	finish_record(record, position);
 }
 
-/* `task` is woken, and last got its processor longer ago than the shortest limit. */
+/* `task` is woken, and last got its processor longer ago than the shortest limit. Returns whether that was a wait to record. */
 static __noinline int end_long_wait(uint64_t *context, struct task_struct *task, uint64_t now)
 {
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
 	uint64_t out = stopped_at(task);
-	uint32_t call = regs ? call_of(task, regs) : 0, passed;
+	uint32_t call = regs ? call_of(task, regs) : 0, passed = 0;
 	struct task_struct *waker = bpf_get_current_task_btf();
 	struct lode_record_thread *thread = find_thread(task->pid);
 	bool seen = thread && thread->state == LODE_THREAD_BLOCKED && still_waits(thread, task), own;
 
 	if (seen)
 		out = thread->out;
-	if (out >= now || now - out <= least_limit)
+	if (out >= now || now - out <= waking_limit)
 		return 0;
-	passed = passed_limits(task, now - out, 0, call);
-	if (!passed)
+	if (limits_at_waking && limits_at_waking_since && now - out > least_limit)
+		passed = passed_limits(task, now - out, 0, call);
+	if (!passed && (out < sweep_from || !is_certain(task, now - out, now)))
 		return 0;
 	thread = own_thread(task);
 	if (!thread) {
@@ -111,9 +133,18 @@ static __noinline int end_long_wait(uint64_t *context, struct task_struct *task,
 	thread->waker_tid = waker->pid;
 	take_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);
-	write_fired(task, passed, out, now - out, 0);
+	if (passed)
+		write_fired(task, passed, out, now - out, 0);
 	leave_to_waking(task->pid);
-	return 0;
+	return 1;
+}
+
+/* What a run took that began at `now`, but for looking at the clock for this. */
+static __always_inline void measure_waking(struct lode_record_counts *own, uint64_t now)
+{
+	uint64_t end = bpf_ktime_get_ns(), clock = bpf_ktime_get_ns() - end;
+
+	own->waking_ns += (end - now > clock ? end - now - clock : 0) * MEASURE_EVERY;
 }
 
 SEC("tp_btf/sched_waking")
@@ -122,14 +153,18 @@ int lode_long_wait(uint64_t *context)
 	struct task_struct *task = (void *)context[0];
 	struct lode_record_counts *own = own_counts();
 	uint64_t now = bpf_ktime_get_ns();
+	bool took = false;
 
 	if (!own || !bpf_core_field_exists(task->sched_info.last_arrival) || !clock_ahead)
 		return 0;
-	if ((int64_t)(now - clock_ahead - task->sched_info.last_arrival) > (int64_t)least_limit &&
+	if ((int64_t)(now - clock_ahead - task->sched_info.last_arrival) > (int64_t)waking_limit &&
 	    !is_on_cpu(task) && is_wanted(task))
-		end_long_wait(context, task, now);
-	if (!(++own->waking_runs & (MEASURE_EVERY - 1)))
-		own->waking_ns += (bpf_ktime_get_ns() - now) * MEASURE_EVERY;
+		took = end_long_wait(context, task, now);
+	own->waking_runs++;
+	if (took)
+		own->long_ns += bpf_ktime_get_ns() - now;
+	else if (!(own->waking_runs & (MEASURE_EVERY - 1)))
+		measure_waking(own, now);
 	return 0;
 }
 

@@ -423,7 +423,8 @@ static __always_inline uint32_t call_of(struct task_struct *task, struct pt_regs
 #include "record/sweep.bpf.h"
 #include "record/thread_totals.bpf.h"
 
-static __always_inline bool was_taken_at_waking(const struct lode_record_thread *thread);
+static __always_inline bool was_taken_at_waking(const struct lode_record_thread *thread, struct task_struct *task,
+						uint64_t cost, bool passed);
 
 /* ---- limits ---- */
 
@@ -555,12 +556,10 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 		return false;
 	}
 	if (thin) {
-		bool swept = was_swept(thread), taken = passed && was_taken_at_waking(thread);
+		bool taken = was_taken_at_waking(thread, task, cost, passed), swept = !taken && was_swept(thread);
 
-		if (taken)
-			return false;
-		weight = lode_settle(thread, cost + delay, passed || swept);
-		if (!weight)
+		weight = lode_settle(thread, cost + delay, passed || swept || taken);
+		if (!weight || taken)
 			return false;
 		if (!thread->weight) {
 			take_late(thread, task);

@@ -124,6 +124,11 @@ void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned freque
  */
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot);
 /*
+ * With `thin`: every wait of 10 ms or more is recorded at all times, if the kernel lets it, from the next slot on that is one of several.
+ * Returns whether it is by now.
+ */
+int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);
+/*
  * With `thin`: visits all threads, so that waits that go on from one visit to the next are recorded whether programs are attached
  * or not (sweep.bpf.h). Returns whether the kernel lets it.
  */

@@ -3,6 +3,7 @@
 
 #include "record/kernel_features.h"
 #include "record/recorder_skeleton.h"
+#include "record/thinning.h"
 #include "record/unwind_maps.h"
 #include "record/uprobes.h"
 
@@ -73,6 +74,11 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
+int lode_recorder_can_be_certain(const struct lode_recorder_options *options)
+{
+	return options->thin && !options->cgroup && lode_kernel_counts_arrivals();
+}
+
 int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 {
 	int waits = 0;
@@ -82,7 +88,15 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 			return 0;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
-	return waits && options->thin && !options->cgroup && lode_kernel_counts_arrivals();
+	return waits && lode_recorder_can_be_certain(options);
+}
+
+/* Nanoseconds; 0: none. Shorter waits than those that are asked for are not recorded at all. */
+static uint64_t certain_limit(const struct lode_recorder_options *options)
+{
+	if (!lode_recorder_can_be_certain(options))
+		return 0;
+	return options->min_wait > LODE_THIN_LONG ? options->min_wait : LODE_THIN_LONG;
 }
 
 static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
@@ -174,7 +188,9 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoload(programs->progs.lode_sweep, programs->rodata->with_sweeps);
 	bpf_program__set_autoattach(programs->progs.lode_sweep, false);
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
-	bpf_program__set_autoload(programs->progs.lode_long_wait, programs->rodata->limits_at_waking);
+	programs->rodata->certain_limit = certain_limit(options);
+	bpf_program__set_autoload(programs->progs.lode_long_wait,
+				  programs->rodata->limits_at_waking || programs->rodata->certain_limit);
 	bpf_program__set_autoattach(programs->progs.lode_long_wait, false);
 	if (!options->thin) {
 		bpf_map__set_max_entries(programs->maps.thin_places, 1);

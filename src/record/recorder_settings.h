@@ -18,8 +18,10 @@ uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
 void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options, uint32_t cpus,
 			  uint32_t slots);
 
+/* Whether every long wait can be recorded, by a program of its own, at wakings (long_waits.bpf.h). */
+int lode_recorder_can_be_certain(const struct lode_recorder_options *options);
 /*
- * Whether limits on waits are decided by a program of their own, at wakings (long_waits.bpf.h), so that the
+ * Whether limits on waits are decided by that program, too, so that the
  * programs of the scheduler need not be attached for them.
  */
 int lode_recorder_limits_at_waking(const struct lode_recorder_options *options);

@@ -65,18 +65,70 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 	return 0;
 }
 
-/* Limits on waits must see all of them, also while the programs of the scheduler are detached. Returns 0 or -1 with errno set. */
-static int keep_limits(struct lode_recorder *recorder)
+/* What the program for long waits looks for. */
+static void set_waking_limit(struct recorder *programs, int certain)
+{
+	uint64_t limit = programs->bss->limits_at_waking_since ? programs->rodata->least_limit : UINT64_MAX;
+
+	if (certain && programs->rodata->certain_limit < limit)
+		limit = programs->rodata->certain_limit;
+	programs->data->waking_limit = limit;
+}
+
+/*
+ * Limits on waits must see all of them, also while the programs of the scheduler are detached. So must all long waits be seen where the budget
+ * has room for that; that is begun while the others are attached, since the kernel then need not wait for anything. Returns 0 or -1 with errno set.
+ */
+static int watch_long_waits(struct lode_recorder *recorder)
+{
+	struct recorder *programs = recorder->programs;
+	int limits = programs->rodata->limits_at_waking,
+	    begins = recorder->wants_certain && !recorder->is_certain && programs->bss->slot.on;
+
+	if (!programs->links.lode_long_wait && (limits || begins)) {
+		programs->links.lode_long_wait = bpf_program__attach(programs->progs.lode_long_wait);
+		if (!programs->links.lode_long_wait)
+			return -1;
+	}
+	if (limits && !programs->bss->limits_at_waking_since)
+		programs->bss->limits_at_waking_since = lode_now();
+	if (begins) {
+		programs->bss->certain_since = lode_now();
+		programs->bss->certain_until = UINT64_MAX;
+		recorder->is_certain = 1;
+	}
+	set_waking_limit(programs, recorder->is_certain);
+	return 0;
+}
+
+int lode_recorder_set_certain(struct lode_recorder *recorder, int certain)
 {
 	struct recorder *programs = recorder->programs;
 
-	if (!programs->rodata->limits_at_waking || programs->links.lode_long_wait)
-		return 0;
-	programs->links.lode_long_wait = bpf_program__attach(programs->progs.lode_long_wait);
-	if (!programs->links.lode_long_wait)
-		return -1;
-	programs->bss->limits_at_waking_since = lode_now();
+	recorder->wants_certain = certain && programs->rodata->certain_limit;
+	if (recorder->wants_certain || !recorder->is_certain)
+		return recorder->is_certain;
+	programs->bss->certain_until = lode_now();
+	recorder->is_certain = 0;
+	set_waking_limit(programs, 0);
 	return 0;
+}
+
+/* Only while no other program is attached to wakings: otherwise the kernel waits for its readers, and so would the caller. */
+static void drop_long_waits(struct lode_recorder *recorder)
+{
+	struct recorder *programs = recorder->programs;
+
+	if (recorder->wants_certain || programs->rodata->limits_at_waking || programs->links.lode_waking)
+		return;
+	bpf_link__destroy(programs->links.lode_long_wait);
+	programs->links.lode_long_wait = NULL;
+}
+
+static void detach(struct lode_recorder *recorder)
+{
+	lode_scheduler_programs_detach(recorder->scheduler);
+	drop_long_waits(recorder);
 }
 
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
@@ -88,7 +140,7 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 		errno = ENOMEM;
 		return -1;
 	}
-	if (recorder->started && slot->single > LODE_SLOT_UNIT && keep_limits(recorder) < 0)
+	if (recorder->started && slot->single > LODE_SLOT_UNIT && watch_long_waits(recorder) < 0)
 		return -1;
 	/* Nothing counts as recorded while this changes. */
 	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
@@ -100,7 +152,7 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 	if (recorder->started && slot->on)
 		done = lode_scheduler_programs_attach(recorder->scheduler);
 	else if (recorder->started)
-		lode_scheduler_programs_detach(recorder->scheduler);
+		detach(recorder);
 	__atomic_store_n(&own->on, slot->on && done > 0, __ATOMIC_SEQ_CST);
 	return done;
 }

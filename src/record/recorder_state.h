@@ -31,6 +31,8 @@ struct lode_recorder {
 	size_t ring_left;        /* bytes of their ring that this reading may still take */
 	struct lode_stack_copies copies;
 	int started;
+	int wants_certain; /* every long wait is to be recorded, from a slot on that is not the only one, */
+	int is_certain;    /* and is */
 	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */

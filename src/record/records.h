@@ -197,8 +197,9 @@ struct lode_record_counts {
 	uint64_t runs; /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
 	uint64_t stacks_ns;   /* spent in those that took stacks */
 	uint64_t other_ns;    /* and in the others, as far as the programs see it */
-	uint64_t waking_runs; /* of the program for limits on waits (long_waits.bpf.h), and spent in it */
+	uint64_t waking_runs; /* of the program for long waits (long_waits.bpf.h), and spent in it, */
 	uint64_t waking_ns;
+	uint64_t long_ns; /* but for runs that record a wait */
 	uint64_t random;  /* no count: the state of this CPU's random numbers */
 	uint64_t arrived; /* nor these: when `arrived_tid` got this CPU; 0: not known (sweep.bpf.h) */
 	uint64_t arrived_tid;

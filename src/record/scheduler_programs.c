@@ -7,6 +7,9 @@
 #include "record/recorder_skeleton.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* How long the caller waits for what usually is quick. */
 #define WAIT_NS 2000000
@@ -22,7 +25,8 @@ struct lode_scheduler_programs {
 	struct recorder *programs;
 	struct lode_worker worker;
 	enum state state;
-	int number; /* errno of what failed */
+	int settles; /* the kernel has not yet waited for readers of what was detached last */
+	int number;  /* errno of what failed */
 };
 
 static int attach_one(struct bpf_program *program, struct bpf_link **link)
@@ -42,6 +46,31 @@ static int attach_all(struct recorder *programs)
 	return code ? code : attach_one(programs->progs.lode_call, &programs->links.lode_call);
 }
 
+/* With the lock held, which others may take meanwhile. */
+static void attach_now(struct lode_scheduler_programs *scheduler)
+{
+	int code;
+
+	pthread_mutex_unlock(&scheduler->worker.lock);
+	code = attach_all(scheduler->programs);
+	pthread_mutex_lock(&scheduler->worker.lock);
+	scheduler->number = -code;
+	scheduler->state = code ? FAILED : ATTACHED;
+	pthread_cond_broadcast(&scheduler->worker.changed);
+}
+
+/*
+ * The same: has the kernel wait for its readers (an RCU grace period) right after programs were detached, so that it need not when they
+ * are attached again. Where it does not offer that, it waits then.
+ */
+static void settle_now(struct lode_scheduler_programs *scheduler)
+{
+	scheduler->settles = 0;
+	pthread_mutex_unlock(&scheduler->worker.lock);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	pthread_mutex_lock(&scheduler->worker.lock);
+}
+
 /* The thread: attaches whenever that is asked for. */
 static void *attach_always(void *context)
 {
@@ -49,18 +78,12 @@ static void *attach_always(void *context)
 
 	pthread_mutex_lock(&scheduler->worker.lock);
 	while (!scheduler->worker.ending) {
-		int code;
-
-		if (scheduler->state != ASKED) {
+		if (scheduler->settles)
+			settle_now(scheduler);
+		else if (scheduler->state == ASKED)
+			attach_now(scheduler);
+		else
 			pthread_cond_wait(&scheduler->worker.changed, &scheduler->worker.lock);
-			continue;
-		}
-		pthread_mutex_unlock(&scheduler->worker.lock);
-		code = attach_all(scheduler->programs);
-		pthread_mutex_lock(&scheduler->worker.lock);
-		scheduler->number = -code;
-		scheduler->state = code ? FAILED : ATTACHED;
-		pthread_cond_broadcast(&scheduler->worker.changed);
 	}
 	pthread_mutex_unlock(&scheduler->worker.lock);
 	return NULL;
@@ -96,7 +119,11 @@ void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler)
 	detach_one(&scheduler->programs->links.lode_switch);
 	detach_one(&scheduler->programs->links.lode_waking);
 	detach_one(&scheduler->programs->links.lode_call);
+	pthread_mutex_lock(&scheduler->worker.lock);
 	scheduler->state = DETACHED;
+	scheduler->settles = 1;
+	pthread_cond_broadcast(&scheduler->worker.changed);
+	pthread_mutex_unlock(&scheduler->worker.lock);
 }
 
 /* Where there is no thread to do it, the caller does. */

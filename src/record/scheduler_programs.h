@@ -2,8 +2,8 @@
  * The programs that see context switches, wakings and system calls, attached and detached while a recording goes on (time_slots.h).
  *
  * Detaching takes some tens of microseconds, and so does attaching, unless the kernel has to wait for readers of what
- * was detached before: where a thread of low priority is one of them and does not get a processor, that takes seconds. So
- * attaching is left to a thread of its own.
+ * was detached before: where its thread for that, or one of the readers, does not get a processor, that takes seconds. So
+ * attaching is left to a thread of its own, which also has the kernel wait for them as soon as programs are detached.
  */
 #ifndef LODE_RECORD_SCHEDULER_PROGRAMS_H
 #define LODE_RECORD_SCHEDULER_PROGRAMS_H

@@ -60,8 +60,9 @@ static __always_inline void watch_clocks(const struct run *run, struct task_stru
 
 	if (!own || !bpf_core_field_exists(previous->sched_info.last_arrival))
 		return;
-	/* Of the idle thread the scheduler keeps no arrival. */
-	if (own->arrived && own->arrived_tid == (uint64_t)previous->pid && previous->sched_info.last_arrival)
+	/* Of the idle thread the scheduler keeps no arrival; what was kept before this slot is another arrival. */
+	if (own->arrived > slot.began && own->arrived_tid == (uint64_t)previous->pid &&
+	    previous->sched_info.last_arrival)
 		clock_ahead = own->arrived - previous->sched_info.last_arrival;
 	own->arrived = run->begun; /* of most runs: 0 */
 	if (run->begun)

@@ -9,6 +9,7 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 {
 	memset(slots, 0, sizeof(*slots));
 	slots->seed = seed;
+	slots->length = LODE_SLOT_NS;
 	slots->chosen = slots->next = LODE_SLOTS;
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
@@ -35,10 +36,32 @@ static uint32_t factor(unsigned all, unsigned chosen)
 	return (all * LODE_SLOT_UNIT + chosen / 2) / chosen;
 }
 
+/* Of the cycle, the part that waiting may take before slots get longer, and under which they get shorter again. */
+#define MUCH   8
+#define LITTLE 64
+
+static void choose_length(struct lode_slots *slots)
+{
+	uint64_t cycle = LODE_SLOTS * slots->length;
+
+	if (slots->waited < cycle / LITTLE && slots->length > LODE_SLOT_NS)
+		slots->length /= 2;
+	for (uint64_t part = cycle / MUCH; slots->waited > part && slots->length < LODE_SLOT_MOST_NS; part *= 2)
+		slots->length *= 2;
+	slots->waited = 0;
+}
+
+static void begin_slot(struct lode_slots *slots, uint64_t now)
+{
+	slots->ends = slots->chosen < LODE_SLOTS ? now + slots->lasts : 0;
+	slots->now.began = now;
+}
+
 /* The slot of now is the first of a cycle. */
 static void begin_cycle(struct lode_slots *slots, unsigned chosen)
 {
 	slots->chosen = chosen;
+	choose_length(slots);
 	slots->now.cycle = slots->now.number;
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
@@ -65,20 +88,20 @@ int lode_slots_advance(struct lode_slots *slots, unsigned chosen, uint64_t now)
 		begin_cycle(slots, chosen);
 	if (slots->next < LODE_SLOTS) {
 		slots->now.on = (uint32_t)is_chosen(slots, slots->next++);
-		slots->lasts = LODE_SLOT_NS;
+		slots->lasts = slots->length;
 	}
 	/* Nobody needs to wake up between slots that are off. */
 	while (!slots->now.on && slots->next < LODE_SLOTS && !is_chosen(slots, slots->next)) {
 		slots->next++;
 		slots->now.number++;
-		slots->lasts += LODE_SLOT_NS;
+		slots->lasts += slots->length;
 	}
-	lode_slots_delay(slots, now);
+	begin_slot(slots, now);
 	return 1;
 }
 
 void lode_slots_delay(struct lode_slots *slots, uint64_t now)
 {
-	slots->ends = slots->chosen < LODE_SLOTS ? now + slots->lasts : 0;
-	slots->now.began = now;
+	slots->waited += now - slots->now.began;
+	begin_slot(slots, now);
 }

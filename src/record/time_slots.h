@@ -20,6 +20,10 @@
  * Slots end when the recorder gets to it, on or off alike: that they are not equally long does no harm, since whether one is
  * chosen has no influence on where it ends.
  *
+ * Between two chosen slots that are not next to each other the programs are detached, and before they can be attached again the kernel
+ * waits for readers (an RCU grace period), on a machine whose processors are all taken for tenths of a second. Where
+ * that takes much of a cycle, the slots of the next one are longer, LODE_SLOT_MOST_NS at most.
+ *
  * This header is compiled into the BPF programs, too.
  */
 #ifndef LODE_RECORD_TIME_SLOTS_H
@@ -27,9 +31,10 @@
 
 #include <stdint.h>
 
-#define LODE_SLOTS       64u
-#define LODE_SLOT_NS     16000000u
-#define LODE_SLOTS_LEAST 2u
+#define LODE_SLOTS        64u
+#define LODE_SLOT_NS      16000000u
+#define LODE_SLOT_MOST_NS 128000000u
+#define LODE_SLOTS_LEAST  2u
 /* Factors are in 1/256. */
 #define LODE_SLOT_UNIT 256u
 
@@ -65,6 +70,8 @@ static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t 
 struct lode_slots {
 	struct lode_slot now;
 	uint64_t seed;
+	uint64_t length; /* of a slot of this cycle */
+	uint64_t waited; /* in this cycle, for programs to be attached */
 	uint64_t lasts;  /* how long it and those behind it that are off like it are; */
 	uint64_t ends;   /* when they are over; 0: it lasts as long as all slots are chosen */
 	unsigned chosen; /* slots of this cycle; LODE_SLOTS: all, which is one slot then */

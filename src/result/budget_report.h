@@ -10,9 +10,17 @@ struct lode_budget_report {
 	double fixed;    /* by context switches and processes that come and go, whatever is recorded of them */
 	double attached; /* part of the time in which context switches were recorded */
 	double worst_second;
+	double settled; /* what it took after the first three seconds, and its parts; 0: it was shorter */
+	double samples;
+	double process;
+	double saving;
+	double switches;
+	double stacks;
+	double limits;
 	uint64_t duration;
 	uint64_t unseen_ns; /* in which the kernel did not let them be seen */
 	uint64_t certain_ns; /* where they were not seen all the time: longer waits are recorded for certain; 0: not known */
+	double certain_share; /* of the time in which they were not all seen, that in which those of 10 ms and more were recorded */
 	uint64_t seconds;
 	uint64_t seconds_over;
 	uint64_t waits;

@@ -3,6 +3,9 @@
 
 #include "base/units.h"
 
+/* Where the budget has room for looking for them at every wakeup. */
+#define SHORTEST_CERTAIN_NS 10000000u
+
 void lode_budget_text(const struct lode_budget_report *report, struct lode_buffer *line)
 {
 	char text[LODE_UNITS_TEXT];
@@ -16,6 +19,8 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 	if (report->certain_ns)
 		lode_buffer_print(line, ", and every wait longer than %s",
 				  lode_duration_text(report->certain_ns, text));
+	if (report->certain_ns > SHORTEST_CERTAIN_NS && report->certain_share >= 0.005)
+		lode_buffer_print(line, " (in %.2g%% of the time, than 10ms)", 100 * report->certain_share);
 	if (report->frequency < report->asked_frequency)
 		lode_buffer_text(line, "; CPUs sampled less often");
 	if (report->unseen_ns > report->duration / 50)

@@ -24,7 +24,8 @@ struct load {
 struct machine {
 	struct lode_budget budget;
 	struct lode_budget_usage usage;
-	double taken; /* share of the last step, by the machine's own account */
+	double wakings; /* a second; 0: long waits cannot be looked for */
+	double taken;   /* share of the last step, by the machine's own account */
 };
 
 static void start(struct machine *machine, double share)
@@ -75,6 +76,13 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 		usage->stacks += (uint64_t)(recorded * 2000);
 		usage->process += (uint64_t)(recorded * 2000);
 		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
+	}
+	if (machine->budget.certain) {
+		uint64_t runs = (uint64_t)(machine->wakings * seconds);
+
+		usage->waking_runs += runs;
+		usage->waking += runs * 60;
+		spent += (double)runs * (120 + 60);
 	}
 	usage->samples += (uint64_t)samples;
 	usage->sampling += (uint64_t)samples * 3000;
@@ -291,6 +299,67 @@ static void long_waits_are_thinned_where_there_are_too_many(void **state)
 	}
 }
 
+/* Where context switches are not seen at all times, and as long as that takes no more than a third of the budget. */
+static void long_waits_are_certain_where_the_budget_has_room(void **state)
+{
+	static const struct load busy[] = { { 250000, 30000 }, { 500, 3000000 } }, quiet[] = { { 500, 3000000 } };
+	struct machine machine;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		/* At 180 ns each: 0.3 and 0.4 of the budget. */
+		double fits = 0.3 * shares[i] * CPUS / 180e-9, too_many = 0.4 * shares[i] * CPUS / 180e-9;
+		unsigned steps = 0;
+
+		start(&machine, shares[i]);
+		machine.wakings = fits;
+		run_for(&machine, 3, busy, 2);
+		for (int step = 0; step < 40; step++) {
+			run_step(&machine, busy, 2);
+			assert_true(machine.taken <= shares[i] * 1.1);
+			assert_int_equal(machine.budget.certain, machine.budget.slots < LODE_SLOTS);
+		}
+		if (!machine.budget.certain)
+			continue; /* all are seen anyway */
+		machine.wakings = too_many;
+		run_for(&machine, 3, busy, 2);
+		assert_false(machine.budget.certain);
+		/* It is tried again, but the less often the longer it does not fit. */
+		for (int step = 0; step < 400; step++) {
+			run_step(&machine, busy, 2);
+			steps += (unsigned)machine.budget.certain;
+		}
+		assert_true(steps > 0 && steps < 40);
+		machine.wakings = fits;
+		run_for(&machine, 200, busy, 2);
+		assert_true(machine.budget.certain);
+		run_for(&machine, 6, quiet, 1);
+		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+		assert_false(machine.budget.certain);
+	}
+}
+
+static void what_was_taken_after_the_start_is_told_by_its_parts(void **state)
+{
+	static const struct load loads[] = { { 250000, 30000 }, { 500, 3000000 } };
+	struct lode_budget_parts parts;
+	struct machine machine;
+	double taken = 0;
+
+	(void)state;
+	start(&machine, 0.01);
+	run_for(&machine, 3, loads, 2);
+	assert_true(lode_budget_settled(&machine.budget, &parts) == 0);
+	for (int step = 0; step < 40; step++) {
+		run_step(&machine, loads, 2);
+		taken += machine.taken / 40;
+	}
+	assert_true(fabs(lode_budget_settled(&machine.budget, &parts) - taken) <= taken / 20);
+	assert_true(fabs(parts.samples + parts.process + parts.saving + parts.switches + parts.stacks +
+			 parts.limits - lode_budget_settled(&machine.budget, &parts)) <= 1e-9);
+	assert_true(parts.samples > 0 && parts.process > 0 && parts.switches > 0 && parts.stacks > 0);
+}
+
 static void shares_are_read_with_their_percent(void **state)
 {
 	static const char *const wrong[] = { "",    "1",  "%",    "0%",   "-1%", "101%", "1 %",
@@ -320,6 +389,8 @@ int main(void)
 		cmocka_unit_test(bursts_are_saved_again_afterwards),
 		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
+		cmocka_unit_test(long_waits_are_certain_where_the_budget_has_room),
+		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),
 	};
 

@@ -79,6 +79,42 @@ static void a_slot_that_was_late_is_as_long_as_others(void **state)
 
 /* ---- weights ---- */
 
+/* One whole cycle of three slots, each of which begins `late` after its time. Returns how long a slot was. */
+static uint64_t run_cycle(struct lode_slots *slots, uint64_t *now, uint64_t late)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	do {
+		assert_int_equal(lode_slots_advance(slots, 3, *now), 1);
+		if (slots->now.on) {
+			*now += late;
+			lode_slots_delay(slots, *now);
+			shortest = slots->ends - *now < shortest ? slots->ends - *now : shortest;
+		}
+		*now = slots->ends;
+	} while (slots->next < LODE_SLOTS);
+	return shortest;
+}
+
+static void slots_are_longer_where_the_kernel_takes_its_time(void **state)
+{
+	struct lode_slots slots;
+	uint64_t now = 1, length = 0;
+
+	(void)state;
+	lode_slots_init(&slots, 7);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(run_cycle(&slots, &now, 1000000), LODE_SLOT_NS);
+	run_cycle(&slots, &now, 50000000); /* 150 ms of a second */
+	assert_int_equal(run_cycle(&slots, &now, 1000000000), 2 * LODE_SLOT_NS);
+	for (int i = 0; i < 5; i++)
+		length = run_cycle(&slots, &now, 1000000000);
+	assert_int_equal(length, LODE_SLOT_MOST_NS);
+	for (int i = 0; i < 5; i++)
+		length = run_cycle(&slots, &now, 1000);
+	assert_int_equal(length, LODE_SLOT_NS);
+}
+
 static void weights_are_rounded_to_themselves_on_average(void **state)
 {
 	uint64_t seed = 5;
@@ -192,6 +228,7 @@ int main(void)
 		cmocka_unit_test(a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike),
 		cmocka_unit_test(all_slots_are_one_that_does_not_end),
 		cmocka_unit_test(a_slot_that_was_late_is_as_long_as_others),
+		cmocka_unit_test(slots_are_longer_where_the_kernel_takes_its_time),
 		cmocka_unit_test(weights_are_rounded_to_themselves_on_average),
 		cmocka_unit_test(what_is_seen_in_slots_is_everything_on_average),
 	};

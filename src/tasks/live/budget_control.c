@@ -2,6 +2,7 @@
 #include "tasks/live/budget_control.h"
 
 #include "base/clock.h"
+#include "record/thinning.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.runs = counts.runs,
 		.waking_runs = counts.waking_runs,
 		.waking = counts.waking_ns,
+		.long_waits = counts.long_ns,
 		.sampling = counts.samples_ns,
 		.samples = counts.samples,
 		.calls = counts.calls,
@@ -109,11 +111,22 @@ static int enter_slot(struct lode_record_target *target, struct lode_recorder *r
 	return 0;
 }
 
+/* Keeps how long only some slots were chosen, and for how much of that not every wait of 10 ms and more was recorded. */
+static void count_certain(struct lode_record_target *target, uint64_t now)
+{
+	if (target->some_since) {
+		target->some_ns += now - target->some_since;
+		if (!target->is_certain)
+			target->uncertain_ns += now - target->some_since;
+	}
+	target->some_since = target->slots.chosen < LODE_SLOTS ? now : 0;
+}
+
 int lode_budget_control_change_slot(struct lode_record_target *target, struct lode_recorder *recorder,
 				    struct lode_error *error)
 {
 	uint64_t now = lode_now();
-	int was_on = target->slots.now.on && !target->attaching;
+	int was_on = target->slots.now.on && !target->attaching, code;
 
 	if (target->budget.share <= 0)
 		return 0;
@@ -121,12 +134,18 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 		return 0;
 	if (was_on)
 		target->on_ns += now - target->on_since;
-	return enter_slot(target, recorder, error);
+	count_certain(target, now);
+	lode_recorder_set_certain(recorder, target->budget.certain);
+	code = enter_slot(target, recorder, error);
+	target->is_certain = lode_recorder_set_certain(recorder, target->budget.certain);
+	return code;
 }
 
 /* Nanoseconds between two visits of all threads, at least, and the part of the budget that they may take. */
 #define SWEEP_NS    50000000u
 #define SWEEP_SHARE 0.1
+/* While long waits are recorded anyway: for those that are not over when the recording ends. */
+#define SELDOM_NS 1000000000u
 
 /* Of this thread: a visit may be preempted. */
 static uint64_t processor_time(void)
@@ -147,7 +166,7 @@ static void sweep(struct lode_record_target *target, struct lode_recorder *recor
 	if (budget->share <= 0 || (!target->swept_at && target->slots.chosen >= LODE_SLOTS) ||
 	    now - target->swept_at < target->sweep_after)
 		return;
-	if (target->swept_at && now - target->swept_at > target->longest_gap)
+	if (target->swept_at && !target->swept_seldom && now - target->swept_at > target->longest_gap)
 		target->longest_gap = now - target->swept_at;
 	began = processor_time();
 	if (!lode_recorder_sweep(recorder)) {
@@ -160,6 +179,9 @@ static void sweep(struct lode_record_target *target, struct lode_recorder *recor
 	target->swept_at = now;
 	rest = (double)target->sweep_cost / (budget->share * SWEEP_SHARE * budget->cpus);
 	target->sweep_after = rest > SWEEP_NS ? (uint64_t)rest : SWEEP_NS;
+	target->swept_seldom = target->is_certain;
+	if (target->swept_seldom && target->sweep_after < SELDOM_NS)
+		target->sweep_after = SELDOM_NS;
 }
 
 void lode_budget_control_steer(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
@@ -173,14 +195,21 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	usage = budget_usage(target, recorder, now);
 	lode_budget_step(budget, &usage);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
+	if (!budget->certain && target->is_certain) {
+		count_certain(target, now);
+		target->is_certain = lode_recorder_set_certain(recorder, 0);
+		target->sweep_after = target->sweep_after == UINT64_MAX ? UINT64_MAX : 0;
+	}
 	if (budget->frequency)
 		lode_recorder_set_frequency(recorder, budget->frequency);
 }
 
 void lode_budget_control_end(struct lode_record_target *target, struct lode_recorder *recorder)
 {
-	if (target->budget.share > 0)
-		target->budget.last = budget_usage(target, recorder, lode_now());
+	if (target->budget.share <= 0)
+		return;
+	target->budget.last = budget_usage(target, recorder, lode_now());
+	count_certain(target, target->budget.last.t);
 }
 
 /* Of the recording, in which programs were attached. */
@@ -191,9 +220,19 @@ static double on_share(const struct lode_budget *budget)
 	return all ? (double)(budget->last.on - budget->first.on) / (double)all : 1;
 }
 
+/* From which length on all waits were recorded; 0: not known. */
+static uint64_t certain_length(const struct lode_record_target *target)
+{
+	uint64_t least = target->settings->min_wait > LODE_THIN_LONG ? target->settings->min_wait : LODE_THIN_LONG;
+
+	return target->some_ns && !target->uncertain_ns ? least : 2 * target->longest_gap;
+}
+
 struct lode_budget_report lode_budget_control_report(const struct lode_record_target *target)
 {
 	const struct lode_budget *budget = &target->budget;
+	struct lode_budget_parts parts;
+	double settled = lode_budget_settled(budget, &parts);
 
 	if (budget->share <= 0)
 		return (struct lode_budget_report){ 0 };
@@ -203,9 +242,17 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.fixed = budget->fixed,
 		.attached = on_share(budget),
 		.worst_second = budget->worst,
+		.settled = settled,
+		.samples = parts.samples,
+		.process = parts.process,
+		.saving = parts.saving,
+		.switches = parts.switches,
+		.stacks = parts.stacks,
+		.limits = parts.limits,
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
-		.certain_ns = 2 * target->longest_gap,
+		.certain_ns = certain_length(target),
+		.certain_share = target->some_ns ? 1 - (double)target->uncertain_ns / (double)target->some_ns : 1,
 		.seconds = budget->seconds,
 		.seconds_over = budget->seconds_over,
 		.waits = budget->last.waits,

@@ -46,7 +46,8 @@ static inline const char *lode_unwind_choice(size_t i)
 			  "only some of the short waits and "                                                     \
 			  "calls are recorded, each with its weight; where that is not enough, only those of "    \
 			  "some slots of time; CPU "                                                              \
-			  "samples go down to 19 a second"),                                                      \
+			  "samples go down to 19 a second; waits over 10 ms are all recorded where that takes "   \
+			  "no more than a third of it"),                                                          \
 		LODE_FLAG("no-budget", 0, LODE_RECORD_TARGET_FIELD(base, no_budget), "record everything"),        \
 		LODE_FLAG("no-samples", 0, LODE_RECORD_TARGET_FIELD(base, no_samples), "take no CPU samples"),    \
 		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "record system calls, too"),         \
