@@ -1,5 +1,5 @@
 /*
- * Put: bytes and numbers written through a pointer, for lines that are made by
+ * Bytes and numbers written through a pointer, for lines that are made by
  * the million. The caller has made room for all of a line at once; each function
  * returns where the next byte goes.
  */

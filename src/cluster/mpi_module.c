@@ -1,5 +1,5 @@
 /*
- * The module of MPI: the only file that includes mpi.h.
+ * The module of MPI: the only file that includes <mpi.h>.
  *
  * A thread of the first process gives out the numbers of the shared queue. It polls, and so
  * does whoever waits: MPI's own waiting spins, and others on the host need the processor.

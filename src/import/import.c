@@ -1,5 +1,5 @@
 /*
- * Importers: the sniffer and the names of streams. See import.h.
+ * Importers: the sniffer. See import.h.
  *
  * The sniffer asks every importer how sure it is and takes the surest; among
  * equals the first in the list. Comments in front are passed over first, since
@@ -164,59 +164,4 @@ char *lode_import_file(const char *path)
 		lode_free(file);
 	}
 	return lode_strdup(path);
-}
-
-static int ends_with(const char *text, size_t length, const char *end)
-{
-	size_t size = strlen(end);
-
-	return length > size && memcmp(text + length - size, end, size) == 0;
-}
-
-/* Length without an extension; a name that begins with its only dot keeps it. */
-static size_t without_extension(const char *name, size_t length)
-{
-	const char *dot = memrchr(name, '.', length);
-
-	return dot && dot > name && dot[-1] != '/' && !memchr(dot, '/', length - (size_t)(dot - name))
-		       ? (size_t)(dot - name)
-		       : length;
-}
-
-/* Where the base name begins, with up to `folders` of its folders in front. */
-static const char *tail_of(const char *path, unsigned folders)
-{
-	const char *end = path + strlen(path);
-
-	while (end > path + 1 && end[-1] == '/')
-		end--;
-	for (folders++; folders && end > path; folders--) {
-		const char *slash = memrchr(path, '/', (size_t)(end - path));
-
-		if (!slash || slash == path)
-			return slash && folders == 1 && slash[1] ? slash + 1 : path;
-		if (folders == 1)
-			return slash + 1;
-		end = slash;
-	}
-	return path;
-}
-
-char *lode_import_name(const char *path, unsigned folders)
-{
-	const char *name = tail_of(path, folders);
-	size_t length = strlen(name);
-
-	while (length > 1 && name[length - 1] == '/')
-		length--;
-	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") || ends_with(name, length, ".xz"))
-		length = without_extension(name, length);
-	return lode_strndup(name, without_extension(name, length));
-}
-
-char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options)
-{
-	if (options->stream_name || options->file_name)
-		return lode_strdup(options->stream_name ? options->stream_name : options->file_name);
-	return lode_import_name(lode_input_name(input), 0);
 }

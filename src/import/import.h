@@ -77,12 +77,5 @@ const struct lode_importer *lode_import_choose(struct lode_input *input, const s
  * `data`, `metadata` or `info`, from which the others are found. For the caller to free; NULL: no memory.
  */
 char *lode_import_file(const char *path);
-/*
- * The name a stream gets from its file: the base name without .gz, .zst, .xz and one more
- * extension, with `folders` of its folders in front. For the caller to free; NULL: no memory.
- */
-char *lode_import_name(const char *path, unsigned folders);
-/* The one that the options give, or the file's without folders; the same. */
-char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options);
 
 #endif

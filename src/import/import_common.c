@@ -2,6 +2,7 @@
 #include "import/import_common.h"
 
 #include "base/sort_numbers.h"
+#include "import/import_names.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,16 @@
 #define LODE_IMPORT_IMPORT_NAMES_H
 
 #include "base/strings.h"
+#include "import/import.h"
 #include "store/corpus.h"
+
+/*
+ * The name a stream gets from its file: the base name without .gz, .zst, .xz and one more
+ * extension, with `folders` of its folders in front. For the caller to free; NULL: no memory.
+ */
+char *lode_import_name(const char *path, unsigned folders);
+/* The one that the options give, or the file's without folders; the same. */
+char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options);
 
 struct lode_import_names {
 	const char *const *paths; /* of the command's files */

@@ -37,6 +37,21 @@ static struct miner_task *root_task(struct miner_tree *root)
 	return task;
 }
 
+void miner_level_release(struct miner_level *level)
+{
+	miner_tree_release(&level->tree);
+	miner_tree_release(&level->spare);
+	lode_free(level->order);
+	memset(level, 0, sizeof(*level));
+}
+
+void miner_task_free(struct miner_task *task)
+{
+	miner_level_release(&task->level);
+	lode_free(task->prefix);
+	lode_free(task);
+}
+
 int miner_pool_init(struct miner_pool *pool, const struct lode_miner_input *input, struct miner_tree *root)
 {
 	memset(pool, 0, sizeof(*pool));
@@ -66,13 +81,6 @@ void miner_pool_release(struct miner_pool *pool)
 	pthread_mutex_destroy(&pool->lock);
 	pthread_cond_destroy(&pool->changed);
 	pthread_mutex_destroy(&pool->reporting);
-}
-
-void miner_task_free(struct miner_task *task)
-{
-	miner_level_release(&task->level);
-	lode_free(task->prefix);
-	lode_free(task);
 }
 
 struct miner_task *miner_pool_take(struct miner_pool *pool)

@@ -58,14 +58,6 @@
 /* Visited prefixes that are kept, in all threads together: 128 MiB. */
 #define SEEN_LIMIT (4u << 20)
 
-void miner_level_release(struct miner_level *level)
-{
-	miner_tree_release(&level->tree);
-	miner_tree_release(&level->spare);
-	lode_free(level->order);
-	memset(level, 0, sizeof(*level));
-}
-
 void miner_worker_release(struct miner_worker *worker)
 {
 	for (size_t i = 0; i < worker->level_count; i++)

@@ -85,6 +85,7 @@ void miner_pool_give(struct miner_pool *pool, struct miner_task *task);
 void miner_pool_stop(struct miner_pool *pool, int code, enum lode_miner_end end);
 /* Reports how far the search is, and stops it when it should. */
 void miner_pool_report(struct miner_pool *pool);
+void miner_level_release(struct miner_level *level);
 void miner_task_free(struct miner_task *task);
 
 static inline int miner_pool_is_hungry(struct miner_pool *pool)
@@ -97,7 +98,6 @@ static inline int miner_pool_stopped(struct miner_pool *pool)
 	return atomic_load_explicit(&pool->stop, memory_order_relaxed);
 }
 
-void miner_level_release(struct miner_level *level);
 /* Works on tasks until there are none; results stay in the worker. Failures go to the pool. */
 void miner_worker_run(struct miner_worker *worker);
 void miner_worker_release(struct miner_worker *worker);

@@ -1,4 +1,4 @@
-/* Files that processes began to run lately: see files.h. */
+/* Files that processes began to run lately: see held_files.h. */
 #include "process/held_files.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /*
  * Checks a corpus or a stream file, and repairs it; see fsck_report.h. The checking itself is in
- * trace/corpus_check.h and trace/store.h; a single stream file is treated like a corpus of one.
+ * store/corpus_check.h and store/store.h; a single stream file is treated like a corpus of one.
  */
 #include "base/file.h"
 #include "base/memory.h"

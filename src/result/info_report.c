@@ -1,5 +1,5 @@
 /*
- * What is in a corpus: reading it. See info.h.
+ * What is in a corpus: reading it. See info_report.h.
  *
  * The first pass reads the head of every stream into one dictionary and, of the
  * events, who (thread), how much (cost) and where (stack). Times are needed for

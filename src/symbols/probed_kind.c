@@ -1,7 +1,7 @@
 /*
  * What an instruction is to a probe on it: see lode_probed_kind in code.h. As the kernel
- * decides: arch/x86/kernel/uprobes.c emulates pushes, nops and branches that name their
- * target; arch/arm64/kernel/probes/decode-insn.c all branches, what reads the program
+ * decides: <arch/x86/kernel/uprobes.c> emulates pushes, nops and branches that name their
+ * target; <arch/arm64/kernel/probes/decode-insn.c> all branches, what reads the program
  * counter, and, since Linux 6.13, nops. What later kernels add only makes some hits cheaper
  * than is believed.
  */

@@ -1,7 +1,7 @@
 /*
  * A command: what `lode NAME` is, in one struct, and one call of it. To add one, write a file
  * that defines `const struct lode_command lode_command_NAME` and name it in the list
- * at the top of cmd/main.c (and the file in meson.build): help, suggestions and
+ * at the top of cmd/commands.c (and the file in meson.build): help, suggestions and
  * completions follow. Commands of this folder run for any host (host.h), those that record in live/; what needs a terminal
  * or signals is in src/cmd/.
  */

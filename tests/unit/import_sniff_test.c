@@ -1,6 +1,8 @@
 /* Which format a file is of, how its streams are called, and what happens to what no importer takes. */
 #include "text_import.h"
 
+#include "import/import_names.h"
+
 /* ---- damage and want of memory ---- */
 
 static const char some_events[] =
