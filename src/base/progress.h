@@ -1,6 +1,6 @@
 /*
- * Progress of long work. The library reports how far it is; who shows it, and
- * whether it goes on, is the caller's affair.
+ * Progress of long work. The library reports how far it is; the caller decides
+ * whether to show it and whether to go on.
  */
 #ifndef LODE_BASE_PROGRESS_H
 #define LODE_BASE_PROGRESS_H

@@ -27,7 +27,7 @@ struct lode_chrome_profiles {
 	struct lode_frame_memo ids; /* from process and id to a profile */
 	struct lode_chrome_profile *items;
 	size_t capacity;
-	uint64_t back; /* samples that come before the one before them */
+	uint64_t back; /* samples with timestamps out of order */
 };
 
 /* An event of a profile. */

@@ -15,7 +15,7 @@ struct reading {
 	struct lode_json_import import;
 	struct lode_v8_nodes nodes;
 	struct lode_event wait; /* that may go on with the next sample; cost 0: none */
-	uint64_t back;          /* samples that come before the one before them */
+	uint64_t back;          /* samples with timestamps out of order */
 };
 
 static int fail(struct reading *reading, const char *what)
@@ -146,7 +146,7 @@ static int read_document(void *context, struct lode_json_value root)
 	if (code == 0)
 		code = read_samples(reading, members, thread);
 	lode_notes_add(reading->import.options->notes, reading->back,
-		       "samples that come before the one before them, taken at its time", NULL);
+		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
 	lode_notes_add(reading->import.options->notes, reading->nodes.cut,
 		       "stacks beyond the deepest that Lode keeps, cut off", NULL);
 	return code;

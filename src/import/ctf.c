@@ -331,7 +331,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: has no events of use; record with `lttng enable-event -k "
+				 "%s: has no scheduler events; record with `lttng enable-event -k "
 				 "sched_switch,sched_waking`, and "
 				 "import the perf.data itself where perf has made the trace",
 				 name);

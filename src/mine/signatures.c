@@ -339,7 +339,7 @@ static int take_over(struct desk *desk, struct lode_error *error)
 
 	if (newest < 0 || newest > INT64_MAX / 2)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
+				 "%s: catalogue has invalid signature ids; run 'lode fsck'",
 				 desk->folder);
 	for (size_t i = 0; !code && i < desk->rows.count; i++)
 		if (!group_named(desk, desk->rows.items[i].name))

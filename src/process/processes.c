@@ -15,9 +15,9 @@
 
 /* Nanoseconds that the mappings of a process outlive it. */
 #define REMEMBERED 5000000000u
-/* Threads more than twice those that were left the last time, before it is worth while to look for those that are gone. */
+/* Threads more than twice those that were left the last time, before a search for those that are gone pays. */
 #define FORGET_LEAST 1024
-/* Nanoseconds after which it is in any case: a burst of processes must not stay because there are fewer from then on. */
+/* Nanoseconds after which there is one in any case: a burst of processes must not stay because there are fewer from then on. */
 #define FORGET_AFTER 30000000000u
 
 /* ---- tables ---- */

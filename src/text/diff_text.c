@@ -79,7 +79,7 @@ static const char *no_cause(const struct lode_diff *diff)
 		return "none: no path takes more than in the base";
 	if (lode_diff_is_sure(diff))
 		return "none: the runs take more, but no path by itself surely does";
-	return "none named: nothing is sure ('--guess' names one all the same)";
+	return "none: no significant difference ('--guess' names the likeliest anyway)";
 }
 
 static void put_cause(struct page *page)

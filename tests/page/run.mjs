@@ -248,7 +248,7 @@ async function byTouch() {
 	await page.close();
 }
 
-// What is new is told of any attribute; the command for a signature is right as it stands.
+// What is new is shown for any attribute; the command for a signature works as it is.
 async function overviewLeadsOn() {
 	const page = await open('report.html', 1400);
 	const rows = page.locator('table[aria-label=Changes] tbody tr');

@@ -41,11 +41,11 @@ uint32_t lode_tree_add(struct lode_tree *tree);
 /* The leaf that a row of the features ends at. */
 uint32_t lode_tree_leaf(const struct lode_tree *tree, const struct lode_features *features, size_t row);
 size_t lode_tree_leaves(const struct lode_tree *tree);
-/* Tests on the longest way from the root. */
+/* Tests on the longest path from the root. */
 unsigned lode_tree_height(const struct lode_tree *tree);
-/* Counts anew what comes by each node. Rows whose label is LODE_NONE do not count. */
+/* Counts again the rows that reach each node. Rows whose label is LODE_NONE do not count. */
 void lode_tree_count(struct lode_tree *tree, const struct lode_features *features, const uint32_t *labels);
-/* Rows that come by a node. */
+/* Rows that reach a node. */
 size_t lode_tree_rows(const struct lode_tree *tree, uint32_t id);
 /* Turns splits between leaves of one cluster into leaves. */
 void lode_tree_join(struct lode_tree *tree);

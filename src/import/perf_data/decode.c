@@ -409,7 +409,7 @@ static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uin
 	return 0;
 }
 
-/* A copy of the user's stack is what the chain `*id` has nothing of. A kernel thread has none. */
+/* Takes the copy of the user's stack where the chain `*id` has no user frames. A kernel thread has no copy. */
 static int take_copy(struct lode_perf_decoder *decoder, const struct lode_perf_event *event,
 		     const struct tail *tail, uint32_t *id)
 {

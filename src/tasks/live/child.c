@@ -17,7 +17,7 @@
 #define PATIENCE   60000000u
 #define LOOK_EVERY 10
 
-/* In the child: waits at the gate, then becomes the command; tells why not. A gate that closes means no. */
+/* In the child: waits at the gate, then runs the command, or reports why it cannot. A gate that closes means: do not run it. */
 static void become(const struct lode_host *host, int gate, int failure, char *const *words)
 {
 	char byte;

@@ -528,8 +528,8 @@ static int greet(struct remote *remote, struct lode_error *error)
 		return code;
 	if (!code)
 		return lode_fail(error, LODE_SYSTEM,
-				 "host %s: no agent answers there; is lode installed, and does ssh work "
-				 "without a question?",
+				 "host %s: agent did not answer; check that lode is installed and ssh works "
+				 "without a password prompt",
 				 remote->host);
 	sentence = lode_wire_text(hello, "error");
 	if (sentence)
