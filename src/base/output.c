@@ -7,6 +7,7 @@
  */
 #include "base/output.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -31,12 +32,10 @@ static void release(struct lode_output *output)
 
 int lode_output_unique(const char *prefix, mode_t mode, char **path, struct lode_error *error)
 {
-	struct timespec now;
 	int fd = LODE_SYSTEM;
 
 	for (int i = 0; i < UNIQUE_TRIES; i++) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		*path = lode_format("%s.%ld-%09ld.part", prefix, (long)getpid(), now.tv_nsec);
+		*path = lode_format("%s.%ld-%09ld.part", prefix, (long)getpid(), (long)(lode_now() % 1000000000u));
 		if (!*path)
 			return lode_fail_memory(error);
 		fd = lode_file_open(*path, O_RDWR | O_CREAT | O_EXCL, mode, error);

@@ -9,4 +9,12 @@ static inline int lode_starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Of `length` bytes that need not be terminated. */
+static inline int lode_bytes_start_with(const char *text, size_t length, const char *start)
+{
+	size_t size = strlen(start);
+
+	return length >= size && memcmp(text, start, size) == 0;
+}
+
 #endif

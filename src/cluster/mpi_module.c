@@ -10,6 +10,8 @@
  */
 #include "cluster/cluster_module.h"
 
+#include "base/quiet_thread.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -253,7 +255,7 @@ static int start(unsigned *rank, unsigned *size, int *takes)
 		return -1;
 	*takes = given == MPI_THREAD_MULTIPLE;
 	if (*takes && !queue.rank && count > 1) {
-		if (pthread_create(&queue.thread, NULL, serve, NULL))
+		if (lode_quiet_thread(&queue.thread, serve, NULL))
 			return -1;
 		queue.is_serving = 1;
 	}

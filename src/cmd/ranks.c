@@ -2,11 +2,11 @@
 #include "cmd/ranks.h"
 
 #include "base/memory.h"
+#include "base/program_folder.h"
 #include "cluster/cluster.h"
 #include "mine/mine_services.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* s: all processes meet the same wrong option; the first one says so and ends the job meanwhile. */
@@ -35,18 +35,11 @@ int lode_ranks_helps(void)
 /* Beside the program where it was built, or where it was installed. */
 static int join(struct lode_error *error)
 {
-	char program[4096], *slash, *built;
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	int code;
+	char *folder = lode_program_folder(), *built = folder ? lode_format("%s/../cluster", folder) : NULL;
+	const char *const places[] = { built ? built : LODE_MODULES, LODE_MODULES, NULL };
+	int code = lode_cluster_join(&cluster, places, error);
 
-	program[length > 0 ? length : 0] = '\0';
-	slash = strrchr(program, '/');
-	if (slash)
-		*slash = '\0';
-	built = lode_format("%s/../cluster", program);
-	if (!built)
-		return lode_fail_memory(error);
-	code = lode_cluster_join(&cluster, (const char *const[]){ built, LODE_MODULES, NULL }, error);
+	lode_free(folder);
 	lode_free(built);
 	return code;
 }

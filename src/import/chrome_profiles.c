@@ -118,7 +118,7 @@ int lode_chrome_profiles_finish(struct lode_chrome_profiles *profiles, uint8_t *
 		lode_notes_add(notes, profile->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off",
 			       NULL);
 	}
-	lode_notes_add(notes, profiles->back, "samples with timestamps out of order, moved to the previous sample's time",
-		       NULL);
+	lode_notes_add(notes, profiles->back,
+		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
 	return 0;
 }

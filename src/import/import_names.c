@@ -7,17 +7,11 @@
  */
 #include "import/import_names.h"
 
+#include "base/ends_with.h"
 #include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int ends_with(const char *text, size_t length, const char *end)
-{
-	size_t size = strlen(end);
-
-	return length > size && memcmp(text + length - size, end, size) == 0;
-}
 
 /* Length without an extension; a name that begins with its only dot keeps it. */
 static size_t without_extension(const char *name, size_t length)
@@ -55,7 +49,8 @@ char *lode_import_name(const char *path, unsigned folders)
 
 	while (length > 1 && name[length - 1] == '/')
 		length--;
-	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") || ends_with(name, length, ".xz"))
+	if (lode_bytes_end_with(name, length, ".gz") || lode_bytes_end_with(name, length, ".zst") ||
+	    lode_bytes_end_with(name, length, ".xz"))
 		length = without_extension(name, length);
 	return lode_strndup(name, without_extension(name, length));
 }

@@ -471,10 +471,10 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
-		return lode_fail(
-			reader->error,
-			LODE_BAD_INPUT, "%s: has no scheduler events; record with `trace-cmd record -e sched_switch -e sched_waking -T`",
-			lode_input_name(reader->input));
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: has no scheduler events; record with `trace-cmd record -e sched_switch -e "
+				 "sched_waking -T`",
+				 lode_input_name(reader->input));
 	report_notes(reader);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }

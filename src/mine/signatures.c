@@ -338,8 +338,7 @@ static int take_over(struct desk *desk, struct lode_error *error)
 	int code = 0;
 
 	if (newest < 0 || newest > INT64_MAX / 2)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: catalogue has invalid signature ids; run 'lode fsck'",
+		return lode_fail(error, LODE_BAD_INPUT, "%s: catalogue has invalid signature ids; run 'lode fsck'",
 				 desk->folder);
 	for (size_t i = 0; !code && i < desk->rows.count; i++)
 		if (!group_named(desk, desk->rows.items[i].name))

@@ -1,6 +1,7 @@
 /* The files of a corpus folder: see corpus_files.h. */
 #include "store/corpus_files.h"
 
+#include "base/ends_with.h"
 #include "base/starts_with.h"
 
 #include <dirent.h>
@@ -12,24 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && strcmp(text + length - size, end) == 0;
-}
-
 enum lode_corpus_file lode_corpus_classify(const char *name)
 {
-	if (name[0] == '.' && ends_with(name, ".lode.tmp"))
+	if (name[0] == '.' && lode_ends_with(name, ".lode.tmp"))
 		return LODE_FILE_TEMPORARY;
-	if (name[0] == '.' && ends_with(name, ".lode.recording"))
+	if (name[0] == '.' && lode_ends_with(name, ".lode.recording"))
 		return LODE_FILE_RECORDING;
-	if (name[0] == '.' && ends_with(name, ".lode" LODE_REPLACED_SUFFIX))
+	if (name[0] == '.' && lode_ends_with(name, ".lode" LODE_REPLACED_SUFFIX))
 		return LODE_FILE_REPLACED;
-	if (ends_with(name, ".damaged"))
+	if (lode_ends_with(name, ".damaged"))
 		return LODE_FILE_DAMAGED;
-	if (strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && ends_with(name, ".lode"))
+	if (strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && lode_ends_with(name, ".lode"))
 		return LODE_FILE_STREAM;
 	return LODE_FILE_FOREIGN;
 }
@@ -94,7 +88,7 @@ int lode_corpus_refuse(const char *path, struct lode_error *error)
 			path, path);
 	if (access(path, R_OK) < 0)
 		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
-	if (!S_ISDIR(status.st_mode) && ends_with(path, ".lode"))
+	if (!S_ISDIR(status.st_mode) && lode_ends_with(path, ".lode"))
 		return lode_fail(
 			error, LODE_BAD_INPUT,
 			"%s: is one stream; name the folder of its corpus, or look at it with 'lode info'", path);

@@ -15,6 +15,7 @@
  */
 #include "store/map_cache.h"
 
+#include "base/ends_with.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/program_id.h"
@@ -250,19 +251,12 @@ struct entries {
 	uint64_t size;
 };
 
-static int ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && !strcmp(text + length - size, end);
-}
-
 /* An entry, or what a process that was killed left behind. */
 static int is_ours(const char *name, const struct stat *status)
 {
-	if (ends_with(name, SUFFIX))
+	if (lode_ends_with(name, SUFFIX))
 		return 1;
-	return name[0] == '.' && ends_with(name, ".tmp") && status->st_mtime < time(NULL) - HOUR;
+	return name[0] == '.' && lode_ends_with(name, ".tmp") && status->st_mtime < time(NULL) - HOUR;
 }
 
 static void add_entry(struct entries *entries, const char *folder, const char *name)

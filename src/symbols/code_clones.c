@@ -6,6 +6,8 @@
  */
 #include "symbols/code_plan.h"
 
+#include "base/ends_with.h"
+
 #include <string.h>
 
 /* What compilers append to a name; a number may follow. */
@@ -20,20 +22,13 @@ static size_t without_number(const char *name, size_t length)
 	return end < length && name[end - 1] == '.' ? end - 1 : length;
 }
 
-static int ends_with(const char *name, size_t length, const char *suffix)
-{
-	size_t size = strlen(suffix);
-
-	return length > size && !memcmp(name + length - size, suffix, size);
-}
-
 /* Takes one suffix off; returns whether there was one. */
 static int take_suffix(const char *name, size_t *length, int *cold)
 {
 	size_t end = without_number(name, *length);
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (!ends_with(name, end, suffixes[i]))
+		if (end <= strlen(suffixes[i]) || !lode_bytes_end_with(name, end, suffixes[i]))
 			continue;
 		*length = end - strlen(suffixes[i]);
 		*cold |= !strcmp(suffixes[i], ".cold");

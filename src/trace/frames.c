@@ -6,7 +6,9 @@
  */
 #include "trace/frames.h"
 
+#include "base/ends_with.h"
 #include "base/error.h"
+#include "base/starts_with.h"
 
 #include <string.h>
 
@@ -17,29 +19,15 @@ const char *lode_kind_name(enum lode_kind kind)
 	return names[kind];
 }
 
-static int starts_with(const char *text, size_t length, const char *start)
-{
-	size_t size = strlen(start);
-
-	return length >= size && memcmp(text, start, size) == 0;
-}
-
-static int ends_with(const char *text, size_t length, const char *end)
-{
-	size_t size = strlen(end);
-
-	return length >= size && memcmp(text + length - size, end, size) == 0;
-}
-
 enum lode_kind lode_kind_guess(const char *module, size_t length)
 {
-	if ((length == 6 && memcmp(module, "kernel", 6) == 0) || starts_with(module, length, "[kernel") ||
-	    starts_with(module, length, "[guest.kernel") || ends_with(module, length, ".ko"))
+	if ((length == 6 && memcmp(module, "kernel", 6) == 0) || lode_bytes_start_with(module, length, "[kernel") ||
+	    lode_bytes_start_with(module, length, "[guest.kernel") || lode_bytes_end_with(module, length, ".ko"))
 		return LODE_KIND_KERNEL;
-	if ((starts_with(module, length, "perf-") && ends_with(module, length, ".map")) ||
+	if ((lode_bytes_start_with(module, length, "perf-") && lode_bytes_end_with(module, length, ".map")) ||
 	    (length == 5 && memcmp(module, "[jit]", 5) == 0))
 		return LODE_KIND_JIT;
-	if (ends_with(module, length, ".so") || memmem(module, length, ".so.", 4) ||
+	if (lode_bytes_end_with(module, length, ".so") || memmem(module, length, ".so.", 4) ||
 	    (length == 6 && memcmp(module, "[vdso]", 6) == 0))
 		return LODE_KIND_LIBRARY;
 	return LODE_KIND_USER;
@@ -69,7 +57,7 @@ void lode_frames_release(struct lode_frames *frames)
 static int fits_as_module(const char *text, size_t length)
 {
 	return length && !memchr(text, '!', length) && !memchr(text, '(', length) && !memchr(text, '<', length) &&
-	       !memmem(text, length, "::", 2) && !ends_with(text, length, "operator");
+	       !memmem(text, length, "::", 2) && !lode_bytes_end_with(text, length, "operator");
 }
 
 /* Length of the module in front of the first `!`; SIZE_MAX when the text has no module. */
@@ -97,7 +85,7 @@ static char *readable_module(const char *name, size_t length)
 	static const char gone[] = " (deleted)";
 	char *copy;
 
-	if (ends_with(name, length, gone))
+	if (lode_bytes_end_with(name, length, gone))
 		length -= sizeof(gone) - 1;
 	copy = lode_strndup(name, length);
 	for (char *at = copy; at && *at; at++) {
@@ -108,7 +96,7 @@ static char *readable_module(const char *name, size_t length)
 		else if (*at == '!' || (at[0] == ':' && at[1] == ':'))
 			*at = '_';
 	}
-	if (copy && ends_with(copy, strlen(copy), "operator"))
+	if (copy && lode_ends_with(copy, "operator"))
 		copy[strlen(copy) - 1] = '_';
 	return copy;
 }

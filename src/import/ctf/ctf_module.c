@@ -8,6 +8,7 @@
 #include "import/ctf/ctf_apart.h"
 
 #include "base/memory.h"
+#include "base/program_folder.h"
 #include "import/ctf/ctf_native.h"
 #include "import/modules_folder.h"
 
@@ -29,19 +30,14 @@ static void *load_from(const char *folder, const char *below)
 /* The folder of the file that this code was loaded from; for the caller to free. */
 static char *own_folder(void)
 {
-	char program[4096];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	const char *slash;
 	Dl_info info;
-	const char *file = NULL, *slash;
 
-	program[length > 0 ? length : 0] = '\0';
 	/* of the program itself dladdr knows only what it was called as */
-	if (dladdr(LODE_CTF_MODULE_SYMBOL, &info) && strstr(info.dli_fname, ".so"))
-		file = info.dli_fname;
-	else if (program[0])
-		file = program;
-	slash = file ? strrchr(file, '/') : NULL;
-	return slash ? lode_strndup(file, (size_t)(slash - file)) : NULL;
+	if (!dladdr(LODE_CTF_MODULE_SYMBOL, &info) || !strstr(info.dli_fname, ".so"))
+		return lode_program_folder();
+	slash = strrchr(info.dli_fname, '/');
+	return slash ? lode_strndup(info.dli_fname, (size_t)(slash - info.dli_fname)) : NULL;
 }
 
 static void *load(void)
