@@ -6,9 +6,9 @@
 #include "cmocka_all.h"
 
 #include "base/random.h"
-#include "record/flight.h"
-#include "record/packed_records.h"
-#include "record/memory_pages.h"
+#include "watch/flight.h"
+#include "watch/packed_records.h"
+#include "watch/memory_pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

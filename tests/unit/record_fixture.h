@@ -7,7 +7,7 @@
 #include "temporary.h"
 #include "base/file.h"
 #include "record/recording.h"
-#include "record/rules.h"
+#include "watch/rules.h"
 #include "symbols/name_frames.h"
 #include "store/corpus_check.h"
 

@@ -11,8 +11,8 @@
 #include "base/random.h"
 #include "base/units.h"
 #include "process/held_files.h"
-#include "record/retention.h"
-#include "record/rules.h"
+#include "watch/retention.h"
+#include "watch/rules.h"
 #include "symbols/mark_notes.h"
 #include "store/corpus_check.h"
 

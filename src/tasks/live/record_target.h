@@ -4,8 +4,8 @@
 
 #include "record/budget.h"
 #include "record/recorder.h"
-#include "record/rule_probes.h"
-#include "record/rules.h"
+#include "watch/rule_probes.h"
+#include "watch/rules.h"
 #include "tasks/live/child.h"
 #include "tasks/live/record_target_options.h"
 #include "trace/stream.h"

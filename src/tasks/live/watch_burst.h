@@ -7,8 +7,8 @@
 
 #include "tasks/live/watch_save.h"
 #include "tasks/live/watch_socket.h"
-#include "record/flight.h"
-#include "record/retention.h"
+#include "watch/flight.h"
+#include "watch/retention.h"
 
 #define LODE_BURST_HANDS 16
 

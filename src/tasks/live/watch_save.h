@@ -7,9 +7,9 @@
 
 #include "tasks/live/record_target.h"
 #include "tasks/live/watch_socket.h"
-#include "record/flight.h"
-#include "record/retention.h"
-#include "record/rules.h"
+#include "watch/flight.h"
+#include "watch/retention.h"
+#include "watch/rules.h"
 #include "symbols/symbols.h"
 
 /* A manual trigger. */

@@ -6,7 +6,7 @@
  * has forgotten is looked at again. Those with marks, few, are remembered for good,
  * so that none is probed twice.
  */
-#include "record/rule_probes.h"
+#include "watch/rule_probes.h"
 
 #include "base/memory.h"
 #include "record/uprobes.h"

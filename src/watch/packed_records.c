@@ -4,7 +4,7 @@
  * A record begins with two bytes that say what it is and which of its fields
  * follow: most records have few.
  */
-#include "record/packed_records.h"
+#include "watch/packed_records.h"
 
 enum field {
 	HAS_COST = 1,

@@ -8,8 +8,8 @@
  * record, and what changed since. Replaying it hands over to another sink (a
  * builder's) what that would have been handed over in those seconds.
  */
-#ifndef LODE_RECORD_FLIGHT_H
-#define LODE_RECORD_FLIGHT_H
+#ifndef LODE_WATCH_FLIGHT_H
+#define LODE_WATCH_FLIGHT_H
 
 #include "process/processes.h"
 #include "record/recorder.h"

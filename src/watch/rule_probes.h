@@ -5,11 +5,11 @@
  * Functions are looked up when it begins. Files with marks are found as processes
  * map them: hand over changes through lode_rule_probes_sink.
  */
-#ifndef LODE_RECORD_RULE_PROBES_H
-#define LODE_RECORD_RULE_PROBES_H
+#ifndef LODE_WATCH_RULE_PROBES_H
+#define LODE_WATCH_RULE_PROBES_H
 
 #include "base/notes.h"
-#include "record/rules.h"
+#include "watch/rules.h"
 
 struct lode_rule_probes;
 

@@ -3,8 +3,8 @@
  * so that a bad day does not fill the disk, and a limit on the streams of one
  * watch. Streams belong to a watch by their attribute LODE_WATCH_ATTRIBUTE.
  */
-#ifndef LODE_RECORD_RETENTION_H
-#define LODE_RECORD_RETENTION_H
+#ifndef LODE_WATCH_RETENTION_H
+#define LODE_WATCH_RETENTION_H
 
 #include "base/error.h"
 #include "store/corpus.h"

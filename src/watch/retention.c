@@ -1,5 +1,5 @@
 /* Rates and limits of a flight recorder: see retention.h. */
-#include "record/retention.h"
+#include "watch/retention.h"
 
 #include "base/memory.h"
 #include "base/units.h"

@@ -1,5 +1,5 @@
 /* Pages: see memory_pages.h. */
-#include "record/memory_pages.h"
+#include "watch/memory_pages.h"
 
 #include <string.h>
 

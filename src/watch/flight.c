@@ -16,10 +16,10 @@
  * thread may begin to wait after that was reported; its stack was sent in the epoch
  * of that time, so generations of that epoch stay until the next trim.
  */
-#include "record/flight.h"
+#include "watch/flight.h"
 
-#include "record/packed_records.h"
-#include "record/memory_pages.h"
+#include "watch/packed_records.h"
+#include "watch/memory_pages.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *
  * Numbers are LEB128; what is near its predecessor is its difference to that.
  */
-#ifndef LODE_RECORD_PACKED_RECORDS_H
-#define LODE_RECORD_PACKED_RECORDS_H
+#ifndef LODE_WATCH_PACKED_RECORDS_H
+#define LODE_WATCH_PACKED_RECORDS_H
 
 #include "base/cursor.h"
 #include "record/records.h"

@@ -14,8 +14,8 @@
  *
  * All but the first two are limits that the kernel checks (records.h).
  */
-#ifndef LODE_RECORD_RULES_H
-#define LODE_RECORD_RULES_H
+#ifndef LODE_WATCH_RULES_H
+#define LODE_WATCH_RULES_H
 
 #include "record/builder.h"
 

@@ -1,5 +1,5 @@
 /* Rules: see rules.h. */
-#include "record/rules.h"
+#include "watch/rules.h"
 
 #include "base/memory.h"
 #include "base/units.h"

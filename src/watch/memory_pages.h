@@ -2,8 +2,8 @@
  * Pages: memory in pieces of one size, chained together and given back whole, so
  * that what grows at one end and is forgotten at the other never leaves holes.
  */
-#ifndef LODE_RECORD_MEMORY_PAGES_H
-#define LODE_RECORD_MEMORY_PAGES_H
+#ifndef LODE_WATCH_MEMORY_PAGES_H
+#define LODE_WATCH_MEMORY_PAGES_H
 
 #include "base/cursor.h"
 #include "base/memory.h"
