@@ -38,7 +38,7 @@ struct reading {
 	uint64_t estimated; /* waits */
 	uint64_t bytes;     /* threads whose samples count bytes */
 	uint64_t cut;       /* frames too deep */
-	uint64_t back;      /* samples that come before the one before them */
+	uint64_t back;      /* samples with timestamps out of order */
 	uint64_t markers, half_markers;
 };
 
@@ -682,8 +682,8 @@ static void add_notes(const struct reading *reading)
 	lode_notes_add(notes, reading->bytes, "threads whose samples count bytes, left out", NULL);
 	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
 	lode_notes_add(notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
-	lode_notes_add(notes, reading->back, "samples that come before the one before them, taken at its time",
-		       NULL);
+	lode_notes_add(notes, reading->back,
+		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
 	lode_symptom_markers_note(reading->import.options, reading->markers, "markers with a duration");
 	lode_notes_add(notes, reading->half_markers, "markers of which one end is missing, left out", NULL);
 }

@@ -172,7 +172,8 @@ static void check_recording(const char *corpus)
 /* A recording beside the program, which learns how far it is, ends it, and keeps its own signals. */
 static void check_recording_handle(const char *corpus)
 {
-	const char *const slow[] = { "sleep", "100", NULL }, *const brief[] = { "sh", "-c", "exit 4", NULL },
+	const char *const slow[] = { "sleep", "100", NULL },
+			  *const brief[] = { "sh", "-c", "sleep 0.1; exit 4", NULL },
 			  *const none[] = { "/no/such/command", NULL };
 	struct liblode_recording *recording = NULL;
 	struct liblode_result *result;
