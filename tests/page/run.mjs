@@ -476,6 +476,21 @@ async function watchHunt(address, saying) {
 	await page.close();
 }
 
+// Types as soon as the field is there, before the next frame. Returns what is in it later.
+const typeAtOnce = (page, view, field, text) => page.evaluate(([view, field, text]) => new Promise((done) => {
+	new MutationObserver((_, observer) => {
+		const input = document.querySelector(field);
+
+		if (!input)
+			return;
+		observer.disconnect();
+		input.value = text;
+		input.dispatchEvent(new Event('input', { bubbles: true }));
+		setTimeout(() => done(input.value), 300);
+	}).observe(document.body, { childList: true, subtree: true });
+	[...document.querySelectorAll('nav a')].find(({ textContent }) => textContent.includes(view)).click();
+}), [view, field, text]);
+
 // What to compare and to explain is chosen on the page, is in the link, and stays chosen; what a server refuses is shown.
 async function chooseFromThePage(page) {
 	const sides = () => page.innerText('main .help p');
@@ -490,8 +505,8 @@ async function chooseFromThePage(page) {
 	check(/base-where=version%3D4.1&slow-where=version%3D4.2/.test(page.url()), 'the link does not say what is compared');
 	await page.click('table[aria-label=Paths] tbody a >> nth=1');
 	check(/diff\/\d+\?base-where/.test(page.url()) && (await sides()) === before, 'choosing a path forgets the sides');
-	await page.click('nav >> text=Explanation');
-	await page.fill('input[placeholder^=attributes]', 'files');
+	check(await typeAtOnce(page, 'Explanation', 'input[placeholder^=attributes]', 'files') === 'files', 'what is typed at once is lost');
+	await page.focus('input[placeholder^=attributes]');
 	await page.keyboard.press('Enter');
 	await page.waitForSelector('canvas.scatter');
 	await checkView(page, 'explain');

@@ -1,6 +1,6 @@
 // What a server is asked for: the options of an analysis as a form. They are in the link, so
 // that a result has one; without a server there is nothing to choose.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import { compareTexts } from '../format';
 import { blocks, readBlock, type PageIndex } from '../page_data';
@@ -117,7 +117,8 @@ export function Options({ fields, info, open, action }: OptionsProps) {
 	const [values, setValues] = useState(set);
 	const said = fields.filter(({ key }) => set[key]).map(({ label, key, flag }) => (flag ? label : `${label}: ${set[key]}`));
 
-	useEffect(() => setValues(set), [query.toString()]);
+	// At once, not after the next frame: what somebody types until then would be lost.
+	useLayoutEffect(() => setValues(set), [query.toString()]);
 	return (
 		<details class="options" open={open}>
 			<summary>Options{said.length > 0 && <>: <bdi>{said.join('; ')}</bdi></>}</summary>
