@@ -7,6 +7,7 @@
 #include "base/job_rank.h"
 
 #include "base/memory.h"
+#include "base/message.h"
 
 #include <limits.h>
 
@@ -62,6 +63,22 @@ int lode_job_call(const struct lode_job_rank *rank, uint64_t task, const struct 
 							  : lode_job_broadcast(rank, &message, error);
 	lode_buffer_release(&message);
 	return code ? code : rank->meet(rank->context, error);
+}
+
+int lode_job_answer(const struct lode_job_rank *rank, struct lode_buffer *message, int code,
+		    struct lode_error *error)
+{
+	int sent;
+
+	if (!code && message->failed)
+		code = lode_fail_memory(error);
+	if (code) {
+		lode_buffer_release(message);
+		lode_message_add_failure(message, code, error);
+	}
+	sent = rank->send(rank->context, 0, message->bytes, message->size, error);
+	lode_buffer_release(message);
+	return sent;
 }
 
 static int serve_one(const struct lode_job_rank *rank, const struct lode_job_service *services, uint64_t task,

@@ -68,6 +68,12 @@ struct lode_job_service {
 /* In the first process: all others begin with a task; afterwards all have met. */
 int lode_job_call(const struct lode_job_rank *rank, uint64_t task, const struct lode_buffer *input,
 		  struct lode_error *error);
+/*
+ * In another process: sends the first one the answer to a task, which begins with a 0, or where `code` is not 0 the failure
+ * instead (message.h); releases it.
+ */
+int lode_job_answer(const struct lode_job_rank *rank, struct lode_buffer *message, int code,
+		    struct lode_error *error);
 /* In another process: works on tasks until the last one. Returns 0 or what failed. */
 int lode_job_serve(const struct lode_job_rank *rank, const struct lode_job_service *services,
 		   struct lode_error *error);

@@ -1,5 +1,7 @@
-/* Arrays in messages: see message.h. */
+/* Arrays and failures in messages: see message.h. */
 #include "base/message.h"
+
+#include <limits.h>
 
 void lode_message_fill_up(struct lode_buffer *message, size_t bytes)
 {
@@ -36,4 +38,21 @@ void *lode_message_array(struct lode_cursor *cursor, size_t *count, size_t size)
 	if (cursor->failed)
 		*count = 0;
 	return items;
+}
+
+void lode_message_add_failure(struct lode_buffer *message, int code, const struct lode_error *error)
+{
+	lode_buffer_u64(message, (uint64_t)(int64_t)code);
+	lode_buffer_text(message, error->text);
+}
+
+int lode_message_failure(struct lode_cursor *message, struct lode_error *error)
+{
+	int64_t code = (int64_t)lode_cursor_u64(message);
+	size_t length = lode_cursor_left(message);
+
+	if (!code)
+		return 0;
+	return lode_fail(error, code < 0 && code > INT_MIN ? (int)code : LODE_SYSTEM, "%.*s",
+			 length < INT_MAX ? (int)length : INT_MAX, (const char *)message->next);
 }

@@ -111,23 +111,13 @@ static int send_answer(const struct lode_patterns *patterns, const struct lode_j
 		       struct lode_error *error)
 {
 	struct lode_buffer message = { 0 };
-	int sent;
 
 	lode_buffer_u64(&message, 0);
 	lode_buffer_u64(&message, patterns->end != LODE_MINER_COMPLETE);
 	lode_buffer_u64(&message, patterns->prefixes);
 	lode_message_add_array(&message, patterns->items, patterns->count, sizeof(*patterns->items));
 	lode_message_add_array(&message, patterns->frames, patterns->frame_count, sizeof(*patterns->frames));
-	if (!code && message.failed)
-		code = lode_fail_memory(error);
-	if (code) {
-		lode_buffer_release(&message);
-		lode_buffer_u64(&message, (uint64_t)(int64_t)code);
-		lode_buffer_text(&message, error->text);
-	}
-	sent = rank->send(rank->context, 0, message.bytes, message.size, error);
-	lode_buffer_release(&message);
-	return sent;
+	return lode_job_answer(rank, &message, code, error);
 }
 
 static int add_patterns(struct lode_cursor *message, size_t frames, struct lode_patterns *patterns)
@@ -154,12 +144,10 @@ static int add_patterns(struct lode_cursor *message, size_t frames, struct lode_
 int lode_miner_answer_read(struct lode_cursor message, size_t frames, struct lode_patterns *patterns,
 			   struct lode_error *error)
 {
-	int64_t failure = (int64_t)lode_cursor_u64(&message);
-	int code;
+	int code = lode_message_failure(&message, error);
 
-	if (failure)
-		return lode_fail(error, failure < 0 && failure > INT_MIN ? (int)failure : LODE_SYSTEM, "%.*s",
-				 (int)lode_cursor_left(&message), (const char *)message.next);
+	if (code)
+		return code;
 	if (lode_cursor_u64(&message) && patterns->end == LODE_MINER_COMPLETE)
 		patterns->end = LODE_MINER_INTERRUPTED;
 	patterns->prefixes += lode_cursor_u64(&message);

@@ -153,23 +153,15 @@ static int send_answer(const struct answer *answer, const struct lode_job_rank *
 		       struct lode_error *error)
 {
 	struct lode_buffer message = { 0 };
-	int sent;
 
 	lode_buffer_u64(&message, 0);
 	lode_message_add_array(&message, answer->rows.bytes, answer->rows.size / sizeof(struct row),
 			       sizeof(struct row));
 	lode_message_add_array(&message, answer->similar.bytes, answer->similar.size / sizeof(struct lode_similar),
 			       sizeof(struct lode_similar));
-	if (!code && (message.failed || answer->rows.failed || answer->similar.failed))
+	if (!code && (answer->rows.failed || answer->similar.failed))
 		code = lode_fail_memory(error);
-	if (code) {
-		lode_buffer_release(&message);
-		lode_buffer_u64(&message, (uint64_t)(int64_t)code);
-		lode_buffer_text(&message, error->text);
-	}
-	sent = rank->send(rank->context, 0, message.bytes, message.size, error);
-	lode_buffer_release(&message);
-	return sent;
+	return lode_job_answer(rank, &message, code, error);
 }
 
 int lode_similarities_serve(const struct lode_job_rank *rank, struct lode_cursor message, struct lode_error *error)
@@ -223,11 +215,10 @@ static void take_rows(struct lode_cursor *message, size_t count, uint8_t *seen,
 int lode_similarity_answer_read(struct lode_cursor message, size_t count, uint8_t *seen,
 				const struct lode_similarities_sink *sink, struct lode_error *error)
 {
-	int64_t code = (int64_t)lode_cursor_u64(&message);
+	int code = lode_message_failure(&message, error);
 
 	if (code)
-		return lode_fail(error, code < 0 && code > INT_MIN ? (int)code : LODE_SYSTEM, "%.*s",
-				 (int)lode_cursor_left(&message), (const char *)message.next);
+		return code;
 	take_rows(&message, count, seen, sink);
 	return message.failed ? lode_fail(error, LODE_BAD_INPUT, "another process of the job sent damaged rows")
 			      : 0;

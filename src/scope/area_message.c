@@ -288,24 +288,17 @@ void lode_area_message_release(struct lode_area_message *received)
 static void write_failure(struct lode_buffer *message, int code, const struct lode_error *error)
 {
 	lode_buffer_u64(message, program_digest());
-	lode_buffer_u64(message, (uint64_t)(int64_t)code);
-	lode_buffer_add(message, error->text, strlen(error->text));
+	lode_message_add_failure(message, code, error);
 }
 
 /* The failure that a message tells of; 0 when it does not. */
 static int read_failure(struct lode_cursor message, struct lode_error *error)
 {
-	int64_t code;
-
 	if (lode_cursor_u64(&message) != program_digest())
 		return lode_fail(
 			error, LODE_SYSTEM,
 			"another process of the job is another build of lode; install the same everywhere");
-	code = (int64_t)lode_cursor_u64(&message);
-	if (!code)
-		return 0;
-	return lode_fail(error, code < 0 && code > INT_MIN ? (int)code : LODE_SYSTEM, "%.*s",
-			 (int)lode_cursor_left(&message), (const char *)message.next);
+	return lode_message_failure(&message, error);
 }
 
 static int join_message(struct lode_area_merge *merge, struct lode_cursor message, struct lode_error *error)

@@ -2,6 +2,8 @@
 #include "cmocka_all.h"
 #include "job_fixture.h"
 
+#include "base/message.h"
+
 #include <limits.h>
 
 /* ---- the tree ---- */
@@ -192,6 +194,59 @@ static void what_fails_or_is_not_known_ends_serving_with_a_sentence(void **state
 	assert_string_equal(job.processes[1].error.text, "rank 1 was called for a task that it does not know");
 }
 
+static int answer_or_read(void *context, const struct lode_job_rank *rank, struct lode_error *error)
+{
+	int code = *(int *)context;
+	struct lode_buffer message = { 0 };
+	struct lode_cursor cursor;
+
+	if (rank->number) {
+		lode_buffer_u64(&message, 0);
+		lode_buffer_u64(&message, 77);
+		if (code)
+			lode_fail(error, code, "process %u failed", rank->number);
+		return lode_job_answer(rank, &message, code, error);
+	}
+	code = rank->receive(rank->context, 1, &message, error);
+	cursor = lode_cursor(message.bytes, message.size);
+	if (!code)
+		code = lode_message_failure(&cursor, error);
+	if (!code && lode_cursor_u64(&cursor) != 77)
+		code = INT_MAX;
+	lode_buffer_release(&message);
+	return code;
+}
+
+static void an_answer_is_what_was_asked_for_or_the_failure(void **state)
+{
+	static struct job job;
+	int code = 0;
+
+	(void)state;
+	job_run(&job, 2, 1, answer_or_read, &code);
+	assert_int_equal(job.processes[0].code, 0);
+	assert_int_equal(job.processes[1].code, 0);
+	code = LODE_BAD_INPUT;
+	job_run(&job, 2, 1, answer_or_read, &code);
+	assert_int_equal(job.processes[0].code, LODE_BAD_INPUT);
+	assert_string_equal(job.processes[0].error.text, "process 1 failed");
+	/* The first one knows; whoever failed goes on serving. */
+	assert_int_equal(job.processes[1].code, 0);
+}
+
+static void a_code_that_is_none_of_ours_is_still_a_failure(void **state)
+{
+	const int64_t codes[] = { 1, INT_MIN, INT64_MIN, INT64_MAX, (int64_t)INT_MIN - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
+		struct lode_error error = { "" };
+		struct lode_cursor cursor = lode_cursor(&codes[i], sizeof(codes[i]));
+
+		assert_int_equal(lode_message_failure(&cursor, &error), LODE_SYSTEM);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +255,8 @@ int main(void)
 		cmocka_unit_test(every_number_is_taken_once),
 		cmocka_unit_test(the_others_serve_the_first_until_it_ends),
 		cmocka_unit_test(what_fails_or_is_not_known_ends_serving_with_a_sentence),
+		cmocka_unit_test(an_answer_is_what_was_asked_for_or_the_failure),
+		cmocka_unit_test(a_code_that_is_none_of_ours_is_still_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
