@@ -25,6 +25,14 @@
 #define FIRST_STEP_NS 25000000u
 /* Less than that does not show what the programs take while they are attached. */
 #define LEAST_ON_NS 5000000
+/*
+ * A slot may be a moment in which the load pauses, but what is chosen by it holds for a second. So what they take is an average: what was seen
+ * before counts half after so long with the programs attached, or after so long at all.
+ */
+#define HALF_ON_NS 64000000.0
+#define HALF_NS    1000000000.0
+/* The same for what goes on all the time, by steps. */
+#define STEADY_STEPS 4
 
 /*
  * What cannot be measured from inside, in nanoseconds: the interrupt of a sample, and how much longer
@@ -48,13 +56,14 @@
 
 /*
  * Of the budget, what looking for long waits may take, about a third; how many steps tell what it does, and of how many the average is; after
- * how many nanoseconds it is tried again, at first and at most; and after how many steps in which all context switches were
- * seen it is not needed any more.
+ * how many nanoseconds it is tried again, at first and at most, and where fewer context switches promise that it fits; and after how
+ * many steps in which all of these were seen it is not needed any more.
  */
 #define CERTAIN          0.35
 #define CERTAIN_STEPS    4
 #define CERTAIN_AVERAGE  8
-#define TRY_AFTER_NS     10000000000u
+#define TRY_AFTER_NS     60000000000u
+#define TRY_SOONER_NS    10000000000u
 #define MOST_TRY_AFTER   320000000000u
 #define CERTAIN_NO_SLOTS 8
 
@@ -70,13 +79,14 @@
 #define START_TIMES 4.0
 
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
-#define AIM   0.93
+#define AIM   0.95
 #define LEAST 0.1
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
 #define SWITCHES 0.55
 #define TOO_MANY 0.7
-/* Of what was taken too much, as much is saved later as the budget is in so many seconds. */
+/* Of what was taken too much, as much is saved later as the budget is in so many seconds; and in how many seconds it is. */
 #define DEBT_SECONDS 4.0
+#define PAID_SECONDS 3.0
 /* The other way round less is kept: just what steps without a slot leave for those with several. */
 #define CREDIT_SECONDS 0.5
 /* And what CPU samples and the process may take before there are fewer samples. */
@@ -108,6 +118,7 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->scale = LODE_THIN_LONG; /* careful at first: the first step knows more */
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
 	budget->slots = LODE_SLOTS;
+	budget->steady = -1;
 	budget->try_after = TRY_AFTER_NS;
 	budget->first.t = budget->last.t = budget->second.t = now;
 }
@@ -317,9 +328,21 @@ static int stays_certain(struct lode_budget *budget, const struct lode_budget_us
 	    (budget->long_waits <= CERTAIN * budget->share &&
 	     (budget->fixed_steps < CERTAIN_STEPS || budget->all_fixed <= budget->share)))
 		return 1;
+	budget->tried_attached = budget->attached;
 	budget->try_at = usage->t + budget->try_after;
 	budget->try_after = budget->try_after * 2 < MOST_TRY_AFTER ? budget->try_after * 2 : MOST_TRY_AFTER;
 	return 0;
+}
+
+/* Whether looking for long waits, which took too much, is likely to fit by now: there are as many wakings as context switches. */
+static int may_fit(const struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double likely;
+
+	if (budget->tried_attached <= 0 || usage->t + budget->try_after / 2 < budget->try_at + TRY_SOONER_NS)
+		return 0;
+	likely = budget->long_waits * budget->attached / budget->tried_attached;
+	return likely <= CERTAIN * budget->share && budget->fixed + likely <= budget->share;
 }
 
 /* All long waits are recorded where that takes no more than its part. Where context switches are seen at all times they are anyway. */
@@ -327,7 +350,7 @@ static void choose_certain(struct lode_budget *budget, const struct lode_budget_
 {
 	if (budget->certain) {
 		budget->certain = stays_certain(budget, usage, taken);
-	} else if (budget->slots < LODE_SLOTS && usage->t >= budget->try_at) {
+	} else if (budget->slots < LODE_SLOTS && (usage->t >= budget->try_at || may_fit(budget, usage))) {
 		budget->certain = 1;
 		budget->long_steps = budget->fixed_steps = budget->steps_seen = 0;
 	}
@@ -358,7 +381,20 @@ static double aim(struct lode_budget *budget, const struct lode_budget_usage *us
 	if (usage->t - budget->first.t >= BEGIN_NS)
 		budget->debt += (budget->taken - budget->share * AIM) * seconds;
 	budget->debt = budget->debt < -least ? -least : budget->debt < most ? budget->debt : most;
-	return budget->share * AIM - budget->debt / (2 * DEBT_SECONDS);
+	return budget->share * AIM - budget->debt / PAID_SECONDS;
+}
+
+/* What context switches took while the programs were attached, and what goes on at all times. */
+static void look(struct lode_budget *budget, const struct lode_budget_usage *usage, double on, double steady)
+{
+	double time = more(usage->t, budget->last.t);
+	double kept = HALF_ON_NS / (HALF_ON_NS + on / budget->cpus) * HALF_NS / (HALF_NS + time);
+
+	budget->steady = budget->steady < 0 ? steady : budget->steady + (steady - budget->steady) / STEADY_STEPS;
+	budget->seen_switches = budget->seen_switches * kept + switches_part(usage, &budget->last);
+	budget->seen_on = budget->seen_on * kept + on;
+	if (budget->seen_on >= LEAST_ON_NS)
+		budget->attached = budget->seen_switches / budget->seen_on;
 }
 
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
@@ -372,13 +408,12 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	if (machine <= 0)
 		return;
 	budget->taken = (steady + switches + limits + records) / machine;
-	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : steady / machine;
+	look(budget, usage, on, is_starting(budget, usage) ? -1 : steady / machine);
+	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : budget->steady;
 	room = aim(budget, usage) - steered - limits / machine;
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
 	count_second(budget, usage);
-	if (on >= LEAST_ON_NS)
-		budget->attached = switches / on;
 	budget->fixed = steered + limits / machine + budget->attached * budget->slots / LODE_SLOTS;
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);

@@ -47,8 +47,11 @@ struct lode_budget {
 	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
 	double fixed;
-	/* What context switches took by themselves while the programs were attached, the last time that they were. */
+	/* What context switches take by themselves while the programs are attached, over about the last second: the sums that it comes from. */
 	double attached;
+	double seen_switches;
+	double seen_on;
+	double steady; /* what goes on whether they are attached or not, over about the last second; below 0: not known yet */
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
 	unsigned steps_over; /* in a row in which records took too much */
 	/* While long waits are looked for: what that took lately, on average over so many steps; and all that is taken whatever the scale. */
@@ -56,8 +59,10 @@ struct lode_budget {
 	unsigned long_steps;
 	double all_fixed;
 	unsigned fixed_steps;
-	uint64_t try_at; /* when it is tried again, and how long after that once more */
+	/* When it is tried again, and how long after that once more; earlier where what it took for these context switches fits now. */
+	uint64_t try_at;
 	uint64_t try_after;
+	double tried_attached;
 	unsigned steps_seen; /* in a row in which context switches were seen at all times */
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;

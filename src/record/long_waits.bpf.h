@@ -19,7 +19,8 @@ volatile uint64_t limits_at_waking_since = 0; /* it was attached then; 0: it is 
 const volatile uint64_t certain_limit = 0;    /* longer waits are certain, */
 volatile uint64_t certain_since = 0;          /* those that end from then */
 volatile uint64_t certain_until = 0;          /* to then */
-volatile uint64_t waking_limit = UINT64_MAX;  /* the shortest of all these limits at present */
+volatile uint64_t waking_limit =
+	INT64_MAX; /* the shortest of all these limits at present; it is compared as a signed number */
 
 /* Threads with a real-time priority have numbers below. */
 #define FIRST_FAIR_PRIORITY 100

@@ -68,7 +68,7 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 /* What the program for long waits looks for. */
 static void set_waking_limit(struct recorder *programs, int certain)
 {
-	uint64_t limit = programs->bss->limits_at_waking_since ? programs->rodata->least_limit : UINT64_MAX;
+	uint64_t limit = programs->bss->limits_at_waking_since ? programs->rodata->least_limit : INT64_MAX;
 
 	if (certain && programs->rodata->certain_limit < limit)
 		limit = programs->rodata->certain_limit;

@@ -324,7 +324,7 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		machine.wakings = too_many;
 		run_for(&machine, 3, busy, 2);
 		assert_false(machine.budget.certain);
-		/* It is tried again, but the less often the longer it does not fit. */
+		/* It is tried again, but rarely. */
 		for (int step = 0; step < 400; step++) {
 			run_step(&machine, busy, 2);
 			steps += (unsigned)machine.budget.certain;
@@ -336,6 +336,54 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		run_for(&machine, 6, quiet, 1);
 		assert_int_equal(machine.budget.slots, LODE_SLOTS);
 		assert_false(machine.budget.certain);
+	}
+}
+
+/* Where it did not fit and there is less to look at now, that is not left to the next try, which comes after minutes. */
+static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
+{
+	static const struct load busy[] = { { 250000, 30000 }, { 500, 3000000 } },
+				 less[] = { { 120000, 30000 }, { 250, 3000000 } };
+	struct machine machine;
+	unsigned steps = 0;
+
+	(void)state;
+	start(&machine, 0.01);
+	machine.wakings = 0.5 * 0.01 * CPUS / 180e-9;
+	run_for(&machine, 5, busy, 2);
+	for (int step = 0; step < 200; step++) {
+		run_step(&machine, busy, 2);
+		steps += (unsigned)machine.budget.certain;
+	}
+	assert_int_equal(steps, 0);
+	machine.wakings /= 2;
+	run_for(&machine, 3, less, 2);
+	assert_true(machine.budget.slots < LODE_SLOTS && machine.budget.certain);
+	run_for(&machine, 5, less, 2);
+	assert_true(machine.budget.certain);
+}
+
+/* The choice is for a second, and a slot is a hundredth of it. */
+static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
+{
+	static const struct load loads[] = { { 250000, 30000 }, { 500, 3000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct machine machine;
+		unsigned slots;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 5, loads, 2);
+		slots = machine.budget.slots;
+		assert_true(slots < LODE_SLOTS / 2);
+		machine.usage.t += STEP;
+		machine.usage.on += 16000000;
+		lode_budget_step(&machine.budget, &machine.usage);
+		assert_true(machine.budget.slots >= slots && machine.budget.slots <= 2 * slots);
+		/* One that lasts is followed within two seconds. */
+		run_for(&machine, 2, loads + 1, 1);
+		assert_int_equal(machine.budget.slots, LODE_SLOTS);
 	}
 }
 
@@ -390,6 +438,8 @@ int main(void)
 		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(long_waits_are_certain_where_the_budget_has_room),
+		cmocka_unit_test(long_waits_are_certain_soon_after_the_load_shrinks),
+		cmocka_unit_test(a_pause_in_a_slot_does_not_change_the_next_second),
 		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),
 	};
