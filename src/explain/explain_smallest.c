@@ -69,12 +69,12 @@ static int find_smallest(const struct lode_explain_options *options, const struc
 			 struct lode_clustering *clustering, double *is, struct lode_error *error)
 {
 	unsigned most = options->clusters ? options->clusters : LODE_MOST_CLUSTERS;
+	int code = options->method == LODE_METHOD_SPECTRAL ? lode_spectral_prepare(error) : 0;
 
-	if (options->method == LODE_METHOD_SPECTRAL)
-		lode_spectral_prepare();
+	if (code < 0)
+		return code;
 	for (unsigned k = 1;; k++) {
-		int code = cluster(options, points, k, clustering, error);
-
+		code = cluster(options, points, k, clustering, error);
 		if (code < 0)
 			return code;
 		*is = label_rows(options, points, clustering);

@@ -224,10 +224,10 @@ int lode_explain_validate(const struct lode_explain_input *input, const struct l
 	validation.results = lode_calloc(validation.folds, sizeof(*validation.results));
 	code = validation.fold_of && validation.results ? make_points(input, &validation, error)
 							: lode_fail_memory(error);
+	if (code == 0 && options->method == LODE_METHOD_SPECTRAL)
+		code = lode_spectral_prepare(error);
 	if (code == 0) {
 		lode_explain_deal(validation.fold_of, explanation->rows, validation.folds, options->seed);
-		if (options->method == LODE_METHOD_SPECTRAL)
-			lode_spectral_prepare();
 		lode_parallel(options->jobs, validation.folds, run_fold, &validation);
 		code = add_folds(&validation, explanation, error);
 	}

@@ -11,12 +11,12 @@
 #include "page/page.h"
 #include "serve/jobs.h"
 #include "serve/growing_result.h"
+#include "serve/http_library.h"
 #include "serve/routes.h"
 #include "store/corpus.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +25,19 @@
 #define THREADS 4
 
 struct lode_server {
+	struct lode_http_library http;
 	struct MHD_Daemon *daemon;
 	struct lode_jobs *jobs;
 	struct lode_growing_result *growing; /* not NULL: instead of a corpus; the caller's */
 	char *corpus;
 	char *title;
 	uint16_t port;
+};
+
+/* A request that is being answered. */
+struct exchange {
+	struct lode_server *server;
+	struct MHD_Connection *connection;
 };
 
 /* ---- answers ---- */
@@ -42,9 +49,10 @@ static const char *const headers[][2] = {
 };
 
 /* The buffer's bytes go over to the answer. */
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+static enum MHD_Result answer(const struct exchange *exchange, unsigned status, const char *type,
 			      struct lode_buffer *body)
 {
+	const struct lode_http_library *http = &exchange->server->http;
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
@@ -52,19 +60,19 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 		lode_buffer_release(body);
 		status = MHD_HTTP_INTERNAL_SERVER_ERROR;
 	}
-	response = MHD_create_response_from_buffer(body->size, body->bytes, MHD_RESPMEM_MUST_COPY);
+	response = http->create_response_from_buffer(body->size, body->bytes, MHD_RESPMEM_MUST_COPY);
 	lode_buffer_release(body);
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, "Content-Type", type);
+	http->add_response_header(response, "Content-Type", type);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		MHD_add_response_header(response, headers[i][0], headers[i][1]);
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+		http->add_response_header(response, headers[i][0], headers[i][1]);
+	result = http->queue_response(exchange->connection, status, response);
+	http->destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned status, const char *sentence,
+static enum MHD_Result answer_error(const struct exchange *exchange, unsigned status, const char *sentence,
 				    size_t length)
 {
 	struct lode_buffer body = { 0 };
@@ -76,15 +84,15 @@ static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned 
 	lode_json_text_n(&json, sentence, length);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
-	return answer(connection, status, "application/json", &body);
+	return answer(exchange, status, "application/json", &body);
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *sentence)
+static enum MHD_Result refuse(const struct exchange *exchange, unsigned status, const char *sentence)
 {
-	return answer_error(connection, status, sentence, strlen(sentence));
+	return answer_error(exchange, status, sentence, strlen(sentence));
 }
 
-static enum MHD_Result answer_progress(struct MHD_Connection *connection, const struct lode_job_view *view)
+static enum MHD_Result answer_progress(const struct exchange *exchange, const struct lode_job_view *view)
 {
 	struct lode_buffer body = { 0 };
 	struct lode_json json;
@@ -97,7 +105,7 @@ static enum MHD_Result answer_progress(struct MHD_Connection *connection, const 
 	lode_json_key_u64(&json, "total", view->total);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
-	return answer(connection, MHD_HTTP_ACCEPTED, "application/json", &body);
+	return answer(exchange, MHD_HTTP_ACCEPTED, "application/json", &body);
 }
 
 /* ---- the page ---- */
@@ -125,28 +133,28 @@ static int write_blocks(struct lode_server *server, struct lode_page_index *inde
 	return code;
 }
 
-static enum MHD_Result answer_page(struct lode_server *server, struct MHD_Connection *connection)
+static enum MHD_Result answer_page(const struct exchange *exchange)
 {
 	struct lode_buffer page = { 0 };
 	struct lode_page_index index;
 	struct lode_error error = { "" };
 	int code;
 
-	lode_page_index_begin(&index, server->title, API);
-	if (server->growing)
-		lode_page_index_block(&index, lode_growing_name(server->growing));
-	code = server->growing ? 0 : write_blocks(server, &index, &error);
+	lode_page_index_begin(&index, exchange->server->title, API);
+	if (exchange->server->growing)
+		lode_page_index_block(&index, lode_growing_name(exchange->server->growing));
+	code = exchange->server->growing ? 0 : write_blocks(exchange->server, &index, &error);
 	lode_page_index_end(&index);
 	if (!code) {
-		lode_page_begin_with(&page, server->title, &index);
+		lode_page_begin_with(&page, exchange->server->title, &index);
 		lode_page_end(&page);
 	}
 	lode_page_index_release(&index);
 	if (code) {
 		lode_buffer_release(&page);
-		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+		return refuse(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
 	}
-	return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", &page);
+	return answer(exchange, MHD_HTTP_OK, "text/html; charset=utf-8", &page);
 }
 
 /* ---- analyses ---- */
@@ -168,36 +176,35 @@ static enum MHD_Result read_option(void *context, enum MHD_ValueKind kind, const
 	return reading->code ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result answer_job(struct lode_server *server, struct MHD_Connection *connection,
-				  const struct lode_route *route, const struct lode_command_words *words)
+static enum MHD_Result answer_job(const struct exchange *exchange, const struct lode_route *route,
+				  const struct lode_command_words *words)
 {
 	struct lode_error error = { "" };
 	struct lode_job_view view;
 	enum MHD_Result result;
 
-	if (lode_jobs_ask(server->jobs, words->items, &view, &error))
-		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+	if (lode_jobs_ask(exchange->server->jobs, words->items, &view, &error))
+		return refuse(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
 	switch (view.state) {
 	case LODE_JOB_DONE:
-		result = answer(connection, MHD_HTTP_OK, route->type, &view.result);
+		result = answer(exchange, MHD_HTTP_OK, route->type, &view.result);
 		break;
 	case LODE_JOB_FAILED:
-		result = answer_error(connection, 422, view.message.bytes, view.message.size);
+		result = answer_error(exchange, 422, view.message.bytes, view.message.size);
 		break;
 	case LODE_JOB_BUSY:
-		result = refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+		result = refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
 				"too many analyses are running; wait for one, or cancel one");
 		break;
 	default:
-		result = answer_progress(connection, &view);
+		result = answer_progress(exchange, &view);
 	}
 	lode_buffer_release(&view.result);
 	lode_buffer_release(&view.message);
 	return result;
 }
 
-static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connection *connection, const char *name,
-				  int cancel)
+static enum MHD_Result answer_api(const struct exchange *exchange, const char *name, int cancel)
 {
 	struct lode_error error = { "" };
 	struct lode_command_words words = { 0 };
@@ -207,17 +214,18 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 	enum MHD_Result result;
 
 	if (!route)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such analysis; docs/api.md lists them");
-	reading.code = lode_route_begin(route, server->corpus, id, &words, &error);
+		return refuse(exchange, MHD_HTTP_NOT_FOUND, "there is no such analysis; docs/api.md lists them");
+	reading.code = lode_route_begin(route, exchange->server->corpus, id, &words, &error);
 	if (!reading.code)
-		MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, read_option, &reading);
+		exchange->server->http.get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND,
+							     read_option, &reading);
 	if (reading.code) {
-		result = refuse(connection, MHD_HTTP_BAD_REQUEST, error.text);
+		result = refuse(exchange, MHD_HTTP_BAD_REQUEST, error.text);
 	} else if (cancel) {
-		lode_jobs_cancel(server->jobs, words.items);
-		result = answer(connection, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
+		lode_jobs_cancel(exchange->server->jobs, words.items);
+		result = answer(exchange, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
 	} else {
-		result = answer_job(server, connection, route, &words);
+		result = answer_job(exchange, route, &words);
 	}
 	lode_command_words_release(&words);
 	return result;
@@ -226,29 +234,30 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 /* ---- a result that is still being made ---- */
 
 /* Without a body when it is as `seen` says. */
-static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Connection *connection,
-				      const char *name)
+static enum MHD_Result answer_growing(const struct exchange *exchange, const char *name)
 {
-	const char *seen = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seen");
+	const char *seen = exchange->server->http.lookup_connection_value(exchange->connection,
+									  MHD_GET_ARGUMENT_KIND, "seen");
 	struct lode_job_view starting = { .phase = "starting" };
 	struct lode_buffer json = { 0 };
 	uint64_t version;
 
-	if (strcmp(name, lode_growing_name(server->growing)) != 0)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such result");
-	version = lode_growing_get(server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
+	if (strcmp(name, lode_growing_name(exchange->server->growing)) != 0)
+		return refuse(exchange, MHD_HTTP_NOT_FOUND, "there is no such result");
+	version = lode_growing_get(exchange->server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
 	if (!version)
-		return answer_progress(connection, &starting);
-	return answer(connection, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json",
+		return answer_progress(exchange, &starting);
+	return answer(exchange, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json",
 		      &json);
 }
 
 /* ---- requests ---- */
 
-static int is_this_machine(struct MHD_Connection *connection)
+static int is_this_machine(const struct exchange *exchange)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
-	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	const char *host = exchange->server->http.lookup_connection_value(exchange->connection, MHD_HEADER_KIND,
+									  MHD_HTTP_HEADER_HOST);
 
 	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
 		size_t length = strlen(names[i]);
@@ -263,24 +272,24 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
 			    const char *version, const char *upload, size_t *upload_size, void **state)
 {
 	struct lode_server *server = context;
+	const struct exchange exchange = { server, connection };
 	int cancel = !strcmp(method, MHD_HTTP_METHOD_DELETE);
 
 	(void)version;
 	(void)upload;
 	(void)state;
 	*upload_size = 0;
-	if (!is_this_machine(connection))
-		return refuse(connection, MHD_HTTP_FORBIDDEN,
-			      "this server answers requests for this machine alone");
+	if (!is_this_machine(&exchange))
+		return refuse(&exchange, MHD_HTTP_FORBIDDEN, "this server answers requests for this machine alone");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
+		return refuse(&exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
 	if (lode_starts_with(url, API) && server->growing)
-		return answer_growing(server, connection, url + strlen(API));
+		return answer_growing(&exchange, url + strlen(API));
 	if (lode_starts_with(url, API))
-		return answer_api(server, connection, url + strlen(API), cancel);
+		return answer_api(&exchange, url + strlen(API), cancel);
 	if (!strcmp(url, "/") && !cancel)
-		return answer_page(server, connection);
-	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
+		return answer_page(&exchange);
+	return refuse(&exchange, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
 }
 
 /* ---- the whole ---- */
@@ -293,15 +302,18 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	const union MHD_DaemonInfo *info;
+	int code = lode_http_library_load(&server->http, error);
 
+	if (code < 0)
+		return code;
 	errno = 0;
-	server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take, server,
-					  MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
-					  MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+	server->daemon = server->http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take, server,
+						   MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE,
+						   THREADS, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
 	if (!server->daemon)
 		return lode_fail(error, LODE_SYSTEM, "cannot listen on port %u: %s; choose another with --port",
 				 (unsigned)port, errno ? strerror(errno) : "it is in use");
-	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	info = server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
 	server->port = info ? info->port : port;
 	return 0;
 }
@@ -383,7 +395,7 @@ void lode_server_end(struct lode_server *server)
 	if (!server)
 		return;
 	if (server->daemon)
-		MHD_stop_daemon(server->daemon);
+		server->http.stop_daemon(server->daemon);
 	lode_jobs_free(server->jobs);
 	lode_free(server->corpus);
 	lode_free(server->title);

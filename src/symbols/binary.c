@@ -11,6 +11,7 @@
  * Otherwise the candidates are opened, best first. A file counts only if it has
  * the right build-id; a debug link without one must have the right checksum.
  */
+#include "symbols/debuginfod_library.h"
 #include "symbols/symbol_cache.h"
 #include "symbols/symbol_files.h"
 #include "symbols/elf.h"
@@ -18,7 +19,6 @@
 #include "base/error.h"
 #include "base/starts_with.h"
 
-#include <elfutils/debuginfod.h>
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,15 +113,14 @@ static void open_debug(struct found *found, const struct lode_candidates *candid
 
 static int may_fetch(const struct lode_image *image, const char *build_id)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-
-	return image->options->debuginfod && build_id[0] && urls && *urls;
+	return image->options->debuginfod && build_id[0] && lode_debuginfod_has_servers();
 }
 
 /* Fetches the debug file, or the binary. The library keeps it in a cache of its own. */
 static void fetch(struct found *found, int executable, const char *build_id, struct lode_origin *origin)
 {
-	debuginfod_client *client = debuginfod_begin();
+	struct lode_debuginfod_library library;
+	debuginfod_client *client = lode_debuginfod_load(&library, NULL) == 0 ? library.begin() : NULL;
 	struct lode_elf *elf = executable ? &found->binary : &found->debug;
 	const unsigned char *id = (const unsigned char *)build_id; /* length 0: as text */
 	char *path = NULL;
@@ -129,8 +128,8 @@ static void fetch(struct found *found, int executable, const char *build_id, str
 
 	if (!client)
 		return;
-	fd = executable ? debuginfod_find_executable(client, id, 0, &path)
-			: debuginfod_find_debuginfo(client, id, 0, &path);
+	fd = executable ? library.find_executable(client, id, 0, &path)
+			: library.find_debuginfo(client, id, 0, &path);
 	if (fd >= 0) {
 		close(fd);
 		if (lode_elf_open(elf, path) == 0) {
@@ -139,7 +138,7 @@ static void fetch(struct found *found, int executable, const char *build_id, str
 		}
 	}
 	free(path); /* from libdebuginfod */
-	debuginfod_end(client);
+	library.end(client);
 }
 
 static int has_symbols(const struct found *found)

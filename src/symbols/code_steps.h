@@ -55,7 +55,7 @@ static inline void lode_steps_add(struct lode_steps *steps, enum lode_step_kind 
 void lode_code_decode_aarch64(const struct lode_code_run *run, struct lode_steps *steps);
 /* `disassembler` comes from lode_code_open_x86_64, and is not NULL. */
 void lode_code_decode_x86_64(void *disassembler, const struct lode_code_run *run, struct lode_steps *steps);
-/* NULL when Lode was built without capstone. */
+/* NULL when Lode was built without capstone, or it cannot be loaded. */
 void *lode_code_open_x86_64(void);
 void lode_code_close_x86_64(void *disassembler);
 

@@ -10,6 +10,7 @@
  * For indirect jumps see code_aarch64.c: here a frame is left by `pop`, `leave` and
  * `add` to the stack pointer, and a `notrack jmp` is always that of a `switch`.
  */
+#include "base/shared_library.h"
 #include "symbols/code_steps.h"
 
 #include <capstone/capstone.h>
@@ -34,7 +35,30 @@ int lode_code_can_probe_x86_64(const unsigned char *bytes, size_t size)
 	}
 }
 
+struct capstone {
+	__typeof__(cs_open) *open;
+	__typeof__(cs_close) *close;
+	__typeof__(cs_malloc) *malloc;
+	__typeof__(cs_free) *free;
+	__typeof__(cs_disasm_iter) *disassemble;
+};
+
+static int load_capstone(struct capstone *capstone)
+{
+	const struct lode_library_function functions[] = {
+		{ "cs_open", &capstone->open },
+		{ "cs_close", &capstone->close },
+		{ "cs_malloc", &capstone->malloc },
+		{ "cs_free", &capstone->free },
+		{ "cs_disasm_iter", &capstone->disassemble },
+		{ NULL, NULL },
+	};
+
+	return lode_library_load(LODE_CAPSTONE_LIBRARY, functions, NULL);
+}
+
 struct disassembler {
+	struct capstone capstone;
 	csh handle;
 	cs_insn *instruction; /* capstone's, filled again and again */
 	struct marks *marks;  /* of each byte of the run */
@@ -53,9 +77,9 @@ void lode_code_close_x86_64(void *opened)
 	if (!disassembler)
 		return;
 	if (disassembler->instruction)
-		cs_free(disassembler->instruction, 1);
+		disassembler->capstone.free(disassembler->instruction, 1);
 	if (disassembler->handle)
-		cs_close(&disassembler->handle);
+		disassembler->capstone.close(&disassembler->handle);
 	lode_free(disassembler->marks);
 	lode_free(disassembler);
 }
@@ -66,8 +90,9 @@ void *lode_code_open_x86_64(void)
 
 	if (!disassembler)
 		return NULL;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &disassembler->handle) == CS_ERR_OK)
-		disassembler->instruction = cs_malloc(disassembler->handle);
+	if (load_capstone(&disassembler->capstone) == 0 &&
+	    disassembler->capstone.open(CS_ARCH_X86, CS_MODE_64, &disassembler->handle) == CS_ERR_OK)
+		disassembler->instruction = disassembler->capstone.malloc(disassembler->handle);
 	if (disassembler->instruction)
 		return disassembler;
 	lode_code_close_x86_64(disassembler);
@@ -236,7 +261,8 @@ static int walk(struct disassembler *disassembler, const struct lode_code_run *r
 	while (size && !steps->failed) {
 		struct instruction instruction = { .at = address, .bytes = bytes };
 
-		if (!cs_disasm_iter(disassembler->handle, &bytes, &size, &address, disassembler->instruction))
+		if (!disassembler->capstone.disassemble(disassembler->handle, &bytes, &size, &address,
+							disassembler->instruction))
 			return 0;
 		instruction.next = address;
 		instruction.size = (size_t)(bytes - instruction.bytes);

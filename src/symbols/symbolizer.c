@@ -5,6 +5,7 @@
  * build-id. Registering only makes the struct; what is in it is loaded when it
  * is first needed (image.c). One lock guards the register, each image has its own.
  */
+#include "symbols/debuginfod_library.h"
 #include "symbols/symbol_cache.h"
 #include "symbols/image.h"
 
@@ -66,9 +67,13 @@ int lode_symbolizer_create(struct lode_symbolizer **symbolizer, const struct lod
 			   struct lode_error *error)
 {
 	static const struct lode_symbols_options none;
-	struct lode_symbolizer *made = lode_calloc(1, sizeof(*made));
+	int code = options && options->debuginfod ? lode_debuginfod_check(error) : 0;
+	struct lode_symbolizer *made;
 
 	*symbolizer = NULL;
+	if (code < 0)
+		return code;
+	made = lode_calloc(1, sizeof(*made));
 	if (!made)
 		return lode_fail_memory(error);
 	pthread_mutex_init(&made->lock, NULL);

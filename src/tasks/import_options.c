@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "base/units.h"
+#include "symbols/debuginfod_library.h"
 #include "tasks/area_options.h"
 #include "tasks/attributes.h"
 
@@ -101,6 +102,8 @@ int lode_import_settle(const struct lode_import_settings *settings, struct lode_
 		return LODE_USAGE;
 	if (lode_attributes_check("import", &settings->attributes, error) < 0)
 		return LODE_USAGE;
+	if (settings->debuginfod && lode_debuginfod_check(error) < 0)
+		return LODE_SYSTEM;
 	options->format = settings->format;
 	options->kind_is_wait = settings->kind && !strcmp(settings->kind, "wait");
 	options->jobs = (unsigned)settings->jobs;

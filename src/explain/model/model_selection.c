@@ -188,11 +188,13 @@ int lode_select_models(const struct lode_explain_problem *problem, const struct 
 		       struct lode_model_selection *choice, struct lode_error *error)
 {
 	struct search search = { .problem = problem, .options = options };
-	int code;
+	int code = 0;
 
 	memset(choice, 0, sizeof(*choice));
 	if (options->method == LODE_METHOD_SPECTRAL)
-		lode_spectral_prepare();
+		code = lode_spectral_prepare(error);
+	if (code < 0)
+		return code;
 	plan(&search);
 	search.found = lode_calloc(search.count, sizeof(*search.found));
 	search.codes = lode_calloc(search.count, sizeof(*search.codes));

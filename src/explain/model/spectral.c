@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/shared_library.h"
 
 #include <lapacke.h>
 #include <math.h>
@@ -33,13 +34,39 @@
 #define STARTS 6
 #define ROUNDS 30
 
-/* Only OpenBLAS has it; with another LAPACK there is nothing to do. */
-extern void openblas_set_num_threads(int count) __attribute__((weak));
+/* ---- LAPACK ---- */
 
-void lode_spectral_prepare(void)
+struct lapack {
+	__typeof__(LAPACKE_dsyevr) *dsyevr;
+};
+
+static int load_lapack(struct lapack *lapack, struct lode_error *error)
 {
-	if (openblas_set_num_threads)
-		openblas_set_num_threads(1);
+	const struct lode_library_function functions[] = { { "LAPACKE_dsyevr", &lapack->dsyevr }, { NULL, NULL } };
+	struct lode_error reason;
+
+	if (lode_library_load(LODE_LAPACKE_LIBRARY, functions, &reason) == 0)
+		return 0;
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"spectral clustering needs LAPACK: %s; install it ('liblapacke' on Debian), or use --method "
+		"klinear",
+		reason.text);
+}
+
+int lode_spectral_prepare(struct lode_error *error)
+{
+	/* Only OpenBLAS has it; with another LAPACK there is nothing to do. */
+	void (*set_threads)(int count);
+	void *found;
+	struct lapack lapack;
+	int code = load_lapack(&lapack, error);
+
+	found = code == 0 ? lode_library_find(LODE_LAPACKE_LIBRARY, "openblas_set_num_threads") : NULL;
+	memcpy(&set_threads, &found, sizeof(set_threads));
+	if (set_threads)
+		set_threads(1);
+	return code;
 }
 
 static double tube_width(const struct lode_points *points)
@@ -93,13 +120,18 @@ static int leading_vectors(double *matrix, size_t size, unsigned wanted, double 
 			   struct lode_error *error)
 {
 	lapack_int found = 0, n = (lapack_int)size;
-	lapack_int *support = lode_calloc(2 * size, sizeof(*support));
+	lapack_int *support;
 	lapack_int info;
+	struct lapack lapack;
+	int code = load_lapack(&lapack, error);
 
+	if (code < 0)
+		return code;
+	support = lode_calloc(2 * size, sizeof(*support));
 	if (!support)
 		return lode_fail_memory(error);
-	info = LAPACKE_dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', n, matrix, n, 0, 0, n - (lapack_int)wanted + 1, n,
-			      0, &found, values, vectors, (lapack_int)wanted, support);
+	info = lapack.dsyevr(LAPACK_ROW_MAJOR, 'V', 'I', 'U', n, matrix, n, 0, 0, n - (lapack_int)wanted + 1, n, 0,
+			     &found, values, vectors, (lapack_int)wanted, support);
 	lode_free(support);
 	if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
 		return lode_fail_memory(error);

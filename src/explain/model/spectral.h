@@ -20,11 +20,11 @@
 void lode_alignment_kernel(const struct lode_points *points, double width, double *kernel);
 
 /*
- * To be called once, before threads cluster: keeps the linear algebra from starting
+ * To be called once, before threads cluster: loads LAPACK, and keeps it from starting
  * threads of its own. They wait by spinning, which takes a busy machine many times as
- * long as the small problems here take one thread.
+ * long as the small problems here take one thread. LODE_SYSTEM where there is no LAPACK.
  */
-void lode_spectral_prepare(void);
+int lode_spectral_prepare(struct lode_error *error);
 /*
  * Clusters the points and lets K-linear clustering finish. There must be at least
  * as many rows as clusters. The labels are the caller's to release.

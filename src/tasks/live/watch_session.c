@@ -9,6 +9,7 @@
 #include "tasks/live/watch_session.h"
 
 #include "base/clock.h"
+#include "symbols/debuginfod_library.h"
 #include "tasks/live/budget_control.h"
 
 #include <errno.h>
@@ -56,7 +57,9 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	recorder.limit_count = session->rules.count;
 	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
 	session->period = lode_recorder_period(&recorder);
-	code = lode_recorder_create(&session->recorder, &recorder, error);
+	code = session->settings->symbols.debuginfod ? lode_debuginfod_check(error) : 0;
+	if (!code)
+		code = lode_recorder_create(&session->recorder, &recorder, error);
 	/* What is wrong with the corpus is better reported now than when it is needed. */
 	if (!code)
 		code = lode_corpus_open(&corpus, lode_watch_corpus(session), LODE_CORPUS_CREATE, error);
