@@ -79,11 +79,28 @@ static int make_all(struct lode_report_making *making, struct lode_source *sourc
 	return code ? code : lode_report_stacks(making, source);
 }
 
+/* What each part leaves out by itself; but what is told of all streams, and time lines, is of those that are left. */
+static int leave_out_unreadable(struct lode_report_making *making, struct lode_corpus_list *list)
+{
+	const struct lode_area_settings *area = &making->settings->area;
+	struct lode_unread_streams unread = { 0 };
+	int code = area->strict ? 0 : lode_unread_streams_take(&unread, list, (unsigned)area->jobs, making->error);
+
+	if (!code && unread.count && !list->count)
+		code = lode_unread_streams_fail(&unread, making->error);
+	if (!code)
+		lode_unread_streams_note(&unread, &making->work->notes);
+	lode_unread_streams_release(&unread);
+	return code;
+}
+
 static int make(struct lode_report_making *making, struct lode_source *source)
 {
 	struct lode_corpus_list list = { 0 };
 	int code = lode_corpus_streams(source->corpus, &list, making->error);
 
+	if (!code && !making->settings->block)
+		code = leave_out_unreadable(making, &list);
 	if (!code)
 		code = making->settings->block ? make_block(making, source, &list)
 					       : make_all(making, source, &list);

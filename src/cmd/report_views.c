@@ -16,13 +16,14 @@
 #define BETWEEN_LOOKS 20000 /* us */
 
 const struct lode_report_view lode_report_symptoms = { "scope", LIST("scope", "@", "--page-data", "--top=5"),
-						       LIST("symptom", "where", "idle-rules", "jobs", "memory") };
+						       LIST("symptom", "where", "idle-rules", "jobs", "memory",
+							    "strict") };
 const struct lode_report_view lode_report_latency = { "latency", LIST("latency", "@", "--page-data"),
 						      LIST("where", "match", "include-idle", "include-work-waits",
-							   "idle-rules", "jobs", "memory") };
+							   "idle-rules", "jobs", "memory", "strict") };
 const struct lode_report_view lode_report_coverage = { "coverage", LIST("coverage", "@", "--json"),
 						       LIST("symptom", "where", "include-idle", "idle-rules",
-							    "jobs", "memory") };
+							    "jobs", "memory", "strict") };
 
 static int knows(const struct lode_report_view *view, const char *option)
 {
@@ -60,6 +61,8 @@ static int add_options(const struct lode_report_view *view, const struct lode_ar
 		code = lode_command_words_add(words, lode_strdup("--include-work-waits"), error);
 	if (!code && area->jobs)
 		code = lode_command_words_add(words, lode_format("--jobs=%" PRIu64, area->jobs), error);
+	if (!code && area->strict)
+		code = lode_command_words_add(words, lode_strdup("--strict"), error);
 	if (!code && area->memory)
 		code = lode_command_words_add(words, lode_format("--memory=%s", area->memory), error);
 	return code;

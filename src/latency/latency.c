@@ -110,7 +110,8 @@ static int map(void *context, size_t i, void *result, struct lode_error *error)
 {
 	struct collection *collection = context;
 
-	return lode_latency_partial_make(result, collection->options, &collection->list->items[i], error);
+	return lode_latency_partial_make_if_readable(result, collection->options, &collection->list->items[i],
+						     error);
 }
 
 static int merge(void *context, size_t i, void *result, struct lode_error *error)
@@ -119,6 +120,11 @@ static int merge(void *context, size_t i, void *result, struct lode_error *error
 	const struct lode_latency_partial *partial = result;
 	const struct lode_corpus_entry *entry = &collection->list->items[i];
 
+	if (partial->unread &&
+	    lode_unread_streams_add(&collection->latency->unread,
+				    &(struct lode_unread_stream){ entry->id, entry->name, partial->reason,
+								  partial->unread }) < 0)
+		return lode_fail_memory(error);
 	if (partial->wanted) {
 		if (merge_stream(collection, partial, entry) < 0)
 			return lode_fail_memory(error);
@@ -148,6 +154,8 @@ static int sort_rows(struct lode_latency *latency)
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
 		       const char *path, size_t streams, struct lode_error *error)
 {
+	if (!latency->stream_count && latency->unread.count)
+		return lode_unread_streams_fail(&latency->unread, error);
 	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack, which have no latency",
 		       NULL);
 	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
@@ -208,6 +216,7 @@ void lode_latency_release(struct lode_latency *latency)
 	lode_free(latency->nodes);
 	lode_free(latency->own);
 	lode_free(latency->rows);
+	lode_unread_streams_release(&latency->unread);
 	lode_sketch_release(&latency->sketch);
 	lode_dictionary_release(&latency->dictionary);
 	memset(latency, 0, sizeof(*latency));
@@ -340,12 +349,28 @@ double *lode_latency_own_means(const struct lode_latency *latency, enum lode_lat
 
 /* ---- every instance ---- */
 
+static int leave_out(const struct lode_corpus_entry *entry, int code, const struct lode_error *why,
+		     struct lode_unread_streams *unread, struct lode_error *error)
+{
+	const struct lode_unread_stream stream = { entry->id, entry->name, why->text, code };
+
+	return lode_unread_streams_add(unread, &stream) < 0 ? lode_fail_memory(error) : 0;
+}
+
 static int give_stream(const struct lode_latency_options *options, const struct lode_corpus_entry *entry,
-		       const struct lode_instance_taker *taker, struct lode_error *error)
+		       const struct lode_instance_taker *taker, struct lode_unread_streams *unread,
+		       struct lode_error *error)
 {
 	struct lode_latency_partial partial = { 0 };
-	int code = lode_latency_partial_load(&partial, options, entry, error);
+	struct lode_error own = { "" };
+	int code = lode_latency_partial_load(&partial, options, entry, &own);
 
+	if (code && !options->strict && lode_stream_is_unreadable(entry, code)) {
+		lode_latency_partial_release(&partial);
+		return leave_out(entry, code, &own, unread, error);
+	}
+	if (code)
+		lode_fail(error, code, "%s", own.text);
 	if (!code && partial.wanted)
 		code = taker->stream(taker->context, &partial.stream);
 	if (!code && partial.wanted)
@@ -357,13 +382,19 @@ static int give_stream(const struct lode_latency_options *options, const struct 
 int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency_options *options,
 			   const struct lode_instance_taker *taker, struct lode_error *error)
 {
+	struct lode_unread_streams unread = { 0 };
 	struct lode_corpus_list list = { 0 };
 	int code = lode_where_check(options->where, error);
 
 	if (!code)
 		code = lode_corpus_streams(corpus, &list, error);
 	for (size_t i = 0; !code && i < list.count; i++)
-		code = give_stream(options, &list.items[i], taker, error);
+		code = give_stream(options, &list.items[i], taker, &unread, error);
+	if (!code && unread.count && unread.count == list.count)
+		code = lode_unread_streams_fail(&unread, error);
+	else
+		lode_unread_streams_note(&unread, options->notes);
+	lode_unread_streams_release(&unread);
 	lode_corpus_list_release(&list);
 	return code;
 }

@@ -20,6 +20,7 @@
 #include "latency/sketch.h"
 #include "scope/idle.h"
 #include "store/corpus.h"
+#include "store/unread_streams.h"
 
 /* Sums over the instances of a node; ns, saturating. */
 struct lode_latency_node {
@@ -63,6 +64,7 @@ struct lode_latency {
 	uint64_t instances;
 	uint64_t placed; /* events whose stacks had lost their callers: put in place, and not (lost_callers.h) */
 	uint64_t unplaced;
+	struct lode_unread_streams unread; /* streams that are left out */
 };
 
 /* What of it changes the result of a stream belongs to the key in partial_cache.c, too. */
@@ -72,6 +74,7 @@ struct lode_latency_options {
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
 	int include_work_waits;             /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
+	int strict;         /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs;      /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
@@ -79,7 +82,8 @@ struct lode_latency_options {
 
 /*
  * Infers the latencies of all streams that the options leave. No such stream in a corpus
- * that has some: LODE_USAGE and a sentence. On success the caller releases it.
+ * that has some: LODE_USAGE and a sentence. Streams whose files are damaged or gone are left out
+ * (`unread`); that no other is left is an error. On success the caller releases it.
  */
 int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
 			 struct lode_latency *latency, struct lode_error *error);

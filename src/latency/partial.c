@@ -449,8 +449,25 @@ int lode_latency_partial_make(struct lode_latency_partial *partial, const struct
 	return code;
 }
 
+int lode_latency_partial_make_if_readable(struct lode_latency_partial *partial,
+					  const struct lode_latency_options *options,
+					  const struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	struct lode_error own = { "" };
+	int code = lode_latency_partial_make(partial, options, entry, &own);
+
+	if (!code)
+		return 0;
+	if (options->strict || !lode_stream_is_unreadable(entry, code))
+		return lode_fail(error, code, "%s", own.text);
+	lode_latency_partial_release(partial);
+	*partial = (struct lode_latency_partial){ .unread = code, .reason = lode_strdup(own.text) };
+	return partial->reason ? 0 : lode_fail_memory(error);
+}
+
 void lode_latency_partial_release(struct lode_latency_partial *partial)
 {
+	lode_free(partial->reason);
 	lode_free(partial->nodes);
 	lode_free(partial->own);
 	lode_free(partial->slept);

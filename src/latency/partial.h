@@ -13,7 +13,9 @@ struct lode_latency_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head; events, too, while they are needed */
 	int wanted;                /* the options let it in */
-	int aggressive_end;        /* as in the options */
+	int unread;         /* not 0: its file is damaged or gone; the code, and nothing else is there but */
+	char *reason;       /* the sentence */
+	int aggressive_end; /* as in the options */
 	struct lode_call_chains chains;
 	struct lode_latency_node *nodes; /* by chain, `unsure` aside */
 	uint64_t *own;                   /* by chain, here and below: of its last node; of the others it is 0 */
@@ -33,6 +35,10 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 /* Reads a stream, infers, adds up and normalises, or takes what the cache of its corpus kept of that; afterwards the events are gone. */
 int lode_latency_partial_make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
+/* The same where a stream that cannot be read is left out (unread_streams.h): `unread` says so, unless options are strict. */
+int lode_latency_partial_make_if_readable(struct lode_latency_partial *partial,
+					  const struct lode_latency_options *options,
+					  const struct lode_corpus_entry *entry, struct lode_error *error);
 void lode_latency_partial_release(struct lode_latency_partial *partial);
 
 #endif

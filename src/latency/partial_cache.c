@@ -39,7 +39,7 @@ _Static_assert(sizeof(double) == sizeof(uint64_t), "fractions are kept bit for b
 _Static_assert(sizeof(struct lode_latency_node) == 80, "all sums of a node are kept");
 _Static_assert(sizeof(struct lode_instances_input) == 32, "all counts are kept");
 _Static_assert(sizeof(struct lode_latency_partial) ==
-		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 + 5 * sizeof(void *) +
+		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 16 + 6 * sizeof(void *) +
 			       sizeof(struct lode_call_chains) + sizeof(struct lode_sketch) +
 			       sizeof(struct lode_instances_input) + sizeof(struct lode_lost_callers),
 	       "all numbers of a partial are kept");

@@ -3,6 +3,7 @@
  */
 #include "base/json.h"
 #include "result/mine_report.h"
+#include "result/unread_json.h"
 
 static void side_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, double mean)
 {
@@ -42,6 +43,7 @@ static void corpus_json(struct lode_json *json, const char *key, const struct lo
 	lode_json_key_object(json, key);
 	lode_json_key_text(json, "corpus", report->corpus);
 	lode_json_key_u64(json, "streams", report->area->stream_count);
+	lode_unread_streams_json(&report->area->unread, json);
 	lode_json_key_u64(json, "threshold_ns", report->options->threshold);
 	lode_json_key_u64(json, "events", report->area->rows[report->options->kind].events);
 	lode_json_key_u64(json, "cost_ns", report->area->rows[report->options->kind].cost);

@@ -2,6 +2,7 @@
 #include "result/coverage_report.h"
 
 #include "base/json.h"
+#include "result/unread_json.h"
 
 uint64_t lode_coverage_cost(const struct lode_covering *item)
 {
@@ -115,6 +116,7 @@ void lode_coverage_json(const struct lode_coverage_report *report, struct lode_b
 	lode_json_key_text(&json, "whole", coverage->from_symptoms ? "symptoms" : "events");
 	lode_json_key_u64(&json, "whole_ns", coverage->whole);
 	lode_json_key_u64(&json, "streams", report->area->stream_count);
+	lode_unread_streams_json(&report->area->unread, &json);
 	write_share(&json, coverage, "coverage", coverage->cost);
 	lode_json_key_u64(&json, "cost_ns", coverage->cost);
 	lode_json_key_u64(&json, "events", coverage->events);

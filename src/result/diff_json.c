@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "latency/chance.h"
 #include "result/heat.h"
+#include "result/unread_json.h"
 
 struct writer {
 	const struct lode_diff_report *report;
@@ -40,6 +41,7 @@ static void put_side(struct writer *writer, const char *key, const struct lode_d
 	if (side->streams)
 		lode_json_key_text(&writer->json, "chosen", side->streams);
 	lode_json_key_u64(&writer->json, "streams", side->latency->stream_count);
+	lode_unread_streams_json(&side->latency->unread, &writer->json);
 	lode_json_key_u64(&writer->json, "events", side->latency->input.events);
 	lode_json_key_u64(&writer->json, "instances", side->latency->instances);
 	lode_json_object_end(&writer->json);

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "result/explain_report.h"
+#include "result/unread_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -275,8 +276,10 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	put_assignments(report, &json);
 	lode_explain_points_json(report, &json);
 	lode_explain_curves_json(report, &json);
-	if (report->area)
+	if (report->area) {
 		put_streams(report->area, &json);
+		lode_unread_streams_json(&report->area->unread, &json);
+	}
 	if (report->page) {
 		lode_json_key(&json, "page");
 		report->page(report, &json);

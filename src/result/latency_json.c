@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "latency/code_layer.h"
 #include "result/heat.h"
+#include "result/unread_json.h"
 #include "base/line_writer.h"
 #include "scope/frame_filter.h"
 
@@ -47,6 +48,7 @@ static void put_head(const struct lode_latency_report *report, struct lode_json 
 	lode_json_key_u64(json, "events", latency->input.events);
 	lode_json_key_u64(json, "instances", latency->instances);
 	lode_json_object_end(json);
+	lode_unread_streams_json(&latency->unread, json);
 	lode_json_key_u64(json, "own_ns", report->contexts->own);
 	lode_json_key_u64(json, "idle_ns", report->contexts->idle);
 	lode_json_key_u64(json, "contexts_total", report->contexts->count);

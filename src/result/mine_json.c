@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "result/frame_facts.h"
 #include "result/mine_report.h"
+#include "result/unread_json.h"
 
 #include <stdlib.h>
 
@@ -365,6 +366,7 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 	lode_json_key_text(&json, "end", end_name(report->mined->patterns.end));
 	lode_json_key_bool(&json, "clustered", !report->mined->unclustered);
 	input_json(&json, report);
+	lode_unread_streams_json(&area->unread, &json);
 	rows_json(&json, "area", &area->rows[options->kind]);
 	idle_json(&json, area, options->kind);
 	if (options->kind == LODE_WAIT)

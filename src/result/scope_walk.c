@@ -50,6 +50,19 @@ static int take(struct lode_scope_walk *walk, struct lode_scope_report *report, 
 	return code;
 }
 
+/* A stream that was not made: leaves it out, or fails. */
+static int leave_out(struct batch *batch, size_t i, struct lode_error *error)
+{
+	const struct lode_corpus_entry *entry = &batch->entries[i];
+	const struct lode_unread_stream stream = { entry->id, entry->name, batch->errors[i].text, batch->codes[i] };
+
+	if (batch->walk->strict || !lode_stream_is_unreadable(entry, batch->codes[i])) {
+		*error = batch->errors[i];
+		return batch->codes[i];
+	}
+	return lode_unread_streams_add(&batch->walk->unread, &stream) < 0 ? lode_fail_memory(error) : 0;
+}
+
 static int hand_over(struct batch *batch, size_t count, struct lode_error *error)
 {
 	struct lode_scope_walk *walk = batch->walk;
@@ -57,11 +70,9 @@ static int hand_over(struct batch *batch, size_t count, struct lode_error *error
 
 	lode_parallel(walk->jobs, count, make_ready, batch);
 	for (size_t i = 0; i < count; i++) {
-		if (!code && batch->codes[i] < 0) {
-			*error = batch->errors[i];
-			code = batch->codes[i];
-		}
-		if (!code && batch->reports[i].wanted)
+		if (!code && batch->codes[i] < 0)
+			code = leave_out(batch, i, error);
+		else if (!code && batch->reports[i].wanted)
 			code = take(walk, &batch->reports[i], error);
 		if (!code)
 			code = go_on(batch, &batch->entries[i], error);
@@ -76,6 +87,9 @@ static int check_found(const struct lode_scope_walk *walk, struct lode_error *er
 	const struct lode_symptom_rules *rules = walk->options.rules;
 	const char *path = walk->path;
 
+	if (!walk->streams && walk->unread.count)
+		return lode_unread_streams_fail(&walk->unread, error);
+	lode_unread_streams_note(&walk->unread, walk->notes);
 	if (walk->symptoms)
 		return 0;
 	if (!walk->streams)
@@ -115,5 +129,8 @@ int lode_scope_walk(struct lode_scope_walk *walk, const struct lode_corpus_list 
 	lode_free(batch.reports);
 	lode_free(batch.errors);
 	lode_free(batch.codes);
-	return code ? code : check_found(walk, error);
+	if (!code)
+		code = check_found(walk, error);
+	lode_unread_streams_release(&walk->unread);
+	return code;
 }

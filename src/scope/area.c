@@ -67,13 +67,15 @@ static int map_piece(void *context, size_t i, void *result, struct lode_error *e
 	int code = 0;
 
 	if (collection->batch == 1)
-		return lode_area_stream(collection->plan, &collection->list->items[i], &piece->partial, error);
+		return lode_area_stream_if_readable(collection->plan, &collection->list->items[i], &piece->partial,
+						    error);
 	if (lode_area_merge_init(&piece->merge) < 0)
 		return lode_fail_memory(error);
 	for (size_t k = i * collection->batch; k < batch_end(collection, i) && !code; k++) {
 		lode_area_partial_release(&piece->partial);
 		memset(&piece->partial, 0, sizeof(piece->partial));
-		code = lode_area_stream(collection->plan, &collection->list->items[k], &piece->partial, error);
+		code = lode_area_stream_if_readable(collection->plan, &collection->list->items[k], &piece->partial,
+						    error);
 		if (!code && merge_one(collection, &piece->merge, &piece->partial, k) < 0)
 			code = lode_fail_memory(error);
 	}
@@ -142,6 +144,9 @@ static int check_found(const struct collection *collection, const char *corpus, 
 
 	if (!collection->list->count)
 		return 0;
+	if (!collection->merge.wanted && collection->merge.area.unread.count)
+		return lode_unread_streams_fail(&collection->merge.area.unread, error);
+	lode_unread_streams_note(&collection->merge.area.unread, options->notes);
 	if (!collection->merge.wanted)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has '%s'; 'lode info %s' shows the attributes there are", corpus,

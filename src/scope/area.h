@@ -17,6 +17,7 @@
 #include "scope/idle.h"
 #include "scope/scope.h"
 #include "store/corpus.h"
+#include "store/unread_streams.h"
 #include "trace/slot_sampling.h"
 
 /* What the events of one stream (or of one symptom, where the area has these apart) with one stack come to. */
@@ -97,6 +98,7 @@ struct lode_area {
 	 * those that --where leaves out) have exactly this stack.
 	 */
 	uint64_t *occurrences;
+	struct lode_unread_streams unread; /* streams that are left out */
 };
 
 /*
@@ -115,6 +117,7 @@ struct lode_area_options {
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
 	int by_symptom;         /* every symptom is a stream of its own; needs a scope that starts from one */
 	unsigned kinds;         /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
+	int strict;             /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs;          /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
@@ -123,7 +126,8 @@ struct lode_area_options {
 /*
  * Collects the area of all streams of `corpus`. The result does not depend on
  * `jobs`. A symptom that no stream has, a scope that needs symptoms where there
- * are none, a pattern that is no pattern: LODE_USAGE and a sentence. On success
+ * are none, a pattern that is no pattern: LODE_USAGE and a sentence. Streams whose files
+ * are damaged or gone are left out, with a note; that no other is left is an error. On success
  * the caller releases it.
  */
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,

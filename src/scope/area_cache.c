@@ -72,7 +72,7 @@ _Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept
 _Static_assert(sizeof(struct lode_area_rows) == 8 * 8, "all sums of rows are kept");
 _Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
 _Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
-							   8 + 5 * sizeof(struct lode_area_rows) +
+							   8 + sizeof(char *) + 5 * sizeof(struct lode_area_rows) +
 							   2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
 							   sizeof(struct lode_area_account) + 2 * sizeof(void *),
 	       "all numbers of a partial are kept");

@@ -60,8 +60,15 @@ static int search_stream(const struct search *search, const struct lode_area_pla
 {
 	struct lode_area_partial partial;
 	struct lode_dictionary_map map = { 0 };
-	int code = lode_area_stream(plan, entry, &partial, error);
+	int code = lode_area_stream_if_readable(plan, entry, &partial, error);
 
+	if (!code && partial.unread) { /* what was kept of it is in the area */
+		lode_notes_add(plan->options->notes, 1,
+			       "streams whose events are not shown, because their files are damaged or missing",
+			       partial.reason);
+		lode_area_partial_release(&partial);
+		return 0;
+	}
 	/* All of it is in the area's dictionary already, so merging adds nothing and only translates. */
 	if (!code && lode_dictionary_merge(&search->area->dictionary, &partial.dictionary, &map) < 0)
 		code = lode_fail_memory(error);

@@ -23,6 +23,7 @@ void lode_area_release(struct lode_area *area)
 	lode_area_rows_release(&area->work);
 	lode_free(area->streams);
 	lode_free(area->occurrences);
+	lode_unread_streams_release(&area->unread);
 	lode_arena_release(&area->arena);
 	lode_dictionary_release(&area->dictionary);
 	memset(area, 0, sizeof(*area));
@@ -201,8 +202,13 @@ int lode_area_merge_stream(struct lode_area_merge *merge, const struct lode_area
 			   const struct lode_corpus_entry *entry, int by_symptom)
 {
 	struct lode_dictionary_map map = { 0 };
-	int code = lode_dictionary_merge(&merge->area.dictionary, &partial->dictionary, &map);
+	int code;
 
+	if (partial->unread)
+		return lode_unread_streams_add(&merge->area.unread,
+					       &(struct lode_unread_stream){ entry->id, entry->name,
+									     partial->reason, partial->unread });
+	code = lode_dictionary_merge(&merge->area.dictionary, &partial->dictionary, &map);
 	if (!code)
 		code = merge_occurrences(merge, partial->occurrences, partial->dictionary.tree.count, map.nodes);
 	if (!code && partial->wanted)
@@ -240,6 +246,8 @@ int lode_area_merge_join(struct lode_area_merge *merge, const struct lode_area_m
 		code = merge_sums(&merge->area, &sums, map.nodes);
 	if (!code)
 		code = join_heads(merge, from, map.strings);
+	if (!code)
+		code = lode_unread_streams_join(&merge->area.unread, &from->unread);
 	merge->wanted += other->wanted;
 	merge->without += other->without;
 	merge->repeated += other->repeated;

@@ -7,6 +7,7 @@
  *	   modules, frames, nodes, sums by node: number, array
  *	   rows, five sets: number of rows and of spreads, sums; both arrays
  *	   streams: number, array; attributes of all: number, array
+ *	   streams that were left out: number, bytes of all texts; a code each; id, name and reason of each
  *	   other sums
  *
  * Numbers have 8 bytes, and arrays are filled up to a multiple of 8.
@@ -27,7 +28,7 @@ _Static_assert(sizeof(struct lode_area_merge) == sizeof(struct lode_area) + 6 * 
 	       "all numbers of a merge are sent");
 _Static_assert(sizeof(struct lode_area) == sizeof(struct lode_dictionary) + sizeof(struct lode_arena) + 2 * 4 +
 						   ROW_SETS * sizeof(struct lode_area_rows) + 3 * 8 +
-						   3 * 8 * LODE_AREA_KINDS,
+						   3 * 8 * LODE_AREA_KINDS + sizeof(struct lode_unread_streams),
 	       "all of an area is sent");
 
 static struct lode_area_rows *rows_of(struct lode_area *area, int i)
@@ -106,6 +107,29 @@ static void write_streams(struct lode_buffer *message, const struct lode_area *a
 	lode_message_fill_up(message, attributes * sizeof(struct lode_attribute));
 }
 
+static size_t unread_bytes(const struct lode_unread_stream *stream)
+{
+	return strlen(stream->id) + strlen(stream->name) + strlen(stream->reason) + 3;
+}
+
+static void write_unread(struct lode_buffer *message, const struct lode_unread_streams *unread)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < unread->count; i++)
+		bytes += unread_bytes(&unread->items[i]);
+	lode_buffer_u64(message, unread->count);
+	lode_buffer_u64(message, bytes);
+	for (size_t i = 0; i < unread->count; i++)
+		lode_buffer_u64(message, (uint64_t)(int64_t)unread->items[i].code);
+	for (size_t i = 0; i < unread->count; i++) {
+		lode_buffer_add(message, unread->items[i].id, strlen(unread->items[i].id) + 1);
+		lode_buffer_add(message, unread->items[i].name, strlen(unread->items[i].name) + 1);
+		lode_buffer_add(message, unread->items[i].reason, strlen(unread->items[i].reason) + 1);
+	}
+	lode_message_fill_up(message, bytes);
+}
+
 void lode_area_message_write(const struct lode_area_merge *merge, struct lode_buffer *message)
 {
 	const struct lode_area *area = &merge->area;
@@ -117,6 +141,7 @@ void lode_area_message_write(const struct lode_area_merge *merge, struct lode_bu
 	for (int i = 0; i < ROW_SETS; i++)
 		write_rows(message, rows_of((struct lode_area *)(uintptr_t)area, i));
 	write_streams(message, area);
+	write_unread(message, &area->unread);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		lode_buffer_u64(message, area->input_events[kind]);
 		lode_buffer_u64(message, area->input_cost[kind]);
@@ -240,6 +265,42 @@ static int read_streams(struct lode_cursor *cursor, struct lode_area *area)
 	return 0;
 }
 
+/* The text that is next of `*bytes`; "", and the cursor marked, when it has no end. */
+static const char *read_text(struct lode_cursor *cursor, const char **texts, size_t *bytes)
+{
+	const char *text = *texts;
+	size_t length = *bytes ? strnlen(text, *bytes) : 0;
+
+	lode_message_expect(cursor, length < *bytes);
+	if (cursor->failed)
+		return "";
+	*texts += length + 1;
+	*bytes -= length + 1;
+	return text;
+}
+
+static int read_unread(struct lode_cursor *cursor, struct lode_unread_streams *unread)
+{
+	uint64_t count = lode_cursor_u64(cursor), left = lode_cursor_u64(cursor);
+	const int64_t *codes = lode_message_items(cursor, count, sizeof(*codes));
+	const char *texts = lode_message_items(cursor, left, 1);
+	size_t bytes = left;
+	int code = 0;
+
+	for (size_t i = 0; i < count && !cursor->failed && !code; i++) {
+		struct lode_unread_stream stream = { .code = (int)codes[i] };
+
+		lode_message_expect(cursor, codes[i] < 0 && codes[i] > INT_MIN);
+		stream.id = read_text(cursor, &texts, &bytes);
+		stream.name = read_text(cursor, &texts, &bytes);
+		stream.reason = read_text(cursor, &texts, &bytes);
+		if (!cursor->failed)
+			code = lode_unread_streams_add(unread, &stream);
+	}
+	lode_message_expect(cursor, !bytes);
+	return code;
+}
+
 static void read_sums(struct lode_cursor *cursor, struct lode_area_merge *merge)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
@@ -269,6 +330,8 @@ int lode_area_message_read(struct lode_area_message *received, struct lode_curso
 		read_rows(cursor, rows_of(area, i));
 	if (!code)
 		code = read_streams(cursor, area);
+	if (!code)
+		code = read_unread(cursor, &area->unread);
 	read_sums(cursor, merge);
 	for (int i = 0; i < ROW_SETS; i++)
 		check_rows(cursor, area, rows_of(area, i));
@@ -280,6 +343,7 @@ void lode_area_message_release(struct lode_area_message *received)
 {
 	lode_free(received->merge.area.dictionary.frames.strings.items);
 	lode_free(received->merge.area.streams);
+	lode_unread_streams_release(&received->merge.area.unread);
 	memset(received, 0, sizeof(*received));
 }
 

@@ -666,8 +666,24 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 	return code;
 }
 
+int lode_area_stream_if_readable(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+				 struct lode_area_partial *partial, struct lode_error *error)
+{
+	struct lode_error own = { "" };
+	int code = lode_area_stream(plan, entry, partial, &own);
+
+	if (!code)
+		return 0;
+	if (plan->options->strict || !lode_stream_is_unreadable(entry, code))
+		return lode_fail(error, code, "%s", own.text);
+	lode_area_partial_release(partial);
+	*partial = (struct lode_area_partial){ .unread = code, .reason = lode_strdup(own.text) };
+	return partial->reason ? 0 : lode_fail_memory(error);
+}
+
 void lode_area_partial_release(struct lode_area_partial *partial)
 {
+	lode_free(partial->reason);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		lode_area_rows_release(&partial->rows[kind]);
 		lode_area_rows_release(&partial->idle[kind]);

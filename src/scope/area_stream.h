@@ -47,6 +47,8 @@ struct lode_area_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head */
 	int wanted;                /* --where lets it in; otherwise only its occurrences count */
+	int unread;   /* not 0: its file is damaged or gone; the code, and nothing else is there but */
+	char *reason; /* the sentence */
 	struct lode_area_rows rows[LODE_AREA_KINDS];
 	struct lode_area_rows idle[LODE_AREA_KINDS];
 	struct lode_area_rows work;
@@ -79,6 +81,9 @@ void lode_area_plan_release(struct lode_area_plan *plan);
 /* Fills `partial`; the caller releases it in either case. */
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
 		     struct lode_area_partial *partial, struct lode_error *error);
+/* The same where a stream that cannot be read is left out (unread_streams.h): `unread` says so, unless options are strict. */
+int lode_area_stream_if_readable(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+				 struct lode_area_partial *partial, struct lode_error *error);
 void lode_area_partial_release(struct lode_area_partial *partial);
 /*
  * Makes it for the cache of the corpus alone, unless it is there, which takes a fraction of the time of reading it. What

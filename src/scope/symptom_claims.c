@@ -287,7 +287,9 @@ static int join_lists(const struct reading *reading, size_t count, struct claim_
 	size_t total = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (reading->codes[i])
+		/* A stream that cannot be read is left out later, too, so others have its symptoms. */
+		if (reading->codes[i] && (reading->plan->options->strict ||
+					  !lode_stream_is_unreadable(reading->entries[i], reading->codes[i])))
 			return lode_fail(error, reading->codes[i], "%s", reading->errors[i].text);
 		total += reading->lists[i].count;
 	}

@@ -63,6 +63,8 @@ struct lode_store_block {
 /* Maps the file and reads its footer; a damaged or cut-off file is LODE_BAD_INPUT and the sentence names `lode fsck`. */
 int lode_store_open(struct lode_store **store, const char *path, struct lode_error *error);
 void lode_store_close(struct lode_store *store);
+/* Checks every block of the file by its checksum. Returns 0 or a negative code. */
+int lode_store_verify(const char *path, struct lode_error *error);
 size_t lode_store_blocks(const struct lode_store *store);
 const struct lode_store_block *lode_store_block(const struct lode_store *store, size_t i);
 /*

@@ -252,6 +252,24 @@ int lode_store_open(struct lode_store **result, const char *path, struct lode_er
 	return 0;
 }
 
+int lode_store_verify(const char *path, struct lode_error *error)
+{
+	struct lode_store *store;
+	int code = lode_store_open(&store, path, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < store->block_count && !code; i++) {
+		struct lode_store_table table;
+		const char *wrong = lode_table_open(store, store->blocks[i].offset, &table);
+
+		if (wrong)
+			code = lode_store_fail(store, store->blocks[i].offset, wrong, error);
+	}
+	lode_store_close(store);
+	return code;
+}
+
 size_t lode_store_blocks(const struct lode_store *store)
 {
 	return store->event_count;

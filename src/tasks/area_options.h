@@ -22,6 +22,7 @@ struct lode_area_settings {
 	uint64_t jobs;
 	int no_cache;
 	const char *memory;
+	int strict;
 	int by_symptom; /* see area.h; no option */
 };
 
@@ -36,6 +37,8 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 #define LODE_MEMORY_OPTION(offset)                                                                                \
 	LODE_TEXT("memory", 0, offset, "SIZE",                                                                    \
 		  "memory to use at most, such as 500MB; what does not fit goes to disk")
+#define LODE_STRICT_OPTION(offset)                                                                                \
+	LODE_FLAG("strict", 0, offset, "fail where a stream is damaged or missing, instead of leaving it out")
 #define LODE_STREAM_OPTION(offset)                                                                                \
 	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; may be given many times")
 #define LODE_WHERE_OPTION(base)                                                                                   \
@@ -59,7 +62,8 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 		LODE_JOBS_OPTION(LODE_AREA_FIELD(base, jobs)),                                                    \
 		LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                         \
 			  "read all events again and keep nothing"),                                              \
-		LODE_MEMORY_OPTION(LODE_AREA_FIELD(base, memory))
+		LODE_MEMORY_OPTION(LODE_AREA_FIELD(base, memory)),                                                \
+		LODE_STRICT_OPTION(LODE_AREA_FIELD(base, strict))
 
 #define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
 /* For a command with another default, `default_scope`. */

@@ -117,6 +117,11 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 	if (!code)
 		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings, &settings->slow,
 				 work, error);
+	/* Both sides may be of one corpus. */
+	lode_unread_streams_note(&sides->base.latency.unread, &work->notes);
+	if (!code && lode_unread_streams_note_others(&sides->slow.latency.unread, &sides->base.latency.unread,
+						     &work->notes) < 0)
+		code = lode_fail_memory(error);
 	if (!code && (note_common_streams(sides, &work->notes) < 0 ||
 		      describe_choice(&settings->base, &sides->base_streams) < 0 ||
 		      describe_choice(&settings->slow, &sides->slow_streams) < 0))

@@ -57,6 +57,7 @@ static int infer(struct lode_analysis *analysis, struct lode_error *error)
 		code = lode_analysis_write(analysis, &inferred, error);
 	} else if (!code) {
 		code = lode_latency_read(&inferred.reading, error);
+		lode_unread_streams_note(&inferred.reading.latency.unread, &analysis->work.notes);
 		if (!code)
 			code = rank_contexts(analysis, &inferred, settings->latency.mean ? &rule : NULL, error);
 	}

@@ -25,6 +25,7 @@ static const struct lode_option options[] = {
 		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_JOBS_OPTION(AREA(jobs)),
 	LODE_MEMORY_OPTION(AREA(memory)),
+	LODE_STRICT_OPTION(AREA(strict)),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -49,6 +50,8 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 			.idle = scopes->source.rules,
 		},
 		.jobs = (unsigned)area->jobs,
+		.strict = area->strict,
+		.notes = &analysis->work.notes,
 		.progress = analysis->work.progress,
 	};
 	return code;

@@ -158,6 +158,7 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.include_work_waits = settings->include_work_waits,
 		.by_symptom = settings->by_symptom,
 		.kinds = kinds,
+		.strict = settings->strict,
 		.jobs = (unsigned)settings->jobs,
 		.notes = &work->notes,
 		.progress = work->progress,

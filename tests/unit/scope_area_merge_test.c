@@ -70,7 +70,14 @@ static void random_symptoms(struct lode_area_partial *partial, int by_symptom, u
 
 static void random_partial(struct lode_area_partial *partial, int by_symptom, uint64_t *seed)
 {
+	static const char *const reasons[] = { "", "cut off", "the checksum of a block is wrong" };
+
 	memset(partial, 0, sizeof(*partial));
+	if (!random_below(seed, 5)) { /* a stream that is left out */
+		partial->unread = random_below(seed, 2) ? LODE_BAD_INPUT : LODE_SYSTEM;
+		partial->reason = lode_strdup(reasons[random_below(seed, 3)]);
+		return;
+	}
 	assert_int_equal(lode_dictionary_init(&partial->dictionary), 0);
 	lode_stream_init(&partial->stream, &partial->dictionary);
 	assert_int_equal(random_stream(&partial->stream, seed, random_below(seed, 20)), 0);
@@ -161,6 +168,13 @@ static void assert_equal(const struct lode_area_merge *a, const struct lode_area
 		assert_int_equal(one->input_cost[kind], other->input_cost[kind]);
 	}
 	assert_rows_equal(&one->work, &other->work);
+	assert_int_equal(one->unread.count, other->unread.count);
+	for (size_t i = 0; i < one->unread.count; i++) {
+		assert_string_equal(one->unread.items[i].id, other->unread.items[i].id);
+		assert_string_equal(one->unread.items[i].name, other->unread.items[i].name);
+		assert_string_equal(one->unread.items[i].reason, other->unread.items[i].reason);
+		assert_int_equal(one->unread.items[i].code, other->unread.items[i].code);
+	}
 	assert_int_equal(a->wanted, b->wanted);
 	assert_int_equal(a->without, b->without);
 	assert_int_equal(a->repeated, b->repeated);
@@ -211,6 +225,7 @@ static struct input *make_input(size_t count, int by_symptom, uint64_t *seed)
 	for (size_t i = 0; i < count; i++) {
 		random_partial(&input->partials[i], by_symptom, seed);
 		memset(input->entries[i].id, 'a' + (int)i, sizeof(input->entries[i].id) - 1);
+		input->entries[i].name = i % 2 ? "host-1" : "";
 		input->entries[i].first_t = random_number(seed);
 	}
 	return input;

@@ -1,0 +1,154 @@
+/* Streams that are left out: see unread_streams.h. */
+#include "store/unread_streams.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Streams that a note names, and bytes after which it names no more. */
+#define NAMED      3
+#define NAMED_SIZE 600
+
+/* Streams whose files are checked. */
+struct verifying {
+	const struct lode_corpus_list *list;
+	char **reasons;
+	int *codes;
+};
+
+int lode_stream_is_unreadable(const struct lode_corpus_entry *entry, int code)
+{
+	return code == LODE_BAD_INPUT || (code == LODE_SYSTEM && access(entry->path, F_OK) && errno == ENOENT);
+}
+
+static const char *keep(struct lode_unread_streams *streams, const char *text)
+{
+	return lode_arena_text(&streams->arena, text, strlen(text));
+}
+
+int lode_unread_streams_add(struct lode_unread_streams *streams, const struct lode_unread_stream *stream)
+{
+	struct lode_unread_stream own = { keep(streams, stream->id), keep(streams, stream->name),
+					  keep(streams, stream->reason), stream->code };
+
+	if (!own.id || !own.name || !own.reason ||
+	    lode_grow(&streams->items, &streams->capacity, streams->count + 1, sizeof(own)) < 0)
+		return LODE_SYSTEM;
+	streams->items[streams->count++] = own;
+	return 0;
+}
+
+int lode_unread_streams_join(struct lode_unread_streams *streams, const struct lode_unread_streams *more)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < more->count && !code; i++)
+		code = lode_unread_streams_add(streams, &more->items[i]);
+	return code;
+}
+
+void lode_unread_streams_release(struct lode_unread_streams *streams)
+{
+	lode_free(streams->items);
+	lode_arena_release(&streams->arena);
+	memset(streams, 0, sizeof(*streams));
+}
+
+void lode_unread_streams_note(const struct lode_unread_streams *streams, struct lode_notes *notes)
+{
+	struct lode_buffer named = { 0 };
+
+	for (size_t i = 0; i < streams->count && i < NAMED && named.size < NAMED_SIZE; i++) {
+		if (i)
+			lode_buffer_text(&named, ", ");
+		lode_buffer_text(&named, streams->items[i].name);
+		lode_buffer_text(&named, " (");
+		lode_buffer_text(&named, streams->items[i].reason);
+		lode_buffer_text(&named, ")");
+	}
+	lode_buffer_byte(&named, '\0');
+	lode_notes_add(notes, streams->count, "streams left out, because their files are damaged or missing",
+		       named.failed ? NULL : named.bytes);
+	lode_buffer_release(&named);
+}
+
+static void verify(void *context, size_t i)
+{
+	struct verifying *verifying = context;
+	struct lode_error error = { "" };
+
+	verifying->codes[i] = lode_store_verify(verifying->list->items[i].path, &error);
+	if (verifying->codes[i])
+		verifying->reasons[i] = lode_strdup(error.text);
+}
+
+static int take_one(struct lode_unread_streams *streams, const struct lode_corpus_entry *entry, int code,
+		    const char *reason, struct lode_error *error)
+{
+	const struct lode_unread_stream stream = { entry->id, entry->name, reason, code };
+
+	if (!reason)
+		return lode_fail_memory(error);
+	if (!lode_stream_is_unreadable(entry, code))
+		return lode_fail(error, code, "%s", reason);
+	return lode_unread_streams_add(streams, &stream) < 0 ? lode_fail_memory(error) : 0;
+}
+
+int lode_unread_streams_take(struct lode_unread_streams *streams, struct lode_corpus_list *list, unsigned jobs,
+			     struct lode_error *error)
+{
+	struct verifying verifying = {
+		.list = list,
+		.reasons = lode_calloc(list->count + 1, sizeof(*verifying.reasons)),
+		.codes = lode_calloc(list->count + 1, sizeof(*verifying.codes)),
+	};
+	size_t kept = 0;
+	int code = verifying.reasons && verifying.codes ? 0 : lode_fail_memory(error);
+
+	if (!code)
+		lode_parallel(jobs, list->count, verify, &verifying);
+	for (size_t i = 0; i < list->count && !code; i++) {
+		if (verifying.codes[i])
+			code = take_one(streams, &list->items[i], verifying.codes[i], verifying.reasons[i], error);
+		else
+			list->items[kept++] = list->items[i];
+	}
+	for (size_t i = 0; verifying.reasons && i < list->count; i++)
+		lode_free(verifying.reasons[i]);
+	if (!code)
+		list->count = kept;
+	lode_free(verifying.reasons);
+	lode_free(verifying.codes);
+	return code;
+}
+
+static int is_among(const struct lode_unread_stream *stream, const struct lode_unread_streams *streams)
+{
+	for (size_t i = 0; i < streams->count; i++)
+		if (!strcmp(stream->id, streams->items[i].id))
+			return 1;
+	return 0;
+}
+
+int lode_unread_streams_note_others(const struct lode_unread_streams *streams,
+				    const struct lode_unread_streams *noted, struct lode_notes *notes)
+{
+	struct lode_unread_streams others = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; i < streams->count && !code; i++)
+		if (!is_among(&streams->items[i], noted))
+			code = lode_unread_streams_add(&others, &streams->items[i]);
+	lode_unread_streams_note(&others, notes);
+	lode_unread_streams_release(&others);
+	return code;
+}
+
+int lode_unread_streams_fail(const struct lode_unread_streams *streams, struct lode_error *error)
+{
+	return lode_fail(error, streams->items[0].code, "%s", streams->items[0].reason);
+}
