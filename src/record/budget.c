@@ -14,7 +14,6 @@
  */
 #include "record/budget.h"
 
-#include "record/time_slots.h"
 #include "record/thinning.h"
 
 #include <stdlib.h>
@@ -84,6 +83,8 @@
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
 #define SWITCHES 0.55
 #define TOO_MANY 0.7
+/* Of the least number of slots, from where on a cycle is twice as long. */
+#define TOO_FEW 0.75
 /* Of what was taken too much, as much is saved later as the budget is in so many seconds; and in how many seconds it is. */
 #define DEBT_SECONDS 4.0
 #define PAID_SECONDS 3.0
@@ -117,7 +118,7 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->asked = budget->frequency = frequency;
 	budget->scale = LODE_THIN_LONG; /* careful at first: the first step knows more */
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
-	budget->slots = LODE_SLOTS;
+	budget->slots = (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
 	budget->steady = -1;
 	budget->try_after = TRY_AFTER_NS;
 	budget->first.t = budget->last.t = budget->second.t = now;
@@ -280,7 +281,8 @@ static void choose_scale(struct lode_budget *budget, const struct lode_budget_us
 static void choose_frequency(struct lode_budget *budget, const struct lode_budget_usage *usage, double steady)
 {
 	unsigned least = budget->asked < LODE_BUDGET_LEAST_FREQUENCY ? budget->asked : LODE_BUDGET_LEAST_FREQUENCY;
-	int stuck = !is_starting(budget, usage) && (budget->keeps_attached || budget->slots <= LODE_SLOTS_LEAST);
+	int stuck = !is_starting(budget, usage) &&
+		    (budget->keeps_attached || budget->slots.chosen <= LODE_SLOTS_LEAST);
 	int over = steady > budget->share * STEADY ||
 		   (stuck && (budget->fixed > budget->share * AIM ||
 			      (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG)));
@@ -295,17 +297,27 @@ static void choose_frequency(struct lode_budget *budget, const struct lode_budge
 									      : budget->asked;
 }
 
+/* The part of the time in which the programs are attached. */
+static double attached_part(const struct lode_budget *budget)
+{
+	return (double)budget->slots.chosen / budget->slots.all;
+}
+
 /* In how many slots the programs are attached, with so much of the machine for what they take. */
 static void choose_slots(struct lode_budget *budget, double room)
 {
 	double slots = budget->attached > 0 ? LODE_SLOTS * SWITCHES * room / budget->attached : LODE_SLOTS;
+	int some = budget->slots.chosen < LODE_SLOTS;
 
-	if (budget->keeps_attached || budget->attached <= (budget->slots < LODE_SLOTS ? SWITCHES : TOO_MANY) * room)
-		budget->slots = LODE_SLOTS;
-	else if (slots < LODE_SLOTS_LEAST)
-		budget->slots = LODE_SLOTS_LEAST;
+	budget->slots = (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
+	if (budget->keeps_attached || budget->attached <= (some ? SWITCHES : TOO_MANY) * room)
+		return;
+	if (slots < LODE_SLOTS_LEAST)
+		budget->slots.chosen = LODE_SLOTS_LEAST;
 	else
-		budget->slots = slots < LODE_SLOTS - 1 ? (unsigned)slots : LODE_SLOTS - 1;
+		budget->slots.chosen = slots < LODE_SLOTS - 1 ? (unsigned)slots : LODE_SLOTS - 1;
+	if (slots < TOO_FEW * LODE_SLOTS_LEAST)
+		budget->slots.all = LODE_SLOTS_MOST;
 }
 
 static void average(double *sum, double one, unsigned steps)
@@ -316,7 +328,7 @@ static void average(double *sum, double one, unsigned steps)
 /* Looking for long waits took `taken` of the machine. Whether that goes on. */
 static int stays_certain(struct lode_budget *budget, const struct lode_budget_usage *usage, double taken)
 {
-	budget->steps_seen = budget->slots < LODE_SLOTS ? 0 : budget->steps_seen + 1;
+	budget->steps_seen = budget->slots.chosen < LODE_SLOTS ? 0 : budget->steps_seen + 1;
 	if (budget->steps_seen >= CERTAIN_NO_SLOTS)
 		return 0;
 	if (usage->waking_runs == budget->last.waking_runs)
@@ -350,7 +362,7 @@ static void choose_certain(struct lode_budget *budget, const struct lode_budget_
 {
 	if (budget->certain) {
 		budget->certain = stays_certain(budget, usage, taken);
-	} else if (budget->slots < LODE_SLOTS && (usage->t >= budget->try_at || may_fit(budget, usage))) {
+	} else if (budget->slots.chosen < LODE_SLOTS && (usage->t >= budget->try_at || may_fit(budget, usage))) {
 		budget->certain = 1;
 		budget->long_steps = budget->fixed_steps = budget->steps_seen = 0;
 	}
@@ -361,8 +373,8 @@ static double records_ratio(const struct lode_budget *budget, double room, doubl
 {
 	double least = budget->share * LEAST, left;
 
-	room *= (double)LODE_SLOTS / budget->slots;
-	least *= (double)LODE_SLOTS / budget->slots;
+	room /= attached_part(budget);
+	least /= attached_part(budget);
 	left = room - budget->attached;
 	return records / (left > least ? left : least);
 }
@@ -414,7 +426,7 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
 	count_second(budget, usage);
-	budget->fixed = steered + limits / machine + budget->attached * budget->slots / LODE_SLOTS;
+	budget->fixed = steered + limits / machine + budget->attached * attached_part(budget);
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));

@@ -7,6 +7,8 @@
 #ifndef LODE_RECORD_BUDGET_H
 #define LODE_RECORD_BUDGET_H
 
+#include "record/time_slots.h"
+
 #include <stdint.h>
 
 /* CPU samples a second under a budget, unless asked for otherwise, and the fewest that it goes down to. */
@@ -42,8 +44,8 @@ struct lode_budget {
 	uint64_t scale; /* as thin_scale of the programs */
 	uint32_t call_weight;
 	unsigned frequency;
-	unsigned slots; /* of LODE_SLOTS in which the programs are attached */
-	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
+	struct lode_slot_plan slots; /* in which the programs are attached */
+	int certain; /* long waits are looked for in each waking, so that all of them are recorded */
 	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
 	double fixed;

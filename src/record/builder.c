@@ -237,7 +237,7 @@ static uint32_t slot_name(struct lode_builder *builder, const struct lode_record
 {
 	char name[40];
 
-	snprintf(name, sizeof(name), LODE_SLOT_NAME "%u/%u %c", record->value, LODE_SLOTS,
+	snprintf(name, sizeof(name), LODE_SLOT_NAME "%u/%u %c", record->value & 0xffff, record->value >> 16,
 		 record->flags ? 'b' : 'a');
 	return add_string(builder, name);
 }

@@ -51,14 +51,14 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 		.pid = recorder->programs->rodata->own_pid,
 		.tid = recorder->programs->rodata->own_pid,
 		.type = LODE_RECORD_SLOT,
-		.flags = (uint8_t)(slot->cycle / LODE_SLOTS & 1),
+		.flags = (uint8_t)slot->is_odd,
 		.cpu = UINT16_MAX,
 		.weight = 1,
 	};
 
 	if (!recorder->started || !slot->on || single <= LODE_SLOT_UNIT)
 		return 0;
-	record.value = (LODE_SLOTS * LODE_SLOT_UNIT + single / 2) / single;
+	record.value = (uint32_t)slot->all << 16 | (slot->all * LODE_SLOT_UNIT + single / 2) / single;
 	if (lode_grow(&recorder->seen, &recorder->seen_capacity, recorder->seen_count + 1, sizeof(record)) < 0)
 		return LODE_SYSTEM;
 	recorder->seen[recorder->seen_count++] = record;
@@ -149,6 +149,8 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 	own->cycle = slot->cycle;
 	own->single = slot->single;
 	own->pair = slot->pair;
+	own->all = slot->all;
+	own->is_odd = slot->is_odd;
 	if (recorder->started && slot->on)
 		done = lode_scheduler_programs_attach(recorder->scheduler);
 	else if (recorder->started)

@@ -38,7 +38,7 @@ enum lode_record_type {
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
 	LODE_RECORD_FIRED, /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
-	LODE_RECORD_SLOT, /* from `t` for `delay` context switches were seen: `value` slots of a cycle were chosen (time_slots.h), `flags`: even or odd one */
+	LODE_RECORD_SLOT, /* from `t` for `delay` context switches were seen: `value`: slots of the cycle, 16 bits, and how many were chosen, 16 bits (time_slots.h), `flags`: even or odd one */
 	/*
 	 * No events: what the kernel counted of a thread since it was born: nanoseconds that it ran (`user`) and was in the
 	 * run queue (`kernel`), how often it blocked (`waker_user`) and was preempted (`waker_kernel`). When the recording begins

@@ -10,25 +10,23 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 	memset(slots, 0, sizeof(*slots));
 	slots->seed = seed;
 	slots->length = LODE_SLOT_NS;
-	slots->chosen = slots->next = LODE_SLOTS;
+	slots->chosen = slots->next = slots->now.all = LODE_SLOTS;
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
 }
 
 /* Draws slots one after the other, each with the chance that those still wanted are among the ones that are left. */
-static uint64_t draw(struct lode_slots *slots, unsigned wanted)
+static void draw(struct lode_slots *slots, unsigned wanted)
 {
-	uint64_t set = 0;
-
-	for (unsigned i = 0; i < LODE_SLOTS; i++) {
+	memset(slots->set, 0, sizeof(slots->set));
+	for (unsigned i = 0; i < slots->now.all; i++) {
 		uint32_t random = (uint32_t)(lode_splitmix64(&slots->seed) >> 32);
 
-		if (lode_random_scale(random, LODE_SLOTS - i) >= wanted)
+		if (lode_random_scale(random, slots->now.all - i) >= wanted)
 			continue;
-		set |= (uint64_t)1 << i;
+		slots->set[i / 64] |= (uint64_t)1 << i % 64;
 		wanted--;
 	}
-	return set;
 }
 
 static uint32_t factor(unsigned all, unsigned chosen)
@@ -42,7 +40,7 @@ static uint32_t factor(unsigned all, unsigned chosen)
 
 static void choose_length(struct lode_slots *slots)
 {
-	uint64_t cycle = LODE_SLOTS * slots->length;
+	uint64_t cycle = slots->now.all * slots->length;
 
 	if (slots->waited < cycle / LITTLE && slots->length > LODE_SLOT_NS)
 		slots->length /= 2;
@@ -58,40 +56,44 @@ static void begin_slot(struct lode_slots *slots, uint64_t now)
 }
 
 /* The slot of now is the first of a cycle. */
-static void begin_cycle(struct lode_slots *slots, unsigned chosen)
+static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 {
-	slots->chosen = chosen;
+	unsigned chosen = plan.chosen, all = slots->length > LODE_SLOT_NS ? LODE_SLOTS : plan.all;
+
 	choose_length(slots);
+	slots->chosen = chosen;
+	slots->now.all = (uint16_t)all;
+	slots->now.is_odd ^= 1;
 	slots->now.cycle = slots->now.number;
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
-	slots->next = LODE_SLOTS;
+	slots->next = all;
 	if (chosen >= LODE_SLOTS)
 		return;
 	slots->next = 0;
-	slots->set = draw(slots, chosen);
-	slots->now.single = (uint16_t)factor(LODE_SLOTS, chosen);
-	slots->now.pair = factor(LODE_SLOTS * (LODE_SLOTS - 1), chosen * (chosen - 1));
+	draw(slots, chosen);
+	slots->now.single = (uint16_t)factor(all, chosen);
+	slots->now.pair = factor(all * (all - 1), chosen * (chosen - 1));
 }
 
 static int is_chosen(const struct lode_slots *slots, unsigned i)
 {
-	return (int)(slots->set >> i & 1);
+	return (int)(slots->set[i / 64] >> i % 64 & 1);
 }
 
-int lode_slots_advance(struct lode_slots *slots, unsigned chosen, uint64_t now)
+int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uint64_t now)
 {
-	if (slots->chosen >= LODE_SLOTS ? chosen >= LODE_SLOTS : now < slots->ends)
+	if (slots->chosen >= LODE_SLOTS ? plan.chosen >= LODE_SLOTS : now < slots->ends)
 		return 0;
 	slots->now.number++;
-	if (slots->next >= LODE_SLOTS)
-		begin_cycle(slots, chosen);
-	if (slots->next < LODE_SLOTS) {
+	if (slots->next >= slots->now.all)
+		begin_cycle(slots, plan);
+	if (slots->next < slots->now.all) {
 		slots->now.on = (uint32_t)is_chosen(slots, slots->next++);
 		slots->lasts = slots->length;
 	}
 	/* Nobody needs to wake up between slots that are off. */
-	while (!slots->now.on && slots->next < LODE_SLOTS && !is_chosen(slots, slots->next)) {
+	while (!slots->now.on && slots->next < slots->now.all && !is_chosen(slots, slots->next)) {
 		slots->next++;
 		slots->now.number++;
 		slots->lasts += slots->length;

@@ -2,7 +2,7 @@
  * Slots of time in which the scheduler's programs are attached, for budgets that are too small to have them attached all
  * the time: on a machine with very many context switches an empty program at each of them takes more than 1 %.
  *
- * Time is cut into slots, and slots into cycles of LODE_SLOTS. In each cycle `chosen` slots, at least two, are drawn at
+ * Time is cut into slots, and slots into cycles of LODE_SLOTS, or twice as many where two of these are still too many. In each cycle `chosen` slots, at least two, are drawn at
  * random, each set of that many with equal chance; `chosen` is fixed before the cycle begins, by what was seen before. A wait is
  * recorded when its begin and its end are both in chosen slots. With n slots and m chosen ones the chance for that is
  *
@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #define LODE_SLOTS        64u
+#define LODE_SLOTS_MOST   128u /* of a cycle */
 #define LODE_SLOT_NS      16000000u
 #define LODE_SLOT_MOST_NS 128000000u
 #define LODE_SLOTS_LEAST  2u
@@ -46,7 +47,9 @@ struct lode_slot {
 	uint16_t cycle;  /* the number of the first slot of its cycle */
 	uint32_t pair;   /* factor of what begins in another slot of this cycle and ends in it */
 	uint16_t single; /* of what begins and ends in it */
-	uint16_t unused;
+	uint16_t all;    /* slots of the cycle; */
+	uint16_t is_odd; /* every other cycle */
+	uint16_t unused[3];
 };
 
 /* The factor of what began in slot `number`, whose own one is `single`, and ends in `slot`. */
@@ -55,7 +58,7 @@ static inline __attribute__((always_inline)) uint64_t lode_slot_factor(const vol
 {
 	if (number == slot->number)
 		return slot->single;
-	if ((uint16_t)(number - slot->cycle) < LODE_SLOTS)
+	if ((uint16_t)(number - slot->cycle) < LODE_SLOTS_MOST)
 		return slot->pair;
 	return (uint64_t)single * slot->single / LODE_SLOT_UNIT;
 }
@@ -70,22 +73,25 @@ static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t 
 struct lode_slots {
 	struct lode_slot now;
 	uint64_t seed;
-	uint64_t length; /* of a slot of this cycle */
-	uint64_t waited; /* in this cycle, for programs to be attached */
-	uint64_t lasts;  /* how long it and those behind it that are off like it are; */
-	uint64_t ends;   /* when they are over; 0: it lasts as long as all slots are chosen */
-	unsigned chosen; /* slots of this cycle; LODE_SLOTS: all, which is one slot then */
-	unsigned next;   /* slot of this cycle that comes behind them */
-	uint64_t set;    /* the chosen ones, a bit each */
+	uint64_t length;                    /* of a slot of this cycle */
+	uint64_t waited;                    /* in this cycle, for programs to be attached */
+	uint64_t lasts;                     /* how long it and those behind it that are off like it are; */
+	uint64_t ends;                      /* when they are over; 0: it lasts as long as all slots are chosen */
+	unsigned chosen;                    /* slots of this cycle; LODE_SLOTS: all, which is one slot then */
+	unsigned next;                      /* slot of this cycle that comes behind them */
+	uint64_t set[LODE_SLOTS_MOST / 64]; /* the chosen ones, a bit each */
+};
+
+/* What a cycle is to be. */
+struct lode_slot_plan {
+	unsigned chosen; /* LODE_SLOTS_LEAST to `all` */
+	unsigned all;    /* LODE_SLOTS, or LODE_SLOTS_MOST for LODE_SLOTS_LEAST of them */
 };
 
 /* Everything is recorded until a cycle with fewer chosen slots begins. */
 void lode_slots_init(struct lode_slots *slots, uint64_t seed);
-/*
- * Goes to the next slot if it is time for that; `chosen`: of the cycle that begins then, LODE_SLOTS_LEAST to
- * LODE_SLOTS. Returns whether there is another slot now.
- */
-int lode_slots_advance(struct lode_slots *slots, unsigned chosen, uint64_t now);
+/* Goes to the next slot if it is time for that; `plan`: of the cycle that begins then. Returns whether there is another slot now. */
+int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uint64_t now);
 /* The slot of now begins only now: programs could not be attached before. */
 void lode_slots_delay(struct lode_slots *slots, uint64_t now);
 

@@ -5,7 +5,6 @@
 #include "cmocka_all.h"
 
 #include "record/budget.h"
-#include "record/time_slots.h"
 #include "record/thinning.h"
 
 #include <math.h>
@@ -56,7 +55,8 @@ static double long_chance(uint64_t length, uint64_t scale)
 static void run_until_step(struct machine *machine, uint64_t length, const struct load *loads, size_t count)
 {
 	struct lode_budget_usage *usage = &machine->usage;
-	double on = (double)machine->budget.slots / LODE_SLOTS, seconds = (double)length / 1e9, spent = 0;
+	double on = (double)machine->budget.slots.chosen / machine->budget.slots.all,
+	       seconds = (double)length / 1e9, spent = 0;
 	double samples = machine->budget.frequency * CPUS * seconds;
 
 	for (size_t i = 0; i < count; i++) {
@@ -163,13 +163,15 @@ static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **st
 
 static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 {
-	static const struct load loads[] = { { 5000000, 3000 } };
+	static const struct load loads[] = { { 10000000, 3000 } };
 	struct machine machine;
 
 	(void)state;
 	start(&machine, 0.01);
 	run_for(&machine, 5, loads, 1);
 	assert_true(machine.budget.fixed > 0.01);
+	assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS_LEAST);
+	assert_int_equal(machine.budget.slots.all, LODE_SLOTS_MOST);
 	assert_true(machine.budget.taken <
 		    machine.budget.fixed + 0.01 / 5); /* records get a tenth, samples a little */
 	assert_int_equal(machine.budget.frequency, LODE_BUDGET_LEAST_FREQUENCY);
@@ -195,12 +197,12 @@ static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 			assert_true(machine.taken <= shares[i] * 1.1);
 			assert_true(machine.taken >= shares[i] * 0.6);
 		}
-		assert_true(shares[i] > 0.03 || machine.budget.slots < LODE_SLOTS);
+		assert_true(shares[i] > 0.03 || machine.budget.slots.chosen < LODE_SLOTS);
 		assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
 		/* Samples are not what is cut. */
 		assert_true(shares[i] < 0.01 || machine.budget.frequency == LODE_BUDGET_FREQUENCY);
 		run_for(&machine, 3, loads + 2, 2);
-		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
 	}
 }
 
@@ -276,7 +278,7 @@ static void what_must_see_every_switch_stays_attached(void **state)
 	machine.budget.keeps_attached = 1;
 	for (int step = 0; step < 40; step++) {
 		run_step(&machine, loads, 1);
-		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
 	}
 	assert_true(machine.budget.fixed > 0.01);
 }
@@ -317,7 +319,7 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		for (int step = 0; step < 40; step++) {
 			run_step(&machine, busy, 2);
 			assert_true(machine.taken <= shares[i] * 1.1);
-			assert_int_equal(machine.budget.certain, machine.budget.slots < LODE_SLOTS);
+			assert_int_equal(machine.budget.certain, machine.budget.slots.chosen < LODE_SLOTS);
 		}
 		if (!machine.budget.certain)
 			continue; /* all are seen anyway */
@@ -334,7 +336,7 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		run_for(&machine, 200, busy, 2);
 		assert_true(machine.budget.certain);
 		run_for(&machine, 6, quiet, 1);
-		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
 		assert_false(machine.budget.certain);
 	}
 }
@@ -358,7 +360,7 @@ static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
 	assert_int_equal(steps, 0);
 	machine.wakings /= 2;
 	run_for(&machine, 3, less, 2);
-	assert_true(machine.budget.slots < LODE_SLOTS && machine.budget.certain);
+	assert_true(machine.budget.slots.chosen < LODE_SLOTS && machine.budget.certain);
 	run_for(&machine, 5, less, 2);
 	assert_true(machine.budget.certain);
 }
@@ -375,15 +377,15 @@ static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 
 		start(&machine, shares[i]);
 		run_for(&machine, 5, loads, 2);
-		slots = machine.budget.slots;
+		slots = machine.budget.slots.chosen;
 		assert_true(slots < LODE_SLOTS / 2);
 		machine.usage.t += STEP;
 		machine.usage.on += 16000000;
 		lode_budget_step(&machine.budget, &machine.usage);
-		assert_true(machine.budget.slots >= slots && machine.budget.slots <= 2 * slots);
+		assert_true(machine.budget.slots.chosen >= slots && machine.budget.slots.chosen <= 2 * slots);
 		/* One that lasts is followed within two seconds. */
 		run_for(&machine, 2, loads + 1, 1);
-		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
 	}
 }
 

@@ -146,7 +146,7 @@ static void draw_slots(unsigned char *on, unsigned chosen, uint64_t seed)
 
 	lode_slots_init(&slots, seed);
 	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++, now += LODE_SLOT_NS) {
-		lode_slots_advance(&slots, chosen, now);
+		lode_slots_advance(&slots, (struct lode_slot_plan){ chosen, LODE_SLOTS }, now);
 		on[i] = slots.now.on != 0;
 	}
 }

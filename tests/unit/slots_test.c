@@ -13,6 +13,11 @@
 
 /* ---- choosing ---- */
 
+static struct lode_slot_plan plan_of(unsigned chosen)
+{
+	return (struct lode_slot_plan){ chosen, LODE_SLOTS };
+}
+
 static void a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike(void **state)
 {
 	(void)state;
@@ -27,9 +32,9 @@ static void a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike(void **state
 			unsigned on[LODE_SLOTS], count = 0, length = 0;
 
 			while (length < LODE_SLOTS) {
-				assert_int_equal(lode_slots_advance(&slots, chosen, now), 1);
+				assert_int_equal(lode_slots_advance(&slots, plan_of(chosen), now), 1);
 				assert_int_equal((slots.ends - now) % LODE_SLOT_NS, 0);
-				assert_int_equal(lode_slots_advance(&slots, chosen, slots.ends - 1), 0);
+				assert_int_equal(lode_slots_advance(&slots, plan_of(chosen), slots.ends - 1), 0);
 				length += (unsigned)((slots.ends - now) / LODE_SLOT_NS);
 				now = slots.ends;
 				if (slots.now.on)
@@ -55,12 +60,12 @@ static void all_slots_are_one_that_does_not_end(void **state)
 	(void)state;
 	lode_slots_init(&slots, 7);
 	for (uint64_t now = 1; now < 100 * (uint64_t)LODE_SLOT_NS; now += LODE_SLOT_NS)
-		assert_int_equal(lode_slots_advance(&slots, LODE_SLOTS, now), 0);
+		assert_int_equal(lode_slots_advance(&slots, plan_of(LODE_SLOTS), now), 0);
 	assert_true(slots.now.on);
 	assert_int_equal(lode_slot_weight(5, lode_slot_factor(&slots.now, slots.now.number, slots.now.single),
 					  UINT32_MAX),
 			 5);
-	assert_int_equal(lode_slots_advance(&slots, 3, 1), 1); /* at once */
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 1), 1); /* at once */
 	assert_int_equal(slots.chosen, 3);
 }
 
@@ -70,11 +75,11 @@ static void a_slot_that_was_late_is_as_long_as_others(void **state)
 
 	(void)state;
 	lode_slots_init(&slots, 7);
-	assert_int_equal(lode_slots_advance(&slots, 3, 1000), 1);
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 1000), 1);
 	lode_slots_delay(&slots, 5000);
 	assert_int_equal(slots.now.began, 5000);
-	assert_int_equal(lode_slots_advance(&slots, 3, 4999 + slots.lasts), 0);
-	assert_int_equal(lode_slots_advance(&slots, 3, 5000 + slots.lasts), 1);
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 4999 + slots.lasts), 0);
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 5000 + slots.lasts), 1);
 }
 
 /* ---- weights ---- */
@@ -85,7 +90,7 @@ static uint64_t run_cycle(struct lode_slots *slots, uint64_t *now, uint64_t late
 	uint64_t shortest = UINT64_MAX;
 
 	do {
-		assert_int_equal(lode_slots_advance(slots, 3, *now), 1);
+		assert_int_equal(lode_slots_advance(slots, plan_of(3), *now), 1);
 		if (slots->now.on) {
 			*now += late;
 			lode_slots_delay(slots, *now);
@@ -141,19 +146,30 @@ struct wait {
 	int begun;
 };
 
-/* One way to choose slots; adds the weights of what was seen to `sums`. `plan`: how many are chosen in each cycle. */
-static void play(struct wait *waits, const unsigned *plan, uint64_t seed, double *sums, double *squares)
+/* The cycle that has a slot: its plan is that of its first LODE_SLOTS, and a long one has two plans. */
+static unsigned cycle_of(unsigned slot, const struct lode_slot_plan *plan)
+{
+	unsigned cycle = 0;
+
+	while (slot >= (cycle + plan[cycle].all / LODE_SLOTS) * LODE_SLOTS)
+		cycle += plan[cycle].all / LODE_SLOTS;
+	return cycle;
+}
+
+/* One way to choose slots; adds the weights of what was seen to `sums`. */
+static void play(struct wait *waits, const struct lode_slot_plan *plan, uint64_t seed, double *sums,
+		 double *squares)
 {
 	struct lode_slots slots;
 	uint64_t now = 1, rounding = seed * 3 + 1; /* other numbers than those that slots are chosen by */
 
 	lode_slots_init(&slots, seed);
 	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++, now += LODE_SLOT_NS) {
-		unsigned chosen = plan[i / LODE_SLOTS];
+		struct lode_slot_plan own = plan[cycle_of(i, plan)];
 
 		/* A cycle in which all are chosen is one slot. */
-		if (chosen < LODE_SLOTS || i % LODE_SLOTS == 0)
-			lode_slots_advance(&slots, chosen, now); /* if it is time */
+		if (own.chosen < LODE_SLOTS || i % LODE_SLOTS == 0)
+			lode_slots_advance(&slots, own, now); /* if it is time */
 		for (unsigned k = 0; k < WAITS; k++) {
 			struct wait *wait = &waits[k];
 
@@ -176,12 +192,13 @@ static void play(struct wait *waits, const unsigned *plan, uint64_t seed, double
 }
 
 /* The inverse of the chance that both ends of a wait are seen, by the definition. */
-static double inverse_chance(const struct wait *wait, const unsigned *plan)
+static double inverse_chance(const struct wait *wait, const struct lode_slot_plan *plan)
 {
-	double first = plan[wait->begin / LODE_SLOTS], last = plan[wait->end / LODE_SLOTS], all = LODE_SLOTS;
+	unsigned begin = cycle_of(wait->begin, plan), end = cycle_of(wait->end, plan);
+	double first = plan[begin].chosen, last = plan[end].chosen, all = plan[begin].all;
 
-	if (wait->begin / LODE_SLOTS != wait->end / LODE_SLOTS)
-		return all / first * (all / last);
+	if (begin != end)
+		return all / first * (plan[end].all / last);
 	return wait->begin == wait->end || first >= all ? all / first : all / first * ((all - 1) / (first - 1));
 }
 
@@ -193,13 +210,15 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 	(void)state;
 	for (int trial = 0; trial < TEST_ROUNDS(60); trial++) {
 		struct wait waits[WAITS];
-		unsigned plan[CYCLES];
+		struct lode_slot_plan plan[CYCLES];
 		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };
 
 		for (unsigned i = 0; i < CYCLES; i++)
-			plan[i] = (unsigned)random_below(&seed, 4)
-					  ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
-					  : LODE_SLOTS;
+			plan[i] = plan_of(random_below(&seed, 4)
+						  ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
+						  : LODE_SLOTS);
+		if (trial % 2) /* the second is a part of it */
+			plan[1] = (struct lode_slot_plan){ LODE_SLOTS_LEAST, LODE_SLOTS_MOST };
 		for (unsigned k = 0; k < WAITS; k++) {
 			waits[k].begin = (unsigned)random_below(&seed, CYCLES * LODE_SLOTS);
 			waits[k].end = waits[k].begin + (unsigned)random_below(&seed, 1 + random_below(&seed, 80));
