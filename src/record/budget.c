@@ -50,8 +50,21 @@
 #define WARM_NS     85.0
 #define WARM_FACTOR 2.0
 #define COLD_FACTOR 5.0
-/* Being called, for a run that is over at once. */
+/* Being called, for a run that is over at once; and a run that only sees that it is off, where everything is in place. */
 #define CALL_OUTSIDE_NS 60.0
+#define REST_NS         60.0
+
+/*
+ * Programs stay attached between slots where attaching takes so much of the time, and staying likely takes no more than so much of the
+ * budget, as long as it takes no more than a little above; of all runs, those of them that are switches; and over how many steps both are averages.
+ */
+#define UNSEEN        0.04
+#define RESTS         0.2
+#define RESTS_LONGER  0.25
+#define SWITCH_RUNS   0.55
+#define RESTING_STEPS 8
+/* So low after it took too much: it fades in ten seconds, and only then it is tried again. */
+#define NOT_SOON -10.0
 
 /*
  * Of the budget, what looking for long waits may take, about a third; how many steps tell what it does, and of how many the average is; after
@@ -185,6 +198,20 @@ static double limits_part(const struct lode_budget_usage *now, const struct lode
 	       CACHES * more(now->long_waits, before->long_waits);
 }
 
+/* How cold caches are, by what runs take. */
+static double coldness(const struct lode_budget_usage *now)
+{
+	double inside = now->runs ? (double)now->other / (double)now->runs : 0;
+
+	return inside > WARM_NS ? inside / WARM_NS : 1;
+}
+
+/* Those of programs that are attached and do nothing. */
+static double rests_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	return more(now->rests, before->rests) * REST_NS * coldness(now);
+}
+
 static double records_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
 	return CACHES * more(now->stacks, before->stacks) + process_part(now, before);
@@ -199,7 +226,7 @@ static double share_between(const struct lode_budget *budget, const struct lode_
 	if (machine <= 0)
 		return 0;
 	return (steady_part(now, before) + switches_part(now, before) + limits_part(now, before) +
-		records_part(now, before) + more(now->saving, before->saving)) /
+		rests_part(now, before) + records_part(now, before) + more(now->saving, before->saving)) /
 	       machine;
 }
 
@@ -230,7 +257,7 @@ double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_
 	parts->samples = samples_part(now, before) / machine;
 	parts->process = more(now->process, before->process) / machine;
 	parts->saving = more(now->saving, before->saving) / machine;
-	parts->switches = switches_part(now, before) / machine;
+	parts->switches = (switches_part(now, before) + rests_part(now, before)) / machine;
 	parts->stacks = CACHES * more(now->stacks, before->stacks) / machine;
 	parts->limits = limits_part(now, before) / machine;
 	return share_between(budget, now, before);
@@ -368,6 +395,27 @@ static void choose_certain(struct lode_budget *budget, const struct lode_budget_
 	}
 }
 
+/* Whether programs stay attached between slots. That they are ready at once is not worth everything. */
+static void choose_rests(struct lode_budget *budget, const struct lode_budget_usage *usage, double on)
+{
+	const struct lode_budget_usage *last = &budget->last;
+	double time = more(usage->t, last->t), likely;
+
+	budget->unseen += (more(usage->unseen, last->unseen) / time - budget->unseen) / RESTING_STEPS;
+	if (budget->rests) {
+		budget->resting +=
+			(rests_part(usage, last) / (time * budget->cpus) - budget->resting) / RESTING_STEPS;
+		budget->rests = budget->resting <= RESTS_LONGER * budget->share;
+		budget->unseen = budget->rests ? 0 : NOT_SOON;
+		return;
+	}
+	if (on < LEAST_ON_NS || budget->unseen < UNSEEN || budget->slots.chosen >= LODE_SLOTS)
+		return;
+	likely = more(usage->runs, last->runs) / on * SWITCH_RUNS * REST_NS * coldness(usage);
+	budget->rests = likely <= RESTS * budget->share;
+	budget->resting = likely;
+}
+
 /* What records may take, and do, as shares of the time in which the programs are attached. */
 static double records_ratio(const struct lode_budget *budget, double room, double records)
 {
@@ -414,8 +462,8 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	double machine = more(usage->t, budget->last.t) * budget->cpus,
 	       on = more(usage->on, budget->last.on) * budget->cpus;
 	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
-	double records = records_part(usage, &budget->last), limits = limits_part(usage, &budget->last), room,
-	       steered;
+	double records = records_part(usage, &budget->last), room, steered;
+	double limits = limits_part(usage, &budget->last) + rests_part(usage, &budget->last);
 
 	if (machine <= 0)
 		return;
@@ -431,7 +479,8 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));
 	}
-	choose_certain(budget, usage, limits / machine);
+	choose_certain(budget, usage, limits_part(usage, &budget->last) / machine);
+	choose_rests(budget, usage, on);
 	choose_frequency(budget, usage, steered);
 	if (!budget->settled.t && usage->t - budget->first.t >= BEGIN_NS)
 		budget->settled = *usage;

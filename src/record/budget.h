@@ -25,6 +25,8 @@ struct lode_budget_usage {
 	uint64_t waking_runs; /* of the program for long waits, which is attached at all times, and spent in it */
 	uint64_t waking;
 	uint64_t long_waits; /* spent in it on waits that are recorded */
+	uint64_t rests;      /* runs of programs that stay attached between slots and do nothing */
+	uint64_t unseen;     /* nanoseconds in which programs were to be attached and the kernel took its time */
 	uint64_t sampling;   /* spent in the kernel on */
 	uint64_t samples;    /* samples of CPUs, whose interrupts take more */
 	uint64_t process;    /* of the recorder's process, all its threads */
@@ -46,6 +48,7 @@ struct lode_budget {
 	unsigned frequency;
 	struct lode_slot_plan slots; /* in which the programs are attached */
 	int certain; /* long waits are looked for in each waking, so that all of them are recorded */
+	int rests;   /* programs stay attached between slots, because attaching them again takes too long */
 	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
 	double fixed;
@@ -65,6 +68,9 @@ struct lode_budget {
 	uint64_t try_at;
 	uint64_t try_after;
 	double tried_attached;
+	/* Of the time, what was not seen while the kernel took its time to attach programs, and what resting took; over about two seconds. */
+	double unseen;
+	double resting;
 	unsigned steps_seen; /* in a row in which context switches were seen at all times */
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;

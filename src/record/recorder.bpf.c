@@ -637,8 +637,10 @@ int lode_switch(uint64_t *context)
 	struct run run;
 	uint64_t now = 0;
 
-	if (is_off())
+	if (is_off()) {
+		COUNT(rests);
 		return 0;
+	}
 	thread = next->pid ? find_thread(next->pid) : 0;
 	wanted = !dies && is_wanted(previous);
 	begin_run(&run);
@@ -720,8 +722,10 @@ int lode_waking(uint64_t *context)
 	bool took = false;
 	struct run run;
 
-	if (is_off())
+	if (is_off()) {
+		COUNT(rests);
 		return 0;
+	}
 	begin_run(&run);
 	thread = find_thread(task->pid);
 	if (thread && !still_waits(thread, task))
@@ -799,8 +803,10 @@ int lode_call(uint64_t *context)
 	struct run run;
 	uint64_t begun;
 
-	if (is_off())
+	if (is_off()) {
+		COUNT(rests);
 		return 0;
+	}
 	begin_run(&run);
 	if (!scratch || !is_wanted(task) ||
 	    (thin && weight > 1 && !lode_thin_choose(weight, bpf_get_prandom_u32()))) {

@@ -128,6 +128,8 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
  * Returns whether it is by now.
  */
 int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);
+/* With `thin`: from the end of the next slot on programs stay attached between slots and do nothing, or are detached again. */
+void lode_recorder_set_rests(struct lode_recorder *recorder, int rests);
 /*
  * With `thin`: visits all threads, so that waits that go on from one visit to the next are recorded whether programs are attached
  * or not (sweep.bpf.h). Returns whether the kernel lets it.

@@ -125,10 +125,20 @@ static void drop_long_waits(struct lode_recorder *recorder)
 	programs->links.lode_long_wait = NULL;
 }
 
+/* What rests needs the program for long waits at wakings. */
 static void detach(struct lode_recorder *recorder)
 {
+	if (recorder->rests) {
+		lode_scheduler_programs_rest(recorder->scheduler);
+		return;
+	}
 	lode_scheduler_programs_detach(recorder->scheduler);
 	drop_long_waits(recorder);
+}
+
+void lode_recorder_set_rests(struct lode_recorder *recorder, int rests)
+{
+	recorder->rests = rests;
 }
 
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)

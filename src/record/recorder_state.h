@@ -33,6 +33,7 @@ struct lode_recorder {
 	int started;
 	int wants_certain; /* every long wait is to be recorded, from a slot on that is not the only one, */
 	int is_certain;    /* and is */
+	int rests;         /* the programs of the scheduler stay attached between slots */
 	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */

@@ -17,6 +17,7 @@
 enum state {
 	ATTACHED,
 	DETACHED,
+	RESTING,
 	ASKED, /* to be attached */
 	FAILED,
 };
@@ -126,19 +127,32 @@ void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler)
 	pthread_mutex_unlock(&scheduler->worker.lock);
 }
 
+void lode_scheduler_programs_rest(struct lode_scheduler_programs *scheduler)
+{
+	if (scheduler->programs->links.lode_long_wait)
+		detach_one(&scheduler->programs->links.lode_waking);
+	pthread_mutex_lock(&scheduler->worker.lock);
+	scheduler->state = RESTING;
+	pthread_mutex_unlock(&scheduler->worker.lock);
+}
+
+static void attach_here(struct lode_scheduler_programs *scheduler)
+{
+	int code = attach_all(scheduler->programs);
+
+	scheduler->number = -code;
+	scheduler->state = code ? FAILED : ATTACHED;
+}
+
 /* Where there is no thread to do it, the caller does. */
 static void ask(struct lode_scheduler_programs *scheduler)
 {
-	int code;
-
-	if (lode_worker_start(&scheduler->worker, attach_always, scheduler)) {
-		scheduler->state = ASKED;
-		pthread_cond_broadcast(&scheduler->worker.changed);
+	if (!lode_worker_start(&scheduler->worker, attach_always, scheduler)) {
+		attach_here(scheduler);
 		return;
 	}
-	code = attach_all(scheduler->programs);
-	scheduler->number = -code;
-	scheduler->state = code ? FAILED : ATTACHED;
+	scheduler->state = ASKED;
+	pthread_cond_broadcast(&scheduler->worker.changed);
 }
 
 int lode_scheduler_programs_attach(struct lode_scheduler_programs *scheduler)
@@ -149,6 +163,8 @@ int lode_scheduler_programs_attach(struct lode_scheduler_programs *scheduler)
 	pthread_mutex_lock(&scheduler->worker.lock);
 	if (scheduler->state == DETACHED)
 		ask(scheduler);
+	else if (scheduler->state == RESTING)
+		attach_here(scheduler);
 	for (uint64_t now = lode_now(); scheduler->state == ASKED && now < until; now = lode_now())
 		lode_worker_wait(&scheduler->worker, until - now);
 	state = scheduler->state;

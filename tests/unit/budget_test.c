@@ -24,6 +24,7 @@ struct machine {
 	struct lode_budget budget;
 	struct lode_budget_usage usage;
 	double wakings; /* a second; 0: long waits cannot be looked for */
+	double unseen;  /* of the time, for which the kernel takes its time to attach programs */
 	double taken;   /* share of the last step, by the machine's own account */
 };
 
@@ -50,6 +51,15 @@ static double long_chance(uint64_t length, uint64_t scale)
 	for (uint32_t random = 0; random < 128; random++)
 		sum += 1.0 / lode_thin_long_weight(length, lode_thin_dither(scale, random));
 	return sum / 128;
+}
+
+static double loads_rate(const struct load *loads, size_t count)
+{
+	double rate = 0;
+
+	for (size_t i = 0; i < count; i++)
+		rate += loads[i].rate;
+	return rate;
 }
 
 static void run_until_step(struct machine *machine, uint64_t length, const struct load *loads, size_t count)
@@ -83,6 +93,14 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 		usage->waking_runs += runs;
 		usage->waking += runs * 60;
 		spent += (double)runs * (120 + 60);
+	}
+	if (machine->budget.rests) {
+		uint64_t runs = (uint64_t)((1 - on) * loads_rate(loads, count) * 3 * 0.55 * seconds);
+
+		usage->rests += runs;
+		spent += (double)runs * 60;
+	} else if (machine->budget.slots.chosen < LODE_SLOTS) {
+		usage->unseen += (uint64_t)(machine->unseen * (double)length);
 	}
 	usage->samples += (uint64_t)samples;
 	usage->sampling += (uint64_t)samples * 3000;
@@ -365,6 +383,50 @@ static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
 	assert_true(machine.budget.certain);
 }
 
+/* Only where attaching them takes long, and it takes no more than a fifth of the budget. */
+static void programs_stay_attached_where_the_kernel_takes_its_time(void **state)
+{
+	static const struct load loads[] = { { 400000, 30000 }, { 500, 3000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 5, loads, 2);
+		assert_false(machine.budget.rests);
+		machine.unseen = 0.1;
+		run_for(&machine, 4, loads, 2);
+		/* It would take 0.6 %. */
+		assert_int_equal(machine.budget.rests,
+				 shares[i] > 0.03 && machine.budget.slots.chosen < LODE_SLOTS);
+		for (int step = 0; step < 40; step++) {
+			run_step(&machine, loads, 2);
+			assert_true(machine.taken <= shares[i] * 1.1);
+			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+		}
+	}
+}
+
+static void what_stays_attached_and_takes_too_much_is_detached(void **state)
+{
+	static const struct load loads[] = { { 400000, 30000 }, { 500, 3000000 } };
+	struct machine machine;
+	unsigned steps = 0;
+
+	(void)state;
+	start(&machine, 0.05);
+	machine.unseen = 0.1;
+	run_for(&machine, 6, loads, 2);
+	assert_true(machine.budget.rests);
+	for (int step = 0; step < 200; step++) {
+		machine.usage.rests += machine.budget.rests ? 2000000 : 0; /* calls of the system, say */
+		run_step(&machine, loads, 2);
+		steps += (unsigned)machine.budget.rests;
+	}
+	assert_true(steps < 20);
+}
+
 /* The choice is for a second, and a slot is a hundredth of it. */
 static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 {
@@ -441,6 +503,8 @@ int main(void)
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(long_waits_are_certain_where_the_budget_has_room),
 		cmocka_unit_test(long_waits_are_certain_soon_after_the_load_shrinks),
+		cmocka_unit_test(programs_stay_attached_where_the_kernel_takes_its_time),
+		cmocka_unit_test(what_stays_attached_and_takes_too_much_is_detached),
 		cmocka_unit_test(a_pause_in_a_slot_does_not_change_the_next_second),
 		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),

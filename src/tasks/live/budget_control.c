@@ -29,6 +29,8 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.waking_runs = counts.waking_runs,
 		.waking = counts.waking_ns,
 		.long_waits = counts.long_ns,
+		.rests = counts.rests,
+		.unseen = target->unseen_ns,
 		.sampling = counts.samples_ns,
 		.samples = counts.samples,
 		.calls = counts.calls,
@@ -136,6 +138,7 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 		target->on_ns += now - target->on_since;
 	count_certain(target, now);
 	lode_recorder_set_certain(recorder, target->budget.certain);
+	lode_recorder_set_rests(recorder, target->budget.rests);
 	code = enter_slot(target, recorder, error);
 	target->is_certain = lode_recorder_set_certain(recorder, target->budget.certain);
 	return code;
