@@ -169,18 +169,26 @@ static double samples_part(const struct lode_budget_usage *now, const struct lod
 	return CACHES * more(now->sampling, before->sampling) + SAMPLE_NS * more(now->samples, before->samples);
 }
 
-/* Nanoseconds since `before` that go on whether the programs of the scheduler are attached or not. */
-static double steady_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return samples_part(now, before) + more(now->process, before->process) - process_part(now, before);
-}
-
 /* What so many short runs take that see `spent` of it. */
 static double short_runs(double runs, double spent)
 {
 	double inside = runs > 0 ? spent / runs : 0;
 
 	return runs * (WARM_FACTOR * inside + (inside > WARM_NS ? COLD_FACTOR * (inside - WARM_NS) : 0));
+}
+
+/* Those of the program that follows what processes map: what it sees of itself, and being called. */
+static double mappings_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	return CACHES * more(now->mapping, before->mapping) +
+	       CALL_OUTSIDE_NS * more(now->map_runs, before->map_runs);
+}
+
+/* Nanoseconds since `before` that go on whether the programs of the scheduler are attached or not. */
+static double steady_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	return samples_part(now, before) + mappings_part(now, before) + more(now->process, before->process) -
+	       process_part(now, before);
 }
 
 /* Those of context switches, wakings and system calls by themselves. */
@@ -260,6 +268,7 @@ double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_
 	parts->switches = (switches_part(now, before) + rests_part(now, before)) / machine;
 	parts->stacks = CACHES * more(now->stacks, before->stacks) / machine;
 	parts->limits = limits_part(now, before) / machine;
+	parts->mappings = mappings_part(now, before) / machine;
 	return share_between(budget, now, before);
 }
 

@@ -25,16 +25,18 @@ struct lode_budget_usage {
 	uint64_t waking_runs; /* of the program for long waits, which is attached at all times, and spent in it */
 	uint64_t waking;
 	uint64_t long_waits; /* spent in it on waits that are recorded */
-	uint64_t rests;      /* runs of programs that stay attached between slots and do nothing */
-	uint64_t unseen;     /* nanoseconds in which programs were to be attached and the kernel took its time */
-	uint64_t sampling;   /* spent in the kernel on */
-	uint64_t samples;    /* samples of CPUs, whose interrupts take more */
-	uint64_t process;    /* of the recorder's process, all its threads */
-	uint64_t saving;     /* of processes that write streams for it: counts, but is not steered by */
-	uint64_t calls;      /* recorded, of the system */
-	uint64_t waits;      /* that there were */
-	uint64_t recorded;   /* of them */
-	uint64_t waited;     /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
+	uint64_t map_runs;   /* of the program that follows what processes map, and spent in it */
+	uint64_t mapping;
+	uint64_t rests;    /* runs of programs that stay attached between slots and do nothing */
+	uint64_t unseen;   /* nanoseconds in which programs were to be attached and the kernel took its time */
+	uint64_t sampling; /* spent in the kernel on */
+	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
+	uint64_t process;  /* of the recorder's process, all its threads */
+	uint64_t saving;   /* of processes that write streams for it: counts, but is not steered by */
+	uint64_t calls;    /* recorded, of the system */
+	uint64_t waits;    /* that there were */
+	uint64_t recorded; /* of them */
+	uint64_t waited;   /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
 };
 
 struct lode_budget {
@@ -98,6 +100,7 @@ struct lode_budget_parts {
 	double switches; /* context switches and wakings by themselves */
 	double stacks;   /* taken in the kernel */
 	double limits;   /* of waits, looked at in each waking */
+	double mappings; /* of processes, which are followed */
 };
 
 /* Returns the sum; 0 where the recording is not that long. */

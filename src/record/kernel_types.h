@@ -51,6 +51,7 @@ enum {
 #define TASK_DEAD  0x80u
 #define PF_KTHREAD 0x00200000u
 #define PROT_WRITE 0x2u
+#define PROT_EXEC  0x4u
 /* In a thread's preempt_count while an interrupt is served. */
 #define HARDIRQ_MASK 0x000f0000u
 

@@ -891,19 +891,34 @@ int lode_exec(uint64_t *context)
 	return 0;
 }
 
+/* Of this size or less no library is: it has several parts, of a page at least. */
+#define SMALL_BYTES 4096
+
 /*
- * The current process is about to map something there. Memory to write to is left alone,
- * which some programs take all the time; for a library all is taken at first that it needs.
+ * Whether what the current process is about to map can be code, now or later. Memory to write to is left alone, which some programs
+ * take all the time, and so are small files, which servers map to send them; for a library all is taken at first that it needs.
  */
+static __always_inline bool may_be_code(const struct vm_unmapped_area_info *info)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	if (REGS_CALL(regs) != CALL_MMAP)
+		return true;
+	return !(REGS_THIRD(regs) & PROT_WRITE) && (info->length > SMALL_BYTES || REGS_THIRD(regs) & PROT_EXEC);
+}
+
+/* The current process is about to map something there. */
 SEC("tp_btf/vm_unmapped_area")
 int lode_map(uint64_t *context)
 {
 	struct vm_unmapped_area_info *info = (void *)context[1];
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct lode_record_counts *own = thin ? own_counts() : 0;
+	uint64_t begun = own && !(++own->map_runs & (MEASURE_EVERY - 1)) ? bpf_ktime_get_ns() : 0;
 
-	if (REGS_CALL(regs) != CALL_MMAP || !(REGS_THIRD(regs) & PROT_WRITE))
-		take_memory(task->tgid, context[0], info->length);
+	if (may_be_code(info))
+		take_memory(bpf_get_current_task_btf()->tgid, context[0], info->length);
+	if (own && begun)
+		own->map_ns += (bpf_ktime_get_ns() - begun) * MEASURE_EVERY;
 	return 0;
 }
 

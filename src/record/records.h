@@ -199,7 +199,9 @@ struct lode_record_counts {
 	uint64_t other_ns;    /* and in the others, as far as the programs see it */
 	uint64_t waking_runs; /* of the program for long waits (long_waits.bpf.h), and spent in it, */
 	uint64_t waking_ns;
-	uint64_t long_ns; /* but for runs that record a wait */
+	uint64_t long_ns;  /* but for runs that record a wait */
+	uint64_t map_runs; /* of the program that follows what processes map, and spent in it */
+	uint64_t map_ns;
 	uint64_t rests;   /* runs of programs that were attached but off (scheduler_programs.h) */
 	uint64_t random;  /* no count: the state of this CPU's random numbers */
 	uint64_t arrived; /* nor these: when `arrived_tid` got this CPU; 0: not known (sweep.bpf.h) */

@@ -17,6 +17,7 @@ void lode_budget_json(const struct lode_budget_report *report, struct lode_json 
 		lode_json_key_double(json, "switches", report->switches);
 		lode_json_key_double(json, "stacks", report->stacks);
 		lode_json_key_double(json, "limits", report->limits);
+		lode_json_key_double(json, "mappings", report->mappings);
 		lode_json_object_end(json);
 	}
 	lode_json_key_double(json, "fixed", report->fixed);
