@@ -119,7 +119,7 @@
 #define TOO_LITTLE  1.05
 #define MOST_UP     16.0
 #define LEAST_SCALE 16u
-#define MOST_SCALE  (LODE_THIN_LONG * 100)
+#define MOST_SCALE  (LODE_THIN_LONG * 100 * LODE_THIN_TIMES)
 /* One in so many nanoseconds of scale: the weight of system calls, which have no length to go by. */
 #define CALL_NS 100000u
 

@@ -18,8 +18,8 @@
  * A wait that was not chosen and turns out to be long may be recorded as well: one of LODE_THIN_LONG, or
  * of so many times the usual length of its place that its weight would make it count for far more
  * than the others (a few of these would decide a sum). Where a wait begins to be long, its *limit*, is known
- * before its length is, like its chance. From there on its weight follows from its length: v = scale / y,
- * so that what is as long as the scale is always recorded. The same random number u, drawn when the thread stops,
+ * before its length is, like its chance. From there on its weight follows from its length: v = scale / y, for long waits with a
+ * scale that is shorter as long as there is room (lode_thin_long_scale), so that what is as long as that is always recorded. The same random number u, drawn when the thread stops,
  * decides both. Sums stay right on average. Proof: let a wait have length y, known after the choice,
  * and weight w and limit l, known before it, and let u be uniform in [0, 1). It is recorded with the weight
  *
@@ -42,7 +42,7 @@
 
 #include <stdint.h>
 
-/* Nanoseconds: no limit is longer; what takes as long is always recorded, unless the scale is longer still. */
+/* Nanoseconds: no limit is longer; what takes as long is always recorded, unless the scale is several times as long. */
 #define LODE_THIN_LONG 10000000ull
 /* No chance is smaller than one in so many; a power of two. */
 #define LODE_THIN_MOST 4096u
@@ -153,9 +153,24 @@ LODE_THIN_INLINE uint32_t lode_thin_limit(uint32_t weight, uint64_t scale)
 	return (uint32_t)(limit < LODE_THIN_LONG ? limit : LODE_THIN_LONG);
 }
 
-/* The weight of a wait that reached its limit: 1 where it is as long as a record represents. */
-LODE_THIN_INLINE uint32_t lode_thin_long_weight(uint64_t length, uint64_t scale)
+/*
+ * The scale of waits of LODE_THIN_LONG and longer. They are what people look for, and few: so each is recorded for
+ * certain also while a record of others represents several times that, up to LODE_THIN_ALL_LONG. From there on there are too many of them.
+ */
+#define LODE_THIN_TIMES    6u
+#define LODE_THIN_ALL_LONG 80000000ull
+
+LODE_THIN_INLINE uint64_t lode_thin_long_scale(uint64_t scale)
 {
+	uint64_t least = LODE_THIN_LONG + LODE_THIN_LONG / 2, own = scale / LODE_THIN_TIMES;
+
+	return scale < least ? scale : own < least ? least : own;
+}
+
+/* The weight of a wait that reached its limit: 1 where it is as long as a record of such waits represents. */
+LODE_THIN_INLINE uint32_t lode_thin_long_weight(uint64_t length, uint64_t asked)
+{
+	uint64_t scale = length < LODE_THIN_LONG ? asked : lode_thin_long_scale(asked);
 	uint64_t weight = length < scale ? scale / length : 1;
 
 	return weight < LODE_THIN_MOST ? (uint32_t)weight : LODE_THIN_MOST;

@@ -69,6 +69,25 @@ static void what_is_learnt_follows_lengths(void **state)
 	assert_true(square < 100);
 }
 
+/* All of them up to a scale of 80 ms, whatever the dither; then fewer and fewer. */
+static void long_waits_are_recorded_until_there_are_too_many(void **state)
+{
+	uint64_t before = 0;
+
+	(void)state;
+	for (uint64_t scale = 1000; scale < 8000000000u; scale += scale / 50 + 1) {
+		uint64_t own = lode_thin_long_scale(scale);
+
+		assert_true(own <= scale && own >= before);
+		assert_true(!before || own <= before + before / 20 + 2);
+		before = own;
+		for (uint32_t random = 0; scale <= LODE_THIN_ALL_LONG && random < 128; random++)
+			assert_int_equal(lode_thin_long_weight(LODE_THIN_LONG, lode_thin_dither(scale, random)), 1);
+	}
+	assert_int_equal(lode_thin_long_weight(LODE_THIN_LONG, 6000000000), 100);
+	assert_int_equal(lode_thin_long_weight(LODE_THIN_LONG - 1, 60000000), 6);
+}
+
 /* ---- many thinnings of one recording ---- */
 
 #define PLACES   200
@@ -228,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_weight_is_the_scale_over_the_usual_length),
 		cmocka_unit_test(one_in_weight_is_chosen),
 		cmocka_unit_test(what_is_learnt_follows_lengths),
+		cmocka_unit_test(long_waits_are_recorded_until_there_are_too_many),
 		cmocka_unit_test(thinned_recordings_cost_what_the_whole_one_does),
 	};
 

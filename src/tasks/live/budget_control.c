@@ -200,6 +200,9 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	usage = budget_usage(target, recorder, now);
 	lode_budget_step(budget, &usage);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
+	if (target->slots.chosen >= LODE_SLOTS && budget->scale > LODE_THIN_ALL_LONG &&
+	    budget->scale > target->longest_scale)
+		target->longest_scale = budget->scale;
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);
@@ -230,7 +233,9 @@ static uint64_t certain_length(const struct lode_record_target *target)
 {
 	uint64_t least = target->settings->min_wait > LODE_THIN_LONG ? target->settings->min_wait : LODE_THIN_LONG;
 
-	return target->some_ns && !target->uncertain_ns ? least : 2 * target->longest_gap;
+	if (!target->some_ns || target->uncertain_ns)
+		least = 2 * target->longest_gap;
+	return least > target->longest_scale ? least : target->longest_scale;
 }
 
 struct lode_budget_report lode_budget_control_report(const struct lode_record_target *target)
