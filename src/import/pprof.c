@@ -335,18 +335,58 @@ struct ahead {
 	int has_packed;
 };
 
-static struct ahead look_ahead(const struct reader *reader, struct lode_cursor message)
+/* Fills it in place: copying a struct that was just written makes the processor wait. */
+static void look_ahead(const struct reader *reader, struct lode_cursor message, struct ahead *ahead)
 {
-	struct ahead ahead = { .at = lode_pprof_place(&reader->tables, &message), .rest = message };
 	struct lode_protobuf_field field;
 
-	if (!lode_protobuf_next(&message, &field) || field.number != 1 || field.wire != LODE_WIRE_BYTES)
-		return ahead;
-	ahead.rest = message;
-	ahead.packed = field.bytes;
-	ahead.hash = lode_hash_bytes(field.bytes.next, lode_cursor_left(&field.bytes));
-	ahead.has_packed = 1;
-	return ahead;
+	ahead->at = lode_pprof_place(&reader->tables, &message);
+	ahead->rest = message;
+	ahead->has_packed = lode_protobuf_next(&message, &field) && field.number == 1 &&
+			    field.wire == LODE_WIRE_BYTES;
+	ahead->hash = 0;
+	if (!ahead->has_packed)
+		return;
+	ahead->rest = message;
+	ahead->packed = field.bytes;
+	ahead->hash = lode_hash_bytes(field.bytes.next, lode_cursor_left(&field.bytes));
+}
+
+enum {
+	TAG_VALUES = 2 << 3 | LODE_WIRE_BYTES,
+	TAG_LABEL = 3 << 3 | LODE_WIRE_BYTES,
+};
+
+/*
+ * A sample as most are: its locations, then its values, then labels of a thread that is known, or none. Returns whether it
+ * is one; where not, it is still to be read.
+ */
+static int read_plain(struct reader *reader, const struct ahead *ahead, uint32_t *thread)
+{
+	struct lode_cursor message = ahead->rest, values;
+	const unsigned char *bytes;
+	size_t size;
+
+	*thread = LODE_NONE;
+	if (!ahead->has_packed || lode_cursor_u8(&message) != TAG_VALUES)
+		return 0;
+	size = lode_cursor_u8(&message);
+	bytes = size < 0x80 ? lode_cursor_bytes(&message, size) : NULL;
+	if (!bytes)
+		return 0;
+	values = lode_cursor(bytes, size);
+	for (size_t i = 0; i < reader->tables.type_count; i++)
+		reader->values[i] = (int64_t)lode_cursor_varint(&values);
+	if (values.failed || lode_cursor_left(&values))
+		return 0;
+	size = lode_cursor_left(&message);
+	if (size && (*message.next != TAG_LABEL || !recall_thread(reader, message.next, size, thread)))
+		return 0;
+	reader->labels_met.bytes = NULL;
+	reader->stream_met = 0;
+	reader->stack_count = 0;
+	put_aside(reader, ahead->packed, ahead->hash);
+	return 1;
 }
 
 /* Reads what follows the locations. `*thread` becomes that of the labels where it is known, else LODE_NONE. */
@@ -473,7 +513,7 @@ static int add_sample(struct reader *reader, const struct ahead *ahead)
 	uint64_t at = ahead->at;
 	struct worth worth = { 0 };
 	uint64_t known;
-	int code = read_sample(reader, ahead, &who, &event.thread);
+	int code = read_plain(reader, ahead, &event.thread) ? 0 : read_sample(reader, ahead, &who, &event.thread);
 
 	if (code == 0 && reader->splits && reader->stream_met != reader->stream_only)
 		return 0;
@@ -526,7 +566,7 @@ static int add_samples(struct reader *reader)
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number != SAMPLE || field.wire != LODE_WIRE_BYTES)
 			continue;
-		batch[count++] = look_ahead(reader, field.bytes);
+		look_ahead(reader, field.bytes, &batch[count++]);
 		if (count < BATCH)
 			continue;
 		code = add_batch(reader, batch, count);

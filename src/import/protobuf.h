@@ -13,11 +13,15 @@ enum lode_protobuf_wire {
 	LODE_WIRE_FIXED32 = 5,
 };
 
+/*
+ * The first and the last field stay apart: compilers join two comparisons of neighbours to one of 64 bits, and
+ * the processor waits until both have left its store buffer.
+ */
 struct lode_protobuf_field {
 	uint32_t number;
-	enum lode_protobuf_wire wire;
 	uint64_t value;           /* all but LODE_WIRE_BYTES */
 	struct lode_cursor bytes; /* LODE_WIRE_BYTES: text, a message or packed numbers */
+	enum lode_protobuf_wire wire;
 };
 
 /*
