@@ -385,6 +385,22 @@ int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, s
 	return 1;
 }
 
+int lode_json_peek_member(const struct lode_json_walk *walk, struct lode_json_value *key,
+			  struct lode_json_value *value)
+{
+	if (!walk->at)
+		return 0;
+	key->at = walk->at;
+	value->at = value_behind(walk->at);
+	return 1;
+}
+
+void lode_json_pass_member(struct lode_json_walk *walk, struct lode_json_value value,
+			   const struct lode_json_walk *inner)
+{
+	step_after(walk, inner->end ? inner->end : skip_value(value.at));
+}
+
 size_t lode_json_count(struct lode_json_value array)
 {
 	struct lode_json_walk walk = lode_json_walk(array);

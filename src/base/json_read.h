@@ -66,6 +66,11 @@ int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, s
  */
 int lode_json_peek(const struct lode_json_walk *walk, struct lode_json_value *item);
 void lode_json_pass(struct lode_json_walk *walk, const struct lode_json_walk *inner);
+/* The same for members of an object. `value` is that of lode_json_peek_member. */
+int lode_json_peek_member(const struct lode_json_walk *walk, struct lode_json_value *key,
+			  struct lode_json_value *value);
+void lode_json_pass_member(struct lode_json_walk *walk, struct lode_json_value value,
+			   const struct lode_json_walk *inner);
 /* Number of items of an array. */
 size_t lode_json_count(struct lode_json_value array);
 /* The member of an object with this key (the first one); an absent value when there is none. */

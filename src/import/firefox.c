@@ -40,6 +40,7 @@ struct reading {
 	uint64_t cut;       /* frames too deep */
 	uint64_t back;      /* samples with timestamps out of order */
 	uint64_t markers, half_markers;
+	int failed; /* memory ran out while threads were listed */
 };
 
 /* The members of a thread, or of `shared`, that we read. */
@@ -65,6 +66,7 @@ static const char *const member_names[MEMBERS] = { "stackTable",  "frameTable", 
 /* A thread or `shared`: large objects, so each is looked through once. */
 struct tables {
 	struct lode_json_value members[MEMBERS];
+	struct lode_json_table samples, markers;
 	struct lode_json_column strings;
 };
 
@@ -344,21 +346,23 @@ static int make_stacks(struct reading *reading, const struct sources *sources, s
 
 /* ---- samples ---- */
 
-enum { STACK, TIME, TIME_DELTA, CPU_DELTA, WEIGHT, SAMPLE_COLUMNS };
-static const char *const sample_columns[SAMPLE_COLUMNS] = { "stack", "time", "timeDeltas", "threadCPUDelta",
-							    "weight" };
+/* The last is no column, but one text. */
+enum { STACK, TIME, TIME_DELTA, CPU_DELTA, WEIGHT, SAMPLE_COLUMNS, WEIGHT_TYPE = SAMPLE_COLUMNS, SAMPLE_MEMBERS };
+static const char *const sample_columns[SAMPLE_MEMBERS] = { "stack",          "time",   "timeDeltas",
+							    "threadCPUDelta", "weight", "weightType" };
 
 struct samples {
-	struct lode_json_column columns[SAMPLE_COLUMNS];
-	int is_time; /* weights are milliseconds */
+	struct lode_json_cells columns[SAMPLE_COLUMNS];
+	int has_times; /* else differences of times */
+	int is_time;   /* weights are milliseconds */
 };
 
-/* Milliseconds of sample `i`, when the one before it was at `last`. */
-static double time_of(const struct samples *samples, size_t i, double last)
+/* Milliseconds of the next sample, when the one before it was at `last`. */
+static double next_time(struct samples *samples, double last)
 {
-	if (samples->columns[TIME].count)
-		return lode_json_double_or(lode_json_cell(&samples->columns[TIME], i), last);
-	return last + lode_json_double_or(lode_json_cell(&samples->columns[TIME_DELTA], i), 0);
+	if (samples->has_times)
+		return lode_json_double_or(lode_json_next_cell(&samples->columns[TIME]), last);
+	return last + lode_json_double_or(lode_json_next_cell(&samples->columns[TIME_DELTA]), 0);
 }
 
 /* The thread being read, and a wait that may go on with the next sample. */
@@ -410,11 +414,10 @@ static int add_measured(struct reading *reading, struct lane *lane, struct lode_
 	return code ? code : add_event(reading, LODE_RUN, &event);
 }
 
-static int add_sample(struct reading *reading, struct lane *lane, const struct samples *samples, size_t i,
-		      struct lode_event event)
+static int add_sample(struct reading *reading, struct lane *lane, struct samples *samples, struct lode_event event)
 {
-	struct lode_json_value cpu = lode_json_cell(&samples->columns[CPU_DELTA], i);
-	double weight = lode_json_double_or(lode_json_cell(&samples->columns[WEIGHT], i), 1);
+	struct lode_json_value cpu = lode_json_next_cell(&samples->columns[CPU_DELTA]);
+	double weight = lode_json_double_or(lode_json_next_cell(&samples->columns[WEIGHT]), 1);
 
 	if (reading->cpu_unit > 0 && lode_json_kind(cpu) == LODE_JSON_NUMBER)
 		return add_measured(reading, lane, event, as_ns(lode_json_double_or(cpu, 0) * reading->cpu_unit));
@@ -422,18 +425,18 @@ static int add_sample(struct reading *reading, struct lane *lane, const struct s
 	return add_event(reading, lane->type, &event);
 }
 
-static int read_rows(struct reading *reading, const struct samples *samples, const struct stacks *stacks,
+static int read_rows(struct reading *reading, struct samples *samples, const struct stacks *stacks,
 		     struct lane *lane)
 {
 	double ms = reading->first;
 	int code = 0;
 
-	for (size_t i = 0; code == 0 && i < samples->columns[STACK].count; i++) {
-		struct lode_json_value value = samples->columns[STACK].values[i];
+	while (code == 0 && lode_json_has_cells(&samples->columns[STACK])) {
+		struct lode_json_value value = lode_json_next_cell(&samples->columns[STACK]);
 		uint64_t stack = lode_json_u64_or(value, UINT64_MAX);
 		struct lode_event event = { .thread = lane->thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
-		ms = time_of(samples, i, ms);
+		ms = next_time(samples, ms);
 		event.t = as_ns((ms - reading->first) * 1e6);
 		if (lane->started && event.t < lane->t) {
 			reading->back++;
@@ -442,7 +445,7 @@ static int read_rows(struct reading *reading, const struct samples *samples, con
 		if (lode_json_kind(value) == LODE_JSON_NUMBER && stack >= stacks->count)
 			return fail(reading, "a sample names a stack that is not in `stackTable`");
 		event.stack = stack < stacks->count ? stacks->ids[stack] : 0;
-		code = add_sample(reading, lane, samples, i, event);
+		code = add_sample(reading, lane, samples, event);
 		lane->t = event.t;
 		lane->started = 1;
 	}
@@ -489,7 +492,7 @@ static int add_thread(struct reading *reading, const struct tables *thread, stru
 
 static int read_markers(struct reading *reading, const struct sources *sources, uint32_t thread)
 {
-	struct lode_firefox_markers markers = { .markers = sources->thread.members[MARKERS],
+	struct lode_firefox_markers markers = { .table = &sources->thread.markers,
 						.strings = find_strings(sources),
 						.thread = thread,
 						.first = reading->first };
@@ -502,7 +505,8 @@ static int read_markers(struct reading *reading, const struct sources *sources, 
 
 static int read_samples(struct reading *reading, const struct sources *sources, const struct stacks *stacks)
 {
-	struct lode_json_value table = sources->thread.members[SAMPLES], unit = lode_json_get(table, "weightType");
+	const struct lode_json_table *table = &sources->thread.samples;
+	struct lode_json_value unit = table->columns[WEIGHT_TYPE];
 	struct samples samples = { .is_time = lode_json_is_text(unit, "tracing-ms") };
 	struct lane lane = { 0 };
 	int code;
@@ -512,11 +516,12 @@ static int read_samples(struct reading *reading, const struct sources *sources, 
 		return 0;
 	}
 	code = add_thread(reading, &sources->thread, &lane);
-	if (code == 0 && lode_json_columns(table, sample_columns, samples.columns, SAMPLE_COLUMNS) < 0)
+	if (code == 0 && lode_json_table_cells(table, sample_columns, samples.columns, SAMPLE_COLUMNS) < 0)
 		code = lode_fail_memory(reading->import.error);
+	samples.has_times = lode_json_has_cells(&samples.columns[TIME]);
 	if (code == 0)
 		code = read_rows(reading, &samples, stacks, &lane);
-	lode_json_columns_release(samples.columns, SAMPLE_COLUMNS);
+	lode_json_cells_release(samples.columns, SAMPLE_COLUMNS);
 	return code ? code : read_markers(reading, sources, lane.thread);
 }
 
@@ -563,17 +568,16 @@ static struct lode_json_value item_at(struct lode_json_value array, uint64_t pla
 }
 
 /* The time of the first sample of a table. */
-static struct lode_json_value first_row(struct lode_json_value table)
+static struct lode_json_value first_row(const struct lode_json_table *table)
 {
-	static const char *const names[] = { "schema", "data", "time", "timeDeltas" };
-	struct lode_json_value parts[4], row = { NULL };
+	struct lode_json_value row = { NULL };
 
-	lode_json_get_all(table, names, parts, 4);
-	if (lode_json_kind(parts[0]) == LODE_JSON_OBJECT)
-		row = item_at(item_at(parts[1], 0), lode_json_u64_or(lode_json_get(parts[0], "time"), UINT64_MAX));
-	else if (lode_json_kind(parts[2]) == LODE_JSON_ARRAY)
-		row = item_at(parts[2], 0);
-	return row.at ? row : item_at(parts[3], 0);
+	if (lode_json_kind(table->schema) == LODE_JSON_OBJECT)
+		row = item_at(item_at(table->rows, 0),
+			      lode_json_u64_or(lode_json_get(table->schema, "time"), UINT64_MAX));
+	else if (lode_json_kind(table->columns[TIME]) == LODE_JSON_ARRAY)
+		row = item_at(table->columns[TIME], 0);
+	return row.at ? row : item_at(table->columns[TIME_DELTA], 0);
 }
 
 /* The threads of a process, each looked through once: they are most of a profile. */
@@ -582,28 +586,88 @@ struct thread_list {
 	size_t count, capacity;
 };
 
-static int list_threads(struct reading *reading, struct lode_json_value threads, struct thread_list *list)
+/* Takes a member of a thread. Returns the walk over it where there was one. */
+static struct lode_json_walk take_member(struct tables *tables, struct lode_json_value key,
+					 struct lode_json_value value)
 {
-	struct lode_json_walk walk = lode_json_walk(threads), members;
-	struct lode_json_value thread;
+	size_t i = 0;
 
+	while (i < MEMBERS && (tables->members[i].at || !lode_json_is_text(key, member_names[i])))
+		i++;
+	if (i < MEMBERS)
+		tables->members[i] = value;
+	if (i == SAMPLES)
+		return lode_json_table_find(value, sample_columns, SAMPLE_MEMBERS, &tables->samples);
+	if (i == MARKERS)
+		return lode_firefox_markers_find(value, &tables->markers);
+	return (struct lode_json_walk){ NULL, NULL };
+}
+
+/* Returns the walk over the threads, done. */
+static struct lode_json_walk list_threads(struct reading *reading, struct lode_json_value threads,
+					  struct thread_list *list)
+{
+	struct lode_json_walk walk = lode_json_walk(threads), members, inner;
+	struct lode_json_value thread, key, value;
+
+	if (lode_json_kind(threads) != LODE_JSON_ARRAY)
+		return (struct lode_json_walk){ NULL, NULL };
 	while (lode_json_peek(&walk, &thread)) {
 		struct tables tables = { 0 };
 
-		members = lode_json_get_all(thread, member_names, tables.members, MEMBERS);
+		members = lode_json_walk(thread);
+		if (lode_json_kind(thread) != LODE_JSON_OBJECT)
+			members = (struct lode_json_walk){ NULL, NULL };
+		while (lode_json_peek_member(&members, &key, &value)) {
+			inner = take_member(&tables, key, value);
+			lode_json_pass_member(&members, value, &inner);
+		}
 		lode_json_pass(&walk, &members);
-		if (lode_grow(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)) < 0)
-			return lode_fail_memory(reading->import.error);
+		if (lode_grow(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)) < 0) {
+			reading->failed = 1;
+			break;
+		}
 		list->items[list->count++] = tables;
 	}
-	return 0;
+	return walk;
+}
+
+/* A profile or process, looked through once. */
+struct parts {
+	struct lode_json_value members[PARTS];
+	struct thread_list threads; /* the caller's to free */
+};
+
+/* Returns the walk, done. */
+static struct lode_json_walk find_parts(struct reading *reading, struct lode_json_value profile,
+					struct parts *parts)
+{
+	struct lode_json_walk walk = lode_json_walk(profile);
+	struct lode_json_value key, value;
+
+	*parts = (struct parts){ 0 };
+	if (lode_json_kind(profile) != LODE_JSON_OBJECT)
+		return (struct lode_json_walk){ NULL, NULL };
+	while (lode_json_peek_member(&walk, &key, &value)) {
+		struct lode_json_walk inner = { NULL, NULL };
+		size_t i = 0;
+
+		while (i < PARTS && (parts->members[i].at || !lode_json_is_text(key, part_names[i])))
+			i++;
+		if (i < PARTS)
+			parts->members[i] = value;
+		if (i == THREADS)
+			inner = list_threads(reading, value, &parts->threads);
+		lode_json_pass_member(&walk, value, &inner);
+	}
+	return walk;
 }
 
 /* The earliest time of any sample, in milliseconds. */
 static double first_time(const struct thread_list *list, double first)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		double time = lode_json_double_or(first_row(list->items[i].members[SAMPLES]), first);
+		double time = lode_json_double_or(first_row(&list->items[i].samples), first);
 
 		if (time < first)
 			first = time;
@@ -611,15 +675,15 @@ static double first_time(const struct thread_list *list, double first)
 	return first;
 }
 
-static int read_threads(struct reading *reading, const struct lode_json_value *parts,
-			const struct thread_list *list)
+static int read_threads(struct reading *reading, const struct parts *parts)
 {
+	const struct thread_list *list = &parts->threads;
 	struct tables shared = { 0 };
-	struct sources sources = { .shared = &shared, .libs = parts[PROFILE_LIBS] };
+	struct sources sources = { .shared = &shared, .libs = parts->members[PROFILE_LIBS] };
 	struct stacks stacks = { 0 };
 	int code;
 
-	lode_json_get_all(parts[SHARED], member_names, shared.members, MEMBERS);
+	lode_json_get_all(parts->members[SHARED], member_names, shared.members, MEMBERS);
 	code = load_strings(reading, &shared);
 	if (code == 0 && shared.members[STACKS].at)
 		code = make_stacks(reading, &sources, &stacks);
@@ -636,29 +700,28 @@ static int read_threads(struct reading *reading, const struct lode_json_value *p
 }
 
 /* A process, and in Gecko's profiles those it started. */
-static int read_process(struct reading *reading, const struct lode_json_value *parts, unsigned depth)
+static int read_process(struct reading *reading, const struct parts *parts, unsigned depth)
 {
-	struct lode_json_walk walk = lode_json_walk(parts[PROCESSES]), members;
+	struct lode_json_walk walk = lode_json_walk(parts->members[PROCESSES]), members;
 	struct lode_json_value process;
-	struct thread_list list = { 0 };
-	double ms = lode_json_double_or(lode_json_get(parts[META], "interval"), 1);
+	double ms = lode_json_double_or(lode_json_get(parts->members[META], "interval"), 1);
 	int code;
 
+	if (reading->failed)
+		return lode_fail_memory(reading->import.error);
 	if (depth > PROCESS_DEPTH)
 		return fail(reading, "its processes are nested too deep");
 	reading->interval = ms > 0 && ms < 1e9 ? ms * 1e6 : 1e6;
-	reading->cpu_unit = cpu_unit_of(parts[META]);
-	code = list_threads(reading, parts[THREADS], &list);
-	reading->first = first_time(&list, 0);
-	if (code == 0)
-		code = read_threads(reading, parts, &list);
-	lode_free(list.items);
+	reading->cpu_unit = cpu_unit_of(parts->members[META]);
+	reading->first = first_time(&parts->threads, 0);
+	code = read_threads(reading, parts);
 	while (code == 0 && lode_json_peek(&walk, &process)) {
-		struct lode_json_value inner[PARTS];
+		struct parts inner;
 
-		members = lode_json_get_all(process, part_names, inner, PARTS);
+		members = find_parts(reading, process, &inner);
 		lode_json_pass(&walk, &members);
-		code = read_process(reading, inner, depth + 1);
+		code = read_process(reading, &inner, depth + 1);
+		lode_free(inner.threads.items);
 	}
 	return code;
 }
@@ -688,24 +751,38 @@ static void add_notes(const struct reading *reading)
 	lode_notes_add(notes, reading->half_markers, "markers of which one end is missing, left out", NULL);
 }
 
-static int read_document(void *context, struct lode_json_value root)
+static int read_profile(struct reading *reading, const struct parts *parts)
 {
-	struct reading *reading = context;
-	struct lode_json_value parts[PARTS];
+	struct lode_json_value meta = parts->members[META];
 	int code;
 
-	lode_json_get_all(root, part_names, parts, PARTS);
-	if (lode_json_kind(parts[WRAPPED]) == LODE_JSON_OBJECT)
-		lode_json_get_all(parts[WRAPPED], part_names, parts, PARTS);
-	if (lode_json_kind(parts[THREADS]) != LODE_JSON_ARRAY)
+	if (lode_json_kind(parts->members[THREADS]) != LODE_JSON_ARRAY)
 		return lode_fail(reading->import.error, LODE_BAD_INPUT,
 				 "%s: there are no `threads`; is it a profile of Firefox Profiler?",
 				 lode_input_name(reading->import.input));
-	reading->is_lode = lode_json_is_text(lode_json_get(parts[META], "importedFrom"), "lode");
-	code = keep_product(reading, parts[META]);
+	reading->is_lode = lode_json_is_text(lode_json_get(meta, "importedFrom"), "lode");
+	code = keep_product(reading, meta);
 	if (code == 0)
 		code = read_process(reading, parts, 0);
 	add_notes(reading);
+	return code;
+}
+
+static int read_document(void *context, struct lode_json_value root)
+{
+	struct reading *reading = context;
+	struct lode_json_value wrapped;
+	struct parts parts;
+	int code;
+
+	find_parts(reading, root, &parts);
+	wrapped = parts.members[WRAPPED];
+	if (lode_json_kind(wrapped) == LODE_JSON_OBJECT) {
+		lode_free(parts.threads.items);
+		find_parts(reading, wrapped, &parts);
+	}
+	code = read_profile(reading, &parts);
+	lode_free(parts.threads.items);
 	return code;
 }
 

@@ -27,15 +27,14 @@ struct beginning {
 	double ms;
 };
 
-enum column { NAME, START, END, PHASE, COLUMNS };
-static const char *const column_names[COLUMNS] = { "name", "startTime", "endTime", "phase" };
-static const char *const data_name[] = { "data" };
+enum column { NAME, START, END, PHASE, DATA, COLUMNS };
+static const char *const column_names[COLUMNS] = { "name", "startTime", "endTime", "phase", "data" };
 
 struct reading {
 	struct lode_json_import *import;
 	struct lode_firefox_markers *markers;
-	struct lode_json_column columns[COLUMNS];
-	struct lode_json_column data; /* of old profiles alone: most of a table's bytes */
+	struct lode_json_cells columns[COLUMNS];
+	int has_times; /* else it is an old profile: the data, most of a table's bytes, have them */
 	struct beginning *open;
 	size_t open_count;
 	size_t open_capacity;
@@ -91,15 +90,16 @@ static int end(struct reading *reading, uint64_t name, double ms)
 	return add(reading, name, found.ms, ms);
 }
 
-static int read_marker(struct reading *reading, size_t i)
+static int read_marker(struct reading *reading)
 {
-	const struct lode_json_column *columns = reading->columns;
-	struct lode_json_value from = lode_json_cell(&columns[START], i), until = lode_json_cell(&columns[END], i);
-	uint64_t name = lode_json_u64_or(lode_json_cell(&columns[NAME], i), UINT64_MAX);
-	uint64_t phase = lode_json_u64_or(lode_json_cell(&columns[PHASE], i), UNKNOWN);
+	struct lode_json_cells *columns = reading->columns;
+	struct lode_json_value from = lode_json_next_cell(&columns[START]),
+			       until = lode_json_next_cell(&columns[END]);
+	uint64_t name = lode_json_u64_or(lode_json_next_cell(&columns[NAME]), UINT64_MAX);
+	uint64_t phase = lode_json_u64_or(lode_json_next_cell(&columns[PHASE]), UNKNOWN);
 
-	if (!columns[START].count) {
-		struct lode_json_value data = lode_json_cell(&reading->data, i);
+	if (!reading->has_times) {
+		struct lode_json_value data = lode_json_next_cell(&columns[DATA]);
 
 		from = lode_json_get(data, "startTime");
 		until = lode_json_get(data, "endTime");
@@ -118,18 +118,48 @@ static int read_marker(struct reading *reading, size_t i)
 	return add(reading, name, lode_json_double_or(from, 0), lode_json_double_or(until, 0));
 }
 
+struct lode_json_walk lode_firefox_markers_find(struct lode_json_value markers, struct lode_json_table *table)
+{
+	return lode_json_table_find(markers, column_names, COLUMNS, table);
+}
+
+/*
+ * Where nobody asks for symptoms, markers are counted by their phases alone, a small part of the table. Returns whether
+ * that is possible: it has phases, and none is one of two that belong together.
+ */
+static int count_intervals(const struct lode_json_table *table, uint64_t *count)
+{
+	struct lode_json_walk walk = lode_json_walk(table->columns[PHASE]);
+	struct lode_json_value item;
+	uint64_t intervals = 0;
+
+	if (lode_json_kind(table->schema) == LODE_JSON_OBJECT ||
+	    lode_json_kind(table->columns[PHASE]) != LODE_JSON_ARRAY)
+		return 0;
+	while (lode_json_item(&walk, &item)) {
+		uint64_t phase = lode_json_u64_or(item, UNKNOWN);
+
+		if (phase != INSTANT && phase != INTERVAL)
+			return 0;
+		intervals += phase == INTERVAL;
+	}
+	*count += intervals;
+	return 1;
+}
+
 int lode_firefox_markers_read(struct lode_json_import *import, struct lode_firefox_markers *markers)
 {
 	struct reading reading = { .import = import, .markers = markers };
-	int code = lode_json_columns(markers->markers, column_names, reading.columns, COLUMNS);
+	int code;
 
-	if (code == 0 && !reading.columns[START].count)
-		code = lode_json_columns(markers->markers, data_name, &reading.data, 1);
-	for (size_t i = 0; code == 0 && i < reading.columns[NAME].count; i++)
-		code = read_marker(&reading, i);
+	if (!import->options->symptom_markers && count_intervals(markers->table, &markers->count))
+		return 0;
+	code = lode_json_table_cells(markers->table, column_names, reading.columns, COLUMNS);
+	reading.has_times = lode_json_has_cells(&reading.columns[START]);
+	while (code == 0 && lode_json_has_cells(&reading.columns[NAME]))
+		code = read_marker(&reading);
 	markers->open += reading.open_count;
-	lode_json_columns_release(reading.columns, COLUMNS);
-	lode_json_columns_release(&reading.data, 1);
+	lode_json_cells_release(reading.columns, COLUMNS);
 	lode_free(reading.open);
 	return code < 0 ? lode_fail_memory(import->error) : 0;
 }

@@ -7,9 +7,12 @@
 
 #include "import/json_profile.h"
 
+/* Where the columns of a table of markers are; returns the walk over it, done. */
+struct lode_json_walk lode_firefox_markers_find(struct lode_json_value markers, struct lode_json_table *table);
+
 /* Where the markers of a thread are, and its strings. */
 struct lode_firefox_markers {
-	struct lode_json_value markers; /* the table */
+	const struct lode_json_table *table;
 	const struct lode_json_column *strings;
 	uint32_t thread; /* of the stream */
 	double first;    /* milliseconds that are 0 in the stream */

@@ -262,26 +262,73 @@ int lode_json_array_column(struct lode_json_value array, struct lode_json_column
 	return 0;
 }
 
-int lode_json_columns(struct lode_json_value table, const char *const names[], struct lode_json_column columns[],
-		      size_t count)
+struct lode_json_walk lode_json_table_find(struct lode_json_value value, const char *const names[], size_t count,
+					   struct lode_json_table *table)
 {
 	const char *keys[2 + LODE_JSON_COLUMNS] = { "schema", "data" };
-	struct lode_json_value parts[2 + LODE_JSON_COLUMNS], *values = parts + 2;
+	struct lode_json_value parts[2 + LODE_JSON_COLUMNS];
+	struct lode_json_walk walk;
+
+	memcpy(keys + 2, names, count * sizeof(*names));
+	walk = lode_json_get_all(value, keys, parts, 2 + count);
+	table->schema = parts[0];
+	table->rows = parts[1];
+	memcpy(table->columns, parts + 2, count * sizeof(*parts));
+	return walk;
+}
+
+static int has_rows(const struct lode_json_table *table)
+{
+	return lode_json_kind(table->schema) == LODE_JSON_OBJECT;
+}
+
+/* The columns of a table of rows. */
+static int read_table(const struct lode_json_table *table, const char *const names[],
+		      struct lode_json_column columns[], size_t count)
+{
+	struct lode_json_value places[LODE_JSON_COLUMNS];
 	uint64_t indices[LODE_JSON_COLUMNS];
+
+	lode_json_get_all(table->schema, names, places, count);
+	for (size_t i = 0; i < count; i++)
+		indices[i] = lode_json_u64_or(places[i], UINT64_MAX);
+	return read_rows(table->rows, indices, columns, count);
+}
+
+int lode_json_columns(struct lode_json_value value, const char *const names[], struct lode_json_column columns[],
+		      size_t count)
+{
+	struct lode_json_table table;
 	int code = 0;
 
 	memset(columns, 0, count * sizeof(*columns));
-	memcpy(keys + 2, names, count * sizeof(*names));
-	lode_json_get_all(table, keys, parts, 2 + count);
-	if (lode_json_kind(parts[0]) == LODE_JSON_OBJECT) {
-		lode_json_get_all(parts[0], names, values, count);
-		for (size_t i = 0; i < count; i++)
-			indices[i] = lode_json_u64_or(values[i], UINT64_MAX);
-		return read_rows(parts[1], indices, columns, count);
-	}
+	lode_json_table_find(value, names, count, &table);
+	if (has_rows(&table))
+		return read_table(&table, names, columns, count);
 	for (size_t i = 0; code == 0 && i < count; i++)
-		code = lode_json_array_column(values[i], &columns[i]);
+		code = lode_json_array_column(table.columns[i], &columns[i]);
 	return code;
+}
+
+int lode_json_table_cells(const struct lode_json_table *table, const char *const names[],
+			  struct lode_json_cells cells[], size_t count)
+{
+	struct lode_json_column columns[LODE_JSON_COLUMNS] = { { 0 } };
+	int code = has_rows(table) ? read_table(table, names, columns, count) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		cells[i] = (struct lode_json_cells){ .column = columns[i] };
+		if (!has_rows(table) && lode_json_kind(table->columns[i]) == LODE_JSON_ARRAY)
+			cells[i].walk = lode_json_walk(table->columns[i]);
+	}
+	return code;
+}
+
+void lode_json_cells_release(struct lode_json_cells cells[], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		lode_json_columns_release(&cells[i].column, 1);
+	memset(cells, 0, count * sizeof(*cells));
 }
 
 void lode_json_columns_release(struct lode_json_column columns[], size_t count)

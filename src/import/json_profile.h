@@ -69,8 +69,35 @@ struct lode_json_column {
  * `{"schema":{"name":INDEX,…},"data":[[…],…]}`. A column that is not there is
  * empty. The caller releases them, also after a failure. Returns 0 or LODE_SYSTEM.
  */
-int lode_json_columns(struct lode_json_value table, const char *const names[], struct lode_json_column columns[],
+int lode_json_columns(struct lode_json_value value, const char *const names[], struct lode_json_column columns[],
 		      size_t count);
+/*
+ * The same in two steps, for large tables whose rows are read once, from the first to the last: where the columns are, which
+ * takes one pass over the table (whose walk is returned, for lode_json_pass_member), and their cells one after another.
+ */
+struct lode_json_table {
+	struct lode_json_value schema, rows, columns[LODE_JSON_COLUMNS];
+};
+
+struct lode_json_walk lode_json_table_find(struct lode_json_value value, const char *const names[], size_t count,
+					   struct lode_json_table *table);
+
+struct lode_json_cells {
+	struct lode_json_walk walk;     /* of an array */
+	struct lode_json_column column; /* of rows */
+	size_t next;                    /* of the column */
+};
+
+/* `names` and `count` as before. The caller releases them, also after a failure. Returns 0 or LODE_SYSTEM. */
+int lode_json_table_cells(const struct lode_json_table *table, const char *const names[],
+			  struct lode_json_cells cells[], size_t count);
+void lode_json_cells_release(struct lode_json_cells cells[], size_t count);
+
+static inline int lode_json_has_cells(const struct lode_json_cells *cells)
+{
+	return cells->walk.at != NULL || cells->next < cells->column.count;
+}
+
 /* An array as a column. */
 int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column);
 void lode_json_columns_release(struct lode_json_column columns[], size_t count);
@@ -78,6 +105,16 @@ void lode_json_columns_release(struct lode_json_column columns[], size_t count);
 static inline struct lode_json_value lode_json_cell(const struct lode_json_column *column, size_t row)
 {
 	return row < column->count ? column->values[row] : (struct lode_json_value){ NULL };
+}
+
+/* The next one; an absent one behind the end. */
+static inline struct lode_json_value lode_json_next_cell(struct lode_json_cells *cells)
+{
+	struct lode_json_value value = { NULL };
+
+	if (!lode_json_item(&cells->walk, &value) && cells->next < cells->column.count)
+		value = cells->column.values[cells->next++];
+	return value;
 }
 
 #endif

@@ -1,6 +1,10 @@
 /* Importers of JSON profiles: speedscope, Firefox Profiler, V8's CPU profiles. */
 #include "import_fixture.h"
 
+#include "import/json_profile.h"
+
+#include <string.h>
+
 extern const struct lode_importer lode_importer_cpuprofile;
 extern const struct lode_importer lode_importer_firefox;
 extern const struct lode_importer lode_importer_speedscope;
@@ -203,6 +207,61 @@ static void markers_are_symptoms_on_request(void **state)
 	assert_note(&lode_importer_firefox, marked, "one end is missing", 1);
 }
 
+/* Intervals and instants alone, whose phases say how many there are. */
+static const char intervals[] =
+	"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":41},\"threads\":[{\"markers\":{\"length\":4,"
+	"\"name\":[1,2,1,2],\"startTime\":[1,2,3,4],\"endTime\":[5.5,null,3.5,9],\"phase\":[1,0,1,1]}," TABLES
+	",\"name\":\"Main\",\"pid\":7,\"tid\":9,\"samples\":{\"length\":1,\"stack\":[0],\"time\":[0]}}]}";
+
+static void markers_are_counted_by_their_phases(void **state)
+{
+	const char *const names[] = { "*", NULL };
+	struct lode_import_options options = { .jobs = 1, .symptom_markers = names };
+
+	(void)state;
+	assert_import(&lode_importer_firefox, intervals, &options,
+		      "stream x \nthread 7/9 Main\nrun 0+1000000 7/9 main\n"
+		      "symptom 1000000-5500000 7/9 onClick\nsymptom 3000000-3500000 7/9 onClick\n"
+		      "symptom 4000000-9000000 7/9 0x40\n");
+	assert_note(&lode_importer_firefox, intervals, "markers with a duration, left out", 3);
+}
+
+/* The cells of a column must be its values, and nothing behind them. */
+static void assert_cells(const char *text)
+{
+	static const char *const names[] = { "b", "a", "none", "text" };
+	struct lode_json_column columns[4];
+	struct lode_json_cells cells[4];
+	struct lode_json_table table;
+	struct lode_json_value root;
+	struct lode_error error;
+
+	assert_int_equal(lode_json_check("x", text, strlen(text), &root, &error), 0);
+	assert_ptr_equal(lode_json_table_find(root, names, 4, &table).end, text + strlen(text));
+	assert_int_equal(lode_json_columns(root, names, columns, 4), 0);
+	assert_int_equal(lode_json_table_cells(&table, names, cells, 4), 0);
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t row = 0; row < columns[i].count; row++) {
+			assert_true(lode_json_has_cells(&cells[i]));
+			assert_ptr_equal(lode_json_next_cell(&cells[i]).at, columns[i].values[row].at);
+		}
+		assert_false(lode_json_has_cells(&cells[i]));
+		assert_null(lode_json_next_cell(&cells[i]).at);
+	}
+	lode_json_columns_release(columns, 4);
+	lode_json_cells_release(cells, 4);
+}
+
+static void cells_of_a_table_are_its_columns(void **state)
+{
+	(void)state;
+	assert_cells(
+		"{\"a\":[1,2,3],\"x\":{\"a\":[9]},\"b\":[ null , [1] , {} , \"]\" ],\"text\":\"data\",\"a\":[7]}");
+	assert_cells("{\"schema\":{\"a\":1,\"text\":0},\"data\":[[1,2],[],[null],[3,[4],5]]}");
+	assert_cells("{\"a\":[],\"b\":{\"c\":[1]}}");
+	assert_cells("{}");
+}
+
 static const char gecko[] =
 	"{\"meta\":{\"interval\":1,\"processType\":0},\"libs\":[],\"threads\":[{\"name\":\"GeckoMain\",\"tid\":3,"
 	"\"pid\":2,"
@@ -282,6 +341,8 @@ int main(void)
 		cmocka_unit_test(samples_without_cpu_times_stand_for_the_interval),
 		cmocka_unit_test(cpu_times_separate_runs_from_waits),
 		cmocka_unit_test(markers_are_symptoms_on_request),
+		cmocka_unit_test(markers_are_counted_by_their_phases),
+		cmocka_unit_test(cells_of_a_table_are_its_columns),
 		cmocka_unit_test(raw_profiles_of_gecko_are_read_with_their_processes),
 		cmocka_unit_test(what_profiles_of_firefox_may_not_be),
 		cmocka_unit_test(each_sniffer_knows_its_own),
