@@ -1,7 +1,8 @@
 /*
  * The order of 64-bit keys: see sort_order.h.
  *
- * Sorting is by radix and leaves out the digits that all keys share: addresses of one file differ in
+ * Keys that are a few ascending runs, such as the times of several CPUs, are merged. Others are sorted by radix,
+ * which leaves out the digits that all keys share: addresses of one file differ in
  * three or four bytes only. Where a key's distance from the smallest one and its place fit into 64 bits
  * together, which they do for the times of any recording, such numbers are sorted: each pass reads them
  * one after another. Otherwise places alone are moved, a byte of the keys a pass, and each key is looked up.
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ordered_merge.h"
 
 #include <string.h>
 
@@ -29,12 +31,49 @@ static void sort_by_byte(const uint64_t *keys, size_t count, unsigned shift, siz
 		to[places[keys[from[i]] >> shift & 255]++] = from[i];
 }
 
-static int ascending(const uint64_t *keys, size_t count)
+/* More runs than these take longer to merge than a radix sort. */
+#define MERGED_RUNS 64
+
+/* Ascending runs; when there are more than MERGED_RUNS, some number above it. */
+static size_t count_runs(const uint64_t *keys, size_t count)
 {
-	for (size_t i = 1; i < count; i++)
-		if (keys[i] < keys[i - 1])
-			return 0;
-	return 1;
+	size_t runs = 1;
+
+	for (size_t i = 1; i < count && runs <= MERGED_RUNS; i++)
+		runs += keys[i] < keys[i - 1];
+	return runs;
+}
+
+/* At most MERGED_RUNS runs, of one key or more. */
+static int merge_runs(const uint64_t *keys, size_t count, uint32_t *order)
+{
+	struct lode_ordered_merge merge = { 0 };
+	uint32_t nexts[MERGED_RUNS], ends[MERGED_RUNS], runs = 0;
+
+	if (lode_ordered_merge_reserve(&merge, MERGED_RUNS) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || keys[i] < keys[i - 1]) {
+			nexts[runs] = (uint32_t)i;
+			lode_ordered_merge_add(&merge, runs++, keys[i]); /* there is room */
+		}
+		ends[runs - 1] = (uint32_t)i + 1;
+	}
+	while (merge.count) {
+		uint32_t run = merge.sources[0].number, end = ends[run], next = nexts[run];
+		uint64_t limit = lode_ordered_merge_limit(&merge);
+
+		do
+			*order++ = next++;
+		while (next < end && keys[next] < limit);
+		nexts[run] = next;
+		if (next < end)
+			lode_ordered_merge_advance(&merge, keys[next]);
+		else
+			lode_ordered_merge_remove(&merge);
+	}
+	lode_ordered_merge_release(&merge);
+	return 0;
 }
 
 /* Bits that a number takes. */
@@ -134,11 +173,14 @@ static int sort_places(const uint64_t *keys, size_t count, uint32_t *order)
 int lode_sort_order(const uint64_t *keys, size_t count, uint32_t *order)
 {
 	unsigned places = bits_of(count), bits;
+	size_t runs = count_runs(keys, count);
 	uint64_t least, span;
 
+	if (runs > 1 && runs <= MERGED_RUNS)
+		return merge_runs(keys, count, order);
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
-	if (ascending(keys, count))
+	if (runs == 1)
 		return 0;
 	least = smallest(keys, count, &span);
 	bits = bits_of(span);

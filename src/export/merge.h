@@ -8,29 +8,29 @@
 #ifndef LODE_EXPORT_MERGE_H
 #define LODE_EXPORT_MERGE_H
 
+#include "base/ordered_merge.h"
 #include "export/export.h"
 
-/* Where one block is: the next event is `at`. */
+/* An open block: the next event is `at`. */
 struct lode_merge_cursor {
 	struct lode_events events;
 	size_t at;
-	size_t block;
 };
 
 /* One type of event. */
 struct lode_merge_type {
-	size_t *blocks; /* by their first time */
+	uint32_t *blocks; /* by their first time */
 	size_t block_count;
 	size_t next;                    /* the next one to open */
-	struct lode_merge_cursor *open; /* a heap: the earliest next event is that of the first */
-	size_t open_count;
-	size_t open_capacity;
+	struct lode_ordered_merge open; /* blocks, by the times of their next events */
 };
 
 struct lode_merge {
 	struct lode_export *export;
 	struct lode_export_stream *source;
 	struct lode_merge_type types[LODE_EVENT_TYPES];
+	struct lode_merge_cursor **cursors; /* by block; NULL where it is not open */
+	size_t block_count;
 };
 
 /* Afterwards the caller releases it, also when this fails. */

@@ -11,10 +11,10 @@
  * its event; its functions are named by the list of symbols that the file carries.
  */
 #include "base/memory.h"
+#include "base/ordered_merge.h"
 #include "base/starts_with.h"
 #include "import/import_common.h"
 #include "import/sched.h"
-#include "import/time_merge.h"
 #include "import/trace_dat_cpu.h"
 #include "symbols/kallsyms.h"
 
@@ -57,7 +57,7 @@ struct reader {
 	size_t frame_capacity;
 	struct source *sources;
 	size_t source_count;
-	struct lode_time_merge merge; /* of the sources */
+	struct lode_ordered_merge merge; /* of the sources */
 	uint64_t last;
 	uint64_t events;
 	uint64_t joined; /* switches and wakings */
@@ -360,7 +360,7 @@ static int open_sources(struct reader *reader)
 		got = lode_trace_dat_cpu_next(&source->cpu, &source->event);
 		if (got < 0)
 			return got;
-		if (got && lode_time_merge_add(&reader->merge, (uint32_t)i, source->event.t) < 0)
+		if (got && lode_ordered_merge_add(&reader->merge, (uint32_t)i, source->event.t) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -386,7 +386,7 @@ static int merge(struct reader *reader)
 	if (code < 0)
 		return lode_fail_memory(reader->error);
 	while (reader->merge.count) {
-		struct source *source = &reader->sources[reader->merge.items[0].source];
+		struct source *source = &reader->sources[reader->merge.sources[0].number];
 
 		code = take_event(reader, &source->event, source->number);
 		if (code == 0)
@@ -394,9 +394,9 @@ static int merge(struct reader *reader)
 		if (code < 0)
 			return lode_fail_memory(reader->error);
 		if (code == 0)
-			lode_time_merge_remove(&reader->merge);
+			lode_ordered_merge_remove(&reader->merge);
 		else
-			lode_time_merge_advance(&reader->merge, source->event.t);
+			lode_ordered_merge_advance(&reader->merge, source->event.t);
 		if ((++reader->events & 0xfffff) == 0 && (code = report_progress(reader)) < 0)
 			return code;
 	}
@@ -484,7 +484,7 @@ static void release(struct reader *reader)
 	for (size_t i = 0; i < reader->source_count; i++)
 		lode_trace_dat_cpu_release(&reader->sources[i].cpu);
 	lode_free(reader->sources);
-	lode_time_merge_release(&reader->merge);
+	lode_ordered_merge_release(&reader->merge);
 	lode_free(reader->formats);
 	lode_free(reader->frames);
 	lode_index_release(&reader->frame_index);

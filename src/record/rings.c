@@ -1,8 +1,7 @@
 /*
  * Rings of records: see rings.h.
  *
- * Each ring is in the order of writing already, so the rings are merged, the one
- * whose next record was written first being the root of a heap. A record whose end
+ * Each ring is in the order of writing already, so the rings are merged. A record whose end
  * seems to be before that of its predecessor (an interrupt wrote the other one
  * after this one had looked at the clock) counts as written together with it.
  *
@@ -26,12 +25,13 @@ int lode_rings_init(struct lode_rings *rings, struct lode_record_ends *ends, con
 				      .cpu_count = cpu_count,
 				      .slot_count = slot_count };
 	rings->rings = lode_calloc(cpu_count, sizeof(*rings->rings));
-	return rings->rings ? 0 : LODE_SYSTEM;
+	return rings->rings && lode_ordered_merge_reserve(&rings->order, cpu_count) == 0 ? 0 : LODE_SYSTEM;
 }
 
 void lode_rings_release(struct lode_rings *rings)
 {
 	lode_free(rings->rings);
+	lode_ordered_merge_release(&rings->order);
 	memset(rings, 0, sizeof(*rings));
 }
 
@@ -46,15 +46,16 @@ int lode_rings_half_full(const struct lode_rings *rings)
 	return 0;
 }
 
-static const struct lode_record *record_of(const struct lode_rings *rings, const struct lode_ring *ring)
+static const struct lode_record *record_of(const struct lode_rings *rings, uint32_t cpu)
 {
-	return &rings->slots[(size_t)ring->cpu * rings->slot_count + (ring->at & (rings->slot_count - 1))];
+	return &rings->slots[(size_t)cpu * rings->slot_count + (rings->rings[cpu].at & (rings->slot_count - 1))];
 }
 
 /* Looks at the next record of a ring. Returns whether there is one. */
-static int look(const struct lode_rings *rings, struct lode_ring *ring)
+static int look(const struct lode_rings *rings, uint32_t cpu)
 {
-	const struct lode_record *record = record_of(rings, ring);
+	const struct lode_record *record = record_of(rings, cpu);
+	struct lode_ring *ring = &rings->rings[cpu];
 	uint64_t end;
 
 	if (ring->at == ring->until || __atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) != ring->at + 1)
@@ -64,63 +65,39 @@ static int look(const struct lode_rings *rings, struct lode_ring *ring)
 	return 1;
 }
 
-static int is_before(const struct lode_ring *a, const struct lode_ring *b)
-{
-	return a->written != b->written ? a->written < b->written : a->cpu < b->cpu;
-}
-
-/* Puts the ring at `i` of the heap below those that come before it. */
-static void sink(struct lode_rings *rings, uint32_t i)
-{
-	struct lode_ring moved = rings->rings[i];
-
-	for (;;) {
-		uint32_t child = 2 * i + 1;
-
-		if (child + 1 < rings->ring_count && is_before(&rings->rings[child + 1], &rings->rings[child]))
-			child++;
-		if (child >= rings->ring_count || !is_before(&rings->rings[child], &moved))
-			break;
-		rings->rings[i] = rings->rings[child];
-		i = child;
-	}
-	rings->rings[i] = moved;
-}
-
 void lode_rings_begin(struct lode_rings *rings)
 {
-	rings->ring_count = 0;
+	rings->order.count = 0;
 	for (uint32_t cpu = 0; cpu < rings->cpu_count; cpu++) {
-		struct lode_ring ring = { .cpu = cpu,
-					  .at = rings->ends[cpu].tail,
-					  .until = __atomic_load_n(&rings->ends[cpu].head, __ATOMIC_ACQUIRE) };
+		struct lode_ring *ring = &rings->rings[cpu];
 
-		if (look(rings, &ring))
-			rings->rings[rings->ring_count++] = ring;
+		*ring = (struct lode_ring){ .at = rings->ends[cpu].tail,
+					    .until = __atomic_load_n(&rings->ends[cpu].head, __ATOMIC_ACQUIRE) };
+		if (look(rings, cpu))
+			lode_ordered_merge_add(&rings->order, cpu, ring->written); /* there is room for all */
 	}
-	for (uint32_t i = rings->ring_count / 2; i > 0; i--)
-		sink(rings, i - 1);
 }
 
 const struct lode_record *lode_rings_next(const struct lode_rings *rings, uint64_t *written)
 {
-	if (!rings->ring_count)
+	if (!rings->order.count)
 		return NULL;
-	*written = rings->rings[0].written;
-	return record_of(rings, &rings->rings[0]);
+	*written = rings->order.sources[0].key;
+	return record_of(rings, rings->order.sources[0].number);
 }
 
 void lode_rings_pass(struct lode_rings *rings)
 {
-	struct lode_ring *ring = &rings->rings[0];
+	uint32_t cpu = rings->order.sources[0].number;
+	struct lode_ring *ring = &rings->rings[cpu];
 	int more;
 
 	ring->at++;
-	more = look(rings, ring);
+	more = look(rings, cpu);
 	if (!more || ring->at % SLOTS_AT_A_TIME == 0)
-		__atomic_store_n(&rings->ends[ring->cpu].tail, ring->at, __ATOMIC_RELEASE);
-	if (!more)
-		*ring = rings->rings[--rings->ring_count];
-	if (rings->ring_count > 1)
-		sink(rings, 0);
+		__atomic_store_n(&rings->ends[cpu].tail, ring->at, __ATOMIC_RELEASE);
+	if (more)
+		lode_ordered_merge_advance(&rings->order, ring->written);
+	else
+		lode_ordered_merge_remove(&rings->order);
 }

@@ -6,13 +6,13 @@
 #ifndef LODE_RECORD_RINGS_H
 #define LODE_RECORD_RINGS_H
 
+#include "base/ordered_merge.h"
 #include "record/records.h"
 
 #include <stddef.h>
 
 /* How far a ring has been read. */
 struct lode_ring {
-	uint32_t cpu;
 	uint64_t at;      /* position of the next record */
 	uint64_t until;   /* position where this reading ends */
 	uint64_t written; /* when the next record was written, or the latest before it if that seems later */
@@ -23,8 +23,8 @@ struct lode_rings {
 	const struct lode_record *slots; /* `slot_count`, a power of two, for each CPU, the caller's */
 	uint32_t cpu_count;
 	uint32_t slot_count;
-	struct lode_ring *rings; /* a heap of those that have a next record, the earliest first */
-	uint32_t ring_count;
+	struct lode_ring *rings;         /* one a CPU */
+	struct lode_ordered_merge order; /* CPUs whose rings have a next record, by when that was written */
 };
 
 /* Returns 0 or LODE_SYSTEM. */

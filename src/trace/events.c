@@ -1,9 +1,7 @@
 /*
  * Events in columns: see events.h.
  *
- * Sorting works on an array of row numbers. Recordings come as a few long ascending
- * runs, which are merged bottom-up; where there are many runs, a radix sort needs fewer
- * passes. Each column is permuted afterwards, one at a time.
+ * Sorting works on an array of row numbers; each column is permuted afterwards, one at a time.
  */
 #include "trace/events.h"
 
@@ -121,44 +119,6 @@ int lode_events_thinned(const struct lode_events *events)
 	return 0;
 }
 
-/* End of the ascending run of times that starts at `start`. */
-static size_t run_end(const uint64_t *t, const uint32_t *order, size_t count, size_t start)
-{
-	size_t end = start + 1;
-
-	while (end < count && t[order[end - 1]] <= t[order[end]])
-		end++;
-	return end;
-}
-
-static void merge(const uint64_t *t, const uint32_t *from, uint32_t *to, size_t start, size_t middle, size_t end)
-{
-	size_t left = start, right = middle;
-
-	for (size_t i = start; i < end; i++) {
-		if (right >= end || (left < middle && t[from[left]] <= t[from[right]]))
-			to[i] = from[left++];
-		else
-			to[i] = from[right++];
-	}
-}
-
-/* Merges neighbouring runs from `from` into `to`; returns how many runs are left. */
-static size_t merge_pass(const uint64_t *t, const uint32_t *from, uint32_t *to, size_t count)
-{
-	size_t start = 0, runs = 0;
-
-	while (start < count) {
-		size_t middle = run_end(t, from, count, start);
-		size_t end = middle < count ? run_end(t, from, count, middle) : middle;
-
-		merge(t, from, to, start, middle, end);
-		start = end;
-		runs++;
-	}
-	return runs;
-}
-
 #define PERMUTE(type)                                                                                             \
 	do {                                                                                                      \
 		const type *source = from;                                                                        \
@@ -202,57 +162,27 @@ static int permute(struct lode_events *events, const uint32_t *order)
 	return 0;
 }
 
-/* Runs of ascending times. */
-static size_t count_runs(const struct lode_events *events)
+static int is_sorted(const struct lode_events *events)
 {
-	size_t runs = 1;
-
 	for (size_t i = 1; i < events->count; i++)
-		runs += events->t[i - 1] > events->t[i];
-	return runs;
+		if (events->t[i - 1] > events->t[i])
+			return 0;
+	return 1;
 }
-
-/* Leaves the order of the rows in `*order`; `*other` is room for as many. */
-static void merge_runs(const struct lode_events *events, uint32_t **order, uint32_t **other)
-{
-	size_t runs = 0;
-
-	for (size_t i = 0; i < events->count; i++)
-		(*order)[i] = (uint32_t)i;
-	while (runs != 1) {
-		uint32_t *swap = *order;
-
-		runs = merge_pass(events->t, *order, *other, events->count);
-		*order = *other;
-		*other = swap;
-	}
-}
-
-/* More runs than these take more passes to merge than a radix sort has. */
-#define MERGED_RUNS 64
 
 int lode_events_sort(struct lode_events *events)
 {
-	size_t runs = count_runs(events);
-	uint32_t *order, *other = NULL;
-	int code = 0;
+	uint32_t *order;
+	int code;
 
-	if (runs == 1)
+	if (is_sorted(events))
 		return 0;
 	if (events->count >= LODE_NONE)
 		return LODE_SYSTEM;
 	order = lode_realloc(NULL, events->count, sizeof(*order));
-	if (runs <= MERGED_RUNS)
-		other = lode_realloc(NULL, events->count, sizeof(*other));
-	if (!order || (runs <= MERGED_RUNS && !other))
-		code = LODE_SYSTEM;
-	else if (other)
-		merge_runs(events, &order, &other);
-	else
-		code = lode_sort_order(events->t, events->count, order);
+	code = order ? lode_sort_order(events->t, events->count, order) : LODE_SYSTEM;
 	if (code == 0)
 		code = permute(events, order);
 	lode_free(order);
-	lode_free(other);
 	return code;
 }

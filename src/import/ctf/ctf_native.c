@@ -8,9 +8,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/ordered_merge.h"
 #include "import/ctf/ctf_metadata.h"
 #include "import/ctf/ctf_packets.h"
-#include "import/time_merge.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ struct reader {
 	struct data_file *files;
 	size_t file_count;
 	size_t file_capacity;
-	struct lode_time_merge merge;
+	struct lode_ordered_merge merge;
 	struct lode_ctf_event event;
 };
 
@@ -187,7 +187,7 @@ static int start_streams(struct reader *reader)
 
 		if (got < 0)
 			return got;
-		if (got && lode_time_merge_add(&reader->merge, at, reader->files[at].packets.t) < 0)
+		if (got && lode_ordered_merge_add(&reader->merge, at, reader->files[at].packets.t) < 0)
 			return lode_fail_memory(reader->error);
 	}
 	return 0;
@@ -205,19 +205,19 @@ static int take_event(struct reader *reader, struct lode_ctf_packets *packets)
 /* Moves the first source on to its next event. */
 static int advance(struct reader *reader)
 {
-	uint32_t at = reader->merge.items[0].source;
-	uint64_t before = reader->merge.items[0].t;
+	uint32_t at = reader->merge.sources[0].number;
+	uint64_t before = reader->merge.sources[0].key;
 	int got = find_next(reader, &at);
 
 	if (got <= 0) {
-		lode_time_merge_remove(&reader->merge);
+		lode_ordered_merge_remove(&reader->merge);
 		return got;
 	}
 	if (reader->files[at].packets.t < before)
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: its times go backwards",
 				 reader->files[at].path);
-	reader->merge.items[0].source = at;
-	lode_time_merge_advance(&reader->merge, reader->files[at].packets.t);
+	reader->merge.sources[0].number = at; /* a stream goes on in its next file */
+	lode_ordered_merge_advance(&reader->merge, reader->files[at].packets.t);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ static int read_events(struct reader *reader)
 		reader->taker->environment(reader->taker->context, reader->description.host,
 					   reader->description.kernel);
 	while (code == 0 && reader->merge.count) {
-		code = take_event(reader, &reader->files[reader->merge.items[0].source].packets);
+		code = take_event(reader, &reader->files[reader->merge.sources[0].number].packets);
 		if (code == 0)
 			code = advance(reader);
 	}
@@ -244,7 +244,7 @@ static void release(struct reader *reader)
 	}
 	lode_free(reader->files);
 	lode_free(reader->slots);
-	lode_time_merge_release(&reader->merge);
+	lode_ordered_merge_release(&reader->merge);
 	lode_ctf_values_release(&reader->values);
 	lode_ctf_description_release(&reader->description);
 	lode_free(reader);

@@ -1,20 +1,16 @@
-/*
- * Order: see time_order.h.
- *
- * What comes from one CPU is in order already, so entries are few long runs of
- * rising times: a merge sort that starts from these runs does little work, and
- * what is in order costs one pass. Merging neighbours keeps it stable.
- */
+/* Order: see time_order.h. */
 #include "import/perf_data/time_order.h"
 
 #include "base/bisect.h"
 #include "base/error.h"
+#include "base/sort_order.h"
 
 void lode_perf_order_release(struct lode_perf_order *order)
 {
 	lode_free(order->entries);
 	lode_free(order->spare);
-	lode_free(order->runs);
+	lode_free(order->times);
+	lode_free(order->places);
 	memset(order, 0, sizeof(*order));
 }
 
@@ -32,75 +28,45 @@ int lode_perf_order_add(struct lode_perf_order *order, const struct lode_perf_en
 	return 0;
 }
 
-/* Finds the runs; `runs` gets their starts and, behind the last, the end. */
-static int find_runs(struct lode_perf_order *order, size_t *run_count)
+static int is_sorted(const struct lode_perf_order *order)
 {
-	size_t count = 0;
+	for (size_t i = order->sorted ? order->sorted : 1; i < order->count; i++)
+		if (order->entries[i].time < order->entries[i - 1].time)
+			return 0;
+	return 1;
+}
 
-	for (size_t i = 0; i <= order->count; i++) {
-		int starts = i == 0 || i == order->count ||
-			     (i >= order->sorted && order->entries[i].time < order->entries[i - 1].time);
-
-		if (!starts)
-			continue;
-		if (lode_grow(&order->runs, &order->run_capacity, count + 1, sizeof(*order->runs)) < 0)
-			return LODE_SYSTEM;
-		order->runs[count++] = i;
-	}
-	*run_count = count - 1;
+static int make_room(struct lode_perf_order *order)
+{
+	if (order->count >= LODE_NONE ||
+	    lode_grow(&order->spare, &order->spare_capacity, order->count, sizeof(*order->spare)) < 0 ||
+	    lode_grow(&order->times, &order->time_capacity, order->count, sizeof(*order->times)) < 0 ||
+	    lode_grow(&order->places, &order->place_capacity, order->count, sizeof(*order->places)) < 0)
+		return LODE_SYSTEM;
 	return 0;
-}
-
-/* Merges entries[a..b) and entries[b..c) into the same places of `to`; of equal times the former come first.
- */
-static void merge(const struct lode_perf_entry *from, struct lode_perf_entry *to, size_t a, size_t b, size_t c)
-{
-	size_t left = a, right = b, at = a;
-
-	while (left < b && right < c) {
-		if (from[right].time < from[left].time)
-			to[at++] = from[right++];
-		else
-			to[at++] = from[left++];
-	}
-	memcpy(to + at, from + left, (b - left) * sizeof(*to));
-	memcpy(to + at + (b - left), from + right, (c - right) * sizeof(*to));
-}
-
-/* One pass over all runs, two by two, from `entries` to `spare`; afterwards they change names. */
-static void merge_pairs(struct lode_perf_order *order, size_t *run_count)
-{
-	struct lode_perf_entry *merged = order->spare;
-	size_t runs = *run_count, kept = 0, capacity = order->spare_capacity;
-
-	for (size_t i = 0; i < runs; i += 2) {
-		size_t start = order->runs[i];
-		size_t middle = order->runs[i + 1 < runs ? i + 1 : runs];
-		size_t end = order->runs[i + 2 < runs ? i + 2 : runs];
-
-		merge(order->entries, merged, start, middle, end);
-		order->runs[kept++] = start;
-	}
-	order->runs[kept] = order->count;
-	*run_count = kept;
-	order->spare = order->entries;
-	order->spare_capacity = order->capacity;
-	order->entries = merged;
-	order->capacity = capacity;
 }
 
 static int sort(struct lode_perf_order *order)
 {
-	size_t runs;
+	struct lode_perf_entry *sorted;
+	size_t capacity;
 
-	if (order->sorted == order->count)
+	if (is_sorted(order))
 		return 0;
-	if (find_runs(order, &runs) < 0 ||
-	    (runs > 1 && lode_grow(&order->spare, &order->spare_capacity, order->count, sizeof(*order->spare)) < 0))
+	if (make_room(order) < 0)
 		return LODE_SYSTEM;
-	while (runs > 1)
-		merge_pairs(order, &runs);
-	order->sorted = order->count;
+	for (size_t i = 0; i < order->count; i++)
+		order->times[i] = order->entries[i].time;
+	if (lode_sort_order(order->times, order->count, order->places) < 0)
+		return LODE_SYSTEM;
+	sorted = order->spare;
+	capacity = order->spare_capacity;
+	for (size_t i = 0; i < order->count; i++)
+		sorted[i] = order->entries[order->places[i]];
+	order->spare = order->entries;
+	order->spare_capacity = order->capacity;
+	order->entries = sorted;
+	order->capacity = capacity;
 	return 0;
 }
 
@@ -109,6 +75,7 @@ int lode_perf_order_ready(struct lode_perf_order *order, int all, size_t *count)
 	*count = 0;
 	if (sort(order) < 0)
 		return LODE_SYSTEM;
+	order->sorted = order->count;
 	*count = all ? order->count : LODE_BISECT(i, 0, order->count, order->entries[i].time <= order->limit);
 	order->limit = order->newest;
 	return 0;

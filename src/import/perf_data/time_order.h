@@ -12,13 +12,15 @@
 
 struct lode_perf_order {
 	struct lode_perf_entry *entries; /* waiting; the first `sorted` are in order */
-	struct lode_perf_entry *spare;   /* as long, for merging */
+	struct lode_perf_entry *spare;   /* for sorting, as are `times` and `places` */
+	uint64_t *times;
+	uint32_t *places;
 	size_t count;
 	size_t sorted;
 	size_t capacity;
 	size_t spare_capacity;
-	size_t *runs; /* where runs of rising times start */
-	size_t run_capacity;
+	size_t time_capacity;
+	size_t place_capacity;
 	uint64_t newest; /* time of the newest entry seen */
 	uint64_t limit;  /* what was the newest at the last mark */
 	uint64_t gone;   /* time of the last entry that went */
