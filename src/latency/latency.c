@@ -4,8 +4,7 @@
 #include "latency/latency.h"
 
 #include "base/parallel.h"
-#include "base/sort_rows.h"
-#include "latency/merged_sums.h"
+#include "latency/latency_message.h"
 #include "latency/partial.h"
 #include "scope/where.h"
 #include "store/corpus_deal.h"
@@ -15,93 +14,22 @@
 
 struct collection {
 	const struct lode_latency_options *options;
-	const struct lode_corpus_list *list;
-	struct lode_latency *latency;
-	size_t stream_capacity;
-	struct lode_merged_sums sums;
-	size_t own_capacity;
-	size_t row_capacity;
+	const struct lode_corpus_list *list;  /* the streams of this process */
+	const struct lode_progress *progress; /* NULL: another process has it */
+	struct lode_latency_merge merge;
 	uint64_t events_done;
 	uint64_t events_total;
 };
 
 /* ---- merging ---- */
 
-/* By node of the tree as it is now. */
-static int grow_own(struct collection *collection)
-{
-	struct lode_latency *latency = collection->latency;
-	size_t count = latency->dictionary.tree.count;
-
-	if (lode_grow(&latency->own, &collection->own_capacity, count, sizeof(*latency->own)) < 0)
-		return LODE_SYSTEM;
-	memset(latency->own + latency->node_count, 0, (count - latency->node_count) * sizeof(*latency->own));
-	latency->node_count = count;
-	return 0;
-}
-
-/* What a chain takes itself is its last node's. */
-static int merge_own(struct collection *collection, const struct lode_latency_partial *partial,
-		     const uint32_t *nodes)
-{
-	struct lode_latency *latency = collection->latency;
-	size_t count = partial->chains.count;
-
-	if (grow_own(collection) < 0 || lode_grow(&latency->rows, &collection->row_capacity,
-						  latency->row_count + count, sizeof(*latency->rows)) < 0)
-		return LODE_SYSTEM;
-	for (size_t i = 1; i < count; i++) {
-		uint32_t node = nodes[partial->chains.ends[i]];
-
-		if (!partial->nodes[i].count || (!partial->own[i] && !partial->slept[i] && !partial->queued[i]))
-			continue; /* many are only on the way to others */
-		latency->own[node] = lode_add_saturating(latency->own[node], partial->own[i]);
-		latency->rows[latency->row_count++] =
-			(struct lode_latency_row){ node, (uint32_t)latency->stream_count, partial->own[i],
-						   partial->slept[i], partial->queued[i] };
-	}
-	for (size_t i = 1; i < partial->dictionary.tree.count; i++)
-		latency->instances += partial->nodes[partial->chains.of[i]].count;
-	return lode_merged_sums_add(&collection->sums, partial, nodes, latency->node_count);
-}
-
-static int merge_stream(struct collection *collection, const struct lode_latency_partial *partial,
-			const struct lode_corpus_entry *entry)
-{
-	struct lode_latency *latency = collection->latency;
-	struct lode_dictionary_map map = { 0 };
-	int code = lode_dictionary_merge(&latency->dictionary, &partial->dictionary, &map);
-
-	if (!code)
-		code = lode_grow(&latency->streams, &collection->stream_capacity, latency->stream_count + 1,
-				 sizeof(*latency->streams));
-	if (!code)
-		code = merge_own(collection, partial, map.nodes);
-	if (!code) {
-		struct lode_latency_stream *stream = &latency->streams[latency->stream_count++];
-
-		memcpy(stream->id, entry->id, sizeof(stream->id));
-		stream->name = map.strings[partial->stream.name];
-	}
-	lode_dictionary_map_release(&map);
-	return code;
-}
-
-static void add_input(struct lode_instances_input *to, const struct lode_instances_input *from)
-{
-	to->events += from->events;
-	to->no_stack += from->no_stack;
-	to->idle += from->idle;
-	to->threads += from->threads;
-}
-
 static int report_progress(struct collection *collection, const struct lode_corpus_entry *entry,
 			   struct lode_error *error)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
-	if (!lode_progress_report(collection->options->progress, "inferring latencies", "events",
-				  collection->events_done, collection->events_total))
+	if (!lode_progress_report(collection->progress, "inferring latencies", "events", collection->events_done,
+				  collection->events_total))
 		return 0;
 	return lode_fail(error, LODE_SYSTEM, "stopped before all streams were read");
 }
@@ -120,18 +48,8 @@ static int merge(void *context, size_t i, void *result, struct lode_error *error
 	const struct lode_latency_partial *partial = result;
 	const struct lode_corpus_entry *entry = &collection->list->items[i];
 
-	if (partial->unread &&
-	    lode_unread_streams_add(&collection->latency->unread,
-				    &(struct lode_unread_stream){ entry->id, entry->name, partial->reason,
-								  partial->unread }) < 0)
+	if (lode_latency_merge_stream(&collection->merge, partial, entry) < 0)
 		return lode_fail_memory(error);
-	if (partial->wanted) {
-		if (merge_stream(collection, partial, entry) < 0)
-			return lode_fail_memory(error);
-		add_input(&collection->latency->input, &partial->input);
-		collection->latency->placed += partial->lost.placed;
-		collection->latency->unplaced += partial->lost.unplaced;
-	}
 	return report_progress(collection, entry, error);
 }
 
@@ -141,15 +59,6 @@ static void release(void *result)
 }
 
 /* ---- the whole ---- */
-
-/* Rows are sorted by stream; those of one node keep that order. */
-static int sort_rows(struct lode_latency *latency)
-{
-	_Static_assert(offsetof(struct lode_latency_row, node) == 0, "rows begin with what they are sorted by");
-	size_t run = lode_sort_rows_run(sizeof(*latency->rows));
-
-	return lode_sort_rows(&latency->rows, latency->row_count, sizeof(*latency->rows), latency->node_count, run);
-}
 
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
 		       const char *path, size_t streams, struct lode_error *error)
@@ -171,55 +80,63 @@ static int check_found(const struct lode_latency *latency, const struct lode_lat
 			 options->where && options->where[0] ? options->where[0] : options->streams[0], path);
 }
 
-static int collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-		   const struct lode_corpus_list *list, struct lode_latency *latency, struct lode_error *error)
+static int collect_streams(struct collection *collection, struct lode_error *error)
 {
-	struct collection collection = { .options = options, .list = list, .latency = latency };
-	struct lode_in_order work = { sizeof(struct lode_latency_partial), map, merge, release, &collection };
-	int code;
+	const struct lode_corpus_list *list = collection->list;
+	struct lode_in_order work = { sizeof(struct lode_latency_partial), map, merge, release, collection };
 
 	for (size_t i = 0; i < list->count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
-			collection.events_total += list->items[i].events[type];
-	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
-	if (!code &&
-	    (grow_own(&collection) < 0 || sort_rows(latency) < 0 ||
-	     lode_merged_sums_finish(&collection.sums, latency->node_count, &latency->nodes, &latency->sketch) < 0))
-		code = lode_fail_memory(error);
-	lode_merged_sums_release(&collection.sums);
-	return code ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
+			collection->events_total += list->items[i].events[type];
+	return lode_parallel_in_order(collection->options->jobs, list->count, &work, error);
 }
 
-int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-			 struct lode_latency *latency, struct lode_error *error)
+/* Of all processes the first finishes. */
+static int collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+		   const struct lode_corpus_list *list, const struct lode_job_rank *rank,
+		   struct lode_latency *latency, struct lode_error *error)
+{
+	struct lode_corpus_list part = rank ? lode_corpus_part(list, rank) : *list;
+	int helps = rank && rank->number;
+	struct collection collection = {
+		.options = options,
+		.list = &part,
+		.progress = helps ? NULL : options->progress,
+	};
+	int code = lode_latency_merge_init(&collection.merge) < 0 ? lode_fail_memory(error)
+								  : collect_streams(&collection, error);
+
+	if (rank)
+		code = lode_latency_merge_gather(&collection.merge, rank, code, error);
+	if (!code && !helps && lode_latency_merge_finish(&collection.merge, latency) < 0)
+		code = lode_fail_memory(error);
+	lode_latency_merge_release(&collection.merge);
+	return code || helps ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
+}
+
+int lode_latency_collect_shared(struct lode_corpus *corpus, const struct lode_latency_options *options,
+				const struct lode_job_rank *rank, struct lode_latency *latency,
+				struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
 	int code;
 
 	memset(latency, 0, sizeof(*latency));
-	if (lode_dictionary_init(&latency->dictionary) < 0)
-		return lode_fail_memory(error);
 	code = lode_where_check(options->where, error);
 	if (!code)
 		code = lode_corpus_streams(corpus, &list, error);
 	if (!code)
-		code = collect(corpus, options, &list, latency, error);
+		code = collect(corpus, options, &list, rank, latency, error);
 	lode_corpus_list_release(&list);
 	if (code)
 		lode_latency_release(latency);
 	return code;
 }
 
-void lode_latency_release(struct lode_latency *latency)
+int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			 struct lode_latency *latency, struct lode_error *error)
 {
-	lode_free(latency->streams);
-	lode_free(latency->nodes);
-	lode_free(latency->own);
-	lode_free(latency->rows);
-	lode_unread_streams_release(&latency->unread);
-	lode_sketch_release(&latency->sketch);
-	lode_dictionary_release(&latency->dictionary);
-	memset(latency, 0, sizeof(*latency));
+	return lode_latency_collect_shared(corpus, options, NULL, latency, error);
 }
 
 /* ---- one process of several ---- */

@@ -87,9 +87,13 @@ struct lode_latency_options {
  */
 int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
 			 struct lode_latency *latency, struct lode_error *error);
+/* The same by several processes, as lode_area_collect_shared (scope/area.h). */
+struct lode_job_rank;
+int lode_latency_collect_shared(struct lode_corpus *corpus, const struct lode_latency_options *options,
+				const struct lode_job_rank *rank, struct lode_latency *latency,
+				struct lode_error *error);
 void lode_latency_release(struct lode_latency *latency);
 /* As lode_area_keep (scope/area.h). */
-struct lode_job_rank;
 int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_options *options,
 		      const struct lode_job_rank *rank, struct lode_error *error);
 

@@ -192,30 +192,6 @@ static int collect_pieces(struct collection *collection, struct lode_error *erro
 				      error);
 }
 
-/*
- * The streams of one process: consecutive, so that processes take about the same number of stacks in all. A stream is
- * that process's in whose part of all stacks its middle is.
- */
-static struct lode_corpus_list part_of(const struct lode_corpus_list *list, const struct lode_job_rank *rank)
-{
-	struct lode_corpus_list part = { .items = list->items };
-	double all = 0, before = 0;
-
-	for (size_t i = 0; i < list->count; i++)
-		all += (double)list->items[i].stacks + 1;
-	for (size_t i = 0; i < list->count; i++) {
-		double own = (double)list->items[i].stacks + 1;
-		double owner = (before + own / 2) / all * rank->count;
-
-		if (owner < rank->number)
-			part.items = &list->items[i + 1];
-		else if (owner < rank->number + 1.0)
-			part.count++;
-		before += own;
-	}
-	return part;
-}
-
 /* Of all processes the first finishes. */
 static int finish(struct collection *collection, const struct lode_corpus_list *list, struct lode_corpus *corpus,
 		  struct lode_area *area, struct lode_error *error)
@@ -230,7 +206,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 		   const struct lode_corpus_list *list, const struct lode_job_rank *rank, struct lode_area *area,
 		   struct lode_error *error)
 {
-	struct lode_corpus_list part = rank ? part_of(list, rank) : *list;
+	struct lode_corpus_list part = rank ? lode_corpus_part(list, rank) : *list;
 	int helps = rank && rank->number;
 	struct collection collection = {
 		.plan = plan,

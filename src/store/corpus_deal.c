@@ -58,3 +58,23 @@ int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_
 	lode_free(dealing.order);
 	return 0;
 }
+
+struct lode_corpus_list lode_corpus_part(const struct lode_corpus_list *list, const struct lode_job_rank *rank)
+{
+	struct lode_corpus_list part = { .items = list->items };
+	double all = 0, before = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		all += (double)list->items[i].stacks + 1;
+	for (size_t i = 0; i < list->count; i++) {
+		double own = (double)list->items[i].stacks + 1;
+		double owner = (before + own / 2) / all * rank->count;
+
+		if (owner < rank->number)
+			part.items = &list->items[i + 1];
+		else if (owner < rank->number + 1.0)
+			part.count++;
+		before += own;
+	}
+	return part;
+}

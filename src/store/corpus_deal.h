@@ -16,4 +16,10 @@
 int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_rank *rank, unsigned jobs,
 		     void (*keep)(void *context, size_t i), void *context);
 
+/*
+ * The streams that a process puts together: consecutive, so that processes take about the same number of stacks in all. A stream is
+ * that process's in whose part of all stacks its middle is. The items are those of `list`.
+ */
+struct lode_corpus_list lode_corpus_part(const struct lode_corpus_list *list, const struct lode_job_rank *rank);
+
 #endif

@@ -3,9 +3,11 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/message.h"
 #include "base/parallel.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -151,4 +153,65 @@ int lode_unread_streams_note_others(const struct lode_unread_streams *streams,
 int lode_unread_streams_fail(const struct lode_unread_streams *streams, struct lode_error *error)
 {
 	return lode_fail(error, streams->items[0].code, "%s", streams->items[0].reason);
+}
+
+/* ---- in messages ---- */
+
+static size_t unread_bytes(const struct lode_unread_stream *stream)
+{
+	return strlen(stream->id) + strlen(stream->name) + strlen(stream->reason) + 3;
+}
+
+void lode_unread_streams_write(const struct lode_unread_streams *unread, struct lode_buffer *message)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < unread->count; i++)
+		bytes += unread_bytes(&unread->items[i]);
+	lode_buffer_u64(message, unread->count);
+	lode_buffer_u64(message, bytes);
+	for (size_t i = 0; i < unread->count; i++)
+		lode_buffer_u64(message, (uint64_t)(int64_t)unread->items[i].code);
+	for (size_t i = 0; i < unread->count; i++) {
+		lode_buffer_add(message, unread->items[i].id, strlen(unread->items[i].id) + 1);
+		lode_buffer_add(message, unread->items[i].name, strlen(unread->items[i].name) + 1);
+		lode_buffer_add(message, unread->items[i].reason, strlen(unread->items[i].reason) + 1);
+	}
+	lode_message_fill_up(message, bytes);
+}
+
+/* The text that is next of `*bytes`; "", and the cursor marked, when it has no end. */
+static const char *read_text(struct lode_cursor *cursor, const char **texts, size_t *bytes)
+{
+	const char *text = *texts;
+	size_t length = *bytes ? strnlen(text, *bytes) : 0;
+
+	lode_message_expect(cursor, length < *bytes);
+	if (cursor->failed)
+		return "";
+	*texts += length + 1;
+	*bytes -= length + 1;
+	return text;
+}
+
+int lode_unread_streams_read(struct lode_cursor *cursor, struct lode_unread_streams *unread)
+{
+	uint64_t count = lode_cursor_u64(cursor), left = lode_cursor_u64(cursor);
+	const int64_t *codes = lode_message_items(cursor, count, sizeof(*codes));
+	const char *texts = lode_message_items(cursor, left, 1);
+	size_t bytes = left;
+	int code = 0;
+
+	for (size_t i = 0; i < count && !cursor->failed && !code; i++) {
+		struct lode_unread_stream stream = { .code = (int)codes[i] };
+
+		lode_message_expect(cursor, codes[i] < 0 && codes[i] > INT_MIN);
+		stream.id = read_text(cursor, &texts, &bytes);
+		stream.name = read_text(cursor, &texts, &bytes);
+		stream.reason = read_text(cursor, &texts, &bytes);
+		if (!cursor->failed)
+			code = lode_unread_streams_add(unread, &stream);
+	}
+	lode_message_expect(cursor, !bytes);
+	return code;
 }

@@ -9,6 +9,8 @@
 #define LODE_STORE_UNREAD_STREAMS_H
 
 #include "base/arena.h"
+#include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/notes.h"
 #include "store/corpus.h"
@@ -52,5 +54,12 @@ int lode_unread_streams_note_others(const struct lode_unread_streams *streams,
 				    const struct lode_unread_streams *noted, struct lode_notes *notes);
 /* For an analysis that has no other streams: fails as the first of them. There must be one. */
 int lode_unread_streams_fail(const struct lode_unread_streams *streams, struct lode_error *error);
+
+/*
+ * In messages between processes of one job (base/message.h). What is wrong is marked in the cursor; reading adds copies and returns 0
+ * or LODE_SYSTEM.
+ */
+void lode_unread_streams_write(const struct lode_unread_streams *streams, struct lode_buffer *message);
+int lode_unread_streams_read(struct lode_cursor *cursor, struct lode_unread_streams *streams);
 
 #endif

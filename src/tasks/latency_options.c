@@ -89,14 +89,12 @@ static int keep(void *context, const struct lode_job_rank *rank, struct lode_err
 	return lode_latency_keep(reading->source.corpus, &reading->options, rank, error);
 }
 
-/* The first process joins them all. */
 static int join(void *context, const struct lode_job_rank *rank, struct lode_error *error)
 {
 	struct lode_latency_reading *reading = context;
 
-	if (rank && rank->number)
-		return 0;
-	return lode_latency_collect(reading->source.corpus, &reading->options, &reading->latency, error);
+	return lode_latency_collect_shared(reading->source.corpus, &reading->options, rank, &reading->latency,
+					   error);
 }
 
 int lode_latency_read(struct lode_latency_reading *reading, struct lode_error *error)

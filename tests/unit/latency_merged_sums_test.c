@@ -8,6 +8,7 @@
 
 #include "latency/merged_sums.h"
 
+#include <math.h>
 #include <string.h>
 
 #define NODES 4096
@@ -30,7 +31,7 @@ static void add_plain(struct lode_latency_node *to, const struct lode_latency_no
 	to->idle = lode_add_saturating(to->idle, from->idle);
 	to->unsure = lode_add_saturating(to->unsure, from->unsure);
 	to->longest = from->longest > to->longest ? from->longest : to->longest;
-	to->variance += from->variance;
+	to->variance += floor(from->variance + 0.5); /* whole numbers, all exact */
 	to->gap = from->gap > to->gap ? from->gap : to->gap;
 }
 
