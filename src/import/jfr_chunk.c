@@ -67,6 +67,8 @@ static uint64_t read_packed(struct lode_cursor *cursor)
 {
 	uint64_t number = 0;
 
+	if (cursor->next < cursor->end && *cursor->next < 0x80) /* most are small */
+		return *cursor->next++;
 	for (unsigned shift = 0; shift < 56; shift += 7) {
 		uint8_t byte = lode_cursor_u8(cursor);
 
@@ -187,13 +189,30 @@ static int spend(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsig
 	return !cursor->failed;
 }
 
+/* Steps over packed numbers, each a field of the budget and at least a byte. */
+static void skip_packed(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, uint64_t count)
+{
+	if (cursor->failed || count > chunk->budget || count > lode_cursor_left(cursor)) {
+		cursor->failed = 1;
+		return;
+	}
+	chunk->budget -= count;
+	for (; count && !cursor->failed; count--)
+		read_packed(cursor);
+}
+
 static void skip_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field,
 		       struct lode_cursor *cursor, unsigned depth)
 {
+	unsigned packed = field->is_pooled || field->class_ == LODE_NONE ? 0 : chunk->classes[field->class_].packed;
 	uint64_t count = 1;
 
 	if (field->is_list)
 		count = read_number(chunk, cursor, 4);
+	if (packed) { /* most of a chunk: the frames of stacks */
+		skip_packed(chunk, cursor, count > lode_cursor_left(cursor) ? UINT64_MAX : count * packed);
+		return;
+	}
 	/* Items that take no bytes need not be counted. */
 	for (const unsigned char *before = NULL; count && cursor->next != before && !cursor->failed; count--) {
 		before = cursor->next;
@@ -235,10 +254,9 @@ static void read_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field
 	}
 }
 
-int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
-			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
+int lode_jfr_object_again(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			  struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
 {
-	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
 	for (uint32_t i = 0; i < class_->count && spend(chunk, cursor, 0); i++) {
 		const struct lode_jfr_field *field = &chunk->fields[class_->first + i];
 
@@ -248,6 +266,13 @@ int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_cla
 			read_field(chunk, field, cursor, &values[field->slot]);
 	}
 	return !cursor->failed;
+}
+
+int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
+{
+	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
+	return lode_jfr_object_again(chunk, class_, cursor, values);
 }
 
 uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
@@ -458,6 +483,25 @@ static int read_strings(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor
 	return code;
 }
 
+/* Whether a field is a number that is packed in this chunk: bytes never are. */
+static int is_packed(const struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field)
+{
+	enum kind kind = field->class_ == LODE_NONE ? OBJECT : (enum kind)chunk->classes[field->class_].kind;
+
+	return chunk->compressed && !field->is_list &&
+	       (field->is_pooled || kind == CHAR || kind == SHORT || kind == INT || kind == LONG);
+}
+
+static void count_packed(struct lode_jfr_chunk *chunk, struct lode_jfr_class *class_)
+{
+	uint32_t count = 0;
+
+	while (count < class_->count && is_packed(chunk, &chunk->fields[class_->first + count]))
+		count++;
+	if (class_->kind == OBJECT && count == class_->count && count <= UINT8_MAX)
+		class_->packed = (uint8_t)count;
+}
+
 static void join_classes(struct lode_jfr_chunk *chunk)
 {
 	for (size_t i = 0; i < chunk->field_count; i++) {
@@ -466,6 +510,8 @@ static void join_classes(struct lode_jfr_chunk *chunk)
 		if (class_)
 			chunk->fields[i].class_ = (uint32_t)(class_ - chunk->classes);
 	}
+	for (size_t i = 0; i < chunk->class_count; i++)
+		count_packed(chunk, &chunk->classes[i]);
 }
 
 static int read_metadata(struct lode_jfr_chunk *chunk, struct lode_error *error)

@@ -83,9 +83,10 @@ struct lode_jfr_class {
 	const char *name;
 	uint32_t first; /* of its fields */
 	uint32_t count;
-	uint8_t kind; /* primitive, text or object: see jfr_chunk.c */
-	uint8_t pool; /* enum lode_jfr_pool */
-	int32_t use;  /* for the caller, 0 at first */
+	uint8_t kind;   /* primitive, text or object: see jfr_chunk.c */
+	uint8_t packed; /* objects are so many packed numbers and nothing else; 0: not so */
+	uint8_t pool;   /* enum lode_jfr_pool */
+	int32_t use;    /* for the caller, 0 at first */
 };
 
 struct lode_jfr_constant {
@@ -143,6 +144,9 @@ struct lode_jfr_class *lode_jfr_class_find(const struct lode_jfr_chunk *chunk, u
 /* Reads an object of a class. What is not there is 0. Returns whether it was whole. */
 int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
 			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS]);
+/* The same where the values are those of an object of the same class, which are replaced. */
+int lode_jfr_object_again(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			  struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS]);
 /* The constant that a value names, or NULL. */
 struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk,
 						 const struct lode_jfr_value *value);

@@ -158,7 +158,7 @@ static int blocks(const struct lode_jfr_frames *frames, uint32_t frame)
 static uint32_t read_frames(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
 			    const struct lode_jfr_value *value)
 {
-	struct lode_jfr_value fields[LODE_JFR_SLOTS];
+	struct lode_jfr_value fields[LODE_JFR_SLOTS] = { { 0 } };
 	struct lode_cursor list;
 	uint64_t count = lode_jfr_list(chunk, value, &list);
 	uint32_t read = 0;
@@ -169,7 +169,7 @@ static uint32_t read_frames(struct lode_jfr_frames *frames, struct lode_jfr_chun
 	}
 	if (count && lode_grow(&frames->frames, &frames->frame_capacity, count, sizeof(*frames->frames)) < 0)
 		return LODE_NONE;
-	while (read < count && lode_jfr_object_read(chunk, &chunk->classes[value->class_], &list, fields)) {
+	while (read < count && lode_jfr_object_again(chunk, &chunk->classes[value->class_], &list, fields)) {
 		uint32_t frame = find_method(frames, chunk, fields);
 
 		if (frame == LODE_NONE)
