@@ -6,6 +6,7 @@
  */
 #include "process/processes.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/proc_files.h"
 
@@ -147,16 +148,29 @@ static int read_maps(struct lode_processes *processes, struct lode_process *proc
 	return lode_proc_mappings(process->pid, add_mapping, &mapped);
 }
 
+struct snapshot {
+	struct lode_processes *processes;
+	uint64_t until;
+};
+
 static int enter_found(void *context, uint32_t pid)
 {
-	struct lode_process *process = enter_process(context, pid);
+	struct snapshot *snapshot = context;
+	struct lode_process *process;
 
-	return process ? read_maps(context, process) : LODE_SYSTEM;
+	if (lode_now() >= snapshot->until) {
+		snapshot->processes->unread++;
+		return 0;
+	}
+	process = enter_process(snapshot->processes, pid);
+	return process ? read_maps(snapshot->processes, process) : LODE_SYSTEM;
 }
 
-int lode_processes_snapshot(struct lode_processes *processes)
+int lode_processes_snapshot(struct lode_processes *processes, uint64_t patience)
 {
-	int code = lode_proc_numbers("/proc", enter_found, processes);
+	uint64_t now = lode_now();
+	struct snapshot snapshot = { processes, patience < UINT64_MAX - now ? now + patience : UINT64_MAX };
+	int code = lode_proc_numbers("/proc", enter_found, &snapshot);
 
 	return code < 0 ? code : 0;
 }
@@ -540,6 +554,7 @@ int lode_processes_compact(struct lode_processes *processes, uint64_t t)
 		return LODE_SYSTEM;
 	}
 	fresh.spaces.dropped += processes->spaces.dropped;
+	fresh.unread = processes->unread;
 	fresh.images = processes->images;
 	images.files = processes->images->files;
 	lode_process_images_release(processes->images);

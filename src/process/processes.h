@@ -51,13 +51,17 @@ struct lode_processes {
 	size_t gone_count;
 	size_t gone_capacity;
 	uint64_t own_mounts;
+	size_t unread; /* processes whose mappings the snapshot left to be read when they are asked for */
 };
 
 /* `images` must outlive it. Returns 0 or LODE_SYSTEM. */
 int lode_processes_init(struct lode_processes *processes, struct lode_process_images *images);
 void lode_processes_release(struct lode_processes *processes);
-/* Reads what all processes have mapped. Returns 0 or LODE_SYSTEM. */
-int lode_processes_snapshot(struct lode_processes *processes);
+/*
+ * Reads what all processes have mapped, for as many nanoseconds as `patience` says; the others are read when they are asked
+ * for, and counted (`unread`). Returns 0 or LODE_SYSTEM.
+ */
+int lode_processes_snapshot(struct lode_processes *processes, uint64_t patience);
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
 /* Whether anything is known of a process. */
 int lode_processes_has(const struct lode_processes *processes, uint32_t pid);

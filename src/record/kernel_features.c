@@ -23,31 +23,30 @@ void lode_kernel_quiet(void)
 	libbpf_set_print(say_nothing);
 }
 
-int lode_kernel_switch_has_state(void)
+static int switch_has_state(const struct btf *types)
 {
-	struct btf *types = btf__load_vmlinux_btf();
+	int found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	const struct btf_type *type;
-	int found, has = 1;
 
-	if (!types)
+	if (found <= 0)
 		return 1;
-	found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	if (found > 0) {
-		type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
-		type = type ? btf__type_by_id(types, type->type) : NULL;
-		has = type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
-	}
-	btf__free(types);
-	return has;
+	type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
+	type = type ? btf__type_by_id(types, type->type) : NULL;
+	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
 }
 
-int lode_kernel_can_cast(void)
+struct lode_kernel_features lode_kernel_features(void)
 {
 	struct btf *types = btf__load_vmlinux_btf();
-	int can = types && btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	struct lode_kernel_features features = { .switch_has_state = 1 };
 
+	if (!types)
+		return features;
+	features.switch_has_state = switch_has_state(types);
+	features.can_cast = btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	features.reports_areas = btf__find_by_name_kind(types, "btf_trace_vm_unmapped_area", BTF_KIND_TYPEDEF) > 0;
 	btf__free(types);
-	return can;
+	return features;
 }
 
 int lode_kernel_counts_arrivals(void)

@@ -6,10 +6,16 @@
 
 /* Discards what libbpf would print: callers report errors themselves. */
 void lode_kernel_quiet(void);
-/* Whether sched_switch has the state of the thread: since Linux 5.18; before, it has one parameter less. */
-int lode_kernel_switch_has_state(void);
-/* Whether programs may read its memory as structs: since Linux 6.2. */
-int lode_kernel_can_cast(void);
+
+/* What the kernel's own description of its types (BTF) tells. */
+struct lode_kernel_features {
+	int switch_has_state; /* sched_switch has the thread's state: since Linux 5.18; before, it has one parameter less */
+	int can_cast;      /* programs may read its memory as structs: since Linux 6.2 */
+	int reports_areas; /* it reports where memory will be mapped: vm_unmapped_area */
+};
+
+/* Reads it, once for all: it is some megabytes. Without it the kernel is taken for a new one that cannot cast. */
+struct lode_kernel_features lode_kernel_features(void);
 
 /* Whether the kernel keeps when threads got their processors: nearly all are built so. */
 int lode_kernel_counts_arrivals(void);

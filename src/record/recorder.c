@@ -22,7 +22,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Nanoseconds for which tables are loaded before a recording starts. */
+/* Nanoseconds for which mappings are read and tables loaded before a recording starts. */
 #define PRELOAD_NS 150000000u
 
 /* Stacks that are held while a table is made, where memory is not counted. */
@@ -80,13 +80,15 @@ static int check_namespace(struct lode_error *error)
 static int load(struct lode_recorder *recorder, const struct lode_recorder_options *options,
 		struct lode_error *error)
 {
+	struct lode_kernel_features kernel;
 	int code;
 
 	lode_kernel_quiet();
-	recorder->programs = lode_kernel_can_cast() ? recorder__open() : lode_recorder_open_plain();
+	kernel = lode_kernel_features();
+	recorder->programs = kernel.can_cast ? recorder__open() : lode_recorder_open_plain();
 	if (!recorder->programs)
 		return explain(errno, error);
-	lode_recorder_set_up(recorder->programs, options, recorder->cpu_count, recorder->slot_count);
+	lode_recorder_set_up(recorder->programs, options, &kernel, recorder->cpu_count, recorder->slot_count);
 	code = recorder__load(recorder->programs);
 	if (code && bpf_program__autoload(recorder->programs->progs.lode_span_begin) &&
 	    lode_uprobes_possible(error) < 0)
@@ -247,8 +249,9 @@ int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error
 {
 	int code;
 
-	if (recorder->loader && lode_tables_preload(recorder->loader, &recorder->unwinder,
-						    recorder->programs->rodata->only_pids, PRELOAD_NS) < 0)
+	if (recorder->loader &&
+	    lode_tables_preload(recorder->loader, &recorder->unwinder, recorder->programs->rodata->only_pids,
+				PRELOAD_NS, &recorder->left_out) < 0)
 		return lode_fail_memory(error);
 	code = recorder__attach(recorder->programs);
 	if (code)

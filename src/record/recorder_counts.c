@@ -53,6 +53,10 @@ static void note_tables(const struct lode_recorder *recorder, struct lode_notes 
 	lode_notes_add(notes, totals.refused,
 		       "unwind tables that the kernel did not take: stacks through these binaries are guessed",
 		       NULL);
+	lode_notes_add(notes, recorder->left_out,
+		       "processes that ran already and were too many to look at before the start: their first "
+		       "stacks were copied",
+		       NULL);
 	lode_notes_add(notes, totals.crowded,
 		       "processes with too many mappings for the kernel: their stacks are copied or cut", NULL);
 }

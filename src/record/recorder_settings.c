@@ -140,7 +140,8 @@ uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
 	return options->unwind == LODE_RECORDER_AUTO ? 4 * STACKS_BYTES : STACKS_BYTES;
 }
 
-static void set_unwinding(struct recorder *programs, const struct lode_recorder_options *options)
+static void set_unwinding(struct recorder *programs, const struct lode_recorder_options *options,
+			  const struct lode_kernel_features *kernel)
 {
 	int by_tables = options->unwind == LODE_RECORDER_AUTO;
 	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
@@ -163,12 +164,11 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 				  options->only_pids || by_tables || options->totals || options->thin);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
 	/* A kernel that does not report it has tables that are out of date for a moment when a library takes another's place. */
-	bpf_program__set_autoload(programs->progs.lode_map,
-				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
+	bpf_program__set_autoload(programs->progs.lode_map, by_tables && kernel->reports_areas);
 }
 
-void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options, uint32_t cpus,
-			  uint32_t slots)
+void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options,
+			  const struct lode_kernel_features *kernel, uint32_t cpus, uint32_t slots)
 {
 	set_filters(programs, options);
 	set_limits(programs, options);
@@ -177,7 +177,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;
 	programs->rodata->ring_slots = slots;
-	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
+	programs->rodata->switch_has_state = kernel->switch_has_state;
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;
 	programs->rodata->thin = options->thin != 0;
@@ -197,7 +197,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 		bpf_map__set_max_entries(programs->maps.sweeps, 1);
 	}
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
-	set_unwinding(programs, options);
+	set_unwinding(programs, options, kernel);
 	bpf_map__set_max_entries(programs->maps.ends, cpus);
 	bpf_map__set_max_entries(programs->maps.slots, cpus * slots);
 	bpf_program__set_autoload(programs->progs.lode_call, options->calls);

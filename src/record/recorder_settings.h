@@ -6,6 +6,7 @@
 #ifndef LODE_RECORD_RECORDER_SETTINGS_H
 #define LODE_RECORD_RECORDER_SETTINGS_H
 
+#include "record/kernel_features.h"
 #include "record/recorder.h"
 
 struct recorder; /* the skeleton */
@@ -15,8 +16,8 @@ uint32_t lode_recorder_slots(uint32_t cpus, size_t bytes);
 /* Bytes of the ring of stacks. */
 uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options);
 /* Between opening and loading; `slots` are those of lode_recorder_slots. */
-void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options, uint32_t cpus,
-			  uint32_t slots);
+void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options,
+			  const struct lode_kernel_features *kernel, uint32_t cpus, uint32_t slots);
 
 /* Whether every long wait can be recorded, by a program of its own, at wakings (long_waits.bpf.h). */
 int lode_recorder_can_be_certain(const struct lode_recorder_options *options);

@@ -25,6 +25,7 @@ struct lode_recorder {
 	struct lode_process_unwinder unwinder; /* processes as of what was handed over last */
 	struct lode_unwind_loader *loader;     /* of tables into the kernel; NULL where they are not used */
 	struct lode_table_maker *maker;        /* of the unwinder's tables */
+	uint64_t left_out;                     /* processes that were too many to look at before the start */
 	struct lode_buffer held; /* stacks that came while a table was made: their size, then they, to 8 bytes */
 	size_t held_limit;       /* the others wait in their ring */
 	int holds;               /* they come to `held` */

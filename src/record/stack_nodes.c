@@ -33,7 +33,6 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 	stacks->kernel = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_text", 0);
 	if (!stacks->kernel)
 		return LODE_SYSTEM;
-	lode_image_load(stacks->kernel);
 	return 0;
 }
 

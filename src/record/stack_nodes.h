@@ -61,7 +61,7 @@ struct lode_record_stacks {
 	struct lode_dictionary *dictionary;
 	struct lode_processes *processes;
 	struct lode_symbolizer *symbolizer;
-	struct lode_image *kernel;
+	struct lode_image *kernel; /* loaded when the first stack needs it, or before (lode_image_load) */
 	struct lode_record_contents young;
 	struct lode_record_contents old;        /* sent before the last renewal */
 	size_t limit;                           /* bytes of the young ones that ask for a renewal */

@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-/* Others have to ask, by a copy, as the kernel's maps have room for those that run, not for all of a large machine. */
-#define MOST_PROCESSES 512
-
 struct usage {
 	uint32_t image;
 	uint32_t uses; /* mappings of code, of all processes */
@@ -72,18 +69,32 @@ static int load_most_used(struct lode_process_unwinder *unwinder, uint64_t until
 	return code;
 }
 
+/* Returns how many processes did not get in. */
+static size_t enter_processes(struct lode_unwind_loader *loader, const struct lode_processes *processes, int *code)
+{
+	size_t entered = 0, left_out = 0;
+
+	for (size_t i = 0; !*code && i < processes->count; i++) {
+		if (!processes->items[i].space.root)
+			continue;
+		if (entered == LODE_PRELOAD_PROCESSES) {
+			left_out++;
+			continue;
+		}
+		*code = lode_unwind_loader_changed(loader, processes->items[i].pid);
+		entered++;
+	}
+	return left_out;
+}
+
 int lode_tables_preload(struct lode_unwind_loader *loader, struct lode_process_unwinder *unwinder, int only_known,
-			uint64_t patience)
+			uint64_t patience, uint64_t *left_out)
 {
 	uint64_t now = lode_now();
+	int code = only_known ? 0 : lode_processes_snapshot(&unwinder->processes, patience);
 
-	if (!only_known && lode_processes_snapshot(&unwinder->processes) < 0)
-		return LODE_SYSTEM;
-	if (load_most_used(unwinder, now + patience) < 0)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < unwinder->processes.count && i < MOST_PROCESSES; i++)
-		if (unwinder->processes.items[i].space.root &&
-		    lode_unwind_loader_changed(loader, unwinder->processes.items[i].pid) < 0)
-			return LODE_SYSTEM;
-	return lode_unwind_loader_flush(loader, now);
+	if (!code)
+		code = load_most_used(unwinder, now + patience);
+	*left_out = unwinder->processes.unread + enter_processes(loader, &unwinder->processes, &code);
+	return code ? code : lode_unwind_loader_flush(loader, now);
 }

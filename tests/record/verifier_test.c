@@ -28,11 +28,12 @@
 /* Loads the programs with statistics in their logs. Returns 0 or a negative errno. */
 static int load(struct recorder *programs, const struct lode_recorder_options *options, char (*logs)[LOG_BYTES])
 {
+	struct lode_kernel_features kernel = lode_kernel_features();
 	struct bpf_program *program;
 	unsigned count = 0;
 
 	assert_non_null(programs);
-	lode_recorder_set_up(programs, options, 1, 1024);
+	lode_recorder_set_up(programs, options, &kernel, 1, 1024);
 	bpf_object__for_each_program(program, programs->obj)
 	{
 		assert_true(count < PROGRAMS);
@@ -88,7 +89,7 @@ static const struct lode_recorder_options frame_pointers = { .frequency = 999,
 static void programs_of_this_kernel(void **state)
 {
 	(void)state;
-	if (!lode_kernel_can_cast())
+	if (!lode_kernel_features().can_cast)
 		skip();
 	assert_quickly_verified(recorder__open(), &everything);
 	assert_quickly_verified(recorder__open(), &budget);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Beyond all numbers that a machine gives to processes, so that nothing is read from /proc. */
 #define FIRST_PID 100000000u
@@ -195,11 +196,58 @@ static void short_lives_do_not_add_up(void **state)
 	test_free(world);
 }
 
+static struct lode_process *find(const struct lode_processes *processes, uint32_t pid)
+{
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->items[i].pid == pid)
+			return &processes->items[i];
+	return NULL;
+}
+
+static void a_snapshot_has_what_this_program_has_mapped(void **state)
+{
+	uint64_t address = (uint64_t)(uintptr_t)&a_snapshot_has_what_this_program_has_mapped;
+	const struct lode_mapping *mapping;
+	struct lode_process *own;
+	struct known known;
+
+	(void)state;
+	open_known(&known);
+	assert_int_equal(lode_processes_snapshot(&known.processes, UINT64_MAX), 0);
+	assert_int_equal(known.processes.unread, 0);
+	own = find(&known.processes, (uint32_t)getpid());
+	assert_non_null(own);
+	assert_true(own->complete);
+	mapping = lode_space_find(&known.processes.spaces, &own->space, address);
+	assert_non_null(mapping);
+	assert_non_null(strstr(known.images.items[mapping->image].path, "test"));
+	close_known(&known);
+}
+
+static void a_snapshot_without_time_leaves_processes_to_be_asked_for(void **state)
+{
+	uint64_t address = (uint64_t)(uintptr_t)&a_snapshot_without_time_leaves_processes_to_be_asked_for;
+	struct lode_process *own;
+	struct known known;
+
+	(void)state;
+	open_known(&known);
+	assert_int_equal(lode_processes_snapshot(&known.processes, 0), 0);
+	assert_int_equal(known.processes.count, 0);
+	assert_true(known.processes.unread >= 1);
+	own = lode_processes_get(&known.processes, (uint32_t)getpid());
+	assert_non_null(own);
+	assert_non_null(lode_space_find(&known.processes.spaces, &own->space, address));
+	close_known(&known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_is_gone_is_forgotten),
 		cmocka_unit_test(short_lives_do_not_add_up),
+		cmocka_unit_test(a_snapshot_has_what_this_program_has_mapped),
+		cmocka_unit_test(a_snapshot_without_time_leaves_processes_to_be_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

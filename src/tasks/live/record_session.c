@@ -10,6 +10,7 @@
 #include "tasks/live/record_session.h"
 
 #include "base/clock.h"
+#include "base/quiet_thread.h"
 #include "tasks/attributes.h"
 #include "tasks/live/budget_control.h"
 
@@ -61,6 +62,12 @@ static int open_stream(struct lode_record_session *session, const char *source, 
 	return code;
 }
 
+static void *load_kernel(void *kernel)
+{
+	lode_image_load(kernel);
+	return NULL;
+}
+
 static int open_all(struct lode_record_session *session, const char *source, struct lode_error *error)
 {
 	struct lode_symbols_options symbols = lode_symbol_options(&session->settings->symbols, &session->notes);
@@ -73,8 +80,11 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	if (!code && lode_builder_init(&session->builder, session->symbolizer, NULL, period) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
+		session->loads_kernel = lode_quiet_thread(&session->kernel_loader, load_kernel,
+							  session->builder.stacks.kernel) == 0;
+	if (!code)
 		code = open_stream(session, source, error);
-	if (!code && lode_processes_snapshot(&session->builder.processes) < 0)
+	if (!code && lode_processes_snapshot(&session->builder.processes, LODE_SNAPSHOT_NS) < 0)
 		code = lode_fail_memory(error);
 	if (code)
 		return code;
@@ -240,6 +250,8 @@ static int finish(struct lode_record_session *session, const char *source, struc
 
 static void release(struct lode_record_session *session, struct lode_error *error)
 {
+	if (session->loads_kernel)
+		pthread_join(session->kernel_loader, NULL);
 	lode_recording_abandon(session->recording, error);
 	lode_corpus_close(session->corpus);
 	lode_builder_release(&session->builder);
@@ -258,6 +270,7 @@ static int run(struct lode_record_session *session, struct lode_error *error)
 	char *source = lode_record_target_source(&session->target);
 	int code;
 
+	lode_record_target_take_precedence(&session->target);
 	host->hold(host, LODE_STOP_SOON);
 	code = source ? open_all(session, source, error) : lode_fail_memory(error);
 	if (!code && host->stopped(host))

@@ -8,6 +8,8 @@
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
 
+#include <pthread.h>
+
 /* While it runs. */
 struct lode_record_session {
 	const struct lode_call *call;
@@ -15,6 +17,8 @@ struct lode_record_session {
 	struct lode_record_rules rules; /* of --symptom */
 	struct lode_corpus *corpus;
 	struct lode_symbolizer *symbolizer;
+	pthread_t kernel_loader; /* reads the kernel's symbols, which the first stack needs, while the rest is prepared */
+	int loads_kernel;        /* it was started */
 	struct lode_recorder *recorder;
 	struct lode_builder builder;
 	struct lode_recording *recording;

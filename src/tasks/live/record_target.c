@@ -95,6 +95,15 @@ int lode_record_target_init(struct lode_record_target *target, const struct lode
 	return code ? code : watch_pids(target, error);
 }
 
+void lode_record_target_take_precedence(struct lode_record_target *target)
+{
+	if (target->took_precedence)
+		return;
+	target->priority = getpriority(PRIO_PROCESS, 0);
+	/* Where that is not permitted, what is lost for it is counted. */
+	target->took_precedence = setpriority(PRIO_PROCESS, 0, -15) == 0;
+}
+
 static void give_way(struct lode_record_target *target)
 {
 	if (target->took_precedence)
@@ -234,20 +243,11 @@ int lode_record_target_prepare(struct lode_record_target *target, struct lode_er
 
 	if (!target->command_count)
 		return 0;
+	give_way(target);
 	code = lode_child_prepare(&target->child, target->host, target->command, error);
 	target->has_child = !code;
+	lode_record_target_take_precedence(target);
 	return code;
-}
-
-/*
- * On a busy machine the reader must get its turn before the rings are full. The
- * command is forked by now and keeps the priority that it was started with.
- */
-static void take_precedence(struct lode_record_target *target)
-{
-	target->priority = getpriority(PRIO_PROCESS, 0);
-	/* Where that is not permitted, what is lost for it is counted. */
-	target->took_precedence = setpriority(PRIO_PROCESS, 0, -15) == 0;
 }
 
 int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
@@ -256,7 +256,6 @@ int lode_record_target_start(struct lode_record_target *target, struct lode_reco
 	const struct lode_record_target_settings *settings = target->settings;
 	int code = 0;
 
-	take_precedence(target);
 	if (target->has_child)
 		lode_recorder_await_exec(recorder, (uint32_t)target->child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)

@@ -12,6 +12,9 @@
 
 #include <poll.h>
 
+/* Nanoseconds for which it is read what processes have mapped, of those that run already, before a recording starts. */
+#define LODE_SNAPSHOT_NS 300000000u
+
 struct lode_record_target {
 	const struct lode_record_target_settings *settings;
 	struct lode_host *host;
@@ -66,9 +69,14 @@ int lode_record_target_describe(const struct lode_record_target *target, const c
 int lode_record_target_probe(const struct lode_record_target *target, const struct lode_record_rules *rules,
 			     struct lode_recorder *recorder, struct lode_processes *processes,
 			     struct lode_rule_probes **probes, struct lode_error *error);
-/* Forks the command, which waits. */
+/*
+ * Takes precedence over other threads until lode_record_target_stop: on a busy machine loading the programs would take a
+ * second instead of a quarter, and then the reader must get its turn before the rings are full.
+ */
+void lode_record_target_take_precedence(struct lode_record_target *target);
+/* Forks the command, which waits, with the priority that this program was started with. */
 int lode_record_target_prepare(struct lode_record_target *target, struct lode_error *error);
-/* Starts the recorder for it, and takes precedence over other threads until lode_record_target_stop. */
+/* Starts the recorder for it. */
 int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
 			     struct lode_error *error);
 /* Lets the command go. */

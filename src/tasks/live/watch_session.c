@@ -71,7 +71,7 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 		code = lode_fail(error, LODE_SYSTEM, "watch: %s", strerror(errno));
 	if (!code)
 		code = lode_watch_socket_open(&session->socket, session->events, error);
-	if (!code && (lode_processes_snapshot(lode_flight_processes(session->flight)) < 0 ||
+	if (!code && (lode_processes_snapshot(lode_flight_processes(session->flight), LODE_SNAPSHOT_NS) < 0 ||
 		      lode_processes_name_all(lode_flight_processes(session->flight)) < 0))
 		code = lode_fail_memory(error);
 	if (code)
@@ -197,6 +197,7 @@ static int run(struct lode_watch_session *session, struct lode_error *error)
 	struct lode_host *host = session->call->host;
 	int code;
 
+	lode_record_target_take_precedence(&session->target);
 	host->hold(host, LODE_STOP_SOON);
 	code = open_all(session, error);
 	if (!code && host->stopped(host))

@@ -1,0 +1,216 @@
+/*
+ * What the kernel is told before a recording starts: which processes and which tables. Plain memory stands for the kernel's
+ * maps, and the processes are invented.
+ */
+#include "cmocka_all.h"
+
+#include "record/table_preload.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Beyond all numbers that a machine gives to processes, so that nothing is read from /proc. */
+#define FIRST_PID 100000000u
+#define ADDRESS   0x400000u
+#define PAGES     0x100000u
+#define LONG      60000000000u
+
+struct kernel {
+	struct lode_unwind_taken taken[LODE_UNWIND_TAKEN];
+	struct lode_unwind_maps maps;
+	struct lode_process_unwinder unwinder;
+	struct lode_unwind_loader *loader;
+	const struct lode_unwind_space *spaces;
+	const struct lode_unwind_mapping *mappings;
+};
+
+static int make_map(size_t bytes)
+{
+	int fd = memfd_create("map", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	return fd;
+}
+
+static const void *look_into(int fd, size_t bytes)
+{
+	void *found = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+
+	assert_true(found != MAP_FAILED);
+	return found;
+}
+
+static void open_kernel(struct kernel *kernel)
+{
+	memset(kernel, 0, sizeof(*kernel));
+	kernel->maps = (struct lode_unwind_maps){
+		.spaces = make_map(LODE_UNWIND_SPACES * sizeof(struct lode_unwind_space)),
+		.mappings = make_map(LODE_UNWIND_MAPPINGS * sizeof(struct lode_unwind_mapping)),
+		.sizes = make_map((size_t)LODE_UNWIND_TABLES * 8),
+		.rules = make_map(LODE_UNWIND_RULES * sizeof(struct lode_unwind_rule)),
+		.tables = -1, /* takes none */
+		.taken = kernel->taken,
+	};
+	assert_int_equal(lode_process_unwinder_init(&kernel->unwinder, ""), 0);
+	kernel->loader = lode_unwind_loader_create(&kernel->maps, &kernel->unwinder);
+	assert_non_null(kernel->loader);
+	kernel->spaces = look_into(kernel->maps.spaces, LODE_UNWIND_SPACES * sizeof(*kernel->spaces));
+	kernel->mappings = look_into(kernel->maps.mappings, LODE_UNWIND_MAPPINGS * sizeof(*kernel->mappings));
+}
+
+static void close_kernel(struct kernel *kernel)
+{
+	lode_unwind_loader_destroy(kernel->loader);
+	lode_process_unwinder_release(&kernel->unwinder);
+	munmap((void *)(uintptr_t)kernel->spaces, LODE_UNWIND_SPACES * sizeof(*kernel->spaces));
+	munmap((void *)(uintptr_t)kernel->mappings, LODE_UNWIND_MAPPINGS * sizeof(*kernel->mappings));
+	close(kernel->maps.spaces);
+	close(kernel->maps.mappings);
+	close(kernel->maps.sizes);
+	close(kernel->maps.rules);
+}
+
+/* A process that has mapped a file. */
+static void add_process(struct kernel *kernel, uint32_t pid, uint64_t start, char *path)
+{
+	struct lode_change change = { .type = LODE_CHANGE_MAP,
+				      .pid = pid,
+				      .tid = pid,
+				      .start = start,
+				      .end = start + PAGES,
+				      .text = path };
+
+	assert_int_equal(lode_process_unwinder_apply(&kernel->unwinder, &change), 0);
+}
+
+static size_t preload(struct kernel *kernel, uint64_t patience)
+{
+	uint64_t left_out = UINT64_MAX;
+
+	assert_int_equal(lode_tables_preload(kernel->loader, &kernel->unwinder, 1, patience, &left_out), 0);
+	return left_out;
+}
+
+static const struct lode_unwind_space *space_of(const struct kernel *kernel, uint32_t pid)
+{
+	return &kernel->spaces[pid % LODE_UNWIND_SPACES];
+}
+
+static char *own_path(void)
+{
+	static char path[4096];
+	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(size > 0);
+	path[size] = '\0';
+	return path;
+}
+
+static void as_many_processes_as_there_is_room_for_are_known(void **state)
+{
+	uint32_t count = LODE_PRELOAD_PROCESSES + 88, known = 0;
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	for (uint32_t i = 0; i < count; i++)
+		add_process(&kernel, FIRST_PID + i, ADDRESS + i * (uint64_t)PAGES, own_path());
+	assert_int_equal(preload(&kernel, LONG), 88);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct lode_unwind_space *space = space_of(&kernel, FIRST_PID + i);
+
+		if (!space->id)
+			continue;
+		known++;
+		assert_int_equal(space->pid, FIRST_PID + i);
+		assert_int_equal(space->count, 1);
+		assert_int_equal(kernel.mappings[space->first].start, ADDRESS + i * (uint64_t)PAGES);
+	}
+	assert_int_equal(known, LODE_PRELOAD_PROCESSES);
+	close_kernel(&kernel);
+}
+
+static void processes_without_code_take_no_room(void **state)
+{
+	struct lode_change name = { .type = LODE_CHANGE_NAME, .executed = 1, .mounts = 1, .text = (char[]){ "k" } };
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	for (uint32_t i = 0; i < 2 * LODE_PRELOAD_PROCESSES; i++) {
+		name.pid = name.tid = FIRST_PID + i;
+		assert_int_equal(lode_process_unwinder_apply(&kernel.unwinder, &name), 0);
+	}
+	add_process(&kernel, FIRST_PID + 2 * LODE_PRELOAD_PROCESSES, ADDRESS, own_path());
+	assert_int_equal(preload(&kernel, LONG), 0);
+	assert_int_not_equal(space_of(&kernel, FIRST_PID + 2 * LODE_PRELOAD_PROCESSES)->id, 0);
+	close_kernel(&kernel);
+}
+
+/* Its mapping says so to a walk, which then has the stack copied. */
+static void without_time_processes_are_known_and_their_tables_pending(void **state)
+{
+	const struct lode_unwind_space *space;
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	add_process(&kernel, FIRST_PID, ADDRESS, own_path());
+	assert_int_equal(preload(&kernel, 0), 0);
+	space = space_of(&kernel, FIRST_PID);
+	assert_int_not_equal(space->id, 0);
+	assert_int_equal(kernel.mappings[space->first].table, LODE_UNWIND_PENDING);
+	assert_int_equal(preload(&kernel, LONG), 0);
+	assert_int_not_equal(kernel.mappings[space->first].table, LODE_UNWIND_PENDING);
+	assert_int_not_equal(kernel.mappings[space->first].table, LODE_UNWIND_NO_TABLE);
+	close_kernel(&kernel);
+}
+
+static const char *opened[8];
+static size_t opened_count;
+
+static int note_opened(void *context, struct lode_unwind_table *table, const char *path, const char *build_id,
+		       const char *cache)
+{
+	static char names[8][4096];
+	ssize_t size = readlink(path, names[opened_count], sizeof(names[0]) - 1);
+
+	(void)context;
+	assert_true(size > 0);
+	names[opened_count][size] = '\0';
+	opened[opened_count] = names[opened_count];
+	opened_count++;
+	return lode_unwind_table_open(table, path, NULL, build_id, cache);
+}
+
+static void the_table_that_most_processes_use_comes_first(void **state)
+{
+	char seldom[] = "/bin/true";
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	kernel.unwinder.open_table = note_opened;
+	add_process(&kernel, FIRST_PID, ADDRESS, seldom);
+	for (uint32_t i = 1; i < 4; i++)
+		add_process(&kernel, FIRST_PID + i, ADDRESS, own_path());
+	assert_int_equal(preload(&kernel, LONG), 0);
+	assert_int_equal(opened_count, 2);
+	assert_string_equal(opened[0], own_path());
+	close_kernel(&kernel);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_processes_as_there_is_room_for_are_known),
+		cmocka_unit_test(processes_without_code_take_no_room),
+		cmocka_unit_test(without_time_processes_are_known_and_their_tables_pending),
+		cmocka_unit_test(the_table_that_most_processes_use_comes_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
