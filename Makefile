@@ -105,7 +105,8 @@ tsan: $(TSAN)/build.ninja $(call mark,check)
 fuzz: $(FUZZ)/build.ninja
 	@tools/fuzz $(FUZZ) $(FUZZ_SECONDS)
 
-demo: all
+demo: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) demo-programs
 	@demo/run $(BUILD)
 
 bench: all $(call mark,bench)
