@@ -96,6 +96,10 @@
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
 #define SWITCHES 0.55
 #define TOO_MANY 0.7
+/* The most that they may where records take less, and how much room these keep to grow; over how many steps that is averaged. */
+#define MOST_SWITCHES 0.8
+#define RECORDS_TIMES 1.5
+#define RECORDS_STEPS 8
 /* Of the least number of slots, from where on a cycle is twice as long. */
 #define TOO_FEW 0.75
 /* Of what was taken too much, as much is saved later as the budget is in so many seconds; and in how many seconds it is. */
@@ -339,10 +343,21 @@ static double attached_part(const struct lode_budget *budget)
 	return (double)budget->slots.chosen / budget->slots.all;
 }
 
+/* What context switches may take of that room: where records need less than their part, a part of the rest, too. */
+static double switches_room(const struct lode_budget *budget, double room)
+{
+	double left = room - RECORDS_TIMES * budget->records;
+
+	return left < SWITCHES * room        ? SWITCHES * room
+	       : left < MOST_SWITCHES * room ? left
+					     : MOST_SWITCHES * room;
+}
+
 /* In how many slots the programs are attached, with so much of the machine for what they take. */
 static void choose_slots(struct lode_budget *budget, double room)
 {
-	double slots = budget->attached > 0 ? LODE_SLOTS * SWITCHES * room / budget->attached : LODE_SLOTS;
+	double slots = budget->attached > 0 ? LODE_SLOTS * switches_room(budget, room) / budget->attached
+					    : LODE_SLOTS;
 	int some = budget->slots.chosen < LODE_SLOTS;
 
 	budget->slots = (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
@@ -483,6 +498,7 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
 	count_second(budget, usage);
+	budget->records += (records / machine - budget->records) / RECORDS_STEPS;
 	budget->fixed = steered + limits / machine + budget->attached * attached_part(budget);
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);

@@ -58,6 +58,7 @@ struct lode_budget {
 	double attached;
 	double seen_switches;
 	double seen_on;
+	double records; /* what records took of the machine, over about two seconds */
 	double steady; /* what goes on whether they are attached or not, over about the last second; below 0: not known yet */
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
 	unsigned steps_over; /* in a row in which records took too much */
