@@ -189,6 +189,18 @@ static void sweep(struct lode_record_target *target, struct lode_recorder *recor
 		target->sweep_after = SELDOM_NS;
 }
 
+/* The step that ends now: where all slots were chosen and the scale was so long that even long waits were left out by chance. */
+static void count_thinned(struct lode_record_target *target, uint64_t now)
+{
+	const struct lode_budget *budget = &target->budget;
+
+	if (target->slots.chosen < LODE_SLOTS || budget->scale <= LODE_THIN_ALL_LONG)
+		return;
+	target->thinned_ns += now - budget->last.t;
+	if (budget->scale > target->longest_scale)
+		target->longest_scale = budget->scale;
+}
+
 void lode_budget_control_steer(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
 {
 	struct lode_budget *budget = &target->budget;
@@ -198,11 +210,9 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	if (now < lode_budget_due(budget))
 		return;
 	usage = budget_usage(target, recorder, now);
+	count_thinned(target, now);
 	lode_budget_step(budget, &usage);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
-	if (target->slots.chosen >= LODE_SLOTS && budget->scale > LODE_THIN_ALL_LONG &&
-	    budget->scale > target->longest_scale)
-		target->longest_scale = budget->scale;
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);
@@ -238,6 +248,14 @@ static uint64_t certain_length(const struct lode_record_target *target)
 	return least > target->longest_scale ? least : target->longest_scale;
 }
 
+/* Of the time in which some waits were left out, the part in which those of 10 ms and more were not. */
+static double certain_share(const struct lode_record_target *target)
+{
+	double some = (double)(target->some_ns + target->thinned_ns);
+
+	return some > 0 ? 1 - (double)(target->uncertain_ns + target->thinned_ns) / some : 1;
+}
+
 struct lode_budget_report lode_budget_control_report(const struct lode_record_target *target)
 {
 	const struct lode_budget *budget = &target->budget;
@@ -263,7 +281,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
 		.certain_ns = certain_length(target),
-		.certain_share = target->some_ns ? 1 - (double)target->uncertain_ns / (double)target->some_ns : 1,
+		.certain_share = certain_share(target),
 		.seconds = budget->seconds,
 		.seconds_over = budget->seconds_over,
 		.waits = budget->last.waits,

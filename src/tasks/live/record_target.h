@@ -44,8 +44,9 @@ struct lode_record_target {
 	uint64_t some_ns;          /* how long only some were in all, */
 	uint64_t uncertain_ns;     /* and while not every wait of 10 ms and more was recorded */
 	int is_certain;            /* they are now */
-	uint64_t longest_scale;    /* while all slots were chosen, where even long waits were left out by chance */
-	uint64_t saving_ns;        /* processor time of processes that save for it (budget_control.h) */
+	uint64_t longest_scale; /* while all slots were chosen, where even long waits were left out by chance; */
+	uint64_t thinned_ns;    /* for how long they were */
+	uint64_t saving_ns;     /* processor time of processes that save for it (budget_control.h) */
 };
 
 /* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
