@@ -134,6 +134,10 @@ static __noinline int end_long_wait(uint64_t *context, struct task_struct *task,
 	thread->waker_tid = waker->pid;
 	take_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);
+	if (seen) { /* as its waking may be seen here alone: it is not recorded again when the thread runs */
+		thread->woken = now;
+		thread->state = LODE_THREAD_WOKEN;
+	}
 	if (passed)
 		write_fired(task, passed, out, now - out, 0);
 	leave_to_waking(task->pid);
