@@ -34,6 +34,12 @@ static inline uint64_t lode_hash_u64(uint64_t number)
 	return lode_hash_pair((uint32_t)(number >> 32), (uint32_t)number);
 }
 
+/* The hash of what `hash` is the hash of, and of a number (or another hash) behind it. */
+static inline uint64_t lode_hash_more(uint64_t hash, uint64_t number)
+{
+	return lode_hash_u64(hash ^ number);
+}
+
 /* A good hash of bytes (XXH3), for an index. */
 uint64_t lode_hash_bytes(const void *bytes, size_t size);
 /* The same in every process: for what is kept, such as ids and checksums. */

@@ -1,6 +1,8 @@
 /* Files of /proc: see proc_files.h. */
 #include "base/proc_files.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,6 +29,11 @@ int lode_proc_text(char *text, size_t room, const char *format, ...)
 		close(fd);
 	text[size > 0 ? size : 0] = '\0';
 	return size < 0 ? -1 : 0;
+}
+
+char *lode_proc_root_path(uint32_t pid, const char *path, size_t length)
+{
+	return lode_format("/proc/%u/root%.*s", pid, (int)length, path);
 }
 
 uint64_t lode_proc_field(const char *text, const char *word, int base, uint64_t otherwise)

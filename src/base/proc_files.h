@@ -10,6 +10,12 @@ int lode_proc_text(char *text, size_t room, const char *format, ...) __attribute
 /* The number behind a word of a text such as that of /proc/self/status; `otherwise` where it does not occur. */
 uint64_t lode_proc_field(const char *text, const char *word, int base, uint64_t otherwise);
 
+/*
+ * The path, of `length` bytes, as a process sees it, which may be in a container; for the caller to free. NULL when
+ * memory has run out.
+ */
+char *lode_proc_root_path(uint32_t pid, const char *path, size_t length);
+
 /* A line of /proc/PID/maps. */
 struct lode_proc_mapping {
 	uint64_t start;

@@ -64,7 +64,7 @@ static uint64_t hash_xy(const struct lode_explain_input *input, size_t row)
 	uint64_t hash = lode_hash_u64(cell_of(&input->table->columns[input->y], row));
 
 	for (unsigned i = 0; i < input->inputs; i++)
-		hash = lode_hash_u64(hash ^ cell_of(&input->table->columns[input->x[i]], row));
+		hash = lode_hash_more(hash, cell_of(&input->table->columns[input->x[i]], row));
 	return hash;
 }
 
@@ -72,7 +72,7 @@ static uint64_t hash_row(const struct lode_explain_input *input, size_t row, uin
 {
 	for (size_t i = 0; i < input->table->count; i++)
 		if (input->auxiliary[i])
-			hash = lode_hash_u64(hash ^ cell_of(&input->table->columns[i], row));
+			hash = lode_hash_more(hash, cell_of(&input->table->columns[i], row));
 	return hash;
 }
 

@@ -28,7 +28,7 @@ static uint32_t owner(uint32_t sequence, uint64_t id)
 
 static struct lode_perfetto_clock *find(const struct lode_perfetto_clocks *clocks, uint32_t sequence, uint64_t id)
 {
-	uint64_t hash = lode_hash_u64(id ^ lode_hash_u64(sequence));
+	uint64_t hash = lode_hash_more(lode_hash_u64(sequence), id);
 	uint32_t at = LODE_INDEX_FIND(i, &clocks->index, hash,
 				      clocks->items[i].id == id && clocks->items[i].sequence == sequence);
 
@@ -64,7 +64,7 @@ static int set_clock(struct lode_perfetto_clocks *clocks, struct lode_perfetto_c
 	}
 	if (clocks->count >= LODE_NONE - 1 ||
 	    lode_grow(&clocks->items, &clocks->capacity, clocks->count + 1, sizeof(clock)) < 0 ||
-	    lode_index_insert(&clocks->index, lode_hash_u64(clock.id ^ lode_hash_u64(clock.sequence)),
+	    lode_index_insert(&clocks->index, lode_hash_more(lode_hash_u64(clock.sequence), clock.id),
 			      (uint32_t)clocks->count) < 0)
 		return LODE_SYSTEM;
 	clocks->items[clocks->count++] = clock;

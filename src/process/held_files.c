@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "symbols/mapping_kind.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ void lode_held_files_release(struct lode_held_files *files)
 
 static uint64_t hash_of(const char *path, const char *build_id)
 {
-	return lode_hash_bytes(path, strlen(path)) * 31 + lode_hash_bytes(build_id, strlen(build_id));
+	return lode_hash_more(lode_hash_bytes(path, strlen(path)), lode_hash_bytes(build_id, strlen(build_id)));
 }
 
 /* Its place; LODE_HELD_FILES: none. */
@@ -73,7 +74,7 @@ static struct lode_held_file *make_room(struct lode_held_files *files)
  * right. */
 static int open_file(const struct lode_change *change, const char *build_id)
 {
-	char *path = lode_format("/proc/%u/root%s", change->pid, change->text);
+	char *path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	int fd = path ? open(path, flags) : -1;
 

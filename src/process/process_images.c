@@ -19,9 +19,9 @@
 
 static uint32_t add_image(struct lode_process_images *images, const struct lode_process_image *wanted)
 {
-	uint64_t hash = lode_hash_bytes(wanted->path, strlen(wanted->path)) * 31 +
-			lode_hash_bytes(wanted->build_id, strlen(wanted->build_id)) +
-			wanted->mounts * 0x9e3779b97f4a7c15u;
+	uint64_t hash = lode_hash_more(lode_hash_more(lode_hash_bytes(wanted->path, strlen(wanted->path)),
+						      lode_hash_bytes(wanted->build_id, strlen(wanted->build_id))),
+				       wanted->mounts);
 	struct lode_process_image image = *wanted;
 	uint32_t id;
 
@@ -112,11 +112,15 @@ static uint32_t inner_pid(uint32_t pid)
 /* Where the recorder finds the file, for the caller to free. */
 static char *reachable_path(const struct lode_process_image *image)
 {
+	char map[32];
+
 	if (!image->mounts)
 		return lode_strndup(image->path, lode_mapped_length(image->path));
 	if (image->kind == LODE_MAPPED_ANONYMOUS)
-		return lode_format("/proc/%u/root/tmp/perf-%u.map", image->pid, inner_pid(image->pid));
-	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path), image->path);
+		return lode_proc_root_path(image->pid, map,
+					   (size_t)snprintf(map, sizeof(map), "/tmp/perf-%u.map",
+							    inner_pid(image->pid)));
+	return lode_proc_root_path(image->pid, image->path, lode_mapped_length(image->path));
 }
 
 static int open_path(char *path)

@@ -8,6 +8,7 @@
 #include "record/mapped_build_ids.h"
 
 #include "base/error.h"
+#include "base/proc_files.h"
 #include "symbols/elf.h"
 #include "symbols/mapping_kind.h"
 
@@ -66,7 +67,7 @@ static int read_build_id(struct lode_mapped_build_id *item, const struct lode_ch
 
 	if (read_file(item, change->text))
 		return 0;
-	path = lode_format("/proc/%u/root%s", change->pid, change->text);
+	path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
 	if (!path)
 		return LODE_SYSTEM;
 	read_file(item, path);

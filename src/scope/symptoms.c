@@ -7,6 +7,7 @@
  */
 #include "scope/symptoms.h"
 
+#include "base/starts_with.h"
 #include "base/units.h"
 #include "scope/frame_filter.h"
 #include "scope/scope_index.h"
@@ -24,16 +25,6 @@ static int bad_rule(const char *text, struct lode_error *error)
 			 "%s: not a symptom; write 'thread NAME', 'wait > 200ms in FRAME' or "
 			 "'between FRAME and FRAME > 1s'",
 			 text);
-}
-
-/* What follows `word` in `text`, blanks passed over; NULL when it does not begin with it. */
-static const char *after_word(const char *text, const char *word)
-{
-	size_t length = strlen(word);
-
-	if (strncmp(text, word, length) || (text[length] != ' ' && text[length] != '>'))
-		return NULL;
-	return text + length + strspn(text + length, " ");
 }
 
 /* A copy without blanks around it; NULL when memory has run out. */
@@ -86,7 +77,7 @@ static int read_wait(struct lode_symptom_rule *rule, const char *rest, struct lo
 	rule->anywhere = !*rest;
 	if (rule->anywhere)
 		return keep(&rule->first, "*", 1, rule->text, error);
-	rest = after_word(rest, "in");
+	rest = lode_behind_word(rest, "in");
 	return rest ? keep(&rule->first, rest, strlen(rest), rule->text, error) : bad_rule(rule->text, error);
 }
 
@@ -113,15 +104,15 @@ static int read_rule(struct lode_symptom_rule *rule, struct lode_error *error)
 	const char *text = rule->text + strspn(rule->text, " ");
 	const char *rest;
 
-	if ((rest = after_word(text, "thread"))) {
+	if ((rest = lode_behind_word(text, "thread"))) {
 		rule->type = LODE_SYMPTOM_THREAD;
 		return keep(&rule->first, rest, strlen(rest), rule->text, error);
 	}
-	if ((rest = after_word(text, "wait"))) {
+	if ((rest = lode_behind_word(text, "wait"))) {
 		rule->type = LODE_SYMPTOM_WAIT;
 		return read_wait(rule, rest, error);
 	}
-	if ((rest = after_word(text, "between"))) {
+	if ((rest = lode_behind_word(text, "between"))) {
 		rule->type = LODE_SYMPTOM_BETWEEN;
 		return read_between(rule, rest, error);
 	}

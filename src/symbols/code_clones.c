@@ -53,7 +53,7 @@ struct units {
 
 static uint64_t hash_name(const char *name, size_t length, uint32_t unit)
 {
-	return lode_hash_bytes(name, length) ^ lode_hash_pair(unit, unit);
+	return lode_hash_more(lode_hash_bytes(name, length), unit);
 }
 
 /* The symbol whose name without suffixes is this one; LODE_NONE without one. */

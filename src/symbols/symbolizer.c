@@ -151,7 +151,7 @@ static uint64_t hash_key(const struct wanted *wanted)
 {
 	const char *key = wanted->build_id[0] ? wanted->build_id : wanted->path;
 
-	return lode_hash_bytes(key, strlen(key)) + (uint64_t)wanted->kind * 0x9e3779b97f4a7c15u;
+	return lode_hash_more(lode_hash_bytes(key, strlen(key)), wanted->kind);
 }
 
 static int is_same(const struct lode_image *image, const struct wanted *wanted)

@@ -51,7 +51,7 @@ static uint64_t who_of(const struct lode_scope_report *report, const struct lode
 	const char *name = lode_strings_get(strings, found->symptom.name);
 	const char *thread = lode_strings_get(strings, report->stream.threads[found->symptom.thread].name);
 
-	return lode_hash_bytes(name, strlen(name)) * 31 + lode_hash_bytes(thread, strlen(thread));
+	return lode_hash_more(lode_hash_bytes(name, strlen(name)), lode_hash_bytes(thread, strlen(thread)));
 }
 
 static struct lode_scope_group *find_group(struct lode_scope_groups *groups, uint64_t who,

@@ -8,7 +8,9 @@
  */
 #include "watch/rule_probes.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
+#include "base/proc_files.h"
 #include "record/uprobes.h"
 #include "symbols/code.h"
 #include "symbols/mark_notes.h"
@@ -112,7 +114,7 @@ static char *path_in_process(const struct lode_process_image *image, uint32_t pi
 
 	if (!image->mounts)
 		return lode_strndup(image->path, length);
-	return lode_format("/proc/%u/root%.*s", pid, (int)length, image->path);
+	return lode_proc_root_path(pid, image->path, length);
 }
 
 /* A file that some process has mapped and that is called so; for the caller to free. */
@@ -213,7 +215,7 @@ static int is_same(const struct file *a, const struct file *b)
 /* Whether the file was looked at; if not, it counts as looked at now. */
 static int was_seen(struct lode_rule_probes *probes, const struct file *file)
 {
-	uint64_t hash = (file->number * 31 + file->device) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = lode_hash_more(lode_hash_u64(file->number), file->device);
 	struct file *place = &probes->seen[hash >> (64 - SEEN_BITS)];
 
 	if (is_same(place, file))
@@ -316,7 +318,7 @@ static int take_change(void *context, const struct lode_change *change)
 
 	if (probes->has_marks && change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
 	    lode_mapped_kind(change->text) == LODE_MAPPED_FILE) {
-		char *path = lode_format("/proc/%u/root%s", change->pid, change->text);
+		char *path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
 		int code = path ? look_at(probes, path) : LODE_SYSTEM;
 
 		lode_free(path);

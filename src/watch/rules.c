@@ -2,6 +2,7 @@
 #include "watch/rules.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "base/units.h"
 
 #include <string.h>
@@ -9,16 +10,6 @@
 static const char *behind_spaces(const char *text)
 {
 	return text + strspn(text, " \t");
-}
-
-/* What follows the word `word` and spaces; NULL when `text` does not begin with it. */
-static const char *behind_word(const char *text, const char *word)
-{
-	size_t length = strlen(word);
-
-	if (strncmp(text, word, length) != 0 || !strchr(" \t>", text[length]))
-		return NULL;
-	return behind_spaces(text + length);
 }
 
 /* The length of `text` up to `end` without the spaces there. */
@@ -60,7 +51,7 @@ static int refuse(const char *text, struct lode_error *error)
 /* `head`, of `length`, comes before the limit: what it is about. False: nothing that is known. */
 static int read_subject(struct lode_record_rule *rule, const char *head, size_t length)
 {
-	const char *rest = behind_word(head, "thread"), *colon;
+	const char *rest = lode_behind_word(head, "thread"), *colon;
 	size_t left = rest ? length - (size_t)(rest - head) : length;
 	int wait = take_last_word(rest ? rest : head, &left, "wait");
 
@@ -70,14 +61,14 @@ static int read_subject(struct lode_record_rule *rule, const char *head, size_t 
 		rule->length = rest ? left : 0;
 		return rest ? left > 0 : left == 0;
 	}
-	rest = behind_word(head, "mark");
+	rest = lode_behind_word(head, "mark");
 	if (rest && rest < head + length) {
 		rule->type = LODE_RULE_MARK;
 		rule->name = rest;
 		rule->length = length - (size_t)(rest - head);
 		return 1;
 	}
-	rest = behind_word(head, "function");
+	rest = lode_behind_word(head, "function");
 	rest = rest ? rest : head;
 	colon = memchr(rest, ':', (size_t)(head + length - rest));
 	if (!colon || colon == rest || colon + 1 == head + length)
@@ -107,7 +98,7 @@ static int read_limit(struct lode_record_rule *rule, const char *text, struct lo
 
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
 {
-	const char *rest = behind_word(behind_spaces(text), "thread");
+	const char *rest = lode_behind_word(behind_spaces(text), "thread");
 	int read;
 
 	*rule = (struct lode_record_rule){ .text = text };

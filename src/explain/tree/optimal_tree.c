@@ -47,7 +47,7 @@ struct search {
 
 static uint64_t hash_of(uint64_t asked, uint64_t answers)
 {
-	return lode_hash_u64(lode_hash_u64(asked) + answers);
+	return lode_hash_more(lode_hash_u64(asked), answers);
 }
 
 static uint32_t recall(const struct search *search, uint64_t asked, uint64_t answers)

@@ -66,7 +66,7 @@ static int open_mapped(uint32_t pid, const struct mapping *mapping, struct lode_
 	lode_free(path);
 	if (!code)
 		return 0;
-	path = lode_format("/proc/%" PRIu32 "/root%s", pid, mapping->path);
+	path = lode_proc_root_path(pid, mapping->path, strlen(mapping->path));
 	code = path ? lode_elf_open(elf, path) : LODE_SYSTEM;
 	lode_free(path);
 	return code;
