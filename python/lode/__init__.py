@@ -137,9 +137,9 @@ def _view(handle: _Handle, address: Optional[int], count: int, dtype: Any) -> "n
     """`count` items at `address`, without copying; the array keeps the handle open."""
     if not count or not address:
         return np.empty(0, dtype)
-    memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
-    memory.handle = handle  # type: ignore[attr-defined]
-    array = np.frombuffer(memory, dtype)
+    memory: Any = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
+    memory.handle = handle
+    array: "np.ndarray[Any, Any]" = np.frombuffer(memory, dtype)
     array.flags.writeable = False
     return array
 
@@ -415,8 +415,8 @@ class Corpus(Sequence[StreamInfo]):
             raise IndexError("%s has %d streams" % (self.path, len(self)))
         info, error = _library.StreamInfo(), _library.ErrorStruct()
         _check(_lib.liblode_corpus_stream(self._handle.pointer, i, ctypes.byref(info), ctypes.byref(error)), error)
-        values = [getattr(info, name) for name in StreamInfo._fields]
-        return StreamInfo(*[_text(v) if isinstance(v, bytes) else v if isinstance(v, int) else tuple(v) for v in values])
+        values: List[Any] = [getattr(info, name) for name in StreamInfo._fields]
+        return StreamInfo._make(_text(v) if isinstance(v, bytes) else v if isinstance(v, int) else tuple(v) for v in values)
 
     def __repr__(self) -> str:
         return "lode.Corpus(%r)" % self.path
