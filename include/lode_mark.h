@@ -21,7 +21,7 @@
  * nobody listens, and the program needs no privilege; other tools find it, too.
  *
  * The name is a string literal without ", \, % or braces. Begin and end must be in
- * the same thread. A begin that follows a begin of the same name begins anew.
+ * the same thread. A begin that follows a begin of the same name starts again.
  */
 #ifndef LODE_MARK_H
 #define LODE_MARK_H

@@ -101,7 +101,7 @@ class Attribute(NamedTuple):
 
 class Events(NamedTuple):
     """Columns of all events of one type, ordered by t. The arrays are read-only views of the library's memory, which
-    they keep alive. `weight` is how many events each stands for."""
+    they keep alive. `weight` is how many events each represents."""
     t: "np.ndarray[Any, np.dtype[np.uint64]]"
     cost: "np.ndarray[Any, np.dtype[np.uint64]]"
     delay: "np.ndarray[Any, np.dtype[np.uint64]]"
@@ -283,7 +283,7 @@ def _take(code: int, result: ctypes.c_void_p, error: _library.ErrorStruct) -> Tu
 
 
 def _json(data: bytes) -> Any:
-    """An object; or, where there is one a line, a list of them."""
+    """An object; or, where there is one per line, a list of them."""
     lines = [json.loads(line) for line in data.decode("utf-8", "surrogateescape").splitlines() if line]
     return lines[0] if len(lines) == 1 else lines
 

@@ -1,6 +1,6 @@
 /*
  * Arena: memory that is handed out piece by piece and freed all at once.
- * One for a stream, one for an analysis. Not thread-safe: one a thread.
+ * One for a stream, one for an analysis. Not thread-safe: one per thread.
  */
 #ifndef LODE_BASE_ARENA_H
 #define LODE_BASE_ARENA_H

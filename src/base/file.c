@@ -65,7 +65,7 @@ static int planted_failure(void)
  *
  * A state is one of the four below plus STATE_USE times how often its place was taken, so that a thread which looked at a
  * place cannot mistake its next use for the one that it saw. The path of another thread's file may change while it
- * is read; the hash beside it tells whose it is.
+ * is read; the hash beside it shows whose it is.
  */
 #define MOST_UNFINISHED 256
 

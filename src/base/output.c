@@ -3,7 +3,7 @@
  *
  * A path that names a symbolic link is followed first, so that the file it leads
  * to is replaced and not the link. The mode of a file that was there is kept, as
- * far as the umask allows: a private result must not become public by being made anew.
+ * far as the umask allows: a private result must not become public by being rebuilt.
  */
 #include "base/output.h"
 

@@ -13,7 +13,7 @@ unsigned lode_processors(void);
 
 /*
  * Calls `piece(context, i)` once for each i below `count`, on up to `jobs`
- * threads (0: one a processor), the calling one included; pieces are taken in
+ * threads (0: one per processor), the calling one included; pieces are taken in
  * order by any free thread. Returns when all are done. Where no thread can be
  * started the caller does all of it. `piece` must not fail: it keeps its own result.
  */

@@ -1,6 +1,6 @@
 /*
  * A hunt while it goes on: see hunt.h. On a terminal the search history graph is
- * drawn anew a few times a second (text/hunt_progress.h), elsewhere each verdict is a line.
+ * drawn again a few times a second (text/hunt_progress.h), elsewhere each verdict is a line.
  * With --json each change is a line of JSON on standard output, and nothing is drawn.
  */
 #include "cmd/hunt.h"

@@ -27,7 +27,7 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_SYMBOL_OPTIONS(FIELD(symbols)),
-	LODE_FLAG("json", 0, FIELD(json), "write what was done as JSON, one line a stream"),
+	LODE_FLAG("json", 0, FIELD(json), "write what was done as JSON, one line per stream"),
 	LODE_NO_MORE_OPTIONS,
 };
 

@@ -42,7 +42,7 @@ static const struct lode_option options[] = {
 	LODE_DURATION("delay", 0, FIELD(delay), "TIME", "mean length of a symptom (default 3s)"),
 	LODE_NUMBER("tasks", 0, FIELD(tasks), "N",
 		    "different things a thread does; more of them make more stacks (default 100)", 1, 10000),
-	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "threads (default: one a processor)", 1, 1024),
+	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "threads (default: one per processor)", 1, 1024),
 	LODE_NO_MORE_OPTIONS,
 };
 

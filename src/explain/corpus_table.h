@@ -1,5 +1,5 @@
 /*
- * A corpus as a table to be explained: one row a stream, in the order of the area,
+ * A corpus as a table to be explained: one row per stream, in the order of the area,
  * or a symptom, where the area has these apart.
  *
  * x are attributes of the streams, y is one too or a time; the other columns say

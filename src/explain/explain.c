@@ -68,7 +68,7 @@ static void drop_rounding(struct lode_function *function)
 			function->coefficient[k] = 0;
 }
 
-/* Takes functions, tree and labels over, numbered anew. */
+/* Takes functions, tree and labels over, renumbered. */
 static void take_over(struct lode_explanation *explanation, struct lode_explain_model *model)
 {
 	struct rank ranks[LODE_MOST_CLUSTERS];

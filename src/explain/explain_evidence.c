@@ -6,7 +6,7 @@
  * there is nothing to find is therefore asked of the search itself.
  *
  * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled
- * against x and y, and everything is searched anew. What y owes to x, and what the columns owe
+ * against x and y, and everything is searched again. What y owes to x, and what the columns owe
  * to one another, stays; what they say of y goes. When nothing was there, the table as it
  * is was but one of these shuffles, so it saves more than all but one in fifty of
  * them with a probability of one in fifty at most (a permutation test).

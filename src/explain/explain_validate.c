@@ -3,7 +3,7 @@
  * explain_internal.h).
  *
  * The rows are divided into folds at random, and for each fold everything is looked for
- * anew in the others: the kind of noise, the number of functions, the functions, the
+ * again in the others: the kind of noise, the number of functions, the functions, the
  * tree. Numbers that were chosen with all rows in view would flatter whatever was chosen.
  * Only the verdict that there is no evidence for several functions is that of all rows: asking
  * chance again in each fold would take as many times as long.

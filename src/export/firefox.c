@@ -14,7 +14,7 @@
  * The format is columns: a thread has tables of stacks, frames, functions and
  * resources of its own, and each column of its samples is an array. So a thread's
  * events are read once a column, from a spool; what its tables hold is found by
- * numbering anew the nodes, frames and modules that its events use. Strings and
+ * renumbering the nodes, frames and modules that its events use. Strings and
  * libraries are shared and come last, when all are known.
  */
 #include "export/call_steps.h"

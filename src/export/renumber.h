@@ -1,7 +1,7 @@
 /*
  * Renumber: small numbers, from 0 in order of first appearance, for those few of
  * many ids that a part of a file uses: a thread's stacks out of all stacks.
- * Starting anew costs nothing, whatever the number of ids.
+ * Starting again costs nothing, whatever the number of ids.
  */
 #ifndef LODE_EXPORT_RENUMBER_H
 #define LODE_EXPORT_RENUMBER_H
@@ -23,7 +23,7 @@ struct lode_renumber {
 
 /* A zeroed struct knows no ids. */
 void lode_renumber_release(struct lode_renumber *renumber);
-/* Makes ids below `count` known (there may only ever be more of them), and starts anew. */
+/* Makes ids below `count` known (there may only ever be more of them), and starts again. */
 int lode_renumber_start(struct lode_renumber *renumber, size_t count, struct lode_error *error);
 
 static inline int lode_renumber_has(const struct lode_renumber *renumber, uint32_t id)

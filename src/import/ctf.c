@@ -66,11 +66,11 @@ struct reader {
 
 /* ---- threads ---- */
 
-static int name_thread(struct reader *reader, uint32_t thread, const char *name, int anew)
+static int name_thread(struct reader *reader, uint32_t thread, const char *name, int again)
 {
 	uint32_t string;
 
-	if (!name || !*name || (reader->stream.threads[thread].name && !anew))
+	if (!name || !*name || (reader->stream.threads[thread].name && !again))
 		return 0;
 	string = lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
 	if (string == LODE_NONE)

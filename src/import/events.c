@@ -1,6 +1,6 @@
 /*
  * Plain events (.jsonl): the format anyone can write by hand. One JSON object a
- * line; lode-events(5) tells every field.
+ * line; lode-events(5) describes every field.
  *
  * Several threads read chunks of lines (line_chunks.h). They take the events that are
  * written as programs write them (events_part.h); all other lines are read here, one
@@ -270,7 +270,7 @@ static int use_line(struct lode_events_reader *reader)
 		return 0;
 	if (reader->objects > 1)
 		return lode_import_fail(reader->input, reader->error,
-					"holds more than one object; write one a line");
+					"holds more than one object; write one per line");
 	if (reader->depth)
 		return lode_import_fail(reader->input, reader->error,
 					"the object does not end on its line, as plain events do; if this is a "

@@ -657,7 +657,7 @@ static int has_name(const char *name)
 
 /*
  * Whole lines must end in a number, but for a few; a first line that cannot be seen whole
- * tells only by its marks, a last one without a line end may be cut off.
+ * shows only by its marks, a last one without a line end may be cut off.
  */
 static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)
 {

@@ -1,7 +1,7 @@
 /*
  * Importers: from the formats of other tools to streams.
  *
- * One file a format; each defines one `const struct lode_importer` and is named
+ * One file per format; each defines one `const struct lode_importer` and is named
  * once, in the list of src/import/meson.build, from which the registry is made.
  * The sniffer shows the first bytes of the (unpacked) input to each importer and
  * takes the one that is most certain.
@@ -25,7 +25,7 @@ struct lode_import_options {
 	const char *format; /* importer's name, or NULL to sniff */
 	int kind_is_wait;   /* folded stacks: waits instead of runs */
 	double unit_ns;     /* nanoseconds of one value (folded stacks) or count (pprof); 0: not given */
-	unsigned jobs;      /* threads; 0: one a processor */
+	unsigned jobs;      /* threads; 0: one per processor */
 	size_t chunk_bytes; /* of text that a thread reads at a time; 0: 4 MiB */
 	int inlines;        /* inlined functions as frames of their own */
 	int debuginfod;     /* symbols may be fetched */

@@ -31,7 +31,7 @@ int lode_import_fail(const struct lode_input *input, struct lode_error *error, c
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * A note that is being counted: here while reading, because there may be one a line,
+ * A note that is being counted: here while reading, because there may be one per line,
  * and reported once at the end. A zeroed struct counts nothing yet.
  */
 struct lode_tally {

@@ -30,10 +30,10 @@
 
 enum what {
 	NOTHING,
-	SAMPLE,    /* a run whose cost the period tells */
+	SAMPLE,    /* a run whose cost is the period */
 	COUNTED,   /* a run whose period counts something: cycles */
 	ESTIMATED, /* a run whose cost must be estimated */
-	OFF_CPU,   /* a wait that is over, whose cost the period tells */
+	OFF_CPU,   /* a wait that is over, whose cost is the period */
 	CALL,
 	SWITCH,
 	WAKING,
@@ -55,7 +55,7 @@ struct reader {
 	uint32_t *frames; /* leaf first */
 	size_t frame_count;
 	size_t frame_capacity;
-	size_t inlined; /* frames at the end whose module the next line tells */
+	size_t inlined; /* frames at the end whose module is in the next line */
 	int cut;
 
 	struct lode_script_sched sched;
@@ -626,7 +626,7 @@ static int sniff_perf_script(const unsigned char *bytes, size_t size, const char
 		next_end = next_end ? next_end : end;
 		if (lode_script_header_read(at, (size_t)(newline - at), &header))
 			return judge_header(&header, next, (size_t)(next_end - next));
-		/* Without a time only a frame behind it tells a header. */
+		/* Without a time only a frame behind it shows that it is a header. */
 		if (lode_script_header_read_timeless(at, (size_t)(newline - at), &header))
 			return judge_header(&header, next, (size_t)(next_end - next)) == 90 ? 85 : 0;
 		return 0;

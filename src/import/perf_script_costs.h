@@ -4,7 +4,7 @@
  * A period of cycles becomes time at the rate of the counter (count_rate.h). A sample without a period costs, in
  * this order: what --unit says; one sampling period, where `perf script --header` printed the frequency; else the
  * commonest distance between neighbours on one CPU, which is the period of a CPU that has work. The last is a guess:
- * where no CPU is busy for two periods on end, nothing in the text tells the period, and a note says so.
+ * where no CPU is busy for two periods on end, nothing in the text shows the period, and a note says so.
  */
 #ifndef LODE_IMPORT_PERF_SCRIPT_COSTS_H
 #define LODE_IMPORT_PERF_SCRIPT_COSTS_H

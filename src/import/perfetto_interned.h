@@ -1,6 +1,6 @@
 /*
  * Interned data of Perfetto's traces: strings, frames and call stacks that a sequence of packets
- * defines once and names by number. A sequence may forget all of it and begin anew.
+ * defines once and names by number. A sequence may forget all of it and begin again.
  *
  * Definitions stay where they are in the trace; a call stack becomes a stack of the dictionary when
  * it is first used.

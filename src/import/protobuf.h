@@ -65,7 +65,7 @@ static inline int lode_protobuf_next(struct lode_cursor *message, struct lode_pr
 }
 
 /*
- * The numbers of a repeated field, which may come one a field or packed. Call it
+ * The numbers of a repeated field, which may come one per field or packed. Call it
  * until it returns 0; `more` keeps the place and starts as 1.
  */
 static inline int lode_protobuf_number(struct lode_protobuf_field *field, int *more, uint64_t *number)

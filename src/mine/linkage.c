@@ -17,7 +17,7 @@
  *
  * For each row the best partner behind it is remembered. Joining a and b:
  *
- *	- changes the row of a: its best is looked for anew;
+ *	- changes the row of a: its best is looked for again;
  *	- can only lower what a row in front remembers of a or b, because the new
  *	  bound is between the two old ones. Such a row is marked, and looked
  *	  through only when what it remembers would be the best of all;

@@ -26,7 +26,7 @@ void lode_miner_question_write(const struct lode_miner_input *input, const struc
 int lode_miner_question_read(struct lode_miner_input *input, struct miner_tree *root, struct lode_cursor message);
 /*
  * Appends the patterns of an answer, frames of which are below `frames`. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM, or the failure that
- * it tells of.
+ * it reports.
  */
 int lode_miner_answer_read(struct lode_cursor message, size_t frames, struct lode_patterns *patterns,
 			   struct lode_error *error);

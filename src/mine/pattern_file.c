@@ -167,7 +167,7 @@ static int end_pattern(struct parser *parser)
 		return 0;
 	if (!parser->length)
 		return fail_at(parser, parser->pattern_line,
-			       "a pattern without a frame; indent its frames with a tab, one a line");
+			       "a pattern without a frame; indent its frames with a tab, one per line");
 	if (lode_patterns_add(&parser->file->patterns, parser->sequence, (uint32_t)parser->length, 0) < 0)
 		return lode_fail_memory(parser->error);
 	current_group(parser)->count++;
@@ -393,7 +393,7 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 			    "bug, state, since, kind or made",
 			    shown(word), word.at);
 	if (!type && rest.size)
-		return FAIL(parser, "'%.*s' after 'pattern'; write the frames below it, one a line", shown(rest),
+		return FAIL(parser, "'%.*s' after 'pattern'; write the frames below it, one per line", shown(rest),
 			    rest.at);
 	if (!type)
 		return begin_pattern(parser);

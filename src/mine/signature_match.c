@@ -460,7 +460,7 @@ int lode_signatures_refresh(struct lode_corpus *corpus, struct lode_signatures *
 		if (code || !list.count)
 			return code;
 	}
-	if (!keep) { /* some streams are matched and some are not: the sums are made anew of all */
+	if (!keep) { /* some streams are matched and some are not: the sums are computed from all again */
 		lode_corpus_list_release(&list);
 		for (size_t i = 0; i < signatures->count; i++)
 			set_sums(&signatures->items[i], NULL);

@@ -6,7 +6,7 @@
  * holds a copy, where commands find them together with the streams they match.
  * Every command that uses signatures compares the text's digest with that of the
  * text taken over last, and takes a changed text over in one transaction. A text
- * file that is gone is made anew from the catalogue; one that is empty means that
+ * file that is gone is rebuilt from the catalogue; one that is empty means that
  * there are none.
  *
  * Commands that change signatures edit the text line by line, so that comments
@@ -142,7 +142,7 @@ void lode_signature_matches_release(struct lode_signature_matches *matches);
 
 /*
  * Matches the streams that were not matched with these signatures yet, `jobs` at a
- * time (0: one a processor), keeps the result in the catalogue where it can be
+ * time (0: one per processor), keeps the result in the catalogue where it can be
  * written to, and brings the sums of the signatures up to date.
  */
 int lode_signatures_refresh(struct lode_corpus *corpus, struct lode_signatures *signatures, unsigned jobs,

@@ -10,7 +10,7 @@
  *	8  0, or the code of a failure; then only its sentence follows
  *	   rows: array; similar ones of all rows: array
  *
- * Only frames of patterns travel, numbered anew in the order that they had: so all processes compare in the same
+ * Only frames of patterns travel, renumbered in the order that they had: so all processes compare in the same
  * order, and what they need is small however many frames a corpus has.
  */
 #include "mine/similarity_job.h"

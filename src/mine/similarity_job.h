@@ -39,7 +39,7 @@ void lode_similarity_question_release(struct lode_similarity_question *question)
 
 /*
  * Gives the rows of an answer to the sink; `seen`, by row of `count` patterns, says which were there before and now.
- * Returns 0, LODE_BAD_INPUT, or the failure that the answer tells of.
+ * Returns 0, LODE_BAD_INPUT, or the failure that the answer reports.
  */
 int lode_similarity_answer_read(struct lode_cursor message, size_t count, uint8_t *seen,
 				const struct lode_similarities_sink *sink, struct lode_error *error);

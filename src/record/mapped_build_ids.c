@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files that are remembered; then it begins anew. */
+/* Files that are remembered; then it starts again. */
 #define FILES_LIMIT 16384
 
 void lode_mapped_build_ids_release(struct lode_mapped_build_ids *ids)

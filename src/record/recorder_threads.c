@@ -35,7 +35,7 @@ static int visit_table(struct lode_recorder *recorder, struct lode_record_thread
 	return code;
 }
 
-/* The next thread of a table by tid. When `*key` is removed meanwhile the table is begun anew, so `*left` counts how often that may be asked. */
+/* The next thread of a table by tid. When `*key` is removed meanwhile the table is begun again, so `*left` counts how often that may be asked. */
 static int next_key(int map, uint32_t *key, uint32_t *left)
 {
 	int first = *left == 2 * LODE_RECORD_THREADS;
@@ -140,13 +140,13 @@ static int add_ids(struct lode_recorder_held *held, const uint64_t *ids, size_t 
 	if (lode_grow(&held->ids, &held->capacity, held->count + count, sizeof(*held->ids)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
-		if (ids[i] && !(ids[i] & LODE_RECORD_COPY_ID)) /* what copies became is handed over anew each time */
+		if (ids[i] && !(ids[i] & LODE_RECORD_COPY_ID)) /* what copies became is handed over again each time */
 			held->ids[held->count++] = ids[i];
 	return 0;
 }
 
 /*
- * What a running thread had was handed over, and what it will have is sent anew,
+ * What a running thread had was handed over, and what it will have is sent again,
  * but for the stack of its system call, which stays what it is.
  */
 static int add_held(void *context, const struct lode_record_thread *thread)

@@ -1,5 +1,5 @@
 /*
- * Rings of records: one a CPU, in memory that the kernel writes and the program
+ * Rings of records: one per CPU, in memory that the kernel writes and the program
  * reads (records.h). They are consumed in place (zero-copy), merged by time; a slot goes back
  * to the kernel when the record in it has been used.
  */
@@ -23,7 +23,7 @@ struct lode_rings {
 	const struct lode_record *slots; /* `slot_count`, a power of two, for each CPU, the caller's */
 	uint32_t cpu_count;
 	uint32_t slot_count;
-	struct lode_ring *rings;         /* one a CPU */
+	struct lode_ring *rings;         /* one per CPU */
 	struct lode_ordered_merge order; /* CPUs whose rings have a next record, by when that was written */
 };
 

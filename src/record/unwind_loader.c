@@ -3,7 +3,7 @@
  *
  * Each version of an address space that some process has gets a run of mappings in the
  * shared array, written behind the last one; processes that were forked and changed nothing
- * share it. When the array is full, the runs that are still in use are written anew from
+ * share it. When the array is full, the runs that are still in use are written again from
  * its start. A walk in the kernel that meets a run while it is rewritten sees that its
  * mappings belong to another space, and the stack is copied.
  *
@@ -345,7 +345,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	return 1;
 }
 
-/* Writes the runs of all processes anew. */
+/* Writes the runs of all processes again. */
 static int rewrite(struct lode_unwind_loader *loader)
 {
 	const struct lode_processes *processes = &loader->unwinder->processes;

@@ -15,7 +15,7 @@
 
 #include "symbols/unwind_rule.h"
 
-/* Rows of a table, searched by their first one: 6 bytes a row. Unused rows have the start UINT32_MAX. */
+/* Rows of a table, searched by their first one: 6 bytes per row. Unused rows have the start UINT32_MAX. */
 #define LODE_UNWIND_CHUNK 64
 
 struct lode_unwind_chunk {

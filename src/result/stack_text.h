@@ -4,7 +4,7 @@
  * Each frame is quoted once and each node knows the length of its whole text, so
  * a stack is copied piece by piece from its leaf to its root, from the end of
  * its place to the start, without looking at a character again. Memory: the
- * frames' texts and eight bytes a node.
+ * frames' texts and eight bytes per node.
  */
 #ifndef LODE_RESULT_STACK_TEXT_H
 #define LODE_RESULT_STACK_TEXT_H

@@ -2,14 +2,14 @@
  * Corpus: a folder of streams with a catalogue; the unit that commands work on.
  *
  *	CORPUS/catalogue.sqlite    streams, hosts, attributes, symptoms
- *	CORPUS/streams/ID.lode     one file a stream, ID = 32 hexadecimal digits
+ *	CORPUS/streams/ID.lode     one file per stream, ID = 32 hexadecimal digits
  *	CORPUS/signatures.txt      signatures, as people edit them
  *	CORPUS/mined.txt           the last result of mining
  *	CORPUS/cache/              results that can be made again (map_cache.h)
  *
  * The catalogue is the truth about what is there: a stream is visible when its
  * row is committed, and that happens after its file is complete, durable and in
- * place. It can be made anew from the stream files (lode fsck --repair).
+ * place. It can be rebuilt from the stream files (lode fsck --repair).
  */
 #ifndef LODE_STORE_CORPUS_H
 #define LODE_STORE_CORPUS_H

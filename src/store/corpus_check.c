@@ -33,7 +33,7 @@ struct check {
 	struct lode_corpus_readers readers;
 	struct lode_corpus_list rows; /* by path */
 	const struct lode_corpus_entry **rows_by_id;
-	struct lode_corpus_list salvaged; /* of a catalogue that is made anew */
+	struct lode_corpus_list salvaged; /* of a catalogue that is rebuilt */
 	int repair;
 	struct lode_corpus_check_result *result;
 	struct lode_notes *notes;
@@ -139,7 +139,7 @@ static int check_catalogue(struct check *check, struct lode_error *error)
 	if (code != LODE_BAD_INPUT)
 		return code;
 	check->result->catalogue_bad = 1;
-	lode_notes_add(check->notes, 1, check->repair ? "catalogues made anew" : "damaged catalogues",
+	lode_notes_add(check->notes, 1, check->repair ? "catalogues rebuilt" : "damaged catalogues",
 		       error ? error->text : NULL);
 	return check->repair ? remake_catalogue(check, error) : 0;
 }

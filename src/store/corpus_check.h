@@ -25,7 +25,7 @@ struct lode_corpus_check_result {
  * Checks the corpus at `path`, and with `repair` puts right what can be: damaged
  * streams are salvaged (the original stays as ID.lode.damaged), files without a
  * row get one, rows without a file and leftovers go, wrong rows and a bad catalogue
- * are made anew from the stream files. Details go to `notes`. Returns 0 when it
+ * are rebuilt from the stream files. Details go to `notes`. Returns 0 when it
  * could look everywhere, whatever it found. Others may use the corpus meanwhile.
  */
 int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_result *result,

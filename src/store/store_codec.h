@@ -39,7 +39,7 @@ enum lode_transform {
 /* A column of more bytes than this, which is text, is always plain: it is packed and unpacked as it is. */
 #define LODE_CODEC_TEXT 65536
 
-/* Scratch memory of one packer or unpacker; one a thread. */
+/* Scratch memory of one packer or unpacker; one per thread. */
 struct lode_codec;
 
 struct lode_codec *lode_codec_create(void);

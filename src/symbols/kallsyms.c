@@ -1,5 +1,5 @@
 /*
- * kallsyms: the kernel's own list of its symbols, one a line,
+ * kallsyms: the kernel's own list of its symbols, one per line,
  *
  *	ffff800080010000 T _stext
  *	ffffffffc0401000 t ext4_read_page	[ext4]

@@ -2,7 +2,7 @@
  * Naming: see name_frames.h.
  *
  * Every frame is looked up once; several addresses of a function become one frame,
- * so the stack tree is built anew, and events go from its old nodes to the new
+ * so the stack tree is built again, and events go from its old nodes to the new
  * ones. Threads and their numbers stay.
  *
  * Whether the link register held the caller of a leaf is decided here as in a

@@ -28,7 +28,7 @@ char *lode_cache_path(const char *folder, const char *build_id, const char *path
 /*
  * Maps the file and takes its origin apart; the table points into the map.
  * Returns 0, or a negative code when it is missing, damaged or of another
- * version: it should be written anew. The caller checks the identity and
+ * version: it should be written again. The caller checks the identity and
  * releases `cached`.
  */
 int lode_cache_read(const char *path, struct lode_cached *cached);

@@ -5,7 +5,7 @@
  * ranges that are open at the sweep's position are in a heap with the latest
  * added on top: the top owns the address. A range that has ended is dropped when
  * it comes to the top, so each enters and leaves the heap once. Every segment
- * begins where some range starts or ends, hence there are at most 2n.
+ * begins where some range starts or ends, so there are at most 2n.
  *
  */
 #include "symbols/symbol_table.h"

@@ -76,8 +76,8 @@ struct lode_synth_truth {
 };
 
 /*
- * Generates all streams of the model into the corpus at `path`, one a thread at a
- * time, on `jobs` threads (0: one a processor), and fills `truth`, which the caller
+ * Generates all streams of the model into the corpus at `path`, one per thread at a
+ * time, on `jobs` threads (0: one per processor), and fills `truth`, which the caller
  * releases in either case. Returns 0 or a negative code; when the progress callback
  * asks to stop, LODE_SYSTEM without a sentence, and the streams so far are there.
  */

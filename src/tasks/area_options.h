@@ -33,7 +33,7 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 #define LODE_AREA_FIELD(base, field) ((base) + offsetof(struct lode_area_settings, field))
 /* Rows that several tables have, each written once. */
 #define LODE_JOBS_OPTION(offset)                                                                                  \
-	LODE_NUMBER("jobs", 'j', offset, "N", "number of threads (default: one a processor)", 1, 1024)
+	LODE_NUMBER("jobs", 'j', offset, "N", "number of threads (default: one per processor)", 1, 1024)
 #define LODE_MEMORY_OPTION(offset)                                                                                \
 	LODE_TEXT("memory", 0, offset, "SIZE",                                                                    \
 		  "memory to use at most, such as 500MB; what does not fit goes to disk")

@@ -1,6 +1,6 @@
 /*
  * A hunt while it goes on, as text: a line for each verdict, or the search history graph
- * as a tree that is drawn anew a few times a second.
+ * as a tree that is drawn again a few times a second.
  */
 #ifndef LODE_TEXT_HUNT_PROGRESS_H
 #define LODE_TEXT_HUNT_PROGRESS_H

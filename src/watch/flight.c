@@ -9,10 +9,10 @@
  * the processes then, which thereby are always those of the oldest record.
  *
  * With each generation the recorder begins an epoch, in which it sends each stack
- * anew. A record may still name one of before: it was written before the epoch,
- * or it tells of a long wait. Such a stack is copied from the generation that has
+ * again. A record may still name one of before: it was written before the epoch,
+ * or it belongs to a long wait. Such a stack is copied from the generation that has
  * it. Stacks of threads that are waiting now are named by records to come; the
- * recorder tells which (`held`), and they move on when their generation goes. A
+ * recorder says which (`held`), and they move on when their generation goes. A
  * thread may begin to wait after that was reported; its stack was sent in the epoch
  * of that time, so generations of that epoch stay until the next trim.
  */

@@ -193,7 +193,7 @@ static void more_rows_of_noise_are_explained_by_nothing(void **state)
 
 /*
  * A caller that asks for two functions of noise gets them, now and then with a tree that suits
- * them. Folds that look for everything anew see that it explains others no more than half;
+ * them. Folds that look for everything again see that it explains others no more than half;
  * with the functions given, they would be right of three in four.
  */
 static void trees_of_noise_fail_on_rows_that_they_have_not_seen(void **state)

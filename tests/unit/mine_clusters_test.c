@@ -1,6 +1,6 @@
 /*
  * Similarities of many patterns against one alignment at a time, average linkage
- * against a clustering that computes every average anew from the similarities.
+ * against a clustering that computes every average again from the similarities.
  */
 #include "mine_fixture.h"
 #include "job_fixture.h"

@@ -261,7 +261,7 @@ static void times_that_run_backwards_give_no_negative_lengths(void **state)
 	stop(&fixture);
 }
 
-/* ---- the oracle: looks at all that happened to a thread, for each switch-out anew ---- */
+/* ---- the oracle: looks at all that happened to a thread, for each switch-out again ---- */
 
 enum happening { OUT, IN, WAKE, RUNS };
 

@@ -343,7 +343,7 @@ static void a_table_comes_back_from_the_cache_as_it_was(void **state)
 	assert_int_equal(lode_unwind_table_open(&none, "/nowhere", NULL, "0123abce", folder), 0);
 	assert_int_equal(none.count, 0);
 	lode_unwind_table_release(&none);
-	/* A damaged cache file is made anew. */
+	/* A damaged cache file is rebuilt. */
 	snprintf(command, sizeof(command), "ls %s", folder);
 	damaged = popen(command, "r");
 	assert_non_null(damaged);

@@ -4,7 +4,7 @@ import { allTogether, rankTest } from './statistics';
 
 export interface ClusterChange {
 	cluster: Cluster;
-	before: number; // ns a stream
+	before: number; // ns per stream
 	after: number;
 	beforeStreams: number; // where it occurs
 	afterStreams: number;
@@ -12,7 +12,7 @@ export interface ClusterChange {
 	q: number | null;
 }
 
-// `isLater` tells of the id of a stream on which side it is; null: on none.
+// `isLater` says on which side the stream with an id is; null: on none.
 export function changesOf(result: MineResult, isLater: (id: string) => boolean | null): ClusterChange[] {
 	const sides = (result.stream_ids ?? []).map(isLater);
 	const count = [false, true].map((later) => sides.filter((side) => side === later).length) as [number, number];

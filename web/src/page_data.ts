@@ -21,7 +21,7 @@ export function isServed(): boolean {
 }
 
 // The names of all blocks, for views that link to others. The data of a file follows the script: at first only
-// the first block is there, and `complete` tells when all are.
+// the first block is there, and `complete` says when all are.
 export const blocks = signal<Set<string>>(new Set());
 export const complete = signal(false);
 

@@ -43,7 +43,7 @@ int lode_model_costs(const struct lode_points *points, const struct lode_functio
 		     struct lode_costs *costs, struct lode_error *error);
 /*
  * Drops functions that no leaf of the tree uses, labels the rows by the tree, fits
- * the functions to them and takes the length anew.
+ * the functions to them and takes the length again.
  */
 int lode_model_follow_tree(const struct lode_explain_problem *problem, struct lode_explain_model *model,
 			   struct lode_error *error);

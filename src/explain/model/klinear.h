@@ -14,7 +14,7 @@
 struct lode_clustering {
 	unsigned clusters;
 	struct lode_function functions[LODE_MOST_CLUSTERS];
-	uint32_t *labels; /* one a row */
+	uint32_t *labels; /* one per row */
 	double loss;      /* sum of squares of residuals */
 };
 

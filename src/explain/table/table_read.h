@@ -1,7 +1,7 @@
 /*
  * Table readers: from a file (packed or not) to a table in memory.
  *
- * CSV: a first line of names, then one row a line. Cells are separated by
+ * CSV: a first line of names, then one row per line. Cells are separated by
  * commas (or by tabs or semicolons, where the first line has no comma), may be
  * quoted with `"`, doubled inside, and may then hold separators and line ends.
  * Lines end in \n or \r\n. Empty lines do not count.

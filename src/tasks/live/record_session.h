@@ -33,7 +33,7 @@ struct lode_record_session {
 	int symptoms;                   /* found by the rules */
 };
 
-/* Tells the host how far it is. */
+/* Reports progress to the host. */
 void lode_record_status(struct lode_record_session *session);
 /* Says what was recorded, and shows it as JSON where that is asked for. */
 int lode_record_show(const struct lode_record_session *session, struct lode_error *error);

@@ -40,7 +40,7 @@ static inline const char *lode_unwind_choice(size_t i)
 		LODE_TEXT("cgroup", 0, LODE_RECORD_TARGET_FIELD(base, cgroup), "DIR",                             \
 			  "record only threads in this control group or below it"),                               \
 		LODE_NUMBER("frequency", 'F', LODE_RECORD_TARGET_FIELD(base, frequency), "HZ",                    \
-			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000),    \
+			    "CPU samples per second and processor (default: 999, with a budget 97)", 1, 100000),  \
 		LODE_TEXT("budget", 0, LODE_RECORD_TARGET_FIELD(base, budget), "SHARE",                           \
 			  "aim at this share of the machine's processor time, such as 1%, the default of watch: " \
 			  "only some of the short waits and "                                                     \

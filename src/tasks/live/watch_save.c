@@ -31,7 +31,7 @@
 /* Records between two looks whether there is enough to write. */
 #define BETWEEN_WRITES 4096
 
-/* What the child tells; small enough for a pipe to take it at once. */
+/* What the child reports; small enough for a pipe to take it at once. */
 struct result {
 	int code;
 	struct lode_watch_saved saved;

@@ -54,7 +54,7 @@ struct lode_watch_saved {
 
 struct lode_watch_writer {
 	pid_t pid;         /* 0: none is at work */
-	int result;        /* where it tells, readable when it is done */
+	int result;        /* where it reports, readable when it is done */
 	int events;        /* epoll descriptor that `result` is added to; not owned */
 	uint64_t spent_ns; /* processor time of those that are done */
 };

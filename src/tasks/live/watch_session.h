@@ -57,9 +57,9 @@ void lode_watch_write_rest(struct lode_watch_session *session);
 
 /* Bytes of this process in memory. */
 size_t lode_watch_resident(void);
-/* Tells the host how far it is. */
+/* Reports progress to the host. */
 void lode_watch_status(struct lode_watch_session *session);
-/* A stream was written, or was not: tells the user, programs (--json) and those who asked for it. */
+/* A stream was written, or was not: reports it to the user, to programs (--json) and to those who asked for it. */
 void lode_watch_say_saved(struct lode_watch_session *session, const struct lode_watch_saved *saved);
 void lode_watch_say_failure(struct lode_watch_session *session, const struct lode_error *error);
 /* It is over. */

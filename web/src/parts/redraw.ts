@@ -8,7 +8,7 @@ import { palette } from '../colours';
 export function useDrawing(canvas: RefObject<HTMLCanvasElement | null>, draw: (canvas: HTMLCanvasElement) => void): void {
 	const latest = useRef(draw);
 
-	palette.value; // its change draws anew
+	palette.value; // its change draws again
 	latest.current = draw;
 	useLayoutEffect(() => draw(canvas.current!));
 	useEffect(() => {

@@ -181,7 +181,7 @@ function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, nu
 	context.stroke();
 }
 
-// Threads are told apart by their ends: what does not fit is left out in the middle.
+// Names of threads differ at their ends: what does not fit is left out in the middle.
 function shortened(text: string, room: number): string {
 	const end = Math.floor((room - 1) * 0.6);
 

@@ -1,4 +1,4 @@
-// The result of `lode explain`: the few functions of x that y follows, and the tree that tells which runs follow which.
+// The result of `lode explain`: the few functions of x that y follows, and the tree that says which runs follow which.
 import { useMemo, useState } from 'preact/hooks';
 
 import { clusterColour, palette } from '../colours';
@@ -76,7 +76,7 @@ function number(value: number): string {
 	return size >= 1e7 || (size > 0 && size < 1e-4) ? value.toExponential(2) : Number(value.toPrecision(4)).toLocaleString('en-US', { maximumFractionDigits: 8 });
 }
 
-// The name of a column tells its unit: time_ms, time (ms).
+// The name of a column gives its unit: time_ms, time (ms).
 function formatOf(name: string): (value: number) => string {
 	const unit = /(?:_|\()(ns|us|ms|s|seconds|bytes|kB|MB)\)?$/.exec(name)?.[1];
 	const toNs: Record<string, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, seconds: 1e9 };

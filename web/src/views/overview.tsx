@@ -153,7 +153,7 @@ function KnownShare() {
 
 function Streams({ result }: { result: InfoResult }) {
 	const [wanted, setWanted] = useState('');
-	// What tells streams apart is worth a column.
+	// What distinguishes streams is worth a column.
 	const keys = useMemo(() => keysOf(result.streams).filter((key) => key !== TIME && key !== HOST).slice(0, MOST_ATTRIBUTES), [result]);
 	const section = useRef<HTMLElement>(null);
 	// A server says in brief what there is; the pictures take longer.

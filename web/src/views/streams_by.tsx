@@ -37,7 +37,7 @@ function groupColumns(key: string, measure: Measure, most: number): Column<Strea
 	];
 }
 
-// As much of a time as tells the streams apart.
+// As much of a time as distinguishes the streams.
 function timeText(time: number, times: number[]): string {
 	const range = times.reduce((most, each) => Math.max(most, each), -Infinity) - times.reduce((least, each) => Math.min(least, each), Infinity);
 	const text = valueText(TIME, time);

@@ -22,7 +22,7 @@ struct lode_live_meter_options {
 	const uint32_t *pids; /* processes to hunt, with all that they have started and will start */
 	size_t pid_count;
 	double cost;                      /* the most that probes may take of a thread's time; 0: 0.10 */
-	unsigned frequency;               /* CPU samples a second; 0: 499 */
+	unsigned frequency;               /* CPU samples per second; 0: 499 */
 	enum lode_recorder_unwind unwind; /* how stack samples are found */
 	const char *host;                 /* how this host is called; NULL: its own name */
 	int never_stop; /* do not stop threads: functions in progress are measured from their next call on */

@@ -643,7 +643,7 @@ int lode_probes_insert(struct lode_probes *probes, struct lode_error *error)
 	return code;
 }
 
-/* Whether a group has become worth making anew, now that nobody needs some of it. */
+/* Whether a group has become worth making again, now that nobody needs some of it. */
 static int is_worth_thinning(struct lode_probes *probes, const struct group *group)
 {
 	size_t needless = 0;
@@ -673,7 +673,7 @@ void lode_probes_tidy(struct lode_probes *probes)
 	size_t count;
 
 	pthread_mutex_lock(&probes->lock);
-	count = probes->group_count; /* what is made anew needs no look */
+	count = probes->group_count; /* what is rebuilt needs no look */
 	for (size_t i = 0; i < count; i++)
 		if (is_worth_thinning(probes, &probes->groups[i]))
 			thin_group(probes, i, is_needed);
