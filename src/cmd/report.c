@@ -15,7 +15,7 @@
 static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_NUMBER("streams", 0, FIELD(streams), "N",
-		    "put the time lines of so many streams into it (default 20)", 1, 100000),
+		    "put the time lines of this many streams into it (default 20)", 1, 100000),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
 	LODE_TEXT("block", 0, FIELD(block), "NAME",
 		  "write only this part of the data, for programs: profile, stream/ID"),

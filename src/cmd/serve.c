@@ -104,8 +104,8 @@ const struct lode_command lode_command_serve = {
 	.name = "serve",
 	.summary = "show a corpus in the browser, live",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Serves the page of 'lode report' to browsers on this machine. Those of the\n"
-		 "overview begin at once, others when a view asks for them; they can be cancelled, and are\n"
+	.about = "Serves the page of 'lode report' to browsers on this machine. Analyses of the\n"
+		 "overview start at once, others when a view asks for them; they can be cancelled, and are\n"
 		 "kept until CORPUS changes.",
 	.examples = "  lode serve corpus\n"
 		    "  lode serve corpus --port 8080 --open\n"

@@ -38,7 +38,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
 		  "make it of the patterns in FILE; with --from, of the one with this ID"),
-	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' takes it away"),
+	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' removes it"),
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
@@ -46,7 +46,7 @@ static const struct lode_option options[] = {
 	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL,
 		   "add the patterns to a signature that is there already"),
 	  .old_letter = 'a' },
-	LODE_FLAG("remove", 0, FIELD(remove), "take the signature away"),
+	LODE_FLAG("remove", 0, FIELD(remove), "remove the signature"),
 	LODE_NO_MORE_OPTIONS,
 };
 

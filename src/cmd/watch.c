@@ -20,8 +20,8 @@ static const struct lode_option options[] = {
 		  "go on for this long before writing; what is slow meanwhile joins the stream (default: as "
 		  "long as --last, at most 1m)"),
 	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
-	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N", "write at most so many streams an hour (default: 12)",
-		    1, 100000),
+	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N", "write at most N streams an hour (default: 12)", 1,
+		    100000),
 	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
 		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; may be given many times"),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),

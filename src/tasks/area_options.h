@@ -43,7 +43,7 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; may be given many times")
 #define LODE_WHERE_OPTION(base)                                                                                   \
 	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                          \
-		  "only streams with this attribute, host or name; VALUE may hold * and ?")
+		  "only streams with this attribute, host or name; VALUE may contain * and ?")
 #define LODE_SYMPTOM_OPTION(base)                                                                                 \
 	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                          \
 		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'")

@@ -29,7 +29,7 @@ struct lode_latency_settings {
 		LODE_MATCH_OPTION(LODE_LATENCY_FIELD(base, area), things),                                        \
 		LODE_READING_OPTIONS(LODE_LATENCY_FIELD(base, area)),                                             \
 		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                       \
-			    "show so many " things " (JSON: all, else 10)", 1, 0),                                \
+			    "show this many " things " (JSON: all, else 10)", 1, 0),                              \
 		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                         \
 		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                                  \
 			  "show all callers, and in trees each function"),                                        \

@@ -16,7 +16,7 @@ static const struct lode_option options[] = {
 	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_LIST("idle-rules", 0, AREA(idle_rules), "FILE",
 		  "more rules for which wakers are interrupts; see lode-idle(5)"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many symptoms or paths, the longest (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON, one line per symptom"),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data),
