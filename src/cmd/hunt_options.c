@@ -81,7 +81,7 @@ static int read_share(const char *option, const char *text, double *share, struc
 	else if (end == text || *end)
 		number = NAN;
 	if (!(number >= 0 && number <= 1000))
-		return lode_fail(error, LODE_USAGE, "hunt: '--%s' wants a share such as 0.2 or 20%%, not '%s'",
+		return lode_fail(error, LODE_USAGE, "hunt: '--%s' needs a share such as 0.2 or 20%%, not '%s'",
 				 option, text);
 	*share = number;
 	return 0;
@@ -228,7 +228,7 @@ int lode_hunt_pids(const struct lode_hunt_settings *settings, uint32_t **pids, s
 		long pid = strtol(settings->pids.items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE, "hunt: '-p' wants the number of a process, not '%s'",
+			return lode_fail(error, LODE_USAGE, "hunt: '-p' needs a process id, not '%s'",
 					 settings->pids.items[i]);
 		(*pids)[(*count)++] = (uint32_t)pid;
 	}

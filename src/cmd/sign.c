@@ -67,7 +67,7 @@ static int check(const struct settings *settings, struct lode_error *error)
 				 "See 'lode help sign'.");
 	if (settings->add && !has_patterns(settings))
 		return lode_fail(error, LODE_USAGE,
-				 "sign: '--add' wants patterns, with '--from ID' or '--patterns FILE'. "
+				 "sign: '--add' needs patterns, with '--from ID' or '--patterns FILE'. "
 				 "See 'lode help sign'.");
 	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
 		return lode_fail(error, LODE_USAGE,

@@ -132,7 +132,7 @@ static int load(struct lode_symbol_maps *maps, const char *setting, struct lode_
 
 	if (!equals || equals == setting || !equals[1])
 		return lode_fail(error, LODE_USAGE,
-				 "import: '--symbol-map' wants MODULE=FILE (such as ntoskrnl.exe=names.txt), not "
+				 "import: '--symbol-map' needs MODULE=FILE (such as ntoskrnl.exe=names.txt), not "
 				 "'%s'. See 'lode help import'.",
 				 setting);
 	if (lode_grow(&maps->maps, &maps->capacity, maps->count + 1, sizeof(*maps->maps)) < 0)

@@ -58,7 +58,7 @@ int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struc
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		return lode_fail(error, LODE_SYSTEM, "%s: cannot be looked at: %s", path, strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be examined: %s", path, strerror(errno));
 	entry->file_size = (uint64_t)status.st_size;
 	entry->added = (uint64_t)status.st_mtime;
 	return 0;

@@ -26,7 +26,7 @@ int lode_attributes_check(const char *command, const struct lode_option_list *at
 		size_t length = key_length(attribute);
 
 		if (!length)
-			return wrong(command, "wants KEY=VALUE, not", attribute, error);
+			return wrong(command, "needs KEY=VALUE, not", attribute, error);
 		for (size_t j = 0; j < i; j++)
 			if (!strncmp(attributes->items[j], attribute, length + 1))
 				return wrong(command, "gives the same key twice in", attribute, error);

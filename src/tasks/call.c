@@ -34,7 +34,7 @@ static int check_operands(const struct lode_call *call, struct lode_error *error
 	if (call->operand_count <= command->most_operands)
 		return 0;
 	return lode_fail(error, LODE_USAGE,
-			 "%s: '%s' is one word too many; usage: 'lode %s %s'. See 'lode help %s'.", name,
+			 "%s: unexpected argument '%s'; usage: 'lode %s %s'. See 'lode help %s'.", name,
 			 call->operands[command->most_operands], name, command->usage, name);
 }
 

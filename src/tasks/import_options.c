@@ -84,7 +84,7 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 				 "samples=%sns for nanoseconds. See 'lode help import'.",
 				 unit, unit + 8, unit + 8, unit + 8);
 	if (!lode_starts_with(unit, "samples=") || lode_duration_parse(unit + 8, &period, NULL) < 0 || !period)
-		return wrong(error, "'--unit' wants ns, us, ms, s or samples=PERIOD (such as samples=10ms), not",
+		return wrong(error, "'--unit' needs ns, us, ms, s or samples=PERIOD (such as samples=10ms), not",
 			     unit);
 	*nanoseconds = (double)period;
 	return 0;

@@ -31,7 +31,7 @@ int lode_latency_tree_min(const struct lode_latency_settings *settings, const ch
 	share = strtod(text, &rest);
 	if (rest == text || strcmp(rest, "%") || !(share >= 0 && share <= 100))
 		return lode_fail(error, LODE_USAGE,
-				 "%s: '--tree-min' wants a share such as '0.5%%' or a time such as '30ms', "
+				 "%s: '--tree-min' needs a share such as '0.5%%' or a time such as '30ms', "
 				 "not '%s'. See 'lode help %s'.",
 				 command, text, command);
 	*least = (uint64_t)(share / 100 * (double)whole);

@@ -23,7 +23,7 @@ static int read_similarity(const char *text, double *similarity, struct lode_err
 	if (rest == text || *rest || !(*similarity >= 0 && *similarity <= 1))
 		return lode_fail(
 			error, LODE_USAGE,
-			"mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
+			"mine: '--similarity' needs a number from 0 (one cluster) to 1 (only equals), not '%s'. "
 			"See 'lode help mine'.",
 			text);
 	return 0;

@@ -135,12 +135,12 @@ static int store_number(struct reader *reader, const struct found *found, const 
 	errno = 0;
 	number = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end || errno)
-		return refuse(reader, "'%s' wants a whole number, not '%s'", found->written, value);
+		return refuse(reader, "'%s' needs a whole number, not '%s'", found->written, value);
 	if (number < option->least || (option->most && number > option->most)) {
 		if (option->most)
-			return refuse(reader, "'%s' wants a number from %llu to %llu, not %s", found->written,
+			return refuse(reader, "'%s' needs a number from %llu to %llu, not %s", found->written,
 				      (unsigned long long)option->least, (unsigned long long)option->most, value);
-		return refuse(reader, "'%s' wants a number of at least %llu, not %s", found->written,
+		return refuse(reader, "'%s' needs a number of at least %llu, not %s", found->written,
 			      (unsigned long long)option->least, value);
 	}
 	*field = number;
@@ -155,11 +155,10 @@ static int store_duration(struct reader *reader, const struct found *found, cons
 		return refuse(reader, "'%s': %s what? Write %ss for seconds or %sns for nanoseconds",
 			      found->written, value, value, value);
 	if (lode_duration_parse(value, &duration, NULL) < 0)
-		return refuse(reader, "'%s' wants a duration such as 250us, 30ms or 1.5s, not '%s'",
+		return refuse(reader, "'%s' needs a duration such as 250us, 30ms or 1.5s, not '%s'",
 			      found->written, value);
 	if (duration < found->option->least)
-		return refuse(reader, "'%s' wants a duration that is longer than nothing, not '%s'",
-			      found->written, value);
+		return refuse(reader, "'%s' needs a duration above 0, not '%s'", found->written, value);
 	*field = duration;
 	return 0;
 }
@@ -183,7 +182,7 @@ static int store(struct reader *reader, const struct found *found, const char *v
 		return 0;
 	case LODE_OPTION_TEXT:
 		if (!*value)
-			return refuse(reader, "'%s' wants a value that is not empty", found->written);
+			return refuse(reader, "'%s' needs a value that is not empty", found->written);
 		*(const char **)field = value;
 		return 0;
 	case LODE_OPTION_NUMBER:
@@ -209,7 +208,7 @@ static int take_value(struct reader *reader, const struct found *found, const ch
 	if (!value && reader->at < reader->argc)
 		value = reader->argv[reader->at++];
 	if (!value)
-		return refuse(reader, "'%s' wants a value: %s", found->written, found->option->argument);
+		return refuse(reader, "'%s' needs a value: %s", found->written, found->option->argument);
 	return store(reader, found, value);
 }
 

@@ -49,8 +49,8 @@ static int watch_pids(struct lode_record_target *target, struct lode_error *erro
 		long pid = strtol(pids->items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE, "%s: '-p' wants the number of a process, not '%s'",
-					 target->word, pids->items[i]);
+			return lode_fail(error, LODE_USAGE, "%s: '-p' needs a process id, not '%s'", target->word,
+					 pids->items[i]);
 		target->watched[i].events = POLLIN;
 		target->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 		if (target->watched[i].fd < 0 && errno == ESRCH)
@@ -73,7 +73,7 @@ static int read_budget(struct lode_record_target *target, double share, struct l
 	if (settings->budget && lode_budget_parse(settings->budget, &share) < 0)
 		return lode_fail(
 			error,
-			LODE_USAGE, "%s: '--budget' wants a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
+			LODE_USAGE, "%s: '--budget' needs a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
 			target->word, settings->budget);
 	target->budget.share = settings->no_budget ? 0 : share;
 	return 0;
