@@ -138,7 +138,7 @@ struct lode_record_stack {
 	uint8_t sampled; /* kernel: addresses[0] is where the CPU was; all others are return addresses */
 	uint8_t end;     /* enum lode_stack_end */
 	uint8_t guessed; /* user: some function has no unwind table, and its caller was found by frame pointer */
-	uint8_t unused[3];
+	uint8_t unused[7];
 	uint64_t addresses[LODE_RECORD_FRAMES + 1];
 };
 

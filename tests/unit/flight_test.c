@@ -102,6 +102,7 @@ static void stacks_and_changes_are_unpacked(void **state)
 		stack.addresses[i] = some_number(&random);
 	cursor = lode_cursor(stack_bytes, lode_pack_stack(stack_bytes, &stack));
 	assert_true(lode_cursor_left(&cursor) <= sizeof(stack_bytes));
+	memset(&stack_back, 0xff, sizeof(stack_back));
 	lode_unpack_stack(&cursor, &stack_back);
 	assert_int_equal(lode_cursor_left(&cursor), 0);
 	assert_memory_equal(&stack, &stack_back, offsetof(struct lode_record_stack, addresses));
