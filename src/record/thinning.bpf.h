@@ -91,11 +91,12 @@ static __always_inline void note_slot(struct lode_record_thread *thread, struct 
 
 /*
  * Whether a thread is still off its processor since it was seen to stop running. In another slot it may have run while nobody
- * looked, or its number may be another thread's by now; the kernel has counted all its switches.
+ * looked, or its number may be another thread's by now; the kernel has counted all its switches. While the slot is off nobody looks
+ * either, though a program that was running when it ended may have seen the thread stop a moment later.
  */
 static __always_inline bool still_waits(const struct lode_record_thread *thread, struct task_struct *task)
 {
-	if (!thin || thread->out >= slot.began)
+	if (!thin || (slot.on && thread->out >= slot.began))
 		return true;
 	return thread->switches == switches_of(task) && thread->out >= task->start_time;
 }
