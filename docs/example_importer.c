@@ -21,18 +21,25 @@ struct reader {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* over the dictionary */
 	struct lode_tally cut_lines;
+	uint64_t cut_stacks;
 };
 
-/* The stack of frames `a;b;c`, root first; LODE_NONE: no memory. */
+/* The stack of frames `a;b;c`, root first, without the frames that are too deep; LODE_NONE: no memory. */
 static uint32_t read_stack(struct reader *reader, const char *text, const char *end)
 {
 	uint32_t stack = 0;
+	unsigned depth = 0;
 
 	while (stack != LODE_NONE && text < end) {
 		const char *semicolon = memchr(text, ';', (size_t)(end - text));
 		size_t length = (size_t)((semicolon ? semicolon : end) - text);
-		uint32_t frame = lode_frames_parse(&reader->dictionary.frames, text, length);
+		uint32_t frame;
 
+		if (depth++ == LODE_STACK_DEPTH_LIMIT) {
+			reader->cut_stacks++;
+			break;
+		}
+		frame = lode_frames_parse(&reader->dictionary.frames, text, length);
 		if (frame == LODE_NONE)
 			return LODE_NONE;
 		stack = lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
@@ -79,6 +86,7 @@ static int read_toy(struct lode_input *input, const struct lode_import_options *
 	lode_stream_init(&reader.stream, &reader.dictionary);
 	code = lode_import_lines(input, options, take_line, &reader, error);
 	lode_tally_report(&reader.cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_notes_add(options->notes, reader.cut_stacks, "stacks deeper than 16384 frames, cut at the leaf", NULL);
 	if (!code)
 		code = lode_import_deliver(input, options, sink, &reader.stream, 0, error);
 	lode_stream_release(&reader.stream);

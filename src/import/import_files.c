@@ -157,7 +157,7 @@ static void note_useless_options(const struct reading *reading)
 	    (import->gives_unit && !is_one_of(format, with_units)))
 		lode_notes_add(import->options.notes, 1,
 			       "files whose format knows its own kinds and units "
-			       "(--kind and --unit are for folded stacks and pprof)",
+			       "(lode-import(1) says which use --kind and --unit)",
 			       name);
 	if (import->options.symptom_markers && !is_one_of(format, with_markers))
 		lode_notes_add(import->options.notes, 1,

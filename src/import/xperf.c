@@ -43,9 +43,9 @@ struct layout {
 
 struct record {
 	uint64_t t;
-	uint32_t tid; /* that runs, comes, or is made ready */
+	uint32_t tid; /* sampled, switched in, or woken */
 	uint32_t pid;
-	uint32_t other; /* the tid that goes, or makes ready */
+	uint32_t other; /* the tid that is switched out, or wakes the other */
 	uint32_t other_pid;
 	uint32_t frame; /* of a sample */
 	uint16_t cpu;

@@ -91,7 +91,7 @@ int miner_tree_reserve(struct miner_tree *tree, size_t nodes, size_t labels);
 
 /*
  * Counts what is below the topmost nodes of `label` in `from` (LODE_NONE: the
- * whole tree) and decides which labels stay: those that cost the threshold.
+ * whole tree) and decides which labels stay: those that cost at least the threshold.
  * Returns how many.
  */
 uint32_t miner_tree_count(const struct miner_tree *from, uint32_t label, uint64_t threshold,

@@ -661,7 +661,7 @@ int lode_switch(uint64_t *context)
 
 /*
  * Whether the current thread is interrupted, and so has nothing to do with a waking: its
- * user stack then is not asked for. Where the kernel does not say, it is taken for nothing.
+ * user stack then is not taken. Where the kernel does not say, it is walked in vain.
  */
 static __always_inline bool is_interrupted(struct task_struct *task)
 {

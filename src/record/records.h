@@ -56,7 +56,7 @@ enum lode_record_flag {
 	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
 	LODE_RECORD_LATE =
-		4, /* recorded because it was long: the user's stack is the only one seen at its place, or none */
+		4, /* chosen after it proved long: its user stack is the only one seen in this thread, system call and place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */
@@ -226,7 +226,7 @@ enum lode_thread_state {
 
 /* Nanoseconds; a power of two, so that limits fit. */
 #define LODE_RECORD_LIMIT_UNIT 256
-/* With a budget: the stacks of who woke the thread are its waker's. */
+/* With a budget: waker_user and waker_kernel were taken for this wait. */
 #define LODE_RECORD_WAKER_TAKEN 1u
 
 /* Registers of a thread as it entered the kernel, and the user's stack that it had there. */

@@ -42,7 +42,7 @@ static __always_inline void begin_run(struct run *run)
 	run->clock = run->begun - run->clock;
 }
 
-/* `now`: when it took the time; `took_stacks`: since then. */
+/* `now`: the time that the program read at its start; `took_stacks`: whether it walked stacks after that. */
 static __always_inline void end_run(const struct run *run, uint64_t now, bool took_stacks)
 {
 	uint64_t spent;

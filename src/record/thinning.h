@@ -46,7 +46,7 @@
 #define LODE_THIN_LONG 10000000ull
 /* No chance is smaller than one in so many; a power of two. */
 #define LODE_THIN_MOST 4096u
-/* Places, a power of two. Those that share one share what is known of lengths, which is no harm. */
+/* Places where threads wait (lode_thin_key), by hash; a power of two. Those that share a row share what is known of lengths; sums stay unbiased. */
 #define LODE_THIN_PLACES 16384u
 /* A length counts for one in so many against those before it, as a shift. */
 #define LODE_THIN_MEMORY 3

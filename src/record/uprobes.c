@@ -83,7 +83,7 @@ static int load_nothing(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A folder cannot be probed, which only a kernel says that has understood the rest (EBADF). */
+/* Asks for a probe in a folder: a kernel that can do this understands the request and says EBADF, others fail before that. */
 int lode_uprobes_possible(struct lode_error *error)
 {
 	uint64_t offset = 0;

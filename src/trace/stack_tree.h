@@ -9,7 +9,7 @@
 
 #include "base/hash_index.h"
 
-/* Frames a stack may have; importers cut longer ones at the root end and count it. */
+/* Frames a stack may have. The tree takes more, but such a stream cannot be read again: importers cut longer stacks and say so. */
 #define LODE_STACK_DEPTH_LIMIT 16384
 
 struct lode_stack_node {
