@@ -4,7 +4,7 @@
  */
 #include "cmocka_all.h"
 #include "job_fixture.h"
-#include "random_stream.h"
+#include "random_calls.h"
 
 #include "latency/latency_message.h"
 
@@ -20,31 +20,6 @@
 #define MOST 9 /* streams */
 
 /* ---- random streams ---- */
-
-/* Stacks of few functions, so that streams share prefixes and part anywhere. */
-static void random_calls(struct lode_stream *stream, uint64_t *seed)
-{
-	struct lode_dictionary *dictionary = stream->dictionary;
-	uint32_t thread = lode_stream_thread(stream, 1, 1);
-
-	for (uint64_t count = random_below(seed, 12), t = 0; count; count--) {
-		uint64_t depth = random_below(seed, 9), turns = random_next(seed) & random_next(seed);
-		uint32_t node = 0;
-
-		for (uint64_t at = 0; at < depth; at++)
-			node = lode_stack_tree_child(&dictionary->tree, node,
-						     lode_frames_parse(&dictionary->frames,
-								       turns >> at & 1 ? "b" : "a", 1));
-		t += random_below(seed, 1000);
-		assert_int_equal(lode_stream_add_event(stream, LODE_RUN,
-						       &(struct lode_event){ .t = t,
-									     .cost = 100,
-									     .thread = thread,
-									     .stack = node }),
-				 0);
-	}
-	assert_int_equal(lode_stream_sort(stream), 0);
-}
 
 static uint64_t *random_numbers(size_t count, uint64_t *seed)
 {

@@ -4,7 +4,7 @@
  */
 #include "cmocka_all.h"
 #include "latency_node.h"
-#include "random_stream.h"
+#include "random_calls.h"
 
 #include "latency/merged_sums.h"
 
@@ -33,36 +33,6 @@ static void add_plain(struct lode_latency_node *to, const struct lode_latency_no
 	to->longest = from->longest > to->longest ? from->longest : to->longest;
 	to->variance += floor(from->variance + 0.5); /* whole numbers, all exact */
 	to->gap = from->gap > to->gap ? from->gap : to->gap;
-}
-
-/* Stacks of few functions, so that streams share prefixes and part anywhere. */
-static void random_calls(struct lode_stream *stream, uint64_t *seed)
-{
-	struct lode_dictionary *dictionary = stream->dictionary;
-	uint32_t thread = lode_stream_thread(stream, 1, 1);
-
-	assert_int_not_equal(thread, LODE_NONE);
-	for (uint64_t count = random_below(seed, 12), t = 0; count; count--) {
-		uint64_t depth = random_below(seed, 9),
-			 turns = random_next(seed) & random_next(seed) & random_next(seed);
-		uint32_t node = 0;
-
-		for (uint64_t at = 0; at < depth; at++) {
-			const char *name = turns >> at & 1 ? "b" : "a";
-
-			node = lode_stack_tree_child(&dictionary->tree, node,
-						     lode_frames_parse(&dictionary->frames, name, 1));
-			assert_int_not_equal(node, LODE_NONE);
-		}
-		t += random_below(seed, 1000);
-		assert_int_equal(lode_stream_add_event(stream, LODE_RUN,
-						       &(struct lode_event){ .t = t,
-									     .cost = 100,
-									     .thread = thread,
-									     .stack = node }),
-				 0);
-	}
-	assert_int_equal(lode_stream_sort(stream), 0);
 }
 
 static void add_stream(struct plain *plain, uint64_t *seed)
