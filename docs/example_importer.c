@@ -1,5 +1,6 @@
 /*
- * A whole importer, to start a new one from: copy it to src/import/, and name it in the list of src/import/meson.build.
+ * A whole importer, to start a new one from: copy it to a folder of src/import/, and name it in the list
+ * of src/import/meson.build.
  *
  * The format is made up. Its first line is `toy 1`; each other line is a CPU sample: when (microseconds), the thread's
  * number, and the frames, root first:

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "base/memory.h"
-#include "import/ctf/ctf_metadata.h"
-#include "import/ctf/ctf_packets.h"
+#include "import/kernel/ctf/ctf_metadata.h"
+#include "import/kernel/ctf/ctf_packets.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 #include "random_stream.h"
 
-#include "import/count_rate.h"
+#include "import/kernel/count_rate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "import_fixture.h"
 
 #include "base/random.h"
-#include "import/ctf/ctf_module.h"
-#include "import/ctf/ctf_native.h"
+#include "import/kernel/ctf/ctf_module.h"
+#include "import/kernel/ctf/ctf_native.h"
 #include "temporary.h"
 
 #include <dirent.h>

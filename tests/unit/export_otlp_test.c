@@ -4,7 +4,7 @@
  */
 #include "export_fixture.h"
 
-#include "import/protobuf.h"
+#include "import/protobuf/protobuf.h"
 
 struct slices {
 	struct lode_cursor *items;

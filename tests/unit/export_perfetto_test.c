@@ -5,7 +5,7 @@
  */
 #include "export_fixture.h"
 
-#include "import/protobuf.h"
+#include "import/protobuf/protobuf.h"
 
 #define NUMBERS 65536
 

@@ -1,5 +1,5 @@
 /* CTF traces: a small one, of two CPUs, in a folder of its own; and reading in another process. */
-#include "import/ctf/ctf_apart.h"
+#include "import/kernel/ctf/ctf_apart.h"
 #include "import/folder_digest.h"
 #include "import_fixture.h"
 #include "temporary.h"

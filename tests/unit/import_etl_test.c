@@ -2,7 +2,7 @@
 #include "import_fixture.h"
 
 #include "import/symbol_maps.h"
-#include "import/windows_compression.h"
+#include "import/windows/windows_compression.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 #include "import_fixture.h"
 #include "round_trip.h"
 
-#include "import/otlp_json.h"
+#include "import/protobuf/otlp_json.h"
 
 extern const struct lode_importer lode_importer_otlp;
 

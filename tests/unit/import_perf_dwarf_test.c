@@ -5,8 +5,8 @@
  */
 #include "perf_recording.h"
 
-#include "import/perf_data/user_stack_copies.h"
-#include "import/perf_data/user_stacks.h"
+#include "import/kernel/perf_data/user_stack_copies.h"
+#include "import/kernel/perf_data/user_stacks.h"
 
 #include <elf.h>
 #include <execinfo.h>

@@ -1,7 +1,7 @@
 /* How perf.data is stored: order of records, pipes, compression, damage, and recordings of perf itself (tests/data/perf). */
 #include "perf_import.h"
 
-#include "import/perf_data/time_order.h"
+#include "import/kernel/perf_data/time_order.h"
 
 /* ---- order ---- */
 

@@ -1,7 +1,7 @@
 /* The importer of what perf script prints. */
 #include "import_fixture.h"
 
-#include "import/perf_script_line.h"
+#include "import/kernel/perf_script_line.h"
 
 static const struct lode_importer *const script = &lode_importer_perf_script;
 

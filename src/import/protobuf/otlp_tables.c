@@ -1,0 +1,449 @@
+/* The dictionary of OpenTelemetry's profiles: see otlp_tables.h. */
+#include "import/protobuf/otlp_tables.h"
+
+#include "base/memory.h"
+#include "import/module_name.h"
+
+#include <stdio.h>
+
+/* Numbers of fields. */
+enum {
+	MAPPING_TABLE = 1,
+	LOCATION_TABLE = 2,
+	FUNCTION_TABLE = 3,
+	STRING_TABLE = 5,
+	ATTRIBUTE_TABLE = 6,
+	STACK_TABLE = 7,
+	MAPPING_START = 1,
+	MAPPING_LIMIT = 2,
+	MAPPING_OFFSET = 3,
+	MAPPING_FILE = 4,
+	MAPPING_ATTRIBUTES = 5,
+	LOCATION_MAPPING = 1,
+	LOCATION_ADDRESS = 2,
+	LOCATION_LINE = 3,
+	LINE_FUNCTION = 1,
+	FUNCTION_NAME = 1,
+	FUNCTION_SYSTEM_NAME = 2,
+	FUNCTION_FILE = 3,
+	STACK_LOCATIONS = 1,
+	ATTRIBUTE_KEY = 1,
+	ATTRIBUTE_VALUE = 2,
+	ANY_TEXT = 1,
+	ANY_BOOL = 2,
+	ANY_INT = 3,
+	ANY_DOUBLE = 4,
+};
+
+void lode_otlp_tables_release(struct lode_otlp_tables *tables)
+{
+	lode_free(tables->mappings.items);
+	lode_free(tables->locations.items);
+	lode_free(tables->functions.items);
+	lode_free(tables->strings.items);
+	lode_free(tables->attributes.items);
+	lode_free(tables->stacks.items);
+	lode_free(tables->nodes);
+	lode_free(tables->modules);
+	lode_free(tables->lines);
+	lode_free(tables->frames);
+	lode_free(tables->chain);
+}
+
+int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what)
+{
+	return lode_fail(tables->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(tables->import->input),
+			 what);
+}
+
+static int fail_memory(struct lode_otlp_tables *tables)
+{
+	return lode_fail_memory(tables->import->error);
+}
+
+/* ---- loading ---- */
+
+static struct lode_otlp_table *table_of(struct lode_otlp_tables *tables, uint32_t field)
+{
+	switch (field) {
+	case MAPPING_TABLE:
+		return &tables->mappings;
+	case LOCATION_TABLE:
+		return &tables->locations;
+	case FUNCTION_TABLE:
+		return &tables->functions;
+	case STRING_TABLE:
+		return &tables->strings;
+	case ATTRIBUTE_TABLE:
+		return &tables->attributes;
+	case STACK_TABLE:
+		return &tables->stacks;
+	default:
+		return NULL;
+	}
+}
+
+int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor dictionary)
+{
+	struct lode_protobuf_field field;
+
+	while (lode_protobuf_next(&dictionary, &field)) {
+		struct lode_otlp_table *table = field.wire == LODE_WIRE_BYTES ? table_of(tables, field.number)
+									      : NULL;
+
+		if (!table)
+			continue;
+		if (table->count >= LODE_NONE - 1 ||
+		    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0)
+			return fail_memory(tables);
+		table->items[table->count++] = field.bytes;
+	}
+	return dictionary.failed ? lode_otlp_fail(tables, "its dictionary is damaged or cut off") : 0;
+}
+
+static int make_unknown(uint32_t **items, size_t count)
+{
+	lode_free(*items);
+	*items = lode_calloc(count + 1, sizeof(**items));
+	if (!*items)
+		return LODE_SYSTEM;
+	memset(*items, 0xff, (count + 1) * sizeof(**items));
+	return 0;
+}
+
+int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
+{
+	tables->frame_count = 0;
+	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 ||
+	    make_unknown(&tables->modules, tables->mappings.count) < 0 ||
+	    make_unknown(&tables->lines, tables->locations.count) < 0)
+		return fail_memory(tables);
+	return 0;
+}
+
+/* ---- strings and attributes ---- */
+
+int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, const char **text, size_t *length)
+{
+	*text = "";
+	*length = 0;
+	if (!string && !tables->strings.count)
+		return 0;
+	if (string >= tables->strings.count)
+		return lode_otlp_fail(tables, "it names a string that is not in its dictionary");
+	*text = (const char *)tables->strings.items[string].next;
+	*length = lode_cursor_left(&tables->strings.items[string]);
+	return 0;
+}
+
+void lode_otlp_value(struct lode_cursor message, struct lode_otlp_value *value)
+{
+	struct lode_protobuf_field field;
+
+	*value = (struct lode_otlp_value){ 0 };
+	while (lode_protobuf_next(&message, &field)) {
+		value->is_known = 1;
+		if (field.number == ANY_TEXT && field.wire == LODE_WIRE_BYTES) {
+			value->text = (const char *)field.bytes.next;
+			value->length = lode_cursor_left(&field.bytes);
+			value->type = LODE_ATTRIBUTE_TEXT;
+		} else if (field.number == ANY_DOUBLE && field.wire == LODE_WIRE_FIXED64) {
+			memcpy(&value->fraction, &field.value, sizeof(value->fraction));
+			value->is_fraction = 1;
+			value->type = LODE_ATTRIBUTE_NUMBER;
+		} else if ((field.number == ANY_INT || field.number == ANY_BOOL) && field.wire == LODE_WIRE_VARINT) {
+			value->number = (int64_t)field.value;
+			value->type = field.number == ANY_INT ? LODE_ATTRIBUTE_NUMBER : LODE_ATTRIBUTE_BOOL;
+		} else {
+			value->is_known = 0;
+		}
+	}
+}
+
+int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, struct lode_cursor *key,
+			struct lode_otlp_value *value)
+{
+	struct lode_protobuf_field field;
+	struct lode_cursor message;
+	uint64_t string = 0;
+	const char *text;
+	size_t length;
+	int code;
+
+	*value = (struct lode_otlp_value){ 0 };
+	if (attribute >= tables->attributes.count)
+		return lode_otlp_fail(tables, "it names an attribute that is not in its dictionary");
+	message = tables->attributes.items[attribute];
+	while (lode_protobuf_next(&message, &field)) {
+		if (field.number == ATTRIBUTE_KEY && field.wire == LODE_WIRE_VARINT)
+			string = field.value;
+		else if (field.number == ATTRIBUTE_VALUE && field.wire == LODE_WIRE_BYTES)
+			lode_otlp_value(field.bytes, value);
+	}
+	code = lode_otlp_string(tables, string, &text, &length);
+	*key = lode_cursor(text, length);
+	return code;
+}
+
+/* ---- modules ---- */
+
+/* What the attributes of a mapping say: its build-id, and the module as we called it in an export. */
+struct mapping_facts {
+	struct lode_otlp_value build_id, module;
+};
+
+static int read_mapping_attributes(struct lode_otlp_tables *tables, struct lode_protobuf_field field,
+				   struct mapping_facts *facts)
+{
+	uint64_t attribute;
+	int code = 0, more = 1;
+
+	while (code == 0 && lode_protobuf_number(&field, &more, &attribute)) {
+		struct lode_otlp_value value;
+		struct lode_cursor key;
+
+		code = lode_otlp_attribute(tables, attribute, &key, &value);
+		if (code == 0 && lode_otlp_is(key, "process.executable.build_id.gnu"))
+			facts->build_id = value;
+		else if (code == 0 && lode_otlp_is(key, "lode.module"))
+			facts->module = value;
+	}
+	return code;
+}
+
+static int keep_build_id(struct lode_otlp_tables *tables, uint32_t module, const struct lode_otlp_value *value)
+{
+	struct lode_frames *frames = &tables->import->dictionary.frames;
+	uint32_t string;
+
+	if (!module || frames->modules[module].build_id || !value->text)
+		return 0;
+	string = lode_strings_add(&frames->strings, value->text, value->length);
+	if (string == LODE_NONE)
+		return fail_memory(tables);
+	frames->modules[module].build_id = string;
+	return 0;
+}
+
+static int make_module(struct lode_otlp_tables *tables, struct lode_cursor message, uint32_t *module)
+{
+	struct lode_frames *frames = &tables->import->dictionary.frames;
+	struct mapping_facts facts = { 0 };
+	struct lode_protobuf_field field;
+	uint64_t file = 0;
+	const char *text;
+	size_t length;
+	int code = 0;
+
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		if (field.number == MAPPING_FILE && field.wire == LODE_WIRE_VARINT)
+			file = field.value;
+		else if (field.number == MAPPING_ATTRIBUTES)
+			code = read_mapping_attributes(tables, field, &facts);
+	}
+	if (code < 0 || (code = lode_otlp_string(tables, file, &text, &length)) < 0)
+		return code;
+	*module = facts.module.text ? lode_frames_module(frames, facts.module.text, facts.module.length)
+				    : lode_module_from_file(frames, text, length);
+	return *module == LODE_NONE ? fail_memory(tables) : keep_build_id(tables, *module, &facts.build_id);
+}
+
+/* The module of a mapping. */
+static int find_module(struct lode_otlp_tables *tables, uint64_t mapping, uint32_t *module)
+{
+	int code = 0;
+
+	*module = 0;
+	if (!mapping)
+		return 0;
+	if (mapping >= tables->mappings.count)
+		return lode_otlp_fail(tables, "a location names a mapping that is not in its dictionary");
+	*module = tables->modules[mapping];
+	if (*module == LODE_NONE)
+		code = make_module(tables, tables->mappings.items[mapping], module);
+	tables->modules[mapping] = *module;
+	return code;
+}
+
+/* ---- locations ---- */
+
+static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const char *text, size_t length)
+{
+	uint32_t frame = lode_frames_add(&tables->import->dictionary.frames, module, text, length);
+
+	if (frame == LODE_NONE || tables->frame_count >= LODE_NONE - 1 ||
+	    lode_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + 1, sizeof(*tables->frames)) <
+		    0)
+		return fail_memory(tables);
+	tables->frames[tables->frame_count++] = frame;
+	return 0;
+}
+
+/* Interpreted code has no mapping: the file that the function is in takes its place. */
+static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint32_t module)
+{
+	uint64_t numbers[4] = { 0 };
+	struct lode_protobuf_field field;
+	struct lode_cursor message;
+	const char *text, *file;
+	size_t length, file_length;
+	int code;
+
+	if (function >= tables->functions.count)
+		return lode_otlp_fail(tables, "a location names a function that is not in its dictionary");
+	message = tables->functions.items[function];
+	while (lode_protobuf_next(&message, &field))
+		if (field.number <= FUNCTION_FILE && field.wire == LODE_WIRE_VARINT)
+			numbers[field.number] = field.value;
+	if ((code = lode_otlp_string(tables, numbers[numbers[FUNCTION_NAME] ? FUNCTION_NAME : FUNCTION_SYSTEM_NAME],
+				     &text, &length)) < 0 ||
+	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file, &file_length)) < 0)
+		return code;
+	if (!module && file_length) {
+		module = lode_module_from_file(&tables->import->dictionary.frames, file, file_length);
+		if (module == LODE_NONE)
+			return fail_memory(tables);
+	}
+	return add_frame(tables, module, text, length);
+}
+
+/* A location without a function is an offset in its file. */
+static int add_address(struct lode_otlp_tables *tables, uint64_t mapping, uint64_t address, uint32_t module)
+{
+	uint64_t numbers[4] = { 0 };
+	struct lode_protobuf_field field;
+	char text[24];
+
+	if (mapping) { /* in the table: its module was found */
+		struct lode_cursor message = tables->mappings.items[mapping];
+
+		while (lode_protobuf_next(&message, &field))
+			if (field.number <= MAPPING_OFFSET && field.wire == LODE_WIRE_VARINT)
+				numbers[field.number] = field.value;
+	}
+	if (address >= numbers[MAPPING_START] && address < numbers[MAPPING_LIMIT])
+		address = address - numbers[MAPPING_START] + numbers[MAPPING_OFFSET];
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	return add_frame(tables, module, text, strlen(text));
+}
+
+/* The frames of a location's lines, which begin with the innermost function; root first, their number in front. */
+static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor message, uint32_t module)
+{
+	struct lode_protobuf_field field, inner;
+	size_t first = tables->frame_count;
+	int code = 0;
+
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		uint64_t function = 0;
+
+		if (field.number != LOCATION_LINE || field.wire != LODE_WIRE_BYTES)
+			continue;
+		while (lode_protobuf_next(&field.bytes, &inner))
+			if (inner.number == LINE_FUNCTION && inner.wire == LODE_WIRE_VARINT)
+				function = inner.value;
+		if (tables->frame_count - first == LODE_STACK_DEPTH_LIMIT)
+			tables->cut++;
+		else if (function)
+			code = add_function(tables, function, module);
+	}
+	for (size_t i = first, j = tables->frame_count; code == 0 && i + 1 < j; i++) {
+		uint32_t frame = tables->frames[i];
+
+		tables->frames[i] = tables->frames[--j];
+		tables->frames[j] = frame;
+	}
+	return code;
+}
+
+static int open_location(struct lode_otlp_tables *tables, uint32_t location)
+{
+	struct lode_cursor message = tables->locations.items[location];
+	struct lode_protobuf_field field;
+	uint64_t mapping = 0, address = 0;
+	uint32_t module;
+	size_t head;
+	int code;
+
+	while (lode_protobuf_next(&message, &field)) {
+		if (field.number == LOCATION_MAPPING && field.wire == LODE_WIRE_VARINT)
+			mapping = field.value;
+		else if (field.number == LOCATION_ADDRESS && field.wire == LODE_WIRE_VARINT)
+			address = field.value;
+	}
+	if ((code = find_module(tables, mapping, &module)) < 0)
+		return code;
+	if (tables->frame_count >= LODE_NONE - 1 || lode_grow(&tables->frames, &tables->frame_capacity,
+							      tables->frame_count + 1, sizeof(*tables->frames)) < 0)
+		return fail_memory(tables);
+	head = tables->frame_count++;
+	code = open_lines(tables, tables->locations.items[location], module);
+	if (code == 0 && tables->frame_count == head + 1)
+		code = add_address(tables, mapping, address, module);
+	tables->frames[head] = (uint32_t)(tables->frame_count - head - 1);
+	tables->lines[location] = (uint32_t)head;
+	return code;
+}
+
+/* ---- stacks ---- */
+
+/* Reads the locations of a stack into `chain`, leaf first, as far as the limit of depth allows. */
+static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor message, size_t *count)
+{
+	struct lode_protobuf_field field;
+	uint64_t location, depth = 0;
+	int code = 0;
+
+	*count = 0;
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		int more = 1;
+
+		while (code == 0 && field.number == STACK_LOCATIONS &&
+		       lode_protobuf_number(&field, &more, &location)) {
+			if (location >= tables->locations.count)
+				return lode_otlp_fail(tables,
+						      "a stack names a location that is not in its dictionary");
+			if (lode_grow(&tables->chain, &tables->chain_capacity, *count + 1,
+				      sizeof(*tables->chain)) < 0)
+				return fail_memory(tables);
+			code = tables->lines[location] == LODE_NONE ? open_location(tables, (uint32_t)location) : 0;
+			if (code < 0)
+				return code;
+			depth += tables->frames[tables->lines[location]];
+			if (depth > LODE_STACK_DEPTH_LIMIT) {
+				tables->cut++;
+				return 0;
+			}
+			tables->chain[(*count)++] = (uint32_t)location;
+		}
+		message.failed |= field.wire == LODE_WIRE_BYTES && field.bytes.failed;
+	}
+	return message.failed ? lode_otlp_fail(tables, "a stack of its dictionary is damaged") : 0;
+}
+
+int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *node)
+{
+	size_t count;
+	int code;
+
+	*node = 0;
+	if (!stack)
+		return 0;
+	if (stack >= tables->stacks.count)
+		return lode_otlp_fail(tables, "a sample names a stack that is not in its dictionary");
+	*node = tables->nodes[stack];
+	if (*node != LODE_NONE)
+		return 0;
+	code = read_chain(tables, tables->stacks.items[stack], &count);
+	if (code < 0)
+		return code;
+	*node = 0;
+	while (count) {
+		const uint32_t *lines = &tables->frames[tables->lines[tables->chain[--count]]];
+
+		for (uint32_t i = 1; i <= lines[0] && *node != LODE_NONE; i++)
+			*node = lode_stack_tree_child(&tables->import->dictionary.tree, *node, lines[i]);
+	}
+	tables->nodes[stack] = *node;
+	return *node == LODE_NONE ? fail_memory(tables) : 0;
+}

@@ -1,0 +1,60 @@
+/* Threads of a Perfetto trace: see perfetto_threads.h. */
+#include "import/protobuf/perfetto_threads.h"
+
+#include "base/memory.h"
+
+void lode_perfetto_threads_release(struct lode_perfetto_threads *threads)
+{
+	lode_index_release(&threads->index);
+	lode_free(threads->items);
+}
+
+uint32_t lode_perfetto_thread(struct lode_perfetto_threads *threads, uint32_t tid)
+{
+	uint64_t hash = lode_hash_u64(tid);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&threads->index, hash, &probe)) != LODE_NONE)
+		if (threads->items[id].tid == tid)
+			return id;
+	id = (uint32_t)threads->count;
+	if (threads->count >= LODE_NONE - 1 ||
+	    lode_grow(&threads->items, &threads->capacity, threads->count + 1, sizeof(*threads->items)) < 0 ||
+	    lode_index_insert(&threads->index, hash, id) < 0)
+		return LODE_NONE;
+	threads->items[threads->count++] =
+		(struct lode_perfetto_thread){ .tid = tid, .pid = LODE_NO_PID, .stream_thread = LODE_NONE };
+	return id;
+}
+
+uint32_t lode_perfetto_thread_named(struct lode_perfetto_threads *threads, uint32_t pid, uint32_t tid,
+				    const char *name, size_t length)
+{
+	uint32_t id = lode_perfetto_thread(threads, tid), string = 0;
+
+	if (id == LODE_NONE)
+		return LODE_NONE;
+	if (pid != LODE_NO_PID)
+		threads->items[id].pid = pid;
+	if (length) {
+		string = lode_strings_add(threads->strings, name, length);
+		if (string == LODE_NONE)
+			return LODE_NONE;
+		threads->items[id].name = string;
+	}
+	return id;
+}
+
+uint32_t lode_perfetto_stream_thread(struct lode_perfetto_threads *threads, struct lode_stream *stream,
+				     uint32_t thread)
+{
+	struct lode_perfetto_thread *item = &threads->items[thread];
+
+	if (item->stream_thread == LODE_NONE) {
+		item->stream_thread = lode_stream_thread(stream, item->pid, item->tid);
+		if (item->stream_thread != LODE_NONE && item->name)
+			stream->threads[item->stream_thread].name = item->name;
+	}
+	return item->stream_thread;
+}

@@ -1,0 +1,219 @@
+/* Labels of samples: see pprof_labels.h. */
+#include "import/protobuf/pprof_labels.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum meaning {
+	OTHER,
+	PID,
+	TID,
+	THREAD,
+	END,
+};
+
+/* What profilers call threads. */
+static enum meaning meaning_of(const struct lode_pprof_label *label)
+{
+	static const struct {
+		const char *key;
+		enum meaning meaning;
+	} keys[] = {
+		{ "pid", PID },
+		{ "process_id", PID },
+		{ "process id", PID },
+		{ "process.pid", PID },
+		{ "tid", TID },
+		{ "thread_id", TID },
+		{ "thread id", TID },
+		{ "thread.id", TID },
+		{ "os_thread_id", TID },
+		{ "thread", THREAD },
+		{ "thread_name", THREAD },
+		{ "thread name", THREAD },
+		{ "thread.name", THREAD },
+		{ "end_timestamp_ns", END },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (label->key_length == strlen(keys[i].key) &&
+		    memcmp(label->key, keys[i].key, label->key_length) == 0)
+			return keys[i].meaning;
+	return OTHER;
+}
+
+void lode_pprof_labels_release(struct lode_pprof_labels *labels)
+{
+	lode_free(labels->items);
+	lode_free(labels->counts);
+	lode_free(labels->varies);
+	if (labels->has_names)
+		lode_strings_release(&labels->names);
+	memset(labels, 0, sizeof(*labels));
+}
+
+struct lode_pprof_who lode_pprof_nobody(void)
+{
+	return (struct lode_pprof_who){ .pid = LODE_NO_PID, .name = "" };
+}
+
+/* ---- taking labels ---- */
+
+/* The number that a label says, as a number or in digits; 1 when it does and a thread's number can be so. */
+static int id_of(const struct lode_pprof_label *label, uint32_t *id)
+{
+	uint64_t number = 0;
+
+	if (!label->text_length) {
+		*id = (uint32_t)label->number;
+		return label->number >= 0 && label->number < UINT32_MAX;
+	}
+	if (label->text_length > 10)
+		return 0;
+	for (size_t i = 0; i < label->text_length; i++) {
+		if (label->text[i] < '0' || label->text[i] > '9')
+			return 0;
+		number = number * 10 + (uint64_t)(label->text[i] - '0');
+	}
+	*id = (uint32_t)number;
+	return number < UINT32_MAX;
+}
+
+/* Makes room for all keys that are watched, once. */
+static int make_room(struct lode_pprof_labels *labels)
+{
+	if (labels->items)
+		return 0;
+	labels->items = lode_calloc(LODE_PPROF_LABEL_KEYS, sizeof(*labels->items));
+	labels->counts = lode_calloc(LODE_PPROF_LABEL_KEYS, sizeof(*labels->counts));
+	labels->varies = lode_calloc(LODE_PPROF_LABEL_KEYS, 1);
+	return labels->items && labels->counts && labels->varies ? 0 : LODE_SYSTEM;
+}
+
+static int same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return a_length == b_length && (!a_length || memcmp(a, b, a_length) == 0);
+}
+
+static int add_other(struct lode_pprof_labels *labels, const struct lode_pprof_label *label)
+{
+	size_t i = 0;
+
+	if (make_room(labels) < 0)
+		return LODE_SYSTEM;
+	while (i < labels->count &&
+	       !same_text(labels->items[i].key, labels->items[i].key_length, label->key, label->key_length))
+		i++;
+	if (i == LODE_PPROF_LABEL_KEYS) {
+		labels->dropped++;
+		return 0;
+	}
+	if (i == labels->count)
+		labels->items[labels->count++] = *label;
+	labels->counts[i]++;
+	if (!same_text(labels->items[i].text, labels->items[i].text_length, label->text, label->text_length) ||
+	    labels->items[i].number != label->number)
+		labels->varies[i] = 1;
+	return 0;
+}
+
+int lode_pprof_labels_add(struct lode_pprof_labels *labels, const struct lode_pprof_label *label,
+			  struct lode_pprof_who *who)
+{
+	switch (meaning_of(label)) {
+	case PID:
+		if (id_of(label, &who->pid))
+			return 0;
+		who->pid = LODE_NO_PID;
+		break;
+	case TID:
+		if (id_of(label, &who->tid)) {
+			who->has_tid = 1;
+			return 0;
+		}
+		__attribute__((fallthrough)); /* words in place of a number */
+	case THREAD:
+		if (!label->text_length && id_of(label, &who->tid))
+			who->has_tid = 1;
+		else if (!who->name_length) {
+			who->name = label->text;
+			who->name_length = label->text_length;
+		}
+		return 0;
+	case END:
+		who->end = label->number > 0 ? (uint64_t)label->number : 0;
+		return 0;
+	default:
+		break;
+	}
+	who->has_others = 1;
+	return add_other(labels, label);
+}
+
+/* ---- threads ---- */
+
+/* A thread without a number gets one by its name, from 1 on. */
+static int number_name(struct lode_pprof_labels *labels, const struct lode_pprof_who *who, uint32_t *tid)
+{
+	if (!labels->has_names) {
+		if (lode_strings_init(&labels->names) < 0)
+			return LODE_SYSTEM;
+		labels->has_names = 1;
+	}
+	*tid = lode_strings_add(&labels->names, who->name, who->name_length);
+	return *tid == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+uint32_t lode_pprof_labels_thread(struct lode_pprof_labels *labels, struct lode_stream *stream,
+				  const struct lode_pprof_who *who)
+{
+	uint32_t tid = who->has_tid ? who->tid : 0, thread, name;
+
+	if (!who->has_tid && who->name_length && number_name(labels, who, &tid) < 0)
+		return LODE_NONE;
+	thread = lode_stream_thread(stream, who->pid, tid);
+	if (thread == LODE_NONE || !who->name_length || stream->threads[thread].name)
+		return thread;
+	name = lode_strings_add(&stream->dictionary->frames.strings, who->name, who->name_length);
+	if (name == LODE_NONE)
+		return LODE_NONE;
+	stream->threads[thread].name = name;
+	return thread;
+}
+
+/* ---- the end ---- */
+
+static int set_attribute(struct lode_stream *stream, const struct lode_pprof_label *label)
+{
+	char *key = lode_strndup(label->key, label->key_length);
+	char *value = label->text_length ? lode_strndup(label->text, label->text_length)
+					 : lode_format("%lld", (long long)label->number);
+	int code = LODE_SYSTEM;
+
+	if (key && value)
+		code = lode_stream_set_attribute(stream, key, value,
+						 label->text_length ? LODE_ATTRIBUTE_TEXT : LODE_ATTRIBUTE_NUMBER);
+	lode_free(key);
+	lode_free(value);
+	return code < 0 ? LODE_SYSTEM : 0;
+}
+
+int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t samples, struct lode_stream *stream,
+			     const struct lode_pprof_label **lost, uint64_t *count)
+{
+	*lost = NULL;
+	*count = labels->dropped;
+	for (size_t i = 0; i < labels->count; i++) {
+		int is_one = !labels->varies[i] && labels->counts[i] >= samples && labels->items[i].key_length;
+
+		if (is_one && set_attribute(stream, &labels->items[i]) < 0)
+			return LODE_SYSTEM;
+		if (is_one)
+			continue;
+		*lost = *lost ? *lost : &labels->items[i];
+		*count += labels->counts[i];
+	}
+	return 0;
+}

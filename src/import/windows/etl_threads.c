@@ -1,0 +1,133 @@
+/* Threads and processes of a trace of Windows: see etl_threads.h. */
+#include "import/windows/etl_threads.h"
+
+#include "base/bisect.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct lode_etl_owner {
+	uint64_t t; /* from here on */
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t next; /* LODE_NONE, or a later owner of the thread */
+};
+
+struct lode_etl_name {
+	uint32_t pid;
+	uint32_t tid; /* LODE_NO_PID: the process itself */
+	uint32_t name;
+	uint32_t order;
+};
+
+void lode_etl_threads_release(struct lode_etl_threads *threads)
+{
+	lode_free(threads->owners);
+	lode_free(threads->names);
+	lode_index_release(&threads->index);
+}
+
+static int add_owner(struct lode_etl_threads *threads, const struct lode_etl_owner *owner)
+{
+	if (threads->owner_count >= LODE_NONE - 1 ||
+	    lode_grow(&threads->owners, &threads->owner_capacity, threads->owner_count + 1, sizeof(*owner)) < 0)
+		return LODE_SYSTEM;
+	threads->owners[threads->owner_count++] = *owner;
+	return 0;
+}
+
+int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t tid, uint32_t pid)
+{
+	struct lode_etl_owner owner = { .t = t, .tid = tid, .pid = pid, .next = LODE_NONE };
+	uint64_t hash = lode_hash_u64(tid);
+	uint32_t number = (uint32_t)threads->owner_count, id;
+	size_t probe = 0;
+
+	while ((id = lode_index_next(&threads->index, hash, &probe)) != LODE_NONE) {
+		if (threads->owners[id].tid != tid)
+			continue;
+		/* the first owner keeps the number of the last one */
+		uint32_t last = threads->owners[id].next == LODE_NONE ? id : threads->owners[id].next;
+
+		if (threads->owners[last].pid == pid)
+			return 0;
+		if (add_owner(threads, &owner) < 0)
+			return LODE_SYSTEM;
+		threads->owners[id].next = number;
+		return 0;
+	}
+	owner.t = 0;
+	return add_owner(threads, &owner) < 0 || lode_index_insert(&threads->index, hash, number) < 0 ? LODE_SYSTEM
+												      : 0;
+}
+
+int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name)
+{
+	struct lode_etl_name item = { .pid = pid, .tid = tid, .name = name, .order = (uint32_t)threads->name_count };
+
+	if (item.order == LODE_NONE ||
+	    lode_grow(&threads->names, &threads->name_capacity, threads->name_count + 1, sizeof(item)) < 0)
+		return LODE_SYSTEM;
+	threads->names[threads->name_count++] = item;
+	return 0;
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+	const struct lode_etl_owner *a = left, *b = right;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->t != b->t)
+		return a->t < b->t ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct lode_etl_name *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+void lode_etl_threads_finish(struct lode_etl_threads *threads)
+{
+	if (threads->owner_count)
+		qsort(threads->owners, threads->owner_count, sizeof(*threads->owners), compare_owners);
+	if (threads->name_count)
+		qsort(threads->names, threads->name_count, sizeof(*threads->names), compare_names);
+}
+
+uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t, uint32_t tid)
+{
+	size_t low = LODE_BISECT(i, 0, threads->owner_count,
+				 threads->owners[i].tid < tid ||
+					 (threads->owners[i].tid == tid && threads->owners[i].t <= t));
+	return low && threads->owners[low - 1].tid == tid ? threads->owners[low - 1].pid : LODE_NO_PID;
+}
+
+/* The last name in the trace; 0: none. */
+static uint32_t find_name(const struct lode_etl_threads *threads, uint32_t pid, uint32_t tid)
+{
+	size_t low = LODE_BISECT(i, 0, threads->name_count,
+				 threads->names[i].pid < pid ||
+					 (threads->names[i].pid == pid && threads->names[i].tid <= tid));
+	return low && threads->names[low - 1].pid == pid && threads->names[low - 1].tid == tid
+		       ? threads->names[low - 1].name
+		       : 0;
+}
+
+void lode_etl_threads_apply(const struct lode_etl_threads *threads, struct lode_stream *stream)
+{
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		struct lode_thread *thread = &stream->threads[i];
+
+		thread->name = find_name(threads, thread->pid, thread->tid);
+		if (!thread->name)
+			thread->name = find_name(threads, thread->pid, LODE_NO_PID);
+	}
+}
