@@ -41,6 +41,7 @@ void lode_help_command(const struct lode_command *command, struct lode_buffer *b
 	lode_buffer_text(buffer, "\nOptions:\n");
 	lode_options_help(command->options, buffer);
 	lode_options_help(lode_shared_options, buffer);
+	lode_options_meanings(command->options, buffer);
 	if (command->examples)
 		lode_buffer_print(buffer, "\nExamples:\n%s", command->examples);
 }

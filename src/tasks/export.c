@@ -23,6 +23,11 @@ static const char *format_choice(size_t i)
 	return lode_exporters[i] ? lode_exporters[i]->name : NULL;
 }
 
+static const char *format_meaning(size_t i)
+{
+	return lode_exporters[i]->description;
+}
+
 static const char *kind_choice(size_t i)
 {
 	return i < LODE_EVENT_TYPES ? lode_event_type_name((enum lode_event_type)i) : NULL;
@@ -31,8 +36,9 @@ static const char *kind_choice(size_t i)
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_CHOICE("format", 'f', FIELD(format), "NAME",
-		    "the format (default: by the end of FILE's name, or events)", format_choice),
+	LODE_CHOICE_LISTED("format", 'f', FIELD(format), "NAME",
+			   "the format (default: by the end of FILE's name, or events)", format_choice,
+			   format_meaning),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "only events of this kind", kind_choice),

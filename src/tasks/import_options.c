@@ -17,6 +17,11 @@ static const char *format_choice(size_t i)
 	return lode_importers[i] ? lode_importers[i]->name : NULL;
 }
 
+static const char *format_meaning(size_t i)
+{
+	return lode_importers[i]->description;
+}
+
 static const char *kind_choice(size_t i)
 {
 	static const char *const choices[] = { "run", "wait" };
@@ -28,10 +33,12 @@ static const char *kind_choice(size_t i)
 
 const struct lode_option lode_import_table[] = {
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to import into"),
-	LODE_CHOICE("format", 'f', FIELD(format), "NAME", "the format, instead of recognising it", format_choice),
-	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "what folded stacks are", kind_choice),
+	LODE_CHOICE_LISTED("format", 'f', FIELD(format), "NAME", "the format, instead of recognising it",
+			   format_choice, format_meaning),
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
+		    "what folded stacks, pprof's samples and bpftrace's counts are", kind_choice),
 	LODE_TEXT("unit", 'u', FIELD(unit), "ns|us|ms|s|samples=PERIOD",
-		  "what the values of folded stacks count; PERIOD is a duration such as 10ms"),
+		  "what a value counts where the file does not say it; PERIOD is a duration such as 10ms"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream, instead of the file's"),
 	LODE_TEXT("host", 0, FIELD(host), "HOST", "host of the recording"),
 	/* No letter: -a is --all everywhere else. */

@@ -377,7 +377,9 @@ void lode_arguments_release(struct lode_arguments *arguments)
 
 /* Column where the help of an option begins; longer options push it to the next line. */
 #define HELP_COLUMN 28
-#define HELP_WIDTH  80
+/* Where the meanings of choices begin. */
+#define MEANING_COLUMN 15
+#define HELP_WIDTH     80
 
 static void add_spaces(struct lode_buffer *buffer, size_t count)
 {
@@ -449,7 +451,9 @@ static void add_option_help(const struct lode_option *option, struct lode_buffer
 	}
 	add_spaces(buffer, HELP_COLUMN - used);
 	lode_buffer_text(&text, option->help);
-	if (option->kind == LODE_OPTION_CHOICE) {
+	if (option->meaning) {
+		lode_buffer_text(&text, "; see below");
+	} else if (option->kind == LODE_OPTION_CHOICE) {
 		lode_buffer_text(&text, ": ");
 		add_choices(option, ", ", &text);
 	}
@@ -466,6 +470,21 @@ void lode_options_help(const struct lode_option *table, struct lode_buffer *buff
 	for (; table && table->name; table++)
 		if (!table->hidden)
 			add_option_help(table, buffer);
+}
+
+void lode_options_meanings(const struct lode_option *table, struct lode_buffer *buffer)
+{
+	for (; table && table->name; table++) {
+		if (table->hidden || !table->meaning)
+			continue;
+		lode_buffer_print(buffer, "\n%c%ss:\n", toupper((unsigned char)table->name[0]), table->name + 1);
+		for (size_t i = 0; table->choice(i); i++) {
+			const char *meaning = table->meaning(i);
+
+			lode_buffer_print(buffer, "  %-*s ", MEANING_COLUMN - 3, table->choice(i));
+			add_wrapped(buffer, meaning, meaning + strlen(meaning), MEANING_COLUMN);
+		}
+	}
 }
 
 static void add_listing(const struct lode_option *option, struct lode_buffer *buffer)

@@ -42,8 +42,9 @@ struct lode_option {
 	const char *argument;            /* what the value is called in help; NULL for flags */
 	const char *help;                /* one line, begins small, no full stop */
 	const char *(*choice)(size_t i); /* choices in order, NULL behind the last */
-	uint64_t least, most;            /* numbers, durations (`least`); most 0: no limit */
-	int hidden;                      /* not in help, not in completions */
+	const char *(*meaning)(size_t i); /* what each choice is, one line: help lists them behind the options; or NULL */
+	uint64_t least, most;             /* numbers, durations (`least`); most 0: no limit */
+	int hidden;                       /* not in help, not in completions */
 };
 
 /* Rows of a table; the last one is LODE_NO_MORE_OPTIONS. */
@@ -83,6 +84,11 @@ struct lode_option {
 #define LODE_CHOICE(name, letter, offset, argument, help, choice_)                                                \
 	{                                                                                                         \
 		LODE_ROW(name, letter, LODE_OPTION_CHOICE, offset, argument, help), .choice = (choice_)           \
+	}
+#define LODE_CHOICE_LISTED(name, letter, offset, argument, help, choice_, meaning_)                               \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_CHOICE, offset, argument, help), .choice = (choice_),          \
+										    .meaning = (meaning_)         \
 	}
 #define LODE_NO_MORE_OPTIONS                                                                                      \
 	{                                                                                                         \
@@ -126,6 +132,8 @@ void lode_arguments_release(struct lode_arguments *arguments);
 void lode_help_wrap(const char *text, struct lode_buffer *buffer);
 /* Appends the lines of `--help`: two columns. */
 void lode_options_help(const struct lode_option *table, struct lode_buffer *buffer);
+/* Appends what the choices of options are, of those options that say it. */
+void lode_options_meanings(const struct lode_option *table, struct lode_buffer *buffer);
 /*
  * Appends the plain listing: `--name TAB argument TAB help`, and a line `-n …`
  * for the letter. The argument of a choice is its choices, joined with `|`.
