@@ -98,6 +98,8 @@ static uint64_t next_function(struct lode_cursor *cursor)
 
 /* Frames are leaf first, and go no deeper than 128 (or 1000 in old traces): below that they are read again and again. */
 #define DEPTH_LIMIT 1000
+/* A stack of so many frames may have more, which Go left out at the root. */
+#define CUT_BY_GO 128
 
 static uint32_t make_stack(struct lode_goroutines *goroutines, const struct lode_go_item *item)
 {
@@ -153,7 +155,7 @@ int lode_go_name(struct lode_goroutines *goroutines, uint32_t thread, uint64_t i
 	struct lode_cursor cursor;
 	uint32_t frame;
 
-	if (thread == LODE_NONE || !item || !item->count || item->count > DEPTH_LIMIT)
+	if (thread == LODE_NONE || !item || !item->count || item->count >= CUT_BY_GO)
 		return 0;
 	cursor = item->at;
 	skip_frames(&cursor, item->count - 1);
@@ -162,6 +164,15 @@ int lode_go_name(struct lode_goroutines *goroutines, uint32_t thread, uint64_t i
 		return LODE_SYSTEM;
 	goroutines->stream.threads[thread].name = goroutines->dictionary.frames.items[frame].function;
 	return 0;
+}
+
+/* One that was there before the trace is named by its own stack, when it is first seen. */
+static int name_unnamed(struct lode_goroutines *goroutines, enum lode_go_step_kind kind, uint32_t thread,
+			uint64_t stack)
+{
+	int is_own = kind == LODE_GO_BLOCKS || kind == LODE_GO_YIELDS || kind == LODE_GO_ENTERS_SYSCALL;
+
+	return is_own && !goroutines->stream.threads[thread].name ? lode_go_name(goroutines, thread, stack) : 0;
 }
 
 int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind, uint64_t ticks, uint32_t thread,
@@ -176,7 +187,8 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 	if (thread == LODE_NONE)
 		return 0;
 	step.stack = lode_go_stack(goroutines, stack);
-	if (step.stack == LODE_NONE || goroutines->step_count >= LODE_NONE - 1 ||
+	if (step.stack == LODE_NONE || name_unnamed(goroutines, kind, thread, stack) < 0 ||
+	    goroutines->step_count >= LODE_NONE - 1 ||
 	    lode_grow(&goroutines->steps, &goroutines->step_capacity, goroutines->step_count + 1, sizeof(step)) < 0)
 		return LODE_SYSTEM;
 	goroutines->steps[goroutines->step_count++] = step;
