@@ -87,7 +87,7 @@ static int read_toy(struct lode_input *input, const struct lode_import_options *
 	lode_stream_init(&reader.stream, &reader.dictionary);
 	code = lode_import_lines(input, options, take_line, &reader, error);
 	lode_tally_report(&reader.cut_lines, options, LODE_LEFT_OUT_LINE);
-	lode_notes_add(options->notes, reader.cut_stacks, "stacks deeper than 16384 frames, cut at the leaf", NULL);
+	lode_notes_add(options->notes, reader.cut_stacks, LODE_CUT_AT_LEAF, NULL);
 	if (!code)
 		code = lode_import_deliver(input, options, sink, &reader.stream, 0, error);
 	lode_stream_release(&reader.stream);

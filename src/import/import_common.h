@@ -44,6 +44,10 @@ void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, co
 /* What importers of text say of a last line that is not whole. */
 #define LODE_LEFT_OUT_LINE "a last line that is cut off, left out"
 
+/* What importers say of stacks deeper than LODE_STACK_DEPTH_LIMIT, by the end that is lost. */
+#define LODE_CUT_AT_ROOT "stacks deeper than 16384 frames, cut at the root"
+#define LODE_CUT_AT_LEAF "stacks deeper than 16384 frames, cut at the leaf"
+
 /* Puts it into the notes as `what`. */
 void lode_tally_report(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
 

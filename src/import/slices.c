@@ -9,6 +9,7 @@
 #include "import/slices.h"
 
 #include "base/memory.h"
+#include "import/import_common.h"
 #include "import/symptom_markers.h"
 
 #include <stdlib.h>
@@ -425,8 +426,7 @@ static void add_notes(const struct nesting *nesting)
 		       "slices whose end is missing: they end with the one around them, or with the trace", NULL);
 	lode_notes_add(notes, nesting->overlapping, "slices that end after the one they began in, cut there", NULL);
 	lode_notes_add(notes, nesting->empty, "slices that last no time, left out", NULL);
-	lode_notes_add(notes, nesting->cut,
-		       "slices beyond the deepest stack that Lode keeps: they count for the one around them", NULL);
+	lode_notes_add(notes, nesting->cut, LODE_CUT_AT_LEAF, NULL);
 	lode_symptom_markers_note(nesting->options, nesting->measured_slices,
 				  "slices of threads whose time is known from samples or switches");
 }

@@ -312,7 +312,7 @@ static void depth_is_bounded(void **state)
 
 	(void)state;
 	sprintf(text, "[%s%s%s]", begins, ends, SLICE("X", "\"name\":\"x\",\"ts\":3,\"dur\":1"));
-	assert_note(&lode_importer_chrome, text, "beyond the deepest", 100001 - LODE_STACK_DEPTH_LIMIT);
+	assert_note(&lode_importer_chrome, text, "deeper than 16384", 100001 - LODE_STACK_DEPTH_LIMIT);
 	assert_bad(&lode_importer_chrome, deep, "too deep");
 	free(begins);
 	free(ends);

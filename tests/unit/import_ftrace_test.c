@@ -55,6 +55,24 @@ static void what_trace_cmd_prints_is_read(void **state)
 	assert_note(&lode_importer_ftrace, report, "cut off", 1);
 }
 
+static void deep_stacks_are_cut_and_counted(void **state)
+{
+	struct lode_buffer text = { 0 };
+
+	(void)state;
+	lode_buffer_text(&text, "          app-7     [000] d..2.     1.000001: cpu_idle: state=1\n"
+				"          app-7     [000] d..2.     1.000002: <stack trace>\n");
+	for (int i = 0; i < LODE_STACK_DEPTH_LIMIT; i++)
+		lode_buffer_print(&text, " => f%d\n", i);
+	lode_buffer_byte(&text, '\0');
+	assert_note(&lode_importer_ftrace, text.bytes, "deeper than 16384", 0);
+	text.size--;
+	lode_buffer_text(&text, " => main\n => start\n");
+	lode_buffer_byte(&text, '\0');
+	assert_note(&lode_importer_ftrace, text.bytes, "deeper than 16384", 1);
+	lode_buffer_release(&text);
+}
+
 static void the_sniffer_knows_both(void **state)
 {
 	(void)state;
@@ -76,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_kernel_prints_is_read),
 		cmocka_unit_test(what_trace_cmd_prints_is_read),
+		cmocka_unit_test(deep_stacks_are_cut_and_counted),
 		cmocka_unit_test(the_sniffer_knows_both),
 		cmocka_unit_test(damage_and_want_of_memory_are_survived),
 	};

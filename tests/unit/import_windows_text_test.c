@@ -66,6 +66,21 @@ static void what_text_of_xperf_may_not_be(void **state)
 	assert_note(&lode_importer_xperf, HEADER LINES, "without a stack", 1);
 }
 
+/* Its last number may be half of what it was: no sample, or a wait that ends too early. */
+static void a_last_line_that_is_cut_off_is_left_out(void **state)
+{
+	const char *cut = HEADER LINES "  SampledProfile,  47000,  app.exe (  70),  16";
+	struct imported imported;
+
+	(void)state;
+	assert_note(&lode_importer_xperf, cut, "a last line that is cut off, left out", 1);
+	assert_note(&lode_importer_xperf, HEADER LINES, "cut off", 0);
+	import_bytes(&imported, &lode_importer_xperf, cut, strlen(cut), NULL);
+	assert_int_equal(imported.code, 0);
+	assert_null(strstr(imported.text.bytes, "47000"));
+	release_imported(&imported);
+}
+
 /* ---- PerfView ---- */
 
 #define FRAMES                                                                                                    \
@@ -155,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_of_xperf_is_samples_and_waits),
 		cmocka_unit_test(what_text_of_xperf_may_not_be),
+		cmocka_unit_test(a_last_line_that_is_cut_off_is_left_out),
 		cmocka_unit_test(stacks_of_perfview_are_runs_and_waits),
 		cmocka_unit_test(what_stacks_of_perfview_may_not_be),
 		cmocka_unit_test(long_chains_of_callers_are_cut),

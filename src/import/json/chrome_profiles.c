@@ -2,6 +2,7 @@
 #include "import/json/chrome_profiles.h"
 
 #include "base/memory.h"
+#include "import/import_common.h"
 
 void lode_chrome_profiles_release(struct lode_chrome_profiles *profiles)
 {
@@ -115,8 +116,7 @@ int lode_chrome_profiles_finish(struct lode_chrome_profiles *profiles, uint8_t *
 			return LODE_SYSTEM;
 		if (profile->started)
 			measured[profile->thread] = 1;
-		lode_notes_add(notes, profile->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off",
-			       NULL);
+		lode_notes_add(notes, profile->nodes.cut, LODE_CUT_AT_LEAF, NULL);
 	}
 	lode_notes_add(notes, profiles->back,
 		       "samples with timestamps out of order, moved to the previous sample's time", NULL);

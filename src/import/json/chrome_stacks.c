@@ -221,7 +221,7 @@ int lode_chrome_stacks_finish(struct lode_chrome_stacks *stacks, uint8_t *measur
 		if (lode_stream_add_event(&stacks->import->stream, LODE_RUN, &event) < 0)
 			return lode_fail_memory(stacks->import->error);
 	}
-	lode_notes_add(notes, stacks->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(notes, stacks->cut, LODE_CUT_AT_LEAF, NULL);
 	lode_notes_add(notes, stacks->missing, "stacks that are not in `stackFrames`, left out", NULL);
 	return 0;
 }

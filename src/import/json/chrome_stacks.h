@@ -38,7 +38,7 @@ struct lode_chrome_stacks {
 	struct lode_chrome_sample *samples;
 	size_t sample_count;
 	size_t sample_capacity;
-	uint64_t cut;     /* frames too deep */
+	uint64_t cut;     /* stacks too deep */
 	uint64_t missing; /* stacks that are not in the table */
 };
 

@@ -7,6 +7,7 @@
  * time without work: those that follow each other are one wait. All else is run time,
  * `(program)` and `(garbage collector)` too; neighbours with one stack stay samples of their own.
  */
+#include "import/import_common.h"
 #include "import/json/v8_nodes.h"
 
 #include <string.h>
@@ -147,8 +148,7 @@ static int read_document(void *context, struct lode_json_value root)
 		code = read_samples(reading, members, thread);
 	lode_notes_add(reading->import.options->notes, reading->back,
 		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
-	lode_notes_add(reading->import.options->notes, reading->nodes.cut,
-		       "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(reading->import.options->notes, reading->nodes.cut, LODE_CUT_AT_LEAF, NULL);
 	return code;
 }
 

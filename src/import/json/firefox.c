@@ -17,6 +17,7 @@
  * Markers with a duration are symptoms where somebody names them (firefox_markers.h).
  */
 #include "base/memory.h"
+#include "import/import_common.h"
 #include "import/json/firefox_markers.h"
 #include "import/symptom_markers.h"
 
@@ -37,7 +38,7 @@ struct reading {
 	uint64_t without_tid;
 	uint64_t estimated; /* waits */
 	uint64_t bytes;     /* threads whose samples count bytes */
-	uint64_t cut;       /* frames too deep */
+	uint64_t cut;       /* stacks too deep */
 	uint64_t back;      /* samples with timestamps out of order */
 	uint64_t markers, half_markers;
 	int failed; /* memory ran out while threads were listed */
@@ -744,7 +745,7 @@ static void add_notes(const struct reading *reading)
 		       "waits, estimated from samples whose thread used little CPU time", NULL);
 	lode_notes_add(notes, reading->bytes, "threads whose samples count bytes, left out", NULL);
 	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
-	lode_notes_add(notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 	lode_notes_add(notes, reading->back,
 		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
 	lode_symptom_markers_note(reading->import.options, reading->markers, "markers with a duration");

@@ -10,6 +10,7 @@
  */
 #include "base/memory.h"
 #include "import/frame_memo.h"
+#include "import/import_common.h"
 #include "import/json_profile.h"
 
 #include <string.h>
@@ -127,7 +128,8 @@ static int make_stack(struct reading *reading, struct lode_json_value sample, ui
 	int code = 0;
 
 	*stack = 0;
-	for (uint32_t depth = 0; code == 0 && lode_json_item(&walk, &index); depth++)
+	for (uint32_t depth = 0; code == 0 && depth <= LODE_STACK_DEPTH_LIMIT && lode_json_item(&walk, &index);
+	     depth++)
 		code = push(reading, *stack, depth, index, stack);
 	return code;
 }
@@ -350,7 +352,7 @@ static void add_notes(const struct reading *reading)
 			NULL);
 	lode_notes_add(notes, reading->unmatched, "frames that close without being open, passed over", NULL);
 	lode_notes_add(notes, reading->unclosed, "frames that are never closed: they end with their caller", NULL);
-	lode_notes_add(notes, reading->cut, "frames beyond the deepest stack that Lode keeps, left out", NULL);
+	lode_notes_add(notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 }
 
 static int read_document(void *context, struct lode_json_value root)

@@ -48,7 +48,7 @@ struct lode_v8_nodes {
 	struct lode_stack_memo call_memo; /* from the text to the number of a call, which is that of its item */
 	uint32_t *chain;                  /* from a node up to one whose stack is known */
 	size_t chain_capacity;
-	uint64_t cut; /* frames too deep */
+	uint64_t cut; /* stacks too deep */
 };
 
 /* A struct with only `import` set is an empty tree. */

@@ -420,7 +420,7 @@ static void add_notes(const struct reading *reading)
 	lode_symptom_markers_note(options, reading->requests, "requests");
 	lode_notes_add(options->notes, reading->timeless, "events without a time, left out", NULL);
 	lode_notes_add(options->notes, reading->missing, "stacks that the file does not hold, left out", NULL);
-	lode_notes_add(options->notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(options->notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 }
 
 static int fill(struct reading *reading, const char *text, size_t size)

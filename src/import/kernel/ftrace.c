@@ -43,10 +43,12 @@ struct reader {
 	enum stack_state stack;
 	uint32_t *frames; /* of the stack, leaf first */
 	size_t frame_count;
+	int stack_is_cut;
 	size_t frame_capacity;
 	uint64_t last;
 	uint64_t events;
 	uint64_t joined;
+	uint64_t cut_stacks;
 	struct lode_tally exits, unknown_lines, unknown_sched, user_stacks, lost, cut_lines, backwards;
 };
 
@@ -218,8 +220,10 @@ static int add_frame(struct reader *reader, struct lode_script_span text)
 		    lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
 			return LODE_SYSTEM;
 	}
-	if (reader->frame_count >= LODE_STACK_DEPTH_LIMIT)
+	if (reader->frame_count >= LODE_STACK_DEPTH_LIMIT) {
+		reader->stack_is_cut = 1;
 		return 0;
+	}
 	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
 		return LODE_SYSTEM;
 	reader->frames[reader->frame_count++] = frame;
@@ -337,6 +341,8 @@ static int take_kept(struct reader *reader)
 		code = take_event(reader, &line);
 	reader->has_kept = 0;
 	reader->frame_count = 0;
+	reader->cut_stacks += (uint64_t)reader->stack_is_cut;
+	reader->stack_is_cut = 0;
 	reader->stack = NO_STACK;
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
 }
@@ -431,6 +437,7 @@ static void report_notes(const struct reader *reader)
 	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
 	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_notes_add(options->notes, reader->cut_stacks, LODE_CUT_AT_ROOT, NULL);
 }
 
 static int read_events(struct reader *reader, const struct lode_import_sink *sink)

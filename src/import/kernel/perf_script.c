@@ -527,7 +527,7 @@ static void report_notes(const struct reader *reader)
 	lode_tally_report(&reader->side_records, options, "records other than samples");
 	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
 	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
-	lode_tally_report(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_ROOT);
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	lode_tally_report(&reader->cut_samples, options,
 			  "a last sample without an empty line after it, left out: it may be cut off");

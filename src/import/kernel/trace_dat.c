@@ -65,7 +65,7 @@ struct reader {
 	uint64_t tracer;  /* of the function tracers */
 	uint64_t unknown; /* events without a format */
 	uint64_t unnamed; /* addresses without a symbol */
-	uint64_t cut;
+	uint64_t cut;     /* stacks */
 };
 
 /* ---- formats ---- */
@@ -226,11 +226,15 @@ static uint32_t stack_of(struct reader *reader, const struct lode_trace_dat_even
 
 	if (!at.next)
 		return 0;
-	while (lode_cursor_left(&at) >= size && count < LODE_STACK_DEPTH_LIMIT) {
+	while (lode_cursor_left(&at) >= size) {
 		uint64_t address = size == 8 ? lode_cursor_u64(&at) : lode_cursor_u32(&at);
 
 		if (address == end || !address)
 			break;
+		if (count == LODE_STACK_DEPTH_LIMIT) {
+			reader->cut++;
+			break;
+		}
 		count++;
 	}
 	while (count-- && stack != LODE_NONE) {
@@ -444,6 +448,7 @@ static void report_notes(const struct reader *reader)
 	lode_notes_add(notes, lost, "places where the kernel lost events, because its buffer was full", name);
 	lode_notes_add(notes, damaged, "CPUs whose events are damaged or cut off", name);
 	lode_notes_add(notes, user, "user stacks, left out: they are addresses without a memory map", NULL);
+	lode_notes_add(notes, reader->cut, LODE_CUT_AT_ROOT, NULL);
 	lode_notes_add(notes, reader->exits, "system call exits", NULL);
 	lode_notes_add(notes, reader->tracer, "entries of the function tracers, left out", NULL);
 	lode_notes_add(notes, reader->unknown, "events without a format", NULL);

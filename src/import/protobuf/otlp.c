@@ -417,7 +417,7 @@ static void add_notes(const struct reading *reading)
 		       reading->skipped_type);
 	lode_notes_add(notes, reading->samples.timeless,
 		       "samples without a time, put one after another on their thread", NULL);
-	lode_notes_add(notes, reading->tables.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(notes, reading->tables.cut, LODE_CUT_AT_ROOT, NULL);
 }
 
 static int read_data(struct reading *reading, struct lode_cursor data, const struct lode_import_sink *sink)

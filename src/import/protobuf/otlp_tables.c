@@ -342,9 +342,11 @@ static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor messag
 		while (lode_protobuf_next(&field.bytes, &inner))
 			if (inner.number == LINE_FUNCTION && inner.wire == LODE_WIRE_VARINT)
 				function = inner.value;
-		if (tables->frame_count - first == LODE_STACK_DEPTH_LIMIT)
+		if (tables->frame_count - first == LODE_STACK_DEPTH_LIMIT) {
 			tables->cut++;
-		else if (function)
+			break;
+		}
+		if (function)
 			code = add_function(tables, function, module);
 	}
 	for (size_t i = first, j = tables->frame_count; code == 0 && i + 1 < j; i++) {

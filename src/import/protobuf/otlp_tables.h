@@ -40,7 +40,7 @@ struct lode_otlp_tables {
 	size_t frame_capacity;
 	uint32_t *chain; /* locations of a stack, leaf first */
 	size_t chain_capacity;
-	uint64_t cut; /* frames too deep */
+	uint64_t cut; /* stacks too deep */
 };
 
 /* A struct with only `import` set is empty. */

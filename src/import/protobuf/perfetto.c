@@ -595,8 +595,7 @@ static int finish(struct reading *reading)
 		       "times of clocks that the trace does not explain, taken as they are", NULL);
 	lode_notes_add(options->notes, reading->interned.missing,
 		       "names and stacks that the trace does not define, left out", NULL);
-	lode_notes_add(options->notes, reading->interned.cut, "stacks beyond the deepest that Lode keeps, cut off",
-		       NULL);
+	lode_notes_add(options->notes, reading->interned.cut, LODE_CUT_AT_LEAF, NULL);
 	if (!lode_stream_event_count(&reading->import.stream) && !reading->import.stream.symptom_count &&
 	    !reading->facts.is_lode)
 		return fail(reading, reading->packets

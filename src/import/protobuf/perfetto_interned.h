@@ -43,7 +43,7 @@ struct lode_perfetto_interned {
 	uint32_t *chain;
 	size_t chain_capacity;
 	uint64_t missing; /* numbers that nothing defines */
-	uint64_t cut;     /* frames too deep */
+	uint64_t cut;     /* stacks too deep */
 };
 
 /* A sequence of packets, as far as what it interns goes. */

@@ -660,7 +660,7 @@ static int report_notes(struct reader *reader)
 		 lost ? (int)(lost->key_length < 100 ? lost->key_length : 100) : 0, lost ? lost->key : "");
 	lode_notes_add(notes, count, "labels that differ between samples, which are not kept", example);
 	lode_notes_add(notes, reader->negative, "negative values, which are left out", name);
-	lode_notes_add(notes, reader->frames.cut, "stacks deeper than 16384 frames, cut at the root", name);
+	lode_notes_add(notes, reader->frames.cut, LODE_CUT_AT_ROOT, name);
 	return 0;
 }
 

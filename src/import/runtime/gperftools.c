@@ -9,7 +9,7 @@
  *	0, 1, 0: the end
  *	lines of /proc/PID/maps
  *
- * Times are not recorded: the stacks are put one behind another, each of them a run
+ * Times are not recorded: the stacks are put one after another, each of them a run
  * of its count times the period.
  *
  * The addresses of callers are return addresses, so one less is in the call. The leaf
@@ -266,7 +266,7 @@ static void report_notes(const struct reader *reader)
 	lode_notes_add(notes, !reader->ended, "a profile that is cut off: it has no end and no memory map",
 		       lode_input_name(reader->input));
 	lode_notes_add(notes, reader->dropped, "stacks whose frames of the signal handler are left out", NULL);
-	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
+	lode_notes_add(notes, reader->cut, LODE_CUT_AT_ROOT, NULL);
 	lode_mapped_frames_report(&reader->mapped);
 }
 

@@ -414,7 +414,7 @@ static void report_notes(const struct reader *reader)
 		"samples in native methods, taken as waits where the method is known to block, else as runs", NULL);
 	lode_notes_add(notes, reader->truncated,
 		       "events whose stack the recorder has cut at the root (stackdepth)", NULL);
-	lode_notes_add(notes, reader->frames.cut, "stacks deeper than 16384 frames, cut at the root", NULL);
+	lode_notes_add(notes, reader->frames.cut, LODE_CUT_AT_ROOT, NULL);
 	lode_notes_add(notes, reader->threadless, "samples and waits without a thread, left out", NULL);
 	lode_notes_add(notes, reader->unfinished, "a last chunk that is not finished, left out", name);
 	lode_notes_add(notes, reader->left_out, "events that are neither samples nor waits, left out", NULL);

@@ -2,6 +2,7 @@
 #include "import/runtime/mapped_frames.h"
 
 #include "base/bisect.h"
+#include "import/import_common.h"
 #include "import/module_name.h"
 #include "import/symbol_maps.h"
 #include "symbols/mapping_kind.h"
@@ -243,14 +244,15 @@ static uint32_t location_of(struct lode_mapped_frames *mapped, uint64_t address)
 uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address,
 				 uint32_t *depth)
 {
-	uint32_t location = location_of(mapped, address), count;
+	uint32_t location = location_of(mapped, address), count, i;
 
 	if (location == LODE_NONE)
 		return LODE_NONE;
 	count = mapped->locations[location].count;
-	for (uint32_t i = 0; i < count && *depth < LODE_STACK_DEPTH_LIMIT && parent != LODE_NONE; i++, ++*depth)
+	for (i = 0; i < count && *depth < LODE_STACK_DEPTH_LIMIT && parent != LODE_NONE; i++, ++*depth)
 		parent = lode_stack_tree_child(&mapped->dictionary->tree, parent,
 					       mapped->frames[mapped->locations[location].first + i]);
+	mapped->cut += i < count && parent != LODE_NONE;
 	return parent;
 }
 
@@ -258,6 +260,7 @@ void lode_mapped_frames_report(const struct lode_mapped_frames *mapped)
 {
 	struct lode_notes *notes = mapped->options->notes;
 
+	lode_notes_add(notes, mapped->cut, LODE_CUT_AT_LEAF, NULL);
 	if (mapped->options->no_symbols)
 		return;
 	lode_notes_add(notes, mapped->unnamed - mapped->unmapped, "addresses without a symbol", NULL);

@@ -30,6 +30,7 @@ struct lode_mapped_frames {
 	size_t frame_capacity;
 	uint64_t unnamed;  /* addresses without a symbol */
 	uint64_t unmapped; /* of these, where nothing is mapped */
+	uint64_t cut;      /* times that the limit of depth was in the way */
 };
 
 /* `options` and `dictionary` must outlive it. Returns 0 or a negative code; release it in either case. */
@@ -48,7 +49,7 @@ int lode_mapped_frames_line(struct lode_mapped_frames *mapped, const char *line,
  */
 uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t parent, uint64_t address,
 				 uint32_t *depth);
-/* Adds to the notes what has no name. */
+/* Adds to the notes what has no name, and what was too deep. */
 void lode_mapped_frames_report(const struct lode_mapped_frames *mapped);
 
 #endif

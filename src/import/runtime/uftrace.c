@@ -76,7 +76,8 @@ struct task {
 	uint64_t out; /* when it was switched out; 0: it runs */
 	int preempted;
 	uint32_t nodes[DEPTH_LIMIT];
-	uint32_t depth; /* open functions */
+	uint32_t frames[DEPTH_LIMIT]; /* of these stacks: more than calls, where functions are inlined */
+	uint32_t depth;               /* open functions */
 };
 
 /* ---- files ---- */
@@ -341,14 +342,18 @@ static int take_switch(struct reader *reader, struct task *task, const struct sw
 
 static int enter(struct reader *reader, struct task *task, uint64_t t, uint32_t depth, uint64_t address)
 {
-	uint32_t frames = 0, node;
+	uint32_t frames, node;
 
 	/* Calls that were filtered out or lost leave a gap, which the innermost known one fills. */
-	for (uint32_t i = task->depth; i < depth; i++)
+	for (uint32_t i = task->depth; i < depth; i++) {
 		task->nodes[i] = i ? task->nodes[i - 1] : 0;
+		task->frames[i] = i ? task->frames[i - 1] : 0;
+	}
+	frames = depth ? task->frames[depth - 1] : 0;
 	node = lode_mapped_frames_push(&session_at(reader, task->pid, t)->mapped,
 				       depth ? task->nodes[depth - 1] : 0, address, &frames);
 	task->nodes[depth] = node;
+	task->frames[depth] = frames;
 	task->depth = depth + 1;
 	return node == LODE_NONE ? LODE_SYSTEM : 0;
 }

@@ -10,7 +10,7 @@
  *
  * Frames are leaf first; of two stacks in a key the kernel's is that of the leaf, in whichever order they are. What else is in the key becomes the thread: a word its name, a
  * number its tid. The text does not say what a count represents: `--unit` and `--kind` do, as for folded stacks.
- * Entries are put one behind another.
+ * Entries are put one after another.
  */
 #include "base/memory.h"
 #include "base/starts_with.h"
@@ -404,8 +404,7 @@ static void report_notes(const struct reader *reader)
 	lode_tally_report(&reader->stackless, options, "entries without a stack, left out");
 	lode_tally_report(&reader->histograms, options,
 			  "entries whose value is not a number (histograms), left out");
-	lode_tally_report(&reader->cut_stacks, options,
-			  "frames beyond the deepest stack that Lode keeps, left out");
+	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_LEAF);
 	lode_tally_report(&reader->unknown, options, "lines that are not understood");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!(options->unit_ns > 0))

@@ -18,6 +18,7 @@
  *
  * yajl does not survive a failing allocation, so it keeps the system's.
  */
+#include "import/import_common.h"
 #include "import/text/events_line.h"
 #include "import/text/events_part.h"
 #include "import/text/events_stream.h"
@@ -427,7 +428,7 @@ static void report_notes(const struct lode_events_reader *reader)
 	lode_tally_report(&reader->unknown_fields, options, "fields that are not known");
 	lode_tally_report(&reader->misplaced_fields, options, "fields that do not belong to their line's type");
 	lode_tally_report(&reader->nested_attributes, options, "attributes that are arrays or objects");
-	lode_tally_report(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_ROOT);
 	lode_tally_report(&reader->cut_texts, options, "texts with a NUL character, cut there");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 }

@@ -584,8 +584,7 @@ static int check_all(struct reading *reading, struct lode_error *error)
 	note_odd_lines(reading, &reading->unended, "a last line without a line end, which may be cut off");
 	note_odd_lines(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
 	note_odd_lines(reading, &reading->valueless, "lines that do not end in a number, left out");
-	lode_notes_add(reading->options->notes, reading->cut, "stacks deeper than 16384 frames, cut at the root",
-		       name);
+	lode_notes_add(reading->options->notes, reading->cut, LODE_CUT_AT_ROOT, name);
 	return 0;
 }
 

@@ -493,7 +493,7 @@ static int note_losses(struct reader *reader)
 	lode_notes_add(notes, reader->unknown, "references to ids that are not defined", NULL);
 	lode_notes_add(notes, reader->bare, "samples without a stack", NULL);
 	lode_notes_add(notes, reader->unnamed, "addresses without a symbol", NULL);
-	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
+	lode_notes_add(notes, reader->cut, LODE_CUT_AT_ROOT, NULL);
 	lode_notes_add(notes, reader->cycles,
 		       "samples of cycles, which are not time: each cycle is counted as 1 ns", reader->schema);
 	return reader->cycles

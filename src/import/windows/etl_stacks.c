@@ -8,6 +8,7 @@
 
 #include "base/bisect.h"
 #include "base/memory.h"
+#include "import/import_common.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -401,5 +402,5 @@ void lode_etl_stacks_report(const struct lode_etl_stacks *stacks)
 	struct lode_notes *notes = stacks->code->options->notes;
 
 	lode_notes_add(notes, stacks->lost, "stacks written as keys whose addresses are not in the trace", NULL);
-	lode_notes_add(notes, stacks->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
+	lode_notes_add(notes, stacks->cut, LODE_CUT_AT_ROOT, NULL);
 }

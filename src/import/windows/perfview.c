@@ -360,7 +360,7 @@ static int read_stacks(struct reader *reader, const struct lode_import_sink *sin
 				 lode_input_name(reader->input));
 	lode_notes_add(notes, reader->unknown, "stacks without a number or a frame, left out", NULL);
 	lode_notes_add(notes, reader->negative, "samples without a time or a stack, or below 0, left out", NULL);
-	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the leaf", NULL);
+	lode_notes_add(notes, reader->cut, LODE_CUT_AT_LEAF, NULL);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 

@@ -89,6 +89,7 @@ struct reader {
 	uint64_t cut;
 	int switches;
 	struct lode_tally odd;
+	struct lode_tally cut_lines;
 };
 
 /* ---- text ---- */
@@ -362,7 +363,10 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	const char *comma;
 	int row;
 
-	(void)is_whole;
+	if (!is_whole) {
+		lode_tally_add(&reader->cut_lines, reader->input, line, length);
+		return 0;
+	}
 	if (is(text, "BeginHeader") ||
 	    is(text, "\xef\xbb\xbf"
 		     "BeginHeader") ||
@@ -490,9 +494,10 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no CPU samples or context switches", name);
 	lode_tally_report(&reader->odd, reader->options, "lines without a time or a thread, left out");
+	lode_tally_report(&reader->cut_lines, reader->options, LODE_LEFT_OUT_LINE);
 	lode_notes_add(notes, reader->idle, "samples of idle processors, left out", NULL);
 	lode_notes_add(notes, reader->bare, "samples without a stack: only the function that ran is known", NULL);
-	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", NULL);
+	lode_notes_add(notes, reader->cut, LODE_CUT_AT_ROOT, NULL);
 	lode_notes_add(notes, !reader->interval && reader->stream.events[LODE_RUN].count,
 		       "a trace without its sampling interval: 1 ms is assumed", name);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
