@@ -5,6 +5,12 @@
 
 #include "explain/corpus_table.h"
 
+/* What is known of a column of features besides its numbers. */
+struct lode_corpus_feature {
+	double cost; /* total ns */
+	int in_kernel;
+};
+
 struct lode_corpus_making {
 	struct lode_corpus *corpus;
 	const struct lode_area *area;
@@ -12,8 +18,8 @@ struct lode_corpus_making {
 	struct lode_data_table *table;
 	struct lode_explain_input *input;
 	struct lode_error *error;
-	double *costs; /* total ns of each column of features; grown with them */
-	size_t cost_capacity;
+	struct lode_corpus_feature *features; /* by column of the table */
+	size_t feature_capacity;
 };
 
 /* Adds a column of numbers, all missing; NULL when memory has run out, which the error then says. */

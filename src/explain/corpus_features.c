@@ -10,7 +10,9 @@
  * have instead, then those that all have: "has it or not" says more than "more or less
  * of it". Of the first it counts how much rarer they are in fast streams and how much
  * they cost: so a caller comes before its callees, unless it is also called where
- * nothing is slow, and the holder of a lock before its waiters.
+ * nothing is slow, and the holder of a lock before its waiters. The kernel's functions
+ * come last of each: whatever a program waits for, it ends in the scheduler, which is
+ * not what anyone can change.
  */
 #include "explain/corpus_columns.h"
 
@@ -41,7 +43,9 @@ struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, c
 	return column;
 }
 
-static int add_feature(struct lode_corpus_making *making, const struct lode_buffer *name, uint32_t *number)
+/* `frame` is of the dictionary that has `frames`: the feature is about its function. */
+static int add_feature(struct lode_corpus_making *making, const struct lode_frames *frames, uint32_t frame,
+		       const struct lode_buffer *name, uint32_t *number)
 {
 	struct lode_data_table *table = making->table;
 	struct lode_data_column *column;
@@ -53,9 +57,11 @@ static int add_feature(struct lode_corpus_making *making, const struct lode_buff
 				 "%s: %zu streams times more than %zu functions take too much memory; narrow "
 				 "it down with '--where' or '--match'",
 				 lode_corpus_path(making->corpus), table->rows, table->count);
-	if (lode_grow(&making->costs, &making->cost_capacity, table->count + 1, sizeof(*making->costs)) < 0)
+	if (lode_grow(&making->features, &making->feature_capacity, table->count + 1, sizeof(*making->features)) < 0)
 		return lode_fail_memory(making->error);
-	making->costs[table->count] = 0;
+	making->features[table->count] = (struct lode_corpus_feature){
+		.in_kernel = frames->modules[frames->items[frame].module].kind == LODE_KIND_KERNEL,
+	};
 	*number = (uint32_t)table->count;
 	column = lode_corpus_column(making, name->bytes, name->size);
 	for (size_t row = 0; column && row < table->rows; row++)
@@ -97,7 +103,7 @@ static int take_frame(struct lode_corpus_making *making, struct functions *funct
 	if (!*column) {
 		lode_buffer_clear(&functions->name);
 		lode_frames_text(&functions->dictionary->frames, frame, &functions->name);
-		code = add_feature(making, &functions->name, column);
+		code = add_feature(making, &functions->dictionary->frames, frame, &functions->name, column);
 	}
 	functions->columns[functions->count++] = *column;
 	return code;
@@ -139,7 +145,7 @@ static void add_amount(struct lode_corpus_making *making, const struct functions
 {
 	for (size_t k = 0; k < functions->count; k++) {
 		making->table->columns[functions->columns[k]].numbers[row] += amount;
-		making->costs[functions->columns[k]] += cost;
+		making->features[functions->columns[k]].cost += cost;
 	}
 }
 
@@ -240,31 +246,30 @@ static int add_latencies(struct lode_corpus_making *making)
 }
 
 /* A cluster is called after the last frame that its patterns share. */
-static void name_cluster(const struct lode_corpus_making *making, const struct lode_mined *mined, size_t i,
-			 enum lode_event_type kind, struct lode_buffer *name)
+static uint32_t name_frame(const struct lode_mined *mined, size_t i)
 {
 	uint32_t pattern = mined->clusters.members[mined->clusters.items[i].first];
-	uint32_t frame = lode_pattern_frames(&mined->patterns, pattern)[mined->patterns.items[pattern].length - 1];
 
 	if (mined->common_length[i])
-		frame = mined->common[i][mined->common_length[i] - 1];
-	lode_frames_text(&making->area->dictionary.frames, frame, name);
-	lode_buffer_print(name, " (%s %s)", lode_event_type_name(kind), mined->cluster_groups[i].id);
+		return mined->common[i][mined->common_length[i] - 1];
+	return lode_pattern_frames(&mined->patterns, pattern)[mined->patterns.items[pattern].length - 1];
 }
 
 static int add_cluster(struct lode_corpus_making *making, const struct lode_mined *mined, size_t i,
 		       enum lode_event_type kind)
 {
+	const struct lode_frames *frames = &making->area->dictionary.frames;
 	const struct lode_shares *shares = &mined->cluster_groups[i].shares;
+	uint32_t frame = name_frame(mined, i), column;
 	struct lode_buffer name = { 0 };
-	uint32_t column;
 	int code;
 
-	name_cluster(making, mined, i, kind, &name);
-	code = add_feature(making, &name, &column);
+	lode_frames_text(frames, frame, &name);
+	lode_buffer_print(&name, " (%s %s)", lode_event_type_name(kind), mined->cluster_groups[i].id);
+	code = add_feature(making, frames, frame, &name, &column);
 	for (size_t k = 0; code == 0 && k < shares->count; k++) {
 		making->table->columns[column].numbers[shares->items[k].stream] = (double)shares->items[k].cost;
-		making->costs[column] += (double)shares->items[k].cost;
+		making->features[column].cost += (double)shares->items[k].cost;
 	}
 	lode_buffer_release(&name);
 	return code;
@@ -309,6 +314,7 @@ enum owners { SLOW_ONES, FAST_ONES, ALL };
 struct ranked_column {
 	struct lode_data_column column;
 	enum owners owners;
+	int in_kernel;
 	double more;  /* of it in slow streams than in fast ones, in parts of both: -1 to 1 */
 	double worth; /* of what slow streams have, or fast ones: how rare it is in the others, and its cost
 		       */
@@ -321,6 +327,8 @@ static int compare_ranked(const void *a, const void *b)
 
 	if (left->owners != right->owners)
 		return left->owners < right->owners ? -1 : 1;
+	if (left->in_kernel != right->in_kernel)
+		return left->in_kernel ? 1 : -1;
 	if (left->owners == ALL && left->more != right->more)
 		return left->more > right->more ? -1 : 1;
 	if (left->owners != ALL && left->worth != right->worth)
@@ -388,7 +396,8 @@ static int mark_slow(const struct lode_corpus_making *making, unsigned char *slo
 	return code;
 }
 
-static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows, double cost)
+static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows,
+			const struct lode_corpus_feature *feature)
 {
 	double sums[3] = { 0 }, counts[3] = { 0 }, means[2], rare;
 
@@ -401,7 +410,8 @@ static void find_owners(struct ranked_column *ranked, const unsigned char *slow,
 	if (means[0] + means[1] > 0)
 		ranked->more = (means[1] - means[0]) / (means[1] + means[0]);
 	rare = (1 + fabs(ranked->more) + 2 * CHANCE) / (1 - fabs(ranked->more) + 2 * CHANCE);
-	ranked->worth = log(rare) + log(cost + 1);
+	ranked->worth = log(rare) + log(feature->cost + 1);
+	ranked->in_kernel = feature->in_kernel;
 	ranked->owners = ranked->more >= MOSTLY ? SLOW_ONES : ranked->more <= -MOSTLY ? FAST_ONES : ALL;
 }
 
@@ -417,7 +427,7 @@ static int order_features(struct lode_corpus_making *making)
 	for (size_t i = 0; code == 0 && i < count; i++) {
 		ranked[i].column = table->columns[first + i];
 		ranked[i].place = i;
-		find_owners(&ranked[i], slow, table->rows, making->costs[first + i]);
+		find_owners(&ranked[i], slow, table->rows, &making->features[first + i]);
 	}
 	if (code == 0) {
 		qsort(ranked, count, sizeof(*ranked), compare_ranked);

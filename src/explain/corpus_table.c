@@ -313,7 +313,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 	input->unit = input->counts ? counted(area) : "ns";
 	lode_data_table_init(table, area->stream_count);
 	code = make_table(&making);
-	lode_free(making.costs);
+	lode_free(making.features);
 	if (code < 0)
 		lode_data_table_release(table);
 	return code;
