@@ -51,13 +51,15 @@ struct reader {
 /* ---- decoding ---- */
 
 /* Whether this machine's instructions are understood. */
-static int can_decode(const struct reader *reader)
+/* Why instructions cannot be decoded; NULL: they can. */
+static const char *why_undecoded(const struct reader *reader)
 {
 	const GElf_Ehdr *header = &reader->plan.elf.header;
+	int fits = header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
 
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB)
-		return 0;
-	return header->e_machine == EM_AARCH64 || (header->e_machine == EM_X86_64 && reader->disassembler);
+	if (fits && header->e_machine == EM_X86_64)
+		return reader->disassembler ? NULL : lode_code_why_not_x86_64;
+	return fits && header->e_machine == EM_AARCH64 ? NULL : "only code of x86-64 and aarch64 is read";
 }
 
 /* The first mark behind an address. */
@@ -265,7 +267,7 @@ static void take_function(struct reader *reader, uint32_t number)
 	take_entries(reader, number);
 	function->first_end = (uint32_t)code->offset_count;
 	function->first_callee = (uint32_t)code->callee_count;
-	if (!can_decode(reader)) {
+	if (code->undecoded) {
 		function->unknown_ends = 1;
 		return;
 	}
@@ -314,7 +316,7 @@ static void settle_cold(struct reader *reader)
 
 	for (size_t i = 0; i < plan->piece_count; i++)
 		left += plan->pieces[i].cold;
-	for (size_t i = 0; left && can_decode(reader) && i < plan->piece_count && !reader->failed; i++)
+	for (size_t i = 0; left && !reader->code->undecoded && i < plan->piece_count && !reader->failed; i++)
 		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].cold && !plan->pieces[i].stub)
 			adopt_targets(reader, &plan->pieces[i]);
 	for (size_t i = 0; left && i < plan->piece_count && !reader->failed; i++)
@@ -542,6 +544,7 @@ int lode_code_read(struct lode_code *code, const char *path, struct lode_error *
 	if (result == 0 && reader.plan.elf.header.e_machine == EM_X86_64)
 		reader.disassembler = lode_code_open_x86_64();
 	if (result == 0) {
+		code->undecoded = why_undecoded(&reader);
 		code->owned = reader.owned = lode_calloc(1, sizeof(*reader.owned));
 		if (!reader.owned || lode_strings_init(&reader.owned->texts) < 0 || read_all(&reader) < 0)
 			result = lode_fail_memory(error);

@@ -71,7 +71,8 @@ struct lode_code {
 	size_t callee_count;
 	const char **imports; /* as the linker knows them, without a version */
 	size_t import_count;
-	uint32_t main; /* the function that the C library starts; LODE_NONE: not known */
+	const char *undecoded; /* why no instruction was read, and what to do; NULL: they were */
+	uint32_t main;         /* the function that the C library starts; LODE_NONE: not known */
 	void *owned;
 };
 

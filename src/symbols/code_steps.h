@@ -57,6 +57,8 @@ void lode_code_decode_aarch64(const struct lode_code_run *run, struct lode_steps
 void lode_code_decode_x86_64(void *disassembler, const struct lode_code_run *run, struct lode_steps *steps);
 /* NULL when Lode was built without capstone, or it cannot be loaded. */
 void *lode_code_open_x86_64(void);
+/* Where it is NULL: why, and what to do. */
+extern const char lode_code_why_not_x86_64[];
 void lode_code_close_x86_64(void *disassembler);
 
 /* Whether the kernel can put a probe on the first instruction. */

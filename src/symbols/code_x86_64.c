@@ -57,6 +57,9 @@ static int load_capstone(struct capstone *capstone)
 	return lode_library_load(LODE_CAPSTONE_LIBRARY, functions, NULL);
 }
 
+const char lode_code_why_not_x86_64[] = "code of x86-64 is read with " LODE_CAPSTONE_LIBRARY
+					", which cannot be loaded; install it";
+
 struct disassembler {
 	struct capstone capstone;
 	csh handle;

@@ -8,6 +8,9 @@ int lode_code_can_probe_x86_64(const unsigned char *bytes, size_t size)
 	return 0;
 }
 
+const char lode_code_why_not_x86_64[] =
+	"code of x86-64 is read with capstone, without which Lode was built; build it again with libcapstone-dev";
+
 void *lode_code_open_x86_64(void)
 {
 	return NULL;

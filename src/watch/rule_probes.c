@@ -176,6 +176,9 @@ static int attach_named(struct lode_rule_probes *probes, const struct lode_recor
 	lode_free(name);
 	if (number == LODE_NONE)
 		return fail_function(rule, path, "is not there; was it inlined, or the file stripped?", error);
+	if (code->undecoded)
+		return lode_fail(error, LODE_USAGE, "%s: function '%.*s' cannot be probed: %s", path,
+				 (int)rule->length, rule->name, code->undecoded);
 	if (code->functions[number].unknown_ends)
 		return fail_function(rule, path,
 				     "has code that cannot be read, so its end is not known; choose a caller",

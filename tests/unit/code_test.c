@@ -445,6 +445,7 @@ static void code_of_other_machines_has_functions_but_no_ends(void **state)
 	assert_entries(found, "one", "0");
 	assert_true(function_named(found, "one")->unknown_ends);
 	assert_int_equal(function_named(found, "one")->end_count, 0);
+	assert_string_equal(found->undecoded, "only code of x86-64 and aarch64 is read");
 }
 
 /* ---- x86-64 ---- */
@@ -484,8 +485,10 @@ static void x86_64_is_understood_where_capstone_is_there(void **state)
 
 	if (!knows_x86_64()) {
 		assert_true(function_named(found, "one")->unknown_ends);
+		assert_non_null(found->undecoded);
 		return;
 	}
+	assert_null(found->undecoded);
 	assert_entries(found, "one", "4"); /* behind the endbr64 */
 	assert_entries(found, "two", "20");
 	assert_ends(found, "one", "d f 18");

@@ -250,6 +250,18 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 
 /* ---- the report at the end ---- */
 
+/* Binaries that have no probes at all: what is said about their functions rests on samples. */
+static void note_undecoded(const struct lode_live *live, struct lode_notes *notes)
+{
+	for (uint32_t i = 0; i < live->target.binary_count; i++) {
+		const struct lode_code *code = lode_program_code(live->meter.program, i);
+
+		if (code && code->undecoded)
+			lode_notes_add(notes, 1, "binaries whose functions were sampled only, not probed",
+				       code->undecoded);
+	}
+}
+
 void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 {
 	struct lode_live *live = lode_live_of(meter);
@@ -259,6 +271,7 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time", NULL);
 	lode_notes_add(notes, counts.lost_messages, "changes of processes noticed late", NULL);
 	lode_notes_add(notes, live->target.unreadable, "binaries whose code could not be read", NULL);
+	note_undecoded(live, notes);
 	lode_notes_add(notes, live->samples.missing, "samples left out: their stacks were lost", NULL);
 	lode_recorder_note(live->recorder, notes);
 }
