@@ -175,6 +175,16 @@ int lode_processes_snapshot(struct lode_processes *processes, uint64_t patience)
 	return code < 0 ? code : 0;
 }
 
+void lode_processes_note(const struct lode_processes *processes, struct lode_notes *notes)
+{
+	lode_notes_add(notes, processes->unread,
+		       "processes that ran already and were too many to read before the start: the addresses of "
+		       "those that ended at once have no symbols",
+		       NULL);
+	lode_notes_add(notes, processes->spaces.dropped,
+		       "mappings beyond the limit, whose addresses have no symbols", NULL);
+}
+
 static void ask_name(struct lode_thread_lifetime *life)
 {
 	if (!life->tid) {

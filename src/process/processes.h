@@ -6,6 +6,7 @@
 #ifndef LODE_PROCESS_PROCESSES_H
 #define LODE_PROCESS_PROCESSES_H
 
+#include "base/notes.h"
 #include "process/process_images.h"
 #include "process/process_change.h"
 #include "process/address_spaces.h"
@@ -62,6 +63,8 @@ void lode_processes_release(struct lode_processes *processes);
  * for, and counted (`unread`). Returns 0 or LODE_SYSTEM.
  */
 int lode_processes_snapshot(struct lode_processes *processes, uint64_t patience);
+/* Adds what was left out. */
+void lode_processes_note(const struct lode_processes *processes, struct lode_notes *notes);
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
 /* Whether anything is known of a process. */
 int lode_processes_has(const struct lode_processes *processes, uint32_t pid);

@@ -463,11 +463,5 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 	lode_notes_add(notes, builder->late_bare,
 		       "of these, waits without a user stack: none was seen at their places, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
-	lode_notes_add(notes, builder->processes.unread,
-		       "processes that ran already and were too many to look at before the start: the addresses "
-		       "of those that "
-		       "ended at once have no symbols",
-		       NULL);
-	lode_notes_add(notes, builder->processes.spaces.dropped,
-		       "mappings beyond the limit, whose addresses have no symbols", NULL);
+	lode_processes_note(&builder->processes, notes);
 }

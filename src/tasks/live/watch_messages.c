@@ -105,6 +105,7 @@ static void note_losses(struct lode_watch_session *session, const struct lode_fl
 {
 	lode_recorder_note(session->recorder, &session->notes);
 	lode_rule_probes_note(session->probes, &session->notes);
+	lode_processes_note(lode_flight_processes(session->flight), &session->notes);
 	lode_notes_add(&session->notes, counts->early,
 		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&session->notes, counts->missing, "stacks that were lost", NULL);
