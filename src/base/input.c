@@ -21,6 +21,7 @@
 #include "base/input.h"
 
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/memory.h"
 #include "base/quiet_thread.h"
 #include "base/scratch.h"
@@ -580,8 +581,7 @@ static void print_digest(XXH128_hash_t hash, char digest[33])
 	XXH128_canonical_t canonical;
 
 	XXH128_canonicalFromHash(&canonical, hash);
-	for (size_t i = 0; i < 16; i++)
-		snprintf(digest + 2 * i, 3, "%02x", canonical.digest[i]);
+	lode_hex(digest, canonical.digest, sizeof(canonical.digest));
 }
 
 int lode_input_digest(struct lode_input *input, char digest[33], struct lode_error *error)

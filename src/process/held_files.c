@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/memory.h"
 #include "base/proc_files.h"
 #include "symbols/mapping_kind.h"
@@ -91,8 +92,7 @@ int lode_held_files_see(struct lode_held_files *files, const struct lode_change 
 
 	if (change->type != LODE_CHANGE_MAP || lode_mapped_kind(change->text) != LODE_MAPPED_FILE)
 		return 0;
-	for (size_t i = 0; i < change->build_id_size; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
+	lode_hex(build_id, change->build_id, change->build_id_size);
 	place = find(files, change->text, build_id);
 	file = &files->items[place % LODE_HELD_FILES];
 	if (place == LODE_HELD_FILES) {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/proc_files.h"
 
 #include <stdio.h>
@@ -247,7 +248,7 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 {
 	struct lode_process *process = enter_process(processes, change->pid);
 	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
-	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
+	char build_id[2 * LODE_CHANGE_BUILD_ID + 1];
 	struct lode_process_image image = { .path = change->text,
 					    .build_id = build_id,
 					    .pid = change->pid,
@@ -256,8 +257,7 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 
 	if (!process)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < change->build_id_size; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
+	lode_hex(build_id, change->build_id, change->build_id_size);
 	image.mounts = process->mounts;
 	mapping.image = lode_process_images_get(processes->images, &image);
 	if (mapping.image == LODE_NONE)

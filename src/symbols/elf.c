@@ -9,6 +9,7 @@
 #include "symbols/elf.h"
 
 #include "base/error.h"
+#include "base/hex.h"
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
@@ -64,9 +65,9 @@ void lode_elf_build_id(const struct lode_elf *elf, char text[LODE_BUILD_ID_TEXT]
 	ssize_t size = dwelf_elf_gnu_build_id(elf->elf, &bits);
 	const unsigned char *bytes = bits;
 
-	text[0] = '\0';
-	for (ssize_t i = 0; i < size && i < LODE_BUILD_ID_TEXT / 2; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	if (size < 0)
+		size = 0;
+	lode_hex(text, bytes, size < LODE_BUILD_ID_TEXT / 2 ? (size_t)size : LODE_BUILD_ID_TEXT / 2);
 }
 
 static Elf_Scn *section_of_type(const struct lode_elf *elf, uint32_t type, GElf_Shdr *header)

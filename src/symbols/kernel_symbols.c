@@ -13,6 +13,7 @@
  * and BPF programs, which is cheap to ask. When that cannot be asked, nothing is
  * cached.
  */
+#include "base/hex.h"
 #include "symbols/symbol_cache.h"
 #include "symbols/symbol_files.h"
 #include "symbols/elf.h"
@@ -52,8 +53,7 @@ static void build_id_of_notes(struct lode_cursor *notes, char text[LODE_BUILD_ID
 			return;
 		if (type != NT_GNU_BUILD_ID || name_size != 4 || memcmp(name, "GNU", 4) != 0)
 			continue;
-		for (uint32_t i = 0; i < size && i < LODE_BUILD_ID_TEXT / 2; i++)
-			snprintf(text + 2 * i, 3, "%02x", bits[i]);
+		lode_hex(text, bits, size < LODE_BUILD_ID_TEXT / 2 ? size : LODE_BUILD_ID_TEXT / 2);
 		return;
 	}
 }

@@ -1,6 +1,7 @@
 /* Stream: see stream.h. */
 #include "trace/stream.h"
 
+#include "base/hex.h"
 #include "base/starts_with.h"
 
 #include <errno.h>
@@ -32,8 +33,7 @@ int lode_stream_draw_id(char id[33], struct lode_error *error)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	lode_hex(id, bytes, sizeof(bytes));
 	return 0;
 }
 
