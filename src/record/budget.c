@@ -32,6 +32,13 @@
 #define HALF_NS    1000000000.0
 /* The same for what goes on all the time, by steps. */
 #define STEADY_STEPS 4
+/*
+ * Slots end when the recorder gets to it and begin when the kernel is ready, so that programs are attached for longer or shorter than planned: by how much
+ * is an average over so long, with so many nanoseconds as planned to begin with, and no more than so many times.
+ */
+#define HALF_PLANNED_NS 8000000000.0
+#define AS_PLANNED_NS   50000000.0
+#define MOST_STRETCH    3.0
 
 /*
  * What cannot be measured from inside, in nanoseconds: the interrupt of a sample, and how much longer
@@ -91,7 +98,7 @@
 #define START_TIMES 4.0
 
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
-#define AIM   0.95
+#define AIM   0.97
 #define LEAST 0.1
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
 #define SWITCHES 0.55
@@ -100,8 +107,10 @@
 #define MOST_SWITCHES 0.8
 #define RECORDS_TIMES 1.5
 #define RECORDS_STEPS 8
-/* Of the least number of slots, from where on a cycle is twice as long. */
-#define TOO_FEW 0.75
+/* Of the time, what programs are attached at most while they are not at all times. */
+#define MOST_PART 0.95
+/* Of all slots, of which none can be spared any more. */
+#define FEW_SLOTS (1.0 / 32)
 /* Of what was taken too much, as much is saved later as the budget is in so many seconds; and in how many seconds it is. */
 #define DEBT_SECONDS 4.0
 #define PAID_SECONDS 3.0
@@ -229,6 +238,18 @@ static double records_part(const struct lode_budget_usage *now, const struct lod
 	return CACHES * more(now->stacks, before->stacks) + process_part(now, before);
 }
 
+/* How cold caches are changes, and what runs take is not in proportion to it: so it is added up step by step. */
+static struct lode_budget_usage with_sums(const struct lode_budget_usage *usage,
+					  const struct lode_budget_usage *last)
+{
+	struct lode_budget_usage now = *usage;
+
+	now.switching = last->switching + switches_part(usage, last);
+	now.limiting = last->limiting + limits_part(usage, last);
+	now.resting = last->resting + rests_part(usage, last);
+	return now;
+}
+
 /* Of all processors between the two. */
 static double share_between(const struct lode_budget *budget, const struct lode_budget_usage *now,
 			    const struct lode_budget_usage *before)
@@ -237,8 +258,8 @@ static double share_between(const struct lode_budget *budget, const struct lode_
 
 	if (machine <= 0)
 		return 0;
-	return (steady_part(now, before) + switches_part(now, before) + limits_part(now, before) +
-		rests_part(now, before) + records_part(now, before) + more(now->saving, before->saving)) /
+	return (steady_part(now, before) + now->switching - before->switching + now->limiting - before->limiting +
+		now->resting - before->resting + records_part(now, before) + more(now->saving, before->saving)) /
 	       machine;
 }
 
@@ -269,9 +290,9 @@ double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_
 	parts->samples = samples_part(now, before) / machine;
 	parts->process = more(now->process, before->process) / machine;
 	parts->saving = more(now->saving, before->saving) / machine;
-	parts->switches = (switches_part(now, before) + rests_part(now, before)) / machine;
+	parts->switches = (now->switching - before->switching + now->resting - before->resting) / machine;
 	parts->stacks = CACHES * more(now->stacks, before->stacks) / machine;
-	parts->limits = limits_part(now, before) / machine;
+	parts->limits = (now->limiting - before->limiting) / machine;
 	parts->mappings = mappings_part(now, before) / machine;
 	return share_between(budget, now, before);
 }
@@ -317,30 +338,46 @@ static void choose_scale(struct lode_budget *budget, const struct lode_budget_us
 		budget->call_weight = LODE_THIN_MOST;
 }
 
+/* How many times as long as planned programs are attached. */
+static double stretch(const struct lode_budget *budget)
+{
+	double times = (budget->on + AS_PLANNED_NS) / (budget->planned + AS_PLANNED_NS);
+
+	return times > MOST_STRETCH ? MOST_STRETCH : times > 1 / MOST_STRETCH ? times : 1 / MOST_STRETCH;
+}
+
+/* Of the time, in which programs are attached where this part of it is planned. */
+static double real_part(const struct lode_budget *budget, double planned)
+{
+	double part = planned < 1 ? planned * stretch(budget) : 1;
+
+	return part < 1 ? part : 1;
+}
+
+/* The part of the time in which the programs are attached. */
+static double attached_part(const struct lode_budget *budget)
+{
+	return real_part(budget, (double)budget->slots.chosen / budget->slots.all);
+}
+
 /* Where the programs must stay attached, or are so rarely already that no slot can be spared, samples are cut; and where they take much themselves. */
 static void choose_frequency(struct lode_budget *budget, const struct lode_budget_usage *usage, double steady)
 {
 	unsigned least = budget->asked < LODE_BUDGET_LEAST_FREQUENCY ? budget->asked : LODE_BUDGET_LEAST_FREQUENCY;
 	int stuck = !is_starting(budget, usage) &&
-		    (budget->keeps_attached || budget->slots.chosen <= LODE_SLOTS_LEAST);
+		    (budget->keeps_attached || budget->slots.chosen <= FEW_SLOTS * budget->slots.all);
 	int over = steady > budget->share * STEADY ||
 		   (stuck && (budget->fixed > budget->share * AIM ||
-			      (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG)));
+			      (budget->expected > budget->share && budget->scale >= LODE_THIN_LONG)));
 
 	if (over && budget->frequency > least)
 		budget->frequency = budget->frequency * 2 / 3 > least ? budget->frequency * 2 / 3 : least;
 	else if (!over && !stuck && steady < budget->share * STEADY / 2 && budget->frequency < budget->asked)
 		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2
 									      : budget->asked;
-	else if (stuck && budget->taken < budget->share / 2 && budget->frequency < budget->asked)
+	else if (stuck && budget->expected < budget->share / 2 && budget->frequency < budget->asked)
 		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2
 									      : budget->asked;
-}
-
-/* The part of the time in which the programs are attached. */
-static double attached_part(const struct lode_budget *budget)
-{
-	return (double)budget->slots.chosen / budget->slots.all;
 }
 
 /* What context switches may take of that room: where records need less than their part, a part of the rest, too. */
@@ -356,19 +393,15 @@ static double switches_room(const struct lode_budget *budget, double room)
 /* In how many slots the programs are attached, with so much of the machine for what they take. */
 static void choose_slots(struct lode_budget *budget, double room)
 {
-	double slots = budget->attached > 0 ? LODE_SLOTS * switches_room(budget, room) / budget->attached
-					    : LODE_SLOTS;
+	double part = budget->attached > 0 ? switches_room(budget, room) / budget->attached : 1;
 	int some = budget->slots.chosen < LODE_SLOTS;
 
-	budget->slots = (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
-	if (budget->keeps_attached || budget->attached <= (some ? SWITCHES : TOO_MANY) * room)
+	if (budget->keeps_attached || budget->attached <= (some ? SWITCHES : TOO_MANY) * room) {
+		budget->slots = lode_slots_plan(1);
 		return;
-	if (slots < LODE_SLOTS_LEAST)
-		budget->slots.chosen = LODE_SLOTS_LEAST;
-	else
-		budget->slots.chosen = slots < LODE_SLOTS - 1 ? (unsigned)slots : LODE_SLOTS - 1;
-	if (slots < TOO_FEW * LODE_SLOTS_LEAST)
-		budget->slots.all = LODE_SLOTS_MOST;
+	}
+	part /= stretch(budget);
+	budget->slots = lode_slots_plan(part < MOST_PART ? part : MOST_PART);
 }
 
 static void average(double *sum, double one, unsigned steps)
@@ -463,12 +496,12 @@ static double aim(struct lode_budget *budget, const struct lode_budget_usage *us
 	if (is_starting(budget, usage))
 		return budget->share * AIM * START_TIMES;
 	if (usage->t - budget->first.t >= BEGIN_NS)
-		budget->debt += (budget->taken - budget->share * AIM) * seconds;
+		budget->debt += (budget->expected - budget->share * AIM) * seconds;
 	budget->debt = budget->debt < -least ? -least : budget->debt < most ? budget->debt : most;
 	return budget->share * AIM - budget->debt / PAID_SECONDS;
 }
 
-/* What context switches took while the programs were attached, and what goes on at all times. */
+/* What context switches and records took while the programs were attached, and what goes on at all times. */
 static void look(struct lode_budget *budget, const struct lode_budget_usage *usage, double on, double steady)
 {
 	double time = more(usage->t, budget->last.t);
@@ -476,9 +509,25 @@ static void look(struct lode_budget *budget, const struct lode_budget_usage *usa
 
 	budget->steady = budget->steady < 0 ? steady : budget->steady + (steady - budget->steady) / STEADY_STEPS;
 	budget->seen_switches = budget->seen_switches * kept + switches_part(usage, &budget->last);
+	budget->seen_records = budget->seen_records * kept + records_part(usage, &budget->last);
 	budget->seen_on = budget->seen_on * kept + on;
-	if (budget->seen_on >= LEAST_ON_NS)
-		budget->attached = budget->seen_switches / budget->seen_on;
+	if (budget->seen_on < LEAST_ON_NS)
+		return;
+	budget->attached = budget->seen_switches / budget->seen_on;
+	budget->recorded = budget->seen_records / budget->seen_on;
+}
+
+/* The part of the time in which programs were to be attached since the last step. */
+static double planned_part(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double time = more(usage->t, budget->last.t), planned = more(usage->planned, budget->last.planned);
+	double kept = HALF_PLANNED_NS / (HALF_PLANNED_NS + time);
+
+	if (planned >= time)
+		return 1;
+	budget->on = budget->on * kept + more(usage->on, budget->last.on);
+	budget->planned = budget->planned * kept + planned;
+	return planned / time;
 }
 
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
@@ -486,19 +535,27 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	double machine = more(usage->t, budget->last.t) * budget->cpus,
 	       on = more(usage->on, budget->last.on) * budget->cpus;
 	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
-	double records = records_part(usage, &budget->last), room, steered;
+	double records = records_part(usage, &budget->last), room, steered, part;
 	double limits = limits_part(usage, &budget->last) + rests_part(usage, &budget->last);
+	struct lode_budget_usage now = with_sums(usage, &budget->last);
 
 	if (machine <= 0)
 		return;
-	budget->taken = (steady + switches + limits + records) / machine;
+	budget->ends_cycle = !is_starting(budget, usage) && is_starting(budget, &budget->last);
+	budget->taken = budget->expected = (steady + switches + limits + records) / machine;
 	look(budget, usage, on, is_starting(budget, usage) ? -1 : steady / machine);
+	part = planned_part(budget, usage);
+	if (part < 1)
+		budget->expected = (steady + limits) / machine +
+				   (budget->attached + budget->recorded) * real_part(budget, part);
 	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : budget->steady;
 	room = aim(budget, usage) - steered - limits / machine;
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
-	count_second(budget, usage);
-	budget->records += (records / machine - budget->records) / RECORDS_STEPS;
+	count_second(budget, &now);
+	budget->records +=
+		((part < 1 ? budget->recorded * real_part(budget, part) : records / machine) - budget->records) /
+		RECORDS_STEPS;
 	budget->fixed = steered + limits / machine + budget->attached * attached_part(budget);
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);
@@ -508,8 +565,13 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 	choose_rests(budget, usage, on);
 	choose_frequency(budget, usage, steered);
 	if (!budget->settled.t && usage->t - budget->first.t >= BEGIN_NS)
-		budget->settled = *usage;
-	budget->last = *usage;
+		budget->settled = now;
+	budget->last = now;
+}
+
+void lode_budget_end(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	budget->last = with_sums(usage, &budget->last);
 }
 
 double lode_budget_share(const struct lode_budget *budget)

@@ -18,7 +18,8 @@
 /* All since the start. */
 struct lode_budget_usage {
 	uint64_t t;           /* nanoseconds */
-	uint64_t on;          /* nanoseconds in which the programs of the scheduler were attached */
+	uint64_t on;          /* nanoseconds in which the programs of the scheduler were attached, */
+	uint64_t planned;     /* and were to be, on average over what is drawn by chance */
 	uint64_t stacks;      /* spent in the kernel on waits and system calls that are recorded */
 	uint64_t other;       /* spent in the kernel on those that are not, in */
 	uint64_t runs;        /* runs of programs, each of which takes more than it sees */
@@ -37,6 +38,10 @@ struct lode_budget_usage {
 	uint64_t waits;    /* that there were */
 	uint64_t recorded; /* of them */
 	uint64_t waited;   /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
+	/* Nanoseconds that these runs took, by what was seen of each step: kept by the budget itself. */
+	double switching;
+	double limiting;
+	double resting;
 };
 
 struct lode_budget {
@@ -49,15 +54,22 @@ struct lode_budget {
 	uint32_t call_weight;
 	unsigned frequency;
 	struct lode_slot_plan slots; /* in which the programs are attached */
-	int certain; /* long waits are looked for in each waking, so that all of them are recorded */
-	int rests;   /* programs stay attached between slots, because attaching them again takes too long */
+	int ends_cycle; /* the plan holds from now on, not from the next cycle: the first second is over */
+	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
+	int rests;      /* programs stay attached between slots, because attaching them again takes too long */
 	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
 	double taken;
+	double expected; /* the same on average over which slots are drawn */
 	double fixed;
 	/* What context switches take by themselves while the programs are attached, over about the last second: the sums that it comes from. */
 	double attached;
+	double recorded; /* the same of records */
 	double seen_switches;
+	double seen_records;
 	double seen_on;
+	/* While only some slots are chosen: nanoseconds in which programs were attached, and were to be, over about the last eight seconds. */
+	double on;
+	double planned;
 	double records; /* what records took of the machine, over about two seconds */
 	double steady; /* what goes on whether they are attached or not, over about the last second; below 0: not known yet */
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
@@ -91,6 +103,8 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 uint64_t lode_budget_due(const struct lode_budget *budget);
 /* Looks at what was used since the last step, and decides on the next. */
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage);
+/* The same at the end: nothing is decided any more. */
+void lode_budget_end(struct lode_budget *budget, const struct lode_budget_usage *usage);
 /* Of all processors, since the start, by the last step. */
 double lode_budget_share(const struct lode_budget *budget);
 /* What it took between the first three seconds and the last step, as shares of all processors. */

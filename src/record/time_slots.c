@@ -15,6 +15,29 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
 }
 
+/* With fewer slots the part could not be near what is wanted; from the second number on it is all of them. */
+#define FEW    16
+#define NEARLY 63.0 / 64
+
+struct lode_slot_plan lode_slots_plan(double part)
+{
+	unsigned chosen = (unsigned)(part * FEW + 0.5), all;
+
+	if (part > NEARLY)
+		return (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
+	if (chosen < LODE_SLOTS_LEAST)
+		chosen = LODE_SLOTS_LEAST;
+	if (part * LODE_SLOTS_MOST < chosen)
+		return (struct lode_slot_plan){ chosen, LODE_SLOTS_MOST };
+	all = (unsigned)(chosen / part + 0.5);
+	return (struct lode_slot_plan){ chosen, all > chosen ? all : chosen + 1 };
+}
+
+double lode_slots_part(const struct lode_slots *slots)
+{
+	return slots->chosen < LODE_SLOTS ? (double)slots->chosen / slots->now.all : 1;
+}
+
 /* Draws slots one after the other, each with the chance that those still wanted are among the ones that are left. */
 static void draw(struct lode_slots *slots, unsigned wanted)
 {
@@ -38,7 +61,8 @@ static uint32_t factor(unsigned all, unsigned chosen)
 #define MUCH   8
 #define LITTLE 64
 
-static void choose_length(struct lode_slots *slots)
+/* Of the cycle that begins, which has so many slots. */
+static void choose_length(struct lode_slots *slots, unsigned all)
 {
 	uint64_t cycle = slots->now.all * slots->length;
 
@@ -46,6 +70,8 @@ static void choose_length(struct lode_slots *slots)
 		slots->length /= 2;
 	for (uint64_t part = cycle / MUCH; slots->waited > part && slots->length < LODE_SLOT_MOST_NS; part *= 2)
 		slots->length *= 2;
+	while (slots->length > LODE_SLOT_NS && all * slots->length > LODE_CYCLE_MOST_NS)
+		slots->length /= 2;
 	slots->waited = 0;
 }
 
@@ -58,9 +84,9 @@ static void begin_slot(struct lode_slots *slots, uint64_t now)
 /* The slot of now is the first of a cycle. */
 static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 {
-	unsigned chosen = plan.chosen, all = slots->length > LODE_SLOT_NS ? LODE_SLOTS : plan.all;
+	unsigned chosen = plan.chosen, all = plan.all;
 
-	choose_length(slots);
+	choose_length(slots, all);
 	slots->chosen = chosen;
 	slots->now.all = (uint16_t)all;
 	slots->now.is_odd ^= 1;
@@ -100,6 +126,22 @@ int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uin
 	}
 	begin_slot(slots, now);
 	return 1;
+}
+
+void lode_slots_end_cycle(struct lode_slots *slots, uint64_t now)
+{
+	uint64_t slot, last;
+
+	if (slots->chosen >= LODE_SLOTS)
+		return;
+	slots->next = slots->now.all;
+	if (slots->now.on || now >= slots->ends)
+		return;
+	slot = (now - slots->now.began) / slots->length;
+	last = slots->lasts / slots->length - 1;
+	slots->now.number = (uint16_t)(slots->now.number - (last - slot));
+	slots->lasts = (slot + 1) * slots->length;
+	slots->ends = slots->now.began + slots->lasts;
 }
 
 void lode_slots_delay(struct lode_slots *slots, uint64_t now)

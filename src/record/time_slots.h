@@ -2,8 +2,9 @@
  * Slots of time in which the scheduler's programs are attached, for budgets that are too small to have them attached all
  * the time: on a machine with very many context switches an empty program at each of them takes more than 1 %.
  *
- * Time is cut into slots, and slots into cycles of LODE_SLOTS, or twice as many where two of these are still too many. In each cycle `chosen` slots, at least two, are drawn at
- * random, each set of that many with equal chance; `chosen` is fixed before the cycle begins, by what was seen before. A wait is
+ * Time is cut into slots, and slots into cycles, of as few as have the wanted part of them chosen, at least two, so that it is the same in every
+ * moment as far as possible. In each cycle `chosen` slots are drawn at
+ * random, each set of that many with equal chance; both numbers are fixed before the cycle begins, by what was seen before. A wait is
  * recorded when its begin and its end are both in chosen slots. With n slots and m chosen ones the chance for that is
  *
  *	m / n                       begin and end in one slot
@@ -22,7 +23,8 @@
  *
  * Between two chosen slots that are not next to each other the programs are detached, and before they can be attached again the kernel
  * waits for readers (an RCU grace period), on a machine whose processors are all taken for tenths of a second. Where
- * that takes much of a cycle, the slots of the next one are longer, LODE_SLOT_MOST_NS at most.
+ * that takes much of a cycle, the slots of the next one are longer, LODE_SLOT_MOST_NS at most, and no cycle is longer than LODE_CYCLE_MOST_NS: what
+ * it takes would be left to chance for too long.
  *
  * This header is compiled into the BPF programs, too.
  */
@@ -31,11 +33,12 @@
 
 #include <stdint.h>
 
-#define LODE_SLOTS        64u
-#define LODE_SLOTS_MOST   128u /* of a cycle */
-#define LODE_SLOT_NS      16000000u
-#define LODE_SLOT_MOST_NS 128000000u
-#define LODE_SLOTS_LEAST  2u
+#define LODE_SLOTS         64u  /* so many chosen ones stand for all there are */
+#define LODE_SLOTS_MOST    128u /* of a cycle */
+#define LODE_SLOT_NS       16000000u
+#define LODE_SLOT_MOST_NS  128000000u
+#define LODE_CYCLE_MOST_NS 2048000000u
+#define LODE_SLOTS_LEAST   2u
 /* Factors are in 1/256. */
 #define LODE_SLOT_UNIT 256u
 
@@ -84,14 +87,21 @@ struct lode_slots {
 
 /* What a cycle is to be. */
 struct lode_slot_plan {
-	unsigned chosen; /* LODE_SLOTS_LEAST to `all` */
-	unsigned all;    /* LODE_SLOTS, or LODE_SLOTS_MOST for LODE_SLOTS_LEAST of them */
+	unsigned chosen; /* LODE_SLOTS_LEAST to `all`; LODE_SLOTS: all */
+	unsigned all;    /* LODE_SLOTS_MOST at most */
 };
+
+/* A cycle in which this part of the slots is chosen, between 2 / LODE_SLOTS_MOST and 1. */
+struct lode_slot_plan lode_slots_plan(double part);
 
 /* Everything is recorded until a cycle with fewer chosen slots begins. */
 void lode_slots_init(struct lode_slots *slots, uint64_t seed);
 /* Goes to the next slot if it is time for that; `plan`: of the cycle that begins then. Returns whether there is another slot now. */
 int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uint64_t now);
+/* Another cycle begins behind the slot of now; when that is asked for must not depend on what was drawn. */
+void lode_slots_end_cycle(struct lode_slots *slots, uint64_t now);
+/* Of the slots of this cycle, the part that is chosen. */
+double lode_slots_part(const struct lode_slots *slots);
 /* The slot of now begins only now: programs could not be attached before. */
 void lode_slots_delay(struct lode_slots *slots, uint64_t now);
 

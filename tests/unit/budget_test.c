@@ -110,6 +110,7 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 	spent += samples * 5600;
 	usage->t += length;
 	usage->on += (uint64_t)((double)length * on);
+	usage->planned += (uint64_t)((double)length * on);
 	machine->taken = spent / (double)length / CPUS;
 	lode_budget_step(&machine->budget, usage);
 }

@@ -84,20 +84,20 @@ static void a_slot_that_was_late_is_as_long_as_others(void **state)
 
 /* ---- weights ---- */
 
-/* One whole cycle of three slots, each of which begins `late` after its time. Returns how long a slot was. */
-static uint64_t run_cycle(struct lode_slots *slots, uint64_t *now, uint64_t late)
+/* One whole cycle of three of so many slots, each of which begins `late` after its time. Returns how long a slot was. */
+static uint64_t run_cycle(struct lode_slots *slots, unsigned all, uint64_t *now, uint64_t late)
 {
 	uint64_t shortest = UINT64_MAX;
 
 	do {
-		assert_int_equal(lode_slots_advance(slots, plan_of(3), *now), 1);
+		assert_int_equal(lode_slots_advance(slots, (struct lode_slot_plan){ 3, all }, *now), 1);
 		if (slots->now.on) {
 			*now += late;
 			lode_slots_delay(slots, *now);
 			shortest = slots->ends - *now < shortest ? slots->ends - *now : shortest;
 		}
 		*now = slots->ends;
-	} while (slots->next < LODE_SLOTS);
+	} while (slots->next < all);
 	return shortest;
 }
 
@@ -109,15 +109,61 @@ static void slots_are_longer_where_the_kernel_takes_its_time(void **state)
 	(void)state;
 	lode_slots_init(&slots, 7);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(run_cycle(&slots, &now, 1000000), LODE_SLOT_NS);
-	run_cycle(&slots, &now, 50000000); /* 150 ms of a second */
-	assert_int_equal(run_cycle(&slots, &now, 1000000000), 2 * LODE_SLOT_NS);
+		assert_int_equal(run_cycle(&slots, 16, &now, 100000), LODE_SLOT_NS);
+	run_cycle(&slots, 16, &now, 15000000); /* 45 ms of a quarter of a second */
+	assert_int_equal(run_cycle(&slots, 16, &now, 1000000000), 2 * LODE_SLOT_NS);
 	for (int i = 0; i < 5; i++)
-		length = run_cycle(&slots, &now, 1000000000);
+		length = run_cycle(&slots, 16, &now, 1000000000);
 	assert_int_equal(length, LODE_SLOT_MOST_NS);
+	/* A cycle does not last longer than about two seconds. */
+	assert_int_equal(run_cycle(&slots, 64, &now, 1000000000), 2 * LODE_SLOT_NS);
+	assert_int_equal(run_cycle(&slots, 128, &now, 1000000000), LODE_SLOT_NS);
 	for (int i = 0; i < 5; i++)
-		length = run_cycle(&slots, &now, 1000);
+		length = run_cycle(&slots, 64, &now, 1000000000);
+	assert_int_equal(length, 2 * LODE_SLOT_NS);
+	for (int i = 0; i < 5; i++)
+		length = run_cycle(&slots, 16, &now, 1000);
 	assert_int_equal(length, LODE_SLOT_NS);
+}
+
+static void a_plan_is_near_the_part_that_is_wanted(void **state)
+{
+	(void)state;
+	for (double part = 1.0 / 64; part < 0.97; part *= 1.001) {
+		struct lode_slot_plan plan = lode_slots_plan(part);
+
+		assert_true(plan.chosen >= LODE_SLOTS_LEAST && plan.chosen < plan.all &&
+			    plan.all <= LODE_SLOTS_MOST);
+		assert_true(fabs((double)plan.chosen / plan.all / part - 1) <= 0.04);
+	}
+	assert_int_equal(lode_slots_plan(1).chosen, LODE_SLOTS);
+	assert_int_equal(lode_slots_plan(0.0001).chosen, LODE_SLOTS_LEAST);
+	assert_int_equal(lode_slots_plan(0.0001).all, LODE_SLOTS_MOST);
+}
+
+/* Cut short at any moment, also between slots that are off and last until the next one that is on. */
+static void a_cycle_ends_when_it_is_told_to(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 200; seed++) {
+		struct lode_slots slots;
+		uint64_t now = 1, end = 1 + seed * LODE_SLOT_NS / 3;
+
+		lode_slots_init(&slots, seed);
+		lode_slots_advance(&slots, plan_of(3), now);
+		while (slots.ends <= end) {
+			now = slots.ends;
+			lode_slots_advance(&slots, plan_of(3), now);
+		}
+		lode_slots_end_cycle(&slots, end);
+		/* The slot of that moment is the last one. */
+		assert_true(slots.ends > end && slots.ends <= end + LODE_SLOT_NS);
+		assert_int_equal((slots.ends - 1) % LODE_SLOT_NS, 0);
+		assert_int_equal(slots.now.number, (slots.ends - 1) / LODE_SLOT_NS);
+		assert_int_equal(lode_slots_advance(&slots, (struct lode_slot_plan){ 2, 5 }, slots.ends), 1);
+		assert_int_equal(slots.chosen, 2);
+		assert_int_equal(slots.now.cycle, (end - 1) / LODE_SLOT_NS + 2);
+	}
 }
 
 static void weights_are_rounded_to_themselves_on_average(void **state)
@@ -137,7 +183,7 @@ static void weights_are_rounded_to_themselves_on_average(void **state)
 }
 
 #define WAITS  40
-#define CYCLES 4
+#define CYCLES 6
 #define ROUNDS 4000
 
 struct wait {
@@ -146,30 +192,41 @@ struct wait {
 	int begun;
 };
 
-/* The cycle that has a slot: its plan is that of its first LODE_SLOTS, and a long one has two plans. */
+/* The cycle that has a slot. */
 static unsigned cycle_of(unsigned slot, const struct lode_slot_plan *plan)
 {
 	unsigned cycle = 0;
 
-	while (slot >= (cycle + plan[cycle].all / LODE_SLOTS) * LODE_SLOTS)
-		cycle += plan[cycle].all / LODE_SLOTS;
+	for (unsigned begin = 0; slot >= begin + plan[cycle].all; cycle++)
+		begin += plan[cycle].all;
 	return cycle;
+}
+
+static unsigned slots_of(const struct lode_slot_plan *plan)
+{
+	unsigned all = 0;
+
+	for (unsigned i = 0; i < CYCLES; i++)
+		all += plan[i].all;
+	return all;
 }
 
 /* One way to choose slots; adds the weights of what was seen to `sums`. */
 static void play(struct wait *waits, const struct lode_slot_plan *plan, uint64_t seed, double *sums,
 		 double *squares)
 {
+	unsigned all = slots_of(plan), last = CYCLES;
 	struct lode_slots slots;
 	uint64_t now = 1, rounding = seed * 3 + 1; /* other numbers than those that slots are chosen by */
 
 	lode_slots_init(&slots, seed);
-	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++, now += LODE_SLOT_NS) {
-		struct lode_slot_plan own = plan[cycle_of(i, plan)];
+	for (unsigned i = 0; i < all; i++, now += LODE_SLOT_NS) {
+		unsigned cycle = cycle_of(i, plan);
 
 		/* A cycle in which all are chosen is one slot. */
-		if (own.chosen < LODE_SLOTS || i % LODE_SLOTS == 0)
-			lode_slots_advance(&slots, own, now); /* if it is time */
+		if (plan[cycle].chosen < LODE_SLOTS || cycle != last)
+			lode_slots_advance(&slots, plan[cycle], now); /* if it is time */
+		last = cycle;
 		for (unsigned k = 0; k < WAITS; k++) {
 			struct wait *wait = &waits[k];
 
@@ -214,15 +271,13 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };
 
 		for (unsigned i = 0; i < CYCLES; i++)
-			plan[i] = plan_of(random_below(&seed, 4)
-						  ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
-						  : LODE_SLOTS);
-		if (trial % 2) /* the second is a part of it */
-			plan[1] = (struct lode_slot_plan){ LODE_SLOTS_LEAST, LODE_SLOTS_MOST };
-		for (unsigned k = 0; k < WAITS; k++) {
-			waits[k].begin = (unsigned)random_below(&seed, CYCLES * LODE_SLOTS);
+			plan[i] = lode_slots_plan(random_below(&seed, 4)
+							  ? (double)(1 + random_below(&seed, 200)) / 200
+							  : 1.0 / (1 + (double)random_below(&seed, 64)));
+		for (unsigned k = 0, end = slots_of(plan); k < WAITS; k++) {
+			waits[k].begin = (unsigned)random_below(&seed, end);
 			waits[k].end = waits[k].begin + (unsigned)random_below(&seed, 1 + random_below(&seed, 80));
-			waits[k].end = waits[k].end < CYCLES * LODE_SLOTS ? waits[k].end : CYCLES * LODE_SLOTS - 1;
+			waits[k].end = waits[k].end < end ? waits[k].end : end - 1;
 		}
 		for (unsigned round = 0; round < ROUNDS; round++)
 			play(waits, plan, lode_splitmix64(&seed), sums, squares);
@@ -248,6 +303,8 @@ int main(void)
 		cmocka_unit_test(all_slots_are_one_that_does_not_end),
 		cmocka_unit_test(a_slot_that_was_late_is_as_long_as_others),
 		cmocka_unit_test(slots_are_longer_where_the_kernel_takes_its_time),
+		cmocka_unit_test(a_plan_is_near_the_part_that_is_wanted),
+		cmocka_unit_test(a_cycle_ends_when_it_is_told_to),
 		cmocka_unit_test(weights_are_rounded_to_themselves_on_average),
 		cmocka_unit_test(what_is_seen_in_slots_is_everything_on_average),
 	};

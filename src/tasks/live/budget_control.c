@@ -5,10 +5,20 @@
 #include "record/thinning.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+
+/* How long programs were to be attached so far, on average over what is drawn. */
+static uint64_t planned(const struct lode_record_target *target, uint64_t now)
+{
+	double time = target->attaching ? 0 : (double)(now - target->planned_since);
+
+	return target->planned_ns + (uint64_t)(time * lode_slots_part(&target->slots));
+}
 
 /* What recording took so far. */
 static struct lode_budget_usage budget_usage(const struct lode_record_target *target,
@@ -23,6 +33,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 	return (struct lode_budget_usage){
 		.t = now,
 		.on = on,
+		.planned = planned(target, now),
 		.stacks = counts.stacks_ns,
 		.other = counts.other_ns,
 		.runs = counts.runs,
@@ -54,7 +65,7 @@ void lode_budget_control_begin(struct lode_record_target *target, struct lode_re
 			 now);
 	target->budget.keeps_attached = target->sees_all_waits;
 	lode_slots_init(&target->slots, now ^ (uint64_t)getpid() << 32);
-	target->on_since = now;
+	target->on_since = target->planned_since = now;
 	target->budget.first = target->budget.last = target->budget.second = budget_usage(target, recorder, now);
 	lode_recorder_set_scale(recorder, target->budget.scale, target->budget.call_weight);
 	lode_recorder_set_slot(recorder, &target->slots.now); /* attaches nothing before the start */
@@ -134,6 +145,8 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 
 	if (target->budget.share <= 0)
 		return 0;
+	target->planned_ns = planned(target, now);
+	target->planned_since = now;
 	if (!target->attaching && !lode_slots_advance(&target->slots, target->budget.slots, now))
 		return 0;
 	if (was_on)
@@ -212,6 +225,8 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	usage = budget_usage(target, recorder, now);
 	count_thinned(target, now);
 	lode_budget_step(budget, &usage);
+	if (budget->ends_cycle)
+		lode_slots_end_cycle(&target->slots, now);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
@@ -224,9 +239,12 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 
 void lode_budget_control_end(struct lode_record_target *target, struct lode_recorder *recorder)
 {
+	struct lode_budget_usage usage;
+
 	if (target->budget.share <= 0)
 		return;
-	target->budget.last = budget_usage(target, recorder, lode_now());
+	usage = budget_usage(target, recorder, lode_now());
+	lode_budget_end(&target->budget, &usage);
 	count_certain(target, target->budget.last.t);
 }
 

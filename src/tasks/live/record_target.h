@@ -33,6 +33,8 @@ struct lode_record_target {
 	struct lode_slots slots;   /* with a budget: in which of them programs are attached */
 	uint64_t on_ns;            /* how long they were, until */
 	uint64_t on_since;         /* then; since when they are, if they are */
+	uint64_t planned_ns;       /* how long they were to be, on average over what is drawn, until */
+	uint64_t planned_since;    /* then */
 	int attaching;             /* the kernel takes its time to attach them */
 	uint64_t unseen_ns;        /* how long it took in all */
 	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
