@@ -113,9 +113,29 @@ static void a_sample_of_v8_lasts_until_the_next(void **state)
 		      "wait 60000+15000 0 (idle)\n");
 }
 
+/* 100 us in four hits: 25 us each, and 40 us where the command line says so. */
+static void hits_without_samples_share_the_time(void **state)
+{
+	static const char hits[] =
+		"{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\"},\"hitCount\":0,\"children\":[2]"
+		"},"
+		"{\"id\":2,\"callFrame\":{\"functionName\":\"a\"},\"hitCount\":3,\"children\":[3]},"
+		"{\"id\":3,\"callFrame\":{\"functionName\":\"(idle)\"},\"hitCount\":1}],"
+		"\"startTime\":1000,\"endTime\":1100}";
+	struct lode_import_options options = { .jobs = 1, .unit_ns = 40000 };
+
+	(void)state;
+	assert_import(&lode_importer_cpuprofile, hits, NULL,
+		      "stream x \nrun 0+75000 0 a\nwait 75000+25000 0 a|(idle)\n");
+	assert_import(&lode_importer_cpuprofile, hits, &options,
+		      "stream x \nrun 0+120000 0 a\nwait 120000+40000 0 a|(idle)\n");
+	assert_note(&lode_importer_cpuprofile, hits, "hits without a list of samples", 4);
+}
+
 static void what_cpu_profiles_may_not_be(void **state)
 {
 	(void)state;
+	assert_bad(&lode_importer_cpuprofile, "{\"head\":{\"callFrame\":{},\"selfSize\":0}}", "profile of memory");
 	assert_bad(&lode_importer_cpuprofile, "{\"head\":{}}", "version 57");
 	assert_bad(&lode_importer_cpuprofile, "{}", "no `nodes`");
 	assert_bad(&lode_importer_cpuprofile, "{\"nodes\":[{\"id\":1}]}", "no `id` or no `functionName`");
@@ -337,6 +357,7 @@ int main(void)
 		cmocka_unit_test(frames_that_nobody_closes_take_linear_time),
 		cmocka_unit_test(what_speedscope_files_may_not_be),
 		cmocka_unit_test(a_sample_of_v8_lasts_until_the_next),
+		cmocka_unit_test(hits_without_samples_share_the_time),
 		cmocka_unit_test(what_cpu_profiles_may_not_be),
 		cmocka_unit_test(samples_without_cpu_times_stand_for_the_interval),
 		cmocka_unit_test(cpu_times_separate_runs_from_waits),

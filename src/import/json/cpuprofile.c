@@ -6,6 +6,9 @@
  * A sample represents the time up to the next one. Samples in `(idle)` are
  * time without work: those that follow each other are one wait. All else is run time,
  * `(program)` and `(garbage collector)` too; neighbours with one stack stay samples of their own.
+ *
+ * The protocol allows a profile without its list of samples, with the hits of each node only: they share the time of
+ * the profile evenly.
  */
 #include "import/import_common.h"
 #include "import/json/v8_nodes.h"
@@ -126,6 +129,60 @@ static int read_samples(struct reading *reading, const struct lode_json_value *m
 	return code ? code : end_wait(reading);
 }
 
+/* ---- hits ---- */
+
+static uint64_t hits_of(struct lode_json_value node)
+{
+	uint64_t hits = lode_json_u64_or(lode_json_get(node, "hitCount"), 0);
+
+	return hits <= UINT32_MAX ? hits : UINT32_MAX;
+}
+
+static uint64_t count_hits(struct lode_json_value nodes)
+{
+	struct lode_json_walk walk = lode_json_walk(nodes);
+	struct lode_json_value node;
+	uint64_t count = 0;
+
+	while (lode_json_item(&walk, &node))
+		count = lode_add_saturating(count, hits_of(node));
+	return count;
+}
+
+/* A run for each node that was hit, one after another. */
+static int read_hits(struct reading *reading, const struct lode_json_value *members, uint32_t thread)
+{
+	struct lode_json_walk walk = lode_json_walk(members[NODES]);
+	uint64_t all = count_hits(members[NODES]), passed = 0, t = 0, start, end;
+	double unit = reading->import.options->unit_ns;
+	struct lode_json_value node;
+	int code = 0;
+
+	if (lode_json_ns(members[START_TIME], 1e3, &start) < 0 || lode_json_ns(members[END_TIME], 1e3, &end) < 0 ||
+	    end < start)
+		start = end = 0;
+	if (unit <= 0)
+		unit = all && end > start ? (double)(end - start) / (double)all : 1;
+	while (code == 0 && lode_json_item(&walk, &node)) {
+		uint64_t hits = hits_of(node), until;
+
+		if (!hits)
+			continue;
+		passed += hits;
+		if ((double)passed * unit >= 0x1p63)
+			return fail(reading, "its hits add up to more than 64 bits of nanoseconds");
+		until = (uint64_t)((double)passed * unit + 0.5);
+		code = add_sample(reading, thread,
+				  lode_v8_nodes_number(&reading->nodes, lode_json_get(node, "id")), t, until - t);
+		t = until;
+	}
+	lode_notes_add(
+		reading->import.options->notes, all,
+		"hits without a list of samples: they share the time of the profile evenly, put one after another",
+		NULL);
+	return code ? code : end_wait(reading);
+}
+
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
@@ -136,6 +193,8 @@ static int read_document(void *context, struct lode_json_value root)
 	if (thread == LODE_NONE)
 		return lode_fail_memory(reading->import.error);
 	lode_json_get_all(root, member_names, members, MEMBERS);
+	if (lode_json_get(members[HEAD], "selfSize").at)
+		return fail(reading, "is a profile of memory; Lode analyses time");
 	if (members[HEAD].at)
 		return fail(
 			reading,
@@ -145,7 +204,8 @@ static int read_document(void *context, struct lode_json_value root)
 		return fail(reading, "there is no `nodes`; is it a CPU profile of V8?");
 	code = lode_v8_nodes_add(&reading->nodes, members[NODES]);
 	if (code == 0)
-		code = read_samples(reading, members, thread);
+		code = members[SAMPLES].at ? read_samples(reading, members, thread)
+					   : read_hits(reading, members, thread);
 	lode_notes_add(reading->import.options->notes, reading->back,
 		       "samples with timestamps out of order, moved to the previous sample's time", NULL);
 	lode_notes_add(reading->import.options->notes, reading->nodes.cut, LODE_CUT_AT_LEAF, NULL);
