@@ -57,6 +57,24 @@ static void aggregations_of_dtrace_are_read(void **state)
 		      "wait 12000000+4000000 0 0xfffffd7fff\n");
 }
 
+static void deep_stacks_are_cut_and_counted(void **state)
+{
+	struct lode_buffer text = { 0 };
+	struct imported imported;
+
+	(void)state;
+	lode_buffer_text(&text, "@[\n");
+	for (int i = 0; i < LODE_STACK_DEPTH_LIMIT; i++)
+		lode_buffer_print(&text, "    f%d+1\n", i);
+	lode_buffer_text(&text, "    main+1\n    start+1\n]: 1\n@[\n    f+1\n]: 1\n");
+	import_bytes(&imported, &lode_importer_bpftrace, text.bytes, text.size, NULL);
+	assert_int_equal(imported.code, 0);
+	assert_int_equal(note_count(&imported, "cut at the root"), 1);
+	assert_non_null(strstr(imported.text.bytes, "run 0+1 0 f16383|f16382|"));
+	release_imported(&imported);
+	lode_buffer_release(&text);
+}
+
 static void the_sniffer_knows_both(void **state)
 {
 	(void)state;
@@ -80,6 +98,7 @@ int main(void)
 		cmocka_unit_test(maps_of_bpftrace_are_read),
 		cmocka_unit_test(the_kernels_stack_is_that_of_the_leaf),
 		cmocka_unit_test(aggregations_of_dtrace_are_read),
+		cmocka_unit_test(deep_stacks_are_cut_and_counted),
 		cmocka_unit_test(the_sniffer_knows_both),
 		cmocka_unit_test(damage_and_want_of_memory_are_survived),
 	};

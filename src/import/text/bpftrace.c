@@ -34,6 +34,7 @@ struct reader {
 	struct lode_frame_memo memo;
 	uint32_t *frames; /* of the entry, leaf first */
 	size_t frame_count;
+	int stack_is_cut;
 	size_t frame_capacity;
 	size_t second;           /* where the frames of a second stack begin; 0: there is none */
 	struct lode_buffer name; /* of its thread */
@@ -137,7 +138,7 @@ static int add_frame(struct reader *reader, struct span text)
 			return lode_fail_memory(reader->error);
 	}
 	if (reader->frame_count >= LODE_STACK_DEPTH_LIMIT) {
-		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
+		reader->stack_is_cut = 1;
 		return 0;
 	}
 	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
@@ -214,6 +215,7 @@ static void clear(struct reader *reader)
 	lode_buffer_clear(&reader->name);
 	reader->tid = 0;
 	reader->in_map = 0;
+	reader->stack_is_cut = 0;
 }
 
 /* Whether a stack of frames ends where the kernel begins: a system call, an interrupt, a thread of its own. */
@@ -271,6 +273,8 @@ static int add_entry(struct reader *reader, uint64_t value)
 		return lode_import_fail(reader->input, reader->error, "a count is too large");
 	event.cost = unit == 1 ? value : (uint64_t)((double)value * unit + 0.5);
 	event.thread = find_thread(reader);
+	if (reader->stack_is_cut)
+		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
 	order_stacks(reader);
 	for (size_t i = reader->frame_count; i-- && event.stack != LODE_NONE;)
 		event.stack = lode_stack_tree_child(&reader->dictionary.tree, event.stack, reader->frames[i]);
@@ -404,7 +408,7 @@ static void report_notes(const struct reader *reader)
 	lode_tally_report(&reader->stackless, options, "entries without a stack, left out");
 	lode_tally_report(&reader->histograms, options,
 			  "entries whose value is not a number (histograms), left out");
-	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_LEAF);
+	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_ROOT);
 	lode_tally_report(&reader->unknown, options, "lines that are not understood");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!(options->unit_ns > 0))
