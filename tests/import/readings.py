@@ -75,7 +75,7 @@ def nest(slices):
             yield max(active, key=lambda s: len(s[2]))[2], end - t
 
 
-def read_v8(reading, start, end, nodes, samples, deltas):
+def add_v8(reading, start, end, nodes, samples, deltas):
     parents, names = {}, {}
     for node in nodes:
         names[node["id"]] = node["callFrame"]["functionName"] or "(anonymous)"
@@ -132,7 +132,7 @@ def read_chrome(data):
         for stack, cost in nest(done):
             reading.add("run", stack, cost)
     for p in profiles.values():
-        read_v8(reading, nanoseconds(p["startTime"]), nanoseconds(p["endTime"]), p["nodes"], p["samples"], p["timeDeltas"])
+        add_v8(reading, nanoseconds(p["startTime"]), nanoseconds(p["endTime"]), p["nodes"], p["samples"], p["timeDeltas"])
     return reading
 
 
@@ -423,6 +423,6 @@ def read_firefox(data):
 
 def read_cpuprofile(data):
     root, reading = json.loads(data, parse_float=Decimal), Reading()
-    read_v8(reading, nanoseconds(root["startTime"]), nanoseconds(root["endTime"]), root["nodes"], root["samples"],
+    add_v8(reading, nanoseconds(root["startTime"]), nanoseconds(root["endTime"]), root["nodes"], root["samples"],
             root["timeDeltas"])
     return reading

@@ -65,15 +65,15 @@ static int check_magic(struct lode_input *input, int *pipe, struct lode_error *e
 		return code;
 	if (size >= 8 && !memcmp(bytes, PERF_MAGIC_BIG, 8))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:0: was recorded on a big-endian machine; import the output of perf "
+				 "%s: was recorded on a big-endian machine; import the output of perf "
 				 "script instead",
 				 name);
 	if (size >= 8 && !memcmp(bytes, PERF_MAGIC_OLD, 8))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:0: is of the format of before 2013; import the output of perf script instead",
+				 "%s: is of the format of before 2013; import the output of perf script instead",
 				 name);
 	if (size < PERF_PIPE_BYTES || memcmp(bytes, PERF_MAGIC_LITTLE, 8) != 0)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:0: not a perf.data file", name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: not a perf.data file", name);
 	*pipe = perf_u64(bytes + 8) == PERF_PIPE_BYTES;
 	return 0;
 }

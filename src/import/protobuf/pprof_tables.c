@@ -16,7 +16,7 @@ int lode_pprof_fail_memory(struct lode_pprof_tables *tables)
 /* `at` is the place of the trouble in the message. */
 int lode_pprof_fail_damaged(struct lode_pprof_tables *tables, uint64_t at, const char *what)
 {
-	return lode_fail(tables->error, LODE_BAD_INPUT, "%s:byte %llu: %s; the profile is damaged",
+	return lode_fail(tables->error, LODE_BAD_INPUT, "%s: byte %llu: %s; the profile is damaged",
 			 lode_input_name(tables->input), (unsigned long long)at, what);
 }
 

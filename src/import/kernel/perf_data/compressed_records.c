@@ -70,23 +70,24 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 
 		if (ZSTD_isError(result))
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: a compressed record is damaged (%s); record again", name,
+					 "%s: byte %llu: a compressed record is damaged (%s); record again", name,
 					 (unsigned long long)place, ZSTD_getErrorName(result));
 		full = out.pos == out.size;
 		if (out.pos == unpack->held && in.pos == before) {
 			if (in.pos == in.size)
 				break;
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: the compressed records are damaged; record again", name,
+					 "%s: byte %llu: the compressed records are damaged; record again", name,
 					 (unsigned long long)place);
 		}
 		unpack->unpacked += out.pos - unpack->held;
 		unpack->held = out.pos;
 		if (is_bomb(unpack))
-			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%llu: compressed records unpack to more than %u times their size; "
-					 "this is not a recording",
-					 name, (unsigned long long)place, MOST_RATIO);
+			return lode_fail(
+				error, LODE_BAD_INPUT,
+				"%s: byte %llu: compressed records unpack to more than %u times their size; "
+				"this is not a recording",
+				name, (unsigned long long)place, MOST_RATIO);
 		code = take_records(unpack, take, context, error);
 		if (code < 0)
 			return code;

@@ -245,7 +245,7 @@ static void note_rest(struct lode_perf_reader *reader, uint64_t bytes)
 					   : "bytes of a record that the end of the file cut off";
 	char place[300];
 
-	snprintf(place, sizeof(place), "%s:%llu", lode_input_name(reader->input),
+	snprintf(place, sizeof(place), "%s: byte %llu", lode_input_name(reader->input),
 		 (unsigned long long)reader->place);
 	if (reader->damaged || bytes)
 		lode_notes_add(reader->options->notes, bytes ? bytes : 1, what, place);

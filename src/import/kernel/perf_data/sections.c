@@ -56,15 +56,16 @@ static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes
 	size_t ids_left = size;
 
 	if (cut(&section, size) || entry_size < 64 + 16 || entry_size > 65536)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:24: the list of events is damaged; record again", name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: byte 24: the list of events is damaged; record again",
+				 name);
 	for (uint64_t at = 0; at + entry_size <= section.size; at += entry_size) {
 		int code =
 			read_event(facts, bytes, size, bytes + section.offset + at, (size_t)entry_size, &ids_left);
 
 		if (code == LODE_BAD_INPUT)
 			return lode_fail(error, code,
-					 "%s:%llu: there are more than %d events; record fewer at a time", name,
-					 (unsigned long long)(section.offset + at), LODE_PERF_EVENTS_LIMIT);
+					 "%s: byte %llu: there are more than %d events; record fewer at a time",
+					 name, (unsigned long long)(section.offset + at), LODE_PERF_EVENTS_LIMIT);
 		if (code < 0)
 			return lode_fail_memory(error);
 	}
@@ -106,7 +107,7 @@ int lode_perf_sections_read(struct lode_perf_facts *facts, const unsigned char *
 	int code;
 
 	if (size < PERF_HEADER_BYTES || perf_u64(bytes + 8) < PERF_HEADER_BYTES)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:8: the header is cut off; record again", name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: byte 8: the header is cut off; record again", name);
 	code = read_events(facts, bytes, size, name, error);
 	if (code < 0)
 		return code;
