@@ -201,6 +201,24 @@ static void cpu_times_separate_runs_from_waits(void **state)
 	assert_note(&lode_importer_firefox, measured, "estimated", 2);
 }
 
+/* CPU time in cycles, as Firefox on Android has it, and a sample of a comparison. */
+static const char unmeasured[] =
+	"{\"meta\":{\"interval\":1,\"sampleUnits\":{\"threadCPUDelta\":\"variable CPU cycles\"}}," LIBS
+	",\"shared\":{" TABLES "},"
+	"\"threads\":[{\"name\":\"Main\",\"pid\":7,\"tid\":9,\"samples\":{\"length\":3,\"stack\":[0,0,0],"
+	"\"timeDeltas\":[0,1,1],\"threadCPUDelta\":[null,900,5],\"weight\":[2,1,-1]}}]}";
+
+static void what_cannot_be_time_is_said(void **state)
+{
+	(void)state;
+	assert_import(&lode_importer_firefox, unmeasured, NULL,
+		      "stream x \nthread 7/9 Main\n" APP "run 0+2000000 7/9 app!main\n"
+		      "run 1000000+1000000 7/9 app!main\n");
+	assert_note(&lode_importer_firefox, unmeasured, "not given in ns or us", 2);
+	assert_note(&lode_importer_firefox, unmeasured, "weight below 0", 1);
+	assert_note(&lode_importer_firefox, measured, "not given in ns or us", 0);
+}
+
 /* A whole one, two halves, an instant, an end without a beginning; and old ones, whose data have the times. */
 static const char marked[] =
 	"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":41},\"threads\":[{" TABLES
@@ -361,6 +379,7 @@ int main(void)
 		cmocka_unit_test(what_cpu_profiles_may_not_be),
 		cmocka_unit_test(samples_without_cpu_times_stand_for_the_interval),
 		cmocka_unit_test(cpu_times_separate_runs_from_waits),
+		cmocka_unit_test(what_cannot_be_time_is_said),
 		cmocka_unit_test(markers_are_symptoms_on_request),
 		cmocka_unit_test(markers_are_counted_by_their_phases),
 		cmocka_unit_test(cells_of_a_table_are_its_columns),

@@ -40,6 +40,8 @@ struct reading {
 	uint64_t bytes;     /* threads whose samples count bytes */
 	uint64_t cut;       /* stacks too deep */
 	uint64_t back;      /* samples with timestamps out of order */
+	uint64_t cycles;    /* samples whose CPU time is in a unit that is no time */
+	uint64_t negative;  /* samples whose weight is below 0 */
 	uint64_t markers, half_markers;
 	int failed; /* memory ran out while threads were listed */
 };
@@ -422,6 +424,8 @@ static int add_sample(struct reading *reading, struct lane *lane, struct samples
 
 	if (reading->cpu_unit > 0 && lode_json_kind(cpu) == LODE_JSON_NUMBER)
 		return add_measured(reading, lane, event, as_ns(lode_json_double_or(cpu, 0) * reading->cpu_unit));
+	reading->cycles += lode_json_kind(cpu) == LODE_JSON_NUMBER;
+	reading->negative += weight < 0;
 	event.cost = as_ns(weight * (samples->is_time ? 1e6 : reading->interval));
 	return add_event(reading, lane->type, &event);
 }
@@ -743,6 +747,11 @@ static void add_notes(const struct reading *reading)
 
 	lode_notes_add(notes, reading->estimated,
 		       "waits, estimated from samples whose thread used little CPU time", NULL);
+	lode_notes_add(notes, reading->cycles,
+		       "samples whose CPU time is not given in ns or us: each is taken as the sampling interval",
+		       NULL);
+	lode_notes_add(notes, reading->negative,
+		       "samples with a weight below 0, as comparisons have them, left out", NULL);
 	lode_notes_add(notes, reading->bytes, "threads whose samples count bytes, left out", NULL);
 	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
 	lode_notes_add(notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
