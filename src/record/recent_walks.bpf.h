@@ -120,8 +120,29 @@ static __always_inline bool begins_alike(const struct recent_walk *walk, const s
 		(walk->link ^ trail->link) | (walk->space ^ scratch->space.id)) == 0;
 }
 
-/* Return addresses that are compared at a time: the verifier follows each of them. */
-#define COMPARED_FRAMES 16
+/* Words that are compared at a time: the verifier follows each of them. */
+#define COMPARED 16
+/* Blocks of a stack, and batches of words, that are compared at most; a larger stack is walked. */
+#define COMPARED_BLOCKS 16
+
+enum compared {
+	COMPARED_EQUAL,
+	COMPARED_OTHER,
+	COMPARED_OUTSIDE, /* of the block */
+};
+
+/* Compares the word `slot` words above where the walk began with `word`, as far as the block of memory holds it. */
+static __always_inline enum compared compare_word(const struct scratch *scratch, const struct recent_walk *walk,
+						  uint64_t slot, uint64_t word, uint64_t bits)
+{
+	uint64_t at = slot * 8 - (scratch->block_start - walk->sp);
+
+	if (at > scratch->block_size - 8)
+		return COMPARED_OUTSIDE;
+	asm volatile("" : "+r"(at));
+	at = *(const uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
+	return (at & bits) == word ? COMPARED_EQUAL : COMPARED_OTHER;
+}
 
 /*
  * Compares some return addresses from frame `i` on, those that the block of memory holds. Returns the frame it came to, or
@@ -129,82 +150,70 @@ static __always_inline bool begins_alike(const struct recent_walk *walk, const s
  */
 __noinline int lode_compare_returns(struct scratch *scratch, const struct recent_walk *walk, uint32_t i)
 {
-	uint64_t start, last;
-	uint32_t count;
-
 	if (!scratch || !walk || scratch->block_size < 8)
 		return -1;
-	start = scratch->block_start - walk->sp;
-	last = scratch->block_size - 8;
-	count = walk->count;
-	for (uint32_t n = 0; n < COMPARED_FRAMES; n++) {
-		uint64_t at, slot;
+	for (uint32_t n = 0; n < COMPARED && i < walk->count; n++, i++) {
+		uint64_t slot = walk->return_at[i & (RECENT_FRAMES - 1)];
+		enum compared compared;
 
-		if (i >= count)
+		if (slot == NOT_IN_MEMORY)
+			continue;
+		compared = compare_word(scratch, walk, slot, walk->returns[i & (RECENT_FRAMES - 1)], RETURN_BITS);
+		if (compared == COMPARED_OTHER)
+			return -1;
+		if (compared == COMPARED_OUTSIDE)
 			break;
-		slot = walk->return_at[i & (RECENT_FRAMES - 1)];
-		if (slot != NOT_IN_MEMORY) {
-			at = slot * 8 - start;
-			if (at > last)
-				break;
-			asm volatile("" : "+r"(at));
-			at = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
-			if ((at & RETURN_BITS) != walk->returns[i & (RECENT_FRAMES - 1)])
-				return -1;
-		}
-		i++;
 	}
 	return (int)i;
 }
 
-/* Whether the current thread's stack has the return addresses of the walk. */
-__noinline int lode_has_returns(struct scratch *scratch, const struct recent_walk *walk)
+/* The same for the words that are no return addresses. */
+__noinline int lode_compare_others(struct scratch *scratch, const struct recent_walk *walk, uint32_t i)
 {
-	int i = 1;
+	if (!scratch || !walk || scratch->block_size < 8)
+		return -1;
+	for (uint32_t n = 0; n < COMPARED && i < walk->word_count; n++, i++) {
+		enum compared compared = compare_word(scratch, walk, walk->word_at[i & (RECENT_WORDS - 1)],
+						      walk->words[i & (RECENT_WORDS - 1)], ~0ull);
 
-	if (!scratch || !walk)
+		if (compared == COMPARED_OTHER)
+			return -1;
+		if (compared == COMPARED_OUTSIDE)
+			break;
+	}
+	return (int)i;
+}
+
+/* The lowest word that is not compared yet, from frame `i` and other word `j` on. */
+static __always_inline uint64_t next_slot(const struct recent_walk *walk, uint32_t i, uint32_t j)
+{
+	uint64_t slot = i < walk->count ? walk->return_at[i & (RECENT_FRAMES - 1)] : NOT_IN_MEMORY;
+	uint64_t other = j < walk->word_count ? walk->word_at[j & (RECENT_WORDS - 1)] : NOT_IN_MEMORY;
+
+	return other < slot ? other : slot;
+}
+
+/* Whether the current thread's stack has all words of the walk. Each block of memory is fetched once. */
+__noinline int lode_has_words(struct scratch *scratch, const struct recent_walk *walk)
+{
+	int i = 1, j = 0;
+
+	if (!scratch || !walk || !lode_fetch_block(scratch, walk->sp))
 		return 0;
-	for (uint32_t n = 0; n < RECENT_FRAMES; n++) {
-		int from = i;
+	for (uint32_t n = 0; n < COMPARED_BLOCKS; n++) {
+		int from = i, other = j;
 
 		i = lode_compare_returns(scratch, walk, (uint32_t)i);
-		if (i < 0 || (uint32_t)i >= walk->count)
-			break;
-		if (i - from < COMPARED_FRAMES &&
-		    !lode_fetch_block(scratch, walk->sp + walk->return_at[i & (RECENT_FRAMES - 1)] * 8ull))
+		j = lode_compare_others(scratch, walk, (uint32_t)j);
+		if (i < 0 || j < 0)
+			return 0;
+		if ((uint32_t)i >= walk->count && (uint32_t)j >= walk->word_count)
+			return 1;
+		if (i - from < COMPARED && j - other < COMPARED &&
+		    !lode_fetch_block(scratch, walk->sp + next_slot(walk, i, j) * 8))
 			return 0;
 	}
-	return i >= 0 && (uint32_t)i >= walk->count;
-}
-
-__noinline int lode_has_word(struct scratch *scratch, uint64_t address, uint64_t word)
-{
-	uint64_t there;
-
-	return scratch && fetch_word(scratch, address, &there) && there == word;
-}
-
-/* Whether the current thread's stack has the words of the walk that are no return addresses. */
-__noinline int lode_has_others(struct scratch *scratch, const struct recent_walk *walk)
-{
-	if (!walk)
-		return 0;
-	for (uint32_t i = 0; i < RECENT_WORDS; i++) {
-		if (i >= walk->word_count)
-			break;
-		if (!lode_has_word(scratch, walk->sp + walk->word_at[i] * 8ull, walk->words[i]))
-			return 0;
-	}
-	return 1;
-}
-
-/* Whether the current thread's stack has all words of the walk. */
-static __always_inline bool has_words(struct scratch *scratch, const struct recent_walk *walk)
-{
-	scratch->span_end = walk->sp + walk->span;
-	if (!lode_fetch_block(scratch, walk->sp) || !lode_has_returns(scratch, walk))
-		return false;
-	return !walk->word_count || lode_has_others(scratch, walk);
+	return 0;
 }
 
 /* The id of the current thread's stack if it is that of the walk and was sent; else 0. */
@@ -214,7 +223,8 @@ __noinline uint64_t lode_recall_walk(struct scratch *scratch, const struct recen
 		return 0;
 	scratch->hash = walk->hash;
 	scratch->sum = walk->sum;
-	return is_known(scratch) && has_words(scratch, walk) ? walk->hash : 0;
+	scratch->span_end = walk->sp + walk->span;
+	return is_known(scratch) && lode_has_words(scratch, walk) ? walk->hash : 0;
 }
 
 static __always_inline void copy_walk(struct recent_walk *walk, const struct scratch *scratch)

@@ -92,7 +92,7 @@ volatile uint64_t mapped_known = 0; /* the program knows what processes mapped u
 #define CALIBRATIONS_LIMIT 64
 
 /* Bytes of a user's stack fetched at a time. */
-#define BLOCK_BYTES 2048
+#define BLOCK_BYTES 4096
 #define LEAST_SPAN  64
 
 /*
@@ -182,7 +182,7 @@ enum scratch_user {
 
 /* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, and other words that they read. */
 #define RECENT_FRAMES 64
-#define RECENT_WORDS  32
+#define RECENT_WORDS  64
 #define NOT_IN_MEMORY UINT16_MAX
 
 /* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
