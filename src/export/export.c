@@ -153,11 +153,18 @@ static int forget(struct lode_export *export, struct lode_error *error)
 	return lode_dictionary_init(&export->dictionary) < 0 ? lode_fail_memory(error) : 0;
 }
 
-static void note_calls(const struct lode_export *export, const struct lode_corpus_entry *entry)
+/* What the format of a stream cannot hold. */
+static void note_left_out(const struct lode_export *export, const struct lode_export_stream *source)
 {
-	if (export->exporter->has_no_calls && !export->options->inferred && lode_export_wants(export, LODE_CALL))
+	const struct lode_corpus_entry *entry = source->entry;
+
+	if (!export->exporter->has_no_calls || export->options->inferred)
+		return;
+	if (lode_export_wants(export, LODE_CALL))
 		lode_notes_add(export->options->notes, entry->events[LODE_CALL],
 			       "calls, which this format has no place for", entry->name);
+	lode_notes_add(export->options->notes, source->stream.symptom_count,
+		       "symptoms, which this format has no place for", entry->name);
 }
 
 int lode_export_streams(struct lode_export *export,
@@ -171,7 +178,7 @@ int lode_export_streams(struct lode_export *export,
 
 		code = open_stream(export, i, &source, error);
 		if (code == 0) {
-			note_calls(export, source.entry);
+			note_left_out(export, &source);
 			code = take(context, &source, error);
 		}
 		close_stream(&source);

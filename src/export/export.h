@@ -46,9 +46,9 @@ struct lode_exporter {
 	const char *extension;   /* usual end of a file's name, with the dot */
 	int binary;              /* not fit for a terminal */
 	int has_time_line;       /* it can show inferred calls (the option `inferred`) */
-	int has_no_calls;        /* it has no place for `call` events; that they are left out is noted */
-	int forgets;             /* streams need nothing of one another: each has a fresh dictionary */
-	unsigned passes;         /* times it reads the events, for progress */
+	int has_no_calls; /* it has no place for `call` events and symptoms; that they are left out is noted */
+	int forgets;      /* streams need nothing of one another: each has a fresh dictionary */
+	unsigned passes;  /* times it reads the events, for progress */
 	int (*write)(struct lode_export *export, struct lode_error *error);
 };
 

@@ -358,8 +358,6 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 
 	writer->stream = &source->stream;
 	writer->entry = source->entry;
-	lode_notes_add(writer->export->options->notes, source->stream.symptom_count,
-		       "symptoms, which this format has no place for", source->entry->name);
 	writer->attributes = lode_calloc(source->stream.thread_count, sizeof(*writer->attributes));
 	writer->wakers = lode_calloc(source->stream.thread_count, sizeof(*writer->wakers));
 	if (!writer->attributes || !writer->wakers || grow_stacks(writer) < 0)
