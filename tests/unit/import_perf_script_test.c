@@ -518,6 +518,18 @@ static void samples_without_times_follow_one_another(void **state)
 	assert_true(lode_importer_perf_script.sniff((const unsigned char *)clocks, strlen(clocks), "x") > 80);
 }
 
+static void source_lines_are_no_frames(void **state)
+{
+	const char text[] =
+		"a 2 [000] 4.000000: 1000 cpu-clock: \n\t1 g (x)\n  g.c:12\n\t2 main (x)\n  main.c:7\n\n";
+
+	(void)state;
+	assert_import(&lode_importer_perf_script, text, NULL,
+		      "stream x \nthread 2 a\nrun 4000000000+1000 2 cpu=0 x!main|x!g\n");
+	assert_note(&lode_importer_perf_script, text, "source lines", 2);
+	assert_note(&lode_importer_perf_script, text, "not understood", 0);
+}
+
 static void off_cpu_samples_are_waits(void **state)
 {
 	static const char text[] = "a 1 [000] 5.000000: 250000 cpu-clock:pppH: \n\t1 f (x)\n\n"
@@ -547,6 +559,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_without_times_follow_one_another),
 		cmocka_unit_test(modes_of_samples_are_passed_over),
+		cmocka_unit_test(source_lines_are_no_frames),
 		cmocka_unit_test(off_cpu_samples_are_waits),
 		cmocka_unit_test(samples_become_runs_with_their_stacks_turned_round),
 		cmocka_unit_test(modules_are_named_as_the_rest_of_lode_names_them),

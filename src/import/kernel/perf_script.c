@@ -70,6 +70,7 @@ struct reader {
 	struct lode_tally exits;
 	struct lode_tally side_records;
 	struct lode_tally unknown_lines;
+	struct lode_tally source_lines; /* `  FILE:LINE` below a frame, of -F +srcline */
 	struct lode_tally unknown_sched;
 	struct lode_tally cut_stacks;
 	struct lode_tally cut_samples;
@@ -458,7 +459,10 @@ static int read_line(struct reader *reader, const char *line, size_t length)
 	}
 	if (reader->in_sample && lode_script_frame_read(line, length, &frame))
 		return reader->what == NOTHING ? 0 : add_frame(reader, &frame);
-	lode_tally_add(&reader->unknown_lines, reader->input, line, length);
+	lode_tally_add(reader->in_sample && length > 2 && line[0] == ' ' && line[1] == ' ' && line[2] != ' '
+			       ? &reader->source_lines
+			       : &reader->unknown_lines,
+		       reader->input, line, length);
 	return 0;
 }
 
@@ -525,6 +529,7 @@ static void report_notes(const struct reader *reader)
 		       lode_input_name(reader->input));
 	lode_tally_report(&reader->exits, options, "system call exits");
 	lode_tally_report(&reader->side_records, options, "records other than samples");
+	lode_tally_report(&reader->source_lines, options, "source lines of frames (-F +srcline), left out");
 	lode_tally_report(&reader->unknown_lines, options, "lines that are not understood");
 	lode_tally_report(&reader->unknown_sched, options, "scheduler events that are not understood");
 	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_ROOT);
