@@ -74,7 +74,8 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
-int lode_recorder_can_be_certain(const struct lode_recorder_options *options)
+/* Whether every long wait can be recorded, by a program of its own, at wakings (long_waits.bpf.h). */
+static int can_be_certain(const struct lode_recorder_options *options)
 {
 	return options->thin && !options->cgroup && lode_kernel_counts_arrivals();
 }
@@ -88,13 +89,13 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 			return 0;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
-	return waits && lode_recorder_can_be_certain(options);
+	return waits && can_be_certain(options);
 }
 
 /* Nanoseconds; 0: none. Shorter waits than those that are asked for are not recorded at all. */
 static uint64_t certain_limit(const struct lode_recorder_options *options)
 {
-	if (!lode_recorder_can_be_certain(options))
+	if (!can_be_certain(options))
 		return 0;
 	return options->min_wait > LODE_THIN_LONG ? options->min_wait : LODE_THIN_LONG;
 }

@@ -19,10 +19,8 @@ uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
 void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options,
 			  const struct lode_kernel_features *kernel, uint32_t cpus, uint32_t slots);
 
-/* Whether every long wait can be recorded, by a program of its own, at wakings (long_waits.bpf.h). */
-int lode_recorder_can_be_certain(const struct lode_recorder_options *options);
 /*
- * Whether limits on waits are decided by that program, too, so that the
+ * Whether limits on waits are decided at wakings (long_waits.bpf.h), too, so that the
  * programs of the scheduler need not be attached for them.
  */
 int lode_recorder_limits_at_waking(const struct lode_recorder_options *options);

@@ -640,8 +640,8 @@ static int map_stream(struct mapping *mapping, struct lode_error *error)
 	return code;
 }
 
-int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
-		     struct lode_area_partial *partial, struct lode_error *error)
+static int fill_partial(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+			struct lode_area_partial *partial, struct lode_error *error)
 {
 	struct mapping mapping = { .plan = plan, .entry = entry, .partial = partial };
 	int code;
@@ -670,7 +670,7 @@ int lode_area_stream_if_readable(const struct lode_area_plan *plan, const struct
 				 struct lode_area_partial *partial, struct lode_error *error)
 {
 	struct lode_error own = { "" };
-	int code = lode_area_stream(plan, entry, partial, &own);
+	int code = fill_partial(plan, entry, partial, &own);
 
 	if (!code)
 		return 0;
@@ -733,6 +733,6 @@ void lode_area_stream_keep(const struct lode_area_plan *plan, const struct lode_
 	lode_area_partial_release(&partial);
 	if (kept)
 		return;
-	lode_area_stream(plan, entry, &partial, NULL);
+	fill_partial(plan, entry, &partial, NULL);
 	lode_area_partial_release(&partial);
 }

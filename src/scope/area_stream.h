@@ -78,10 +78,10 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 			const struct lode_corpus_list *list, struct lode_error *error);
 void lode_area_plan_release(struct lode_area_plan *plan);
 
-/* Fills `partial`; the caller releases it in either case. */
-int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
-		     struct lode_area_partial *partial, struct lode_error *error);
-/* The same where a stream that cannot be read is left out (unread_streams.h): `unread` says so, unless options are strict. */
+/*
+ * Fills `partial`; the caller releases it in either case. A stream that cannot be read is left out
+ * (unread_streams.h) and `unread` says so, unless options are strict.
+ */
 int lode_area_stream_if_readable(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
 				 struct lode_area_partial *partial, struct lode_error *error);
 void lode_area_partial_release(struct lode_area_partial *partial);

@@ -119,7 +119,9 @@ int lode_sql_run(struct lode_catalogue *catalogue, const char *sql, struct lode_
 									       : lode_sql_fail(catalogue, error);
 }
 
-int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
+/* The one number that a query answers with. */
+static int query_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number,
+			struct lode_error *error)
 {
 	sqlite3_stmt *statement;
 	int code = 0;
@@ -187,12 +189,12 @@ static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct l
 static int check_owner(struct lode_catalogue *catalogue, int64_t *version, struct lode_error *error)
 {
 	int64_t application = 0, tables = 0;
-	int code = lode_sql_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
+	int code = query_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
 
 	if (!code)
-		code = lode_sql_number(catalogue, "PRAGMA application_id", &application, error);
+		code = query_number(catalogue, "PRAGMA application_id", &application, error);
 	if (!code)
-		code = lode_sql_number(catalogue, "PRAGMA user_version", version, error);
+		code = query_number(catalogue, "PRAGMA user_version", version, error);
 	if (code)
 		return code;
 	if (!tables) {
@@ -238,7 +240,7 @@ int lode_catalogue_upgrade(struct lode_catalogue *catalogue, struct lode_error *
 
 int lode_catalogue_version(struct lode_catalogue *catalogue, int64_t *version, struct lode_error *error)
 {
-	return lode_sql_number(catalogue, "PRAGMA user_version", version, error);
+	return query_number(catalogue, "PRAGMA user_version", version, error);
 }
 
 /* Makes the tables that are not there. */

@@ -18,8 +18,6 @@ struct lode_catalogue {
 int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error);
 /* Runs statements that yield no rows. */
 int lode_sql_run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error);
-/* The one number that a query answers with. */
-int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error);
 
 /* NULL when it fails, with a sentence; lode_sql_fail then has the code. */
 sqlite3_stmt *lode_sql_prepare(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error);

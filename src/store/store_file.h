@@ -86,7 +86,5 @@ int lode_store_check_header(const struct lode_store *store, struct lode_error *e
 int lode_store_add_block(struct lode_store *store, uint64_t offset, const struct lode_block_header *header);
 /* Makes the list of event blocks out of all blocks. Returns 0 or LODE_SYSTEM. */
 int lode_store_list_events(struct lode_store *store);
-/* Reads the footer into the list of blocks. */
-int lode_store_read_footer(struct lode_store *store, struct lode_error *error);
 
 #endif

@@ -198,7 +198,8 @@ static int list_blocks(struct lode_store *store, const struct lode_store_table *
 	return 0;
 }
 
-int lode_store_read_footer(struct lode_store *store, struct lode_error *error)
+/* Reads the footer into the list of blocks. */
+static int read_footer(struct lode_store *store, struct lode_error *error)
 {
 	const unsigned char *tail = store->map.bytes + store->map.size - LODE_TAIL_SIZE;
 	struct lode_cursor cursor;
@@ -241,7 +242,7 @@ int lode_store_open(struct lode_store **result, const char *path, struct lode_er
 	*result = NULL;
 	if (code)
 		return code;
-	code = lode_store_read_footer(store, error);
+	code = read_footer(store, error);
 	if (!code && lode_store_list_events(store) < 0)
 		code = lode_fail_memory(error);
 	if (code) {

@@ -118,7 +118,8 @@ static uint32_t make_stack(struct lode_goroutines *goroutines, const struct lode
 	return stack;
 }
 
-uint32_t lode_go_stack(struct lode_goroutines *goroutines, uint64_t id)
+/* The node of a stack of the table; 0 where there is none, LODE_NONE: memory. */
+static uint32_t find_stack(struct lode_goroutines *goroutines, uint64_t id)
 {
 	struct lode_go_item *item = id ? find_item(&goroutines->stacks, id) : NULL;
 
@@ -131,7 +132,7 @@ uint32_t lode_go_stack(struct lode_goroutines *goroutines, uint64_t id)
 
 /* ---- goroutines ---- */
 
-uint64_t lode_go_time(const struct lode_goroutines *goroutines, uint64_t ticks)
+static uint64_t to_nanoseconds(const struct lode_goroutines *goroutines, uint64_t ticks)
 {
 	uint64_t frequency = goroutines->frequency ? goroutines->frequency : 1000000000u, ns;
 
@@ -178,7 +179,7 @@ static int name_unnamed(struct lode_goroutines *goroutines, enum lode_go_step_ki
 int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind, uint64_t ticks, uint32_t thread,
 		 uint32_t waker, uint64_t stack)
 {
-	struct lode_go_step step = { .t = lode_go_time(goroutines, ticks),
+	struct lode_go_step step = { .t = to_nanoseconds(goroutines, ticks),
 				     .order = (uint32_t)goroutines->step_count,
 				     .thread = thread,
 				     .waker = waker,
@@ -186,7 +187,7 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 
 	if (thread == LODE_NONE)
 		return 0;
-	step.stack = lode_go_stack(goroutines, stack);
+	step.stack = find_stack(goroutines, stack);
 	if (step.stack == LODE_NONE || name_unnamed(goroutines, kind, thread, stack) < 0 ||
 	    goroutines->step_count >= LODE_NONE - 1 ||
 	    lode_grow(&goroutines->steps, &goroutines->step_capacity, goroutines->step_count + 1, sizeof(step)) < 0)

@@ -77,10 +77,6 @@ void lode_goroutines_release(struct lode_goroutines *goroutines);
 int lode_go_table_add(struct lode_go_table *table, uint64_t id, struct lode_cursor at, uint64_t count);
 void lode_go_table_clear(struct lode_go_table *table);
 
-/* The node of a stack of the table; 0 where there is none, LODE_NONE: memory. */
-uint32_t lode_go_stack(struct lode_goroutines *goroutines, uint64_t id);
-/* Ticks as nanoseconds. */
-uint64_t lode_go_time(const struct lode_goroutines *goroutines, uint64_t ticks);
 /* The thread of a goroutine, LODE_NONE for number 0 (no goroutine). Returns 0 or LODE_SYSTEM. */
 int lode_go_thread(struct lode_goroutines *goroutines, uint64_t goroutine, uint32_t *thread);
 /* Names a goroutine after the outermost function of the stack `id`. Returns 0 or LODE_SYSTEM. */
