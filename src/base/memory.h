@@ -6,6 +6,8 @@
 #ifndef LODE_BASE_MEMORY_H
 #define LODE_BASE_MEMORY_H
 
+#include "base/error.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +29,11 @@ char *lode_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * LODE_SYSTEM with everything left as it was.
  */
 int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
+/* Appends a value to an array that grows. Returns 0, or LODE_SYSTEM with everything left as it was. */
+#define LODE_APPEND(items, count, capacity, ...)                                                                  \
+	((count) >= (capacity) && lode_grow(&(items), &(capacity), (size_t)(count) + 1, sizeof(*(items))) < 0     \
+		 ? LODE_SYSTEM                                                                                    \
+		 : ((items)[(count)++] = (__VA_ARGS__), 0))
 
 /*
  * From now on memory that is freed is kept for what comes next instead of being given back to

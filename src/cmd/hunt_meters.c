@@ -41,10 +41,7 @@ static int add_if_named(void *context, uint32_t pid)
 	name[strcspn(name, "\n")] = '\0';
 	if (!name[0] || strcmp(name, named->comm) || pid == (uint32_t)getpid())
 		return 0;
-	if (lode_grow(&named->pids, &named->capacity, named->count + 1, sizeof(*named->pids)) < 0)
-		return LODE_SYSTEM;
-	named->pids[named->count++] = pid;
-	return 0;
+	return LODE_APPEND(named->pids, named->count, named->capacity, pid);
 }
 
 static int add_named(const char *comm, uint32_t **pids, size_t *count, struct lode_error *error)

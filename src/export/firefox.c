@@ -118,9 +118,8 @@ static int use_stack(struct writer *writer, uint32_t node, struct lode_error *er
 	size_t depth = 0;
 
 	for (; node && !lode_renumber_has(&writer->nodes, node); node = tree->nodes[node].parent) {
-		if (lode_grow(&writer->path, &writer->path_capacity, depth + 1, sizeof(*writer->path)) < 0)
+		if (LODE_APPEND(writer->path, depth, writer->path_capacity, node) < 0)
 			return lode_fail_memory(error);
-		writer->path[depth++] = node;
 	}
 	while (depth) {
 		uint32_t frame = tree->nodes[writer->path[--depth]].frame;

@@ -83,9 +83,8 @@ static int add_line(struct map *map, const char *at, const char *end)
 		at = skip_blanks(at + 1, end);
 	lode_buffer_add(&map->names, at, (size_t)(end - at));
 	lode_buffer_byte(&map->names, '\0');
-	if (map->names.failed || lode_grow(&map->symbols, &map->capacity, map->count + 1, sizeof(symbol)) < 0)
+	if (map->names.failed || LODE_APPEND(map->symbols, map->count, map->capacity, symbol) < 0)
 		return LODE_SYSTEM;
-	map->symbols[map->count++] = symbol;
 	return 1;
 }
 

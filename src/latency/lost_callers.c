@@ -165,9 +165,9 @@ static int note_places(struct finding *finding, uint32_t root, uint32_t place, u
 		return 0;
 	finding->noted[root] = mark;
 	for (; place; place = finding->next[place]) {
-		if (lode_grow(&lost->places, &lost->capacity, lost->count + 1, sizeof(*lost->places)) < 0)
+		if (LODE_APPEND(lost->places, lost->count, lost->capacity,
+				(struct lode_lost_place){ root, place }) < 0)
 			return LODE_SYSTEM;
-		lost->places[lost->count++] = (struct lode_lost_place){ root, place };
 	}
 	return 0;
 }

@@ -170,9 +170,8 @@ static int compare_cluster(struct work *work, const struct side *from, size_t cl
 	memcpy(compared.id, from->given->mined->cluster_groups[cluster].id, LODE_ID);
 	if (measure_on(from, cluster, &work->here, &compared.here) < 0 ||
 	    measure_on(from, cluster, &work->other, &compared.other) < 0 || judge(work, &compared) < 0 ||
-	    lode_grow(&comparison->items, &comparison->capacity, comparison->count + 1, sizeof(compared)) < 0)
+	    LODE_APPEND(comparison->items, comparison->count, comparison->capacity, compared) < 0)
 		return LODE_SYSTEM;
-	comparison->items[comparison->count++] = compared;
 	return 0;
 }
 

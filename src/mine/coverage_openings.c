@@ -29,10 +29,9 @@ static int open_stream(struct lode_opening_curve *curve, const struct lode_cover
 
 		if (!lode_covered_reveal(covered, classes, item))
 			continue;
-		if (lode_grow(&curve->revealed, &curve->revealed_capacity, curve->revealed_count + 1,
-			      sizeof(*curve->revealed)) < 0)
+		if (LODE_APPEND(curve->revealed, curve->revealed_count, curve->revealed_capacity,
+				classes->rank[item]) < 0)
 			return LODE_SYSTEM;
-		curve->revealed[curve->revealed_count++] = classes->rank[item];
 		step.count++;
 	}
 	if (!step.count)

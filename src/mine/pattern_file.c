@@ -229,10 +229,8 @@ static int add_frame(struct parser *parser, struct piece line)
 		return FAIL(parser, "a pattern of more than %d frames, which no stack has; shorten it",
 			    LODE_STACK_DEPTH_LIMIT);
 	frame = lode_frames_parse(parser->frames, text.at, text.size);
-	if (frame == LODE_NONE ||
-	    lode_grow(&parser->sequence, &parser->capacity, parser->length + 1, sizeof(*parser->sequence)) < 0)
+	if (frame == LODE_NONE || LODE_APPEND(parser->sequence, parser->length, parser->capacity, frame) < 0)
 		return lode_fail_memory(parser->error);
-	parser->sequence[parser->length++] = frame;
 	return 0;
 }
 

@@ -186,10 +186,7 @@ static int match_one(struct matching *matching, size_t i, struct lode_signature_
 		return 0;
 	match.signature = signature->id;
 	match.number = i;
-	if (lode_grow(&matches->items, &matches->capacity, matches->count + 1, sizeof(match)) < 0)
-		return LODE_SYSTEM;
-	matches->items[matches->count++] = match;
-	return 0;
+	return LODE_APPEND(matches->items, matches->count, matches->capacity, match);
 }
 
 static int match_costs(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,

@@ -187,11 +187,9 @@ static int pick_similar(struct worker *worker, const struct members *members, si
 		for (size_t j = first + k + 1; j < members->count; j++) {
 			if (units[j] < members->least)
 				continue;
-			if (worker->similar_count == worker->similar_capacity &&
-			    lode_grow(&worker->similar, &worker->similar_capacity, worker->similar_count + 1,
-				      sizeof(*worker->similar)) < 0)
+			if (LODE_APPEND(worker->similar, worker->similar_count, worker->similar_capacity,
+					(struct lode_similar){ (uint32_t)j, units[j] }) < 0)
 				return LODE_SYSTEM;
-			worker->similar[worker->similar_count++] = (struct lode_similar){ (uint32_t)j, units[j] };
 		}
 		worker->row_ends[k] = worker->similar_count;
 	}

@@ -85,9 +85,8 @@ static int add_word(struct lode_words *words, const char *text, size_t length)
 		lode_buffer_byte(&words->folded, is_upper(text[i]) ? (char)(text[i] + ('a' - 'A')) : text[i]);
 	if (words->folded.failed ||
 	    (id = lode_strings_add(&words->texts, words->folded.bytes, length)) == LODE_NONE ||
-	    lode_grow(&words->words, &words->word_capacity, words->word_count + 1, sizeof(*words->words)) < 0)
+	    LODE_APPEND(words->words, words->word_count, words->word_capacity, id) < 0)
 		return LODE_SYSTEM;
-	words->words[words->word_count++] = id;
 	return 0;
 }
 

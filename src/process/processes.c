@@ -345,10 +345,9 @@ static int apply_exit(struct lode_processes *processes, const struct lode_change
 		processes->lives[id].died = change->t;
 	if (change->pid != change->tid)
 		return 0;
-	if (lode_grow(&processes->gone, &processes->gone_capacity, processes->gone_count + 1,
-		      sizeof(*processes->gone)) < 0)
+	if (LODE_APPEND(processes->gone, processes->gone_count, processes->gone_capacity,
+			(struct lode_process_exit){ change->t, change->pid }) < 0)
 		return LODE_SYSTEM;
-	processes->gone[processes->gone_count++] = (struct lode_process_exit){ change->t, change->pid };
 	forget_gone(processes, change->t);
 	return 0;
 }

@@ -288,10 +288,7 @@ static int take_fired(struct lode_builder *builder, const struct lode_record *re
 
 	if (!lode_record_fired(record, &fired))
 		return 0;
-	if (lode_grow(&builder->fired, &builder->fired_capacity, builder->fired_count + 1, sizeof(fired)) < 0)
-		return LODE_SYSTEM;
-	builder->fired[builder->fired_count++] = fired;
-	return 0;
+	return LODE_APPEND(builder->fired, builder->fired_count, builder->fired_capacity, fired);
 }
 
 void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t)

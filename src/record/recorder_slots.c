@@ -59,10 +59,7 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 	if (!recorder->started || !slot->on || single <= LODE_SLOT_UNIT)
 		return 0;
 	record.value = (uint32_t)slot->all << 16 | (slot->all * LODE_SLOT_UNIT + single / 2) / single;
-	if (lode_grow(&recorder->seen, &recorder->seen_capacity, recorder->seen_count + 1, sizeof(record)) < 0)
-		return LODE_SYSTEM;
-	recorder->seen[recorder->seen_count++] = record;
-	return 0;
+	return LODE_APPEND(recorder->seen, recorder->seen_count, recorder->seen_capacity, record);
 }
 
 /* What the program for long waits looks for. */

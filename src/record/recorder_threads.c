@@ -122,10 +122,7 @@ static int add_open(void *context, const struct lode_record_thread *thread)
 			record.waker_kernel = thread->waker_kernel;
 		}
 	}
-	if (lode_grow(&recorder->open, &recorder->open_capacity, recorder->open_count + 1, sizeof(record)) < 0)
-		return LODE_SYSTEM;
-	recorder->open[recorder->open_count++] = record;
-	return 0;
+	return LODE_APPEND(recorder->open, recorder->open_count, recorder->open_capacity, record);
 }
 
 int lode_recorder_add_open_waits(struct lode_recorder *recorder, uint64_t end)

@@ -376,10 +376,7 @@ int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid)
 {
 	if (loader->dirty_count && loader->dirty[loader->dirty_count - 1] == pid)
 		return 0;
-	if (lode_grow(&loader->dirty, &loader->dirty_capacity, loader->dirty_count + 1, sizeof(pid)) < 0)
-		return LODE_SYSTEM;
-	loader->dirty[loader->dirty_count++] = pid;
-	return 0;
+	return LODE_APPEND(loader->dirty, loader->dirty_count, loader->dirty_capacity, pid);
 }
 
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t)

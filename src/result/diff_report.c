@@ -139,10 +139,8 @@ void lode_diff_functions_release(struct lode_diff_functions *functions)
 
 static int add_choice(struct lode_diff_chosen *chosen, const struct lode_diff_path *path, size_t rank)
 {
-	if (lode_grow(&chosen->items, &chosen->capacity, chosen->count + 1, sizeof(*chosen->items)) < 0)
-		return LODE_SYSTEM;
-	chosen->items[chosen->count++] = (struct lode_diff_choice){ path, rank, 0 };
-	return 0;
+	return LODE_APPEND(chosen->items, chosen->count, chosen->capacity,
+			   (struct lode_diff_choice){ path, rank, 0 });
 }
 
 /* `places` has for each node the number of the choice, plus one, that has it as the hottest. */

@@ -66,10 +66,8 @@ static int add_variant(struct lode_mine_variants *variants, size_t gap, const ui
 		variants->items[i].patterns++;
 		return 0;
 	}
-	if (lode_grow(&variants->items, &variants->capacity, variants->count + 1, sizeof(*variants->items)) < 0)
-		return LODE_SYSTEM;
-	variants->items[variants->count++] = (struct lode_mine_variant){ gap, frames, length, 1, cost };
-	return 0;
+	return LODE_APPEND(variants->items, variants->count, variants->capacity,
+			   (struct lode_mine_variant){ gap, frames, length, 1, cost });
 }
 
 /*

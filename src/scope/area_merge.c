@@ -129,10 +129,7 @@ static int add_head(struct lode_area_merge *merge, const struct lode_area_stream
 {
 	struct lode_area *area = &merge->area;
 
-	if (lode_grow(&area->streams, &merge->stream_capacity, area->stream_count + 1, sizeof(*area->streams)) < 0)
-		return LODE_SYSTEM;
-	area->streams[area->stream_count++] = *head;
-	return 0;
+	return LODE_APPEND(area->streams, area->stream_count, merge->stream_capacity, *head);
 }
 
 /* One head for each symptom, which differ in what is the symptom's alone. */

@@ -87,10 +87,8 @@ static struct lode_area_row *row_of(struct sums *sums, uint32_t stack)
 
 static int keep(struct lode_area_kept_list *kept, uint32_t stack, uint64_t t, uint64_t cost, uint32_t thread)
 {
-	if (lode_grow(&kept->items, &kept->capacity, kept->count + 1, sizeof(*kept->items)) < 0)
-		return LODE_SYSTEM;
-	kept->items[kept->count++] = (struct lode_area_kept){ t, cost, stack, thread };
-	return 0;
+	return LODE_APPEND(kept->items, kept->count, kept->capacity,
+			   (struct lode_area_kept){ t, cost, stack, thread });
 }
 
 /* The random sums of a row, where the stream was recorded in slots. */

@@ -122,11 +122,8 @@ static int add_segment(struct timeline *line, uint64_t start, uint64_t end, int 
 		last->end = end;
 		return 0;
 	}
-	if (lode_grow(&line->items, &line->capacity, line->count + 1, sizeof(*line->items)) < 0)
-		return LODE_SYSTEM;
-	line->items[line->count++] =
-		(struct segment){ .start = start, .end = end, .event = event, .type = (uint32_t)type };
-	return 0;
+	return LODE_APPEND(line->items, line->count, line->capacity,
+			   (struct segment){ .start = start, .end = end, .event = event, .type = (uint32_t)type });
 }
 
 /* The type whose open event covers `now`; -1 when none does. */
@@ -167,10 +164,8 @@ static int open_event(const struct lode_scope_index *index, int type, uint32_t e
 {
 	struct pile *pile = &index->timelines->open[type];
 
-	if (lode_grow(&pile->items, &pile->capacity, pile->count + 1, sizeof(*pile->items)) < 0)
-		return LODE_SYSTEM;
-	pile->items[pile->count++] = (struct open){ .over = event_over(index, type, event), .event = event };
-	return 0;
+	return LODE_APPEND(pile->items, pile->count, pile->capacity,
+			   (struct open){ .over = event_over(index, type, event), .event = event });
 }
 
 /* The type whose next event begins first; -1 when none is left. */

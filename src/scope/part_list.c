@@ -12,12 +12,8 @@ void lode_parts_release(struct lode_parts *parts)
 
 int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t, uint64_t cost)
 {
-	if (parts->count == parts->capacity &&
-	    lode_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof(*parts->items)) < 0)
-		return LODE_SYSTEM;
-	parts->items[parts->count++] =
-		(struct lode_part){ .t = t, .cost = cost, .event = event, .type = (uint8_t)type };
-	return 0;
+	return LODE_APPEND(parts->items, parts->count, parts->capacity,
+			   (struct lode_part){ .t = t, .cost = cost, .event = event, .type = (uint8_t)type });
 }
 
 void lode_parts_reverse(struct lode_parts *parts, size_t first)

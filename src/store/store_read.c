@@ -83,10 +83,8 @@ void lode_store_close(struct lode_store *store)
 
 int lode_store_add_block(struct lode_store *store, uint64_t offset, const struct lode_block_header *header)
 {
-	if (lode_grow(&store->blocks, &store->block_capacity, store->block_count + 1, sizeof(*store->blocks)) < 0)
-		return LODE_SYSTEM;
-	store->blocks[store->block_count++] = (struct lode_block){ offset, *header };
-	return 0;
+	return LODE_APPEND(store->blocks, store->block_count, store->block_capacity,
+			   (struct lode_block){ offset, *header });
 }
 
 int lode_store_list_events(struct lode_store *store)

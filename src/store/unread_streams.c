@@ -38,9 +38,8 @@ int lode_unread_streams_add(struct lode_unread_streams *streams, const struct lo
 					  keep(streams, stream->reason), stream->code };
 
 	if (!own.id || !own.name || !own.reason ||
-	    lode_grow(&streams->items, &streams->capacity, streams->count + 1, sizeof(own)) < 0)
+	    LODE_APPEND(streams->items, streams->count, streams->capacity, own) < 0)
 		return LODE_SYSTEM;
-	streams->items[streams->count++] = own;
 	return 0;
 }
 

@@ -71,9 +71,8 @@ static int take_mark(struct reading *reading, struct lode_cursor *body)
 		return 0;
 	mark.end = !strcmp(provider, "lode_end");
 	mark.name = lode_arena_text(&marks->arena, name, length);
-	if (!mark.name || lode_grow(&marks->items, &marks->capacity, marks->count + 1, sizeof(mark)) < 0)
+	if (!mark.name || LODE_APPEND(marks->items, marks->count, marks->capacity, mark) < 0)
 		return LODE_SYSTEM;
-	marks->items[marks->count++] = mark;
 	return 0;
 }
 

@@ -83,9 +83,8 @@ static int take_row(void *context, uint64_t start, const struct lode_unwind_rule
 	struct row row = { start, number_of(making, rule) };
 
 	if (row.rule == LODE_NONE || making->row_count >= LODE_UNWIND_ROWS_LIMIT ||
-	    lode_grow(&making->rows, &making->row_capacity, making->row_count + 1, sizeof(row)) < 0)
+	    LODE_APPEND(making->rows, making->row_count, making->row_capacity, row) < 0)
 		return LODE_SYSTEM;
-	making->rows[making->row_count++] = row;
 	return 0;
 }
 

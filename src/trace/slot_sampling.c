@@ -52,10 +52,8 @@ int lode_slot_sampling_see(struct lode_slot_sampling *sampling, const struct lod
 		if (!read_name(lode_strings_get(strings, slot.name), &slot.chosen, &slot.all))
 			continue;
 		slot.end = lode_add_saturating(slot.begin, calls->delay[i]);
-		if (lode_grow(&sampling->slots, &sampling->capacity, sampling->count + 1,
-			      sizeof(*sampling->slots)) < 0)
+		if (LODE_APPEND(sampling->slots, sampling->count, sampling->capacity, slot) < 0)
 			return LODE_SYSTEM;
-		sampling->slots[sampling->count++] = slot;
 	}
 	return 0;
 }

@@ -85,11 +85,7 @@ int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type,
 
 int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom)
 {
-	if (lode_grow(&stream->symptoms, &stream->symptom_capacity, stream->symptom_count + 1,
-		      sizeof(*stream->symptoms)) < 0)
-		return LODE_SYSTEM;
-	stream->symptoms[stream->symptom_count++] = *symptom;
-	return 0;
+	return LODE_APPEND(stream->symptoms, stream->symptom_count, stream->symptom_capacity, *symptom);
 }
 
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
@@ -110,11 +106,7 @@ int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const
 			return 0;
 		}
 	}
-	if (lode_grow(&stream->attributes, &stream->attribute_capacity, stream->attribute_count + 1,
-		      sizeof(attribute)) < 0)
-		return LODE_SYSTEM;
-	stream->attributes[stream->attribute_count++] = attribute;
-	return 0;
+	return LODE_APPEND(stream->attributes, stream->attribute_count, stream->attribute_capacity, attribute);
 }
 
 int lode_stream_thinned(const struct lode_stream *stream)

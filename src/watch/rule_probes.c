@@ -57,10 +57,8 @@ struct places {
 
 static int add_place(struct places *places, uint64_t offset, uint64_t cookie)
 {
-	if (lode_grow(&places->items, &places->capacity, places->count + 1, sizeof(*places->items)) < 0)
-		return LODE_SYSTEM;
-	places->items[places->count++] = (struct lode_uprobe_place){ offset, cookie };
-	return 0;
+	return LODE_APPEND(places->items, places->count, places->capacity,
+			   (struct lode_uprobe_place){ offset, cookie });
 }
 
 static int attach(struct lode_rule_probes *probes, int end, const char *path, const struct places *places,

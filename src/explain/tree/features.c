@@ -199,20 +199,12 @@ static int equal(const struct lode_feature *a, const struct lode_feature *b, siz
 
 static int add_column(struct lode_feature *feature, uint32_t column)
 {
-	if (lode_grow(&feature->columns, &feature->column_capacity, feature->column_count + 1,
-		      sizeof(*feature->columns)) < 0)
-		return LODE_SYSTEM;
-	feature->columns[feature->column_count++] = column;
-	return 0;
+	return LODE_APPEND(feature->columns, feature->column_count, feature->column_capacity, column);
 }
 
 static int add_constant(struct lode_features *features, uint32_t column)
 {
-	if (lode_grow(&features->constant, &features->constant_capacity, features->constant_count + 1,
-		      sizeof(*features->constant)) < 0)
-		return LODE_SYSTEM;
-	features->constant[features->constant_count++] = column;
-	return 0;
+	return LODE_APPEND(features->constant, features->constant_count, features->constant_capacity, column);
 }
 
 /* Takes `feature` over, or joins its column to an equal one. */

@@ -46,10 +46,8 @@ struct grower {
 
 static int push(struct grower *grower, uint32_t node, size_t begin, size_t end, unsigned depth)
 {
-	if (lode_grow(&grower->stack, &grower->stack_capacity, grower->stack_count + 1, sizeof(*grower->stack)) < 0)
-		return LODE_SYSTEM;
-	grower->stack[grower->stack_count++] = (struct pending){ node, begin, end, depth };
-	return 0;
+	return LODE_APPEND(grower->stack, grower->stack_count, grower->stack_capacity,
+			   (struct pending){ node, begin, end, depth });
 }
 
 static void settle(struct lode_tree *tree, uint32_t node)

@@ -3,10 +3,7 @@
 
 int lode_ids_push(struct lode_ids *ids, uint32_t item)
 {
-	if (lode_grow(&ids->items, &ids->capacity, ids->count + 1, sizeof(*ids->items)) < 0)
-		return LODE_SYSTEM;
-	ids->items[ids->count++] = item;
-	return 0;
+	return LODE_APPEND(ids->items, ids->count, ids->capacity, item);
 }
 
 void lode_ids_remove(struct lode_ids *ids, uint32_t item)

@@ -66,10 +66,8 @@ static int add(struct reading *reading, uint64_t name, double from, double until
 
 static int begin(struct reading *reading, uint64_t name, double ms)
 {
-	if (lode_grow(&reading->open, &reading->open_capacity, reading->open_count + 1, sizeof(*reading->open)) < 0)
-		return LODE_SYSTEM;
-	reading->open[reading->open_count++] = (struct beginning){ name, ms };
-	return 0;
+	return LODE_APPEND(reading->open, reading->open_count, reading->open_capacity,
+			   (struct beginning){ name, ms });
 }
 
 /* Ends the last beginning of the same name. */

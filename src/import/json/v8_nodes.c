@@ -179,9 +179,8 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 	for (; node != LODE_NONE && nodes->leaves[node].stack == LODE_NONE; node = nodes->items[node].parent) {
 		if (length >= nodes->count)
 			return fail(nodes, "its nodes are parents of each other in a circle");
-		if (lode_grow(&nodes->chain, &nodes->chain_capacity, length + 1, sizeof(*nodes->chain)) < 0)
+		if (LODE_APPEND(nodes->chain, length, nodes->chain_capacity, node) < 0)
 			return lode_fail_memory(nodes->import->error);
-		nodes->chain[length++] = node;
 	}
 	while (code == 0 && length)
 		code = make_stack(nodes, nodes->chain[--length]);

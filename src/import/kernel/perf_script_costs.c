@@ -19,10 +19,7 @@ void lode_script_costs_release(struct lode_script_costs *costs)
 
 int lode_script_runs_add(struct lode_script_runs *runs, size_t run)
 {
-	if (lode_grow(&runs->items, &runs->capacity, runs->count + 1, sizeof(*runs->items)) < 0)
-		return LODE_SYSTEM;
-	runs->items[runs->count++] = run;
-	return 0;
+	return LODE_APPEND(runs->items, runs->count, runs->capacity, run);
 }
 
 /* ---- the header ---- */

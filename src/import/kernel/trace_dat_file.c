@@ -178,10 +178,7 @@ static int add_row(struct lode_trace_dat *file, uint32_t cpu, uint64_t at, uint6
 		size += 4;
 	if (lode_cursor_left(&row.bytes) > size)
 		row.bytes.end = row.bytes.next + size;
-	if (lode_grow(&file->rows, &file->row_capacity, file->row_count + 1, sizeof(row)) < 0)
-		return LODE_SYSTEM;
-	file->rows[file->row_count++] = row;
-	return 0;
+	return LODE_APPEND(file->rows, file->row_count, file->row_capacity, row);
 }
 
 /* ---- version 6 ---- */

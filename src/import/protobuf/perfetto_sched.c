@@ -175,10 +175,8 @@ static int read_columns(struct lode_perfetto_sched *sched, struct lode_cursor me
 	sched->comm_count = 0;
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number == COMPACT_COMMS && field.wire == LODE_WIRE_BYTES) {
-			if (lode_grow(&sched->comms, &sched->comm_capacity, sched->comm_count + 1,
-				      sizeof(*sched->comms)) < 0)
+			if (LODE_APPEND(sched->comms, sched->comm_count, sched->comm_capacity, field.bytes) < 0)
 				return LODE_SYSTEM;
-			sched->comms[sched->comm_count++] = field.bytes;
 		} else if (field.number < COMPACT_FIELDS && read_column(sched, &field) < 0) {
 			return LODE_SYSTEM;
 		}

@@ -344,10 +344,8 @@ static int end_own(struct lode_perfetto_tracks *tracks, uint64_t t)
 
 	own->is_open = 0;
 	if (own->is_symptom) {
-		if (lode_grow(&tracks->symptoms, &tracks->symptom_capacity, tracks->symptom_count + 1,
-			      sizeof(symptom)) < 0)
+		if (LODE_APPEND(tracks->symptoms, tracks->symptom_count, tracks->symptom_capacity, symptom) < 0)
 			return fail_memory(tracks);
-		tracks->symptoms[tracks->symptom_count++] = symptom;
 		return 0;
 	}
 	if (own->type == LODE_EVENT_TYPES)

@@ -118,9 +118,8 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 	uint32_t frame = lode_frames_pair(&maker->dictionary->frames, module, function);
 
 	if (frame == LODE_NONE || maker->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&maker->frames, &maker->frame_capacity, maker->frame_count + 1, sizeof(*maker->frames)) < 0)
+	    LODE_APPEND(maker->frames, maker->frame_count, maker->frame_capacity, frame) < 0)
 		return lode_pprof_fail_memory(maker->tables);
-	maker->frames[maker->frame_count++] = frame;
 	return 0;
 }
 

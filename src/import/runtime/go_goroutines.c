@@ -190,9 +190,8 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 	step.stack = find_stack(goroutines, stack);
 	if (step.stack == LODE_NONE || name_unnamed(goroutines, kind, thread, stack) < 0 ||
 	    goroutines->step_count >= LODE_NONE - 1 ||
-	    lode_grow(&goroutines->steps, &goroutines->step_capacity, goroutines->step_count + 1, sizeof(step)) < 0)
+	    LODE_APPEND(goroutines->steps, goroutines->step_count, goroutines->step_capacity, step) < 0)
 		return LODE_SYSTEM;
-	goroutines->steps[goroutines->step_count++] = step;
 	return 0;
 }
 

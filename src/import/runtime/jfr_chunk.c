@@ -431,9 +431,8 @@ static int add_field(struct lode_jfr_chunk *chunk, const struct attributes *attr
 	};
 
 	if (chunk->field_count >= LODE_NONE - 1 ||
-	    lode_grow(&chunk->fields, &chunk->field_capacity, chunk->field_count + 1, sizeof(field)) < 0)
+	    LODE_APPEND(chunk->fields, chunk->field_count, chunk->field_capacity, field) < 0)
 		return LODE_SYSTEM;
-	chunk->fields[chunk->field_count++] = field;
 	class_->count = (uint32_t)chunk->field_count - class_->first;
 	return 0;
 }

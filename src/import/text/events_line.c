@@ -123,9 +123,8 @@ static int keep_frame(struct lode_events_reader *reader, const char *text, size_
 		if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text, length, hash, frame) < 0)
 			return stop_memory(reader);
 	}
-	if (lode_grow(&frames->ids, &frames->capacity, frames->count + 1, sizeof(*frames->ids)) < 0)
+	if (LODE_APPEND(frames->ids, frames->count, frames->capacity, frame) < 0)
 		return stop_memory(reader);
-	frames->ids[frames->count++] = frame;
 	return go_on();
 }
 

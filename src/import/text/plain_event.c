@@ -108,11 +108,7 @@ static int take_number(struct walk *walk, uint64_t most, uint64_t *number)
 
 static int add_frame(struct lode_plain_event *event, struct lode_plain_text frame)
 {
-	if (event->frame_count == event->frame_capacity &&
-	    lode_grow(&event->frames, &event->frame_capacity, event->frame_count + 1, sizeof(*event->frames)) < 0)
-		return -1;
-	event->frames[event->frame_count++] = frame;
-	return 0;
+	return LODE_APPEND(event->frames, event->frame_count, event->frame_capacity, frame);
 }
 
 static int take_frames(struct walk *walk, struct lode_plain_event *event)

@@ -72,10 +72,8 @@ void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text)
 static int add(struct lode_etl_ranges *ranges, struct lode_etl_range range)
 {
 	range.order = (uint32_t)ranges->count;
-	if (range.order == UINT32_MAX ||
-	    lode_grow(&ranges->items, &ranges->capacity, ranges->count + 1, sizeof(range)) < 0)
+	if (range.order == UINT32_MAX || LODE_APPEND(ranges->items, ranges->count, ranges->capacity, range) < 0)
 		return LODE_SYSTEM;
-	ranges->items[ranges->count++] = range;
 	return 0;
 }
 

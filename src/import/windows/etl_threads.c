@@ -30,9 +30,8 @@ void lode_etl_threads_release(struct lode_etl_threads *threads)
 static int add_owner(struct lode_etl_threads *threads, const struct lode_etl_owner *owner)
 {
 	if (threads->owner_count >= LODE_NONE - 1 ||
-	    lode_grow(&threads->owners, &threads->owner_capacity, threads->owner_count + 1, sizeof(*owner)) < 0)
+	    LODE_APPEND(threads->owners, threads->owner_count, threads->owner_capacity, *owner) < 0)
 		return LODE_SYSTEM;
-	threads->owners[threads->owner_count++] = *owner;
 	return 0;
 }
 
@@ -66,9 +65,8 @@ int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32
 	struct lode_etl_name item = { .pid = pid, .tid = tid, .name = name, .order = (uint32_t)threads->name_count };
 
 	if (item.order == LODE_NONE ||
-	    lode_grow(&threads->names, &threads->name_capacity, threads->name_count + 1, sizeof(item)) < 0)
+	    LODE_APPEND(threads->names, threads->name_count, threads->name_capacity, item) < 0)
 		return LODE_SYSTEM;
-	threads->names[threads->name_count++] = item;
 	return 0;
 }
 

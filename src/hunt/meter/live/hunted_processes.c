@@ -383,10 +383,8 @@ static int keep_past(struct lode_hunted_processes *target, uint32_t pid, uint32_
 			return 0;
 		}
 	}
-	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) < 0)
-		return LODE_SYSTEM;
-	target->past[target->past_count++] = (struct lode_hunted_past){ pid, tid, slot, *sum };
-	return 0;
+	return LODE_APPEND(target->past, target->past_count, target->past_capacity,
+			   (struct lode_hunted_past){ pid, tid, slot, *sum });
 }
 
 static int keep_slot(struct lode_hunted_processes *target, uint32_t place, uint32_t slot, int is_asked)

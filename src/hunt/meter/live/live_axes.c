@@ -89,10 +89,7 @@ static int collect(void *context, const struct lode_hunt_object_key *key, const 
 			sum->objects[i].time += object->time;
 			return 0;
 		}
-	if (lode_grow(&sum->objects, &sum->capacity, sum->count + 1, sizeof(*sum->objects)) < 0)
-		return LODE_SYSTEM;
-	sum->objects[sum->count++] = (struct object){ key->object, object->time };
-	return 0;
+	return LODE_APPEND(sum->objects, sum->count, sum->capacity, (struct object){ key->object, object->time });
 }
 
 static int compare_objects(const void *left, const void *right)

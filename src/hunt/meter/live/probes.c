@@ -459,9 +459,8 @@ static int add_process(struct lode_probes *probes, uint32_t pid, struct lode_err
 	for (size_t i = 0; i < probes->pid_count; i++)
 		if (probes->pids[i] == pid)
 			return 0;
-	if (lode_grow(&probes->pids, &probes->pid_capacity, probes->pid_count + 1, sizeof(pid)) < 0)
+	if (LODE_APPEND(probes->pids, probes->pid_count, probes->pid_capacity, pid) < 0)
 		return lode_fail_memory(error);
-	probes->pids[probes->pid_count++] = pid;
 	for (size_t i = 0; !code && !probes->for_all && i < probes->group_count; i++) {
 		if (probes->groups[i].count)
 			code = add_link(probes, &probes->groups[i], pid, error);

@@ -124,10 +124,7 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 	facts->by_id |= event.layout.id != 0;
 	facts->has_frames |= (event.attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	facts->has_build_ids |= event.attr.build_id;
-	if (lode_grow(&facts->events, &facts->event_capacity, facts->event_count + 1, sizeof(event)) < 0)
-		return LODE_SYSTEM;
-	facts->events[facts->event_count++] = event;
-	return 0;
+	return LODE_APPEND(facts->events, facts->event_count, facts->event_capacity, event);
 }
 
 /* ---- ids ---- */

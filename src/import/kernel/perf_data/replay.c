@@ -94,9 +94,8 @@ static int take_task(struct lode_perf_replay *replay, const struct lode_perf_tas
 	if (task->is_data && change.image != LODE_NONE)
 		change.image |= LODE_PERF_IMAGE_DATA;
 	if (change.image == LODE_NONE || change.text == LODE_NONE ||
-	    lode_grow(&replay->changes, &replay->change_capacity, replay->change_count + 1, sizeof(change)) < 0)
+	    LODE_APPEND(replay->changes, replay->change_count, replay->change_capacity, change) < 0)
 		return LODE_SYSTEM;
-	replay->changes[replay->change_count++] = change;
 	return 0;
 }
 
