@@ -120,10 +120,9 @@ static uint32_t add_thread(struct lode_hunt_archive *archive, struct host *host,
 	text = lode_strings_add(strings, name, strlen(name));
 	thread = lode_stream_thread(&host->stream, (uint32_t)pid, (uint32_t)tid);
 	if (text == LODE_NONE || thread == LODE_NONE ||
-	    lode_grow(&host->threads, &host->thread_capacity, host->thread_count + 1, sizeof(*host->threads)) < 0 ||
-	    lode_index_insert(&host->thread_index, lode_hash_pair(number, 0), (uint32_t)host->thread_count) < 0)
+	    LODE_INDEX_APPEND(&host->thread_index, lode_hash_pair(number, 0), host->threads, host->thread_count,
+			      host->thread_capacity, (struct thread){ number, thread }) < 0)
 		return LODE_NONE;
-	host->threads[host->thread_count++] = (struct thread){ number, thread };
 	host->stream.threads[thread].name = text;
 	return thread;
 }

@@ -12,10 +12,5 @@ void lode_stack_memo_release(struct lode_stack_memo *memo)
 
 int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash)
 {
-	if (memo->count >= LODE_NONE - 1 ||
-	    lode_grow(&memo->items, &memo->capacity, memo->count + 1, sizeof(*memo->items)) < 0 ||
-	    lode_index_insert(&memo->index, hash, (uint32_t)memo->count) < 0)
-		return LODE_SYSTEM;
-	memo->items[memo->count++] = *item;
-	return 0;
+	return LODE_INDEX_APPEND(&memo->index, hash, memo->items, memo->count, memo->capacity, *item);
 }

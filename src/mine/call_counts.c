@@ -62,11 +62,8 @@ static int add_call(struct lode_call_counts *counts, uint32_t caller, uint32_t c
 		call->count += count;
 		return 0;
 	}
-	if (lode_grow(&counts->calls, &counts->call_capacity, counts->call_count + 1, sizeof(*call)) < 0 ||
-	    lode_index_insert(&counts->index, hash, (uint32_t)counts->call_count) < 0)
-		return LODE_SYSTEM;
-	counts->calls[counts->call_count++] = (struct call){ caller, callee, count };
-	return 0;
+	return LODE_INDEX_APPEND(&counts->index, hash, counts->calls, counts->call_count, counts->call_capacity,
+				 (struct call){ caller, callee, count });
 }
 
 /* By preorder number, one more than nodes: events with the stacks before it. */

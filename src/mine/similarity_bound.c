@@ -65,11 +65,10 @@ static uint32_t number_of(struct numbering *numbering, uint64_t key)
 	while ((number = lode_index_next(&numbering->index, hash, &probe)) != LODE_NONE)
 		if (numbering->keys[number] == key)
 			return number;
-	if (lode_grow(&numbering->keys, &numbering->capacity, numbering->next + 1, sizeof(*numbering->keys)) < 0 ||
-	    lode_index_insert(&numbering->index, hash, (uint32_t)numbering->next) < 0)
+	if (LODE_INDEX_APPEND(&numbering->index, hash, numbering->keys, numbering->next, numbering->capacity,
+			      key) < 0)
 		return LODE_NONE;
-	numbering->keys[numbering->next] = key;
-	return (uint32_t)numbering->next++;
+	return (uint32_t)numbering->next - 1;
 }
 
 static void release_numbering(struct numbering *numbering)

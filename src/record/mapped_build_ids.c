@@ -92,11 +92,9 @@ static const struct lode_mapped_build_id *add(struct lode_mapped_build_ids *ids,
 	if (ids->count == FILES_LIMIT)
 		lode_mapped_build_ids_release(ids);
 	if (read_build_id(&item, change) < 0 ||
-	    lode_grow(&ids->items, &ids->capacity, ids->count + 1, sizeof(item)) < 0 ||
-	    lode_index_insert(&ids->index, hash_of(file), (uint32_t)ids->count) < 0)
+	    LODE_INDEX_APPEND(&ids->index, hash_of(file), ids->items, ids->count, ids->capacity, item) < 0)
 		return NULL;
-	ids->items[ids->count] = item;
-	return &ids->items[ids->count++];
+	return &ids->items[ids->count - 1];
 }
 
 int lode_mapped_build_ids_set(struct lode_mapped_build_ids *ids, const struct lode_file_number *file,

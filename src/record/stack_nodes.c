@@ -275,11 +275,8 @@ static const struct lode_record_content *find_content(const struct lode_record_s
 
 static int enter_content(struct lode_record_contents *contents, const struct lode_record_content *content)
 {
-	if (lode_grow(&contents->items, &contents->capacity, contents->count + 1, sizeof(*content)) < 0 ||
-	    lode_index_insert(&contents->index, lode_hash_u64(content->id), (uint32_t)contents->count) < 0)
-		return LODE_SYSTEM;
-	contents->items[contents->count++] = *content;
-	return 0;
+	return LODE_INDEX_APPEND(&contents->index, lode_hash_u64(content->id), contents->items, contents->count,
+				 contents->capacity, *content);
 }
 
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack)
@@ -461,10 +458,8 @@ uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid
 	if (stacks->node_count >= NODES_LIMIT)
 		forget_nodes(stacks);
 	found.node = make_node(stacks, space, user, kernel, interrupt);
-	if (found.node == LODE_NONE ||
-	    lode_grow(&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1, sizeof(found)) < 0 ||
-	    lode_index_insert(&stacks->node_index, hash, (uint32_t)stacks->node_count) < 0)
+	if (found.node == LODE_NONE || LODE_INDEX_APPEND(&stacks->node_index, hash, stacks->nodes,
+							 stacks->node_count, stacks->node_capacity, found) < 0)
 		return LODE_NONE;
-	stacks->nodes[stacks->node_count++] = found;
 	return found.node;
 }

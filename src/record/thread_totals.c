@@ -40,11 +40,8 @@ static int take_first(struct lode_record_totals *totals, const struct lode_recor
 		*known = *record;
 		return 0;
 	}
-	if (lode_grow(&totals->firsts, &totals->capacity, totals->count + 1, sizeof(*totals->firsts)) < 0 ||
-	    lode_index_insert(&totals->index, lode_hash_pair(record->tid, 2), (uint32_t)totals->count) < 0)
-		return LODE_SYSTEM;
-	totals->firsts[totals->count++] = *record;
-	return 0;
+	return LODE_INDEX_APPEND(&totals->index, lode_hash_pair(record->tid, 2), totals->firsts, totals->count,
+				 totals->capacity, *record);
 }
 
 static uint64_t less(uint64_t now, uint64_t before)

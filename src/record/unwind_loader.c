@@ -272,10 +272,9 @@ static int add_run(struct lode_unwind_loader *loader, const struct lode_space *s
 		return 0;
 	}
 	run.count = loader->used - run.first;
-	if (lode_grow(&loader->runs, &loader->run_capacity, loader->run_count + 1, sizeof(run)) < 0 ||
-	    lode_index_insert(&loader->run_index, lode_hash_pair(2, run.space), (uint32_t)loader->run_count) < 0)
+	if (LODE_INDEX_APPEND(&loader->run_index, lode_hash_pair(2, run.space), loader->runs, loader->run_count,
+			      loader->run_capacity, run) < 0)
 		return LODE_SYSTEM;
-	loader->runs[loader->run_count++] = run;
 	return 1;
 }
 

@@ -70,11 +70,10 @@ static uint32_t number_of(struct making *making, const struct lode_unwind_rule *
 		making->dropped++;
 		return 0;
 	}
-	if (lode_grow(&making->rules, &making->rule_capacity, making->rule_count + 1, sizeof(*rule)) < 0 ||
-	    lode_index_insert(&making->index, hash, (uint32_t)making->rule_count) < 0)
+	if (LODE_INDEX_APPEND(&making->index, hash, making->rules, making->rule_count, making->rule_capacity,
+			      *rule) < 0)
 		return LODE_NONE;
-	making->rules[making->rule_count] = *rule;
-	return (uint32_t)making->rule_count++;
+	return (uint32_t)making->rule_count - 1;
 }
 
 static int take_row(void *context, uint64_t start, const struct lode_unwind_rule *rule)

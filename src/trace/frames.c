@@ -125,15 +125,12 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 	id = find_module(frames, string);
 	if (id != LODE_NONE)
 		return id;
-	if (lode_grow(&frames->modules, &frames->module_capacity, frames->module_count + 1,
-		      sizeof(*frames->modules)) < 0 ||
-	    lode_index_insert(&frames->module_index, hash, (uint32_t)frames->module_count) < 0)
+	if (LODE_INDEX_APPEND(&frames->module_index, hash, frames->modules, frames->module_count,
+			      frames->module_capacity,
+			      (struct lode_module){ .name = string,
+						    .kind = (uint8_t)lode_kind_guess(name, length) }) < 0)
 		return LODE_NONE;
-	frames->modules[frames->module_count] = (struct lode_module){
-		.name = string,
-		.kind = (uint8_t)lode_kind_guess(name, length),
-	};
-	return (uint32_t)frames->module_count++;
+	return (uint32_t)frames->module_count - 1;
 }
 
 static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)
@@ -163,12 +160,10 @@ uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t 
 	id = find_pair(frames, module, function);
 	if (id != LODE_NONE)
 		return id;
-	if (frames->count >= LODE_NONE ||
-	    lode_grow(&frames->items, &frames->capacity, frames->count + 1, sizeof(*frames->items)) < 0 ||
-	    lode_index_insert(&frames->index, hash, (uint32_t)frames->count) < 0)
+	if (LODE_INDEX_APPEND(&frames->index, hash, frames->items, frames->count, frames->capacity,
+			      (struct lode_frame){ module, function }) < 0)
 		return LODE_NONE;
-	frames->items[frames->count] = (struct lode_frame){ module, function };
-	return (uint32_t)frames->count++;
+	return (uint32_t)frames->count - 1;
 }
 
 uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length)

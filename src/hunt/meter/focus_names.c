@@ -37,10 +37,8 @@ const char *lode_focus_names_keep(struct lode_focus_names *names, enum lode_focu
 {
 	uint32_t id = lode_strings_add(&names->strings, text, strlen(text));
 
-	if (id == LODE_NONE ||
-	    lode_grow(&names->items, &names->capacity, names->count + 1, sizeof(*names->items)) < 0 ||
-	    lode_index_insert(&names->index, hash_of(axis, number), (uint32_t)names->count) < 0)
+	if (id == LODE_NONE || LODE_INDEX_APPEND(&names->index, hash_of(axis, number), names->items, names->count,
+						 names->capacity, (struct lode_focus_name){ number, axis, id }) < 0)
 		return NULL;
-	names->items[names->count++] = (struct lode_focus_name){ number, axis, id };
 	return lode_strings_get(&names->strings, id);
 }

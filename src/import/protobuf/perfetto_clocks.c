@@ -62,13 +62,8 @@ static int set_clock(struct lode_perfetto_clocks *clocks, struct lode_perfetto_c
 		*old = clock;
 		return 0;
 	}
-	if (clocks->count >= LODE_NONE - 1 ||
-	    lode_grow(&clocks->items, &clocks->capacity, clocks->count + 1, sizeof(clock)) < 0 ||
-	    lode_index_insert(&clocks->index, lode_hash_more(lode_hash_u64(clock.sequence), clock.id),
-			      (uint32_t)clocks->count) < 0)
-		return LODE_SYSTEM;
-	clocks->items[clocks->count++] = clock;
-	return 0;
+	return LODE_INDEX_APPEND(&clocks->index, lode_hash_more(lode_hash_u64(clock.sequence), clock.id),
+				 clocks->items, clocks->count, clocks->capacity, clock);
 }
 
 int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence,

@@ -65,12 +65,9 @@ static int define(struct lode_perfetto_interned *interned, struct lode_perfetto_
 		*old = item;
 		return 0;
 	}
-	if (interned->count >= LODE_NONE - 1 ||
-	    lode_grow(&interned->items, &interned->capacity, interned->count + 1, sizeof(item)) < 0 ||
-	    lode_index_insert(&interned->index, hash_of(scope.sequence, kind, item.iid),
-			      (uint32_t)interned->count) < 0)
+	if (LODE_INDEX_APPEND(&interned->index, hash_of(scope.sequence, kind, item.iid), interned->items,
+			      interned->count, interned->capacity, item) < 0)
 		return fail_memory(interned);
-	interned->items[interned->count++] = item;
 	return 0;
 }
 

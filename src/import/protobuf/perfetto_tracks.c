@@ -116,11 +116,9 @@ int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor 
 		*old = track;
 		return 0;
 	}
-	if (tracks->count >= LODE_NONE - 1 ||
-	    lode_grow(&tracks->items, &tracks->capacity, tracks->count + 1, sizeof(track)) < 0 ||
-	    lode_index_insert(&tracks->index, lode_hash_u64(track.uuid), (uint32_t)tracks->count) < 0)
+	if (LODE_INDEX_APPEND(&tracks->index, lode_hash_u64(track.uuid), tracks->items, tracks->count,
+			      tracks->capacity, track) < 0)
 		return fail_memory(tracks);
-	tracks->items[tracks->count++] = track;
 	return 0;
 }
 

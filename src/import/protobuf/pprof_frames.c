@@ -213,11 +213,9 @@ static uint32_t step_into(struct lode_pprof_frames *maker, uint32_t parent, uint
 	for (uint32_t i = 0; i < entry->count; i++)
 		step.node = lode_stack_tree_child(&maker->dictionary->tree, step.node,
 						  maker->frames[entry->first + i]);
-	if (step.node == LODE_NONE || maker->step_count >= LODE_NONE - 1 ||
-	    lode_grow(&maker->steps, &maker->step_capacity, maker->step_count + 1, sizeof(step)) < 0 ||
-	    lode_index_insert(&maker->step_index, hash, (uint32_t)maker->step_count) < 0)
+	if (step.node == LODE_NONE || LODE_INDEX_APPEND(&maker->step_index, hash, maker->steps, maker->step_count,
+							maker->step_capacity, step) < 0)
 		return LODE_NONE;
-	maker->steps[maker->step_count++] = step;
 	return step.node;
 }
 

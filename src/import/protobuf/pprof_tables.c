@@ -51,11 +51,9 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 {
 	if (!id || lode_pprof_find(table, id))
 		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
-	if (table->count >= LODE_NONE - 1 ||
-	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
-	    lode_index_insert(&table->index, lode_hash_u64(id), (uint32_t)table->count) < 0)
+	if (LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
+			      (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE }) < 0)
 		return lode_pprof_fail_memory(tables);
-	table->items[table->count++] = (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE };
 	return 0;
 }
 

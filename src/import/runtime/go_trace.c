@@ -69,13 +69,10 @@ static uint32_t *running_at(struct reader *reader, uint64_t id)
 	while ((number = lode_index_next(&reader->place_index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (reader->places[number].id == id)
 			return &reader->places[number].thread;
-	if (reader->place_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->places, &reader->place_capacity, reader->place_count + 1, sizeof(*reader->places)) <
-		    0 ||
-	    lode_index_insert(&reader->place_index, lode_hash_u64(id), (uint32_t)reader->place_count) < 0)
+	if (LODE_INDEX_APPEND(&reader->place_index, lode_hash_u64(id), reader->places, reader->place_count,
+			      reader->place_capacity, (struct place){ id, LODE_NONE }) < 0)
 		return NULL;
-	reader->places[reader->place_count] = (struct place){ id, LODE_NONE };
-	return &reader->places[reader->place_count++].thread;
+	return &reader->places[reader->place_count - 1].thread;
 }
 
 /* An event of either form: what it does, and to whom. */

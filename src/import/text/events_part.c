@@ -89,11 +89,8 @@ static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode
 static int keep_stack(struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash,
 		      uint32_t node)
 {
-	if (lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(*stacks->items)) < 0 ||
-	    lode_index_insert(&stacks->index, hash, (uint32_t)stacks->count) < 0)
-		return LODE_SYSTEM;
-	stacks->items[stacks->count++] = (struct lode_written_stack){ written, node };
-	return 0;
+	return LODE_INDEX_APPEND(&stacks->index, hash, stacks->items, stacks->count, stacks->capacity,
+				 (struct lode_written_stack){ written, node });
 }
 
 static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames, struct lode_plain_text text)

@@ -236,11 +236,9 @@ uint32_t lode_etl_code_frame(struct lode_etl_code *code, uint32_t pid, uint64_t 
 		if (code->places[id].address == place.address && code->places[id].pid == pid)
 			return code->places[id].frame;
 	place.frame = make_frame(code, pid, place.address);
-	if (place.frame == LODE_NONE || code->place_count >= LODE_NONE - 1 ||
-	    lode_grow(&code->places, &code->place_capacity, code->place_count + 1, sizeof(place)) < 0 ||
-	    lode_index_insert(&code->index, hash, (uint32_t)code->place_count) < 0)
+	if (place.frame == LODE_NONE || LODE_INDEX_APPEND(&code->index, hash, code->places, code->place_count,
+							  code->place_capacity, place) < 0)
 		return LODE_NONE;
-	code->places[code->place_count++] = place;
 	return place.frame;
 }
 

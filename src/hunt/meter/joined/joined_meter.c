@@ -92,12 +92,10 @@ static uint32_t place_from(struct joined *joined, uint32_t member, enum lode_foc
 				     joined->places[i].number == number);
 	if (id != LODE_NONE)
 		return id;
-	if (lode_grow(&joined->places, &joined->place_capacity, joined->place_count + 1, sizeof(*joined->places)) <
-		    0 ||
-	    lode_index_insert(&joined->place_index, hash, (uint32_t)joined->place_count) < 0)
+	if (LODE_INDEX_APPEND(&joined->place_index, hash, joined->places, joined->place_count,
+			      joined->place_capacity, (struct place){ member, axis, number }) < 0)
 		return LODE_NONE;
-	joined->places[joined->place_count] = (struct place){ member, axis, number };
-	return (uint32_t)joined->place_count++;
+	return (uint32_t)joined->place_count - 1;
 }
 
 /* A focus in a member's numbers. Returns 0 when the member is outside of it; `*knows`: it knows the function.

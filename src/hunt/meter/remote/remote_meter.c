@@ -378,12 +378,10 @@ static struct prediction *find_prediction(struct remote *remote, enum lode_hypot
 
 	if (id != LODE_NONE)
 		return &remote->predictions[id];
-	if (lode_grow(&remote->predictions, &remote->prediction_capacity, remote->prediction_count + 1,
-		      sizeof(*remote->predictions)) < 0 ||
-	    lode_index_insert(&remote->prediction_index, hash, (uint32_t)remote->prediction_count) < 0)
+	if (LODE_INDEX_APPEND(&remote->prediction_index, hash, remote->predictions, remote->prediction_count,
+			      remote->prediction_capacity, (struct prediction){ hypothesis, *focus, 0, 0 }) < 0)
 		return NULL;
-	remote->predictions[remote->prediction_count] = (struct prediction){ hypothesis, *focus, 0, 0 };
-	return &remote->predictions[remote->prediction_count++];
+	return &remote->predictions[remote->prediction_count - 1];
 }
 
 static double remote_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,

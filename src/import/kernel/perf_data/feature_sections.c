@@ -122,10 +122,9 @@ static int add_build_id(struct lode_perf_build_ids *build_ids, struct lode_arena
 	entry.build_id = lode_arena_text(arena, build_id, strlen(build_id));
 	entry.kernel = kernel;
 	if (!entry.path || !entry.build_id ||
-	    lode_grow(&build_ids->items, &build_ids->capacity, build_ids->count + 1, sizeof(entry)) < 0 ||
-	    lode_index_insert(&build_ids->index, lode_hash_bytes(path, length), (uint32_t)build_ids->count) < 0)
+	    LODE_INDEX_APPEND(&build_ids->index, lode_hash_bytes(path, length), build_ids->items, build_ids->count,
+			      build_ids->capacity, entry) < 0)
 		return LODE_SYSTEM;
-	build_ids->items[build_ids->count++] = entry;
 	return 0;
 }
 

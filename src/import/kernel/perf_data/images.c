@@ -38,11 +38,9 @@ static uint32_t add_image(struct lode_perf_images *images, const struct lode_per
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
 	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
 	if (!image.path || !image.build_id || images->count >= LODE_PERF_IMAGE_DATA - 1 ||
-	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
-	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
+	    LODE_INDEX_APPEND(&images->index, hash, images->items, images->count, images->capacity, image) < 0)
 		return LODE_NONE;
-	images->items[images->count] = image;
-	return (uint32_t)images->count++;
+	return (uint32_t)images->count - 1;
 }
 
 static int add_fixed_images(struct lode_perf_images *images)

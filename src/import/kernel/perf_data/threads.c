@@ -32,13 +32,11 @@ uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t p
 	while ((id = lode_index_next(&threads->process_index, hash, &probe)) != LODE_NONE)
 		if (threads->processes[id].pid == pid)
 			return id;
-	if (lode_grow(&threads->processes, &threads->process_capacity, threads->process_count + 1,
-		      sizeof(*threads->processes)) < 0 ||
-	    lode_index_insert(&threads->process_index, hash, (uint32_t)threads->process_count) < 0)
+	if (LODE_INDEX_APPEND(&threads->process_index, hash, threads->processes, threads->process_count,
+			      threads->process_capacity,
+			      (struct lode_perf_process){ pid, lode_space_empty(threads->spaces) }) < 0)
 		return LODE_NONE;
-	threads->processes[threads->process_count] =
-		(struct lode_perf_process){ pid, lode_space_empty(threads->spaces) };
-	return (uint32_t)threads->process_count++;
+	return (uint32_t)threads->process_count - 1;
 }
 
 static struct lode_perf_tid *find_tid(const struct lode_perf_threads *threads, uint32_t tid)
@@ -57,11 +55,8 @@ static int set_tid(struct lode_perf_threads *threads, uint32_t tid, uint32_t thr
 		place->thread = thread;
 		return 0;
 	}
-	if (lode_grow(&threads->tids, &threads->tid_capacity, threads->tid_count + 1, sizeof(*place)) < 0 ||
-	    lode_index_insert(&threads->tid_index, lode_hash_pair(1, tid), (uint32_t)threads->tid_count) < 0)
-		return LODE_SYSTEM;
-	threads->tids[threads->tid_count++] = (struct lode_perf_tid){ tid, thread };
-	return 0;
+	return LODE_INDEX_APPEND(&threads->tid_index, lode_hash_pair(1, tid), threads->tids, threads->tid_count,
+				 threads->tid_capacity, (struct lode_perf_tid){ tid, thread });
 }
 
 static uint32_t add_thread(struct lode_perf_threads *threads, uint32_t pid, uint32_t tid)

@@ -155,10 +155,9 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 		return 0;
 	tracepoint.name = lode_arena_text(arena, name.text, name.length);
 	if (!tracepoint.name ||
-	    lode_grow(&tracepoints->items, &tracepoints->capacity, tracepoints->count + 1, sizeof(tracepoint)) < 0 ||
-	    lode_index_insert(&tracepoints->index, lode_hash_u64(tracepoint.id), (uint32_t)tracepoints->count) < 0)
+	    LODE_INDEX_APPEND(&tracepoints->index, lode_hash_u64(tracepoint.id), tracepoints->items,
+			      tracepoints->count, tracepoints->capacity, tracepoint) < 0)
 		return LODE_SYSTEM;
-	tracepoints->items[tracepoints->count++] = tracepoint;
 	return 0;
 }
 
