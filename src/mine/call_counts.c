@@ -74,7 +74,7 @@ static uint64_t *sum_in_preorder(const struct lode_matcher *matcher, const uint6
 	if (!before)
 		return NULL;
 	for (size_t node = 1; node < matcher->nodes; node++)
-		before[matcher->order[node] + 1] = occurrences[node];
+		before[matcher->preorder[node] + 1] = occurrences[node];
 	for (size_t i = 0; i < matcher->nodes; i++)
 		before[i + 1] += before[i];
 	return before;
@@ -108,7 +108,7 @@ static int count_calls(struct lode_call_counts *counts, const struct lode_stack_
 		       const struct lode_matcher *matcher, const uint64_t *before)
 {
 	for (size_t node = 1; node < tree->count; node++) {
-		uint32_t number = matcher->order[node], parent = tree->nodes[node].parent;
+		uint32_t number = matcher->preorder[node], parent = tree->nodes[node].parent;
 		uint32_t frame = tree->nodes[node].frame;
 		uint64_t events = below(matcher, before, number);
 

@@ -25,7 +25,7 @@ const char *lode_change_name(enum lode_pattern_change change)
 struct side {
 	const struct lode_compare_side *given;
 	struct lode_matcher matcher;
-	struct lode_ranking *ranking;
+	struct lode_pattern_costs *costs;
 	uint32_t *frames; /* the other side's frame numbers in this side's */
 	struct lode_shares shares;
 };
@@ -60,13 +60,13 @@ static int prepare(struct side *side, enum lode_event_type kind)
 
 	if (lode_matcher_init(&side->matcher, &dictionary->tree, dictionary->frames.count) < 0)
 		return LODE_SYSTEM;
-	side->ranking = lode_ranking_make(side->given->area, kind, &side->matcher);
-	return side->ranking ? 0 : LODE_SYSTEM;
+	side->costs = lode_pattern_costs_make(side->given->area, kind, &side->matcher);
+	return side->costs ? 0 : LODE_SYSTEM;
 }
 
 static void release_side(struct side *side)
 {
-	lode_ranking_free(side->ranking);
+	lode_pattern_costs_free(side->costs);
 	lode_matcher_release(&side->matcher);
 	lode_shares_release(&side->shares);
 	lode_free(side->frames);
@@ -104,7 +104,7 @@ static int measure(struct side *side, const struct lode_patterns *patterns, stru
 	for (size_t i = 0; i < patterns->count; i++)
 		sequences[i] =
 			(struct lode_sequence){ lode_pattern_frames(patterns, i), patterns->items[i].length };
-	code = lode_ranking_measure(side->ranking, sequences, patterns->count, 0, metrics, &side->shares);
+	code = lode_pattern_costs_measure(side->costs, sequences, patterns->count, 0, metrics, &side->shares);
 	lode_free(sequences);
 	return code;
 }

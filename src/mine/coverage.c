@@ -53,8 +53,8 @@ static int accumulate(struct lode_coverage *coverage, const struct lode_coverage
 	int code = ordered ? lode_covered_init(&covered, classes) : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < coverage->count; i++) {
-		lode_covered_reveal(&covered, classes, classes->order[i]);
-		ordered[i] = coverage->items[classes->order[i]];
+		lode_covered_reveal(&covered, classes, classes->by_cost[i]);
+		ordered[i] = coverage->items[classes->by_cost[i]];
 		ordered[i].cumulative = covered.cost;
 	}
 	coverage->cost = covered.cost;

@@ -292,9 +292,9 @@ static int put_in_order(struct lode_coverage_classes *classes, const struct lode
 {
 	struct place *places = lode_calloc(classes->count + 1, sizeof(*places));
 
-	classes->order = lode_calloc(classes->count + 1, sizeof(*classes->order));
+	classes->by_cost = lode_calloc(classes->count + 1, sizeof(*classes->by_cost));
 	classes->rank = lode_calloc(classes->count + 1, sizeof(*classes->rank));
-	if (!places || !classes->order || !classes->rank) {
+	if (!places || !classes->by_cost || !classes->rank) {
 		lode_free(places);
 		return LODE_SYSTEM;
 	}
@@ -306,7 +306,7 @@ static int put_in_order(struct lode_coverage_classes *classes, const struct lode
 		};
 	qsort(places, classes->count, sizeof(*places), compare_places);
 	for (uint32_t i = 0; i < classes->count; i++) {
-		classes->order[i] = places[i].item;
+		classes->by_cost[i] = places[i].item;
 		classes->rank[places[i].item] = i;
 	}
 	lode_free(places);
@@ -346,7 +346,7 @@ void lode_coverage_classes_release(struct lode_coverage_classes *classes)
 	lode_free(classes->item_starts);
 	lode_free(classes->by_stream);
 	lode_free(classes->stream_starts);
-	lode_free(classes->order);
+	lode_free(classes->by_cost);
 	lode_free(classes->rank);
 	memset(classes, 0, sizeof(*classes));
 }

@@ -32,9 +32,9 @@ struct lode_coverage_classes {
 	size_t *stream_starts;             /* by stream, one more */
 	size_t revealing_count;
 	size_t revealing_capacity;
-	size_t count;    /* items */
-	uint32_t *order; /* items by cost, largest first, then by name */
-	uint32_t *rank;  /* by item: its place there */
+	size_t count;      /* items */
+	uint32_t *by_cost; /* items by cost, largest first, then by name */
+	uint32_t *rank;    /* by item: its place there */
 };
 
 /* `items` say which signature each is; their sums are filled in. Returns 0 or LODE_SYSTEM; release in either

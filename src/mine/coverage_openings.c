@@ -121,7 +121,7 @@ static int open_by_signature(struct lode_opening_curve *curve, const struct lode
 	int code = seen ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < classes->count; i++) {
-		uint32_t item = classes->order[i], stream;
+		uint32_t item = classes->by_cost[i], stream;
 
 		if (covered->items[item])
 			continue;

@@ -38,7 +38,7 @@ static void number_nodes(struct lode_matcher *matcher, const struct lode_stack_t
 
 		if (node)
 			next[parent] += size;
-		matcher->order[node] = number;
+		matcher->preorder[node] = number;
 		matcher->end[number] = number + size;
 		next[node] = number + 1;
 	}
@@ -48,7 +48,7 @@ static void number_nodes(struct lode_matcher *matcher, const struct lode_stack_t
 static void sort_places(struct lode_matcher *matcher, const struct lode_stack_tree *tree, uint32_t *frame_at)
 {
 	for (size_t node = 0; node < tree->count; node++)
-		frame_at[matcher->order[node]] = tree->nodes[node].frame;
+		frame_at[matcher->preorder[node]] = tree->nodes[node].frame;
 	for (size_t i = 0; i < matcher->nodes; i++)
 		if (frame_at[i] < matcher->frames)
 			matcher->starts[frame_at[i]]++;
@@ -68,11 +68,11 @@ int lode_matcher_init(struct lode_matcher *matcher, const struct lode_stack_tree
 	memset(matcher, 0, sizeof(*matcher));
 	matcher->nodes = tree->count;
 	matcher->frames = frames;
-	matcher->order = lode_calloc(tree->count, sizeof(*matcher->order));
+	matcher->preorder = lode_calloc(tree->count, sizeof(*matcher->preorder));
 	matcher->end = lode_calloc(tree->count, sizeof(*matcher->end));
 	matcher->starts = lode_calloc(frames + 1, sizeof(*matcher->starts));
 	matcher->places = lode_calloc(tree->count, sizeof(*matcher->places));
-	if (!work || !matcher->order || !matcher->end || !matcher->starts || !matcher->places) {
+	if (!work || !matcher->preorder || !matcher->end || !matcher->starts || !matcher->places) {
 		lode_free(work);
 		return LODE_SYSTEM;
 	}
@@ -85,7 +85,7 @@ int lode_matcher_init(struct lode_matcher *matcher, const struct lode_stack_tree
 
 void lode_matcher_release(struct lode_matcher *matcher)
 {
-	lode_free(matcher->order);
+	lode_free(matcher->preorder);
 	lode_free(matcher->end);
 	lode_free(matcher->starts);
 	lode_free(matcher->places);

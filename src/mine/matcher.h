@@ -13,10 +13,10 @@
 struct lode_matcher {
 	size_t nodes;
 	size_t frames;
-	uint32_t *order;  /* by node: its preorder number */
-	uint32_t *end;    /* by preorder number: one past its subtree */
-	uint32_t *starts; /* by frame, one more than frames: its occurrences in `places` */
-	uint32_t *places; /* preorder numbers, rising for each frame */
+	uint32_t *preorder; /* by node: its preorder number */
+	uint32_t *end;      /* by preorder number: one past its subtree */
+	uint32_t *starts;   /* by frame, one more than frames: its occurrences in `places` */
+	uint32_t *places;   /* preorder numbers, rising for each frame */
 };
 
 /* The preorder numbers [first, last) of the stacks below one topmost match. */

@@ -23,7 +23,7 @@ int lode_matching_stacks_add(const struct lode_matcher *matcher, const struct lo
 			       matches.items[k].last - matches.items[k].first);
 	}
 	for (size_t node = 0; !code && node < matcher->nodes; node++)
-		marks[node] |= by_order[matcher->order[node]];
+		marks[node] |= by_order[matcher->preorder[node]];
 	lode_matches_release(&matches);
 	lode_free(by_order);
 	return code;

@@ -236,7 +236,7 @@ static int find_patterns(const struct lode_area *area, const struct lode_mine_op
 struct measuring {
 	const struct lode_area *area;
 	const struct lode_mine_options *options;
-	const struct lode_ranking *ranking;
+	const struct lode_pattern_costs *costs;
 	struct lode_mined *mined;
 	int *codes; /* by pattern or cluster */
 };
@@ -252,7 +252,7 @@ static void measure_pattern(void *context, size_t i)
 		lode_sequence_id(&measuring->area->dictionary.frames, sequence.frames, sequence.length, group->id);
 
 	if (!code)
-		code = lode_ranking_measure(measuring->ranking, &sequence, 1, 0, &group->metrics, NULL);
+		code = lode_pattern_costs_measure(measuring->costs, &sequence, 1, 0, &group->metrics, NULL);
 	measuring->codes[i] = code;
 }
 
@@ -271,8 +271,8 @@ static int measure_members(struct measuring *measuring, const struct lode_patter
 		sequences[i] = (struct lode_sequence){ lode_pattern_frames(&mined->patterns, pattern),
 						       mined->patterns.items[pattern].length };
 	}
-	code = lode_ranking_measure(measuring->ranking, sequences, cluster->count, 1, &group->metrics,
-				    &group->shares);
+	code = lode_pattern_costs_measure(measuring->costs, sequences, cluster->count, 1, &group->metrics,
+					  &group->shares);
 	lode_free(sequences);
 	return code;
 }
@@ -551,7 +551,7 @@ int lode_mine(const struct lode_area *area, const struct lode_mine_options *opti
 {
 	struct lode_matcher matcher = { 0 };
 	struct measuring measuring = { .area = area, .options = options, .mined = mined };
-	struct lode_ranking *ranking = NULL;
+	struct lode_pattern_costs *costs = NULL;
 	uint64_t began = lode_now();
 	int code = find_patterns(area, options, &mined->patterns, error);
 
@@ -559,10 +559,10 @@ int lode_mine(const struct lode_area *area, const struct lode_mine_options *opti
 	if (code)
 		return code;
 	if (!lode_matcher_init(&matcher, &area->dictionary.tree, area->dictionary.frames.count))
-		ranking = lode_ranking_make(area, options->kind, &matcher);
-	measuring.ranking = ranking;
-	code = ranking ? finish(&measuring, error) : lode_fail_memory(error);
-	lode_ranking_free(ranking);
+		costs = lode_pattern_costs_make(area, options->kind, &matcher);
+	measuring.costs = costs;
+	code = costs ? finish(&measuring, error) : lode_fail_memory(error);
+	lode_pattern_costs_free(costs);
 	lode_matcher_release(&matcher);
 	return code;
 }

@@ -5,7 +5,7 @@
 #define LODE_MINE_MINE_H
 
 #include "mine/clusters.h"
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 
 /* The similarity at which clusters are cut unless --similarity says otherwise: docs/mining.md says why. */
 #define LODE_SIMILARITY 0.45

@@ -41,7 +41,7 @@ void miner_level_release(struct miner_level *level)
 {
 	miner_tree_release(&level->tree);
 	miner_tree_release(&level->spare);
-	lode_free(level->order);
+	lode_free(level->pending);
 	memset(level, 0, sizeof(*level));
 }
 

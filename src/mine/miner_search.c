@@ -228,18 +228,18 @@ static int list_labels(struct miner_worker *worker, struct miner_level *level)
 	const struct miner_tree *tree = &level->tree;
 	int limited = worker->pool->longest - level->length < tree->height;
 
-	if (lode_grow(&level->order, &level->order_capacity, tree->labels, sizeof(*level->order)) < 0)
+	if (lode_grow(&level->pending, &level->pending_capacity, tree->labels, sizeof(*level->pending)) < 0)
 		return LODE_SYSTEM;
 	level->next = level->count = 0;
 	for (uint32_t i = 0; i < tree->labels; i++) {
 		if (tree->label[i].covered && !limited)
 			continue;
 		if (tree->label[i].inner)
-			level->order[level->count++] = i;
+			level->pending[level->count++] = i;
 		else if (found_last(worker, level, &tree->label[i]) < 0)
 			return LODE_SYSTEM;
 	}
-	qsort_r(level->order, level->count, sizeof(*level->order), by_height, worker->room.sight);
+	qsort_r(level->pending, level->count, sizeof(*level->pending), by_height, worker->room.sight);
 	return 0;
 }
 
@@ -328,13 +328,13 @@ static struct miner_task *split(const struct miner_worker *worker, const struct 
 	part->count = count;
 	task->prefix = lode_alloc(level->length * sizeof(*task->prefix));
 	if (!task->prefix || miner_tree_copy(&part->tree, &level->tree) < 0 ||
-	    lode_grow(&part->order, &part->order_capacity, count, sizeof(*part->order)) < 0) {
+	    lode_grow(&part->pending, &part->pending_capacity, count, sizeof(*part->pending)) < 0) {
 		miner_task_free(task);
 		return NULL;
 	}
 	if (level->length)
 		memcpy(task->prefix, worker->prefix, level->length * sizeof(*task->prefix));
-	memcpy(part->order, level->order + level->count - count, count * sizeof(*part->order));
+	memcpy(part->pending, level->pending + level->count - count, count * sizeof(*part->pending));
 	return task;
 }
 
@@ -413,7 +413,7 @@ static int search(struct miner_worker *worker)
 		if (reserve_level(worker, worker->depth + 1) < 0)
 			return LODE_SYSTEM;
 		level = &worker->levels[worker->depth];
-		code = extend(worker, level, level + 1, level->order[level->next++]);
+		code = extend(worker, level, level + 1, level->pending[level->next++]);
 		if (code < 0)
 			return code;
 		if (code > 0)
@@ -440,7 +440,7 @@ static int install(struct miner_worker *worker, struct miner_task *task)
 	memset(&task->level, 0, sizeof(task->level));
 	for (uint32_t i = 0; !code && i < level->length; i++)
 		code = append(worker, task->prefix[i]);
-	if (!code && !level->order)
+	if (!code && !level->pending)
 		code = begin(worker, level);
 	return code < 0 ? code : 0;
 }

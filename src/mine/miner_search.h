@@ -19,10 +19,10 @@ struct miner_level {
 	uint64_t cost;           /* of the prefix */
 	uint32_t length;         /* of the prefix */
 	uint32_t steps;          /* from the tree of all stacks: functions that were appended, without chains */
-	uint32_t count;          /* of `order` */
-	uint32_t next;           /* in `order` */
-	uint32_t *order;         /* labels of `tree` */
-	size_t order_capacity;
+	uint32_t count;          /* of `pending` */
+	uint32_t next;           /* in `pending` */
+	uint32_t *pending;       /* labels of `tree` */
+	size_t pending_capacity;
 	struct miner_seen *seen; /* the prefix; NULL: it is empty, or not kept */
 };
 

@@ -67,8 +67,8 @@ int lode_signatures_translate(const struct lode_signatures *signatures, const st
 	return code;
 }
 
-int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
-			  enum lode_event_type kind, uint8_t *marks)
+int lode_signatures_mark(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
+			 enum lode_event_type kind, uint8_t *marks)
 {
 	struct lode_patterns patterns = { 0 };
 	struct lode_matcher matcher = { 0 };

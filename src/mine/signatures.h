@@ -123,8 +123,8 @@ int lode_signatures_translate(const struct lode_signatures *signatures, const st
  * its state, matches events of this kind with this stack; other marks stay.
  * Returns 0 or LODE_SYSTEM.
  */
-int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
-			  enum lode_event_type kind, uint8_t *marks);
+int lode_signatures_mark(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
+			 enum lode_event_type kind, uint8_t *marks);
 
 struct lode_signature_matches {
 	struct lode_signature_match *items; /* those that match, in the order of the signatures */

@@ -1,5 +1,5 @@
 /*
- * How sure a total over streams is (see ranking.h): a t interval on a logarithmic
+ * How sure a total over streams is (see pattern_costs.h): a t interval on a logarithmic
  * scale, with its upper end moved out by the skewness of the costs.
  *
  * With T the total, s the deviation of the streams' costs, g their skewness (0 where
@@ -20,7 +20,7 @@
  * Square roots, the four operations and nothing else: the same input gives the same
  * numbers on every machine.
  */
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 
 #include <math.h>
 

@@ -517,20 +517,20 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 {
 	struct lode_record *record;
 	uint64_t position;
-	bool is_wait, has_waker;
+	bool is_wait, has_stacks;
 
 	record = thread ? begin_record(&position) : 0;
 	if (!record)
 		return 0;
 	is_wait = thread->state != LODE_THREAD_PREEMPTED;
-	has_waker = !thin || thread->random & LODE_RECORD_WAKER_TAKEN;
+	has_stacks = !thin || thread->has_waker_stacks;
 	record->t = thread->out;
 	record->cost = cost;
 	record->delay = delay;
 	record->user = thread->user;
 	record->kernel = thread->kernel;
-	record->waker_user = has_waker ? thread->waker_user : 0;
-	record->waker_kernel = has_waker ? thread->waker_kernel : 0;
+	record->waker_user = has_stacks ? thread->waker_user : 0;
+	record->waker_kernel = has_stacks ? thread->waker_kernel : 0;
 	record->pid = thread->pid;
 	record->tid = thread->tid;
 	record->waker_pid = thread->waker_pid;
@@ -706,7 +706,7 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 	if (chosen)
 		take_waker(context, waker, task, thread, &walkings[1]);
 	if (thin && chosen)
-		thread->random |= LODE_RECORD_WAKER_TAKEN;
+		thread->has_waker_stacks = 1;
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
 	return chosen;

@@ -194,7 +194,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 				  programs->rodata->limits_at_waking || programs->rodata->certain_limit);
 	bpf_program__set_autoattach(programs->progs.lode_long_wait, false);
 	if (!options->thin) {
-		bpf_map__set_max_entries(programs->maps.thin_places, 1);
+		bpf_map__set_max_entries(programs->maps.wait_sites, 1);
 		bpf_map__set_max_entries(programs->maps.sweeps, 1);
 	}
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;

@@ -117,7 +117,7 @@ static int add_open(void *context, const struct lode_record_thread *thread)
 		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
 		record.waker_pid = thread->waker_pid;
 		record.waker_tid = thread->waker_tid;
-		if (!recorder->programs->rodata->thin || thread->random & LODE_RECORD_WAKER_TAKEN) {
+		if (!recorder->programs->rodata->thin || thread->has_waker_stacks) {
 			record.waker_user = thread->waker_user;
 			record.waker_kernel = thread->waker_kernel;
 		}

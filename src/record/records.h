@@ -226,8 +226,6 @@ enum lode_thread_state {
 
 /* Nanoseconds; a power of two, so that limits fit. */
 #define LODE_RECORD_LIMIT_UNIT 256
-/* With a budget: waker_user and waker_kernel were taken for this wait. */
-#define LODE_RECORD_WAKER_TAKEN 1u
 
 /* Registers of a thread as it entered the kernel, and the user's stack that it had there. */
 struct lode_record_entry {
@@ -252,17 +250,18 @@ struct lode_record_thread {
 	uint16_t state;
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
-	uint16_t limit;    /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
-	uint16_t weight;   /* of the wait; 0: it was not chosen; */
-	uint16_t slot;     /* in which it stopped running (time_slots.h), */
-	uint16_t single;   /* whose own factor that is; */
-	uint16_t seen;     /* with totals: a switch-out of it was seen */
-	uint32_t random;   /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
-	uint32_t key;      /* where it stopped (thinning.h); */
-	uint32_t switches; /* and how often it had stopped running by then, modulo 2^32 */
-	uint32_t call;     /* what it was doing when it stopped running, as in a record's value */
-	uint64_t out;      /* when it stopped running */
-	uint64_t woken;    /* when it was woken; 0: not yet */
+	uint16_t limit;  /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
+	uint16_t weight; /* of the wait; 0: it was not chosen; */
+	uint16_t slot;   /* in which it stopped running (time_slots.h), */
+	uint16_t single; /* whose own factor that is; */
+	uint8_t seen;    /* with totals: a switch-out of it was seen */
+	uint8_t has_waker_stacks; /* with a budget: waker_user and waker_kernel were taken for this wait */
+	uint32_t random;          /* with a budget: decides whether the wait is recorded; */
+	uint32_t key;             /* where it stopped (thinning.h); */
+	uint32_t switches;        /* and how often it had stopped running by then, modulo 2^32 */
+	uint32_t call;            /* what it was doing when it stopped running, as in a record's value */
+	uint64_t out;             /* when it stopped running */
+	uint64_t woken;           /* when it was woken; 0: not yet */
 	uint64_t user;
 	uint64_t kernel;
 	uint64_t waker_user;

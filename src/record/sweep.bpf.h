@@ -126,13 +126,13 @@ static __always_inline void take_swept_stacks(struct task_struct *task, struct l
 	struct scratch *scratch = own_scratch(SCRATCH_SWEEP);
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
 	uint32_t key = lode_thin_key(task->pid, swept->call, regs ? REGS_PC(regs) : 0, regs ? REGS_SP(regs) : 0);
-	struct lode_thin_place *place = regs && !swept->preempted ? thin_place(key) : 0;
-	bool known = place && place->key == key && place->epoch == epoch;
+	struct lode_wait_site *site = regs && !swept->preempted ? find_wait_site(key) : 0;
+	bool known = site && site->key == key && site->epoch == epoch;
 
-	if (!swept->user && known && !place->mixed)
-		swept->user = place->user;
+	if (!swept->user && known && !site->mixed)
+		swept->user = site->user;
 	if (!swept->kernel && scratch)
-		swept->kernel = stack_of_switched(task, scratch, known ? place->kernel : 0);
+		swept->kernel = stack_of_switched(task, scratch, known ? site->kernel : 0);
 	if (is_on_cpu(task) || switches_of(task) != swept->switches)
 		swept->kernel = 0; /* it began to run meanwhile */
 }

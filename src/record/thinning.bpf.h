@@ -10,10 +10,10 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE); /* which nobody does: it begins at a page */
-	__uint(max_entries, LODE_THIN_PLACES);
+	__uint(max_entries, LODE_WAIT_SITES);
 	__type(key, uint32_t);
-	__type(value, struct lode_thin_place);
-} thin_places SEC(".maps");
+	__type(value, struct lode_wait_site);
+} wait_sites SEC(".maps");
 
 /* ---- what recording takes ---- */
 
@@ -111,11 +111,11 @@ static __always_inline uint32_t slot_weight(const struct lode_record_thread *thr
 
 /* ---- waits ---- */
 
-static __always_inline struct lode_thin_place *thin_place(uint32_t key)
+static __always_inline struct lode_wait_site *find_wait_site(uint32_t key)
 {
 	uint32_t index = lode_thin_index(key);
 
-	return bpf_map_lookup_elem(&thin_places, &index);
+	return bpf_map_lookup_elem(&wait_sites, &index);
 }
 
 /* 32 random bits (xorshift64*), for a third of what the kernel's take. Only for the scheduler's programs of this CPU. */
@@ -143,63 +143,64 @@ __noinline uint32_t lode_next_limit(uint32_t weight, uint64_t scale)
 	return lode_thin_limit(weight, scale);
 }
 
-static __always_inline void refresh_chance(struct lode_thin_place *place, uint64_t scale, uint32_t random)
+static __always_inline void refresh_chance(struct lode_wait_site *site, uint64_t scale, uint32_t random)
 {
 	uint64_t dithered = lode_thin_dither(scale, random);
-	uint32_t weight = lode_next_weight(place->square, dithered);
+	uint32_t weight = lode_next_weight(site->square, dithered);
 
-	place->weight = weight;
-	place->limit = lode_next_limit(weight, dithered);
-	place->scale = place->square ? scale : 0; /* nobody was here: the next one looks again */
+	site->weight = weight;
+	site->limit = lode_next_limit(weight, dithered);
+	site->scale = site->square ? scale : 0; /* nobody was here: the next one looks again */
 }
 
 /* Decides whether the current thread, which stops running, gets its stacks. Returns its weight, 0 where not. */
 __noinline uint32_t lode_choose(struct lode_record_thread *thread, uint32_t preempted)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	bool has_place = !preempted && !(task->flags & PF_KTHREAD);
+	bool has_site = !preempted && !(task->flags & PF_KTHREAD);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct lode_record_counts *own = own_counts();
-	struct lode_thin_place *place;
+	struct lode_wait_site *site;
 	uint64_t scale = thin_scale;
 	uint32_t key, random;
 
 	if (!thread || !own)
 		return 0;
-	key = lode_thin_key(task->pid, has_place ? thread->call : ~0u, has_place ? REGS_PC(regs) : 0,
-			    has_place ? REGS_SP(regs) : 0);
-	place = thin_place(key);
+	key = lode_thin_key(task->pid, has_site ? thread->call : ~0u, has_site ? REGS_PC(regs) : 0,
+			    has_site ? REGS_SP(regs) : 0);
+	site = find_wait_site(key);
 	random = next_random(own);
-	if (!place)
+	if (!site)
 		return 0;
-	if (lode_thin_is_stale(place->scale, scale, random))
-		refresh_chance(place, scale, random);
+	if (lode_thin_is_stale(site->scale, scale, random))
+		refresh_chance(site, scale, random);
 	thread->key = key;
-	thread->limit = place->limit / LODE_RECORD_LIMIT_UNIT + 1;
-	thread->random = random & ~LODE_RECORD_WAKER_TAKEN;
-	thread->weight = lode_thin_choose(place->weight, random) ? place->weight : 0;
+	thread->limit = site->limit / LODE_RECORD_LIMIT_UNIT + 1;
+	thread->random = random;
+	thread->has_waker_stacks = 0;
+	thread->weight = lode_thin_choose(site->weight, random) ? site->weight : 0;
 	return thread->weight;
 }
 
 /* Keeps the stacks of a place, for waits there that turn out to be long. Copies are read once, and not kept. */
 __noinline int lode_keep_stacks(const struct lode_record_thread *thread)
 {
-	struct lode_thin_place *place;
+	struct lode_wait_site *site;
 
 	if (!thread || thread->user & LODE_RECORD_COPY_ID)
 		return 0;
-	place = thin_place(thread->key);
-	if (!place)
+	site = find_wait_site(thread->key);
+	if (!site)
 		return 0;
-	if (place->key != thread->key)
-		place->mixed = 0;
-	else if (place->user != thread->user)
-		place->mixed = 1;
-	place->key = 0; /* while it is changed */
-	place->user = thread->user;
-	place->kernel = thread->kernel;
-	place->epoch = epoch;
-	place->key = thread->key;
+	if (site->key != thread->key)
+		site->mixed = 0;
+	else if (site->user != thread->user)
+		site->mixed = 1;
+	site->key = 0; /* while it is changed */
+	site->user = thread->user;
+	site->kernel = thread->kernel;
+	site->epoch = epoch;
+	site->key = thread->key;
 	return 0;
 }
 
@@ -239,26 +240,26 @@ static __always_inline uint32_t would_record(const struct lode_record_thread *th
 static __always_inline void take_late(struct lode_record_thread *thread, struct task_struct *task)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
-	struct lode_thin_place *place = thin_place(thread->key);
-	bool known = place && place->key == thread->key && place->epoch == epoch;
+	struct lode_wait_site *site = find_wait_site(thread->key);
+	bool known = site && site->key == thread->key && site->epoch == epoch;
 
-	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? place->kernel : 0) : 0;
-	thread->user = known && !place->mixed ? place->user : 0;
+	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? site->kernel : 0) : 0;
+	thread->user = known && !site->mixed ? site->user : 0;
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: whatever was chosen. */
 __noinline uint32_t lode_settle(const struct lode_record_thread *thread, uint64_t length, uint32_t must)
 {
 	struct lode_record_counts *own = own_counts();
-	struct lode_thin_place *place;
+	struct lode_wait_site *site;
 	uint32_t weight;
 
 	if (!thread)
 		return 0;
 	weight = must ? 1 : would_record(thread, length);
-	place = thin_place(thread->key);
-	if (place)
-		lode_thin_learn(&place->square, length);
+	site = find_wait_site(thread->key);
+	if (site)
+		lode_thin_learn(&site->square, length);
 	if (own) {
 		own->waits++;
 		own->waited_ns += length < LODE_THIN_LONG ? length : LODE_THIN_LONG;

@@ -47,12 +47,12 @@
 /* No chance is smaller than one in so many; a power of two. */
 #define LODE_THIN_MOST 4096u
 /* Places where threads wait (lode_thin_key), by hash; a power of two. Those that share a row share what is known of lengths; sums stay unbiased. */
-#define LODE_THIN_PLACES 16384u
+#define LODE_WAIT_SITES 16384u
 /* A length counts for one in so many against those before it, as a shift. */
 #define LODE_THIN_MEMORY 3
 
 /* A cache line. */
-struct lode_thin_place {
+struct lode_wait_site {
 	uint64_t square; /* mean of the squares of lengths, fading; 0: nobody was here */
 	uint64_t key;    /* whose stacks these are; 0: nobody's */
 	uint64_t user;   /* the user's stack that was taken here last; 0: none */
@@ -78,7 +78,7 @@ LODE_THIN_INLINE uint32_t lode_thin_key(uint32_t tid, uint32_t call, uint64_t pc
 
 LODE_THIN_INLINE uint32_t lode_thin_index(uint32_t key)
 {
-	return key >> 8 & (LODE_THIN_PLACES - 1);
+	return key >> 8 & (LODE_WAIT_SITES - 1);
 }
 
 /* Between three and five quarters of the scale, by the lower bits of a random number. */

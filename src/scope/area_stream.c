@@ -33,11 +33,11 @@
 #define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
 
 /* Where an event goes. */
-enum set {
-	COUNTED,
-	IDLE,
-	WORK,
-	SETS,
+enum row_set {
+	ROWS_COUNTED,
+	ROWS_IDLE,
+	ROWS_FOR_WORK,
+	ROW_SETS,
 };
 
 /* Rows that are being filled. */
@@ -58,7 +58,7 @@ struct mapping {
 	struct lode_wait_classes classes;
 	uint8_t *match; /* by node; NULL: all match */
 	uint8_t *exclude;
-	struct sums sums[LODE_AREA_KINDS][SETS];
+	struct sums sums[LODE_AREA_KINDS][ROW_SETS];
 	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */
 	uint64_t from;
 	uint64_t to;
@@ -136,19 +136,19 @@ static uint64_t end_of(const struct lode_events *events, size_t i)
 }
 
 /* Whose rows event `i` is added to. */
-static enum set set_of(const struct mapping *mapping, int type, const struct lode_events *events, size_t i)
+static enum row_set row_set_of(const struct mapping *mapping, int type, const struct lode_events *events, size_t i)
 {
-	static const enum set sets[] = {
-		[LODE_WAIT_COUNTS] = COUNTED,
-		[LODE_WAIT_IDLE] = IDLE,
-		[LODE_WAIT_FOR_WORK] = WORK,
+	static const enum row_set sets[] = {
+		[LODE_WAIT_COUNTS] = ROWS_COUNTED,
+		[LODE_WAIT_IDLE] = ROWS_IDLE,
+		[LODE_WAIT_FOR_WORK] = ROWS_FOR_WORK,
 	};
 
 	if (!mapping->idle || mapping->plan->options->include_idle)
-		return COUNTED;
+		return ROWS_COUNTED;
 	if (type == LODE_WAIT)
 		return sets[lode_wait_class(&mapping->classes, events, i)];
-	return lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]) ? IDLE : COUNTED;
+	return lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]) ? ROWS_IDLE : ROWS_COUNTED;
 }
 
 static void count_stacks(struct mapping *mapping, const struct lode_events *events)
@@ -179,7 +179,7 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 		return 0;
 	for (size_t i = 0; i < events->count; i++)
 		if (is_inside(mapping, events->t[i], events->stack[i]) &&
-		    add(mapping, &mapping->sums[type][set_of(mapping, type, events, i)], events->stack[i],
+		    add(mapping, &mapping->sums[type][row_set_of(mapping, type, events, i)], events->stack[i],
 			events->t[i], events->cost[i], lode_events_weight(events, i), events->thread[i],
 			end_of(events, i)) < 0)
 			return LODE_SYSTEM;
@@ -288,9 +288,9 @@ static int add_part(struct mapping *mapping, const struct lode_part *part, const
 {
 	const struct lode_events *events = &mapping->partial->stream.events[part->type];
 	uint32_t thread = events->thread[part->event], stack = events->stack[part->event];
-	enum set set = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread]
-			       ? set_of(mapping, part->type, events, part->event)
-			       : COUNTED;
+	enum row_set set = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread]
+				   ? row_set_of(mapping, part->type, events, part->event)
+				   : ROWS_COUNTED;
 
 	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
 		return 0;
@@ -325,7 +325,7 @@ static void mark_own(const struct lode_stream *stream, uint32_t thread, uint8_t 
 static void begin_rows(struct mapping *mapping, uint32_t symptom)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
-		for (int set = 0; set < SETS; set++) {
+		for (int set = 0; set < ROW_SETS; set++) {
 			struct sums *sums = &mapping->sums[kind][set];
 
 			for (size_t i = sums->begin; i < sums->rows->count; i++)
@@ -564,11 +564,11 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 	failed |= lode_stacks_match(dictionary, options->match, &mapping->match) < 0;
 	failed |= lode_stacks_match(dictionary, options->exclude, &mapping->exclude) < 0;
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
-		mapping->sums[kind][COUNTED].rows = &partial->rows[kind];
-		mapping->sums[kind][COUNTED].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
-		mapping->sums[kind][IDLE].rows = &partial->idle[kind];
-		mapping->sums[kind][WORK].rows = &partial->work; /* only waits come here */
-		for (int set = 0; set < SETS; set++) {
+		mapping->sums[kind][ROWS_COUNTED].rows = &partial->rows[kind];
+		mapping->sums[kind][ROWS_COUNTED].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
+		mapping->sums[kind][ROWS_IDLE].rows = &partial->idle[kind];
+		mapping->sums[kind][ROWS_FOR_WORK].rows = &partial->work; /* only waits come here */
+		for (int set = 0; set < ROW_SETS; set++) {
 			mapping->sums[kind][set].places = lode_calloc(nodes, sizeof(uint32_t));
 			failed |= !mapping->sums[kind][set].places;
 		}
@@ -659,7 +659,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
-		for (int set = 0; set < SETS; set++)
+		for (int set = 0; set < ROW_SETS; set++)
 			lode_free(mapping.sums[kind][set].places);
 	return code;
 }

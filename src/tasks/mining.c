@@ -118,7 +118,7 @@ static int remove_covered(struct lode_mining *mining, const struct lode_signatur
 	struct lode_area *area = &mining->reading.area;
 	uint8_t *marks = lode_calloc(area->dictionary.tree.count, 1);
 
-	if (!marks || lode_signatures_cover(signatures, &area->dictionary, kind, marks) < 0) {
+	if (!marks || lode_signatures_mark(signatures, &area->dictionary, kind, marks) < 0) {
 		lode_free(marks);
 		return lode_fail_memory(error);
 	}

@@ -8,7 +8,7 @@
 #include "small_stream.h"
 
 #include "base/random.h"
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 #include "record/calibration.h"
 #include "record/thinning.h"
 
@@ -62,13 +62,13 @@ struct estimate {
 /* One recording: `events` get those that were chosen. Returns how many. */
 static size_t thin(const struct wait *waits, uint32_t preempt, uint64_t *seed, struct lode_event *events)
 {
-	struct lode_thin_place places[STACKS];
+	struct lode_wait_site places[STACKS];
 	size_t count = 0;
 
 	memset(places, 0, sizeof(places));
 	for (size_t i = 0; i < WAITS; i++) {
 		const struct wait *wait = &waits[i];
-		struct lode_thin_place *place = &places[wait->stack];
+		struct lode_wait_site *place = &places[wait->stack];
 		uint32_t random = (uint32_t)(lode_splitmix64(seed) >> 32), weight;
 		uint64_t own = lode_thin_dither(2500000, random), length = wait->cost + wait->delay;
 

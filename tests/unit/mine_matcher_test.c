@@ -24,7 +24,8 @@ static int stack_contains(const struct lode_stack_tree *tree, uint32_t node, con
 static int is_found(const struct lode_matcher *matcher, const struct lode_matches *matches, uint32_t node)
 {
 	for (size_t i = 0; i < matches->count; i++)
-		if (matcher->order[node] >= matches->items[i].first && matcher->order[node] < matches->items[i].last)
+		if (matcher->preorder[node] >= matches->items[i].first &&
+		    matcher->preorder[node] < matches->items[i].last)
 			return 1;
 	return 0;
 }
@@ -98,10 +99,10 @@ static void nodes_are_numbered_in_preorder(void **state)
 	(void)state;
 	random_tree(&tree, &seed, 500, 5);
 	assert_int_equal(lode_matcher_init(&matcher, &tree, 5), 0);
-	assert_int_equal(matcher.order[0], 0);
+	assert_int_equal(matcher.preorder[0], 0);
 	assert_int_equal(matcher.end[0], tree.count);
 	for (uint32_t node = 1; node < tree.count; node++) {
-		uint32_t up = matcher.order[tree.nodes[node].parent], own = matcher.order[node];
+		uint32_t up = matcher.preorder[tree.nodes[node].parent], own = matcher.preorder[node];
 
 		assert_true(up < own && matcher.end[own] <= matcher.end[up]);
 	}

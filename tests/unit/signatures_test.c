@@ -678,7 +678,7 @@ static void what_signatures_cover_is_what_they_match(void **state)
 		load(fixture);
 		for (int kind = LODE_RUN; kind <= LODE_WAIT; kind++) {
 			marks = calloc(dictionary.tree.count, 1);
-			assert_int_equal(lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
+			assert_int_equal(lode_signatures_mark(&fixture->signatures, &dictionary, kind, marks), 0);
 			for (uint32_t node = 1; node < dictionary.tree.count; node++) {
 				int wanted = 0;
 

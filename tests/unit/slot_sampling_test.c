@@ -9,7 +9,7 @@
 #include "temporary.h"
 
 #include "base/random.h"
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 #include "record/time_slots.h"
 #include "scope/area.h"
 #include "trace/slot_sampling.h"
@@ -268,15 +268,15 @@ static double variance_of(struct small_stream *small, uint32_t stack)
 
 static double measured(const struct lode_area *area, const struct lode_matcher *matcher, const char *name)
 {
-	struct lode_ranking *ranking = lode_ranking_make(area, LODE_WAIT, matcher);
+	struct lode_pattern_costs *ranking = lode_pattern_costs_make(area, LODE_WAIT, matcher);
 	uint32_t frame =
 		lode_frames_parse((struct lode_frames *)(uintptr_t)&area->dictionary.frames, name, strlen(name));
 	struct lode_sequence pattern = { &frame, 1 };
 	struct lode_metrics metrics;
 
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &pattern, 1, 0, &metrics, NULL), 0);
-	lode_ranking_free(ranking);
+	assert_int_equal(lode_pattern_costs_measure(ranking, &pattern, 1, 0, &metrics, NULL), 0);
+	lode_pattern_costs_free(ranking);
 	return metrics.variance;
 }
 

@@ -6,7 +6,7 @@
 #include "random_stream.h"
 
 #include "base/random.h"
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 #include "record/thinning.h"
 #include "trace/events.h"
 
@@ -125,7 +125,7 @@ struct estimate {
 };
 
 /* As the programs do it (refresh_chance of thinning.bpf.h). */
-static void refresh(struct lode_thin_place *place, uint64_t scale, uint32_t random)
+static void refresh(struct lode_wait_site *place, uint64_t scale, uint32_t random)
 {
 	uint64_t own = lode_thin_dither(scale, random);
 
@@ -140,7 +140,7 @@ static void refresh(struct lode_thin_place *place, uint64_t scale, uint32_t rand
 static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, uint64_t *seed,
 		   struct estimate *estimates)
 {
-	static struct lode_thin_place places[PLACES];
+	static struct lode_wait_site places[PLACES];
 	size_t recorded = 0;
 
 	memset(places, 0, sizeof(places));
@@ -148,7 +148,7 @@ static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, u
 		estimates[i] = (struct estimate){ 0, 0 };
 	for (size_t i = 0; i < WAITS; i++) {
 		const struct wait *wait = &waits[i];
-		struct lode_thin_place *place = &places[wait->place];
+		struct lode_wait_site *place = &places[wait->place];
 		uint32_t random = (uint32_t)(lode_splitmix64(seed) >> 32), weight;
 
 		refresh(place, scale, random);

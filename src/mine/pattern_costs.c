@@ -1,5 +1,5 @@
 /*
- * Ranking: see ranking.h (StackMine, section II.B).
+ * What groups of patterns cost: see pattern_costs.h (StackMine, section II.B).
  *
  * The rows of the area are in preorder of their stacks, with running sums of
  * cost and events beside them. The stacks that contain a pattern are a few
@@ -11,7 +11,7 @@
  * Running sums are wider than 64 bits: the sum over a group stops at the largest
  * number, the differences must not.
  */
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 
 #include "base/error.h"
 
@@ -20,15 +20,15 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-struct lode_ranking {
+struct lode_pattern_costs {
 	const struct lode_matcher *matcher;
 	const struct lode_area_row *rows;
 	const struct lode_area_spread *spreads; /* theirs; NULL: none was recorded in slots */
 	size_t row_count;
 	size_t streams;
-	uint32_t *starts;  /* by preorder number, one more than nodes: its rows in `order` */
-	uint32_t *order;   /* numbers of rows, by preorder number of their stacks */
-	wide *cost_before; /* by place in `order`, one more than rows */
+	uint32_t *starts;   /* by preorder number, one more than nodes: its rows in `by_stack` */
+	uint32_t *by_stack; /* numbers of rows, by preorder number of their stacks */
+	wide *cost_before;  /* by place in `by_stack`, one more than rows */
 	wide *events_before;
 };
 
@@ -42,66 +42,66 @@ const char *lode_rank_name(enum lode_rank rank)
 /* ---- making ---- */
 
 /* Rows of one stack keep their order, which is that of their streams. */
-static void sort_rows(struct lode_ranking *ranking)
+static void sort_rows(struct lode_pattern_costs *costs)
 {
-	const struct lode_matcher *matcher = ranking->matcher;
+	const struct lode_matcher *matcher = costs->matcher;
 
-	for (size_t i = 0; i < ranking->row_count; i++)
-		ranking->starts[matcher->order[ranking->rows[i].stack]]++;
+	for (size_t i = 0; i < costs->row_count; i++)
+		costs->starts[matcher->preorder[costs->rows[i].stack]]++;
 	for (size_t number = 0, sum = 0; number <= matcher->nodes; number++) {
-		sum += ranking->starts[number];
-		ranking->starts[number] = (uint32_t)sum;
+		sum += costs->starts[number];
+		costs->starts[number] = (uint32_t)sum;
 	}
-	for (size_t i = ranking->row_count; i-- > 0;)
-		ranking->order[--ranking->starts[matcher->order[ranking->rows[i].stack]]] = (uint32_t)i;
+	for (size_t i = costs->row_count; i-- > 0;)
+		costs->by_stack[--costs->starts[matcher->preorder[costs->rows[i].stack]]] = (uint32_t)i;
 }
 
-static void sum_rows(struct lode_ranking *ranking)
+static void sum_rows(struct lode_pattern_costs *costs)
 {
-	for (size_t i = 0; i < ranking->row_count; i++) {
-		const struct lode_area_row *row = &ranking->rows[ranking->order[i]];
+	for (size_t i = 0; i < costs->row_count; i++) {
+		const struct lode_area_row *row = &costs->rows[costs->by_stack[i]];
 
-		ranking->cost_before[i + 1] = ranking->cost_before[i] + row->cost;
-		ranking->events_before[i + 1] = ranking->events_before[i] + row->events;
+		costs->cost_before[i + 1] = costs->cost_before[i] + row->cost;
+		costs->events_before[i + 1] = costs->events_before[i] + row->events;
 	}
 }
 
-struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
-				       const struct lode_matcher *matcher)
+struct lode_pattern_costs *lode_pattern_costs_make(const struct lode_area *area, enum lode_event_type kind,
+						   const struct lode_matcher *matcher)
 {
 	const struct lode_area_rows *rows = &area->rows[kind];
-	struct lode_ranking *ranking;
+	struct lode_pattern_costs *costs;
 
 	/* Rows are named by 32-bit numbers; more of them do not fit. */
-	if (rows->count >= LODE_NONE || !(ranking = lode_calloc(1, sizeof(*ranking))))
+	if (rows->count >= LODE_NONE || !(costs = lode_calloc(1, sizeof(*costs))))
 		return NULL;
-	ranking->matcher = matcher;
-	ranking->rows = rows->items;
-	ranking->spreads = rows->spread_count ? rows->spreads : NULL;
-	ranking->row_count = rows->count;
-	ranking->streams = area->stream_count;
-	ranking->starts = lode_calloc(matcher->nodes + 1, sizeof(*ranking->starts));
-	ranking->order = lode_calloc(rows->count, sizeof(*ranking->order));
-	ranking->cost_before = lode_calloc(rows->count + 1, sizeof(*ranking->cost_before));
-	ranking->events_before = lode_calloc(rows->count + 1, sizeof(*ranking->events_before));
-	if (!ranking->starts || !ranking->order || !ranking->cost_before || !ranking->events_before) {
-		lode_ranking_free(ranking);
+	costs->matcher = matcher;
+	costs->rows = rows->items;
+	costs->spreads = rows->spread_count ? rows->spreads : NULL;
+	costs->row_count = rows->count;
+	costs->streams = area->stream_count;
+	costs->starts = lode_calloc(matcher->nodes + 1, sizeof(*costs->starts));
+	costs->by_stack = lode_calloc(rows->count, sizeof(*costs->by_stack));
+	costs->cost_before = lode_calloc(rows->count + 1, sizeof(*costs->cost_before));
+	costs->events_before = lode_calloc(rows->count + 1, sizeof(*costs->events_before));
+	if (!costs->starts || !costs->by_stack || !costs->cost_before || !costs->events_before) {
+		lode_pattern_costs_free(costs);
 		return NULL;
 	}
-	sort_rows(ranking);
-	sum_rows(ranking);
-	return ranking;
+	sort_rows(costs);
+	sum_rows(costs);
+	return costs;
 }
 
-void lode_ranking_free(struct lode_ranking *ranking)
+void lode_pattern_costs_free(struct lode_pattern_costs *costs)
 {
-	if (!ranking)
+	if (!costs)
 		return;
-	lode_free(ranking->starts);
-	lode_free(ranking->order);
-	lode_free(ranking->cost_before);
-	lode_free(ranking->events_before);
-	lode_free(ranking);
+	lode_free(costs->starts);
+	lode_free(costs->by_stack);
+	lode_free(costs->cost_before);
+	lode_free(costs->events_before);
+	lode_free(costs);
 }
 
 /* ---- the union of several patterns ---- */
@@ -148,14 +148,14 @@ static void unite(struct intervals *intervals)
 	intervals->count = kept;
 }
 
-static int find_all(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+static int find_all(const struct lode_pattern_costs *costs, const struct lode_sequence *patterns, size_t count,
 		    struct intervals *intervals)
 {
 	struct lode_matches matches = { 0 };
 	int code = 0;
 
 	for (size_t i = 0; i < count && !code; i++) {
-		code = lode_matcher_find(ranking->matcher, patterns[i].frames, patterns[i].length, &matches);
+		code = lode_matcher_find(costs->matcher, patterns[i].frames, patterns[i].length, &matches);
 		if (!code)
 			code = add_intervals(intervals, &matches);
 	}
@@ -182,17 +182,17 @@ static uint64_t divide_rounded(uint64_t cost, uint64_t events)
 	return cost / events + (rest >= events - rest);
 }
 
-static void sum_up(const struct lode_ranking *ranking, const struct intervals *intervals,
+static void sum_up(const struct lode_pattern_costs *costs, const struct intervals *intervals,
 		   struct lode_metrics *metrics)
 {
 	wide cost = 0, events = 0;
 
 	for (size_t i = 0; i < intervals->count; i++) {
-		uint32_t first = ranking->starts[intervals->items[i].first];
-		uint32_t last = ranking->starts[intervals->items[i].last];
+		uint32_t first = costs->starts[intervals->items[i].first];
+		uint32_t last = costs->starts[intervals->items[i].last];
 
-		cost += ranking->cost_before[last] - ranking->cost_before[first];
-		events += ranking->events_before[last] - ranking->events_before[first];
+		cost += costs->cost_before[last] - costs->cost_before[first];
+		events += costs->events_before[last] - costs->events_before[first];
 	}
 	metrics->cost = stop_at_largest(cost);
 	metrics->events = stop_at_largest(events);
@@ -202,56 +202,55 @@ static void sum_up(const struct lode_ranking *ranking, const struct intervals *i
 
 /* ---- shares of the streams ---- */
 
-static void add_row(const struct lode_ranking *ranking, uint32_t number, struct lode_share *by_stream,
+static void add_row(const struct lode_pattern_costs *costs, uint32_t number, struct lode_share *by_stream,
 		    struct lode_area_spread *spreads)
 {
-	const struct lode_area_row *row = &ranking->rows[number];
+	const struct lode_area_row *row = &costs->rows[number];
 	struct lode_share *share = &by_stream[row->stream];
 
 	for (size_t i = 0; row->spread && i < LODE_SPREADS; i++)
-		spreads[row->stream].sums[i] += ranking->spreads[row->spread - 1].sums[i];
+		spreads[row->stream].sums[i] += costs->spreads[row->spread - 1].sums[i];
 
 	share->cost = lode_add_saturating(share->cost, row->cost);
 	share->events = lode_add_saturating(share->events, row->events);
 	share->variance += row->variance;
-	if (share->row == LODE_NONE || row->longest > ranking->rows[share->row].longest ||
-	    (row->longest == ranking->rows[share->row].longest && number < share->row))
+	if (share->row == LODE_NONE || row->longest > costs->rows[share->row].longest ||
+	    (row->longest == costs->rows[share->row].longest && number < share->row))
 		share->row = number;
 }
 
-static void add_rows(const struct lode_ranking *ranking, const struct intervals *intervals,
+static void add_rows(const struct lode_pattern_costs *costs, const struct intervals *intervals,
 		     struct lode_share *by_stream, struct lode_area_spread *spreads)
 {
-	for (size_t i = 0; i < ranking->streams; i++)
+	for (size_t i = 0; i < costs->streams; i++)
 		by_stream[i] = (struct lode_share){ .stream = (uint32_t)i, .row = LODE_NONE };
 	for (size_t i = 0; i < intervals->count; i++) {
-		uint32_t last = ranking->starts[intervals->items[i].last];
+		uint32_t last = costs->starts[intervals->items[i].last];
 
-		for (uint32_t at = ranking->starts[intervals->items[i].first]; at < last; at++)
-			add_row(ranking, ranking->order[at], by_stream, spreads);
+		for (uint32_t at = costs->starts[intervals->items[i].first]; at < last; at++)
+			add_row(costs, costs->by_stack[at], by_stream, spreads);
 	}
-	for (size_t i = 0; spreads && i < ranking->streams; i++)
+	for (size_t i = 0; spreads && i < costs->streams; i++)
 		by_stream[i].variance += lode_slot_sampling_between(spreads[i].sums);
 }
 
 /* Keeps the streams that have rows of the group: shares of many groups are held, most of them small. */
-static int collect_shares(const struct lode_ranking *ranking, const struct intervals *intervals,
+static int collect_shares(const struct lode_pattern_costs *costs, const struct intervals *intervals,
 			  struct lode_shares *shares)
 {
-	struct lode_share *by_stream = lode_calloc(ranking->streams, sizeof(*by_stream));
-	struct lode_area_spread *spreads = ranking->spreads ? lode_calloc(ranking->streams, sizeof(*spreads))
-							    : NULL;
+	struct lode_share *by_stream = lode_calloc(costs->streams, sizeof(*by_stream));
+	struct lode_area_spread *spreads = costs->spreads ? lode_calloc(costs->streams, sizeof(*spreads)) : NULL;
 	size_t count = 0;
 	int code;
 
 	shares->count = 0;
-	if (!by_stream || (ranking->spreads && !spreads)) {
+	if (!by_stream || (costs->spreads && !spreads)) {
 		lode_free(by_stream);
 		return LODE_SYSTEM;
 	}
-	add_rows(ranking, intervals, by_stream, spreads);
+	add_rows(costs, intervals, by_stream, spreads);
 	lode_free(spreads);
-	for (size_t i = 0; i < ranking->streams; i++)
+	for (size_t i = 0; i < costs->streams; i++)
 		if (by_stream[i].row != LODE_NONE)
 			by_stream[count++] = by_stream[i];
 	code = lode_grow(&shares->items, &shares->capacity, count, sizeof(*shares->items));
@@ -276,18 +275,18 @@ static uint64_t to_whole(double number)
 	return number >= 0x1p64 - 1024 ? UINT64_MAX : (uint64_t)(number + 0.5);
 }
 
-static int find_interval(const struct lode_ranking *ranking, const struct lode_shares *shares,
+static int find_interval(const struct lode_pattern_costs *costs, const struct lode_shares *shares,
 			 struct lode_metrics *metrics)
 {
-	uint64_t *costs = lode_calloc(shares->count, sizeof(*costs));
+	uint64_t *values = lode_calloc(shares->count, sizeof(*values));
 	struct lode_interval interval;
 
-	if (!costs)
+	if (!values)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < shares->count; i++)
-		costs[i] = shares->items[i].cost;
-	metrics->sure = lode_total_interval(costs, shares->count, ranking->streams, &interval);
-	lode_free(costs);
+		values[i] = shares->items[i].cost;
+	metrics->sure = lode_total_interval(values, shares->count, costs->streams, &interval);
+	lode_free(values);
 	if (metrics->sure) {
 		metrics->low = to_whole(interval.low);
 		metrics->high = to_whole(interval.high);
@@ -295,25 +294,25 @@ static int find_interval(const struct lode_ranking *ranking, const struct lode_s
 	return 0;
 }
 
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
-			 int interval, struct lode_metrics *metrics, struct lode_shares *shares)
+int lode_pattern_costs_measure(const struct lode_pattern_costs *costs, const struct lode_sequence *patterns,
+			       size_t count, int interval, struct lode_metrics *metrics, struct lode_shares *shares)
 {
 	struct intervals intervals = { 0 };
 	struct lode_shares own = { 0 };
-	int code = find_all(ranking, patterns, count, &intervals);
+	int code = find_all(costs, patterns, count, &intervals);
 
 	memset(metrics, 0, sizeof(*metrics));
 	if (!shares)
 		shares = &own;
 	if (!code)
-		code = collect_shares(ranking, &intervals, shares);
+		code = collect_shares(costs, &intervals, shares);
 	if (!code) {
-		sum_up(ranking, &intervals, metrics);
+		sum_up(costs, &intervals, metrics);
 		metrics->streams = shares->count;
 		for (size_t i = 0; i < shares->count; i++)
 			metrics->variance += shares->items[i].variance;
 		if (interval)
-			code = find_interval(ranking, shares, metrics);
+			code = find_interval(costs, shares, metrics);
 	}
 	lode_free(intervals.items);
 	lode_shares_release(&own);

@@ -3,7 +3,7 @@
 
 #include "base/permutation.h"
 #include "failing_memory.h"
-#include "mine/ranking.h"
+#include "mine/pattern_costs.h"
 
 #include <math.h>
 
@@ -105,14 +105,14 @@ static void check_stream(const struct lode_area *area, uint32_t stream, const st
 	(*at)++;
 }
 
-static void check_group(const struct lode_area *area, const struct lode_ranking *ranking,
+static void check_group(const struct lode_area *area, const struct lode_pattern_costs *ranking,
 			const struct lode_sequence *patterns, size_t count, struct lode_shares *shares)
 {
 	struct lode_metrics metrics, alone;
 	uint64_t cost = 0, events = 0;
 	size_t streams = 0;
 
-	assert_int_equal(lode_ranking_measure(ranking, patterns, count, 0, &metrics, shares), 0);
+	assert_int_equal(lode_pattern_costs_measure(ranking, patterns, count, 0, &metrics, shares), 0);
 	for (size_t i = 0; i < area->rows[LODE_WAIT].count; i++) {
 		const struct lode_area_row *row = &area->rows[LODE_WAIT].items[i];
 
@@ -130,7 +130,7 @@ static void check_group(const struct lode_area *area, const struct lode_ranking 
 	assert_int_equal(metrics.average, events ? (uint64_t)roundl((long double)cost / events) : 0);
 	assert_int_equal(metrics.low, cost);
 	assert_int_equal(metrics.high, cost);
-	assert_int_equal(lode_ranking_measure(ranking, patterns, count, 0, &alone, NULL), 0);
+	assert_int_equal(lode_pattern_costs_measure(ranking, patterns, count, 0, &alone, NULL), 0);
 	assert_memory_equal(&alone, &metrics, sizeof(metrics));
 }
 
@@ -144,13 +144,13 @@ static void metrics_are_those_of_all_rows_that_contain_a_pattern(void **state)
 		uint32_t frames[4][4];
 		struct lode_sequence patterns[4];
 		struct lode_matcher matcher;
-		struct lode_ranking *ranking;
+		struct lode_pattern_costs *ranking;
 		struct lode_area area;
 
 		random_area(&area, &seed, random_below(&seed, 25), random_below(&seed, 5), round % 4 == 0);
 		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, area.dictionary.frames.count),
 				 0);
-		ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
+		ranking = lode_pattern_costs_make(&area, LODE_WAIT, &matcher);
 		assert_non_null(ranking);
 		for (int i = 0; i < 4; i++) {
 			patterns[i] = (struct lode_sequence){ frames[i], (uint32_t)random_below(&seed, 4) };
@@ -159,7 +159,7 @@ static void metrics_are_those_of_all_rows_that_contain_a_pattern(void **state)
 		}
 		for (size_t count = 0; count <= 4; count++)
 			check_group(&area, ranking, patterns, count, &shares);
-		lode_ranking_free(ranking);
+		lode_pattern_costs_free(ranking);
 		lode_matcher_release(&matcher);
 		release_area(&area);
 	}
@@ -170,7 +170,7 @@ static void an_event_that_two_patterns_match_counts_once(void **state)
 {
 	struct lode_area area = { .stream_count = 2 };
 	struct lode_matcher matcher;
-	struct lode_ranking *ranking;
+	struct lode_pattern_costs *ranking;
 	struct lode_metrics metrics;
 	struct world world;
 	uint32_t a, b, both;
@@ -183,16 +183,16 @@ static void an_event_that_two_patterns_match_counts_once(void **state)
 	area.dictionary = world.dictionary;
 	add_row(&area, &(struct lode_area_row){ .stack = both, .stream = 1, .cost = 10, .events = 4 });
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, 2), 0);
-	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
+	ranking = lode_pattern_costs_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, (struct lode_sequence[]){ { &a, 1 }, { &b, 1 } }, 2, 0,
-					      &metrics, NULL),
+	assert_int_equal(lode_pattern_costs_measure(ranking, (struct lode_sequence[]){ { &a, 1 }, { &b, 1 } }, 2,
+						    0, &metrics, NULL),
 			 0);
 	assert_int_equal(metrics.cost, 10);
 	assert_int_equal(metrics.events, 4);
 	assert_int_equal(metrics.streams, 1);
 	assert_int_equal(metrics.average, 3);
-	lode_ranking_free(ranking);
+	lode_pattern_costs_free(ranking);
 	lode_matcher_release(&matcher);
 	lode_free(area.rows[LODE_WAIT].items);
 	world_stop(&world);
@@ -363,7 +363,7 @@ static void the_interval_of_a_group_spans_its_cost_and_is_always_the_same(void *
 {
 	struct lode_metrics metrics, again;
 	struct lode_matcher matcher;
-	struct lode_ranking *ranking;
+	struct lode_pattern_costs *ranking;
 	struct lode_area area;
 	uint64_t seed = 4;
 	const uint32_t frame = 0;
@@ -371,15 +371,17 @@ static void the_interval_of_a_group_spans_its_cost_and_is_always_the_same(void *
 	(void)state;
 	random_area(&area, &seed, 30, 50, 0);
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, FRAMES), 0);
-	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
+	ranking = lode_pattern_costs_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &metrics, NULL),
+	assert_int_equal(lode_pattern_costs_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &metrics,
+						    NULL),
 			 0);
 	assert_true(metrics.low < metrics.cost && metrics.cost < metrics.high);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &again, NULL),
+	assert_int_equal(lode_pattern_costs_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1, &again,
+						    NULL),
 			 0);
 	assert_memory_equal(&metrics, &again, sizeof(metrics));
-	lode_ranking_free(ranking);
+	lode_pattern_costs_free(ranking);
 	lode_matcher_release(&matcher);
 	release_area(&area);
 }
@@ -388,7 +390,7 @@ static void huge_costs_stop_at_the_largest_number(void **state)
 {
 	struct lode_area area = { .stream_count = 2 };
 	struct lode_matcher matcher;
-	struct lode_ranking *ranking;
+	struct lode_pattern_costs *ranking;
 	struct lode_metrics metrics;
 	struct world world;
 
@@ -398,14 +400,15 @@ static void huge_costs_stop_at_the_largest_number(void **state)
 	for (uint32_t stream = 0; stream < 2; stream++)
 		add_row(&area, &(struct lode_area_row){ .stream = stream, .cost = UINT64_MAX, .events = 1 });
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, 0), 0);
-	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
+	ranking = lode_pattern_costs_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 1, &metrics, NULL),
+	assert_int_equal(lode_pattern_costs_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 1, &metrics,
+						    NULL),
 			 0);
 	assert_int_equal(metrics.cost, UINT64_MAX);
 	assert_int_equal(metrics.low, UINT64_MAX);
 	assert_int_equal(metrics.high, UINT64_MAX);
-	lode_ranking_free(ranking);
+	lode_pattern_costs_free(ranking);
 	lode_matcher_release(&matcher);
 	lode_free(area.rows[LODE_WAIT].items);
 	world_stop(&world);
@@ -492,19 +495,19 @@ static int rank_once(const struct lode_area *area)
 	const uint32_t frames[] = { 0, 1 };
 	const struct lode_sequence patterns[] = { { frames, 1 }, { frames + 1, 1 } };
 	struct lode_matcher matcher;
-	struct lode_ranking *ranking = NULL;
+	struct lode_pattern_costs *ranking = NULL;
 	struct lode_shares shares = { 0 };
 	struct lode_metrics metrics;
 	int code = lode_matcher_init(&matcher, &area->dictionary.tree, FRAMES);
 
-	if (!code && !(ranking = lode_ranking_make(area, LODE_WAIT, &matcher)))
+	if (!code && !(ranking = lode_pattern_costs_make(area, LODE_WAIT, &matcher)))
 		code = LODE_SYSTEM;
 	if (!code)
-		code = lode_ranking_measure(ranking, patterns, 2, 100, &metrics, &shares);
+		code = lode_pattern_costs_measure(ranking, patterns, 2, 100, &metrics, &shares);
 	if (!code && lode_permutation_p((const uint64_t[]){ 1, 2 }, 2, (const uint64_t[]){ 3 }, 1, 10) < 0)
 		code = LODE_SYSTEM;
 	lode_shares_release(&shares);
-	lode_ranking_free(ranking);
+	lode_pattern_costs_free(ranking);
 	lode_matcher_release(&matcher);
 	return code;
 }

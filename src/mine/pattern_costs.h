@@ -1,10 +1,10 @@
 /*
- * Ranking: the four metrics of StackMine over the union of the events that match
+ * Costs of patterns: the four metrics of StackMine over the union of the events that match
  * any pattern of a group (a cluster, a signature, or one pattern), so that no
  * event counts twice; with a confidence interval over streams for the total.
  */
-#ifndef LODE_MINE_RANKING_H
-#define LODE_MINE_RANKING_H
+#ifndef LODE_MINE_PATTERN_COSTS_H
+#define LODE_MINE_PATTERN_COSTS_H
 
 #include "mine/matcher.h"
 #include "scope/area.h"
@@ -47,15 +47,15 @@ struct lode_shares {
 };
 
 /* Rows of an area sorted for matching: by preorder number of their stacks. */
-struct lode_ranking;
+struct lode_pattern_costs;
 
 /*
  * `area` and `matcher`, which is that of the area's tree, must outlive it. `kind`:
  * LODE_RUN or LODE_WAIT. NULL when memory has run out.
  */
-struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
-				       const struct lode_matcher *matcher);
-void lode_ranking_free(struct lode_ranking *ranking);
+struct lode_pattern_costs *lode_pattern_costs_make(const struct lode_area *area, enum lode_event_type kind,
+						   const struct lode_matcher *matcher);
+void lode_pattern_costs_free(struct lode_pattern_costs *costs);
 
 /* A pattern as it is handed around: frames of the area's dictionary, root first. */
 struct lode_sequence {
@@ -66,10 +66,11 @@ struct lode_sequence {
 /*
  * Metrics of the union of `count` patterns, and, where `shares` is not NULL, what
  * they cost in each stream (zeroed before first use, reused). `interval` 0: no
- * interval (low = high = cost). Threads share a ranking. Returns 0 or LODE_SYSTEM.
+ * interval (low = high = cost). Threads may share it. Returns 0 or LODE_SYSTEM.
  */
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
-			 int interval, struct lode_metrics *metrics, struct lode_shares *shares);
+int lode_pattern_costs_measure(const struct lode_pattern_costs *costs, const struct lode_sequence *patterns,
+			       size_t count, int interval, struct lode_metrics *metrics,
+			       struct lode_shares *shares);
 void lode_shares_release(struct lode_shares *shares);
 
 /* Fewer streams say nothing of others. */
