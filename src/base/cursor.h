@@ -13,7 +13,7 @@
 struct lode_cursor {
 	const unsigned char *next;
 	const unsigned char *end;
-	int failed; /* something was asked for that was not there */
+	int failed; /* something was requested that was not there */
 	int swap;   /* the bytes are big-endian */
 };
 

@@ -416,7 +416,7 @@ int lode_input_peek(struct lode_input *input, size_t wanted, const unsigned char
 		    struct lode_error *error)
 {
 	while (!input->ended && input->end - input->start < wanted) {
-		/* More than is there is asked for step by step: a lie about a length costs no memory. */
+		/* More than is there is requested step by step: a wrong length costs no memory. */
 		size_t visible = input->end - input->start;
 		size_t next = wanted > 2 * visible + WINDOW_FIRST / 2 ? 2 * visible + WINDOW_FIRST / 2 : wanted;
 		int code = make_room(input, next, error);

@@ -182,7 +182,7 @@ const char *lode_json_skip_brackets(const char *at)
 
 #define BITS_A_BYTE 4
 
-/* Quotes, backslashes and, if asked for, control characters: all bits of theirs. */
+/* Quotes, backslashes and, if requested, control characters: all bits of theirs. */
 static MAY_READ_AROUND uint64_t find_special(const char *block, int controls)
 {
 	uint8x16_t bytes = vld1q_u8((const uint8_t *)block);

@@ -37,7 +37,7 @@ int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
 
 /*
  * From now on memory that is freed is kept for what comes next instead of being given back to
- * the system and asked for again, page by page. For programs that work through many streams
+ * the system and requested again, page by page. For programs that work through many streams
  * and then end. Called once, before there are threads.
  */
 void lode_memory_keep_freed(void);
@@ -93,7 +93,7 @@ const struct lode_shortage *lode_memory_shortage(void);
 
 /* For tests, not in release builds: allocation number `nth` (from 1) fails; with `for_good` all after it too. 0 turns it off. */
 void lode_memory_fail_at(uint64_t nth, int for_good);
-/* For tests, not in release builds: how many allocations were asked for since the last lode_memory_fail_at. */
+/* For tests, not in release builds: how many allocations were requested since the last lode_memory_fail_at. */
 uint64_t lode_memory_asked(void);
 
 #endif

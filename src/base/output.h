@@ -27,7 +27,7 @@ struct lode_output {
 	char *temporary;           /* its name until it is finished; NULL: written straight */
 	int fd;
 	int owned;        /* the descriptor is ours to close */
-	int closed_pipe;  /* nobody reads any more; stays set after the end */
+	int closed_pipe;  /* the reader has gone; stays set after the end */
 	int in_memory;    /* stays in the buffer */
 	uint64_t written; /* bytes that left the buffer */
 };

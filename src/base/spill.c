@@ -151,7 +151,7 @@ static void return_room(uint64_t from, uint64_t to)
 	to = page_end(to);
 	if (from >= to)
 		return;
-	/* Where the file system cannot, the room stays taken; its bytes must be zero all the same. */
+	/* Where the file system cannot, the room stays taken; its bytes must be zero anyway. */
 	if (fallocate(spill.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from)))
 		memset(spill.start + from, 0, to - from);
 }

@@ -1,5 +1,5 @@
 /*
- * A worker: one thread beside the caller's, with a lock for what both use and a condition for when it changed. The
+ * A worker: one thread next to the caller's, with a lock for what both use and a condition for when it changed. The
  * thread's loop ends when `ending` is set.
  */
 #ifndef LODE_BASE_WORKER_H

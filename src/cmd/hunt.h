@@ -38,7 +38,7 @@ extern const struct lode_option lode_hunt_options[];
 /* Hunts as the call's settings, a struct lode_hunt_settings, ask for. */
 int lode_hunt_run(struct lode_call *call, struct lode_error *error);
 
-/* Checks what was asked for and fills the search's options. */
+/* Checks what was requested and fills the search's options. */
 int lode_hunt_options_read(const struct lode_call *call, struct lode_search_options *options,
 			   struct lode_error *error);
 /* Where results go besides standard output; NULL: nowhere. Texts are the settings'. */

@@ -1,7 +1,7 @@
 /*
  * Progress bar: see progress_line.h.
  *
- * The width is asked for at each drawing, which is rare enough (ten times a
+ * The width is requested at each drawing, which is rare enough (ten times a
  * second), so a resized window needs no signal handler. Work that is done within
  * the first moment is never drawn: a bar that flashes says nothing.
  */

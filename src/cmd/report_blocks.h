@@ -22,7 +22,7 @@ struct lode_report_making {
 	struct lode_work *work;
 	struct lode_buffer page;
 	struct lode_page_stacks stacks; /* of all blocks of a page */
-	size_t left_out;                /* streams without a time line: more than were asked for */
+	size_t left_out;                /* streams without a time line: more than were requested */
 	size_t too_large;               /* and those that do not fit */
 	struct lode_error *error;
 };

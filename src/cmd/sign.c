@@ -78,7 +78,7 @@ static int check(const struct settings *settings, struct lode_error *error)
 	return 0;
 }
 
-/* The patterns asked for, and the kind of events they were mined from where that is known. */
+/* The patterns requested, and the kind of events they were mined from where that is known. */
 static int take_patterns(const struct settings *settings, const char *corpus, struct lode_pattern_file *file,
 			 struct lode_frames *frames, struct lode_patterns *patterns, const char **kind,
 			 struct lode_error *error)

@@ -120,7 +120,7 @@ static int curve_length(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
-/* Several functions that nobody asked for are reported only where there is evidence for them. */
+/* Several functions that nobody requested are reported only where there is evidence for them. */
 static int doubt(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
 		 const struct lode_explain_options *options, struct lode_explanation *explanation,
 		 struct lode_explain_model *model, unsigned which, struct lode_error *error)

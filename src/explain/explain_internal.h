@@ -31,7 +31,7 @@ int lode_unexplained_count(const struct lode_explain_problem *problem, double le
 			   double *saved, struct lode_error *error);
 /*
  * The clustering counts as it is, and the tree explains what it can; unless their
- * number was asked for, that is all of them or none (one leaf).
+ * number was requested, that is all of them or none (one leaf).
  */
 int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clusters, int asked,
 			  struct lode_explain_model *model, struct lode_error *error);

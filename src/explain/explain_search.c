@@ -279,7 +279,7 @@ static int search_noises(const struct lode_points *points, unsigned noises, cons
 	return code;
 }
 
-/* Clusters that are asked for, or that are plain to see, where the tree makes no use of them. */
+/* Clusters that are requested, or that are plain to see, where the tree makes no use of them. */
 static int add_unexplained(const struct lode_explain_problem *all, const struct part *part, unsigned clusters,
 			   struct lode_explain_model *model, struct lode_error *error)
 {

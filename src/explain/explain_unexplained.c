@@ -202,7 +202,7 @@ int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clust
 	code = lode_model_costs(all->points, model->functions, clusters, &costs, error);
 	if (code == 0)
 		code = lode_tree_learn(&model->tree, all->features, &costs, &learn, error);
-	/* Functions that no test leads to are not explained by those that one does; who asked for them sees
+	/* Functions that no test leads to are not explained by those that one does; who requested them sees
 	 * both. */
 	if (code == 0 && !asked && !all_used(&model->tree))
 		code = cut_down(&model->tree, error);

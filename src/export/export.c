@@ -31,7 +31,7 @@ static int check_names(const struct lode_export *export, const struct lode_corpu
 	return 0;
 }
 
-/* 1 when the stream has the attributes that were asked for, 0 when not. */
+/* 1 when the stream has the attributes that were requested, 0 when not. */
 static int has_attributes(const struct lode_export *export, const struct lode_corpus_entry *entry,
 			  struct lode_error *error)
 {

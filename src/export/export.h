@@ -33,7 +33,7 @@ struct lode_export {
 	const struct lode_export_options *options;
 	struct lode_output *output;
 	const char *corpus;                       /* its path, for messages and titles */
-	const struct lode_corpus_entry **entries; /* the streams asked for */
+	const struct lode_corpus_entry **entries; /* the streams requested */
 	size_t count;
 	struct lode_dictionary dictionary; /* of the streams that were opened so far */
 	uint64_t done;                     /* events read, for progress */
@@ -86,12 +86,12 @@ uint64_t lode_export_start(const struct lode_export *export);
 
 /* Whether the options ask for events of this type. */
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type);
-/* Counts events as read; LODE_SYSTEM when the caller asked for an end. */
+/* Counts events as read; LODE_SYSTEM when the caller requested an end. */
 int lode_export_progress(struct lode_export *export, uint64_t events, struct lode_error *error);
 
 /*
  * Gives `take` each block of the wanted events of the types in `types`
- * (1 << LODE_RUN | ...), in the file's order, with the asked-for columns.
+ * (1 << LODE_RUN | ...), in the file's order, with the requested columns.
  */
 int lode_export_blocks(struct lode_export *export, struct lode_export_stream *source, unsigned types,
 		       unsigned columns,

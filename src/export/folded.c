@@ -110,7 +110,7 @@ static void release(struct writer *writer)
 	lode_free(writer->met);
 }
 
-/* The one kind of events that is written: what was asked for, else the first that is there. */
+/* The one kind of events that is written: what was requested, else the first that is there. */
 static int choose_type(const struct lode_export *export, enum lode_event_type *type, struct lode_error *error)
 {
 	unsigned kinds = export->options->kinds;

@@ -1,7 +1,7 @@
 /*
  * Renumber: small numbers, from 0 in order of first appearance, for those few of
  * many ids that a part of a file uses: a thread's stacks out of all stacks.
- * Starting again costs nothing, whatever the number of ids.
+ * Starting again costs nothing, for any number of ids.
  */
 #ifndef LODE_EXPORT_RENUMBER_H
 #define LODE_EXPORT_RENUMBER_H
@@ -13,7 +13,7 @@ struct lode_renumber {
 	uint32_t *epochs;  /* in which id i was last numbered; 0: never */
 	uint32_t *numbers; /* its number then */
 	uint32_t *ids;     /* the id of each number */
-	size_t ids_known;  /* ids below this may be asked for */
+	size_t ids_known;  /* ids below this may be requested */
 	size_t epochs_capacity;
 	size_t numbers_capacity;
 	size_t ids_capacity;

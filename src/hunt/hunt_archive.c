@@ -18,7 +18,7 @@ struct host {
 	uint32_t number;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	uint32_t *frames; /* by function; LODE_NONE: not asked for yet */
+	uint32_t *frames; /* by function; LODE_NONE: not requested yet */
 	size_t frame_capacity;
 	struct thread *threads;
 	size_t thread_count;

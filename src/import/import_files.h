@@ -56,7 +56,7 @@ struct lode_import_files {
 	const char *name;                   /* of the streams, their host and attributes; NULL: not given */
 	const char *host;
 	const char *const *attributes;
-	int gives_kind, gives_unit; /* they were asked for, so that a format without them is noted */
+	int gives_kind, gives_unit; /* they were requested, so that a format without them is noted */
 	int replace;
 	struct lode_import_hooks hooks;
 

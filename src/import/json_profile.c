@@ -43,7 +43,7 @@ static size_t whole_items(const char *text, size_t size)
 }
 
 /* Closes the brackets of a document that is cut off. Returns whether that makes it a document. */
-static int mend(struct lode_json_import *import, const char *text, size_t size, struct lode_json_value *root)
+static int repair(struct lode_json_import *import, const char *text, size_t size, struct lode_json_value *root)
 {
 	struct lode_error ignored;
 	size_t whole = whole_items(text, size), start = 0;
@@ -52,10 +52,10 @@ static int mend(struct lode_json_import *import, const char *text, size_t size, 
 		start++;
 	if (!whole)
 		return 0;
-	lode_buffer_add(&import->mended, text, whole);
-	lode_buffer_text(&import->mended, text[start] == '{' ? "]}" : "]");
-	return !import->mended.failed && lode_json_check(lode_input_name(import->input), import->mended.bytes,
-							 import->mended.size, root, &ignored) == 0;
+	lode_buffer_add(&import->repaired, text, whole);
+	lode_buffer_text(&import->repaired, text[start] == '{' ? "]}" : "]");
+	return !import->repaired.failed && lode_json_check(lode_input_name(import->input), import->repaired.bytes,
+							   import->repaired.size, root, &ignored) == 0;
 }
 
 static int read_whole(struct lode_json_import *import, struct lode_json_value *root)
@@ -68,7 +68,7 @@ static int read_whole(struct lode_json_import *import, struct lode_json_value *r
 	if (code < 0)
 		return code;
 	code = lode_json_check(name, (const char *)bytes, size, root, import->error);
-	if (code == LODE_BAD_INPUT && import->may_end_early && mend(import, (const char *)bytes, size, root)) {
+	if (code == LODE_BAD_INPUT && import->may_end_early && repair(import, (const char *)bytes, size, root)) {
 		lode_notes_add(import->options->notes, 1, "files without an end, read up to the last whole event",
 			       name);
 		return 0;
@@ -85,7 +85,7 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	if (code == 0 && lode_dictionary_init(&import->dictionary) < 0)
 		code = lode_fail_memory(import->error);
 	if (code < 0) {
-		lode_buffer_release(&import->mended);
+		lode_buffer_release(&import->repaired);
 		return code;
 	}
 	lode_stream_init(&import->stream, &import->dictionary);
@@ -96,7 +96,7 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	lode_dictionary_release(&import->dictionary);
 	lode_buffer_release(&import->text);
 	lode_buffer_release(&import->file);
-	lode_buffer_release(&import->mended);
+	lode_buffer_release(&import->repaired);
 	return code;
 }
 

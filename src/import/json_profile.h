@@ -20,7 +20,7 @@ struct lode_json_import {
 	struct lode_stream stream;
 	struct lode_buffer text, file; /* room for strings */
 	int may_end_early;             /* a document that is cut off is read up to its last whole item */
-	struct lode_buffer mended;     /* such a document, with its brackets closed */
+	struct lode_buffer repaired;   /* such a document, with its brackets closed */
 };
 
 /*

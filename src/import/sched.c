@@ -120,7 +120,7 @@ static int store_woken(struct lode_sched *sched, const struct thread *thread, ui
 	return lode_stream_add_event(sched->stream, LODE_WAIT, &event);
 }
 
-/* The wait of a thread that nobody was seen to wake: it lasted until `end` at most. */
+/* The wait of a thread whose wakeup was not seen: it lasted until `end` at most. */
 static int store_blocked(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t end)
 {
 	struct lode_event event = event_of(thread, number);

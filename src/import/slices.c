@@ -128,7 +128,7 @@ struct lane {
 	uint64_t t; /* up to here its time is in events */
 };
 
-/* Whose stack is asked for: that of a wait, or of its waker. */
+/* Whose stack is requested: that of a wait, or of its waker. */
 struct question {
 	uint64_t t;
 	uint32_t thread;
@@ -376,7 +376,7 @@ static int answer(struct nesting *nesting, const struct question *question)
 	return 0;
 }
 
-/* Answers what is asked for before `t`; a slice that begins right there is not open yet. */
+/* Answers what is requested before `t`; a slice that begins right there is not open yet. */
 static int answer_until(struct nesting *nesting, size_t *next, uint64_t t)
 {
 	for (; *next < nesting->question_count && nesting->questions[*next].t < t; ++*next)

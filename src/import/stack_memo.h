@@ -30,7 +30,7 @@ void lode_stack_memo_release(struct lode_stack_memo *memo);
 int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash);
 
 /*
- * Ask for the memory that finding `hash` will need, in three steps: each reads what the one before asked for, so
+ * Ask for the memory that finding `hash` will need, in three steps: each reads what the one before requested, so
  * who looks up many stacks does each step for several of them at a time.
  */
 static inline void lode_stack_memo_prefetch(const struct lode_stack_memo *memo, uint64_t hash)

@@ -68,7 +68,7 @@ struct lode_diff {
 	struct lode_diff_chance chance;
 	uint64_t base_whole; /* ns per stream: of all nodes of the base */
 	int64_t difference;  /* ns per stream: of all nodes */
-	double *base_means;  /* by node: own latency a call, by the paper's arithmetic; NULL: not asked for */
+	double *base_means;  /* by node: own latency a call, by the paper's arithmetic; NULL: not requested */
 	double *slow_means;
 	struct lode_root_cause cause;
 };

@@ -75,7 +75,7 @@ struct inference {
 	struct lode_instances_input input;
 	int (*take)(void *context, const struct lode_instance *instance);
 	void *context;
-	struct lode_time_shares *shares; /* NULL: not asked for */
+	struct lode_time_shares *shares; /* NULL: not requested */
 	struct lode_error *error;
 };
 

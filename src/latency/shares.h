@@ -16,8 +16,8 @@
  * So all time from a thread's first moment to its last is given away, none twice.
  *
  * Where waits were left out by the recorder (trace/events.h) that does not work: the time between two
- * events is mostly waits that nobody saw. There a stack gets what its waits weigh and what its samples
- * stand for, which is right on average, and the doubt is that of the choice of waits and samples.
+ * events is mostly waits that were not recorded. There a stack gets what its waits weigh and what its samples
+ * represent, which is right on average, and the doubt is that of the choice of waits and samples.
  */
 #ifndef LODE_LATENCY_SHARES_H
 #define LODE_LATENCY_SHARES_H

@@ -1,5 +1,5 @@
 /*
- * A recording beside the program: see lode/record.h. A worker thread runs liblode_record to its end; its progress function
+ * A recording in the background: see lode/record.h. A worker thread runs liblode_record to its end; its progress function
  * is where the two meet: it passes on how many events there are, and learns that the caller wants to stop.
  */
 #include "base/arena.h"

@@ -33,7 +33,7 @@ struct run {
 	struct lode_progress progress;
 	struct liblode_run_options options;
 	struct liblode_result *result;
-	int stop;                /* the caller asked for it */
+	int stop;                /* the caller requested it */
 	const sigset_t *signals; /* blocked in commands that it starts; NULL: as in the thread */
 	struct lode_error first; /* failure of one of several inputs, which the task reported as a message */
 };

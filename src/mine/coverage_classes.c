@@ -132,7 +132,7 @@ fail:
 struct sorted_rows {
 	size_t *starts; /* by class, one more */
 	const struct lode_area_row **rows;
-	uint8_t *kinds; /* beside them */
+	uint8_t *kinds; /* parallel to them */
 };
 
 static void sorted_rows_release(struct sorted_rows *sorted)

@@ -6,7 +6,7 @@
  * it: the sum of the similarities that are known, and of how many pairs. The others
  * are below the floor, so sum + (pairs - known) * (floor - 1) by all pairs is the most
  * that the average can be. That is what clusters are compared by. When the best pair of
- * all is known in full it is joined; else its missing similarities are asked for first,
+ * all is known in full it is joined; else its missing similarities are requested first,
  * until it cannot reach the cut; they can only lower it. A floor somewhat below the cut makes that rare: a pair
  * without similar members is too low whatever it is exactly.
  *
@@ -299,7 +299,7 @@ static int ask_member(struct asking *asking, uint32_t i, uint32_t b)
 
 /*
  * Asks for missing pairs of the best pair of row `a` until it is known in full or
- * cannot reach the cut. What was asked for is not kept one by one: a larger cluster
+ * cannot reach the cut. What was requested is not kept one by one: a larger cluster
  * may ask for it again.
  */
 static int ask(struct linkage *linkage, uint32_t a)

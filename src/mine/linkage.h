@@ -8,7 +8,7 @@
  * equal means equal.
  *
  * Only the pairs at or above a floor, which is at most the cut, are given; of the others
- * it is enough to know that they are below. Where that does not decide, they are asked for.
+ * it is enough to know that they are below. Where that does not decide, they are requested.
  */
 #ifndef LODE_MINE_LINKAGE_H
 #define LODE_MINE_LINKAGE_H

@@ -433,7 +433,7 @@ static int sort_clusters(struct lode_mined *mined, enum lode_rank rank)
 	return code;
 }
 
-/* Hands progress on, and remembers that a stop was asked for. */
+/* Hands progress on, and remembers that a stop was requested. */
 struct watch {
 	const struct lode_progress *progress;
 	int stopped;

@@ -44,11 +44,11 @@ struct lode_mine_timing {
 
 struct lode_mined {
 	struct lode_patterns patterns;           /* by cost, then by the texts of their frames */
-	struct lode_mined_group *pattern_groups; /* beside patterns */
-	struct lode_clusters clusters;           /* in the order asked for */
+	struct lode_mined_group *pattern_groups; /* parallel to patterns */
+	struct lode_clusters clusters;           /* in the order requested */
 	int unclustered;                         /* stopped before: each pattern is a cluster of its own */
-	struct lode_mined_group *cluster_groups; /* beside clusters */
-	uint32_t **common;                       /* beside clusters: frames that all their patterns share */
+	struct lode_mined_group *cluster_groups; /* parallel to clusters */
+	uint32_t **common;                       /* parallel to clusters: frames that all their patterns share */
 	uint32_t *common_length;
 	struct lode_words *words; /* of the area's frames, to show alignments */
 	struct lode_mine_timing timing;

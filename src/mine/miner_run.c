@@ -24,7 +24,7 @@ static int gather(struct lode_patterns *patterns, const struct miner_worker *wor
 	return 0;
 }
 
-/* Drops what is not maximal, and what is more than asked for. */
+/* Drops what is not maximal, and what is more than requested. */
 static int finish(struct lode_patterns *patterns, const struct lode_miner_input *input)
 {
 	if (lode_patterns_keep_maximal(patterns, input->min_length, input->progress) < 0)

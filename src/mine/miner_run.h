@@ -1,5 +1,5 @@
 /*
- * Runs the miner's search (miner_search.h) over a tree of all stacks on as many threads as asked for, and makes one list of what
+ * Runs the miner's search (miner_search.h) over a tree of all stacks on as many threads as requested, and makes one list of what
  * they found. Private to the miner.
  */
 #ifndef LODE_MINE_MINER_RUN_H

@@ -78,8 +78,8 @@ struct lode_signatures {
 /*
  * The signatures of a corpus; takes the text file over where it has changed and
  * the catalogue can be written to. A text that is no pattern file is
- * LODE_BAD_INPUT and a sentence with its line. The caller releases them, whatever
- * is returned.
+ * LODE_BAD_INPUT and a sentence with its line. The caller releases them, even
+ * on failure.
  */
 int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error);
 void lode_signatures_release(struct lode_signatures *signatures);
@@ -114,7 +114,7 @@ int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signatu
  * The patterns of all signatures in the frames of another dictionary, appended to
  * `patterns` (zeroed): those of signature i are (*starts)[i] to (*starts)[i + 1] - 1.
  * A pattern with a frame that is not there matches nothing and is left out. The
- * caller frees both, whatever is returned. Returns 0 or LODE_SYSTEM.
+ * caller frees both, even on failure. Returns 0 or LODE_SYSTEM.
  */
 int lode_signatures_translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
 			      struct lode_patterns *patterns, size_t **starts);

@@ -10,7 +10,7 @@
 
 /* A word group (word_groups.h), renumbered from 0; an unknown frame is a name of its own, without words. */
 struct lode_names {
-	uint32_t *of;                   /* beside the patterns' frames: the name of each */
+	uint32_t *of;                   /* parallel to the patterns' frames: the name of each */
 	struct lode_word_group *groups; /* by name: its words */
 	size_t count;
 	size_t capacity;

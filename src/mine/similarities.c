@@ -115,7 +115,7 @@ struct members {
 	size_t count;
 	uint32_t least;      /* what a similarity must be to count, in units */
 	uint32_t *by_frames; /* places in `patterns` */
-	uint32_t *shared;    /* beside by_frames: how many frames the one before begins with, too */
+	uint32_t *shared;    /* parallel to by_frames: how many frames the one before begins with, too */
 };
 
 /* One thread's room. */

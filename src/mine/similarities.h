@@ -31,7 +31,7 @@ const uint32_t *lode_similarities_order(const struct lode_similarities *similari
 
 /* Where the results go, row by row, in no particular order; called by one thread at a time. */
 struct lode_similarities_sink {
-	/* Those whose Sim with the pattern order[row] is at least what was asked for: `other` is a place in `order` above row. */
+	/* Those whose Sim with the pattern order[row] is at least what was requested: `other` is a place in `order` above row. */
 	void (*row)(void *context, size_t row, const struct lode_similar *similar, size_t count);
 	void *context;
 };

@@ -34,12 +34,12 @@ struct lode_bound_frame {
 
 /* All patterns, prepared. Threads share it. */
 struct lode_bound_patterns {
-	struct lode_bound_frame *frames; /* beside the patterns' frames */
+	struct lode_bound_frame *frames; /* parallel to the patterns' frames */
 	size_t frame_count;              /* different frames */
 	size_t pair_count;               /* different pairs, and 1 */
 };
 
-/* Returns 0 or LODE_SYSTEM. `weights` are beside the patterns' frames. Release in either case. */
+/* Returns 0 or LODE_SYSTEM. `weights` are parallel to the patterns' frames. Release in either case. */
 int lode_bound_patterns_make(struct lode_bound_patterns *bounds, const struct lode_patterns *patterns,
 			     const struct lode_names *names, const struct lode_similarity_weight *weights);
 void lode_bound_patterns_release(struct lode_bound_patterns *bounds);

@@ -14,7 +14,7 @@ struct lode_similarities {
 	const struct lode_words *words;
 	const struct lode_call_counts *counts;
 	struct lode_names names;
-	struct lode_similarity_weight *weights; /* beside the patterns' frames */
+	struct lode_similarity_weight *weights; /* parallel to the patterns' frames */
 	struct lode_bound_patterns bounds;
 	uint32_t *order;
 };

@@ -33,7 +33,7 @@ struct lode_process_unwinder {
 	uint32_t *image_tables;  /* by image: number of its table, or one of the above */
 	size_t image_count;      /* images that have an entry there */
 	size_t image_capacity;
-	uint64_t asked;   /* tables asked for so far, also those that are absent */
+	uint64_t asked;   /* tables requested so far, also those that are absent */
 	size_t compacted; /* bytes of the processes when they were last compacted */
 };
 

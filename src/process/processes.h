@@ -52,7 +52,7 @@ struct lode_processes {
 	size_t gone_count;
 	size_t gone_capacity;
 	uint64_t own_mounts;
-	size_t unread; /* processes whose mappings the snapshot left to be read when they are asked for */
+	size_t unread; /* processes whose mappings the snapshot left to be read when they are requested */
 };
 
 /* `images` must outlive it. Returns 0 or LODE_SYSTEM. */
@@ -70,7 +70,7 @@ int lode_processes_apply(struct lode_processes *processes, const struct lode_cha
 int lode_processes_has(const struct lode_processes *processes, uint32_t pid);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
-/* The thread, whose name is asked for now if it is not known; NULL when memory has run out. */
+/* The thread, whose name is requested now if it is not known; NULL when memory has run out. */
 struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
 
 /* The number of the mount namespace that a process is in; 0: it is gone. */

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* CPU samples a second under a budget, unless asked for otherwise, and the fewest that it goes down to. */
+/* CPU samples a second under a budget, unless requested otherwise, and the fewest that it goes down to. */
 #define LODE_BUDGET_FREQUENCY       97
 #define LODE_BUDGET_LEAST_FREQUENCY 19
 

@@ -91,7 +91,7 @@ static uint32_t thread_of(struct lode_builder *builder, uint32_t pid, uint32_t t
 	size_t before = builder->stream.thread_count;
 	uint32_t thread = lode_stream_thread(&builder->stream, pid, tid);
 
-	/* Asked for at once, while the thread is there. */
+	/* Requested at once, while the thread is there. */
 	if (thread != LODE_NONE && builder->stream.thread_count > before &&
 	    !lode_processes_life(&builder->processes, pid, tid))
 		return LODE_NONE;

@@ -26,7 +26,7 @@ struct lode_builder_known {
 	uint64_t kernel;
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t waker; /* whether it was asked for as a waker */
+	uint32_t waker; /* whether it was requested as a waker */
 	uint32_t age;   /* the builder's when it was found; 0: none is held here */
 	uint32_t thread;
 	uint32_t stack;
@@ -52,7 +52,7 @@ struct lode_builder {
 	uint8_t *named;                   /* by thread: it is gone, and has its last name */
 	size_t named_count;
 	size_t named_capacity;
-	uint32_t *calls; /* strings, by number of system call; 0: not asked for yet */
+	uint32_t *calls; /* strings, by number of system call; 0: not requested yet */
 	size_t call_count;
 	size_t call_capacity;
 	struct lode_fired *fired;

@@ -51,7 +51,7 @@
 #define STEP_INTERRUPTED  (1u << 25) /* it leads to an address that was interrupted */
 #define STEP_DISTANCE     0xffffu
 /* As distances: */
-#define STEP_TO_END 0xfffeu /* it leads to the last address, by whatever distance */
+#define STEP_TO_END 0xfffeu /* it leads to the last address, by any distance */
 #define STEP_VARIES 0xffffu /* of no use */
 
 #define STEP_BITS 11

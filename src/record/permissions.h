@@ -1,6 +1,6 @@
 /*
  * Permissions: why the kernel does not let Lode record or hunt, in a sentence that
- * names the setting, says what to do, and what works all the same.
+ * names the setting, says what to do, and what works anyway.
  */
 #ifndef LODE_RECORD_PERMISSIONS_H
 #define LODE_RECORD_PERMISSIONS_H

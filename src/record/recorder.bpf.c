@@ -12,13 +12,13 @@
  * Stacks are the cost of it all, and are made cheap in three ways:
  *
  * - The user's stack is walked by unwind tables (unwind.bpf.h), or by frame
- *   pointers if that was asked for, over a copy of its innermost bytes, which one
+ *   pointers if that was requested, over a copy of its innermost bytes, which one
  *   call fetches; most stacks need no second one. How many bytes the thread's stack
  *   took last time is the guess for the next. A stack that was walked before is
  *   recognized by its words (recent_walks.bpf.h).
  * - The kernel's stack, where frame records are always there (aarch64), is walked
  *   by plain loads, ten times as fast as the kernel's own way. Where the first
- *   record lies relative to a program's context is found by comparing with that
+ *   record is relative to a program's context is found by comparing with that
  *   way, and one walk in `check_every` is compared again: what differs is
  *   counted, and when it happens too often the kernel's own way is used for good.
  *   On x86-64 there are no frame records; how far it is from one return address to
@@ -34,7 +34,7 @@
  * recorder to unwind. All this is in stacks.bpf.h.
  *
  * Who keeps only the last seconds forgets stacks, too; so time is cut into epochs,
- * and in each a stack that is seen is sent anew (lode_recorder_renew).
+ * and in each a stack that is seen is sent again (lode_recorder_renew).
  *
  * A record is written into the ring of its CPU in three steps that anything may
  * interrupt: a position is taken, the slot is filled, its sequence number is
@@ -81,7 +81,7 @@ const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 volatile uint64_t epoch = 0;
 volatile uint64_t thin_scale = 0;    /* nanoseconds that a recorded wait represents (thinning.h) */
 volatile uint32_t call_weight = 0;   /* one in so many system calls is recorded; 0: all */
-volatile uint32_t sample_ns = 0;     /* that a CPU sample represents; 0: as it was asked for */
+volatile uint32_t sample_ns = 0;     /* that a CPU sample represents; 0: as it was requested */
 volatile struct lode_slot slot = {}; /* with a budget; nothing is recorded while it is not on */
 volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
@@ -242,7 +242,7 @@ struct {
 	__type(value, struct lode_record_counts);
 } counts SEC(".maps");
 
-/* Processes asked for, and their children. */
+/* Processes requested, and their children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -648,7 +648,7 @@ int lode_switch(uint64_t *context)
 		watch_clocks(&run, previous, next);
 	if (dies)
 		forget_thread(previous->pid);
-	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
+	/* Most switches of a machine have nothing to do with the few processes that may be requested. */
 	if (wanted || thread)
 		now = bpf_ktime_get_ns();
 	if (wanted)

@@ -90,7 +90,7 @@ size_t lode_recorder_bytes(const struct lode_recorder *recorder);
 /* Leaves out a child of the recorder from now on; 0: none. */
 void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid);
 /*
- * Begins a new epoch: each stack that is seen from now on is sent anew. Who forgets
+ * Begins a new epoch: each stack that is seen from now on is sent again. Who forgets
  * stacks of before must keep those that lode_recorder_held lists.
  */
 void lode_recorder_renew(struct lode_recorder *recorder);
@@ -98,7 +98,7 @@ void lode_recorder_renew(struct lode_recorder *recorder);
  * Adds the ids of the stacks of threads that are off their CPU now: records that
  * are written later may name them, however long ago they were sent. To be called
  * before lode_recorder_read: what is not listed here and not named by a record of
- * that read is not named by later ones, unless it is sent anew; but for a record
+ * that read is not named by later ones, unless it is sent again; but for a record
  * that stays in its ring behind one that is not whole, and comes with the next
  * read. Returns 0 or LODE_SYSTEM.
  */

@@ -207,7 +207,7 @@ static int hand_over(struct lode_recorder *recorder, struct changes *changes)
 	return code ? code : hand_over_changes(recorder, changes, UINT64_MAX);
 }
 
-/* Has the kernel know what changed, and what copies asked for. */
+/* Has the kernel know what changed, and what copies requested. */
 static int keep_tables(struct lode_recorder *recorder, uint64_t t)
 {
 	int tidied = lode_process_unwinder_tidy(&recorder->unwinder, t);

@@ -92,7 +92,7 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 	return waits && can_be_certain(options);
 }
 
-/* Nanoseconds; 0: none. Shorter waits than those that are asked for are not recorded at all. */
+/* Nanoseconds; 0: none. Shorter waits than those that are requested are not recorded at all. */
 static uint64_t certain_limit(const struct lode_recorder_options *options)
 {
 	if (!can_be_certain(options))

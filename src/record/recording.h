@@ -1,6 +1,6 @@
 /*
  * Recording: a stream on its way into a corpus. What a builder has made is
- * written every second or so to a file beside the streams; a recording that dies
+ * written every second or so to a file next to the streams; a recording that dies
  * leaves that file, and `lode fsck` makes a stream of it. At the end it is
  * translated (symbolize_recording.h) and put in place.
  */

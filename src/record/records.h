@@ -183,7 +183,7 @@ struct lode_record_counts {
 	uint64_t copies;        /* user stacks that were copied */
 	uint64_t lost_copies;   /* copies of stacks without room */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
-	uint64_t short_waits;   /* waits and preemptions shorter than asked for */
+	uint64_t short_waits;   /* waits and preemptions shorter than requested */
 	uint64_t asked_stacks;  /* kernel stacks of waits and wakings that were taken by the kernel's own way */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
 	uint64_t wrong_walks;   /* and differed */
@@ -208,7 +208,7 @@ struct lode_record_counts {
 	uint64_t arrived_tid;
 };
 
-/* Processes that may be asked for, by the remainder of their number: a first look before the table of those that are. */
+/* Processes that may be requested, by the remainder of their number: a first look before the table of those that are. */
 #define LODE_RECORD_PID_HINTS 65536
 
 /* Places for threads by tid, a power of two. */

@@ -72,7 +72,7 @@ static void settle_now(struct lode_scheduler_programs *scheduler)
 	pthread_mutex_lock(&scheduler->worker.lock);
 }
 
-/* The thread: attaches whenever that is asked for. */
+/* The thread: attaches whenever that is requested. */
 static void *attach_always(void *context)
 {
 	struct lode_scheduler_programs *scheduler = context;

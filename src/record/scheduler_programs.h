@@ -15,7 +15,7 @@ struct recorder;
 
 /* For programs that are attached now. NULL when memory has run out. */
 struct lode_scheduler_programs *lode_scheduler_programs_create(struct recorder *programs);
-/* Waits until the kernel is done with what was asked for last. */
+/* Waits until the kernel is done with what was requested last. */
 void lode_scheduler_programs_destroy(struct lode_scheduler_programs *scheduler);
 void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler);
 /*

@@ -1,6 +1,6 @@
 /*
  * Copies of user stacks, unwound in the program: of programs whose unwind tables are not
- * in the kernel yet, or of all when that is asked for. Each copy becomes a stack of
+ * in the kernel yet, or of all when that is requested. Each copy becomes a stack of
  * addresses, like those that are walked in the kernel.
  */
 #ifndef LODE_RECORD_STACK_COPIES_H

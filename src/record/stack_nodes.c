@@ -136,7 +136,7 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 	return frame;
 }
 
-/* Asked for once a distinct stack of the kernel: that is seldom enough. */
+/* Requested once a distinct stack of the kernel: that is seldom enough. */
 static uint32_t kernel_frame(struct lode_record_stacks *stacks, uint64_t address)
 {
 	struct lode_record_location location = { LODE_NONE, 0, address };
@@ -428,7 +428,7 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 	return node;
 }
 
-/* They are found anew. */
+/* They are looked up again. */
 static void forget_nodes(struct lode_record_stacks *stacks)
 {
 	lode_index_release(&stacks->node_index);

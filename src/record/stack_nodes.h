@@ -8,7 +8,7 @@
  * once, because whether a stack is an interrupt's depends on them.
  *
  * Addresses of a stack are those of its process, so processes that come and go bring ever new ones. They are kept in two
- * generations: with lode_record_stacks_renew the older one goes, and each stack that is seen from then on is sent anew.
+ * generations: with lode_record_stacks_renew the older one goes, and each stack that is seen from then on is sent again.
  */
 #ifndef LODE_RECORD_STACK_NODES_H
 #define LODE_RECORD_STACK_NODES_H
@@ -72,7 +72,7 @@ struct lode_record_stacks {
 	size_t node_count;
 	size_t node_capacity;
 	struct lode_index node_index;
-	uint64_t missing; /* stacks that records name and nobody sent */
+	uint64_t missing; /* stacks that records name and that never arrived */
 	uint64_t strange; /* distinct user stacks that were cut where an address is in no executable mapping */
 };
 
@@ -90,7 +90,7 @@ int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_
 int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
 /*
  * Forgets the stacks that were sent before the last renewal and not again since, but for `held` (count ids, those that records
- * to come may name). Stacks must be sent anew from now on. Returns 0, or LODE_SYSTEM with everything as it was.
+ * to come may name). Stacks must be sent again from now on. Returns 0, or LODE_SYSTEM with everything as it was.
  */
 int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count);
 /* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */

@@ -33,9 +33,9 @@ struct translation {
 	struct lode_stream raw;     /* head of the file that is read */
 	struct lode_stream *stream; /* what is made of it */
 	struct lode_corpus_entry *entry;
-	uint32_t *strings;        /* by string of `raw`; LODE_NONE: not asked for */
+	uint32_t *strings;        /* by string of `raw`; LODE_NONE: not requested */
 	uint32_t *frames;         /* by frame of `raw`, as those of `stacks` */
-	struct inlined *inlined;  /* by frame of `raw`; NULL when they are not asked for */
+	struct inlined *inlined;  /* by frame of `raw`; NULL when they are not requested */
 	uint32_t *inlined_frames; /* of the stream */
 	size_t inlined_count;
 	size_t inlined_capacity;

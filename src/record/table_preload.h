@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Processes that the kernel is told of before the start: its maps have room for those that run, not for all of a large machine. */
+/* Processes whose tables are loaded into the kernel before the start: its maps have room for those that run, not for all of a large machine. */
 #define LODE_PRELOAD_PROCESSES 512
 
 /*

@@ -150,7 +150,7 @@ static __always_inline void refresh_chance(struct lode_wait_site *site, uint64_t
 
 	site->weight = weight;
 	site->limit = lode_next_limit(weight, dithered);
-	site->scale = site->square ? scale : 0; /* nobody was here: the next one looks again */
+	site->scale = site->square ? scale : 0; /* no wait yet: the next one looks again */
 }
 
 /* Decides whether the current thread, which stops running, gets its stacks. Returns its weight, 0 where not. */

@@ -12,7 +12,7 @@
  * wherever it is, and the scale is what the cost of recording is controlled by.
  *
  * Chances are 1/w with whole numbers w, the weights, so that sums of weights stay whole. Between 1 and 2 there would
- * be nothing, so the scale of each wait is another, by chance, around what was asked for: how many are recorded
+ * be nothing, so the scale of each wait is another, by chance, around what was requested: how many are recorded
  * then follows the scale smoothly.
  *
  * A wait that was not chosen and turns out to be long may be recorded as well: one of LODE_THIN_LONG, or
@@ -53,15 +53,15 @@
 
 /* A cache line. */
 struct lode_wait_site {
-	uint64_t square; /* mean of the squares of lengths, fading; 0: nobody was here */
-	uint64_t key;    /* whose stacks these are; 0: nobody's */
+	uint64_t square; /* mean of the squares of lengths, fading; 0: no wait yet */
+	uint64_t key;    /* whose stacks these are; 0: none */
 	uint64_t user;   /* the user's stack that was taken here last; 0: none */
 	uint64_t kernel; /* and the kernel's */
 	uint64_t epoch;  /* when they were sent */
 	uint64_t scale;  /* for which `weight` and `limit` were computed, */
 	uint32_t weight; /* of the next waits here; fixed before their lengths are known */
 	uint32_t limit;
-	uint64_t mixed; /* several user's stacks were taken here: which one a wait has that was not chosen nobody knows */
+	uint64_t mixed; /* several user's stacks were taken here: which one a wait has that was not chosen is unknown */
 };
 
 #define LODE_THIN_INLINE static inline __attribute__((always_inline))
@@ -113,7 +113,7 @@ LODE_THIN_INLINE uint32_t lode_thin_weight(uint64_t square, uint64_t scale)
 }
 
 /*
- * Whether weight and limit of a place must be computed anew: the scale changed, or it is time for another
+ * Whether weight and limit of a place must be recomputed: the scale changed, or it is time for another
  * dither and for what was learnt since: once in 16 times, by bits that neither the dither nor the choice uses.
  */
 LODE_THIN_INLINE int lode_thin_is_stale(uint64_t computed_for, uint64_t scale, uint32_t random)

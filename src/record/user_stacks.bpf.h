@@ -1,5 +1,5 @@
 /*
- * The user's stack of a thread, in the kernel, in the way that was asked for: by unwind
+ * The user's stack of a thread, in the kernel, in the way that was requested: by unwind
  * tables, by frame pointers, or copied. A part of recorder.bpf.c.
  */
 #ifndef LODE_RECORD_USER_STACKS_BPF_H

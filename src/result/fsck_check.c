@@ -76,7 +76,7 @@ static int check_file(struct lode_fsck_finding *finding, int repair, struct lode
 
 /* ---- signatures ---- */
 
-/* A catalogue that was rebuilt takes its signatures from the text file, when it is first asked for them. */
+/* A catalogue that was rebuilt takes its signatures from the text file, when they are first needed. */
 static int take_signatures(const char *path, struct lode_error *error)
 {
 	struct lode_signatures signatures = { 0 };

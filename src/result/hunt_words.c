@@ -61,7 +61,7 @@ static int by_specificity(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* What leads to an experiment, by whatever steps, true or not; `stack` has room for all experiments. */
+/* What leads to an experiment, by any steps, true or not; `stack` has room for all experiments. */
 static void mark_ancestors(const struct lode_history *history, uint32_t id, char *ancestors, uint32_t *stack)
 {
 	size_t count = 0;
@@ -155,7 +155,7 @@ static int make_lineage(struct lineage *lineage)
 }
 
 /*
- * Small operations are asked for where the program waits for operations, and by no
+ * Small operations are requested where the program waits for operations, and by no
  * other way: those experiments say who leads to whom.
  */
 static uint32_t asked_for_by(const struct lode_history *history, uint32_t id)

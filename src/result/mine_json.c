@@ -1,5 +1,5 @@
 /*
- * The result of lode mine as JSON: whole, unless a top was asked for, and then it
+ * The result of lode mine as JSON: whole, unless a top was requested, and then it
  * says how much there is.
  */
 #include "base/json.h"

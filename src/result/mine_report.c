@@ -1,5 +1,5 @@
 /*
- * What a person wants to see of a cluster beside its numbers: where to look, and
+ * What a person wants to see of a cluster besides its numbers: where to look, and
  * how its patterns differ.
  */
 #include "result/mine_report.h"

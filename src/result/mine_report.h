@@ -15,7 +15,7 @@ struct lode_mine_report {
 	int all_frames;                      /* text shows frames that say nothing, too */
 	size_t top;                          /* clusters to show; 0: all */
 	uint64_t covered;                    /* --new: ns that signatures cover, taken out before mining */
-	int only_new;                        /* --new was asked for */
+	int only_new;                        /* --new was requested */
 	int timing;         /* JSON says how long the steps took; without it equal input gives equal bytes */
 	uint64_t read_time; /* ns that collecting the area took */
 	int page;           /* JSON is for a page: it has the cost of each cluster in all streams */

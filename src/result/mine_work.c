@@ -1,6 +1,6 @@
 /*
  * Where threads waited for work: the rows that were kept apart, added up by place
- * (scope/work_waits.h), so that nobody has to wonder what was.
+ * (scope/work_waits.h), so that readers know what was.
  */
 #include "result/mine_report.h"
 #include "scope/work_waits.h"

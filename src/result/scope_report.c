@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Parts that are made ready with the stream, 24 bytes each; what is beyond is made when it is asked for. */
+/* Parts that are made ready with the stream, 24 bytes each; what is beyond is made when it is requested. */
 #define READY_PARTS 2000000
 
 #define COLUMNS                                                                                                   \

@@ -4,7 +4,7 @@
  *
  * Scopes are made together with the stream as long as they are not too large, so
  * that several streams can be made ready at a time, and one by one when they are
- * asked for beyond that: a stream may have thousands of symptoms, each with all of
+ * requested beyond that: a stream may have thousands of symptoms, each with all of
  * its events in the graph.
  */
 #ifndef LODE_RESULT_SCOPE_REPORT_H

@@ -11,7 +11,7 @@ struct lode_scope_thread {
 	uint32_t thread;           /* of the stream */
 	uint64_t events;           /* parts of the scope, of a thread or a graph events */
 	uint64_t cost[2];          /* ns, by LODE_RUN, LODE_WAIT: of whole parts */
-	struct lode_timeline line; /* of the time in the symptom; none where it was not asked for */
+	struct lode_timeline line; /* of the time in the symptom; none where it was not requested */
 };
 
 /* Those that have parts, the one with the most time first. A zeroed struct is empty. */

@@ -16,7 +16,7 @@ struct lode_scope_walk {
 	unsigned jobs; /* threads; 0: one a processor */
 	int strict;    /* a stream that cannot be read ends it, instead of being left out */
 	const struct lode_progress *progress;
-	struct lode_notes *notes; /* NULL: nobody wants to know */
+	struct lode_notes *notes; /* NULL: not wanted */
 	/* Gets each stream that `where` leaves; a negative code ends the walk. */
 	int (*take)(void *context, struct lode_scope_report *report, struct lode_error *error);
 	void *context;

@@ -136,7 +136,7 @@ static int sort_all(struct lode_area *area)
 	return sort_rows(&area->work, area->dictionary.tree.count);
 }
 
-/* What was asked for and is not there. */
+/* What was requested and is not there. */
 static int check_found(const struct collection *collection, const char *corpus, struct lode_error *error)
 {
 	const struct lode_area_plan *plan = collection->plan;

@@ -89,7 +89,7 @@ void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *
 /* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */
 int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait);
 
-/* What one symptom's scope came to, beside its parts. */
+/* What one symptom's scope came to, besides its parts. */
 struct lode_scope_result {
 	uint64_t edges;   /* graph: distinct pairs (wait, event that belongs to it) */
 	uint64_t unknown; /* critical path: ns that no event explains */

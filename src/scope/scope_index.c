@@ -1,7 +1,7 @@
 /*
  * Events by thread: one counting sort by tid for each type of event, which keeps
  * the order of time inside a thread. Linear in the events of the stream; what a
- * scope needs beyond it is made when it is first asked for, a thread at a time.
+ * scope needs beyond it is made when it is first requested, a thread at a time.
  */
 #include "scope/scope_index.h"
 

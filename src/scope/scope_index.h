@@ -26,7 +26,7 @@ struct lode_scope_index {
 	size_t group_count;
 	struct lode_scope_list lists[LODE_SCOPE_TYPES]; /* by LODE_RUN, LODE_WAIT */
 	const uint8_t *interrupts;                      /* by stack; NULL: none is known */
-	struct lode_wait_graph *graph;                  /* made when first asked for, as are */
+	struct lode_wait_graph *graph;                  /* made when first requested, as are */
 	struct lode_timelines *timelines;
 	int thinned; /* not every wait was recorded */
 };

@@ -3,7 +3,7 @@
  *
  * Streams are sorted by host and start; those that begin before the end of an
  * earlier one overlap, and only they are read beforehand: their heads, and their
- * events where symptoms are derived. Times may begin anew with each recording, so
+ * events where symptoms are derived. Times may restart with each recording, so
  * equal numbers are not enough: those streams that share some are read once more,
  * and a symptom is the same only where the last event of its thread is, too. Sorted,
  * the symptoms decide the owner of each.

@@ -284,7 +284,7 @@ static int find_threads(struct search *search)
 
 /* ---- wait > D in FRAME ---- */
 
-/* Threads without work wait long. Who names a frame asks for waits in it all the same. */
+/* Threads without work wait long. Who names a frame asks for waits in it anyway. */
 static int is_idle(const struct search *search, const struct lode_events *waits, size_t i)
 {
 	return search->rule->anywhere && search->idle &&

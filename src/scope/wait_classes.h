@@ -24,7 +24,7 @@ struct lode_wait_classes {
 /*
  * For a stream whose events are loaded: waits with the columns t, cost, delay, thread, stack, waker
  * and waker_stack, runs with t, cost and thread. `stream` and `idle` must outlive it. With `work` unset,
- * waits for work count. Release it, whatever is returned.
+ * waits for work count. Release it even on failure.
  */
 int lode_wait_classes_make(struct lode_wait_classes *classes, const struct lode_stream *stream,
 			   const struct lode_idle_stacks *idle, int work, struct lode_error *error);

@@ -1,6 +1,6 @@
 /*
  * A result that is still being made, for a server to show: its latest state as JSON,
- * with a number that grows with each change, so that nobody is sent the same twice.
+ * with a number that grows with each change, so that no client is sent the same twice.
  * May be used from several threads.
  */
 #ifndef LODE_SERVE_GROWING_RESULT_H

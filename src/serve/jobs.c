@@ -49,7 +49,7 @@ struct job {
 	pid_t pid;
 	int pipes[PIPES]; /* to read from */
 	pthread_t reader;
-	uint64_t asked; /* when it was asked for last, in requests */
+	uint64_t asked; /* when it was requested last, in requests */
 	char phase[128];
 	uint64_t done;
 	uint64_t total;
@@ -332,7 +332,7 @@ static void forget(struct job **place)
 	lode_free(job);
 }
 
-/* Results that were not asked for lately go until the rest fits; `keep` stays. */
+/* Results that were not requested lately go until the rest fits; `keep` stays. */
 static void make_room(struct lode_jobs *jobs, const struct job *keep)
 {
 	for (;;) {

@@ -1,5 +1,5 @@
 /*
- * Jobs: analyses that run beside the server, each this program itself as a process of
+ * Jobs: analyses that run next to the server, each this program itself as a process of
  * its own (`lode mine CORPUS --json`), so that what it says is the contract of the
  * command line, and it can be ended at any moment.
  *

@@ -212,7 +212,7 @@ static int has_word(const struct lode_command_words *words, const char *start)
 	return i < words->count;
 }
 
-/* What is bounded for programs may still be too much to read: only the thickest branches, unless more are asked for. */
+/* What is bounded for programs may still be too much to read: only the thickest branches, unless more are requested. */
 static int prune_tree(const struct lode_route *route, struct lode_command_words *words, struct lode_error *error)
 {
 	int code = has_word(words, "--tree-min") ? 0 : lode_route_option(route, "tree-min", TREE_MIN, words, error);

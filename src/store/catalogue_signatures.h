@@ -44,7 +44,7 @@ struct lode_signature_rows {
 /* Whether it can be written to, as far as can be known beforehand. */
 int lode_catalogue_writable(struct lode_catalogue *catalogue);
 
-/* All signatures; none in a catalogue of version 1. The caller releases them, whatever is returned. */
+/* All signatures; none in a catalogue of version 1. The caller releases them even on failure. */
 int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
 			      struct lode_error *error);
 void lode_signature_rows_release(struct lode_signature_rows *rows);

@@ -16,7 +16,7 @@
 
 #include "store/store.h"
 
-/* Text files beside the catalogue, managed by src/mine/: what people edit, and the last result of mining. */
+/* Text files next to the catalogue, managed by src/mine/: what people edit, and the last result of mining. */
 #define LODE_SIGNATURES_FILE "signatures.txt"
 #define LODE_MINED_FILE      "mined.txt"
 

@@ -45,7 +45,7 @@ struct lode_map_cache {
 	char *folder;
 	char *streams;
 	struct lode_map_cache_options options;
-	atomic_int broken; /* the folder cannot be written; nobody tries again */
+	atomic_int broken; /* the folder cannot be written; not tried again */
 	atomic_uint names; /* of files being written */
 	_Atomic uint64_t found;
 	_Atomic uint64_t put;

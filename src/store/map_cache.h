@@ -1,6 +1,6 @@
 /*
  * Map results on disk: what an analysis makes of one stream before it merges the
- * streams, kept beside the corpus so that the next run reads it instead of the events.
+ * streams, kept next to the corpus so that the next run reads it instead of the events.
  *
  *	CORPUS/cache/KEY.map
  *

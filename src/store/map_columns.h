@@ -3,7 +3,7 @@
  * columns of a stream file are (store_codec.h). For the payloads of map_cache.h.
  *
  * Reading expects anything: a count is checked against what so many bytes may claim
- * before memory is asked for, and a failure shows in the reader, once, at the end.
+ * before memory is requested, and a failure shows in the reader, once, at the end.
  */
 #ifndef LODE_STORE_MAP_COLUMNS_H
 #define LODE_STORE_MAP_COLUMNS_H

@@ -82,16 +82,16 @@ int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct
 /* The same but modules, frames and stacks, which take most of its time; no events can be read then. */
 int lode_store_brief_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error);
 /*
- * Reads the asked-for columns of block `i` into `events` (its arrays are reused;
- * columns not asked for are left alone), in ids of the dictionary given to
+ * Reads the requested columns of block `i` into `events` (its arrays are reused;
+ * columns not requested are left alone), in ids of the dictionary given to
  * lode_store_head. May be called from several threads with `events` of their own.
  */
 int lode_store_events(const struct lode_store *store, size_t i, unsigned columns, struct lode_events *events,
 		      struct lode_error *error);
 /*
- * The asked-for columns (a mask for each type; 0: none of this type) of all
+ * The requested columns (a mask for each type; 0: none of this type) of all
  * blocks, into the stream that lode_store_head filled, sorted. Where anything is
- * asked for, t must be among it.
+ * requested, t must be among it.
  */
 int lode_store_load_events(const struct lode_store *store, struct lode_stream *stream,
 			   const unsigned columns[LODE_EVENT_TYPES], struct lode_error *error);

@@ -130,7 +130,7 @@ static uint64_t range_size(const struct range *range)
 
 /*
  * The number of row `i` as this transform sees it; differences wrap, as do the sums
- * that undo them. The first row of steps is the start itself, and not asked for.
+ * that undo them. The first row of steps is the start itself, and not requested.
  */
 static inline __attribute__((always_inline)) uint64_t see(enum lode_transform transform, const uint64_t *numbers,
 							  size_t i, uint64_t first_row)

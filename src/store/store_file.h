@@ -30,7 +30,7 @@ struct lode_id_map {
 	uint32_t *ids; /* from `implied` on; LODE_NONE: lost */
 	size_t count;
 	size_t capacity;
-	size_t implied; /* ids below stand for themselves */
+	size_t implied; /* ids below this are the same in file and memory */
 	int identity;   /* all of them do */
 };
 

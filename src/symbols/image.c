@@ -3,7 +3,7 @@
  *
  * Everything slow happens once: the first look-up of any kind loads, under the
  * lock, what it needs, and later ones see the flag and go on without it. Names
- * are made readable when they are first asked for and remembered in an array
+ * are made readable when they are first requested and remembered in an array
  * beside the records, so that asking again is one atomic load. A function with
  * several names of equal rank gets its name then, too (symbol_choice.c says why).
  */

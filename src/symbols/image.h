@@ -35,7 +35,7 @@ struct lode_origin {
 	char *fetched;   /* identity of a file that debuginfod fetched, "" */
 };
 
-/* Names of records as they were first asked for. */
+/* Names of records as they were first requested. */
 typedef _Atomic(const char *) lode_atomic_name;
 
 struct lode_image {

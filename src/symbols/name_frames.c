@@ -33,7 +33,7 @@ struct work {
 	struct lode_symbolizer *symbolizer;
 	struct lode_naming *naming;
 	int by_offset;
-	struct lode_image **images; /* by module; NULL: not asked for, or none */
+	struct lode_image **images; /* by module; NULL: not requested, or none */
 	struct place *places;       /* by frame */
 	uint32_t *nodes;            /* by node */
 };

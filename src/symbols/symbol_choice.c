@@ -8,7 +8,7 @@
  * as they are printed, demangled; demangling all aliases of a big C++ library
  * takes far longer than reading its symbols, so where only the names decide and
  * some are mangled, the rivals stay in the table behind the first of them (with
- * empty ranges) and the choice is made when the name is asked for (image.c).
+ * empty ranges) and the choice is made when the name is requested (image.c).
  */
 #include "symbols/elf.h"
 

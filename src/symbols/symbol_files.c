@@ -6,7 +6,7 @@
  *	             FOLDER being each of the user's and /usr/lib/debug;
  *	             ~/.debug/.build-id/xx/yyyy/debug (perf's cache)
  *	debug links  beside the binary, in .debug/ beside it, in FOLDER and FOLDER/PATH
- *	binaries     the path as recorded (under the root that was asked for), in
+ *	binaries     the path as recorded (under the root that was requested), in
  *	             each of the user's folders by path and by name,
  *	             ~/.debug/.build-id/xx/yyyy/elf (or /vdso), /usr/lib/.build-id/xx/yyyy
  */

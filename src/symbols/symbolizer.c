@@ -104,7 +104,7 @@ void lode_symbolizer_destroy(struct lode_symbolizer *symbolizer)
 
 /* ---- the register ---- */
 
-/* What an image is asked for by. */
+/* The key by which an image is looked up. */
 struct wanted {
 	enum lode_image_kind kind;
 	const char *path;

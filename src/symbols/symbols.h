@@ -65,7 +65,7 @@ uint64_t lode_image_address(struct lode_image *image, uint64_t file_offset);
 struct lode_symbol {
 	const char *name;   /* demangled; NULL when only the bounds are known (.eh_frame) or nothing */
 	const char *module; /* kernel images: "kernel" or the kernel module's name; else NULL */
-	uint64_t start;     /* address of the function's first byte; the address asked for when unknown */
+	uint64_t start;     /* address of the function's first byte; the address requested when unknown */
 	uint64_t size;      /* 0: unknown */
 };
 

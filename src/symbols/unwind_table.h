@@ -51,7 +51,7 @@ struct lode_unwind_unwritten {
 
 /*
  * As lode_unwind_table_open, for who needs the table before the disk has it: what the cache
- * lacks goes to `unwritten`, which must be written, whatever this returns.
+ * lacks goes to `unwritten`, which must be written even on failure.
  */
 int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char *path, const char *debug,
 				     const char *build_id, const char *folder,

@@ -1,7 +1,7 @@
 /*
  * Data: see variable_names.h.
  *
- * Variables are asked for now and then, one at a time: the symbol table is gone
+ * Variables are requested now and then, one at a time: the symbol table is gone
  * through for each instead of being made into something to search in. Of several
  * symbols that hold the address the smallest is the most exact, and of those the
  * one that other files know.

@@ -4,7 +4,7 @@
  * Threads work in pairs, a leader and a server. Each pair has to write so many waits
  * and runs, spread evenly over the recording: where the leader is ahead of that it
  * idles, and these idle waits dwarf all others. What is written is counted, so that
- * a stream has exactly the events it was asked for.
+ * a stream has exactly the number of events that was requested.
  */
 #include "synth/synth_host.h"
 

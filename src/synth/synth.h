@@ -9,7 +9,7 @@
  * there on purpose, the rest from ordinary work; outside of it threads idle, which
  * costs far more time and means nothing.
  *
- * The same options give the same corpus on every machine, whatever the number of
+ * The same options give the same corpus on every machine and with any number of
  * threads. The planted bugs are listed in a separate file, never in the corpus.
  */
 #ifndef LODE_SYNTH_SYNTH_H
@@ -52,7 +52,7 @@ struct lode_synth_cost {
 	uint64_t whole;  /* ns of all events with the key frames, in a symptom or not */
 };
 
-/* What was generated for a stream, beside its events. */
+/* What was generated for a stream, besides its events. */
 struct lode_synth_made {
 	uint64_t symptoms;
 	uint64_t delay; /* ns: of all symptoms */

@@ -43,7 +43,7 @@ struct lode_form {
 struct lode_analysis {
 	const struct lode_call *call;
 	const struct lode_result_settings *settings;
-	const struct lode_form *form; /* the one that is asked for */
+	const struct lode_form *form; /* the one that is requested */
 	const char *title;            /* what a page is about: the first operand, unless the command sets it */
 	struct lode_look look;        /* of text; without colours where it goes to a file */
 	struct lode_work work;
@@ -85,7 +85,7 @@ int lode_analysis_run(struct lode_call *call, struct lode_error *error);
 /* Writes `result`, which is handed to the form. */
 int lode_analysis_write(struct lode_analysis *analysis, void *result, struct lode_error *error);
 
-/* Whether a form was asked for by an option or by the end of the file's name: 0 for text. */
+/* Whether a form was requested by an option or by the end of the file's name: 0 for text. */
 static inline int lode_analysis_is(const struct lode_analysis *analysis, enum lode_form_kind kind)
 {
 	return analysis->form->kind == kind;

@@ -24,7 +24,7 @@ struct lode_terminal {
 
 /* The part of a command that several processes divide. Both return 0 or a negative code. */
 struct lode_shared_work {
-	/* Makes this process's share of the streams and keeps it beside the corpus. */
+	/* Makes this process's share of the streams and keeps it next to the corpus. */
 	int (*keep)(void *context, const struct lode_job_rank *rank, struct lode_error *error);
 	/* When all have kept theirs: puts all streams together, in the first process. `rank` NULL: there is no other. */
 	int (*join)(void *context, const struct lode_job_rank *rank, struct lode_error *error);

@@ -32,7 +32,7 @@ extern const struct lode_option lode_import_table[];
 /* Checks the settings and makes what they ask for of them. Returns 0 or LODE_USAGE. */
 int lode_import_settle(const struct lode_import_settings *settings, struct lode_import_files *files,
 		       struct lode_error *error);
-/* Gives a stream the host and the attributes that were asked for. Returns 0 or LODE_SYSTEM. */
+/* Gives a stream the host and the attributes that were requested. Returns 0 or LODE_SYSTEM. */
 int lode_import_apply(const struct lode_import_settings *settings, struct lode_stream *stream,
 		      struct lode_error *error);
 

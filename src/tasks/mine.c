@@ -53,7 +53,7 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-/* Keeps the result for '--show' and 'lode sign'. A corpus that cannot be written to is mined all the same. */
+/* Keeps the result for '--show' and 'lode sign'. A corpus that cannot be written to is mined anyway. */
 static void remember(struct lode_mining *mining, struct lode_notes *notes)
 {
 	const char *kind = mining->how.both ? NULL : lode_event_type_name(mining->how.kind);

@@ -127,7 +127,7 @@ static int remove_covered(struct lode_mining *mining, const struct lode_signatur
 	return 0;
 }
 
-/* --new: takes out of the area what signatures cover, whatever their state. */
+/* --new: takes out of the area what signatures cover, in any state. */
 static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
 {
 	struct lode_signatures signatures;

@@ -4,13 +4,13 @@
 #include "result/scope_longest.h"
 #include "text/symptom_list.h"
 
-/* Symptoms, and lines of each, that are shown unless more are asked for. */
+/* Symptoms, and lines of each, that are shown unless more are requested. */
 #define TOP   10
 #define LINES 20
 /* Symptoms in a page. */
 #define PAGE_TOP 50
 
-/* Hands the streams that are asked for to `take`. */
+/* Hands the streams that are requested to `take`. */
 static int walk(struct lode_scope_streams *scopes,
 		int (*take)(void *to, struct lode_scope_report *report, struct lode_error *error), void *to,
 		struct lode_error *error)

@@ -1,4 +1,4 @@
-/* What lode scope is asked for, and the forms in which it writes its result. */
+/* The options of lode scope, and the forms in which it writes its result. */
 #ifndef LODE_TASKS_SCOPE_FORMS_H
 #define LODE_TASKS_SCOPE_FORMS_H
 

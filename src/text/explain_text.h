@@ -9,7 +9,7 @@ void lode_explain_sentence(const struct lode_explain_report *report, unsigned k,
 /* The text without its picture in characters. */
 void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
-/* Why an explanation is not within the bound that was asked for, in a line without its end. */
+/* Why an explanation is not within the bound that was requested, in a line without its end. */
 void lode_explain_warning(const struct lode_explanation *explanation, const struct lode_explain_options *how,
 			  struct lode_buffer *buffer);
 

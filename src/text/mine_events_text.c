@@ -7,7 +7,7 @@
 /* Events of one stream that are shown; the rest is counted. */
 #define SHOWN 20
 
-/* What there is of the stream beside the events that were shown. */
+/* What there is of the stream besides the events that were shown. */
 void lode_mine_events_end(struct lode_mine_events_text *listing)
 {
 	char cost[LODE_UNITS_TEXT];

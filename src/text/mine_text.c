@@ -144,7 +144,7 @@ static uint64_t *idle_costs(const struct lode_mine_report *report, const struct 
 	return costs;
 }
 
-/* The frames that made most idle, so that nobody has to wonder what was set apart. */
+/* The frames that made most idle, so that readers know what was set apart. */
 static size_t idle_reasons(struct page *page, const struct lode_area_rows *rows, struct idle_sum *top)
 {
 	uint64_t *costs = idle_costs(page->report, rows);
@@ -272,7 +272,7 @@ static void put_metrics(struct page *page, size_t i)
 			  style(page, LODE_PLAIN));
 }
 
-/* Frames of the ignore list, the scheduler and the way into the kernel, are left out unless asked for. */
+/* Frames of the ignore list, the scheduler and the way into the kernel, are left out unless requested. */
 static int says_something(struct page *page, uint32_t frame)
 {
 	if (page->report->all_frames || !lode_idle_ignores(page->report->idle, frame))

@@ -23,7 +23,7 @@ struct lode_mine_events_text {
 
 /* For lode_area_events: appends an event of the struct `context`. */
 int lode_mine_event_text(void *context, const struct lode_area_event *event);
-/* What there is of the last stream beside the events that were shown. */
+/* What there is of the last stream besides the events that were shown. */
 void lode_mine_events_end(struct lode_mine_events_text *listing);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define AHEAD 12 /* nodes whose places in the index are asked for before they are needed */
+#define AHEAD 12 /* nodes whose places in the index are requested before they are needed */
 
 int lode_dictionary_init(struct lode_dictionary *dictionary)
 {

@@ -70,7 +70,7 @@ struct lode_event {
 	uint32_t weight;      /* how many such events it represents; 0 is taken for 1 */
 };
 
-/* Columns of `count` events of one type; a column that was not asked for when reading is NULL. */
+/* Columns of `count` events of one type; a column that was not requested when reading is NULL. */
 struct lode_events {
 	size_t count;
 	size_t capacity;

@@ -24,7 +24,7 @@ struct lode_flight_counts {
 	uint64_t records; /* taken */
 	uint64_t kept;    /* there now */
 	uint64_t early;   /* dropped though they were not old enough: there was no room */
-	uint64_t missing; /* stacks that records named and nobody sent */
+	uint64_t missing; /* stacks that records named and that never arrived */
 	uint64_t oldest;  /* when the oldest that is there was written; 0: there is none */
 	uint64_t newest;
 	size_t bytes;  /* in use */

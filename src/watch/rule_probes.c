@@ -1,7 +1,7 @@
 /*
  * Probes of rules: see probes.h.
  *
- * A file is known by its device and number, whatever path leads to it. Those that
+ * A file is known by its device and number, under any path. Those that
  * were looked at lately are remembered in a table of fixed size; a file that it
  * has forgotten is looked at again. Those with marks, few, are remembered for good,
  * so that none is probed twice.

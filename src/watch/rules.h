@@ -39,7 +39,7 @@ struct lode_record_rule {
 	uint32_t number; /* its limit's, below LODE_RECORD_LIMITS */
 };
 
-/* All that were asked for; a zeroed struct has none. */
+/* All that were requested; a zeroed struct has none. */
 struct lode_record_rules {
 	struct lode_record_rule *rules;
 	struct lode_record_limit *limits; /* of each one, its type LODE_LIMIT_NONE where it has none */

@@ -1,7 +1,7 @@
 /*
  * Code of aarch64 from which unwind rules are read: the first eight bytes are the
  * address, the others the code. Rules ascend, are in the code, say nothing that no
- * function does, and are the same when they are asked for again.
+ * function does, and are the same when they are requested again.
  */
 #include "fuzz.h"
 

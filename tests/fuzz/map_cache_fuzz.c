@@ -1,6 +1,6 @@
 /*
  * Results that were kept: each input is tried as a whole entry, as it is and with its
- * checksum mended, and as the payload of either analysis, over a fixed dictionary.
+ * checksum repaired, and as the payload of either analysis, over a fixed dictionary.
  */
 #include "fuzz.h"
 #include "random_stream.h"
@@ -76,7 +76,7 @@ static void try_entry(const uint8_t *bytes, size_t size)
 }
 
 /* Magic, key, size and checksum, as whoever makes a hostile entry would write them. */
-static void mend(uint8_t *bytes, size_t size)
+static void repair(uint8_t *bytes, size_t size)
 {
 	uint64_t left = size - 56, checksum;
 
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_require(copy != NULL, "memory");
 	memcpy(copy + 56, bytes, size);
 	try_entry(bytes, size);
-	mend(copy, size + 56);
+	repair(copy, size + 56);
 	try_entry(copy, size + 56);
 	try_area(lode_cursor(bytes, size));
 	try_latency(lode_cursor(bytes, size));

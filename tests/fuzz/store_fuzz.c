@@ -3,7 +3,7 @@
  *
  * Checksums would turn nearly every mutation away at the door, and a hostile
  * writer knows how to compute them. So each input is tried twice: as it is, and
- * with all checksums mended.
+ * with all checksums repaired.
  */
 #include "fuzz.h"
 
@@ -111,7 +111,7 @@ static void put_number(uint8_t *bytes, uint64_t number)
 }
 
 /* Puts right checksums wherever something looks like a header, a block or a tail. */
-static void mend(uint8_t *bytes, size_t size)
+static void repair(uint8_t *bytes, size_t size)
 {
 	if (size >= LODE_FILE_HEADER_SIZE)
 		put_number(bytes + 24, lode_checksum(bytes, 24, 0));
@@ -143,14 +143,14 @@ static void try_bytes(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	uint8_t *mended = malloc(size + 1);
+	uint8_t *repaired = malloc(size + 1);
 
-	fuzz_require(mended != NULL, "memory");
-	memcpy(mended, bytes, size);
-	mend(mended, size);
-	if (memcmp(mended, bytes, size) != 0)
+	fuzz_require(repaired != NULL, "memory");
+	memcpy(repaired, bytes, size);
+	repair(repaired, size);
+	if (memcmp(repaired, bytes, size) != 0)
 		try_bytes(bytes, size);
-	try_bytes(mended, size);
-	free(mended);
+	try_bytes(repaired, size);
+	free(repaired);
 	return 0;
 }

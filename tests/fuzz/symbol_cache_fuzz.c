@@ -1,8 +1,8 @@
 /*
  * The symbol cache: each input is tried as it is, and with its size and checksum
- * mended, because whoever makes a hostile file can compute them.
+ * repaired, because whoever makes a hostile file can compute them.
  */
-#include "mended.h"
+#include "repaired.h"
 #include "table_lookups.h"
 
 #include "symbols/symbol_cache.h"
@@ -22,6 +22,6 @@ static void try_bytes(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	try_mended(bytes, size, 88, try_bytes);
+	try_repaired(bytes, size, 88, try_bytes);
 	return 0;
 }

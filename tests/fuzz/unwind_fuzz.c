@@ -1,9 +1,9 @@
 /*
  * Unwind tables from a cache file, and walks by their rules: each input is tried as it
- * is, and with its size and checksum mended. Whatever the rules say, a walk ends and only
+ * is, and with its size and checksum repaired. Whatever the rules say, a walk ends and only
  * code becomes a frame. What tables are made from is fuzzed as ELF files (elf_fuzz.c).
  */
-#include "mended.h"
+#include "repaired.h"
 
 #include "base/error.h"
 #include "process/unwinder.h"
@@ -86,6 +86,6 @@ static void try_bytes(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	try_mended(bytes, size, 72, try_bytes);
+	try_repaired(bytes, size, 72, try_bytes);
 	return 0;
 }

@@ -57,7 +57,7 @@ static void a_bound_is_met_by_more_functions_where_these_help(void **state)
 	assert_int_equal(explanation.clusters, 3);
 	assert_true(explanation.relative_error <= 0.0325);
 	lode_explanation_release(&explanation);
-	/* A number that is asked for is the most there may be. */
+	/* A number that is requested is the most there may be. */
 	options.clusters = 2;
 	explain(&made, &options, &explanation);
 	assert_false(explanation.within);

@@ -449,7 +449,7 @@ static void read_once(struct world *world, int events, size_t memory)
 	if (wants) {
 		/* What a read brought is trimmed with the next one. */
 		assert_true(counts.bytes <= memory || events);
-		/* Nothing stays that is older than a generation more than was asked for. */
+		/* Nothing stays that is older than a generation more than was requested. */
 		if (counts.kept && world->hold == UINT64_MAX)
 			assert_true(counts.oldest + LAST + LAST / 8 + 800ull * GAP > world->now);
 	}

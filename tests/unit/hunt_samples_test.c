@@ -413,7 +413,7 @@ static void modules_have_the_time_of_their_own_code(void **state)
 		check(find(search, LODE_CPU_BOUND, app), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.525);
 		assert_string_equal(lode_search_name(search, &libz, LODE_AXIS_CODE), "libz");
 		assert_null(find(search, LODE_CPU_BOUND, libz)->not_probed);
-		/* What samples hardly show is not asked for. */
+		/* What samples hardly show is not requested. */
 		assert_null(find(search, LODE_CPU_BOUND, in_module_of(&simulation, "libm!sin")));
 		/* Nor is a module that holds all of it. */
 		assert_null(find(search, LODE_IO_BLOCKING, in_module_of(&simulation, "libc!read")));

@@ -201,7 +201,7 @@ static void similarities_of_many_are_those_of_each_pair(void **state)
 	}
 }
 
-/* The least similarity asked for is often that of some pair, so that the bound is tried where it matters. */
+/* The least similarity requested is often that of some pair, so that the bound is tried where it matters. */
 static void no_pair_as_similar_as_asked_for_is_left_out(void **state)
 {
 	uint64_t seed = 71;

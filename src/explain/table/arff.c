@@ -9,7 +9,7 @@
  * the columns.
  *
  * An attribute called numeric, real or integer must hold numbers. One with a
- * list {a,b} or of type string is numeric all the same when all its values are
+ * list {a,b} or of type string is numeric anyway when all its values are
  * numbers, as it would be in CSV.
  */
 #include "base/buffer.h"

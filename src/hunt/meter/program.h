@@ -29,7 +29,7 @@ int lode_program_create(struct lode_program **program, struct lode_error *error)
 void lode_program_destroy(struct lode_program *program);
 /*
  * Adds the binary at `path` (opened there), called `name` where it is mapped. Its number; asking again is
- * cheap: the same file, by whatever path, is the same binary.
+ * cheap: the same file, by any path, is the same binary.
  */
 int lode_program_add_binary(struct lode_program *program, const char *path, const char *name, uint32_t *binary,
 			    struct lode_error *error);

@@ -207,7 +207,7 @@ int lode_search_stop_costly(struct lode_search *search, struct lode_error *error
 
 /* ---- what waits ---- */
 
-/* Whether a plain refinement has lost its reason: all that asked for it are false by now. */
+/* Whether a plain refinement has lost its reason: all that requested it are false by now. */
 static int is_pointless(const struct lode_search *search, const struct lode_experiment *experiment)
 {
 	if (is_root(experiment) || experiment->starter || experiment->origin != LODE_ORIGIN_CALL_GRAPH)

@@ -2,7 +2,7 @@
  * Search history graph: all experiments of a hunt and how each came to be (Deep
  * Start, section 1 and Fig. 1).
  *
- * An experiment is a hypothesis at a focus; asked for twice it is one node with
+ * An experiment is a hypothesis at a focus; requested twice it is one node with
  * several parents. The first parent is the one that led to it; by first parents the
  * graph is a forest whose roots test the whole program.
  */
@@ -23,7 +23,7 @@ enum lode_experiment_state {
 };
 
 enum lode_experiment_origin {
-	LODE_ORIGIN_CALL_GRAPH, /* by refinement, on whatever axis */
+	LODE_ORIGIN_CALL_GRAPH, /* by refinement, on any axis */
 	LODE_ORIGIN_CONNECT,
 	LODE_ORIGIN_DEEP_START,
 	LODE_ORIGINS,

@@ -53,7 +53,7 @@ struct reading {
 	size_t async_capacity;
 	struct lode_exported_facts facts;
 	struct lode_json_value system; /* text of ftrace */
-	int is_mended;
+	int is_repaired;
 	struct lode_json_value last_pid, last_tid; /* of the event before, and its thread */
 	uint32_t last_thread;
 	uint64_t events;
@@ -565,7 +565,7 @@ static int read_document(void *context, struct lode_json_value root)
 	else
 		lode_json_get_all(root, keys, parts, 5);
 	reading->system = parts[4];
-	reading->is_mended = reading->import.mended.size != 0; /* a copy, which does not outlive this */
+	reading->is_repaired = reading->import.repaired.size != 0; /* a copy, which does not outlive this */
 	if (lode_json_kind(parts[0]) != LODE_JSON_ARRAY)
 		return lode_fail(reading->import.error, LODE_BAD_INPUT,
 				 "%s: there is no array `traceEvents`; is it a Chrome trace?",
@@ -603,7 +603,7 @@ static int read_system(struct reading *reading, const struct lode_import_sink *s
 	struct lode_input *input = NULL;
 	int code = 0;
 
-	if (lode_json_kind(reading->system) != LODE_JSON_TEXT || reading->is_mended)
+	if (lode_json_kind(reading->system) != LODE_JSON_TEXT || reading->is_repaired)
 		return 0;
 	lode_json_text_to(reading->system, &text);
 	if (text.failed)

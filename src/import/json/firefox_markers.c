@@ -122,7 +122,7 @@ struct lode_json_walk lode_firefox_markers_find(struct lode_json_value markers, 
 }
 
 /*
- * Where nobody asks for symptoms, markers are counted by their phases alone, a small part of the table. Returns whether
+ * Where symptoms are not requested, markers are counted by their phases alone, a small part of the table. Returns whether
  * that is possible: it has phases, and none is one of two that belong together.
  */
 static int count_intervals(const struct lode_json_table *table, uint64_t *count)

@@ -346,7 +346,7 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 	}
 	reader->what = classify(header);
 	if (reader->timeless && (reader->what == SWITCH || reader->what == WAKING))
-		reader->what = CALL; /* how long a wait took nobody knows */
+		reader->what = CALL; /* the length of the wait is unknown */
 	reader->event = (struct lode_event){
 		.t = header->t,
 		.thread = thread_of(reader, header),

@@ -270,7 +270,7 @@ static int has_only(struct lode_cursor message, uint32_t most, unsigned *count)
 
 /*
  * The first resource has a resource, whose attributes have keys, or scopes. It may go beyond what
- * can be seen, so its length is not asked for.
+ * can be seen, so its length is not requested.
  */
 int lode_otlp_sniff(const unsigned char *bytes, size_t size)
 {

@@ -54,7 +54,7 @@ static int fail_memory(struct lode_otlp_samples *samples)
 
 /* ---- whose a sample is ---- */
 
-static struct who nobody(const struct lode_otlp_samples *samples)
+static struct who no_thread(const struct lode_otlp_samples *samples)
 {
 	return (struct who){ .pid = samples->pid, .waker = LODE_NONE, .waker_pid = LODE_NO_PID, .cpu = LODE_NO_CPU };
 }
@@ -238,7 +238,7 @@ static int find_known(struct lode_otlp_samples *samples, struct lode_cursor attr
 		samples->labels += known->labels;
 		return 0;
 	}
-	who = nobody(samples);
+	who = no_thread(samples);
 	if ((code = read_attributes(samples, &field, &who)) < 0 || (code = find_threads(samples, &who, event)) < 0)
 		return code;
 	*known = (struct lode_otlp_known_threads){ { key[0], key[1] },       bytes,         size,
@@ -469,7 +469,9 @@ static int add_plain(struct lode_otlp_samples *samples, const struct lode_otlp_p
 static int add_any(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
 		   struct lode_cursor message)
 {
-	struct sample sample = { .who = nobody(samples), .values = lode_cursor("", 0), .times = lode_cursor("", 0) };
+	struct sample sample = { .who = no_thread(samples),
+				 .values = lode_cursor("", 0),
+				 .times = lode_cursor("", 0) };
 	struct lode_event event = { 0 };
 	int code = read_sample(samples, message, &sample);
 	size_t values;

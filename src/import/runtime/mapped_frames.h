@@ -17,11 +17,11 @@ struct lode_mapped_frames {
 	const struct lode_import_options *options;
 	struct lode_dictionary *dictionary;
 	struct lode_symbolizer *symbolizer; /* NULL: names are not wanted */
-	struct lode_mapped_range *ranges;   /* by address once an address is asked for */
+	struct lode_mapped_range *ranges;   /* by address once an address is requested */
 	size_t range_count;
 	size_t range_capacity;
 	int sorted;
-	struct lode_mapped_location *locations; /* addresses that were asked for */
+	struct lode_mapped_location *locations; /* addresses that were requested */
 	size_t location_count;
 	size_t location_capacity;
 	struct lode_index index; /* of locations */

@@ -84,7 +84,7 @@ struct lode_events_reader {
 
 	/* Where in the JSON we are. */
 	unsigned depth;    /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
-	unsigned skipping; /* nesting inside a value that nobody wants */
+	unsigned skipping; /* nesting inside a value that is skipped */
 	enum lode_events_field field;
 	struct lode_events_text attribute_key;
 	unsigned objects; /* in this line */

@@ -14,7 +14,7 @@ struct lode_events_piece {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct {
-		uint32_t *tids; /* beside the events, which have no wakers: LODE_NONE or a tid */
+		uint32_t *tids; /* parallel to the events, which have no wakers: LODE_NONE or a tid */
 		size_t capacity;
 	} wakers[LODE_EVENT_TYPES];
 	const char *rest;
@@ -45,7 +45,7 @@ struct lode_events_part {
 	struct lode_frame_memo memo;
 	struct lode_written_stacks stacks;
 	struct lode_plain_event event;
-	uint32_t *frames; /* beside the event's */
+	uint32_t *frames; /* parallel to the event's */
 	size_t frame_capacity;
 };
 

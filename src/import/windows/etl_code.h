@@ -21,7 +21,7 @@ struct lode_etl_place;
 
 /* Images, or methods. */
 struct lode_etl_ranges {
-	struct lode_etl_range *items; /* by process and address once an address is asked for */
+	struct lode_etl_range *items; /* by process and address once an address is requested */
 	size_t count;
 	size_t capacity;
 	size_t sorted; /* of them */
@@ -32,7 +32,7 @@ struct lode_etl_code {
 	struct lode_dictionary *dictionary;
 	struct lode_etl_ranges images;
 	struct lode_etl_ranges methods;
-	struct lode_etl_place *places; /* addresses that were asked for */
+	struct lode_etl_place *places; /* addresses that were requested */
 	size_t place_count;
 	size_t place_capacity;
 	struct lode_index index; /* of places */

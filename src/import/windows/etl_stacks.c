@@ -42,7 +42,7 @@ struct references {
 	size_t capacity;
 };
 
-/* A stack that was asked for. */
+/* A stack that was requested. */
 struct known {
 	uint32_t kernel; /* row, or LODE_NONE */
 	uint32_t user;

@@ -28,7 +28,7 @@ const struct lode_command lode_command_record = {
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
 	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: "
 		 "CPU\n"
-		 "samples, waits with their wakers, preemptions and, if asked for, system calls, all with "
+		 "samples, waits with their wakers, preemptions and, if requested, system calls, all with "
 		 "their\n"
 		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. The "
 		 "exit\n"

@@ -14,7 +14,7 @@
 #include "tasks/attributes.h"
 #include "tasks/live/budget_control.h"
 
-/* ---- what is asked for ---- */
+/* ---- what is requested ---- */
 
 static int read_rules(struct lode_record_session *session, struct lode_error *error)
 {

@@ -35,7 +35,7 @@ struct lode_record_session {
 
 /* Reports progress to the host. */
 void lode_record_status(struct lode_record_session *session);
-/* Says what was recorded, and shows it as JSON where that is asked for. */
+/* Says what was recorded, and shows it as JSON where that is requested. */
 int lode_record_show(const struct lode_record_session *session, struct lode_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `lode record` and the library's liblode_record are asked for, and run. */
+/* The options of `lode record` and of the library's liblode_record, and their run. */
 #ifndef LODE_TASKS_LIVE_RECORD_SETTINGS_H
 #define LODE_TASKS_LIVE_RECORD_SETTINGS_H
 

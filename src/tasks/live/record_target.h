@@ -51,7 +51,7 @@ struct lode_record_target {
 	uint64_t saving_ns;     /* processor time of processes that save for it (budget_control.h) */
 };
 
-/* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
+/* Checks what is requested; release it in either case. `budget`: that without --budget, 0: none. */
 int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
 			    double budget, const struct lode_call *call, struct lode_error *error);
 /* Ends the command, if it is still there. */

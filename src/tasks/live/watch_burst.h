@@ -28,7 +28,7 @@ struct lode_watch_burst {
 	int active;
 	uint64_t due;
 	uint64_t t;      /* when the first trigger fired */
-	uint64_t oldest; /* what there was from then, or was asked for */
+	uint64_t oldest; /* what there was from then, or was requested */
 	char trigger[LODE_WATCH_NAME];
 	struct lode_watch_hand hands[LODE_BURST_HANDS];
 	size_t hand_count;

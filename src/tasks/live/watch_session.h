@@ -1,5 +1,5 @@
 /*
- * A flight recorder from its options to its end: watch_session.c records, watch_settings.c checks what is asked for,
+ * A flight recorder from its options to its end: watch_session.c records, watch_settings.c checks what is requested,
  * watch_streams.c follows triggers and writes streams, watch_messages.c says what happened.
  */
 #ifndef LODE_TASKS_LIVE_WATCH_SESSION_H
@@ -59,7 +59,7 @@ void lode_watch_write_rest(struct lode_watch_session *session);
 size_t lode_watch_resident(void);
 /* Reports progress to the host. */
 void lode_watch_status(struct lode_watch_session *session);
-/* A stream was written, or was not: reports it to the user, to programs (--json) and to those who asked for it. */
+/* A stream was written, or was not: reports it to the user, to programs (--json) and to those who requested it. */
 void lode_watch_say_saved(struct lode_watch_session *session, const struct lode_watch_saved *saved);
 void lode_watch_say_failure(struct lode_watch_session *session, const struct lode_error *error);
 /* It is over. */

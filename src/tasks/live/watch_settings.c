@@ -1,4 +1,4 @@
-/* What `lode watch` is asked for: see watch_session.h. */
+/* The options of `lode watch`: see watch_session.h. */
 #include "base/units.h"
 #include "tasks/attributes.h"
 #include "tasks/live/record_settings.h"
@@ -7,7 +7,7 @@
 #define DEFAULT_LAST     10000000000u
 #define DEFAULT_MEMORY   64000000u
 #define DEFAULT_PER_HOUR 12
-#define MOST_AFTER       60000000000u /* unless asked for: a stream that is not written yet can be lost */
+#define MOST_AFTER       60000000000u /* unless requested: a stream that is not written yet can be lost */
 
 static int read_rules(struct lode_watch_session *session, struct lode_error *error)
 {

@@ -1,4 +1,4 @@
-/* What `lode watch` is asked for, and runs. */
+/* The options of `lode watch`, and its run. */
 #ifndef LODE_TASKS_LIVE_WATCH_SETTINGS_H
 #define LODE_TASKS_LIVE_WATCH_SETTINGS_H
 

@@ -2,7 +2,7 @@
  * The way to the flight recorders that run: see watch_socket.h.
  *
  * The folder belongs to one user and nobody else may enter it, so whoever can
- * connect may also ask; the peer is looked at all the same. A recorder never
+ * connect may also ask; the peer is checked anyway. A recorder never
  * waits for a client: what is not there whole is looked at again when more comes.
  */
 #include "tasks/live/watch_socket.h"

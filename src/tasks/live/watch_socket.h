@@ -36,7 +36,7 @@ int lode_watch_socket_open(struct lode_watch_socket *socket, int events, struct 
 void lode_watch_socket_close(struct lode_watch_socket *socket);
 /*
  * The next request that has come in whole: 1, with the name and the thread (0:
- * none), or 0. Who asks is answered with the next lode_watch_socket_answer.
+ * none), or 0. The client is answered by the next lode_watch_socket_answer.
  */
 int lode_watch_socket_take(struct lode_watch_socket *socket, char name[LODE_WATCH_NAME], uint32_t *tid);
 /* Answers all whose requests were taken. */

@@ -16,7 +16,7 @@
 
 struct member {
 	struct lode_meter *meter;
-	uint32_t *to;   /* functions: from ours to its own; LODE_NONE: not asked for yet */
+	uint32_t *to;   /* functions: from ours to its own; LODE_NONE: not requested yet */
 	uint32_t *from; /* and back */
 	size_t to_capacity, from_capacity;
 	int ended;

@@ -492,7 +492,7 @@ int lode_hunt_waking(uint64_t *context)
 /* ---- input and output ---- */
 
 /*
- * A wait for descriptors is over. While it lasts nobody knows what it is; it was
+ * A wait for descriptors is over. Its kind is unknown until then; it was
  * for input or output when there was some, and when it was not too long.
  */
 static __always_inline void end_polling(struct lode_hunt_thread *thread, int64_t result)
@@ -559,7 +559,7 @@ static __always_inline void add_thread(uint32_t pid, uint32_t tid)
 
 /*
  * Whether a process is hunted, be it for what it starts alone (launchers): then
- * its threads have no places, but its messages are sent all the same.
+ * its threads have no places, but its messages are sent anyway.
  */
 static __always_inline bool is_hunted(uint32_t pid)
 {

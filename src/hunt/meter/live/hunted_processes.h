@@ -87,7 +87,7 @@ uint32_t lode_hunted_version(struct lode_hunted_processes *target, uint32_t pid)
 int lode_hunted_learn(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error);
 /*
  * Reads the code of those binaries that came up since and have special functions
- * (spin_wait_functions.h). Others are read when an address in them is asked for.
+ * (spin_wait_functions.h). Others are read when an address in them is requested.
  */
 int lode_hunted_learn_images(struct lode_hunted_processes *target, struct lode_error *error);
 

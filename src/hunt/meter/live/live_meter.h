@@ -26,7 +26,7 @@ struct lode_live_meter_options {
 	enum lode_recorder_unwind unwind; /* how stack samples are found */
 	const char *host;                 /* how this host is called; NULL: its own name */
 	int never_stop; /* do not stop threads: functions in progress are measured from their next call on */
-	/* Also gets everything from the recorder, for a stream (builder.h); NULL: nobody. */
+	/* Also gets everything from the recorder, for a stream (builder.h); NULL: not wanted. */
 	const struct lode_recorder_sink *tee;
 };
 

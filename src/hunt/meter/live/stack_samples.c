@@ -217,7 +217,7 @@ static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const st
 	return depth;
 }
 
-/* What a thread that waited so long was waiting for; LODE_HYPOTHESES: for nothing that is asked for. */
+/* What a thread that waited so long was waiting for; LODE_HYPOTHESES: for nothing that is requested. */
 static enum lode_hypothesis class_of(uint32_t value, uint64_t time)
 {
 	uint8_t calls[LODE_HUNT_CALLS];

@@ -34,7 +34,7 @@
 #define TRIES        64
 #define PLACES_TRIED 8 /* as in hunt.bpf.c */
 
-/* Places for threads: what is asked for with room to grow, between these. */
+/* Places for threads: what is requested with room to grow, between these. */
 #define LEAST_PLACES 128u
 #define MOST_PLACES  4096u
 /* And for functions in threads, 64 MiB: with very many threads fewer functions can be probed at a time. */

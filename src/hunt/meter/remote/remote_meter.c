@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A prediction is asked for again after so long. */
+/* A prediction is requested again after so long. */
 #define PREDICTED_FOR 1000000000ull
 
 struct run {
@@ -457,7 +457,7 @@ static int remote_roots(struct lode_meter *meter, const struct lode_focus *focus
 	return code;
 }
 
-/* ---- names, which do not change and are asked for once ---- */
+/* ---- names, which do not change and are requested once ---- */
 
 static const char *remote_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)
 {

@@ -36,7 +36,7 @@ struct writer {
 	struct lode_buffer out;  /* whole records */
 };
 
-/* Ends the child where nobody reads any more. */
+/* Ends the child when its reader has gone. */
 static void flush_records(struct writer *writer)
 {
 	for (size_t done = 0; done < writer->out.size;) {

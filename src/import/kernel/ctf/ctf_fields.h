@@ -19,7 +19,7 @@ struct lode_ctf_place {
 /* Fields by their role. Valid until the next reading into the same. */
 struct lode_ctf_values {
 	uint32_t wanted;  /* bit by role: those that are kept */
-	uint32_t seen;    /* those that were there, of whatever type */
+	uint32_t seen;    /* those that were there, of any type */
 	uint32_t numbers; /* there is a number */
 	uint32_t texts;   /* there is a text, or a list of addresses */
 	uint64_t number[LODE_CTF_ROLES];

@@ -2,7 +2,7 @@
  * Reading CTF by our own decoder: see ctf_native.h.
  *
  * All files of the folder besides `metadata` are mapped, and their events merged by time. Files of one instance of a
- * stream, which LTTng begins anew at a certain size, follow each other.
+ * stream, which LTTng restarts at a certain size, follow each other.
  */
 #include "import/kernel/ctf/ctf_native.h"
 

@@ -95,7 +95,7 @@ struct tail {
 	uint64_t abi; /* of the user's registers */
 	uint64_t register_mask;
 	const unsigned char *registers; /* the values of those in the mask, in order */
-	const unsigned char *stack;     /* from the user's stack pointer on; NULL: not asked for */
+	const unsigned char *stack;     /* from the user's stack pointer on; NULL: not requested */
 	uint64_t stack_size;            /* bytes that were copied */
 	int stack_is_cut;               /* there may be more */
 };
@@ -705,7 +705,7 @@ static int is_kernel_map(const struct lode_perf_task *task, uint16_t misc)
 /*
  * The build-id of an MMAP2 record: 40 its size, 44 its bytes, in place of the file's numbers.
  * While another recorder asks for build-ids a kernel (6.18 was seen to) may set the bit for all
- * recorders; the file's numbers are there all the same then, and what seems a size is a device.
+ * recorders; the file's numbers are there anyway then, and what seems a size is a device.
  */
 static uint8_t build_id_size(const struct lode_perf_facts *facts, const unsigned char *record, uint16_t misc)
 {

@@ -16,7 +16,7 @@ static int add_counts(const struct lode_events *runs, struct lode_count_rate *ra
 	return 0;
 }
 
-/* Where no two samples show the rate: the largest period is what the frequency asked for takes. */
+/* Where no two samples show the rate: the largest period is what the frequency requested takes. */
 static double assumed_rate(const struct lode_perf_event *event, const struct lode_count_rate *rate)
 {
 	return event->attr.freq && event->cost && rate->largest ? (double)event->cost / (double)rate->largest : 1;

@@ -48,7 +48,7 @@ struct lode_perf_image {
 	const char *build_id;       /* hexadecimal, or "" */
 	uint64_t start;             /* kernel module, code: its first address */
 	int used;                   /* some address in it is wanted */
-	struct lode_image *symbols; /* NULL until asked for, and for kinds that have none */
+	struct lode_image *symbols; /* NULL until requested, and for kinds that have none */
 	enum lode_perf_unwind_state unwind_state;
 	const struct lode_unwind_table *unwind;       /* NULL unless its state is LODE_PERF_UNWIND_THERE */
 	uint64_t failures[LODE_PERF_UNWIND_FAILURES]; /* user stacks */

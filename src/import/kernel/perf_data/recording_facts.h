@@ -34,7 +34,7 @@ enum lode_perf_use {
 /* How the cost of a run is found. */
 enum lode_perf_costing {
 	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
-	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample lacks its
+	LODE_PERF_COST_FREQUENCY, /* requested so many samples a second, and the sample lacks its
 				     period */
 	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
 	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
@@ -103,7 +103,7 @@ struct lode_perf_facts {
 	int frozen;
 	int by_id;            /* samples name their event; else all are of the first one */
 	int has_frames;       /* some event has call chains */
-	int has_build_ids;    /* some event asked for build-ids of mappings */
+	int has_build_ids;    /* some event requested build-ids of mappings */
 	int is_folder;        /* the recording was written as a folder of files */
 	const char *kallsyms; /* path of the kernel's symbols in that folder; NULL: there are none */
 };

@@ -50,7 +50,7 @@ struct lode_perf_replay {
 	struct lode_perf_change *changes; /* those that wait; entries name them by number */
 	size_t change_count;
 	size_t change_capacity;
-	uint32_t *event_names; /* by event: string of the stream, 0 while not asked for */
+	uint32_t *event_names; /* by event: string of the stream, 0 while not requested */
 	uint32_t syscall_names[LODE_PERF_SYSCALLS];
 	int started;    /* the first sample was seen */
 	int has_counts; /* there are runs whose cost is a count until the end */

@@ -42,7 +42,7 @@ struct lode_perf_threads {
 	size_t process_count;
 	size_t process_capacity;
 	struct lode_index process_index;
-	uint32_t last; /* the thread asked for last; LODE_NONE: none */
+	uint32_t last; /* the thread requested last; LODE_NONE: none */
 };
 
 void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_spaces *spaces);

@@ -33,9 +33,9 @@ struct walk {
 	struct lode_perf_user_stacks *stacks;
 	const struct lode_space *space;
 	const struct lode_perf_copy *copy;
-	uint32_t image;     /* of the code asked for last */
+	uint32_t image;     /* of the code requested last */
 	uint32_t tableless; /* image of the first code without a table; LODE_NONE: all has one */
-	int passed_end;     /* something behind the copy was asked for */
+	int passed_end;     /* something behind the copy was requested */
 };
 
 static int read_word(void *context, uint64_t address, uint64_t *word)

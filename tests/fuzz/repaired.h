@@ -1,7 +1,7 @@
 /* Files of our caches have their size at byte 24 and, at byte 16, a digest of all that follows it. Whoever makes a hostile file
-   can compute both, so inputs are tried as they are and with both mended. */
-#ifndef LODE_TESTS_MENDED_H
-#define LODE_TESTS_MENDED_H
+   can compute both, so inputs are tried as they are and with both repaired. */
+#ifndef LODE_TESTS_REPAIRED_H
+#define LODE_TESTS_REPAIRED_H
 
 #include "fuzz.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* `header`: the size of the file's header, below which there is nothing to mend. The bytes are aligned. */
-static inline void try_mended(const uint8_t *bytes, size_t size, size_t header,
+static inline void try_repaired(const uint8_t *bytes, size_t size, size_t header,
 			      void (*try_bytes)(const uint8_t *bytes, size_t size))
 {
 	uint8_t *aligned = malloc(size + 1);
