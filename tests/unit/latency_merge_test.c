@@ -4,6 +4,7 @@
  */
 #include "cmocka_all.h"
 #include "job_fixture.h"
+#include "merge_fixture.h"
 #include "random_calls.h"
 
 #include "latency/latency_message.h"
@@ -96,14 +97,7 @@ static void assert_sketches_equal(const struct lode_latency *a, const struct lod
 
 static void assert_equal(const struct lode_latency *a, const struct lode_latency *b)
 {
-	const struct lode_strings *one = &a->dictionary.frames.strings, *other = &b->dictionary.frames.strings;
-
-	assert_int_equal(one->count, other->count);
-	for (uint32_t i = 0; i < one->count; i++)
-		assert_string_equal(lode_strings_get(one, i), lode_strings_get(other, i));
-	assert_int_equal(a->dictionary.tree.count, b->dictionary.tree.count);
-	assert_memory_equal(a->dictionary.tree.nodes, b->dictionary.tree.nodes,
-			    a->dictionary.tree.count * sizeof(*a->dictionary.tree.nodes));
+	assert_dictionaries_equal(&a->dictionary, &b->dictionary);
 	assert_int_equal(a->stream_count, b->stream_count);
 	for (size_t i = 0; i < a->stream_count; i++) {
 		assert_string_equal(a->streams[i].id, b->streams[i].id);
@@ -138,14 +132,12 @@ static void merge_in_parts(struct lode_latency_merge *merge, const struct input 
 			   uint64_t *seed)
 {
 	struct lode_latency_merge part = { 0 };
-	size_t middle = first + random_below(seed, last - first + 1);
+	size_t middle = random_split(first, last, seed);
 
-	if (last - first < 2 || random_below(seed, 4) == 0) {
+	if (middle == first) {
 		merge_one_by_one(merge, input, first, last);
 		return;
 	}
-	if (middle == first)
-		middle++;
 	merge_in_parts(merge, input, first, middle, seed);
 	assert_int_equal(lode_latency_merge_init(&part), 0);
 	merge_in_parts(&part, input, middle, last, seed);

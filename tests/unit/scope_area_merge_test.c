@@ -4,6 +4,7 @@
  */
 #include "cmocka_all.h"
 #include "job_fixture.h"
+#include "merge_fixture.h"
 #include "random_stream.h"
 
 #include "scope/area_merge.h"
@@ -103,27 +104,6 @@ static void random_partial(struct lode_area_partial *partial, int by_symptom, ui
 
 /* ---- comparing ---- */
 
-static void assert_dictionaries_equal(const struct lode_dictionary *a, const struct lode_dictionary *b)
-{
-	assert_int_equal(a->frames.strings.count, b->frames.strings.count);
-	for (size_t i = 0; i < a->frames.strings.count; i++) {
-		assert_int_equal(a->frames.strings.items[i].length, b->frames.strings.items[i].length);
-		assert_memory_equal(a->frames.strings.items[i].text, b->frames.strings.items[i].text,
-				    a->frames.strings.items[i].length);
-	}
-	assert_int_equal(a->frames.module_count, b->frames.module_count);
-	for (size_t i = 0; i < a->frames.module_count; i++) {
-		assert_int_equal(a->frames.modules[i].name, b->frames.modules[i].name);
-		assert_int_equal(a->frames.modules[i].path, b->frames.modules[i].path);
-		assert_int_equal(a->frames.modules[i].build_id, b->frames.modules[i].build_id);
-		assert_int_equal(a->frames.modules[i].kind, b->frames.modules[i].kind);
-	}
-	assert_int_equal(a->frames.count, b->frames.count);
-	assert_memory_equal(a->frames.items, b->frames.items, a->frames.count * sizeof(*a->frames.items));
-	assert_int_equal(a->tree.count, b->tree.count);
-	assert_memory_equal(a->tree.nodes, b->tree.nodes, a->tree.count * sizeof(*a->tree.nodes));
-}
-
 static void assert_rows_equal(const struct lode_area_rows *a, const struct lode_area_rows *b)
 {
 	assert_int_equal(a->count, b->count);
@@ -201,14 +181,12 @@ static void merge_in_parts(struct lode_area_merge *merge, const struct input *in
 			   uint64_t *seed)
 {
 	struct lode_area_merge part = { 0 };
-	size_t middle = first + random_below(seed, last - first + 1);
+	size_t middle = random_split(first, last, seed);
 
-	if (last - first < 2 || random_below(seed, 4) == 0) {
+	if (middle == first) {
 		merge_one_by_one(merge, input, first, last);
 		return;
 	}
-	if (middle == first)
-		middle++;
 	merge_in_parts(merge, input, first, middle, seed);
 	assert_int_equal(lode_area_merge_init(&part), 0);
 	merge_in_parts(&part, input, middle, last, seed);
