@@ -180,13 +180,13 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 	if ((settings->pids.count || settings->comm) && call->operand_count)
 		return wrong(error, "a command, or '-p PID' and '--comm NAME', not both");
 	if (settings->hosts.count && call->operand_count)
-		return wrong(error, "on other hosts there must be processes already: '-p PID' or '--comm NAME'");
+		return wrong(error, "on other hosts only running processes can be hunted in: '-p PID' or '--comm NAME'");
 	if (settings->ssh && !settings->hosts.count)
 		return wrong(error, "'--ssh' is for '--host'");
 	if (settings->port && !settings->serve)
 		return wrong(error, "'--port' says where '--serve' listens; give '--serve', too");
 	if (settings->agent && (settings->hosts.count || call->operand_count))
-		return wrong(error, "an agent hunts on its own host, in processes that are there");
+		return wrong(error, "an agent hunts on its own host, in running processes");
 	if ((settings->name || settings->attributes.count) && !outputs->corpus)
 		return wrong(error, "'--name' and '--attr' are of a stream: say where with '-o CORPUS'");
 	return lode_attributes_check("hunt", &settings->attributes, error);

@@ -118,7 +118,7 @@ static int explain(int number, const char *path, size_t count, uint32_t pid, str
 		return lode_fail(error, LODE_SYSTEM, "probes: process %u is not there any more", pid);
 	if (number == ENOENT)
 		return lode_fail(error, LODE_SYSTEM,
-				 "%s: the file is not there, so its functions cannot be probed; was it "
+				 "%s: the file does not exist, so its functions cannot be probed; was it "
 				 "replaced while the program runs?",
 				 path);
 	if (number != EINVAL && number != EOPNOTSUPP && number != NOT_SUPPORTED)

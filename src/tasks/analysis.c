@@ -70,7 +70,7 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 
 	if (settings->format && (settings->json || settings->page_data))
 		return lode_fail(error, LODE_USAGE,
-				 "%s: '%s' and '--format' ask for two things at once; give one of them. "
+				 "%s: '%s' and '--format' contradict each other; give one of them. "
 				 "See 'lode help %s'.",
 				 command, settings->page_data ? "--page-data" : "--json", command);
 	if (form->binary && analysis->call->out.look.is_terminal &&

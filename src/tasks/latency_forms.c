@@ -151,7 +151,7 @@ int lode_latency_form_check(const struct lode_latency_command_settings *settings
 	if (settings->instances && settings->latency.result.page_data)
 		return lode_fail(
 			error, LODE_USAGE,
-			"latency: '--instances' and '--page-data' ask for two things at once; give one of "
+			"latency: '--instances' and '--page-data' contradict each other; give one of "
 			"them. See 'lode help latency'.");
 	if (settings->instances && settings->latency.result.format)
 		return lode_fail(error, LODE_USAGE,

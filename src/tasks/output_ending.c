@@ -121,7 +121,7 @@ static int check_format(const struct forms *forms, const struct lode_option *for
 	if (!own || !strcmp(format->choice(number), chosen))
 		return 0;
 	return lode_fail(error, LODE_USAGE,
-			 "%s: '--format %s' and '-o %s' ask for two things at once; give one of them. "
+			 "%s: '--format %s' and '-o %s' contradict each other; give one of them. "
 			 "See 'lode help %s'.",
 			 name, chosen, path, name);
 }
@@ -141,7 +141,7 @@ static int check_ending(const struct forms *forms, const char *path, int *json, 
 		return 0;
 	if (json && *json)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: '--json' and '-o %s' ask for two things at once; end the name in .json. "
+				 "%s: '--json' and '-o %s' contradict each other; end the name in .json. "
 				 "See 'lode help %s'.",
 				 name, path, name);
 	return refuse_promise(forms, path, promise, error);

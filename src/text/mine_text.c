@@ -519,7 +519,7 @@ static void put_nothing(struct page *page)
 	char text[LODE_UNITS_TEXT];
 
 	if (!rows->events && report->options->kind == LODE_WAIT && report->area->work.events)
-		put(page, "\nNothing is left to mine: who only waits for others to send something counts with "
+		put(page, "\nNothing is left to mine: waits for work from other processes count with "
 			  "'--include-work-waits'.\n");
 	else if (!rows->events && report->options->both)
 		put(page, "\nThere is nothing to mine here; try another '--scope', or 'lode info' to see what "

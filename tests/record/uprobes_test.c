@@ -345,7 +345,7 @@ static void what_is_wrong_is_said(void **state)
 	if (!gone)
 		_exit(0);
 	waitpid(gone, NULL, 0);
-	assert_refused(programs, "/no/such/file", offset, 0, "/no/such/file: the file is not there");
+	assert_refused(programs, "/no/such/file", offset, 0, "/no/such/file: the file does not exist");
 	assert_refused(programs, SELF, offset, (uint32_t)gone, "is not there any more");
 	assert_refused(programs, SELF, 1u << 30, 0, "cannot be probed");
 	assert_int_equal(lode_uprobes_attach(programs->program, SELF, NULL, 0, 0, &error), LODE_SYSTEM);

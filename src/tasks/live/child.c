@@ -149,7 +149,7 @@ void lode_child_say(const struct lode_child *child, const struct lode_call *call
 	const char *word = call->operands[0];
 
 	if (!child->ended)
-		lode_call_say(call, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
+		lode_call_say(call, LODE_YELLOW, "%s: still runs as process %ld after SIGTERM", word,
 			      (long)child->pid);
 	else if (WIFSIGNALED(child->status))
 		lode_call_say(call, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(child->status));
