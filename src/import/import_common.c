@@ -126,6 +126,19 @@ void lode_import_end(struct lode_stream *stream)
 	lode_dictionary_release(dictionary);
 }
 
+int lode_import_name_thread(struct lode_stream *stream, uint32_t thread, const char *text, size_t length)
+{
+	uint32_t name;
+
+	if (stream->threads[thread].name || !length)
+		return 0;
+	name = lode_strings_add(&stream->dictionary->frames.strings, text, length);
+	if (name == LODE_NONE)
+		return LODE_SYSTEM;
+	stream->threads[thread].name = name;
+	return 0;
+}
+
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
 			struct lode_error *error)

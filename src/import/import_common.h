@@ -60,6 +60,9 @@ int lode_import_begin(struct lode_input *input, const unsigned char **bytes, siz
 /* Releases a stream and its dictionary. */
 void lode_import_end(struct lode_stream *stream);
 
+/* Names a thread that has no name yet; an empty text is no name. Returns 0 or LODE_SYSTEM. */
+int lode_import_name_thread(struct lode_stream *stream, uint32_t thread, const char *text, size_t length);
+
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,

@@ -19,6 +19,7 @@
 #include "import/json/chrome_lode.h"
 #include "import/json/chrome_profiles.h"
 #include "import/exported_facts.h"
+#include "import/import_common.h"
 #include "import/slices.h"
 #include "import/symptom_markers.h"
 
@@ -161,7 +162,6 @@ static int name_by_id(struct reading *reading, uint32_t thread, struct lode_json
 {
 	struct lode_stream *stream = &reading->import.stream;
 	const char *text = lode_json_string(tid, &reading->import.text);
-	uint32_t name;
 
 	if (stream->threads[thread].name)
 		return 0;
@@ -171,11 +171,7 @@ static int name_by_id(struct reading *reading, uint32_t thread, struct lode_json
 		lode_buffer_byte(&reading->import.text, '\0');
 		text = reading->import.text.failed ? NULL : reading->import.text.bytes;
 	}
-	name = text ? lode_strings_add(&reading->import.dictionary.frames.strings, text, strlen(text)) : LODE_NONE;
-	if (name == LODE_NONE)
-		return LODE_SYSTEM;
-	stream->threads[thread].name = name;
-	return 0;
+	return text ? lode_import_name_thread(stream, thread, text, strlen(text)) : LODE_SYSTEM;
 }
 
 /* The thread of an event; LODE_NONE when memory has run out. */

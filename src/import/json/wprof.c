@@ -204,7 +204,6 @@ static int find_thread(struct reading *reading, struct lode_json_value task, uin
 	struct lode_json_value values[3];
 	uint64_t tid, pid;
 	const char *name;
-	uint32_t string;
 
 	*thread = LODE_NONE;
 	lode_json_get_all(task, parts, values, 3);
@@ -219,11 +218,8 @@ static int find_thread(struct reading *reading, struct lode_json_value task, uin
 	if (stream->threads[*thread].name)
 		return 0;
 	name = lode_json_string(values[2], &reading->import.text);
-	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name))
-		      : LODE_NONE;
-	if (string == LODE_NONE)
+	if (!name || lode_import_name_thread(stream, *thread, name, strlen(name)) < 0)
 		return fail_memory(reading);
-	stream->threads[*thread].name = string;
 	return 0;
 }
 

@@ -68,15 +68,11 @@ struct reader {
 
 static int name_thread(struct reader *reader, uint32_t thread, const char *name, int again)
 {
-	uint32_t string;
-
-	if (!name || !*name || (reader->stream.threads[thread].name && !again))
+	if (!name || !*name)
 		return 0;
-	string = lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
-	if (string == LODE_NONE)
-		return LODE_SYSTEM;
-	reader->stream.threads[thread].name = string;
-	return 0;
+	if (again)
+		reader->stream.threads[thread].name = 0;
+	return lode_import_name_thread(&reader->stream, thread, name, strlen(name));
 }
 
 /* The thread with this tid; the idle thread is none. */

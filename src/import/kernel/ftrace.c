@@ -244,21 +244,13 @@ static uint32_t make_stack(struct reader *reader)
 /* The thread with this tid, named if it has no name yet; the idle thread is none. */
 static int find_thread(struct reader *reader, uint32_t tid, struct lode_script_span comm, uint32_t *thread)
 {
-	uint32_t name;
-
 	*thread = LODE_NONE;
 	if (!tid)
 		return 0;
 	*thread = lode_stream_tid(&reader->stream, tid);
 	if (*thread == LODE_NONE)
 		return LODE_SYSTEM;
-	if (reader->stream.threads[*thread].name || !comm.length || is(comm, "<...>"))
-		return 0;
-	name = lode_strings_add(&reader->dictionary.frames.strings, comm.text, comm.length);
-	if (name == LODE_NONE)
-		return LODE_SYSTEM;
-	reader->stream.threads[*thread].name = name;
-	return 0;
+	return is(comm, "<...>") ? 0 : lode_import_name_thread(&reader->stream, *thread, comm.text, comm.length);
 }
 
 static int add_switch(struct reader *reader, const struct line *line, uint32_t stack)

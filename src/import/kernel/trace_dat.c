@@ -148,7 +148,6 @@ static int find_thread(struct reader *reader, uint64_t tid, const struct lode_tr
 {
 	struct lode_cursor data = event->data;
 	const char *text;
-	uint32_t name;
 
 	*thread = LODE_NONE;
 	if (!tid)
@@ -160,13 +159,7 @@ static int find_thread(struct reader *reader, uint64_t tid, const struct lode_tr
 		return 0;
 	lode_cursor_bytes(&data, comm->offset);
 	text = lode_cursor_bytes(&data, comm->size);
-	if (!text)
-		return 0;
-	name = lode_strings_add(&reader->dictionary.frames.strings, text, strnlen(text, comm->size));
-	if (name == LODE_NONE)
-		return LODE_SYSTEM;
-	reader->stream.threads[*thread].name = name;
-	return 0;
+	return text ? lode_import_name_thread(&reader->stream, *thread, text, strnlen(text, comm->size)) : 0;
 }
 
 /* ---- stacks ---- */

@@ -1,6 +1,8 @@
 /* Labels of samples: see pprof_labels.h. */
 #include "import/protobuf/pprof_labels.h"
 
+#include "import/import_common.h"
+
 #include "base/error.h"
 
 #include <stdio.h>
@@ -169,17 +171,13 @@ static int number_name(struct lode_pprof_labels *labels, const struct lode_pprof
 uint32_t lode_pprof_labels_thread(struct lode_pprof_labels *labels, struct lode_stream *stream,
 				  const struct lode_pprof_who *who)
 {
-	uint32_t tid = who->has_tid ? who->tid : 0, thread, name;
+	uint32_t tid = who->has_tid ? who->tid : 0, thread;
 
 	if (!who->has_tid && who->name_length && number_name(labels, who, &tid) < 0)
 		return LODE_NONE;
 	thread = lode_stream_thread(stream, who->pid, tid);
-	if (thread == LODE_NONE || !who->name_length || stream->threads[thread].name)
-		return thread;
-	name = lode_strings_add(&stream->dictionary->frames.strings, who->name, who->name_length);
-	if (name == LODE_NONE)
+	if (thread != LODE_NONE && lode_import_name_thread(stream, thread, who->name, who->name_length) < 0)
 		return LODE_NONE;
-	stream->threads[thread].name = name;
 	return thread;
 }
 

@@ -297,20 +297,13 @@ static enum lode_switch_state state_of(struct text text)
 
 static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struct text name)
 {
-	uint32_t thread, string;
+	uint32_t thread;
 
 	if (!tid)
 		return 0;
 	thread = lode_stream_thread(&reader->stream, pid, tid);
-	if (thread == LODE_NONE)
-		return LODE_SYSTEM;
-	if (reader->stream.threads[thread].name || !name.length)
-		return 0;
-	string = lode_strings_add(&reader->dictionary.frames.strings, name.at, name.length);
-	if (string == LODE_NONE)
-		return LODE_SYSTEM;
-	reader->stream.threads[thread].name = string;
-	return 0;
+	return thread == LODE_NONE ? LODE_SYSTEM
+				   : lode_import_name_thread(&reader->stream, thread, name.at, name.length);
 }
 
 static int take_event(struct reader *reader, const struct line *line, int row, uint64_t t, uint64_t tid)
