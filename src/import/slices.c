@@ -38,10 +38,8 @@ static int add_mark(struct lode_slices *slices, struct lode_slice_mark **marks, 
 
 static int add_slice(struct lode_slices *slices, const struct lode_slice *slice)
 {
-	if (slices->count >= LODE_NONE ||
-	    lode_grow(&slices->items, &slices->capacity, slices->count + 1, sizeof(*slices->items)) < 0)
+	if (slices->count >= LODE_NONE || LODE_APPEND(slices->items, slices->count, slices->capacity, *slice) < 0)
 		return LODE_SYSTEM;
-	slices->items[slices->count++] = *slice;
 	if (slice->t1 > slices->last)
 		slices->last = slice->t1;
 	return 0;

@@ -147,10 +147,8 @@ int lode_chrome_stacks_find(struct lode_chrome_stacks *stacks, struct lode_json_
 
 int lode_chrome_stacks_sample(struct lode_chrome_stacks *stacks, const struct lode_chrome_sample *sample)
 {
-	if (lode_grow(&stacks->samples, &stacks->sample_capacity, stacks->sample_count + 1,
-		      sizeof(*stacks->samples)) < 0)
+	if (LODE_APPEND(stacks->samples, stacks->sample_count, stacks->sample_capacity, *sample) < 0)
 		return lode_fail_memory(stacks->import->error);
-	stacks->samples[stacks->sample_count++] = *sample;
 	return 0;
 }
 

@@ -171,11 +171,9 @@ static int add_stack(struct reading *reading, const struct lode_json_value *valu
 		if (frame == LODE_NONE || stack.node == LODE_NONE)
 			return fail_memory(reading);
 	}
-	if (reading->stack_count >= LODE_NONE - 1 ||
-	    lode_grow(&reading->stacks, &reading->stack_capacity, reading->stack_count + 1, sizeof(stack)) < 0 ||
-	    lode_index_insert(&reading->index, lode_hash_u64(stack.id), (uint32_t)reading->stack_count) < 0)
+	if (LODE_INDEX_APPEND(&reading->index, lode_hash_u64(stack.id), reading->stacks, reading->stack_count,
+			      reading->stack_capacity, stack) < 0)
 		return fail_memory(reading);
-	reading->stacks[reading->stack_count++] = stack;
 	return 0;
 }
 

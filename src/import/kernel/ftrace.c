@@ -224,10 +224,7 @@ static int add_frame(struct reader *reader, struct lode_script_span text)
 		reader->stack_is_cut = 1;
 		return 0;
 	}
-	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
-		return LODE_SYSTEM;
-	reader->frames[reader->frame_count++] = frame;
-	return 0;
+	return LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame);
 }
 
 static uint32_t make_stack(struct reader *reader)

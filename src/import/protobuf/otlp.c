@@ -161,10 +161,8 @@ static int add_resource(struct reading *reading, struct lode_cursor message)
 	code = number_stream(reading, &host, &name, &resource.stream);
 	if (code < 0)
 		return code;
-	if (lode_grow(&reading->resources, &reading->resource_capacity, reading->resource_count + 1,
-		      sizeof(*reading->resources)) < 0)
+	if (LODE_APPEND(reading->resources, reading->resource_count, reading->resource_capacity, resource) < 0)
 		return fail_memory(reading);
-	reading->resources[reading->resource_count++] = resource;
 	return 0;
 }
 
@@ -207,10 +205,9 @@ static int share_attribute(struct reading *reading, struct lode_cursor key, cons
 	}
 	if (reading->shared_count == 256) /* more would be no description */
 		return 0;
-	if (lode_grow(&reading->shared, &reading->shared_capacity, reading->shared_count + 1,
-		      sizeof(*reading->shared)) < 0)
+	if (LODE_APPEND(reading->shared, reading->shared_count, reading->shared_capacity,
+			(struct shared_attribute){ name, text, value->type, 1 }) < 0)
 		return fail_memory(reading);
-	reading->shared[reading->shared_count++] = (struct shared_attribute){ name, text, value->type, 1 };
 	return 0;
 }
 

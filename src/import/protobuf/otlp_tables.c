@@ -94,9 +94,8 @@ int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor di
 		if (!table)
 			continue;
 		if (table->count >= LODE_NONE - 1 ||
-		    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0)
+		    LODE_APPEND(table->items, table->count, table->capacity, field.bytes) < 0)
 			return fail_memory(tables);
-		table->items[table->count++] = field.bytes;
 	}
 	return dictionary.failed ? lode_otlp_fail(tables, "its dictionary is damaged or cut off") : 0;
 }

@@ -55,12 +55,8 @@ int lode_go_table_add(struct lode_go_table *table, uint64_t id, struct lode_curs
 {
 	if (find_item(table, id))
 		return 0;
-	if (table->count >= LODE_NONE - 1 ||
-	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
-	    lode_index_insert(&table->index, lode_hash_u64(id), (uint32_t)table->count) < 0)
-		return LODE_SYSTEM;
-	table->items[table->count++] = (struct lode_go_item){ id, at, count, LODE_NONE };
-	return 0;
+	return LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
+				 (struct lode_go_item){ id, at, count, LODE_NONE });
 }
 
 /* ---- stacks ---- */

@@ -171,9 +171,8 @@ static int add_frame(struct lode_mapped_frames *mapped, uint32_t module, const c
 	uint32_t frame = lode_frames_add(&mapped->dictionary->frames, module, function, strlen(function));
 
 	if (frame == LODE_NONE || mapped->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&mapped->frames, &mapped->frame_capacity, mapped->frame_count + 1, sizeof(frame)) < 0)
+	    LODE_APPEND(mapped->frames, mapped->frame_count, mapped->frame_capacity, frame) < 0)
 		return LODE_SYSTEM;
-	mapped->frames[mapped->frame_count++] = frame;
 	return 0;
 }
 

@@ -225,9 +225,8 @@ static int add_switch(struct reader *reader, struct lode_cursor record, uint16_t
 	item.preempted = (flags & PERF_SWITCH_PREEMPTED) != 0;
 	if (record.failed)
 		return 0;
-	if (lode_grow(&reader->switches, &reader->switch_capacity, reader->switch_count + 1, sizeof(item)) < 0)
+	if (LODE_APPEND(reader->switches, reader->switch_count, reader->switch_capacity, item) < 0)
 		return lode_fail_memory(reader->error);
-	reader->switches[reader->switch_count++] = item;
 	return 0;
 }
 

@@ -346,10 +346,9 @@ static uint32_t stack_of(struct part *part, const char *text, size_t length)
 		end = frame_end(text, start, length);
 		node = lode_stack_tree_child(&part->dictionary.tree, node,
 					     frame_of(part, text + start, end - start));
-		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity, part->level_count + 1,
-						   sizeof(*part->levels)) < 0)
+		if (node == LODE_NONE || LODE_APPEND(part->levels, part->level_count, part->level_capacity,
+						     (struct level){ (uint32_t)end, node }) < 0)
 			return LODE_NONE;
-		part->levels[part->level_count++] = (struct level){ (uint32_t)end, node };
 	}
 	return node;
 }

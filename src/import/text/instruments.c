@@ -155,12 +155,8 @@ static int define(struct reader *reader, uint64_t id, const struct value *value)
 		definition->value = *value;
 		return 0;
 	}
-	if (reader->count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->definitions, &reader->capacity, reader->count + 1, sizeof(*reader->definitions)) < 0 ||
-	    lode_index_insert(&reader->index, lode_hash_u64(id), (uint32_t)reader->count) < 0)
-		return LODE_SYSTEM;
-	reader->definitions[reader->count++] = (struct definition){ id, *value };
-	return 0;
+	return LODE_INDEX_APPEND(&reader->index, lode_hash_u64(id), reader->definitions, reader->count,
+				 reader->capacity, (struct definition){ id, *value });
 }
 
 static void forget_definitions(struct reader *reader)
@@ -340,10 +336,7 @@ static int end_row(struct reader *reader, const struct element *row)
 
 static int add_frame(struct reader *reader, uint32_t frame)
 {
-	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
-		return LODE_SYSTEM;
-	reader->frames[reader->frame_count++] = frame;
-	return 0;
+	return LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame);
 }
 
 static void give_to_row(struct reader *reader, const struct value *value, struct element *row)

@@ -150,12 +150,10 @@ static uint32_t settle_row(struct lode_etl_stacks *stacks, size_t first)
 		stacks->address_count = first;
 		return id;
 	}
-	if (stacks->row_count >= LODE_NONE - 1 ||
-	    lode_grow(&stacks->rows, &stacks->row_capacity, stacks->row_count + 1, sizeof(row)) < 0 ||
-	    lode_index_insert(&stacks->row_index, hash, (uint32_t)stacks->row_count) < 0)
+	if (LODE_INDEX_APPEND(&stacks->row_index, hash, stacks->rows, stacks->row_count, stacks->row_capacity,
+			      row) < 0)
 		return LODE_NONE;
-	stacks->rows[stacks->row_count] = row;
-	return (uint32_t)stacks->row_count++;
+	return (uint32_t)stacks->row_count - 1;
 }
 
 static uint32_t add_row(struct lode_etl_stacks *stacks, struct lode_cursor data)
@@ -167,10 +165,7 @@ static uint32_t add_row(struct lode_etl_stacks *stacks, struct lode_cursor data)
 
 static int add_reference(struct references *references, const struct reference *reference)
 {
-	if (lode_grow(&references->items, &references->capacity, references->count + 1, sizeof(*reference)) < 0)
-		return LODE_SYSTEM;
-	references->items[references->count++] = *reference;
-	return 0;
+	return LODE_APPEND(references->items, references->count, references->capacity, *reference);
 }
 
 static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_cursor data, int is_made)
@@ -180,10 +175,8 @@ static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_curs
 	if (data.failed)
 		return 0;
 	key.row = add_row(stacks, data);
-	if (key.row == LODE_NONE ||
-	    lode_grow(&stacks->keys, &stacks->key_capacity, stacks->key_count + 1, sizeof(key)) < 0)
+	if (key.row == LODE_NONE || LODE_APPEND(stacks->keys, stacks->key_count, stacks->key_capacity, key) < 0)
 		return LODE_SYSTEM;
-	stacks->keys[stacks->key_count++] = key;
 	return 0;
 }
 
@@ -360,11 +353,9 @@ static uint32_t node_of(struct lode_etl_stacks *stacks, struct known known)
 	if (id != LODE_NONE)
 		return stacks->known[id].node;
 	known.node = make_node(stacks, &known);
-	if (known.node == LODE_NONE || stacks->known_count >= LODE_NONE - 1 ||
-	    lode_grow(&stacks->known, &stacks->known_capacity, stacks->known_count + 1, sizeof(known)) < 0 ||
-	    lode_index_insert(&stacks->known_index, hash, (uint32_t)stacks->known_count) < 0)
+	if (known.node == LODE_NONE || LODE_INDEX_APPEND(&stacks->known_index, hash, stacks->known,
+							 stacks->known_count, stacks->known_capacity, known) < 0)
 		return LODE_NONE;
-	stacks->known[stacks->known_count++] = known;
 	return known.node;
 }
 

@@ -222,9 +222,8 @@ static int add_sample(struct reader *reader)
 		return 0;
 	}
 	sample.stack = (uint32_t)stack;
-	if (lode_grow(&reader->samples, &reader->sample_capacity, reader->sample_count + 1, sizeof(sample)) < 0)
+	if (LODE_APPEND(reader->samples, reader->sample_count, reader->sample_capacity, sample) < 0)
 		return lode_fail_memory(reader->error);
-	reader->samples[reader->sample_count++] = sample;
 	return 0;
 }
 
@@ -273,9 +272,8 @@ static int resolve(struct reader *reader, uint32_t id)
 					 "%s: the stack %u is its own caller; the file is damaged",
 					 lode_input_name(reader->input), id);
 		if (stack->state == UNRESOLVED && stack->caller != LODE_NONE) {
-			if (lode_grow(&reader->path, &reader->path_capacity, depth + 1, sizeof(*reader->path)) < 0)
+			if (LODE_APPEND(reader->path, depth, reader->path_capacity, id) < 0)
 				return lode_fail_memory(reader->error);
-			reader->path[depth++] = id;
 			stack->state = ON_THE_WAY;
 			id = stack->caller;
 			continue;

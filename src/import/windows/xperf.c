@@ -261,12 +261,10 @@ static int finish_stack(struct reader *reader)
 	}
 	while (count-- && stack.node != LODE_NONE)
 		stack.node = lode_stack_tree_child(&reader->dictionary.tree, stack.node, reader->frames[count]);
-	if (stack.node == LODE_NONE || reader->stack_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->stacks, &reader->stack_capacity, reader->stack_count + 1, sizeof(stack)) < 0 ||
-	    lode_index_insert(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)),
-			      (uint32_t)reader->stack_count) < 0)
+	if (stack.node == LODE_NONE ||
+	    LODE_INDEX_APPEND(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)), reader->stacks,
+			      reader->stack_count, reader->stack_capacity, stack) < 0)
 		return LODE_SYSTEM;
-	reader->stacks[reader->stack_count++] = stack;
 	return 0;
 }
 
@@ -282,9 +280,8 @@ static int take_stack(struct reader *reader, const struct line *line, uint64_t t
 	reader->stack_tid = (uint32_t)tid;
 	frame = frame_of(reader, field_of(line, FUNCTION));
 	if (frame == LODE_NONE ||
-	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
+	    LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame) < 0)
 		return LODE_SYSTEM;
-	reader->frames[reader->frame_count++] = frame;
 	return 0;
 }
 
@@ -322,9 +319,8 @@ static int take_event(struct reader *reader, const struct line *line, int row, u
 	record.frame = row == SAMPLE ? frame_of(reader, field_of(line, FUNCTION)) : 0;
 	if (record.frame == LODE_NONE || name_process(reader, record.pid, record.tid, name) < 0 ||
 	    name_process(reader, record.other_pid, record.other, other_name) < 0 ||
-	    lode_grow(&reader->records, &reader->record_capacity, reader->record_count + 1, sizeof(record)) < 0)
+	    LODE_APPEND(reader->records, reader->record_count, reader->record_capacity, record) < 0)
 		return LODE_SYSTEM;
-	reader->records[reader->record_count++] = record;
 	return 0;
 }
 
