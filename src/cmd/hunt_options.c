@@ -180,7 +180,8 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 	if ((settings->pids.count || settings->comm) && call->operand_count)
 		return wrong(error, "a command, or '-p PID' and '--comm NAME', not both");
 	if (settings->hosts.count && call->operand_count)
-		return wrong(error, "on other hosts only running processes can be hunted in: '-p PID' or '--comm NAME'");
+		return wrong(error,
+			     "on other hosts only running processes can be hunted in: '-p PID' or '--comm NAME'");
 	if (settings->ssh && !settings->hosts.count)
 		return wrong(error, "'--ssh' is for '--host'");
 	if (settings->port && !settings->serve)

@@ -149,10 +149,9 @@ int lode_latency_form_check(const struct lode_latency_command_settings *settings
 			    struct lode_error *error)
 {
 	if (settings->instances && settings->latency.result.page_data)
-		return lode_fail(
-			error, LODE_USAGE,
-			"latency: '--instances' and '--page-data' contradict each other; give one of "
-			"them. See 'lode help latency'.");
+		return lode_fail(error, LODE_USAGE,
+				 "latency: '--instances' and '--page-data' contradict each other; give one of "
+				 "them. See 'lode help latency'.");
 	if (settings->instances && settings->latency.result.format)
 		return lode_fail(error, LODE_USAGE,
 				 "latency: '--instances' writes lines, or JSON with '--json'; leave out "

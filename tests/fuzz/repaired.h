@@ -12,7 +12,7 @@
 
 /* `header`: the size of the file's header, below which there is nothing to mend. The bytes are aligned. */
 static inline void try_repaired(const uint8_t *bytes, size_t size, size_t header,
-			      void (*try_bytes)(const uint8_t *bytes, size_t size))
+				void (*try_bytes)(const uint8_t *bytes, size_t size))
 {
 	uint8_t *aligned = malloc(size + 1);
 	uint64_t number = size;
