@@ -100,8 +100,8 @@ static void put_column(struct lode_buffer *compact, unsigned field, const uint64
 	lode_buffer_release(&packed);
 }
 
-/* The same in columns; who wakes is who runs. */
-static void put_compact(struct lode_buffer *trace)
+/* The same in columns; who wakes is who runs. `more` times have no other columns. */
+static void put_compact(struct lode_buffer *trace, size_t more)
 {
 	struct lode_buffer bundle = { 0 }, compact = { 0 };
 
@@ -111,14 +111,14 @@ static void put_compact(struct lode_buffer *trace)
 	put_column(&compact, 2, (uint64_t[]){ 0 }, 1);
 	put_column(&compact, 3, (uint64_t[]){ 12 }, 1);
 	put_column(&compact, 6, (uint64_t[]){ 0 }, 1);
-	put_column(&compact, 7, (uint64_t[]){ 400 }, 1);
+	put_column(&compact, 7, (uint64_t[]){ 400, 9, 9 }, 1 + more);
 	put_column(&compact, 8, (uint64_t[]){ 11 }, 1);
 	put_column(&compact, 11, (uint64_t[]){ 0 }, 1);
 	lode_protobuf_put_message(&bundle, 4, &compact);
 	put_packet(trace, 1, &bundle, 0, NULL);
 	lode_protobuf_put_number(&bundle, 1, 0);
 	lode_protobuf_put_text(&compact, 5, "worker");
-	put_column(&compact, 1, (uint64_t[]){ 50, 50, 350, 50, 100 }, 5);
+	put_column(&compact, 1, (uint64_t[]){ 50, 50, 350, 50, 100, 9, 9 }, 5 + more);
 	put_column(&compact, 2, (uint64_t[]){ 0, 1, 0, 0x100, 0x20 }, 5);
 	put_column(&compact, 3, (uint64_t[]){ 11, 0, 11, 13, 11 }, 5);
 	put_column(&compact, 6, (uint64_t[]){ 0, 0, 0, 0, 0 }, 5);
@@ -234,8 +234,23 @@ static void switches_are_joined_into_waits(void **state)
 	put_plain(&trace);
 	assert_trace(&trace, NULL, "stream x \nthread 11 worker\nthread 13 worker\n" WAITS);
 	lode_buffer_clear(&trace);
-	put_compact(&trace);
+	put_compact(&trace, 0);
 	assert_trace(&trace, NULL, "stream x \nthread 12 worker\nthread 11 worker\nthread 13 worker\n" WAITS);
+	lode_buffer_release(&trace);
+}
+
+static void switches_that_lack_a_column_are_left_out(void **state)
+{
+	struct lode_buffer trace = { 0 };
+	struct imported imported;
+
+	(void)state;
+	put_compact(&trace, 2);
+	import_bytes(&imported, &lode_importer_perfetto, trace.bytes, trace.size, NULL);
+	assert_string_equal(imported.text.bytes,
+			    "stream x \nthread 12 worker\nthread 11 worker\nthread 13 worker\n" WAITS);
+	assert_int_equal(note_count(&imported, "only some columns"), 4);
+	release_imported(&imported);
 	lode_buffer_release(&trace);
 }
 
@@ -369,7 +384,7 @@ static void damage_and_want_of_memory_are_survived(void **state)
 
 	(void)state;
 	put_plain(&trace);
-	put_compact(&trace);
+	put_compact(&trace, 1);
 	put_samples(&trace);
 	put_slices(&trace);
 	assert_true(lode_importer_perfetto.sniff((const unsigned char *)trace.bytes, trace.size, "x") >= 50);
@@ -384,6 +399,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(switches_are_joined_into_waits),
+		cmocka_unit_test(switches_that_lack_a_column_are_left_out),
 		cmocka_unit_test(samples_have_interned_stacks),
 		cmocka_unit_test(slices_are_runs_or_symptoms),
 		cmocka_unit_test(waits_have_the_slices_around_them_as_their_stack),

@@ -197,14 +197,27 @@ static struct lode_cursor comm_of(const struct lode_perfetto_sched *sched, int c
 									      : lode_cursor("", 0);
 }
 
+/* How many rows two columns have, or three; what only the first has is left out. */
+static size_t whole_rows(struct lode_perfetto_sched *sched, int first, int second, int third)
+{
+	size_t all = sched->column_counts[first], whole = all;
+
+	whole = sched->column_counts[second] < whole ? sched->column_counts[second] : whole;
+	whole = sched->column_counts[third] < whole ? sched->column_counts[third] : whole;
+	sched->uneven += all - whole;
+	return whole;
+}
+
 /* Times are differences to the one before, of switches and of wakings. */
 static int read_compact(struct lode_perfetto_sched *sched, struct lode_cursor message, uint16_t cpu)
 {
 	struct lode_perfetto_switch record = { .cpu = cpu, .from = WHO_RUNS };
+	size_t rows;
 
 	if (read_columns(sched, message) < 0)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < sched->column_counts[COMPACT_SWITCH_TIME]; i++) {
+	rows = whole_rows(sched, COMPACT_SWITCH_TIME, COMPACT_SWITCH_STATE, COMPACT_SWITCH_NEXT);
+	for (size_t i = 0; i < rows; i++) {
 		record.t += cell(sched, COMPACT_SWITCH_TIME, i);
 		record.state =
 			(uint8_t)lode_switch_state(cell(sched, COMPACT_SWITCH_STATE, i), LODE_SWITCH_DEAD_BITS);
@@ -215,7 +228,8 @@ static int read_compact(struct lode_perfetto_sched *sched, struct lode_cursor me
 	}
 	record.t = 0;
 	record.is_waking = 1;
-	for (size_t i = 0; i < sched->column_counts[COMPACT_WAKING_TIME]; i++) {
+	rows = whole_rows(sched, COMPACT_WAKING_TIME, COMPACT_WAKING_PID, COMPACT_WAKING_PID);
+	for (size_t i = 0; i < rows; i++) {
 		record.t += cell(sched, COMPACT_WAKING_TIME, i);
 		record.to = thread_of(sched, cell(sched, COMPACT_WAKING_PID, i),
 				      comm_of(sched, COMPACT_WAKING_COMM, i));
@@ -310,6 +324,8 @@ int lode_perfetto_sched_finish(struct lode_perfetto_sched *sched, struct lode_st
 	lode_sched_destroy(joined);
 	lode_free(running);
 	lode_notes_add(options->notes, sched->lost, "ftrace buffers that overran: events are missing", NULL);
+	lode_notes_add(options->notes, sched->uneven,
+		       "scheduler events that only some columns of their bundle have, left out", NULL);
 	lode_notes_add(options->notes, sched->others, "ftrace events other than switches and wakings, left out",
 		       NULL);
 	return code;

@@ -26,6 +26,7 @@ struct lode_perfetto_sched {
 	size_t comm_capacity;
 	uint64_t others; /* events of other kinds */
 	uint64_t lost;   /* bundles that lost events */
+	uint64_t uneven; /* events left out: not all columns of their bundle have them */
 };
 
 /* A struct with only `threads` set is empty. */
