@@ -3,11 +3,24 @@
 
 #include "base/error.h"
 
+#include <string.h>
+
 void lode_index_release(struct lode_index *index)
 {
 	lode_free(index->slots);
 	index->slots = NULL;
 	index->mask = index->count = 0;
+}
+
+void lode_index_clear(struct lode_index *index)
+{
+	if (index->count < index->mask / 8) {
+		lode_index_release(index);
+		return;
+	}
+	if (index->slots)
+		memset(index->slots, 0, (index->mask + 1) * sizeof(*index->slots));
+	index->count = 0;
 }
 
 static void place(uint64_t *slots, size_t mask, uint64_t slot)

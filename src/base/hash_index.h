@@ -22,6 +22,11 @@ struct lode_index {
 
 /* A zeroed struct is an empty index. */
 void lode_index_release(struct lode_index *index);
+/*
+ * Empties it and keeps its memory, unless that is much more than what was in it needed: so emptying costs no more than
+ * filling did.
+ */
+void lode_index_clear(struct lode_index *index);
 /* Makes room for `count` ids in all. Returns 0 or LODE_SYSTEM. */
 int lode_index_reserve(struct lode_index *index, size_t count);
 /* Adds `id` (below LODE_NONE) under `hash`; does not look for an equal one. Returns 0 or LODE_SYSTEM. */

@@ -1,269 +1,17 @@
 /*
  * JSON documents, walked in place; see json_read.h.
  *
- * The check is a loop with a byte a level instead of a recursion: which of the
- * open brackets are objects. Everything behind it trusts the check, so stepping
- * over a value only counts brackets and strings (json_skip.h).
+ * Everything here trusts the check (json_check.c), so stepping over a value only
+ * counts brackets and strings (json_skip.h).
  */
 #include "base/json_read.h"
 
 #include "base/json_skip.h"
+#include "base/json_special.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int is_space(char byte)
-{
-	return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
-static int is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
-/* ---- the check ---- */
-
-/* Its steps take the place they are at and return the one behind what they have checked, or NULL after a mistake. */
-struct check {
-	const char *name;
-	const char *text;
-	const char *end;
-	unsigned depth;
-	unsigned char is_object[LODE_JSON_DEPTH + 1]; /* by depth: what the innermost open bracket is of */
-	struct lode_error *error;
-};
-
-static const char *refuse(const struct check *check, const char *at, const char *what)
-{
-	size_t line = 1;
-
-	for (const char *byte = check->text; byte < at; byte++)
-		line += *byte == '\n';
-	if (at >= check->end)
-		lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: the file ends too early; is it cut off?",
-			  check->name, line);
-	else
-		lode_fail(check->error, LODE_BAD_INPUT, "%s:%zu: this is not JSON, at byte %zu: %s", check->name,
-			  line, (size_t)(at - check->text), what);
-	return NULL;
-}
-
-static const char *pass_space(const char *at, const char *end)
-{
-	while (at < end && is_space(*at))
-		at++;
-	return at;
-}
-
-static int is_hex(char byte)
-{
-	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
-}
-
-/* Behind a backslash. */
-static const char *check_escape(const struct check *check, const char *at)
-{
-	if (at == check->end || !memchr("\"\\/bfnrtu", *at, 9))
-		return refuse(check, at, "a backslash with nothing to escape");
-	if (*at++ != 'u')
-		return at;
-	for (int i = 0; i < 4; i++, at++)
-		if (at == check->end || !is_hex(*at))
-			return refuse(check, at, "\\u without four hexadecimal digits");
-	return at;
-}
-
-static const char *check_text(const struct check *check, const char *at)
-{
-	at = lode_json_pass_plain(at + 1, check->end);
-	while (at < check->end && *at == '\\') {
-		at = check_escape(check, at + 1);
-		if (!at)
-			return NULL;
-		at = lode_json_pass_plain(at, check->end);
-	}
-	if (at == check->end)
-		return refuse(check, at, "");
-	return *at == '"' ? at + 1 : refuse(check, at, "a control character in a string");
-}
-
-static const char *pass_digits(const char *at, const char *end)
-{
-	while (at < end && is_digit(*at))
-		at++;
-	return at;
-}
-
-static const char *check_number(const struct check *check, const char *at)
-{
-	const char *start = at, *end = check->end, *whole = at + (*at == '-'), *digits;
-
-	at = pass_digits(whole, end);
-	if (at == whole || (*whole == '0' && at - whole > 1))
-		return refuse(check, start, "no number as JSON writes them");
-	if (at < end && *at == '.') {
-		digits = at + 1;
-		at = pass_digits(digits, end);
-		if (at == digits)
-			return refuse(check, at, "a number that ends in a point");
-	}
-	if (at < end && (*at == 'e' || *at == 'E')) {
-		at++;
-		digits = at += at < end && (*at == '+' || *at == '-');
-		at = pass_digits(digits, end);
-		if (at == digits)
-			return refuse(check, at, "a number without its exponent");
-	}
-	return at;
-}
-
-/*
- * Passes items of an array that are numbers without an exponent, with a comma right behind them: most of a large
- * profile. The first item that is anything else, right or wrong, is left to the others.
- */
-static const char *pass_plain_numbers(const char *item, const char *end)
-{
-	const char *at = item;
-
-	while (at < end) {
-		const char *whole = at + (*at == '-');
-
-		at = pass_digits(whole, end);
-		if (at == whole || (*whole == '0' && at - whole > 1))
-			break;
-		if (at + 1 < end && *at == '.' && is_digit(at[1]))
-			at = pass_digits(at + 2, end);
-		if (at == end || *at != ',')
-			break;
-		item = ++at;
-	}
-	return item;
-}
-
-static const char *check_word(const struct check *check, const char *at, const char *word)
-{
-	size_t length = strlen(word);
-
-	if ((size_t)(check->end - at) < length || memcmp(at, word, length) != 0)
-		return refuse(check, at, "a value was expected");
-	return at + length;
-}
-
-/* A number, a string or a word. */
-static const char *check_scalar(const struct check *check, const char *at)
-{
-	switch (*at) {
-	case '"':
-		return check_text(check, at);
-	case 't':
-		return check_word(check, at, "true");
-	case 'f':
-		return check_word(check, at, "false");
-	case 'n':
-		return check_word(check, at, "null");
-	default:
-		if (*at == '-' || is_digit(*at))
-			return check_number(check, at);
-		return refuse(check, at, "a value was expected");
-	}
-}
-
-/* `"key":`, with the space around it. */
-static const char *check_key(const struct check *check, const char *at)
-{
-	at = pass_space(at, check->end);
-	if (at == check->end || *at != '"')
-		return refuse(check, at, "a key in quotes was expected");
-	at = check_text(check, at);
-	if (!at)
-		return NULL;
-	at = pass_space(at, check->end);
-	if (at == check->end || *at != ':')
-		return refuse(check, at, "a colon was expected");
-	return at + 1;
-}
-
-/* The innermost open bracket, as it closes. */
-static char closing_bracket(const struct check *check)
-{
-	return check->is_object[check->depth] ? '}' : ']';
-}
-
-/* Opens a bracket, and closes it where nothing is inside: `*is_empty`. */
-static const char *open_bracket(struct check *check, const char *at, int *is_empty)
-{
-	if (check->depth == LODE_JSON_DEPTH)
-		return refuse(check, at, "arrays and objects nested too deep");
-	check->is_object[++check->depth] = *at == '{';
-	at = pass_space(at + 1, check->end);
-	*is_empty = at < check->end && *at == closing_bracket(check);
-	return at;
-}
-
-/* Closes all brackets that end here, and passes the comma in front of a further value, if they are not all. */
-static const char *close_brackets(struct check *check, const char *at)
-{
-	for (; check->depth; check->depth--, at++) {
-		at = pass_space(at, check->end);
-		if (at == check->end)
-			return refuse(check, at, "");
-		if (*at == ',')
-			return at + 1;
-		if (*at != closing_bracket(check))
-			return refuse(check, at, "a comma or a closing bracket was expected");
-	}
-	return at;
-}
-
-/* Everything from the first bracket to the one that closes it. */
-static const char *check_values(struct check *check, const char *at)
-{
-	do {
-		int is_open = 0, is_empty = 0;
-
-		if (check->is_object[check->depth])
-			at = check_key(check, at);
-		else if (check->depth)
-			at = pass_plain_numbers(at, check->end);
-		if (!at)
-			return NULL;
-		at = pass_space(at, check->end);
-		if (at == check->end)
-			return refuse(check, at, "");
-		is_open = *at == '{' || *at == '[';
-		at = is_open ? open_bracket(check, at, &is_empty) : check_scalar(check, at);
-		if (at && (!is_open || is_empty))
-			at = close_brackets(check, at);
-	} while (at && check->depth);
-	return at;
-}
-
-int lode_json_check(const char *name, const char *text, size_t size, struct lode_json_value *root,
-		    struct lode_error *error)
-{
-	const char *at = text;
-	struct check check; /* not all of it at once: a line may be all there is to check */
-
-	check.name = name;
-	check.text = text;
-	check.end = text + size;
-	check.error = error;
-	check.depth = 0;
-	check.is_object[0] = 0;
-	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
-		at += 3;
-	at = pass_space(at, check.end);
-	root->at = at;
-	if (at == check.end || (*at != '{' && *at != '['))
-		at = refuse(&check, at, "an object or an array was expected");
-	else
-		at = check_values(&check, at);
-	if (at && (at = pass_space(at, check.end)) < check.end)
-		at = refuse(&check, at, "something follows the end of the document");
-	return at ? 0 : LODE_BAD_INPUT;
-}
 
 /* ---- walking ---- */
 
@@ -291,7 +39,7 @@ enum lode_json_kind lode_json_kind(struct lode_json_value value)
 
 static const char *skip_space(const char *at)
 {
-	while (is_space(*at))
+	while (lode_json_is_space(*at))
 		at++;
 	return at;
 }
@@ -470,7 +218,7 @@ static unsigned hex4(const char *at)
 	for (int i = 0; i < 4; i++) {
 		char byte = at[i];
 
-		number = number << 4 | (unsigned)(is_digit(byte) ? byte - '0' : (byte | 0x20) - 'a' + 10);
+		number = number << 4 | (unsigned)(lode_json_is_digit(byte) ? byte - '0' : (byte | 0x20) - 'a' + 10);
 	}
 	return number;
 }
@@ -550,9 +298,9 @@ int lode_json_is_text(struct lode_json_value value, const char *text)
 
 /*
  * A number without an exponent and with at most 15 digits is a whole number divided by a power of ten,
- * both exact, so one division rounds it as strtod does. Returns 0 for all others.
+ * both exact, so one division rounds it as strtod does. Returns what is behind it, or NULL for all others.
  */
-static int read_short(const char *at, double *number)
+static const char *read_short(const char *at, double *number)
 {
 	static const double powers[] = { 1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 					 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
@@ -560,17 +308,19 @@ static int read_short(const char *at, double *number)
 	int negative = *at == '-';
 	uint64_t whole = 0;
 
-	for (start = at += negative; is_digit(*at); at++)
+	for (start = at += negative; lode_json_is_digit(*at); at++)
 		whole = whole * 10 + (uint64_t)(*at - '0');
 	if (*at == '.')
-		for (point = at++; is_digit(*at); at++)
+		for (point = at++; lode_json_is_digit(*at); at++)
 			whole = whole * 10 + (uint64_t)(*at - '0');
 	if (at - start > 15 + (point != NULL) || *at == 'e' || *at == 'E')
-		return 0;
-	*number = (double)whole / powers[point ? at - point - 1 : 0];
+		return NULL;
+	*number = (double)whole;
+	if (point)
+		*number /= powers[at - point - 1];
 	if (negative)
 		*number = -*number;
-	return 1;
+	return at;
 }
 
 double lode_json_double_or(struct lode_json_value value, double otherwise)
@@ -582,16 +332,55 @@ double lode_json_double_or(struct lode_json_value value, double otherwise)
 	return read_short(value.at, &number) ? number : strtod(value.at, NULL);
 }
 
+int lode_json_item_double(struct lode_json_walk *walk, struct lode_json_value *item, double otherwise,
+			  double *number)
+{
+	const char *end;
+
+	if (!lode_json_peek(walk, item))
+		return 0;
+	if (lode_json_kind(*item) == LODE_JSON_NUMBER && (end = read_short(walk->at, number)) != NULL) {
+		step_after(walk, end);
+		return 1;
+	}
+	*number = lode_json_double_or(*item, otherwise);
+	return lode_json_item(walk, item);
+}
+
+/* A whole number that fits. Returns what is behind it, or NULL for all others. */
+static const char *read_whole(const char *at, uint64_t *number)
+{
+	uint64_t whole = 0;
+
+	if (!lode_json_is_digit(*at))
+		return NULL;
+	for (; lode_json_is_digit(*at); at++)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, (uint64_t)(*at - '0'), &whole))
+			return NULL;
+	*number = whole;
+	return *at == '.' || *at == 'e' || *at == 'E' ? NULL : at;
+}
+
 uint64_t lode_json_u64_or(struct lode_json_value value, uint64_t otherwise)
 {
-	uint64_t number = 0;
-	const char *at = value.at;
+	uint64_t number;
 
-	if (lode_json_kind(value) != LODE_JSON_NUMBER || !is_digit(*at))
-		return otherwise;
-	for (; is_digit(*at); at++)
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
-			return otherwise;
-	return *at == '.' || *at == 'e' || *at == 'E' ? otherwise : number;
+	return value.at && read_whole(value.at, &number) ? number : otherwise;
+}
+
+int lode_json_item_u64(struct lode_json_walk *walk, struct lode_json_value *item, uint64_t otherwise,
+		       uint64_t *number)
+{
+	const char *end;
+
+	if (!lode_json_peek(walk, item))
+		return 0;
+	end = read_whole(walk->at, number);
+	if (end) {
+		step_after(walk, end);
+		return 1;
+	}
+	*number = otherwise;
+	return lode_json_item(walk, item);
 }

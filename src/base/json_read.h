@@ -59,6 +59,11 @@ struct lode_json_walk {
 
 struct lode_json_walk lode_json_walk(struct lode_json_value value);
 int lode_json_item(struct lode_json_walk *walk, struct lode_json_value *item);
+/* The same of an array of numbers, each with what lode_json_double_or and lode_json_u64_or make of it, in one pass. */
+int lode_json_item_double(struct lode_json_walk *walk, struct lode_json_value *item, double otherwise,
+			  double *number);
+int lode_json_item_u64(struct lode_json_walk *walk, struct lode_json_value *item, uint64_t otherwise,
+		       uint64_t *number);
 int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, struct lode_json_value *value);
 /*
  * The same in two steps, for large arrays of small objects: look at an item, walk through it, then

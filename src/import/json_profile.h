@@ -107,6 +107,31 @@ static inline struct lode_json_value lode_json_cell(const struct lode_json_colum
 	return row < column->count ? column->values[row] : (struct lode_json_value){ NULL };
 }
 
+/* The next one as a number, or `otherwise`; the value itself where `value` asks for it. */
+static inline double lode_json_next_double(struct lode_json_cells *cells, double otherwise,
+					   struct lode_json_value *value)
+{
+	double number = otherwise;
+
+	*value = (struct lode_json_value){ NULL };
+	if (lode_json_item_double(&cells->walk, value, otherwise, &number) || cells->next >= cells->column.count)
+		return number;
+	*value = cells->column.values[cells->next++];
+	return lode_json_double_or(*value, otherwise);
+}
+
+static inline uint64_t lode_json_next_u64(struct lode_json_cells *cells, uint64_t otherwise,
+					  struct lode_json_value *value)
+{
+	uint64_t number = otherwise;
+
+	*value = (struct lode_json_value){ NULL };
+	if (lode_json_item_u64(&cells->walk, value, otherwise, &number) || cells->next >= cells->column.count)
+		return number;
+	*value = cells->column.values[cells->next++];
+	return lode_json_u64_or(*value, otherwise);
+}
+
 /* The next one; an absent one behind the end. */
 static inline struct lode_json_value lode_json_next_cell(struct lode_json_cells *cells)
 {

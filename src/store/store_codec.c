@@ -74,7 +74,8 @@ static int is_text(size_t count, unsigned width, unsigned plus_one)
 	do {                                                                                                      \
 		const type *values = view->values;                                                                \
 		type bias = view->plus_one ? 1 : 0;                                                               \
-		for (size_t i = 0; i < view->count; i++)                                                          \
+		size_t count = view->count;                                                                       \
+		for (size_t i = 0; i < count; i++)                                                                \
 			numbers[i] = (type)(values[i] + bias);                                                    \
 	} while (0)
 
@@ -83,7 +84,7 @@ static int is_wide(const struct lode_column_view *view)
 	return view->width == 8 && !view->plus_one;
 }
 
-static void widen(const struct lode_column_view *view, uint64_t *numbers)
+static void widen(const struct lode_column_view *view, uint64_t *restrict numbers)
 {
 	switch (view->width) {
 	case 1:
@@ -169,18 +170,39 @@ static inline __attribute__((always_inline)) int is_smaller(enum lode_transform 
 	return 1;
 }
 
+/* Several lanes, so that none waits for the one before. */
+#define LANES 8
+
+static void find_range(const uint64_t *numbers, size_t count, uint64_t *base, uint64_t *size)
+{
+	uint64_t low[LANES], high[LANES];
+	size_t i = 0;
+
+	for (size_t lane = 0; lane < LANES; lane++)
+		low[lane] = high[lane] = numbers[0];
+	for (; i + LANES <= count; i += LANES)
+		for (size_t lane = 0; lane < LANES; lane++) {
+			low[lane] = numbers[i + lane] < low[lane] ? numbers[i + lane] : low[lane];
+			high[lane] = numbers[i + lane] > high[lane] ? numbers[i + lane] : high[lane];
+		}
+	for (; i < count; i++) {
+		low[0] = numbers[i] < low[0] ? numbers[i] : low[0];
+		high[0] = numbers[i] > high[0] ? numbers[i] : high[0];
+	}
+	for (size_t lane = 1; lane < LANES; lane++) {
+		low[0] = low[lane] < low[0] ? low[lane] : low[0];
+		high[0] = high[lane] > high[0] ? high[lane] : high[0];
+	}
+	*base = low[0];
+	*size = high[0] - low[0];
+}
+
 static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_t first_row, uint64_t *base,
 				  uint64_t *size)
 {
 	enum lode_transform best = LODE_CODEC_PLAIN;
-	uint64_t low = UINT64_MAX, high = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		low = numbers[i] < low ? numbers[i] : low;
-		high = numbers[i] > high ? numbers[i] : high;
-	}
-	*base = low;
-	*size = high - low;
+	find_range(numbers, count, base, size);
 	if (is_smaller(LODE_STEPS, numbers, count, first_row, base, size))
 		best = LODE_STEPS;
 	if (is_smaller(LODE_DISTANCE, numbers, count, first_row, base, size))

@@ -10,6 +10,7 @@
 struct jfr {
 	struct lode_buffer bytes;
 	int packed;
+	unsigned deep; /* so many more frames of Main.run in stack 1 */
 };
 
 static inline void jfr_big(struct jfr *jfr, uint64_t number, int size)
@@ -179,7 +180,7 @@ static inline void jfr_metadata(struct jfr *jfr)
 {
 	const char *const none[] = { NULL };
 	struct jfr_strings strings = { { 0 }, 0 };
-	struct jfr tree = { { 0 }, jfr->packed };
+	struct jfr tree = { .packed = jfr->packed };
 	size_t at;
 
 	jfr_element(&tree, &strings, "root", none, 1);
@@ -291,8 +292,13 @@ static inline void jfr_constants(struct jfr *jfr, uint64_t *checkpoint)
 	for (unsigned i = 1; i <= 3; i++) {
 		jfr_number(jfr, i, 8);
 		jfr_big(jfr, i == 3, 1);
-		jfr_number(jfr, i == 3 ? 1 : i == 1 ? 3 : 2, 4);
+		jfr_number(jfr, i == 3 ? 1 : i == 1 ? 3 + jfr->deep : 2, 4);
 		jfr_frame(jfr, i + 1, i == 1 ? 1 : 2);
+		for (unsigned j = 0; i == 1 && j < jfr->deep; j++) { /* of lines that take 1 to 9 bytes */
+			jfr_number(jfr, 1, 8);
+			jfr_number(jfr, j % 11 < 10 ? UINT64_C(1) << 7 * (j % 11) % 64 : UINT64_MAX, 4);
+			jfr_number(jfr, 1, 8);
+		}
 		if (i < 3)
 			jfr_frame(jfr, 1, 1);
 		if (i == 1)
@@ -331,7 +337,7 @@ static inline void jfr_event(struct jfr *jfr, uint64_t type, const uint64_t *fie
 /* A chunk that starts at a second past 1970, tick 100, a million ticks a second. */
 static inline void jfr_chunk(struct jfr *jfr)
 {
-	struct jfr chunk = { { 0 }, jfr->packed };
+	struct jfr chunk = { .packed = jfr->packed, .deep = jfr->deep };
 	uint64_t checkpoint, metadata;
 
 	for (int i = 0; i < 68; i++)

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "base/json_skip.h"
+#include "base/json_special.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -437,6 +438,71 @@ static void damaged_documents_are_judged_as_yajl_does(void **state)
 	assert_true(taken > 1000 && refused > 1000);
 }
 
+/* An item of an array: most are numbers, of all kinds, some are not right. */
+static void put_item(struct lode_buffer *text, uint64_t *seed)
+{
+	static const char *const items[] = { "0",    "-0",   "-1",    "0.5",   "-0.25",     "12.000", "null",
+					     "1e5",  "2E-3", "\"1\"", "[1,2]", "{\"a\":1}", "true",   "01",
+					     "-",    "1.",   ".5",    "1.2.3", "--1",       "1-2",    "-01",
+					     "00.5", "+1",   "",      " 7",    "8 " };
+
+	switch (random_below(seed, 60)) {
+	case 0:
+		lode_buffer_text(text, items[random_below(seed, sizeof(items) / sizeof(*items))]);
+		break;
+	case 1:
+		lode_buffer_text(text, items[random_below(seed, 13)]);
+		break;
+	default:
+		lode_buffer_print(text, random_below(seed, 2) ? "%llu" : "-%llu.0125",
+				  (unsigned long long)(random_below(seed, 1 << 30) >> random_below(seed, 30)));
+	}
+}
+
+/* Long ones are checked many bytes at a time, and read in one pass. */
+static void arrays_of_numbers_are_judged_as_yajl_does(void **state)
+{
+	uint64_t seed = 15, taken = 0, refused = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct lode_buffer text = { 0 };
+		struct lode_json_value root, value, again;
+		struct lode_json_walk walk, doubles, wholes;
+		struct lode_error error = { "" };
+		uint64_t whole;
+		double number;
+		char *copy;
+		int fine;
+
+		lode_buffer_byte(&text, '[');
+		for (uint64_t count = 1 + random_below(&seed, 80); count; count--) {
+			put_item(&text, &seed);
+			lode_buffer_byte(&text, count > 1 ? ',' : ']');
+		}
+		fine = check(text.bytes, text.size, &root, &copy, &error) == 0;
+		if (fine != yajl_takes(text.bytes, text.size))
+			fail_msg("`%.*s`: %s", (int)text.size, text.bytes, fine ? "taken" : error.text);
+		taken += (uint64_t)fine;
+		refused += !fine;
+		if (fine)
+			walk = doubles = wholes = lode_json_walk(root);
+		while (fine && lode_json_item(&walk, &value)) {
+			assert_true(lode_json_item_double(&doubles, &again, -7, &number));
+			assert_ptr_equal(again.at, value.at);
+			assert_true(number == lode_json_double_or(value, -7));
+			assert_true(lode_json_item_u64(&wholes, &again, 77, &whole));
+			assert_ptr_equal(again.at, value.at);
+			assert_int_equal(whole, lode_json_u64_or(value, 77));
+		}
+		assert_true(!fine ||
+			    (doubles.end == walk.end && wholes.end == walk.end && !doubles.at && !wholes.at));
+		free(copy);
+		lode_buffer_release(&text);
+	}
+	assert_true(taken > 1000 && refused > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +515,7 @@ int main(void)
 		cmocka_unit_test(brackets_are_skipped_as_by_bytes),
 		cmocka_unit_test(ends_of_strings_are_found_up_to_the_last_byte_of_a_page),
 		cmocka_unit_test(damaged_documents_are_judged_as_yajl_does),
+		cmocka_unit_test(arrays_of_numbers_are_judged_as_yajl_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

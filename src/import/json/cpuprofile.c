@@ -61,14 +61,23 @@ static int add_sample(struct reading *reading, uint32_t thread, uint32_t node, u
 	return code;
 }
 
-/* Microseconds from a sample to the one behind it, as nanoseconds; what goes back counts as 0. */
-static uint64_t read_step(struct reading *reading, struct lode_json_value value)
+/*
+ * Microseconds from a sample to the one behind it, as nanoseconds; what goes back counts as 0. Returns 0 where there are no
+ * more.
+ */
+static int read_step(struct reading *reading, struct lode_json_walk *deltas, uint64_t *ns)
 {
-	uint64_t ns = 0;
+	struct lode_json_value value;
+	uint64_t us;
 
-	if (lode_json_ns(value, 1e3, &ns) < 0)
+	if (!lode_json_item_u64(deltas, &value, UINT64_MAX, &us))
+		return 0;
+	*ns = 0;
+	if (us <= UINT64_MAX / 1000 - 1)
+		*ns = us * 1000;
+	else if (lode_json_ns(value, 1e3, ns) < 0)
 		reading->back++;
-	return ns;
+	return 1;
 }
 
 /* The members of the document. */
@@ -88,9 +97,10 @@ struct samples {
 /* Reads on until enough samples are known. */
 static void look_ahead(struct lode_v8_nodes *nodes, struct samples *samples)
 {
-	struct lode_json_value id;
+	struct lode_json_value value;
+	uint64_t id;
 
-	while (samples->read - samples->taken < AHEAD && lode_json_item(&samples->ids, &id))
+	while (samples->read - samples->taken < AHEAD && lode_json_item_u64(&samples->ids, &value, UINT64_MAX, &id))
 		samples->ahead[samples->read++ % AHEAD] = lode_v8_nodes_number(nodes, id);
 }
 
@@ -102,15 +112,14 @@ static int read_samples(struct reading *reading, const struct lode_json_value *m
 {
 	struct samples samples = { .ids = lode_json_walk(members[SAMPLES]) };
 	struct lode_json_walk deltas = lode_json_walk(members[TIME_DELTAS]);
-	struct lode_json_value delta;
-	uint64_t t, start, end, cost;
+	uint64_t t = 0, start, end, cost;
 	int code = 0;
 
 	if (lode_json_ns(members[START_TIME], 1e3, &start) < 0 || lode_json_ns(members[END_TIME], 1e3, &end) < 0 ||
 	    end < start)
 		start = end = 0;
 	end -= start;
-	t = lode_json_item(&deltas, &delta) ? read_step(reading, delta) : 0;
+	read_step(reading, &deltas, &t);
 	for (; code == 0; t = lode_add_saturating(t, cost)) {
 		uint32_t node;
 
@@ -119,11 +128,8 @@ static int read_samples(struct reading *reading, const struct lode_json_value *m
 			break;
 		node = samples.ahead[samples.taken++ % AHEAD];
 		cost = end > t ? end - t : 0;
-		if (samples.taken < samples.read) {
-			if (!lode_json_item(&deltas, &delta))
-				return fail(reading, "there are fewer `timeDeltas` than `samples`");
-			cost = read_step(reading, delta);
-		}
+		if (samples.taken < samples.read && !read_step(reading, &deltas, &cost))
+			return fail(reading, "there are fewer `timeDeltas` than `samples`");
 		code = add_sample(reading, thread, node, t, cost);
 	}
 	return code ? code : end_wait(reading);
@@ -173,7 +179,9 @@ static int read_hits(struct reading *reading, const struct lode_json_value *memb
 			return fail(reading, "its hits add up to more than 64 bits of nanoseconds");
 		until = (uint64_t)((double)passed * unit + 0.5);
 		code = add_sample(reading, thread,
-				  lode_v8_nodes_number(&reading->nodes, lode_json_get(node, "id")), t, until - t);
+				  lode_v8_nodes_number(&reading->nodes,
+						       lode_json_u64_or(lode_json_get(node, "id"), UINT64_MAX)),
+				  t, until - t);
 		t = until;
 	}
 	lode_notes_add(

@@ -28,6 +28,15 @@
 /* Processes inside one another in a Gecko profile. */
 #define PROCESS_DEPTH 8
 
+/* A frame by where its name and its library or file are written: the threads of a process share most of both. */
+struct recent_frame {
+	const char *name;
+	const char *file;
+	uint32_t frame; /* LODE_NONE at first, as it is for one that is not here */
+};
+
+#define RECENT_FRAMES 2048
+
 struct reading {
 	struct lode_json_import import;
 	double interval; /* nanoseconds */
@@ -44,6 +53,7 @@ struct reading {
 	uint64_t negative;  /* samples whose weight is below 0 */
 	uint64_t markers, half_markers;
 	int failed; /* memory ran out while threads were listed */
+	struct recent_frame recent[RECENT_FRAMES];
 };
 
 /* The members of a thread, or of `shared`, that we read. */
@@ -160,9 +170,14 @@ static int load_names(struct reading *reading, const struct sources *sources, st
 	return 0;
 }
 
+static struct lode_json_value find_string(const struct names *names, struct lode_json_value index)
+{
+	return lode_json_cell(names->strings, lode_json_u64_or(index, SIZE_MAX));
+}
+
 static const char *string_at(const struct names *names, struct lode_json_value index, struct lode_buffer *buffer)
 {
-	return lode_json_string(lode_json_cell(names->strings, lode_json_u64_or(index, SIZE_MAX)), buffer);
+	return lode_json_string(find_string(names, index), buffer);
 }
 
 /* The library of a function, or an absent value. */
@@ -175,15 +190,13 @@ static struct lode_json_value library_of(const struct names *names, uint64_t fun
 	return lode_json_cell(&names->libs, lib);
 }
 
-/* The file a function is in, into `reading->import.file`: its library's path or name, else its source file. */
-static const char *file_of(struct reading *reading, const struct names *names, uint64_t function)
+/* The file a function is in, into `reading->import.file`: its library's path or name, or `file` where it has no library. */
+static const char *file_of(struct reading *reading, struct lode_json_value lib, struct lode_json_value file)
 {
-	struct lode_json_value lib = library_of(names, function);
 	const char *path;
 
 	if (!lib.at)
-		return string_at(names, lode_json_cell(&names->functions[FUNCTION_FILE], function),
-				 &reading->import.file);
+		return lode_json_string(file, &reading->import.file);
 	path = lode_json_string(lode_json_get(lib, "path"), &reading->import.file);
 	if (path && !path[0])
 		path = lode_json_string(lode_json_get(lib, "name"), &reading->import.file);
@@ -240,10 +253,41 @@ static uint32_t gecko_frame(struct reading *reading, const struct names *names, 
 	return lode_json_frame(&reading->import.dictionary.frames, text, file);
 }
 
+/* The frame of a function of this name in this library, or file where it has none. */
+static int add_function(struct reading *reading, struct lode_json_value name, struct lode_json_value lib,
+			struct lode_json_value file, uint32_t *id)
+{
+	const char *text = lode_json_string(name, &reading->import.text), *path = file_of(reading, lib, file);
+
+	*id = text && path ? lode_json_frame(&reading->import.dictionary.frames, text, path) : LODE_NONE;
+	if (*id == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
+	return keep_build_id(reading, lib, reading->import.dictionary.frames.items[*id].module);
+}
+
+static int find_function(struct reading *reading, const struct names *names, uint64_t function, uint32_t *id)
+{
+	struct lode_json_value name = find_string(names, names->functions[FUNCTION_NAME].values[function]);
+	struct lode_json_value lib = library_of(names, function), file = { NULL };
+	struct recent_frame *recent;
+	int code;
+
+	if (!lib.at)
+		file = find_string(names, lode_json_cell(&names->functions[FUNCTION_FILE], function));
+	recent = &reading->recent[lode_hash_u64((uintptr_t)name.at) % RECENT_FRAMES];
+	if (recent->frame != LODE_NONE && recent->name == name.at && recent->file == (lib.at ? lib.at : file.at)) {
+		*id = recent->frame;
+		return 0;
+	}
+	code = add_function(reading, name, lib, file, id);
+	if (code == 0)
+		*recent = (struct recent_frame){ name.at, lib.at ? lib.at : file.at, *id };
+	return code;
+}
+
 static int make_frame(struct reading *reading, const struct names *names, size_t frame, uint32_t *id)
 {
 	uint64_t function = lode_json_u64_or(lode_json_cell(&names->frames[FRAME_FUNCTION], frame), UINT64_MAX);
-	const char *name, *file;
 
 	if (names->frames[FRAME_LOCATION].count) {
 		*id = gecko_frame(reading, names, frame);
@@ -251,13 +295,7 @@ static int make_frame(struct reading *reading, const struct names *names, size_t
 	}
 	if (function >= names->functions[FUNCTION_NAME].count)
 		return fail(reading, "a frame names a function that is not in `funcTable`");
-	name = string_at(names, names->functions[FUNCTION_NAME].values[function], &reading->import.text);
-	file = file_of(reading, names, function);
-	*id = name && file ? lode_json_frame(&reading->import.dictionary.frames, name, file) : LODE_NONE;
-	if (*id == LODE_NONE)
-		return lode_fail_memory(reading->import.error);
-	return keep_build_id(reading, library_of(names, function),
-			     reading->import.dictionary.frames.items[*id].module);
+	return find_function(reading, names, function, id);
 }
 
 static int make_frames(struct reading *reading, const struct sources *sources, uint32_t **ids, size_t *count)
@@ -363,9 +401,11 @@ struct samples {
 /* Milliseconds of the next sample, when the one before it was at `last`. */
 static double next_time(struct samples *samples, double last)
 {
+	struct lode_json_value value;
+
 	if (samples->has_times)
-		return lode_json_double_or(lode_json_next_cell(&samples->columns[TIME]), last);
-	return last + lode_json_double_or(lode_json_next_cell(&samples->columns[TIME_DELTA]), 0);
+		return lode_json_next_double(&samples->columns[TIME], last, &value);
+	return last + lode_json_next_double(&samples->columns[TIME_DELTA], 0, &value);
 }
 
 /* The thread being read, and a wait that may go on with the next sample. */
@@ -419,11 +459,12 @@ static int add_measured(struct reading *reading, struct lane *lane, struct lode_
 
 static int add_sample(struct reading *reading, struct lane *lane, struct samples *samples, struct lode_event event)
 {
-	struct lode_json_value cpu = lode_json_next_cell(&samples->columns[CPU_DELTA]);
-	double weight = lode_json_double_or(lode_json_next_cell(&samples->columns[WEIGHT]), 1);
+	struct lode_json_value cpu, value;
+	double on_cpu = lode_json_next_double(&samples->columns[CPU_DELTA], 0, &cpu);
+	double weight = lode_json_next_double(&samples->columns[WEIGHT], 1, &value);
 
 	if (reading->cpu_unit > 0 && lode_json_kind(cpu) == LODE_JSON_NUMBER)
-		return add_measured(reading, lane, event, as_ns(lode_json_double_or(cpu, 0) * reading->cpu_unit));
+		return add_measured(reading, lane, event, as_ns(on_cpu * reading->cpu_unit));
 	reading->cycles += lode_json_kind(cpu) == LODE_JSON_NUMBER;
 	reading->negative += weight < 0;
 	event.cost = as_ns(weight * (samples->is_time ? 1e6 : reading->interval));
@@ -437,8 +478,8 @@ static int read_rows(struct reading *reading, struct samples *samples, const str
 	int code = 0;
 
 	while (code == 0 && lode_json_has_cells(&samples->columns[STACK])) {
-		struct lode_json_value value = lode_json_next_cell(&samples->columns[STACK]);
-		uint64_t stack = lode_json_u64_or(value, UINT64_MAX);
+		struct lode_json_value value;
+		uint64_t stack = lode_json_next_u64(&samples->columns[STACK], UINT64_MAX, &value);
 		struct lode_event event = { .thread = lane->thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 
 		ms = next_time(samples, ms);
@@ -812,6 +853,8 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 {
 	struct reading reading = { .import = { .input = input, .options = options, .error = error } };
 
+	for (size_t i = 0; i < RECENT_FRAMES; i++)
+		reading.recent[i].frame = LODE_NONE;
 	return lode_json_import_run(&reading.import, read_document, &reading, sink);
 }
 

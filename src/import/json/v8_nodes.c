@@ -89,11 +89,13 @@ static int add_node(struct lode_v8_nodes *nodes, struct lode_json_walk *list)
 		return fail(nodes, "two nodes have the same `id`");
 	if (nodes->count >= LODE_NONE - 1 ||
 	    lode_grow(&nodes->items, &nodes->capacity, nodes->count + 1, sizeof(*nodes->items)) < 0 ||
-	    lode_grow(&nodes->leaves, &nodes->leaf_capacity, nodes->count + 1, sizeof(*nodes->leaves)) < 0 ||
-	    lode_index_insert(&nodes->index, lode_hash_u64(node.id), (uint32_t)nodes->count) < 0)
+	    lode_grow(&nodes->leaves, &nodes->leaf_capacity, nodes->count + 1, sizeof(*nodes->leaves)) < 0)
+		return lode_fail_memory(nodes->import->error);
+	if (nodes->counted == nodes->count && node.id == nodes->count + 1)
+		nodes->counted++;
+	else if (lode_index_insert(&nodes->index, lode_hash_u64(node.id), (uint32_t)nodes->count) < 0)
 		return lode_fail_memory(nodes->import->error);
 	nodes->leaves[nodes->count] = (struct lode_v8_leaf){ LODE_NONE, nodes->calls[node.call].is_idle };
-	nodes->counted += nodes->counted == nodes->count && node.id == nodes->count + 1;
 	nodes->items[nodes->count++] = node;
 	return 0;
 }
@@ -103,9 +105,10 @@ static int join_children(struct lode_v8_nodes *nodes, size_t parent)
 {
 	struct lode_json_walk walk = lode_json_walk(nodes->items[parent].children);
 	struct lode_json_value child;
+	uint64_t id;
 
-	while (lode_json_item(&walk, &child)) {
-		uint32_t node = find_node(nodes, lode_json_u64_or(child, UINT64_MAX));
+	while (lode_json_item_u64(&walk, &child, UINT64_MAX, &id)) {
+		uint32_t node = find_node(nodes, id);
 
 		if (node == LODE_NONE)
 			return fail(nodes, "a node has a child that is not in `nodes`");
@@ -187,9 +190,9 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 	return code;
 }
 
-uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, struct lode_json_value id)
+uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, uint64_t id)
 {
-	uint32_t number = find_node(nodes, lode_json_u64_or(id, UINT64_MAX));
+	uint32_t number = find_node(nodes, id);
 
 	if (number != LODE_NONE)
 		__builtin_prefetch(&nodes->leaves[number]);
@@ -210,5 +213,5 @@ int lode_v8_nodes_leaf(struct lode_v8_nodes *nodes, uint32_t number, struct lode
 
 int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, struct lode_v8_leaf *leaf)
 {
-	return lode_v8_nodes_leaf(nodes, lode_v8_nodes_number(nodes, id), leaf);
+	return lode_v8_nodes_leaf(nodes, lode_v8_nodes_number(nodes, lode_json_u64_or(id, UINT64_MAX)), leaf);
 }

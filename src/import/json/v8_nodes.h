@@ -42,7 +42,7 @@ struct lode_v8_nodes {
 	size_t capacity;
 	size_t leaf_capacity;
 	size_t counted;          /* so many of the first items have ids that count from 1, as V8 writes them */
-	struct lode_index index; /* by id */
+	struct lode_index index; /* of the others, by id */
 	struct lode_v8_call *calls;
 	size_t call_capacity;
 	struct lode_stack_memo call_memo; /* from the text to the number of a call, which is that of its item */
@@ -64,7 +64,7 @@ int lode_v8_nodes_find(struct lode_v8_nodes *nodes, struct lode_json_value id, s
  * The same in two steps, for many samples: the number of a node, LODE_NONE for one that is not in the tree, and some
  * samples later its leaf, which is in the cache by then.
  */
-uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, struct lode_json_value id);
+uint32_t lode_v8_nodes_number(const struct lode_v8_nodes *nodes, uint64_t id);
 int lode_v8_nodes_leaf(struct lode_v8_nodes *nodes, uint32_t number, struct lode_v8_leaf *leaf);
 
 #endif

@@ -65,6 +65,9 @@ struct reader {
 	struct lode_stream stream;
 	struct lode_jfr_frames frames;
 	struct lode_jfr_chunk chunk;
+	const unsigned char *described;            /* the metadata whose classes have their uses */
+	const struct lode_jfr_class *fields_class; /* what the fields below are of; NULL: none */
+	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 	struct lode_buffer text;
 	struct lode_buffer name;
 	uint32_t pid;
@@ -248,15 +251,18 @@ static int add_event(struct reader *reader, enum use use, const struct lode_jfr_
 {
 	enum lode_event_type type = use == BLOCKED || is_waiting(reader, &fields[LODE_JFR_STATE]) ? LODE_WAIT
 												  : LODE_RUN;
-	int flags = 0;
+	int truncated = 0, waits;
 
 	if (lode_jfr_frames_stack(&reader->frames, &reader->chunk, &fields[LODE_JFR_STACK_TRACE], &event->stack,
-				  &flags) < 0)
+				  &truncated) < 0)
 		return lode_fail_memory(reader->error);
-	reader->truncated += (flags & LODE_JFR_STACK_TRUNCATED) != 0;
+	reader->truncated += (uint64_t)truncated;
 	if (use == NATIVE) {
 		reader->native++;
-		if (flags & LODE_JFR_STACK_BLOCKS)
+		waits = lode_jfr_frames_waits(&reader->frames, event->stack);
+		if (waits < 0)
+			return lode_fail_memory(reader->error);
+		if (waits)
 			type = LODE_WAIT;
 	}
 	if (lode_stream_add_event(&reader->stream, type, event) < 0)
@@ -316,12 +322,15 @@ static int take_event(struct reader *reader, const struct lode_jfr_class *class_
 {
 	enum use use = (enum use)class_->use;
 	int wanted = settings ? use == SETTING || use == PROCESS : use != UNUSED && use < SETTING;
-	struct lode_jfr_value fields[LODE_JFR_SLOTS];
+	struct lode_jfr_value *fields = reader->fields;
 
 	reader->left_out += !settings && use == UNUSED;
 	if (!wanted)
 		return 0;
-	if (!lode_jfr_object_read(&reader->chunk, class_, event, fields))
+	if (reader->fields_class != class_)
+		memset(fields, 0, sizeof(reader->fields));
+	reader->fields_class = class_;
+	if (!lode_jfr_object_again(&reader->chunk, class_, event, fields))
 		return fail(reader, (uint64_t)(event->next - reader->chunk.bytes),
 			    "an event is shorter than its fields");
 	if (use == SETTING)
@@ -336,16 +345,18 @@ static int take_event(struct reader *reader, const struct lode_jfr_class *class_
 static int read_events(struct reader *reader, uint64_t start, int settings)
 {
 	struct lode_jfr_chunk *chunk = &reader->chunk;
-	uint64_t at = LODE_JFR_HEADER, class_id = 0;
+	uint64_t at = LODE_JFR_HEADER, class_id = 0, last_id = 0;
+	const struct lode_jfr_class *class_ = NULL;
 	struct lode_cursor event;
 	int got, code = 0;
 
+	reader->fields_class = NULL;
 	while (code == 0 && (got = lode_jfr_event_next(chunk, &at, &class_id, &event)) != 0) {
-		const struct lode_jfr_class *class_ =
-			got > 0 && class_id > 1 ? lode_jfr_class_find(chunk, class_id) : NULL;
-
 		if (got < 0)
 			return fail(reader, start + at, "an event is longer than the chunk, or has no length");
+		if (class_id != last_id) /* most events are like the one before */
+			class_ = class_id > 1 ? lode_jfr_class_find(chunk, class_id) : NULL;
+		last_id = class_id;
 		if (class_)
 			code = take_event(reader, class_, &event, settings);
 		if (code == 0 && !settings && (++reader->events & 0xffff) == 0)
@@ -364,7 +375,9 @@ static int read_chunk(struct reader *reader, uint64_t start)
 		return fail(reader, start, why.text);
 	if (code < 0)
 		return lode_fail_memory(reader->error);
-	find_uses(&reader->chunk);
+	if (reader->described != reader->chunk.described)
+		find_uses(&reader->chunk);
+	reader->described = reader->chunk.described;
 	code = read_events(reader, start, 1);
 	if (code == 0)
 		code = read_events(reader, start, 0);
@@ -381,15 +394,16 @@ static int read_chunks(struct reader *reader, const unsigned char *bytes, size_t
 	while (code == 0 && at < size) {
 		struct lode_error why = { "" };
 
-		if (lode_jfr_chunk_header(&reader->chunk, bytes + at, size - at, &why) < 0)
-			return fail(reader, at, why.text);
+		if (lode_jfr_chunk_header(&reader->chunk, bytes + at, size - at, &why) < 0) {
+			code = fail(reader, at, why.text);
+			break;
+		}
 		if (reader->chunk.size < LODE_JFR_HEADER || reader->chunk.size > size - at) {
 			reader->unfinished++;
 			break;
 		}
 		at += reader->chunk.size;
 		code = read_chunk(reader, at - reader->chunk.size);
-		lode_jfr_chunk_release(&reader->chunk);
 	}
 	lode_jfr_chunk_release(&reader->chunk);
 	return code;

@@ -63,12 +63,10 @@ static const char *const pool_names[LODE_JFR_POOLS] = {
 
 /* ---- numbers ---- */
 
-static uint64_t read_packed(struct lode_cursor *cursor)
+static uint64_t read_long_packed(struct lode_cursor *cursor)
 {
 	uint64_t number = 0;
 
-	if (cursor->next < cursor->end && *cursor->next < 0x80) /* most are small */
-		return *cursor->next++;
 	for (unsigned shift = 0; shift < 56; shift += 7) {
 		uint8_t byte = lode_cursor_u8(cursor);
 
@@ -77,6 +75,24 @@ static uint64_t read_packed(struct lode_cursor *cursor)
 			return number;
 	}
 	return number | (uint64_t)lode_cursor_u8(cursor) << 56;
+}
+
+/* Most are of one byte or two. */
+static inline uint64_t read_packed(struct lode_cursor *cursor)
+{
+	const unsigned char *at = cursor->next;
+
+	if (cursor->end - at < 2)
+		return read_long_packed(cursor);
+	if (at[0] < 0x80) {
+		cursor->next = at + 1;
+		return at[0];
+	}
+	if (at[1] < 0x80) {
+		cursor->next = at + 2;
+		return (at[0] & 0x7f) | (uint64_t)at[1] << 7;
+	}
+	return read_long_packed(cursor);
 }
 
 static uint64_t read_number(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsigned size)
@@ -189,6 +205,38 @@ static int spend(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsig
 	return !cursor->failed;
 }
 
+/* Reads eight bytes and marks the last byte of each packed number. */
+static uint64_t ends_at(const unsigned char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return ~word & LODE_JFR_HIGH_BITS;
+}
+
+/*
+ * Steps over packed numbers eight bytes at a time, as long as there are as many of both, and every four bytes have the
+ * end of a number: so that none has a ninth byte, whose bit 7 means nothing. Returns how many are left.
+ */
+static uint64_t skip_words(struct lode_cursor *cursor, uint64_t count)
+{
+	const unsigned char *at = cursor->next;
+	uint64_t last = 0;
+
+	while (count >= 8 && cursor->end - at >= 8) {
+		uint64_t ends = ends_at(at);
+
+		if (!(uint32_t)ends || !(ends >> 32))
+			break;
+		count -= (ends >> 7) * 0x0101010101010101u >> 56;
+		last = ends;
+		at += 8;
+	}
+	if (last) /* the number that begins behind the last end is still to come */
+		cursor->next = at - __builtin_clzll(last) / 8;
+	return count;
+}
+
 /* Steps over packed numbers, each a field of the budget and at least a byte. */
 static void skip_packed(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, uint64_t count)
 {
@@ -197,7 +245,7 @@ static void skip_packed(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor
 		return;
 	}
 	chunk->budget -= count;
-	for (; count && !cursor->failed; count--)
+	for (count = skip_words(cursor, count); count && !cursor->failed; count--)
 		read_packed(cursor);
 }
 
@@ -254,9 +302,31 @@ static void read_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field
 	}
 }
 
+/* The same of a class all of whose fields are packed numbers. */
+static void read_packed_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+			       struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
+{
+	const struct lode_jfr_field *field = &chunk->fields[class_->first];
+
+	chunk->budget -= class_->count;
+	for (const struct lode_jfr_field *end = field + class_->count; field < end; field++) {
+		uint64_t number = read_packed(cursor);
+
+		if (field->slot == LODE_JFR_NO_SLOT)
+			continue;
+		values[field->slot].number = number;
+		values[field->slot].class_ = field->class_;
+		values[field->slot].at.next = NULL;
+	}
+}
+
 int lode_jfr_object_again(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
 			  struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
 {
+	if (class_->packed && !cursor->failed && chunk->budget >= class_->packed) {
+		read_packed_object(chunk, class_, cursor, values);
+		return !cursor->failed;
+	}
 	for (uint32_t i = 0; i < class_->count && spend(chunk, cursor, 0); i++) {
 		const struct lode_jfr_field *field = &chunk->fields[class_->first + i];
 
@@ -288,15 +358,31 @@ uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr
 	return count > lode_cursor_left(list) ? 0 : count;
 }
 
+/* Where a value is: its constant's place, or that of the object itself. Its `next` is NULL where it is nowhere. */
+static struct lode_cursor place_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value)
+{
+	const struct lode_jfr_constant *constant = value->at.next ? NULL : lode_jfr_constant_find(chunk, value);
+
+	return constant ? cursor_at(chunk, (uint64_t)(constant->at - chunk->bytes)) : value->at;
+}
+
+int lode_jfr_constant_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_constant *constant,
+			   struct lode_jfr_value values[LODE_JFR_SLOTS])
+{
+	struct lode_cursor cursor = cursor_at(chunk, (uint64_t)(constant->at - chunk->bytes));
+
+	return lode_jfr_object_read(chunk, &chunk->classes[constant->class_], &cursor, values);
+}
+
 int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 			struct lode_jfr_value values[LODE_JFR_SLOTS])
 {
-	const struct lode_jfr_constant *constant = value->at.next ? NULL : lode_jfr_constant_find(chunk, value);
-	struct lode_cursor cursor = constant ? constant->at : value->at;
+	struct lode_cursor cursor = place_of(chunk, value);
 
+	if (cursor.next && value->class_ != LODE_NONE)
+		return lode_jfr_object_read(chunk, &chunk->classes[value->class_], &cursor, values);
 	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
-	return cursor.next && value->class_ != LODE_NONE &&
-	       lode_jfr_object_read(chunk, &chunk->classes[value->class_], &cursor, values);
+	return 0;
 }
 
 void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value, struct lode_buffer *buffer)
@@ -305,12 +391,14 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 
 	/* A name is a symbol, whose string is a text, which may be in the pool of texts. */
 	for (int step = 0; step < 4 && here.class_ != LODE_NONE && here.class_ < chunk->class_count; step++) {
-		const struct lode_jfr_constant *constant = here.at.next ? NULL
-									: lode_jfr_constant_find(chunk, &here);
-		struct lode_cursor cursor = constant ? constant->at : here.at;
+		struct lode_cursor cursor = place_of(chunk, &here);
 
 		if (!cursor.next)
 			return;
+		if (chunk->classes[here.class_].is_text && spend(chunk, &cursor, 0)) {
+			here.class_ = chunk->fields[chunk->classes[here.class_].first].class_;
+			step++;
+		}
 		if (chunk->classes[here.class_].kind == TEXT) {
 			uint64_t key = read_text(chunk, &cursor, buffer);
 
@@ -501,6 +589,18 @@ static void count_packed(struct lode_jfr_chunk *chunk, struct lode_jfr_class *cl
 		class_->packed = (uint8_t)count;
 }
 
+/* Whether a class is like jdk.types.Symbol. */
+static uint8_t is_one_text(const struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_)
+{
+	const struct lode_jfr_field *field;
+
+	if (class_->kind != OBJECT || class_->count != 1)
+		return 0;
+	field = &chunk->fields[class_->first];
+	return field->slot == LODE_JFR_STRING && !field->is_list && !field->is_pooled &&
+	       field->class_ != LODE_NONE && chunk->classes[field->class_].kind == TEXT;
+}
+
 static void join_classes(struct lode_jfr_chunk *chunk)
 {
 	for (size_t i = 0; i < chunk->field_count; i++) {
@@ -509,13 +609,32 @@ static void join_classes(struct lode_jfr_chunk *chunk)
 		if (class_)
 			chunk->fields[i].class_ = (uint32_t)(class_ - chunk->classes);
 	}
-	for (size_t i = 0; i < chunk->class_count; i++)
+	for (size_t i = 0; i < chunk->class_count; i++) {
 		count_packed(chunk, &chunk->classes[i]);
+		chunk->classes[i].is_text = is_one_text(chunk, &chunk->classes[i]);
+	}
+}
+
+static void forget_metadata(struct lode_jfr_chunk *chunk)
+{
+	chunk->described = NULL;
+	lode_arena_release(&chunk->arena);
+	chunk->string_count = chunk->class_count = chunk->field_count = 0;
+	lode_index_clear(&chunk->class_index);
+}
+
+/* Whether what begins at the cursor is the metadata that were read last: those of most chunks are. */
+static int is_described(const struct lode_jfr_chunk *chunk, const struct lode_cursor *cursor)
+{
+	return chunk->described && !cursor->failed && chunk->described_compressed == chunk->compressed &&
+	       chunk->described_size <= lode_cursor_left(cursor) &&
+	       memcmp(chunk->described, cursor->next, chunk->described_size) == 0;
 }
 
 static int read_metadata(struct lode_jfr_chunk *chunk, struct lode_error *error)
 {
 	struct lode_cursor cursor = cursor_at(chunk, chunk->metadata);
+	const unsigned char *start;
 	int code;
 
 	read_number(chunk, &cursor, 4); /* size */
@@ -523,6 +642,10 @@ static int read_metadata(struct lode_jfr_chunk *chunk, struct lode_error *error)
 		return lode_fail(error, LODE_BAD_INPUT, "its metadata are not where the header says");
 	for (int i = 0; i < 3; i++)
 		read_number(chunk, &cursor, 8); /* start, duration, number */
+	if (is_described(chunk, &cursor))
+		return 0;
+	forget_metadata(chunk);
+	start = cursor.next;
 	code = read_strings(chunk, &cursor);
 	if (code == 0)
 		code = read_element(chunk, &cursor, 0, 0);
@@ -531,6 +654,9 @@ static int read_metadata(struct lode_jfr_chunk *chunk, struct lode_error *error)
 	if (cursor.failed || !chunk->class_count)
 		return lode_fail(error, LODE_BAD_INPUT, "its metadata are damaged");
 	join_classes(chunk);
+	chunk->described = start;
+	chunk->described_size = (size_t)(cursor.next - start);
+	chunk->described_compressed = chunk->compressed;
 	return 0;
 }
 
@@ -560,7 +686,7 @@ struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chun
 	return lode_jfr_constant_find(chunk, value);
 }
 
-static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t key, struct lode_cursor at)
+static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t key, const unsigned char *at)
 {
 	struct lode_jfr_constant constant = { .class_ = class_, .key = key, .at = at, .memo = LODE_NONE };
 	struct lode_jfr_value value = { .number = key, .class_ = class_ };
@@ -590,7 +716,7 @@ static int read_pool(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor)
 	number = (uint32_t)(class_ - chunk->classes);
 	for (; count && !cursor->failed; count--) {
 		uint64_t key = read_number(chunk, cursor, 8);
-		struct lode_cursor at = *cursor;
+		const unsigned char *at = cursor->next;
 
 		skip_one(chunk, number, cursor, 0);
 		if (class_->pool && !cursor->failed && add_constant(chunk, number, key, at) < 0)
@@ -648,7 +774,9 @@ int lode_jfr_chunk_header(struct lode_jfr_chunk *chunk, const unsigned char *byt
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	unsigned major, minor;
 
-	memset(chunk, 0, sizeof(*chunk));
+	chunk->number++;
+	chunk->constant_count = 0;
+	lode_index_clear(&chunk->constant_index);
 	cursor.swap = 1;
 	if (size < LODE_JFR_HEADER || memcmp(bytes, "FLR", 4) != 0)
 		return lode_fail(error, LODE_BAD_INPUT, "no chunk of a flight recording begins there");

@@ -83,20 +83,22 @@ struct lode_jfr_class {
 	const char *name;
 	uint32_t first; /* of its fields */
 	uint32_t count;
-	uint8_t kind;   /* primitive, text or object: see jfr_chunk.c */
-	uint8_t packed; /* objects are so many packed numbers and nothing else; 0: not so */
-	uint8_t pool;   /* enum lode_jfr_pool */
-	int32_t use;    /* for the caller, 0 at first */
+	uint8_t kind;    /* primitive, text or object: see jfr_chunk.c */
+	uint8_t packed;  /* objects are so many packed numbers and nothing else; 0: not so */
+	uint8_t pool;    /* enum lode_jfr_pool */
+	uint8_t is_text; /* objects are one text and nothing else, as symbols are */
+	int32_t use;     /* for the caller, 0 at first */
 };
 
 struct lode_jfr_constant {
-	uint32_t class_;
 	uint64_t key;
-	struct lode_cursor at;
+	const unsigned char *at;
+	uint32_t class_;
 	uint32_t memo; /* for the caller, LODE_NONE at first */
 };
 
 struct lode_jfr_chunk {
+	uint64_t number;            /* from 1 on */
 	const unsigned char *bytes; /* of the chunk */
 	uint64_t size;
 	uint64_t start_ns;
@@ -106,6 +108,9 @@ struct lode_jfr_chunk {
 	uint64_t metadata;
 	int compressed;
 	uint64_t budget; /* fields that may still be read: what is declared may be more than what is there */
+	const unsigned char *described; /* the metadata that the classes are of; NULL: none */
+	size_t described_size;
+	int described_compressed;
 	struct lode_arena arena;
 	const char **strings; /* of the metadata, NUL-terminated */
 	size_t string_count;
@@ -126,12 +131,14 @@ struct lode_jfr_chunk {
 /*
  * Reads the header of the chunk that begins with `bytes`. Returns 0, or LODE_BAD_INPUT with a
  * sentence without the file's name. `size` becomes 0 for a chunk that was never finished.
+ * `chunk` is zeroed, or a chunk before it in the same file, whose bytes are still there: its tables are used again.
  */
 int lode_jfr_chunk_header(struct lode_jfr_chunk *chunk, const unsigned char *bytes, size_t size,
 			  struct lode_error *error);
 /*
  * Reads metadata and constant pools of a chunk whose header was read and whose `size` bytes are
- * there. Returns 0 or a negative code with a sentence; release it in either case.
+ * there. Returns 0 or a negative code with a sentence; release it behind the last chunk in either case. Classes are new,
+ * with a `use` of 0, unless the chunk before has the same metadata.
  */
 int lode_jfr_chunk_open(struct lode_jfr_chunk *chunk, struct lode_error *error);
 void lode_jfr_chunk_release(struct lode_jfr_chunk *chunk);
@@ -156,6 +163,9 @@ struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chun
 /* Reads a constant, or the object itself where the value holds one. Returns whether it was there. */
 int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 			struct lode_jfr_value values[LODE_JFR_SLOTS]);
+/* Reads a constant that was found. Returns whether it was whole. */
+int lode_jfr_constant_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_constant *constant,
+			   struct lode_jfr_value values[LODE_JFR_SLOTS]);
 /* How many items a list has, and `list` before the first; 0 for what is no list. */
 uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 		       struct lode_cursor *list);
@@ -164,5 +174,24 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 /* A time of the chunk in nanoseconds since 1970, and a length of time. */
 uint64_t lode_jfr_time(const struct lode_jfr_chunk *chunk, uint64_t ticks);
 uint64_t lode_jfr_duration(const struct lode_jfr_chunk *chunk, uint64_t ticks);
+
+/* Bit 7 of each of eight bytes: clear in the last byte of a packed number. */
+#define LODE_JFR_HIGH_BITS 0x8080808080808080u
+
+/*
+ * Of `count` packed numbers that begin with the eight bytes `word`, mostly all of them: the bytes of the first, as they are
+ * written. Returns how many bytes all take, 0 where that is more than eight.
+ */
+static inline unsigned lode_jfr_first_bytes(uint64_t word, unsigned count, uint64_t *first)
+{
+	uint64_t ends = ~word & LODE_JFR_HIGH_BITS, rest = ends;
+
+	while (--count)
+		rest &= rest - 1;
+	if (!rest)
+		return 0;
+	*first = word & (ends ^ (ends - 1));
+	return (unsigned)__builtin_ctzll(rest) / 8 + 1;
+}
 
 #endif
