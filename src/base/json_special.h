@@ -26,7 +26,7 @@ static inline int lode_json_is_digit(char byte)
 
 #define LODE_JSON_BITS_A_BYTE 4
 
-/* Quotes, backslashes and, if asked for, control characters: all bits of theirs. */
+/* Quotes, backslashes and, if requested, control characters: all bits of theirs. */
 static inline LODE_JSON_READS_AROUND uint64_t lode_json_special_bits(const char *block, int controls)
 {
 	uint8x16_t bytes = vld1q_u8((const uint8_t *)block);

@@ -27,9 +27,9 @@ static const char *profile_choice(size_t i)
 }
 
 const struct lode_option lode_hunt_options[] = {
-	LODE_LIST("pid", 'p', FIELD(pids), "PID", "hunt in this process and its children; may be given many times"),
+	LODE_LIST("pid", 'p', FIELD(pids), "PID", "hunt in this process and its children; can be repeated"),
 	LODE_TEXT("comm", 0, FIELD(comm), "NAME", "hunt in the processes of this name"),
-	LODE_LIST("host", 0, FIELD(hosts), "HOST", "hunt there, by ssh; may be given many times"),
+	LODE_LIST("host", 0, FIELD(hosts), "HOST", "hunt there, by ssh; can be repeated"),
 	LODE_TEXT("ssh", 0, FIELD(ssh), "COMMAND", "what reaches a host (default: ssh)"),
 	LODE_DURATION("duration", 'd', FIELD(time), "TIME", "stop after this time"),
 	LODE_TEXT("cost", 0, FIELD(cost), "SHARE", "most that probes may cost the program (default: 10%)"),
@@ -46,9 +46,9 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_CHOICE("profile", 0, FIELD(profile), "NAME", "when to conclude (default: lode)", profile_choice),
 	LODE_LIST("output", 'o', FIELD(outputs), "CORPUS|FILE",
 		  "keep samples and results as a stream of this corpus; or write a page (.html), the search "
-		  "history graph for Graphviz (.dot), steps (.json) or text (.txt); may be given many times"),
+		  "history graph for Graphviz (.dot), steps (.json) or text (.txt); can be repeated"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; can be repeated"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
 	LODE_FLAG("serve", 0, FIELD(serve),
 		  "show the search in the browser while it goes on, and then until Ctrl-C"),

@@ -1,5 +1,5 @@
 /*
- * lode trigger: asks the flight recorders that run to write down what they hold,
+ * lode trigger: asks running flight recorders to save what they have in memory,
  * and prints the results.
  */
 #include "base/memory.h"
@@ -74,7 +74,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_trigger = {
 	.name = "trigger",
-	.summary = "make running flight recorders write what they hold",
+	.summary = "make running flight recorders save what they have in memory",
 	.usage = "[OPTIONS] [NAME]",
 	.about = "Asks every 'lode watch' of this user to write a stream now, waits until it is written, and\n"
 		 "prints its id. NAME says what is wrong, and becomes the name of the symptom in the stream.",

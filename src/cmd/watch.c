@@ -14,7 +14,7 @@ static const struct lode_option options[] = {
 	LODE_RECORD_TARGET_OPTIONS(FIELD(target)),
 	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
 		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
-		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
+		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; can be repeated"),
 	LODE_SOME_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
 	LODE_TEXT("after", 0, FIELD(after), "TIME",
 		  "go on for this long before writing; what is slow meanwhile joins the stream (default: as "
@@ -23,12 +23,12 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N", "write at most N streams an hour (default: 12)", 1,
 		    100000),
 	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
-		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; may be given many times"),
+		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; can be repeated"),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to write streams into (default: " LODE_DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; can be repeated"),
 	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
 	LODE_NO_MORE_OPTIONS,
@@ -50,7 +50,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_watch = {
 	.name = "watch",
-	.summary = "keep the last seconds, and write them down when something was slow",
+	.summary = "keep the last seconds, and save them when something was slow",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
 	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what "
 		 "is\n"

@@ -40,7 +40,7 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 #define LODE_STRICT_OPTION(offset)                                                                                \
 	LODE_FLAG("strict", 0, offset, "fail where a stream is damaged or missing, instead of leaving it out")
 #define LODE_STREAM_OPTION(offset)                                                                                \
-	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; may be given many times")
+	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; can be repeated")
 #define LODE_WHERE_OPTION(base)                                                                                   \
 	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                          \
 		  "only streams with this attribute, host or name; VALUE may contain * and ?")

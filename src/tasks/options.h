@@ -23,7 +23,7 @@ enum lode_option_kind {
 	LODE_OPTION_NUMBER,   /* uint64_t, between `least` and `most` */
 	LODE_OPTION_DURATION, /* uint64_t nanoseconds, at least `least`: 250us, 30ms, 1.5s */
 	LODE_OPTION_CHOICE,   /* const char *, one of `choice` */
-	LODE_OPTION_LIST,     /* struct lode_option_list; may be given many times */
+	LODE_OPTION_LIST,     /* struct lode_option_list; can be repeated */
 };
 
 /* The values of a repeated option, NULL-terminated once there is one. */

@@ -22,7 +22,7 @@ struct lode_symbol_settings {
 	LODE_FLAG("debuginfod", 0, LODE_SYMBOL_FIELD(base, debuginfod),                                           \
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),                                      \
 		LODE_LIST("symbol-path", 0, LODE_SYMBOL_FIELD(base, paths), "DIR",                                \
-			  "look for binaries and debug files here too; may be given many times"),                 \
+			  "look for binaries and debug files here too; can be repeated"),                         \
 		LODE_TEXT("symbol-cache", 0, LODE_SYMBOL_FIELD(base, cache), "DIR|none",                          \
 			  "where symbols are kept for next time")
 /* The same for commands that record, which may leave it for later. */

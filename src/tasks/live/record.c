@@ -12,10 +12,10 @@ static const struct lode_option options[] = {
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to record into (default: " LODE_DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
-	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; may be given many times"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; can be repeated"),
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
 		  "what was too slow: 'thread NAME', 'run > 2s', 'function BIN:FUNC > 200ms', 'mark NAME > "
-		  "100ms'; may be given many times"),
+		  "100ms'; can be repeated"),
 	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
 	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),

@@ -33,7 +33,7 @@ static inline const char *lode_unwind_choice(size_t i)
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
 #define LODE_RECORD_TARGET_OPTIONS(base)                                                                          \
 	LODE_LIST("pid", 'p', LODE_RECORD_TARGET_FIELD(base, pids), "PID",                                        \
-		  "record this process and its later children; may be given many times"),                         \
+		  "record this process and its later children; can be repeated"),                                 \
 		LODE_FLAG("all", 'a', LODE_RECORD_TARGET_FIELD(base, all), "record all processes"),               \
 		LODE_TEXT("comm", 0, LODE_RECORD_TARGET_FIELD(base, comm), "NAME",                                \
 			  "record only threads of this name"),                                                    \
