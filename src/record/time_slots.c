@@ -17,7 +17,7 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 
 /* With fewer slots the part could not be near what is wanted; from the second number on it is all of them. */
 #define FEW    16
-#define NEARLY 63.0 / 64
+#define NEARLY (63.0 / 64)
 
 struct lode_slot_plan lode_slots_plan(double part)
 {
