@@ -54,7 +54,7 @@ static const char *color_choice(size_t i)
 
 const struct lode_option lode_shared_options[] = {
 	LODE_CHOICE("color", 0, SHARED(color), "WHEN", "use colours", color_choice),
-	LODE_FLAG("quiet", 'q', SHARED(quiet), "say nothing but results and errors"),
+	LODE_FLAG("quiet", 'q', SHARED(quiet), "print only results and errors"),
 	LODE_FLAG("help", 'h', SHARED(help), "show this help"),
 	LODE_NO_MORE_OPTIONS,
 };

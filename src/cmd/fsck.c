@@ -90,9 +90,8 @@ const struct lode_command lode_command_fsck = {
 	.name = "fsck",
 	.summary = "check a corpus or a stream file, and repair it",
 	.usage = "[--repair] [--json] PATH...",
-	.about = "Checks every byte of a corpus or of a .lode file, and whether the catalogue of a corpus "
-		 "agrees\n"
-		 "with its files. Exit status 0: all is well; 3: there is damage.",
+	.about = "Checks every byte of a corpus or of a .lode file, and whether the catalogue of a corpus agrees "
+		 "with its files. Exit status 0: no damage; 3: damage was found.",
 	.examples = "  lode fsck corpus\n"
 		    "  lode fsck --repair corpus\n",
 	.options = options,

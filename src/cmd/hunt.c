@@ -24,18 +24,13 @@ const struct lode_command lode_command_hunt = {
 	.name = "hunt",
 	.summary = "search a running program for its bottlenecks",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, wait "
-		 "for\n"
-		 "others too long, wait for input and output too long? Where one is true it is refined, to "
-		 "functions\n"
-		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions "
-		 "that are looked\n"
-		 "at early (Deep Start). Probes are put into the running program and taken out again, and cost it "
-		 "no\n"
-		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after "
-		 "--duration, or\n"
-		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON "
-		 "and\n"
+	.about = "Searches processes (-p, --comm) or a command for bottlenecks, by experiments: does it use too "
+		 "much CPU time, wait too long for locks and other threads, wait too long for input and output? "
+		 "An experiment that is true is refined, to functions down the call graph, to processes, threads, "
+		 "locks and messages. Stack samples show which functions to examine first (Deep Start). Probes "
+		 "are put into the running program and removed again, and cost it no more than --cost. Ends when "
+		 "nothing is left to examine (a command: when it ends), after --duration, or on Ctrl-C; the "
+		 "program continues unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON and "
 		 "CAP_SYS_PTRACE.",
 	.examples = "  lode hunt -p 1234\n"
 		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"

@@ -28,9 +28,9 @@ const struct lode_command lode_command_mcp = {
 	.name = "mcp",
 	.summary = "offer a corpus to agents, as a Model Context Protocol server",
 	.usage = "CORPUS",
-	.about = "Speaks the Model Context Protocol over standard input and output, so that an agent can\n"
-		 "ask questions about CORPUS. Its tools (info, mine, scope, latency, diff, explain,\n"
-		 "coverage) only read, and what each returns is bounded.",
+	.about = "Speaks the Model Context Protocol over standard input and output, so that an agent can ask "
+		 "questions about CORPUS. Its tools (info, mine, scope, latency, diff, explain, coverage) only "
+		 "read, and the size of their answers is limited.",
 	.examples = "  # in the settings of an agent: the command and its arguments\n"
 		    "  lode mcp /srv/traces/corpus\n",
 	.options = options,

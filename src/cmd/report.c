@@ -14,8 +14,8 @@
 
 static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
-	LODE_NUMBER("streams", 0, FIELD(streams), "N",
-		    "put the time lines of this many streams into it (default 20)", 1, 100000),
+	LODE_NUMBER("streams", 0, FIELD(streams), "N", "include the timelines of this many streams (default: 20)",
+		    1, 100000),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
 	LODE_TEXT("block", 0, FIELD(block), "NAME",
 		  "write only this part of the data, for programs: profile, stream/ID"),
@@ -146,10 +146,10 @@ const struct lode_command lode_command_report = {
 	.name = "report",
 	.summary = "write all views of a corpus into one page",
 	.usage = "[OPTIONS] CORPUS... [-o FILE]",
-	.about = "Writes an HTML page that opens in any browser, without a network: what is in\n"
-		 "CORPUS, the clusters of costly call-stack patterns, flame graphs of running and\n"
-		 "waiting, the longest symptoms, latencies of functions, coverage by signatures, and\n"
-		 "the time lines of its slowest streams with their critical paths.",
+	.about = "Writes an HTML page that opens in any browser, without a network: what is in CORPUS, the "
+		 "clusters of costly call-stack patterns, flame graphs of running and waiting, the longest "
+		 "symptoms, latencies of functions, coverage by signatures, and the timelines of its slowest "
+		 "streams with their critical paths.",
 	.examples = "  lode report corpus -o report.html\n"
 		    "  lode report corpus --symptom 'wait > 200ms in app!lock' --streams 5\n",
 	.options = options,

@@ -25,8 +25,8 @@ struct settings {
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_NUMBER("port", 'p', FIELD(port), "N", "the port on this machine (default 7070)", 1, 65535),
-	LODE_FLAG("any-port", 0, FIELD(any_port), "take a port that is free"),
+	LODE_NUMBER("port", 'p', FIELD(port), "N", "the port on this machine (default: 7070)", 1, 65535),
+	LODE_FLAG("any-port", 0, FIELD(any_port), "use any free port"),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
 	LODE_FLAG("open", 0, FIELD(open), "open the page in the browser"),
 	LODE_NO_MORE_OPTIONS,
@@ -104,9 +104,9 @@ const struct lode_command lode_command_serve = {
 	.name = "serve",
 	.summary = "show a corpus in the browser, live",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Serves the page of 'lode report' to browsers on this machine. Analyses of the\n"
-		 "overview start at once, others when a view asks for them; they can be cancelled, and are\n"
-		 "kept until CORPUS changes.",
+	.about = "Serves the page of 'lode report' to browsers on this machine. Analyses of the overview start "
+		 "immediately, others when a view needs them; they can be cancelled, and their results are kept "
+		 "until CORPUS changes.",
 	.examples = "  lode serve corpus\n"
 		    "  lode serve corpus --port 8080 --open\n"
 		    "  curl -s http://127.0.0.1:7070/api/info | jq .symptoms\n",

@@ -35,16 +35,15 @@ static const char *kind_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "the signature's name"),
-	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
+	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it from this cluster or pattern of the last 'lode mine'"),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
-		  "make it of the patterns in FILE; with --from, of the one with this ID"),
+		  "make it from the patterns in FILE; with --from, from the one with this ID"),
 	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' removes it"),
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
 	/* -a is --all wherever it is documented. */
-	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL,
-		   "add the patterns to a signature that is there already"),
+	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL, "add the patterns to an existing signature"),
 	  .old_letter = 'a' },
 	LODE_FLAG("remove", 0, FIELD(remove), "remove the signature"),
 	LODE_NO_MORE_OPTIONS,
@@ -183,9 +182,9 @@ const struct lode_command lode_command_sign = {
 	.name = "sign",
 	.summary = "name a pattern or a cluster, and track its bug",
 	.usage = "CORPUS --name NAME [OPTIONS]",
-	.about = "Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
-		 "one.\n"
-		 "Signatures are in CORPUS/signatures.txt, to be edited and put under version control, too.",
+	.about = "Makes a signature from what 'lode mine' found, with a name, a bug link and a state, or changes "
+		 "one. Signatures are in CORPUS/signatures.txt, which you can also edit and put under version "
+		 "control.",
 	.examples = "  lode sign corpus --from 3f2a --name 'short names' --bug https://bugs.example/1\n"
 		    "  lode sign corpus --name 'short names in hash' --state fixed\n"
 		    "  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"

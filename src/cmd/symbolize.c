@@ -164,9 +164,9 @@ const struct lode_command lode_command_symbolize = {
 	.name = "symbolize",
 	.summary = "name functions that were recorded as addresses",
 	.usage = "[OPTIONS] CORPUS [STREAM...]",
-	.about = "Looks for the binaries whose code streams recorded as addresses, by their build-ids, and puts\n"
-		 "the names of functions in place: after 'lode record --no-symbols', or when debug files were\n"
-		 "missing. Without STREAM, a name or an id, all streams of the corpus.",
+	.about = "Names functions that streams contain as addresses, after 'lode record --no-symbols' or if debug "
+		 "files were missing. The binaries are found by their build-ids. Without STREAM (a name or an "
+		 "id), all streams of the corpus are processed.",
 	.examples = "  lode record --no-symbols -o corpus -- ./app\n"
 		    "  lode symbolize corpus\n"
 		    "  lode symbolize --symbol-path ./debug corpus app\n",

@@ -29,20 +29,22 @@ struct settings {
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to make, or to add to"),
+	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to create, or to add to"),
 	LODE_TEXT("truth", 't', FIELD(truth), "FILE", "write what was planted where, as JSON"),
 	LODE_CHOICE("like", 'l', FIELD(like), "STUDY", "as large as one of StackMine's studies",
 		    lode_synth_preset_name),
-	LODE_NUMBER("seed", 0, FIELD(seed), "N", "another number, another corpus (default 1)", 1, 0),
-	LODE_NUMBER("streams", 's', FIELD(streams), "N", "streams, each a host (default 100)", 1, 1000000),
-	LODE_NUMBER("events", 'e', FIELD(events), "N", "events a stream (default 10000)", 1, 100000000),
-	LODE_NUMBER("waits", 'w', FIELD(waits), "PERCENT", "how many of the events are waits (default 65)", 1, 99),
-	LODE_NUMBER("bugs", 'b', FIELD(bugs), "N", "different bugs (default 12)", 1, 1000),
-	LODE_NUMBER("symptoms", 0, FIELD(symptoms), "N", "symptoms a stream (default 1)", 1, 1000),
-	LODE_DURATION("delay", 0, FIELD(delay), "TIME", "mean length of a symptom (default 3s)"),
+	LODE_NUMBER("seed", 0, FIELD(seed), "N", "a different number gives a different corpus (default: 1)", 1, 0),
+	LODE_NUMBER("streams", 's', FIELD(streams), "N", "number of streams, one per host (default: 100)", 1,
+		    1000000),
+	LODE_NUMBER("events", 'e', FIELD(events), "N", "events per stream (default: 10000)", 1, 100000000),
+	LODE_NUMBER("waits", 'w', FIELD(waits), "PERCENT", "percentage of events that are waits (default: 65)", 1,
+		    99),
+	LODE_NUMBER("bugs", 'b', FIELD(bugs), "N", "number of different bugs (default: 12)", 1, 1000),
+	LODE_NUMBER("symptoms", 0, FIELD(symptoms), "N", "symptoms per stream (default: 1)", 1, 1000),
+	LODE_DURATION("delay", 0, FIELD(delay), "TIME", "mean length of a symptom (default: 3s)"),
 	LODE_NUMBER("tasks", 0, FIELD(tasks), "N",
-		    "different things a thread does; more of them make more stacks (default 100)", 1, 10000),
-	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "threads (default: one per processor)", 1, 1024),
+		    "number of different things a thread does; more give more stacks (default: 100)", 1, 10000),
+	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one per processor)", 1, 1024),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -143,13 +145,11 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_synth = {
 	.name = "synth",
-	.summary = "make a corpus with planted bugs, to measure with",
+	.summary = "generate a corpus with planted bugs, for measurements",
 	.usage = "[OPTIONS] -o CORPUS",
-	.about = "Makes streams of a program that is too slow now and then, on many hosts: threads that run "
-		 "and\n"
-		 "wait for one another, symptoms of the UI thread, known bugs behind part of them, and much "
-		 "noise.\n"
-		 "The same options give the same corpus everywhere.",
+	.about = "Generates streams of a program that is sometimes too slow, on many hosts: threads that run and "
+		 "wait for one another, symptoms of the UI thread, known bugs behind some of them, and a lot of "
+		 "noise. The same options give the same corpus everywhere.",
 	.examples = "  lode synth -o corpus --truth truth.json\n"
 		    "  lode synth -o corpus --streams 200 --bugs 30 --seed 7\n"
 		    "  lode synth -o corpus --like third-party\n",

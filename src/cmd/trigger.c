@@ -19,8 +19,8 @@ struct settings {
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_NUMBER("pid", 'p', FIELD(pid), "PID", "only the lode watch that is this process", 1, INT32_MAX),
-	LODE_NUMBER("thread", 't', FIELD(tid), "TID", "the thread that is too slow: the symptom's", 1, INT32_MAX),
+	LODE_NUMBER("pid", 'p', FIELD(pid), "PID", "ask only the lode watch with this process id", 1, INT32_MAX),
+	LODE_NUMBER("thread", 't', FIELD(tid), "TID", "the thread that is too slow", 1, INT32_MAX),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -76,7 +76,7 @@ const struct lode_command lode_command_trigger = {
 	.name = "trigger",
 	.summary = "make running flight recorders save what they have in memory",
 	.usage = "[OPTIONS] [NAME]",
-	.about = "Asks every 'lode watch' of this user to write a stream now, waits until it is written, and\n"
+	.about = "Asks every 'lode watch' of this user to write a stream now, waits until it is written, and "
 		 "prints its id. NAME says what is wrong, and becomes the name of the symptom in the stream.",
 	.examples = "  lode trigger\n"
 		    "  lode trigger 'the page hangs'\n"

@@ -97,8 +97,7 @@ const struct lode_command lode_command_version = {
 	.name = "version",
 	.summary = "show the version and what is built in",
 	.usage = "[--json]",
-	.about = "Shows the version of Lode and of its stream files, the formats it reads and writes, and "
-		 "the\n"
+	.about = "Shows the version of Lode and of its stream files, the formats it reads and writes, and the "
 		 "libraries it uses.",
 	.examples = "  lode version\n",
 	.options = options,

@@ -13,21 +13,23 @@
 static const struct lode_option options[] = {
 	LODE_RECORD_TARGET_OPTIONS(FIELD(target)),
 	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
-		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
+		  "write a stream when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread "
+		  "NAME "
 		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; can be repeated"),
 	LODE_SOME_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
-	LODE_TEXT("after", 0, FIELD(after), "TIME",
-		  "go on for this long before writing; what is slow meanwhile joins the stream (default: as "
-		  "long as --last, at most 1m)"),
+	LODE_TEXT(
+		"after", 0, FIELD(after), "TIME",
+		"continue for this long before writing; triggers that fire meanwhile join the stream (default: as "
+		"long as --last, at most 1m)"),
 	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
 	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N", "write at most N streams an hour (default: 12)", 1,
 		    100000),
 	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
-		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; can be repeated"),
+		  "remove the oldest streams of this watch beyond this: 20, 500MB, 7d; can be repeated"),
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to write streams into (default: " LODE_DEFAULT_CORPUS ")"),
-	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
+	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch; the names of its streams begin with it"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; can be repeated"),
 	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
@@ -50,20 +52,16 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_watch = {
 	.name = "watch",
-	.summary = "keep the last seconds, and save them when something was slow",
+	.summary = "keep the last seconds in memory, save them when something was slow",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what "
-		 "is\n"
-		 "older than --last. When a trigger fires, what is there becomes a new stream of a corpus: "
-		 "the\n"
-		 "time before the symptom, and the symptom. 'lode trigger' fires by hand. Ends when the "
-		 "command\n"
-		 "or the processes do, after --duration, or on Ctrl-C. Needs root, or the capabilities "
-		 "CAP_BPF\n"
+	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what is "
+		 "older than --last. When a trigger fires, what is in memory becomes a new stream of a corpus: "
+		 "the symptom and the time before it. 'lode trigger' is the manual trigger. Ends when the command "
+		 "or the processes do, after --duration, or on Ctrl-C. Needs root, or the capabilities CAP_BPF "
 		 "and CAP_PERFMON.",
 	.examples = "  lode watch -a --trigger 'thread gui wait > 200ms' -o corpus\n"
 		    "  lode watch -p 1234 --trigger '/usr/bin/app:answer > 200ms' --keep 20 -o corpus\n"
-		    "  # and 'lode trigger' by hand\n"
+		    "  # saves when you run 'lode trigger'\n"
 		    "  lode watch -a --last 30s --memory 256MB -o corpus\n",
 	.options = options,
 	.settings_size = sizeof(struct lode_watch_settings),

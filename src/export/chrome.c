@@ -497,8 +497,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 
 const struct lode_exporter lode_exporter_chrome = {
 	.name = "chrome",
-	.description = "trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms "
-		       "on a time line",
+	.description =
+		"trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms on a timeline",
 	.extension = ".trace.json",
 	.has_time_line = 1,
 	.passes = 1,

@@ -398,7 +398,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 
 const struct lode_exporter lode_exporter_events = {
 	.name = "events",
-	.description = "plain events, one JSON object a line; lode import reads it back without loss",
+	.description = "plain events, one JSON object per line; lode import reads it back without loss",
 	.extension = ".jsonl",
 	.forgets = 1,
 	.passes = 3,

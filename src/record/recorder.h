@@ -27,7 +27,7 @@ struct lode_recorder_options {
 	int thin;           /* lode_recorder_set_scale says how many waits are recorded; else all */
 	int totals;         /* what threads did in all (records.h); not with `cgroup` */
 	int calls;          /* system calls */
-	enum lode_recorder_unwind unwind; /* how user stacks are found */
+	enum lode_recorder_unwind unwind; /* how user stacks are unwound */
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
 	const char *cache;   /* folder of cached unwind tables; NULL: the user's own, "": none */
 	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */

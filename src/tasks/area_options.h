@@ -36,46 +36,46 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 	LODE_NUMBER("jobs", 'j', offset, "N", "number of threads (default: one per processor)", 1, 1024)
 #define LODE_MEMORY_OPTION(offset)                                                                                \
 	LODE_TEXT("memory", 0, offset, "SIZE",                                                                    \
-		  "memory to use at most, such as 500MB; what does not fit goes to disk")
+		  "use at most this much memory, such as 500MB; the rest goes to disk")
 #define LODE_STRICT_OPTION(offset)                                                                                \
-	LODE_FLAG("strict", 0, offset, "fail where a stream is damaged or missing, instead of leaving it out")
+	LODE_FLAG("strict", 0, offset, "fail if a stream is damaged or missing, instead of skipping it")
 #define LODE_STREAM_OPTION(offset)                                                                                \
-	LODE_LIST("stream", 's', offset, "NAME", "only the streams of this name or id; can be repeated")
+	LODE_LIST("stream", 's', offset, "NAME", "only streams with this name or id; can be repeated")
 #define LODE_WHERE_OPTION(base)                                                                                   \
 	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                          \
 		  "only streams with this attribute, host or name; VALUE may contain * and ?")
 #define LODE_SYMPTOM_OPTION(base)                                                                                 \
 	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                          \
-		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'")
+		  "find symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'")
 /* `things` are what has frames: stacks, contexts, paths. */
 #define LODE_MATCH_OPTION(base, things)                                                                           \
 	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                               \
-		  "only " things " with a frame that fits (module!function, * and ?)")
+		  "only " things " with a matching frame (module!function, * and ?)")
 /* How events are read: which waits count, by how many threads, what is kept. */
 #define LODE_READING_OPTIONS(base)                                                                                \
 	LODE_FLAG("include-idle", 0, LODE_AREA_FIELD(base, include_idle),                                         \
-		  "count waits of threads that have nothing to do, too"),                                         \
+		  "also count waits of threads that have nothing to do"),                                         \
 		LODE_FLAG("include-work-waits", 0, LODE_AREA_FIELD(base, include_work_waits),                     \
-			  "count waits for work from outside, too; see lode-idle(5)"),                            \
+			  "also count waits for work from outside; see lode-idle(5)"),                            \
 		LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                             \
-			  "more rules for what is idle; see lode-idle(5)"),                                       \
+			  "additional rules for what is idle; see lode-idle(5)"),                                 \
 		LODE_JOBS_OPTION(LODE_AREA_FIELD(base, jobs)),                                                    \
 		LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                         \
-			  "read all events again and keep nothing"),                                              \
+			  "read all events again, and cache nothing for the next run"),                           \
 		LODE_MEMORY_OPTION(LODE_AREA_FIELD(base, memory)),                                                \
 		LODE_STRICT_OPTION(LODE_AREA_FIELD(base, strict))
 
-#define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
+#define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path if there are symptoms, otherwise all")
 /* For a command with another default, `default_scope`. */
-#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                               \
-	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                            \
-		    "what of the streams counts (default: " default_scope ")", lode_scope_choice),                \
-		LODE_SYMPTOM_OPTION(base), LODE_MATCH_OPTION(base, "stacks"),                                     \
-		LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                   \
-			  "only stacks without a frame that fits"),                                               \
-		LODE_WHERE_OPTION(base),                                                                          \
-		LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time), "A..B",                                         \
-			  "only events that begin in this span; '+A..+B' from a stream's start"),                 \
+#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                                            \
+	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                                         \
+		    "which events count (default: " default_scope ")", lode_scope_choice),                                     \
+		LODE_SYMPTOM_OPTION(base), LODE_MATCH_OPTION(base, "stacks"),                                                  \
+		LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                                \
+			  "only stacks without a matching frame"),                                                             \
+		LODE_WHERE_OPTION(base),                                                                                       \
+		LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time),                                                              \
+			  "A..B", "only events that begin in this time range; '+A..+B' counts from the start of each stream"), \
 		LODE_READING_OPTIONS(base)
 
 #endif

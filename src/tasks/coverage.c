@@ -27,9 +27,9 @@ static const struct lode_option options[] = {
 		    1000000),
 	LODE_FLAG("paper-order", 0, FIELD(paper_order),
 		  "open any stream with the next signature, as StackMine's Figure 4 does"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines per table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
-	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
@@ -117,11 +117,9 @@ const struct lode_command lode_command_coverage = {
 	.name = "coverage",
 	.summary = "show how much signatures explain, and which streams to open first",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total "
-		 "delay of\n"
-		 "the symptoms. Shows it for each signature and for all, the streams to open to see them "
-		 "all, and\n"
-		 "how many streams other orders of opening need.",
+	.about = "Coverage is the CPU and wait time of the events that match the signatures, divided by the total "
+		 "delay of the symptoms. Shows it for each signature and for all together, which streams to open "
+		 "to see all signatures, and how many streams other orders need.",
 	.examples = "  lode coverage corpus\n"
 		    "  lode coverage corpus --symptom 'wait > 200ms in app!open_folder'\n"
 		    "  lode coverage corpus --where version=4.2 --json\n",

@@ -20,16 +20,16 @@ static const char *new_paths_choice(size_t i)
 #define FIELD(field) offsetof(struct lode_diff_settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE", "the base is only streams with this attribute"),
-	LODE_LIST("slow-where", 0, FIELD(slow.where), "KEY=VALUE",
-		  "the slow side is only streams with this attribute"),
-	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME", "the base is only streams of this name or id"),
-	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME", "the slow side is only streams of this name or id"),
+	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE", "BASE: only streams with this attribute"),
+	LODE_LIST("slow-where", 0, FIELD(slow.where), "KEY=VALUE", "SLOW: only streams with this attribute"),
+	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME", "BASE: only streams with this name or id"),
+	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME", "SLOW: only streams with this name or id"),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", lode_diff_form_choice),
 	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
-		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
-	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: show how near the result is"),
-	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
+		    "cost of paths that BASE lacks: the extra time of their functions, or all of it",
+		    new_paths_choice),
+	LODE_LIST("truth", 0, FIELD(truth), "GLOB", "functions known to be at fault: show how close the result is"),
+	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause even if nothing is sure"),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -130,14 +130,12 @@ static const struct lode_analysis_command analysis = {
 
 const struct lode_command lode_command_diff = {
 	.name = "diff",
-	.summary = "find what makes slow streams slow, against good ones",
+	.summary = "find what makes slow streams slow, compared with good ones",
 	.usage = "[OPTIONS] BASE [SLOW]",
-	.about =
-		"Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by "
-		"what\n"
-		"their functions take more, per stream, than in BASE. Names the function to look at first, where\n"
-		"streams are enough to be sure. Both sides may be in one corpus, distinguished by attributes or\n"
-		"names of their streams.",
+	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by "
+		 "how much more time their functions take per stream than in BASE. Names the function to look at "
+		 "first, if there are enough streams to be sure. Both sides may be in one corpus, distinguished "
+		 "by attributes or names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
 		    "  # a page with a heat map and the calls of both sides\n"

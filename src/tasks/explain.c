@@ -140,11 +140,9 @@ const struct lode_command lode_command_explain = {
 	.name = "explain",
 	.summary = "explain why some runs are slow and others not",
 	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS...",
-	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds "
-		 "the\n"
-		 "few functions of x that y follows, and a small tree over all other columns, or over the "
-		 "functions\n"
-		 "that were called, that says which runs follow which.",
+	.about = "TABLE (CSV or ARFF, compressed or not) has a row for each run; in CORPUS, each stream is a run. "
+		 "Finds the few functions of x that y follows, and a small tree over all other columns, or over "
+		 "the functions that were called, that says which runs follow which.",
 	.examples = "  lode explain runs.csv --x size --y time\n"
 		    "  lode explain runs.csv.gz --x size,depth --y time --clusters 3 --functions auto\n"
 		    "  lode explain runs.arff --x size --y time -o runs.svg\n"

@@ -37,7 +37,7 @@ static const char *kind_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_CHOICE_LISTED("format", 'f', FIELD(format), "NAME",
-			   "the format (default: by the end of FILE's name, or events)", format_choice,
+			   "the format (default: from the extension of FILE, or events)", format_choice,
 			   format_meaning),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_STREAM_OPTION(FIELD(streams)),
@@ -151,8 +151,7 @@ const struct lode_command lode_command_export = {
 	.name = "export",
 	.summary = "write a corpus in the format of another tool",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Writes the streams of CORPUS to standard output, or to a file. 'events' is complete: "
-		 "importing\n"
+	.about = "Writes the streams of CORPUS to standard output, or to a file. 'events' is complete: importing "
 		 "it gives the same corpus again. The other formats are for the tools of that name.",
 	.examples = "  lode export corpus > corpus.jsonl\n"
 		    "  lode export corpus --format folded --kind wait\n"

@@ -168,11 +168,11 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_import = {
 	.name = "import",
-	.summary = "read recordings of other tools into a corpus",
+	.summary = "import recordings of other tools into a corpus",
 	.usage = "[OPTIONS] FILE... -o CORPUS",
-	.about = "Reads recordings into the folder CORPUS, which is made if it is not there. The format is\n"
-		 "recognised from the content; gzip, zstd and xz are unpacked; '-' is standard input.\n"
-		 "The same content is imported once, whatever the file is called.",
+	.about = "Reads recordings into the folder CORPUS, which is created if it does not exist. The format is "
+		 "detected from the content; gzip, zstd and xz files are decompressed; '-' is standard input. The "
+		 "same content is imported only once, regardless of file names.",
 	.examples = "  lode import perf.data -o corpus\n"
 		    "  lode import monday/*.data.zst --attr version=4.2 -o corpus\n"
 		    "  lode import --kind wait --unit us offcpu.folded -o corpus\n"

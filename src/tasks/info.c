@@ -24,10 +24,11 @@ struct settings {
 static const struct lode_option options[] = {
 	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_FLAG("all", 'a', FIELD(all), "show all streams, threads and modules, not only the first"),
-	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw time lines also where there is no terminal"),
+	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw timelines even if the output is not a terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
-	LODE_FLAG("brief", 0, FIELD(brief), "with --json: leave out what takes reading of events and stacks"),
-	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_FLAG("brief", 0, FIELD(brief),
+		  "with --json: leave out everything that requires reading events and stacks"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
@@ -136,7 +137,7 @@ const struct lode_command lode_command_info = {
 	.name = "info",
 	.summary = "show what is in a corpus or in a stream file",
 	.usage = "[OPTIONS] CORPUS...|FILE.lode",
-	.about = "Shows streams, hosts and attributes, events and their cost, threads, stacks, modules and\n"
+	.about = "Shows streams, hosts and attributes, events and their cost, threads, stacks, modules and "
 		 "symptoms; on a terminal also small pictures of when streams and threads ran and waited.",
 	.examples = "  lode info corpus\n"
 		    "  lode info --all --stream laptop-17 corpus\n"

@@ -78,15 +78,14 @@ const struct lode_command lode_command_latency = {
 	.summary = "infer how long functions take, and in which context",
 	.usage = "[OPTIONS] CORPUS...",
 	.about = "Infers from the stacks of each thread which calls there were and how long they took: a call "
-		 "lasts\n"
-		 "while one stack after the other goes through it. Ranks contexts by the time spent in them.",
+		 "lasts as long as consecutive stacks contain it. Ranks contexts by the time spent in them.",
 	.examples = "  lode latency corpus\n"
 		    "  lode latency corpus --match 'libssl*!*'\n"
 		    "  # every inferred call of one function, as JSON lines\n"
 		    "  lode latency corpus --instances --json --match handle_click\n"
 		    "  # a page with a heat map and the tree of calls\n"
 		    "  lode latency corpus -o latency.html\n"
-		    "  # inferred calls on a time line, for speedscope.app\n"
+		    "  # inferred calls on a timeline, for speedscope.app\n"
 		    "  lode latency corpus -o calls.speedscope.json\n",
 	.options = options,
 	.settings_size = sizeof(struct lode_latency_command_settings),

@@ -160,7 +160,7 @@ int lode_latency_form_check(const struct lode_latency_command_settings *settings
 	if (settings->instances)
 		return check_ranking(settings, "instances are written as they end", error);
 	if (form->write == write_time_line)
-		return check_ranking(settings, "calls on a time line are written as they were", error);
+		return check_ranking(settings, "calls on a timeline are written as they were", error);
 	return form->write == write_folded || form->write == write_pprof
 		       ? check_ranking(settings, "a profile holds all contexts", error)
 		       : 0;

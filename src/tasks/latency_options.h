@@ -36,16 +36,16 @@ struct lode_latency_settings {
 		LODE_FLAG("mean", 0, LODE_LATENCY_FIELD(base, mean),                                              \
 			  "rank by mean latencies minus those of callees, as the paper does"),                    \
 		LODE_CHOICE("rule", 0, LODE_LATENCY_FIELD(base, rule), "NAME",                                    \
-			    "latency that --mean takes (default: estimate)", lode_latency_rule_name),             \
+			    "the latency that --mean uses (default: estimate)", lode_latency_rule_name),          \
 		LODE_FLAG("aggressive-end", 0, LODE_LATENCY_FIELD(base, aggressive_end),                          \
 			  "aggressive latency: move only the end of a call, as the paper does"),                  \
 		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                                 \
 			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                        \
 		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, result.format), "NAME",                       \
-			    "a page, a graph, another tool's (default: by the end of FILE's name)", choice),      \
-		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write all of it as JSON"),           \
+			    "output format (default: from the extension of FILE)", choice),                       \
+		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write everything as JSON"),          \
 		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, result.page_data),                             \
-			  "write what the page shows as JSON: also facts of frames"),                             \
+			  "write the content of the page as JSON: also details of frames"),                       \
 		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, result.output), "FILE",                         \
 			  "write to FILE instead of standard output")
 

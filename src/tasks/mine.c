@@ -23,30 +23,30 @@ static const char *kind_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
-		    "mine waits, CPU samples or both together (default: wait where there are any)", kind_choice),
+		    "mine waits, CPU samples or both together (default: wait if there are any)", kind_choice),
 	LODE_AREA_OPTIONS(FIELD(area)),
-	LODE_TEXT("threshold", 't', FIELD(threshold), "T",
-		  "what a pattern must cost at least: 30s, 1% (default: 1%)"),
+	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "minimum cost of a pattern: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
 		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
 	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
 	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", lode_rank_choice),
 	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
-		  "of a recursive function only the first call counts: faster, fewer patterns"),
+		  "count only the first call of a recursive function: faster, fewer patterns"),
 	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),
 	LODE_NUMBER("max-length", 0, FIELD(max_length), "N", "look for patterns up to this length", 1,
 		    UINT32_MAX - 1),
-	LODE_NUMBER("max-patterns", 0, FIELD(max_patterns), "N", "stop after this many", 1, 0),
+	LODE_NUMBER("max-patterns", 0, FIELD(max_patterns), "N", "stop after this many patterns", 1, 0),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE", "measure these patterns instead of mining"),
-	LODE_TEXT("show", 0, FIELD(show), "ID", "the events of a pattern or cluster of the last mining"),
-	LODE_TEXT("against", 0, FIELD(against), "CORPUS", "what is new, gone or changed against another corpus"),
-	LODE_FLAG("new", 0, FIELD(only_new), "only what no signature covers"),
+	LODE_TEXT("show", 0, FIELD(show), "ID", "show the events of a pattern or cluster from the last run"),
+	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
+		  "show what is new, gone or changed compared with another corpus"),
+	LODE_FLAG("new", 0, FIELD(only_new), "show only what no signature covers"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
-	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
-	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_FLAG("all-frames", 0, FIELD(all_frames), "also show frames of the scheduler and kernel entry"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data),
-		  "write what the page shows as JSON: costs in all streams"),
+		  "write the content of the page as JSON: costs in all streams"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE instead of standard output; .html makes it a page, .json JSON"),
@@ -148,9 +148,9 @@ const struct lode_command lode_command_mine = {
 	.name = "mine",
 	.summary = "find the call-stack patterns that cost the most time",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "Mines the stacks of CORPUS for patterns, frames that occur in the same order in many stacks, "
-		 "whose\n"
-		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
+	.about = "Mines the stacks of CORPUS for patterns: frames that occur in the same order in many stacks, "
+		 "and whose events together cost more than a threshold. Groups similar patterns into clusters, "
+		 "and ranks the clusters.",
 	.examples = "  lode mine corpus\n"
 		    "  lode mine corpus --kind run --threshold 0.5%\n"
 		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"

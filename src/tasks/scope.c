@@ -15,12 +15,12 @@ static const struct lode_option options[] = {
 	LODE_WHERE_OPTION(FIELD(area)),
 	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_LIST("idle-rules", 0, AREA(idle_rules), "FILE",
-		  "more rules for which wakers are interrupts; see lode-idle(5)"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many symptoms or paths, the longest (text: 10)", 1, 0),
-	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
-	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON, one line per symptom"),
+		  "additional rules for which wakers are interrupts; see lode-idle(5)"),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show the N longest symptoms or paths (text: 10)", 1, 0),
+	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms, and all lines of each"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON, one line per symptom"),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data),
-		  "write what the page shows as JSON: the longest symptoms"),
+		  "write the content of the page as JSON: the longest symptoms"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_JOBS_OPTION(AREA(jobs)),
@@ -84,11 +84,12 @@ static const struct lode_analysis_command analysis = {
 
 const struct lode_command lode_command_scope = {
 	.name = "scope",
-	.summary = "show what kept a thread from being done earlier",
+	.summary = "show what kept a thread from finishing earlier",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "For each symptom, a thread that was too slow from one moment to another: its critical path,\n"
-		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all of\n"
-		 "the wait graph, or the thread's own events. Symptoms come with the streams or are looked for.",
+	.about = "Shows, for each symptom (a thread that was too slow between two points in time), its critical "
+		 "path: what it ran and waited for, and what the threads that woke it were doing meanwhile; or "
+		 "the whole wait graph, or the thread's own events. Symptoms are stored with the streams, or "
+		 "found by --symptom.",
 	.examples = "  lode scope corpus\n"
 		    "  lode scope corpus --symptom 'thread ui' --stream laptop-17\n"
 		    "  lode scope corpus --symptom 'wait > 200ms in app!lock' --scope graph\n"

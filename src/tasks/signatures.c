@@ -88,9 +88,9 @@ const struct lode_command lode_command_signatures = {
 	.name = "signatures",
 	.summary = "list signatures and where they match",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Lists the signatures of CORPUS with their state, the number of streams they match and what "
-		 "the\n"
-		 "events cost that they match. Streams are matched when they are imported, or here.",
+	.about = "Lists the signatures of CORPUS with their state, the number of streams they match, and the cost "
+		 "of the matching events. Streams are matched when they are imported, and again here if "
+		 "signatures have changed.",
 	.examples = "  lode signatures corpus\n"
 		    "  lode signatures corpus --state open --json\n"
 		    "  lode signatures corpus --state fixed --exit-code\n",

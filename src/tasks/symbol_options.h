@@ -22,15 +22,15 @@ struct lode_symbol_settings {
 	LODE_FLAG("debuginfod", 0, LODE_SYMBOL_FIELD(base, debuginfod),                                           \
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),                                      \
 		LODE_LIST("symbol-path", 0, LODE_SYMBOL_FIELD(base, paths), "DIR",                                \
-			  "look for binaries and debug files here too; can be repeated"),                         \
+			  "also look for binaries and debug files here; can be repeated"),                        \
 		LODE_TEXT("symbol-cache", 0, LODE_SYMBOL_FIELD(base, cache), "DIR|none",                          \
-			  "where symbols are kept for next time")
+			  "where symbols are cached between runs")
 /* The same for commands that record, which may leave it for later. */
 #define LODE_RECORD_SYMBOL_OPTIONS(base)                                                                          \
 	LODE_FLAG("no-symbols", 0, LODE_SYMBOL_FIELD(base, none),                                                 \
 		  "leave addresses in programs and libraries as they are"),                                       \
 		LODE_FLAG("inlines", 0, LODE_SYMBOL_FIELD(base, inlines),                                         \
-			  "inlined functions as frames of their own"),                                            \
+			  "show inlined functions as separate frames"),                                           \
 		LODE_SYMBOL_OPTIONS(base)
 
 /* What they ask for; of the cache, also of unwind tables: "" none, NULL the user's own. */

@@ -659,7 +659,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 const struct lode_importer lode_importer_chrome = {
 	.name = "chrome",
-	.description = "Chrome's trace events (JSON): slices, samples, V8's profiles",
+	.description = "Chrome trace events (JSON): slices, samples, V8 profiles",
 	.sniff = sniff,
 	.read = read_input,
 };

@@ -245,7 +245,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 const struct lode_importer lode_importer_cpuprofile = {
 	.name = "cpuprofile",
-	.description = "V8's CPU profiles: node --cpu-prof, Chrome's developer tools",
+	.description = "V8 CPU profiles: node --cpu-prof, Chrome DevTools",
 	.sniff = sniff,
 	.read = read_input,
 };

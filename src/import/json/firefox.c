@@ -860,7 +860,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 const struct lode_importer lode_importer_firefox = {
 	.name = "firefox",
-	.description = "Firefox Profiler's JSON, processed (also samply's) or raw from Gecko",
+	.description = "Firefox Profiler JSON: processed (also from samply) or raw Gecko profiles",
 	.sniff = sniff,
 	.read = read_input,
 };

@@ -402,7 +402,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 const struct lode_importer lode_importer_speedscope = {
 	.name = "speedscope",
-	.description = "speedscope's JSON, sampled and evented profiles",
+	.description = "speedscope JSON, sampled and evented profiles",
 	.sniff = sniff,
 	.read = read_input,
 };

@@ -477,7 +477,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_wprof = {
 	.name = "wprof",
-	.description = "wprof's JSON (-J): switches, wakers, samples with their stacks",
+	.description = "wprof JSON (-J): switches, wakers, samples with their stacks",
 	.sniff = sniff,
 	.read = read_input,
 };

@@ -492,7 +492,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_ftrace = {
 	.name = "ftrace",
-	.description = "ftrace's text: trace-cmd report, /sys/kernel/tracing/trace",
+	.description = "ftrace text: trace-cmd report, /sys/kernel/tracing/trace",
 	.sniff = sniff,
 	.read = read_ftrace,
 };

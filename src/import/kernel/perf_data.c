@@ -266,7 +266,7 @@ static int read_perf_data(struct lode_input *input, const struct lode_import_opt
 
 const struct lode_importer lode_importer_perf_data = {
 	.name = "perf.data",
-	.description = "recording of perf record: a file, a folder or a pipe",
+	.description = "recordings of perf record: a file, a folder or a pipe",
 	.sniff = sniff,
 	.read = read_perf_data,
 };

@@ -641,7 +641,7 @@ static int sniff_perf_script(const unsigned char *bytes, size_t size, const char
 
 const struct lode_importer lode_importer_perf_script = {
 	.name = "perf-script",
-	.description = "the text that perf script prints",
+	.description = "text output of perf script",
 	.sniff = sniff_perf_script,
 	.read = read_perf_script,
 };

@@ -520,7 +520,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_trace_dat = {
 	.name = "trace.dat",
-	.description = "what trace-cmd record writes",
+	.description = "files written by trace-cmd record",
 	.sniff = sniff,
 	.read = read_trace_dat,
 };

@@ -684,7 +684,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_perfetto = {
 	.name = "perfetto",
-	.description = "Perfetto's traces (protobuf): scheduler, samples, slices",
+	.description = "Perfetto traces (protobuf): scheduler, samples, slices",
 	.sniff = sniff,
 	.read = read_input,
 };

@@ -322,7 +322,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_gperftools = {
 	.name = "gperftools",
-	.description = "CPU profiles of gperftools (CPUPROFILE=FILE)",
+	.description = "gperftools CPU profiles (CPUPROFILE=FILE)",
 	.sniff = sniff,
 	.read = read_gperftools,
 };

@@ -568,7 +568,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_uftrace = {
 	.name = "uftrace",
-	.description = "folders that uftrace record writes",
+	.description = "folders written by uftrace record",
 	.is_folder = 1,
 	.sniff = sniff,
 	.read = read_uftrace,

@@ -480,7 +480,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_bpftrace = {
 	.name = "bpftrace",
-	.description = "stacks with counts that bpftrace and DTrace print",
+	.description = "stacks with counts, as printed by bpftrace and DTrace",
 	.sniff = sniff,
 	.read = read_bpftrace,
 };

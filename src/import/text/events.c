@@ -514,7 +514,7 @@ static int sniff_events(const unsigned char *bytes, size_t size, const char *nam
 
 const struct lode_importer lode_importer_events = {
 	.name = "events",
-	.description = "plain events, one JSON object a line (.jsonl)",
+	.description = "plain events, one JSON object per line (.jsonl)",
 	.sniff = sniff_events,
 	.read = read_events,
 };

@@ -541,7 +541,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_etl = {
 	.name = "etl",
-	.description = "traces of Windows (ETW), as wpr, xperf and PerfView record them",
+	.description = "Windows traces (ETW), recorded by wpr, xperf or PerfView",
 	.sniff = sniff,
 	.read = read_etl,
 };

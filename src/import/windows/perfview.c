@@ -392,7 +392,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 const struct lode_importer lode_importer_perfview = {
 	.name = "perfview",
-	.description = "stacks that PerfView saved as XML",
+	.description = "stacks saved by PerfView as XML",
 	.sniff = sniff,
 	.read = read_perfview,
 };

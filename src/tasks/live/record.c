@@ -26,12 +26,9 @@ const struct lode_command lode_command_record = {
 	.name = "record",
 	.summary = "record what threads run, what they wait for, and who wakes them",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: "
-		 "CPU\n"
-		 "samples, waits with their wakers, preemptions and, if requested, system calls, all with "
-		 "their\n"
-		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. The "
-		 "exit\n"
+	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: CPU "
+		 "samples, waits with their wakers, preemptions and, if requested, system calls, all with their "
+		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. The exit "
 		 "status is that of the command. Needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
 	.examples = "  lode record -- make -j4\n"
 		    "  lode record -p 1234 --duration 10s -o corpus\n"

@@ -36,26 +36,26 @@ static inline const char *lode_unwind_choice(size_t i)
 		  "record this process and its later children; can be repeated"),                                 \
 		LODE_FLAG("all", 'a', LODE_RECORD_TARGET_FIELD(base, all), "record all processes"),               \
 		LODE_TEXT("comm", 0, LODE_RECORD_TARGET_FIELD(base, comm), "NAME",                                \
-			  "record only threads of this name"),                                                    \
+			  "record only threads with this name"),                                                  \
 		LODE_TEXT("cgroup", 0, LODE_RECORD_TARGET_FIELD(base, cgroup), "DIR",                             \
 			  "record only threads in this control group or below it"),                               \
 		LODE_NUMBER("frequency", 'F', LODE_RECORD_TARGET_FIELD(base, frequency), "HZ",                    \
-			    "CPU samples per second and processor (default: 999, with a budget 97)", 1, 100000),  \
+			    "CPU samples per second on each processor (default: 999, or 97 with a budget)", 1,    \
+			    100000),                                                                              \
 		LODE_TEXT("budget", 0, LODE_RECORD_TARGET_FIELD(base, budget), "SHARE",                           \
-			  "aim at this share of the machine's processor time, such as 1%, the default of watch: " \
-			  "only some of the short waits and "                                                     \
-			  "calls are recorded, each with its weight; where that is not enough, only those of "    \
-			  "some slots of time; CPU "                                                              \
-			  "samples go down to 19 a second; waits over 10 ms are all recorded where that takes "   \
-			  "no more than a third of it"),                                                          \
+			  "aim to use this share of the machine's CPU time, such as 1% (the default of watch): "  \
+			  "short waits and calls are sampled, each with its weight, if needed only in random "    \
+			  "time slots; the rate of CPU samples drops to as low as 19 a second; all waits over "   \
+			  "10 ms are recorded if that takes no more than a third of the budget"),                 \
 		LODE_FLAG("no-budget", 0, LODE_RECORD_TARGET_FIELD(base, no_budget), "record everything"),        \
 		LODE_FLAG("no-samples", 0, LODE_RECORD_TARGET_FIELD(base, no_samples), "take no CPU samples"),    \
-		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "record system calls, too"),         \
+		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "also record system calls"),         \
 		LODE_DURATION("min-wait", 0, LODE_RECORD_TARGET_FIELD(base, min_wait), "TIME",                    \
 			      "leave out shorter waits"),                                                         \
 		LODE_CHOICE("unwind", 0, LODE_RECORD_TARGET_FIELD(base, unwind), "METHOD",                        \
-			    "how user stacks are found (default: auto)", lode_unwind_choice),                     \
+			    "how user stacks are unwound (default: auto)", lode_unwind_choice),                   \
 		LODE_NUMBER("unwind-size", 0, LODE_RECORD_TARGET_FIELD(base, unwind_size), "BYTES",               \
-			    "copied of a stack that is not walked (default: 16384)", 512, 16384)
+			    "how much of a stack is copied if it is not unwound in the kernel (default: 16384)",  \
+			    512, 16384)
 
 #endif

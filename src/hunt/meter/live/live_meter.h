@@ -23,7 +23,7 @@ struct lode_live_meter_options {
 	size_t pid_count;
 	double cost;                      /* the most that probes may take of a thread's time; 0: 0.10 */
 	unsigned frequency;               /* CPU samples per second; 0: 499 */
-	enum lode_recorder_unwind unwind; /* how stack samples are found */
+	enum lode_recorder_unwind unwind; /* how stack samples are unwound */
 	const char *host;                 /* how this host is called; NULL: its own name */
 	int never_stop; /* do not stop threads: functions in progress are measured from their next call on */
 	/* Also gets everything from the recorder, for a stream (builder.h); NULL: not wanted. */
