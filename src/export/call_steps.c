@@ -113,11 +113,8 @@ static int order_thread(struct order *order, uint32_t thread)
 		code = begin_until(order, thread, order->tree->nodes[instance.stack].parent);
 		if (code == 0)
 			code = put_step(order, thread, &instance, 1);
-		if (code == 0 && lode_grow(&order->open, &order->open_capacity, order->open_count + 1,
-					   sizeof(*order->open)) < 0)
+		if (code == 0 && LODE_APPEND(order->open, order->open_count, order->open_capacity, instance) < 0)
 			code = lode_fail_memory(order->error);
-		if (code == 0)
-			order->open[order->open_count++] = instance;
 	}
 	return code ? code : begin_until(order, thread, 0);
 }

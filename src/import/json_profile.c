@@ -213,15 +213,6 @@ uint32_t lode_json_frame(struct lode_frames *frames, const char *function, const
 
 /* ---- tables ---- */
 
-static int add_cell(struct lode_json_column *column, size_t *capacity, struct lode_json_value value)
-{
-	if (column->count == *capacity &&
-	    lode_grow(&column->values, capacity, column->count + 1, sizeof(*column->values)) < 0)
-		return LODE_SYSTEM;
-	column->values[column->count++] = value;
-	return 0;
-}
-
 /* Rows of cells, of which the one at `indices[i]` is of column i. */
 static int read_rows(struct lode_json_value rows, const uint64_t *indices, struct lode_json_column *columns,
 		     size_t count)
@@ -242,7 +233,7 @@ static int read_rows(struct lode_json_value rows, const uint64_t *indices, struc
 		lode_json_pass(&walk, &cells);
 		for (size_t i = 0; code == 0 && i < count; i++)
 			if (indices[i] != UINT64_MAX)
-				code = add_cell(&columns[i], &capacities[i], values[i]);
+				code = LODE_APPEND(columns[i].values, columns[i].count, capacities[i], values[i]);
 	}
 	return code;
 }
@@ -257,7 +248,7 @@ int lode_json_array_column(struct lode_json_value array, struct lode_json_column
 	if (lode_json_kind(array) != LODE_JSON_ARRAY)
 		return 0;
 	while (lode_json_item(&walk, &value))
-		if (add_cell(column, &capacity, value) < 0)
+		if (LODE_APPEND(column->values, column->count, capacity, value) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }

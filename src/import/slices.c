@@ -27,10 +27,9 @@ enum {
 static int add_mark(struct lode_slices *slices, struct lode_slice_mark **marks, size_t *count, size_t *capacity,
 		    struct lode_slice_mark mark)
 {
-	if (*count >= LODE_NONE || lode_grow(marks, capacity, *count + 1, sizeof(**marks)) < 0)
-		return LODE_SYSTEM;
 	mark.order = slices->next_order++;
-	(*marks)[(*count)++] = mark;
+	if (*count >= LODE_NONE || LODE_APPEND(*marks, *count, *capacity, mark) < 0)
+		return LODE_SYSTEM;
 	if (mark.t > slices->last)
 		slices->last = mark.t;
 	return 0;

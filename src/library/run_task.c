@@ -99,9 +99,7 @@ static void say(struct lode_host *host, const struct lode_call *call, enum lode_
 	if (style == LODE_RED && !((struct run *)host)->first.text[0])
 		((struct run *)host)->first = escaped;
 	copy = lode_strdup(escaped.text);
-	if (copy && !lode_grow(&result->messages, &result->capacity, result->count + 1, sizeof(*result->messages)))
-		result->messages[result->count++] = copy;
-	else
+	if (copy && LODE_APPEND(result->messages, result->count, result->capacity, copy) < 0)
 		lode_free(copy);
 }
 

@@ -91,12 +91,10 @@ void lode_synth_add_leaf(struct lode_synth_model *model, struct lode_synth_leave
 {
 	if (!leaves->count)
 		leaves->first = (uint32_t)model->leaf_count;
-	if (lode_grow(&model->leaves, &model->leaf_capacity, model->leaf_count + 1, sizeof(*model->leaves)) < 0) {
+	if (LODE_APPEND(model->leaves, model->leaf_count, model->leaf_capacity, node) < 0)
 		model->code.failed = 1;
-		return;
-	}
-	model->leaves[model->leaf_count++] = node;
-	leaves->count++;
+	else
+		leaves->count++;
 }
 
 uint32_t lode_synth_ui_root(struct lode_synth_code *code)

@@ -78,12 +78,9 @@ static int compare_costs(const void *left, const void *right)
 
 static void add_place(struct lode_scope_page *page, struct places *places, struct place place)
 {
-	if (lode_grow(&places->items, &places->capacity, places->count + 1, sizeof(place)) < 0) {
-		page->buffer->failed = 1;
-		return;
-	}
 	place.times = 1;
-	places->items[places->count++] = place;
+	if (LODE_APPEND(places->items, places->count, places->capacity, place) < 0)
+		page->buffer->failed = 1;
 }
 
 /* Equal places become one; then the costliest come first. */

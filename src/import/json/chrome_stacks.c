@@ -109,10 +109,9 @@ static int make_stacks(struct lode_chrome_stacks *stacks, uint32_t frame)
 	while (frame != LODE_NONE && stacks->frames[frame].stack == LODE_NONE) {
 		if (stacks->frames[frame].is_open)
 			return fail(stacks, "frames of `stackFrames` call each other in a circle");
-		if (lode_grow(&stacks->chain, &stacks->chain_capacity, length + 1, sizeof(*stacks->chain)) < 0)
+		if (LODE_APPEND(stacks->chain, length, stacks->chain_capacity, frame) < 0)
 			return lode_fail_memory(stacks->import->error);
 		stacks->frames[frame].is_open = 1;
-		stacks->chain[length++] = frame;
 		frame = find_frame(stacks, lode_json_get(stacks->frames[frame].object, "parent"));
 	}
 	while (code == 0 && length) {

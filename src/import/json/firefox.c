@@ -669,11 +669,10 @@ static struct lode_json_walk list_threads(struct reading *reading, struct lode_j
 			lode_json_pass_member(&members, value, &inner);
 		}
 		lode_json_pass(&walk, &members);
-		if (lode_grow(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)) < 0) {
+		if (LODE_APPEND(list->items, list->count, list->capacity, tables) < 0) {
 			reading->failed = 1;
 			break;
 		}
-		list->items[list->count++] = tables;
 	}
 	return walk;
 }

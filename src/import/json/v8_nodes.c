@@ -21,15 +21,9 @@ static int fail(struct lode_v8_nodes *nodes, const char *what)
 
 static uint32_t find_node(const struct lode_v8_nodes *nodes, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t node;
-
 	if (id - 1 < nodes->counted)
 		return (uint32_t)(id - 1);
-	while ((node = lode_index_next(&nodes->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (nodes->items[node].id == id)
-			return node;
-	return LODE_NONE;
+	return LODE_INDEX_FIND(i, &nodes->index, lode_hash_u64(id), nodes->items[i].id == id);
 }
 
 static int add_call(struct lode_v8_nodes *nodes, struct lode_json_value text, size_t size, uint64_t hash)

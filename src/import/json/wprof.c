@@ -180,14 +180,13 @@ static int add_stack(struct reading *reading, const struct lode_json_value *valu
 static uint32_t find_stack(struct reading *reading, struct lode_json_value value)
 {
 	uint64_t id = lode_json_u64_or(value, UINT64_MAX);
-	size_t probe = 0;
 	uint32_t at;
 
 	if (!value.at)
 		return 0;
-	while ((at = lode_index_next(&reading->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (reading->stacks[at].id == id)
-			return reading->stacks[at].node;
+	at = LODE_INDEX_FIND(i, &reading->index, lode_hash_u64(id), reading->stacks[i].id == id);
+	if (at != LODE_NONE)
+		return reading->stacks[at].node;
 	reading->missing++;
 	return 0;
 }

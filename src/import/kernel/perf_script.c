@@ -143,10 +143,8 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 	if (!frame->inlined && reader->inlined &&
 	    settle_inlined(reader, reader->dictionary.frames.items[id].module) < 0)
 		return LODE_SYSTEM;
-	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(*reader->frames)) <
-	    0)
+	if (LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, id) < 0)
 		return fail_memory(reader);
-	reader->frames[reader->frame_count++] = id;
 	reader->inlined += (size_t)frame->inlined;
 	return 0;
 }

@@ -14,11 +14,9 @@ void lode_script_sched_release(struct lode_script_sched *sched)
 
 int lode_script_sched_add(struct lode_script_sched *sched, const struct lode_script_sched_event *event)
 {
-	if (lode_grow(&sched->events, &sched->capacity, sched->count + 1, sizeof(*sched->events)) < 0)
+	if (LODE_APPEND(sched->events, sched->count, sched->capacity, *event) < 0)
 		return LODE_SYSTEM;
-	sched->events[sched->count] = *event;
-	sched->events[sched->count].ordinal = sched->count;
-	sched->count++;
+	sched->events[sched->count - 1].ordinal = sched->count - 1;
 	return 0;
 }
 

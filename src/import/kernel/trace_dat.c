@@ -31,6 +31,11 @@ struct format {
 	uint32_t name; /* string */
 };
 
+struct address_frame {
+	uint64_t address;
+	uint32_t frame;
+};
+
 /* A CPU and its next event. */
 struct source {
 	struct lode_trace_dat_cpu cpu;
@@ -49,10 +54,7 @@ struct reader {
 	struct format *formats; /* by number of the tracepoint */
 	struct lode_table symbols;
 	struct lode_index frame_index; /* addresses to frames */
-	struct {
-		uint64_t address;
-		uint32_t frame;
-	} * frames;
+	struct address_frame *frames;
 	size_t frame_count;
 	size_t frame_capacity;
 	struct source *sources;
@@ -192,20 +194,15 @@ static uint32_t make_frame(struct reader *reader, uint64_t address)
 static uint32_t frame_of(struct reader *reader, uint64_t address)
 {
 	uint64_t hash = lode_hash_u64(address);
-	size_t probe = 0;
-	uint32_t id, frame;
+	uint32_t id = LODE_INDEX_FIND(i, &reader->frame_index, hash, reader->frames[i].address == address), frame;
 
-	while ((id = lode_index_next(&reader->frame_index, hash, &probe)) != LODE_NONE)
-		if (reader->frames[id].address == address)
-			return reader->frames[id].frame;
+	if (id != LODE_NONE)
+		return reader->frames[id].frame;
 	frame = make_frame(reader, address);
-	if (frame == LODE_NONE || reader->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(*reader->frames)) <
-		    0 ||
-	    lode_index_insert(&reader->frame_index, hash, (uint32_t)reader->frame_count) < 0)
+	if (frame == LODE_NONE ||
+	    LODE_INDEX_APPEND(&reader->frame_index, hash, reader->frames, reader->frame_count,
+			      reader->frame_capacity, (struct address_frame){ address, frame }) < 0)
 		return LODE_NONE;
-	reader->frames[reader->frame_count].address = address;
-	reader->frames[reader->frame_count++].frame = frame;
 	return frame;
 }
 

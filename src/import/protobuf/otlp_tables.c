@@ -271,10 +271,8 @@ static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const cha
 	uint32_t frame = lode_frames_add(&tables->import->dictionary.frames, module, text, length);
 
 	if (frame == LODE_NONE || tables->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&tables->frames, &tables->frame_capacity, tables->frame_count + 1, sizeof(*tables->frames)) <
-		    0)
+	    LODE_APPEND(tables->frames, tables->frame_count, tables->frame_capacity, frame) < 0)
 		return fail_memory(tables);
-	tables->frames[tables->frame_count++] = frame;
 	return 0;
 }
 

@@ -142,19 +142,14 @@ static int fail(struct reading *reading, const char *what)
 static struct sequence *find_sequence(struct reading *reading, uint32_t id)
 {
 	uint64_t hash = lode_hash_u64(id);
-	size_t probe = 0, count = reading->sequence_count;
-	uint32_t at;
+	uint32_t at = LODE_INDEX_FIND(i, &reading->sequence_index, hash, reading->sequences[i].id == id);
 
-	while ((at = lode_index_next(&reading->sequence_index, hash, &probe)) != LODE_NONE)
-		if (reading->sequences[at].id == id)
-			return &reading->sequences[at];
-	if (count >= LODE_NONE - 1 ||
-	    lode_grow(&reading->sequences, &reading->sequence_capacity, count + 1, sizeof(*reading->sequences)) < 0 ||
-	    lode_index_insert(&reading->sequence_index, hash, (uint32_t)count) < 0)
+	if (at != LODE_NONE)
+		return &reading->sequences[at];
+	if (LODE_INDEX_APPEND(&reading->sequence_index, hash, reading->sequences, reading->sequence_count,
+			      reading->sequence_capacity, (struct sequence){ .id = id, .thread = LODE_NONE }) < 0)
 		return NULL;
-	reading->sequences[count] = (struct sequence){ .id = id, .thread = LODE_NONE };
-	reading->sequence_count++;
-	return &reading->sequences[count];
+	return &reading->sequences[reading->sequence_count - 1];
 }
 
 static void read_timebase(struct sequence *sequence, struct lode_cursor message)
@@ -239,10 +234,9 @@ static int read_thread(struct reading *reading, struct sequence *sequence, struc
 
 static int add_sample(struct reading *reading, const struct sample *sample)
 {
-	if (lode_grow(&reading->samples, &reading->sample_capacity, reading->sample_count + 1, sizeof(*sample)) < 0)
+	if (LODE_APPEND(reading->samples, reading->sample_count, reading->sample_capacity, *sample) < 0)
 		return fail_memory(reading);
 	reading->threads.items[sample->thread].measured = 1;
-	reading->samples[reading->sample_count++] = *sample;
 	return 0;
 }
 
@@ -405,14 +399,13 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 		code = lode_unpack(unpacker, &step, reading->import.error);
 	}
 	lode_unpacker_destroy(unpacker);
-	if (code == 0 && lode_grow(&reading->unpacked, &reading->unpacked_capacity, reading->unpacked_count + 1,
-				   sizeof(*reading->unpacked)) < 0)
+	if (code == 0 &&
+	    LODE_APPEND(reading->unpacked, reading->unpacked_count, reading->unpacked_capacity, bytes) < 0)
 		code = fail_memory(reading);
 	if (code < 0) {
 		lode_free(bytes);
 		return code;
 	}
-	reading->unpacked[reading->unpacked_count++] = bytes;
 	return read_packets(reading, lode_cursor(bytes, used), 0);
 }
 

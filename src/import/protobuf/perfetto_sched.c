@@ -60,12 +60,10 @@ void lode_perfetto_sched_release(struct lode_perfetto_sched *sched)
 
 static int add_record(struct lode_perfetto_sched *sched, struct lode_perfetto_switch record)
 {
-	if (record.from == LODE_NONE || record.to == LODE_NONE || sched->count >= LODE_NONE - 1 ||
-	    lode_grow(&sched->items, &sched->capacity, sched->count + 1, sizeof(record)) < 0)
+	if (record.from == LODE_NONE || record.to == LODE_NONE || sched->count >= LODE_NONE - 1)
 		return LODE_SYSTEM;
 	record.order = (uint32_t)sched->count;
-	sched->items[sched->count++] = record;
-	return 0;
+	return LODE_APPEND(sched->items, sched->count, sched->capacity, record);
 }
 
 static uint32_t thread_of(struct lode_perfetto_sched *sched, uint64_t tid, struct lode_cursor comm)
@@ -158,12 +156,9 @@ static int read_column(struct lode_perfetto_sched *sched, struct lode_protobuf_f
 	uint64_t number;
 	int more = 1;
 
-	while (lode_protobuf_number(field, &more, &number)) {
-		if (lode_grow(&sched->columns[n], &sched->column_capacities[n], sched->column_counts[n] + 1,
-			      sizeof(*sched->columns[n])) < 0)
+	while (lode_protobuf_number(field, &more, &number))
+		if (LODE_APPEND(sched->columns[n], sched->column_counts[n], sched->column_capacities[n], number) < 0)
 			return LODE_SYSTEM;
-		sched->columns[n][sched->column_counts[n]++] = number;
-	}
 	return 0;
 }
 

@@ -11,21 +11,15 @@ void lode_perfetto_threads_release(struct lode_perfetto_threads *threads)
 
 uint32_t lode_perfetto_thread(struct lode_perfetto_threads *threads, uint32_t tid)
 {
+	struct lode_perfetto_thread thread = { .tid = tid, .pid = LODE_NO_PID, .stream_thread = LODE_NONE };
 	uint64_t hash = lode_hash_u64(tid);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &threads->index, hash, threads->items[i].tid == tid);
 
-	while ((id = lode_index_next(&threads->index, hash, &probe)) != LODE_NONE)
-		if (threads->items[id].tid == tid)
-			return id;
-	id = (uint32_t)threads->count;
-	if (threads->count >= LODE_NONE - 1 ||
-	    lode_grow(&threads->items, &threads->capacity, threads->count + 1, sizeof(*threads->items)) < 0 ||
-	    lode_index_insert(&threads->index, hash, id) < 0)
+	if (id != LODE_NONE)
+		return id;
+	if (LODE_INDEX_APPEND(&threads->index, hash, threads->items, threads->count, threads->capacity, thread) < 0)
 		return LODE_NONE;
-	threads->items[threads->count++] =
-		(struct lode_perfetto_thread){ .tid = tid, .pid = LODE_NO_PID, .stream_thread = LODE_NONE };
-	return id;
+	return (uint32_t)threads->count - 1;
 }
 
 uint32_t lode_perfetto_thread_named(struct lode_perfetto_threads *threads, uint32_t pid, uint32_t tid,

@@ -206,11 +206,10 @@ static uint32_t name_of(struct lode_perfetto_tracks *tracks, const struct lode_p
 
 static int add_mark(struct lode_perfetto_tracks *tracks, struct lode_perfetto_mark mark)
 {
-	if (tracks->mark_count >= LODE_NONE - 1 ||
-	    lode_grow(&tracks->marks, &tracks->mark_capacity, tracks->mark_count + 1, sizeof(mark)) < 0)
-		return fail_memory(tracks);
 	mark.order = (uint32_t)tracks->mark_count;
-	tracks->marks[tracks->mark_count++] = mark;
+	if (tracks->mark_count >= LODE_NONE - 1 ||
+	    LODE_APPEND(tracks->marks, tracks->mark_count, tracks->mark_capacity, mark) < 0)
+		return fail_memory(tracks);
 	return 0;
 }
 

@@ -52,10 +52,9 @@ static int keep_range(struct lode_pprof_frames *maker, struct lode_pprof_entry *
 	    (code = lode_pprof_read_number(maker->tables, message, 3, &range.limit)) < 0 ||
 	    (code = lode_pprof_read_number(maker->tables, message, 4, &range.offset)) < 0)
 		return code;
-	if (lode_grow(&maker->ranges, &maker->range_capacity, maker->range_count + 1, sizeof(range)) < 0)
-		return lode_pprof_fail_memory(maker->tables);
 	mapping->count = (uint32_t)maker->range_count;
-	maker->ranges[maker->range_count++] = range;
+	if (LODE_APPEND(maker->ranges, maker->range_count, maker->range_capacity, range) < 0)
+		return lode_pprof_fail_memory(maker->tables);
 	return 0;
 }
 
@@ -204,12 +203,11 @@ static uint32_t step_into(struct lode_pprof_frames *maker, uint32_t parent, uint
 	const struct lode_pprof_entry *entry = &maker->tables->locations.items[location];
 	uint64_t hash = lode_hash_pair(parent, location);
 	struct lode_pprof_step step = { parent, location, parent };
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &maker->step_index, hash,
+				      maker->steps[i].parent == parent && maker->steps[i].location == location);
 
-	while ((id = lode_index_next(&maker->step_index, hash, &probe)) != LODE_NONE)
-		if (maker->steps[id].parent == parent && maker->steps[id].location == location)
-			return maker->steps[id].node;
+	if (id != LODE_NONE)
+		return maker->steps[id].node;
 	for (uint32_t i = 0; i < entry->count; i++)
 		step.node = lode_stack_tree_child(&maker->dictionary->tree, step.node,
 						  maker->frames[entry->first + i]);

@@ -87,9 +87,8 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 int lode_pprof_append(struct lode_pprof_tables *tables, uint64_t **items, size_t *count, size_t *capacity,
 		      uint64_t item)
 {
-	if (lode_grow(items, capacity, *count + 1, sizeof(**items)) < 0)
+	if (LODE_APPEND(*items, *count, *capacity, item) < 0)
 		return lode_pprof_fail_memory(tables);
-	(*items)[(*count)++] = item;
 	return 0;
 }
 

@@ -63,12 +63,10 @@ static int fail(struct reader *reader, const unsigned char *at, const char *what
 /* Where the goroutine that runs at a place is kept; NULL: memory. */
 static uint32_t *running_at(struct reader *reader, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t number;
+	uint32_t number = LODE_INDEX_FIND(i, &reader->place_index, lode_hash_u64(id), reader->places[i].id == id);
 
-	while ((number = lode_index_next(&reader->place_index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (reader->places[number].id == id)
-			return &reader->places[number].thread;
+	if (number != LODE_NONE)
+		return &reader->places[number].thread;
 	if (LODE_INDEX_APPEND(&reader->place_index, lode_hash_u64(id), reader->places, reader->place_count,
 			      reader->place_capacity, (struct place){ id, LODE_NONE }) < 0)
 		return NULL;
@@ -523,11 +521,9 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 		if (generation != current)
 			code = end_generation(reader);
 		current = generation;
-		if (code == 0 && lode_grow(&reader->batches, &reader->batch_capacity, reader->batch_count + 1,
-					   sizeof(batch)) < 0)
+		if (code == 0 &&
+		    LODE_APPEND(reader->batches, reader->batch_count, reader->batch_capacity, batch) < 0)
 			code = lode_fail_memory(reader->error);
-		if (code == 0)
-			reader->batches[reader->batch_count++] = batch;
 	}
 	return code < 0 ? code : end_generation(reader);
 }

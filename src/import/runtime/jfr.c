@@ -103,26 +103,17 @@ static int fail(struct reader *reader, uint64_t at, const char *what)
 
 static uint32_t find_java_thread(const struct reader *reader, uint64_t id)
 {
-	size_t probe = 0;
-	uint32_t number;
+	uint32_t number = LODE_INDEX_FIND(i, &reader->thread_index, lode_hash_u64(id), reader->threads[i].id == id);
 
-	while (id && (number = lode_index_next(&reader->thread_index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (reader->threads[number].id == id)
-			return reader->threads[number].thread;
-	return LODE_NONE;
+	return number == LODE_NONE ? LODE_NONE : reader->threads[number].thread;
 }
 
 static int keep_java_thread(struct reader *reader, uint64_t id, uint32_t thread)
 {
 	if (!id)
 		return 0;
-	if (reader->thread_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->threads, &reader->thread_capacity, reader->thread_count + 1,
-		      sizeof(*reader->threads)) < 0 ||
-	    lode_index_insert(&reader->thread_index, lode_hash_u64(id), (uint32_t)reader->thread_count) < 0)
-		return LODE_SYSTEM;
-	reader->threads[reader->thread_count++] = (struct java_thread){ id, thread };
-	return 0;
+	return LODE_INDEX_APPEND(&reader->thread_index, lode_hash_u64(id), reader->threads, reader->thread_count,
+				 reader->thread_capacity, (struct java_thread){ id, thread });
 }
 
 /* A thread without a number of the system (a virtual one, or one that has ended) has Java's own. */

@@ -338,8 +338,8 @@ int lode_jfr_object_again(struct lode_jfr_chunk *chunk, const struct lode_jfr_cl
 	return !cursor->failed;
 }
 
-int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
-			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
+static int read_object(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
+		       struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS])
 {
 	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
 	return lode_jfr_object_again(chunk, class_, cursor, values);
@@ -358,10 +358,27 @@ uint64_t lode_jfr_list(const struct lode_jfr_chunk *chunk, const struct lode_jfr
 	return count > lode_cursor_left(list) ? 0 : count;
 }
 
+static uint64_t hash_constant(uint32_t class_, uint64_t key)
+{
+	return lode_hash_u64(key + ((uint64_t)class_ << 48));
+}
+
+/* The constant that a value names, or NULL. */
+static struct lode_jfr_constant *find_constant(const struct lode_jfr_chunk *chunk,
+					       const struct lode_jfr_value *value)
+{
+	uint64_t hash = hash_constant(value->class_, value->number);
+	uint32_t id = LODE_INDEX_FIND(i, &chunk->constant_index, hash,
+				      chunk->constants[i].key == value->number &&
+					      chunk->constants[i].class_ == value->class_);
+
+	return id == LODE_NONE ? NULL : &chunk->constants[id];
+}
+
 /* Where a value is: its constant's place, or that of the object itself. Its `next` is NULL where it is nowhere. */
 static struct lode_cursor place_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value)
 {
-	const struct lode_jfr_constant *constant = value->at.next ? NULL : lode_jfr_constant_find(chunk, value);
+	const struct lode_jfr_constant *constant = value->at.next ? NULL : find_constant(chunk, value);
 
 	return constant ? cursor_at(chunk, (uint64_t)(constant->at - chunk->bytes)) : value->at;
 }
@@ -371,7 +388,7 @@ int lode_jfr_constant_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_c
 {
 	struct lode_cursor cursor = cursor_at(chunk, (uint64_t)(constant->at - chunk->bytes));
 
-	return lode_jfr_object_read(chunk, &chunk->classes[constant->class_], &cursor, values);
+	return read_object(chunk, &chunk->classes[constant->class_], &cursor, values);
 }
 
 int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
@@ -380,7 +397,7 @@ int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_valu
 	struct lode_cursor cursor = place_of(chunk, value);
 
 	if (cursor.next && value->class_ != LODE_NONE)
-		return lode_jfr_object_read(chunk, &chunk->classes[value->class_], &cursor, values);
+		return read_object(chunk, &chunk->classes[value->class_], &cursor, values);
 	memset(values, 0, LODE_JFR_SLOTS * sizeof(*values));
 	return 0;
 }
@@ -407,7 +424,7 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 			here.number = key;
 			here.at.next = NULL;
 		} else {
-			if (!lode_jfr_object_read(chunk, &chunk->classes[here.class_], &cursor, fields))
+			if (!read_object(chunk, &chunk->classes[here.class_], &cursor, fields))
 				return;
 			here = fields[LODE_JFR_STRING];
 		}
@@ -498,12 +515,8 @@ static int add_class(struct lode_jfr_chunk *chunk, const struct attributes *attr
 
 	if (lode_jfr_class_find(chunk, class_.id))
 		class_.id = UINT64_MAX; /* nothing can name it */
-	if (chunk->class_count >= LODE_NONE - 1 ||
-	    lode_grow(&chunk->classes, &chunk->class_capacity, chunk->class_count + 1, sizeof(class_)) < 0 ||
-	    lode_index_insert(&chunk->class_index, lode_hash_u64(class_.id), (uint32_t)chunk->class_count) < 0)
-		return LODE_SYSTEM;
-	chunk->classes[chunk->class_count++] = class_;
-	return 0;
+	return LODE_INDEX_APPEND(&chunk->class_index, lode_hash_u64(class_.id), chunk->classes, chunk->class_count,
+				 chunk->class_capacity, class_);
 }
 
 /* Adds a field to the newest class. */
@@ -560,11 +573,8 @@ static int read_strings(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor
 		lode_buffer_clear(&text);
 		read_text(chunk, cursor, &text);
 		copy = text.failed ? NULL : lode_arena_text(&chunk->arena, text.size ? text.bytes : "", text.size);
-		if (!copy ||
-		    lode_grow(&chunk->strings, &chunk->string_capacity, chunk->string_count + 1, sizeof(copy)) < 0)
-			code = LODE_SYSTEM;
-		else
-			chunk->strings[chunk->string_count++] = copy;
+		code = copy ? LODE_APPEND(chunk->strings, chunk->string_count, chunk->string_capacity, copy)
+			    : LODE_SYSTEM;
 	}
 	lode_buffer_release(&text);
 	return code;
@@ -662,28 +672,12 @@ static int read_metadata(struct lode_jfr_chunk *chunk, struct lode_error *error)
 
 /* ---- constants ---- */
 
-static uint64_t hash_constant(uint32_t class_, uint64_t key)
-{
-	return lode_hash_u64(key + ((uint64_t)class_ << 48));
-}
-
-struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk,
-						 const struct lode_jfr_value *value)
-{
-	uint64_t hash = hash_constant(value->class_, value->number);
-	uint32_t id = LODE_INDEX_FIND(i, &chunk->constant_index, hash,
-				      chunk->constants[i].key == value->number &&
-					      chunk->constants[i].class_ == value->class_);
-
-	return id == LODE_NONE ? NULL : &chunk->constants[id];
-}
-
 struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk,
 					       const struct lode_jfr_value *value, enum lode_jfr_pool pool)
 {
 	if (value->class_ >= chunk->class_count || chunk->classes[value->class_].pool != pool)
 		return NULL;
-	return lode_jfr_constant_find(chunk, value);
+	return find_constant(chunk, value);
 }
 
 static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t key, const unsigned char *at)
@@ -691,16 +685,10 @@ static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t 
 	struct lode_jfr_constant constant = { .class_ = class_, .key = key, .at = at, .memo = LODE_NONE };
 	struct lode_jfr_value value = { .number = key, .class_ = class_ };
 
-	if (lode_jfr_constant_find(chunk, &value))
+	if (find_constant(chunk, &value))
 		return 0;
-	if (chunk->constant_count >= LODE_NONE - 1 ||
-	    lode_grow(&chunk->constants, &chunk->constant_capacity, chunk->constant_count + 1, sizeof(constant)) <
-		    0 ||
-	    lode_index_insert(&chunk->constant_index, hash_constant(class_, key),
-			      (uint32_t)chunk->constant_count) < 0)
-		return LODE_SYSTEM;
-	chunk->constants[chunk->constant_count++] = constant;
-	return 0;
+	return LODE_INDEX_APPEND(&chunk->constant_index, hash_constant(class_, key), chunk->constants,
+				 chunk->constant_count, chunk->constant_capacity, constant);
 }
 
 static int read_pool(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor)

@@ -148,16 +148,13 @@ int lode_jfr_event_next(const struct lode_jfr_chunk *chunk, uint64_t *at, uint64
 			struct lode_cursor *event);
 /* The class with this id, or NULL. */
 struct lode_jfr_class *lode_jfr_class_find(const struct lode_jfr_chunk *chunk, uint64_t id);
-/* Reads an object of a class. What is not there is 0. Returns whether it was whole. */
-int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
-			 struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS]);
-/* The same where the values are those of an object of the same class, which are replaced. */
+/*
+ * Reads an object of a class. The values are zeroed, or those of an object of the same class, which are replaced.
+ * Returns whether it was whole.
+ */
 int lode_jfr_object_again(struct lode_jfr_chunk *chunk, const struct lode_jfr_class *class_,
 			  struct lode_cursor *cursor, struct lode_jfr_value values[LODE_JFR_SLOTS]);
-/* The constant that a value names, or NULL. */
-struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk,
-						 const struct lode_jfr_value *value);
-/* The same if it is one of this pool: only then its memo means what the caller put into it. */
+/* The constant of this pool that a value names, or NULL: only there its memo means what the caller put into it. */
 struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk,
 					       const struct lode_jfr_value *value, enum lode_jfr_pool pool);
 /* Reads a constant, or the object itself where the value holds one. Returns whether it was there. */

@@ -119,10 +119,9 @@ static int add_range(struct lode_mapped_frames *mapped, struct lode_mapped_range
 	range.module = lode_module_from_file(&mapped->dictionary->frames, path.at, length);
 	range.image = image_of(mapped, name);
 	lode_free(name);
-	if (range.module == LODE_NONE || lode_grow(&mapped->ranges, &mapped->range_capacity,
-						   mapped->range_count + 1, sizeof(*mapped->ranges)) < 0)
+	if (range.module == LODE_NONE ||
+	    LODE_APPEND(mapped->ranges, mapped->range_count, mapped->range_capacity, range) < 0)
 		return LODE_SYSTEM;
-	mapped->ranges[mapped->range_count++] = range;
 	return 1;
 }
 
@@ -222,14 +221,13 @@ static uint32_t add_location(struct lode_mapped_frames *mapped, uint64_t hash, u
 {
 	struct lode_mapped_location location = { .address = address, .first = (uint32_t)mapped->frame_count };
 
-	if (add_frames(mapped, address) < 0 || mapped->location_count >= LODE_NONE - 1 ||
-	    lode_grow(&mapped->locations, &mapped->location_capacity, mapped->location_count + 1,
-		      sizeof(location)) < 0 ||
-	    lode_index_insert(&mapped->index, hash, (uint32_t)mapped->location_count) < 0)
+	if (add_frames(mapped, address) < 0)
 		return LODE_NONE;
 	location.count = (uint32_t)mapped->frame_count - location.first;
-	mapped->locations[mapped->location_count] = location;
-	return (uint32_t)mapped->location_count++;
+	if (LODE_INDEX_APPEND(&mapped->index, hash, mapped->locations, mapped->location_count,
+			      mapped->location_capacity, location) < 0)
+		return LODE_NONE;
+	return (uint32_t)mapped->location_count - 1;
 }
 
 static uint32_t location_of(struct lode_mapped_frames *mapped, uint64_t address)

@@ -141,9 +141,8 @@ static int add_frame(struct reader *reader, struct span text)
 		reader->stack_is_cut = 1;
 		return 0;
 	}
-	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1, sizeof(frame)) < 0)
+	if (LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame) < 0)
 		return lode_fail_memory(reader->error);
-	reader->frames[reader->frame_count++] = frame;
 	return 0;
 }
 

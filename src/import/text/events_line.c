@@ -102,10 +102,8 @@ static int keep_attribute(struct lode_events_reader *reader, const void *value, 
 	struct lode_events_attribute attribute = { .key = reader->attribute_key, .type = type };
 
 	if (keep_text(line, value, length, &attribute.value) < 0 ||
-	    lode_grow(&line->attributes, &line->attribute_capacity, line->attribute_count + 1, sizeof(attribute)) <
-		    0)
+	    LODE_APPEND(line->attributes, line->attribute_count, line->attribute_capacity, attribute) < 0)
 		return stop_memory(reader);
-	line->attributes[line->attribute_count++] = attribute;
 	return go_on();
 }
 

@@ -102,15 +102,12 @@ static uint64_t read_pointer(const struct reader *reader, struct lode_cursor *da
 	return reader->file.pointer_size == 8 ? lode_cursor_u64(data) : lode_cursor_u32(data);
 }
 
-static int add_record(struct reader *reader, const struct lode_etl_event *event, const struct record *record)
+static int add_record(struct reader *reader, const struct lode_etl_event *event, struct record record)
 {
-	if (lode_grow(&reader->records, &reader->record_capacity, reader->record_count + 1, sizeof(*record)) < 0)
-		return LODE_SYSTEM;
-	reader->records[reader->record_count] = *record;
-	reader->records[reader->record_count].t = event->t;
-	reader->records[reader->record_count].cpu = event->cpu;
-	reader->records[reader->record_count++].hook = event->hook;
-	return 0;
+	record.t = event->t;
+	record.cpu = event->cpu;
+	record.hook = event->hook;
+	return LODE_APPEND(reader->records, reader->record_count, reader->record_capacity, record);
 }
 
 static int take_sample(struct reader *reader, const struct lode_etl_event *event)
@@ -119,7 +116,7 @@ static int take_sample(struct reader *reader, const struct lode_etl_event *event
 	struct record record = { .value = read_pointer(reader, &data) };
 
 	record.tid = lode_cursor_u32(&data);
-	return data.failed ? 0 : add_record(reader, event, &record);
+	return data.failed ? 0 : add_record(reader, event, record);
 }
 
 static int take_switch(struct reader *reader, const struct lode_etl_event *event)
@@ -130,7 +127,7 @@ static int take_switch(struct reader *reader, const struct lode_etl_event *event
 	record.value = lode_cursor_u32(&data);
 	lode_cursor_bytes(&data, 6);
 	record.state = lode_cursor_u8(&data);
-	return data.failed ? 0 : add_record(reader, event, &record);
+	return data.failed ? 0 : add_record(reader, event, record);
 }
 
 static int take_ready(struct reader *reader, const struct lode_etl_event *event)
@@ -140,7 +137,7 @@ static int take_ready(struct reader *reader, const struct lode_etl_event *event)
 
 	lode_cursor_bytes(&data, 2);
 	record.state = lode_cursor_u8(&data);
-	return data.failed ? 0 : add_record(reader, event, &record);
+	return data.failed ? 0 : add_record(reader, event, record);
 }
 
 static void take_interval(struct reader *reader, struct lode_cursor data)

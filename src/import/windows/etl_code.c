@@ -229,12 +229,11 @@ uint32_t lode_etl_code_frame(struct lode_etl_code *code, uint32_t pid, uint64_t 
 {
 	struct lode_etl_place place = { .address = address - (is_caller && address), .pid = pid };
 	uint64_t hash = lode_hash_u64(place.address ^ lode_hash_u64(pid));
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &code->index, hash,
+				      code->places[i].address == place.address && code->places[i].pid == pid);
 
-	while ((id = lode_index_next(&code->index, hash, &probe)) != LODE_NONE)
-		if (code->places[id].address == place.address && code->places[id].pid == pid)
-			return code->places[id].frame;
+	if (id != LODE_NONE)
+		return code->places[id].frame;
 	place.frame = make_frame(code, pid, place.address);
 	if (place.frame == LODE_NONE || LODE_INDEX_APPEND(&code->index, hash, code->places, code->place_count,
 							  code->place_capacity, place) < 0)

@@ -203,11 +203,8 @@ static void read_stream(struct reader *reader)
 	struct lode_ctf_stream_class stream = { 0 };
 
 	read_block(reader, read_stream_setting, &stream);
-	if (lode_grow(&description->streams, &description->stream_capacity, description->stream_count + 1,
-		      sizeof(stream)) < 0)
+	if (LODE_APPEND(description->streams, description->stream_count, description->stream_capacity, stream) < 0)
 		reader->parser.code = lode_fail_memory(reader->parser.why);
-	else
-		description->streams[description->stream_count++] = stream;
 }
 
 static void read_event_setting(struct reader *reader, const char *name, void *what)
@@ -237,11 +234,8 @@ static void read_event(struct reader *reader)
 	struct lode_ctf_event_class event = { .name = "" };
 
 	read_block(reader, read_event_setting, &event);
-	if (lode_grow(&description->events, &description->event_capacity, description->event_count + 1,
-		      sizeof(event)) < 0)
+	if (LODE_APPEND(description->events, description->event_count, description->event_capacity, event) < 0)
 		reader->parser.code = lode_fail_memory(reader->parser.why);
-	else
-		description->events[description->event_count++] = event;
 }
 
 static void ignore_setting(struct reader *reader, const char *name, void *what)

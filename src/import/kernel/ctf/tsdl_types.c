@@ -502,12 +502,12 @@ static void add_member(struct lode_tsdl_parser *parser, struct scope *scope, con
 		lode_tsdl_not_understood(parser, "there are too many members");
 		return;
 	}
-	if (lode_grow(&scope->members, &scope->capacity, scope->count + 1, sizeof(*scope->members)) < 0) {
+	if (LODE_APPEND(scope->members, scope->count, scope->capacity,
+			(struct lode_ctf_member){ .name = name,
+						  .type = type,
+						  .slot = LODE_NONE,
+						  .role = role_of(name) }) < 0)
 		fail_memory(parser);
-		return;
-	}
-	scope->members[scope->count++] =
-		(struct lode_ctf_member){ .name = name, .type = type, .slot = LODE_NONE, .role = role_of(name) };
 }
 
 /* `{ TYPE NAME [LENGTH]…; … }`. `inside`: what the members may refer to. */

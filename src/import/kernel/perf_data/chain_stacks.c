@@ -65,12 +65,11 @@ static const struct lode_perf_chain *chain_of(const struct lode_perf_stacks *sta
 static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, uint64_t address)
 {
 	uint64_t hash = lode_hash_u64(address) + image * 0x9e3779b97f4a7c15u;
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &stacks->location_index, hash,
+				      stacks->addresses[i] == address && stacks->location_images[i] == image);
 
-	while ((id = lode_index_next(&stacks->location_index, hash, &probe)) != LODE_NONE)
-		if (stacks->addresses[id] == address && stacks->location_images[id] == image)
-			return id;
+	if (id != LODE_NONE)
+		return id;
 	if (stacks->location_count >= LODE_PERF_OPTIONAL - 1 ||
 	    lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->location_count + 1,
 		      sizeof(uint64_t)) < 0 ||
@@ -261,15 +260,13 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_spa
 	size_t count = chain_of(stacks, stack.chain)->count;
 
 	/* A call for each address, and one for the link register in place of a marker. */
-	if (stacks->call_count + count >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
+	if (stacks->call_count + count >= LODE_NONE ||
 	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + count, sizeof(*stacks->calls)) <
 		    0 ||
 	    make_calls(stacks, space, path, &stack) < 0 ||
-	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(stack)) < 0 ||
-	    lode_index_insert(&stacks->index, hash, (uint32_t)stacks->count) < 0)
+	    LODE_INDEX_APPEND(&stacks->index, hash, stacks->items, stacks->count, stacks->capacity, stack) < 0)
 		return LODE_NONE;
-	stacks->items[stacks->count] = stack;
-	return (uint32_t)stacks->count++;
+	return (uint32_t)stacks->count - 1;
 }
 
 uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space, uint32_t thread,
@@ -293,10 +290,9 @@ uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stac
 	struct lode_perf_stack reserved = { .same_as = stack };
 
 	if (stacks->count >= LODE_NONE - 1 ||
-	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(reserved)) < 0)
+	    LODE_APPEND(stacks->items, stacks->count, stacks->capacity, reserved) < 0)
 		return LODE_NONE;
-	stacks->items[stacks->count] = reserved;
-	return (uint32_t)stacks->count++;
+	return (uint32_t)stacks->count - 1;
 }
 
 void lode_perf_stacks_set(struct lode_perf_stacks *stacks, uint32_t reserved, uint32_t stack)

@@ -401,12 +401,10 @@ static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uin
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_copy copy = { .chain = *id, .is_deferred = 1, .cookie = cookie };
 
-	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
-	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0)
+	if (batch->copy_count >= LODE_PERF_COPIED - 1)
 		return LODE_SYSTEM;
 	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
-	batch->copies[batch->copy_count++] = copy;
-	return 0;
+	return LODE_APPEND(batch->copies, batch->copy_count, batch->copy_capacity, copy);
 }
 
 /* Takes the copy of the user's stack where the chain `*id` has no user frames. A kernel thread has no copy. */

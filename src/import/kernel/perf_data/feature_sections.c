@@ -131,13 +131,9 @@ static int add_build_id(struct lode_perf_build_ids *build_ids, struct lode_arena
 const char *lode_perf_build_ids_find(const struct lode_perf_build_ids *build_ids, const char *path)
 {
 	uint64_t hash = lode_hash_bytes(path, strlen(path));
-	size_t probe = 0;
-	uint32_t i;
+	uint32_t id = LODE_INDEX_FIND(i, &build_ids->index, hash, !strcmp(build_ids->items[i].path, path));
 
-	while ((i = lode_index_next(&build_ids->index, hash, &probe)) != LODE_NONE)
-		if (!strcmp(build_ids->items[i].path, path))
-			return build_ids->items[i].build_id;
-	return "";
+	return id == LODE_NONE ? "" : build_ids->items[id].build_id;
 }
 
 int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char *record, size_t size)

@@ -26,12 +26,10 @@ void lode_perf_threads_release(struct lode_perf_threads *threads)
 uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t pid)
 {
 	uint64_t hash = lode_hash_pair(0, pid);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &threads->process_index, hash, threads->processes[i].pid == pid);
 
-	while ((id = lode_index_next(&threads->process_index, hash, &probe)) != LODE_NONE)
-		if (threads->processes[id].pid == pid)
-			return id;
+	if (id != LODE_NONE)
+		return id;
 	if (LODE_INDEX_APPEND(&threads->process_index, hash, threads->processes, threads->process_count,
 			      threads->process_capacity,
 			      (struct lode_perf_process){ pid, lode_space_empty(threads->spaces) }) < 0)
@@ -92,12 +90,11 @@ static uint32_t find_or_add(struct lode_perf_threads *threads, uint32_t pid, uin
 {
 	const struct lode_perf_tid *place;
 	uint64_t hash = lode_hash_pair(pid, tid);
-	size_t probe = 0;
-	uint32_t id;
+	uint32_t id = LODE_INDEX_FIND(i, &threads->index, hash,
+				      threads->items[i].tid == tid && threads->items[i].pid == pid);
 
-	while ((id = lode_index_next(&threads->index, hash, &probe)) != LODE_NONE)
-		if (threads->items[id].tid == tid && threads->items[id].pid == pid)
-			return set_tid(threads, tid, id) < 0 ? LODE_NONE : id;
+	if (id != LODE_NONE)
+		return set_tid(threads, tid, id) < 0 ? LODE_NONE : id;
 	place = find_tid(threads, tid);
 	id = place && threads->items[place->thread].pid == UINT32_MAX ? place->thread
 								      : add_thread(threads, pid, tid);
