@@ -70,11 +70,6 @@ struct members {
 		weight, cpu;
 };
 
-static int fail_memory(struct reading *reading)
-{
-	return lode_fail_memory(reading->import.error);
-}
-
 /* ---- members ---- */
 
 static struct lode_json_value *member_of(struct members *members, const char *key, size_t length)
@@ -238,7 +233,7 @@ static int read_metadata(struct reading *reading, const struct members *members,
 	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name))
 		      : LODE_NONE;
 	if (string == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (string)
 		item->name = string;
 	return 0;
@@ -267,13 +262,13 @@ static int read_async(struct reading *reading, const struct members *members, ui
 	int is_own = reading->facts.is_lode && lode_json_is_text(members->category, "symptom");
 
 	if (frame == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	reading->async_slices += begins && !is_own;
 	if (!is_own && !lode_symptom_marker(reading->import.options, lode_frames_function(frames, frame)))
 		return 0;
 	if (lode_grow(&reading->async, &reading->async_capacity, reading->async_count + 1,
 		      sizeof(*reading->async)) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	reading->async[reading->async_count] = (struct async_mark){
 		.key = async_key(members, reading->import.stream.threads[thread].pid),
 		.t = t,
@@ -332,7 +327,7 @@ static int finish_async(struct reading *reading)
 		struct lode_symptom symptom = { mark->thread, mark->name, mark->t, mark->until };
 
 		if (mark->begins && lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 	}
 	return 0;
 }
@@ -348,7 +343,7 @@ static int read_slice(struct reading *reading, const struct members *members, ch
 	int code;
 
 	if (frame == LODE_NONE && members->name.at)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (phase == 'X' && duration.at && lode_json_ns(duration, 1e3, &ns) < 0) {
 		reading->timeless++;
 		return 0;
@@ -359,7 +354,7 @@ static int read_slice(struct reading *reading, const struct members *members, ch
 		code = lode_slices_begin(&reading->slices, thread, t, frame);
 	else
 		code = lode_slices_end(&reading->slices, thread, t, frame);
-	return code < 0 ? fail_memory(reading) : 0;
+	return code < 0 ? lode_fail_memory(reading->import.error) : 0;
 }
 
 static int read_sample(struct reading *reading, const struct members *members, uint32_t thread, uint64_t t)
@@ -394,7 +389,7 @@ static int read_instant(struct reading *reading, const struct members *members, 
 
 	if (frame == LODE_NONE || lode_slices_instant(&reading->slices, thread, t,
 						      reading->import.dictionary.frames.items[frame].function) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -462,7 +457,7 @@ static int read_event(struct reading *reading, struct lode_json_walk *events)
 	}
 	thread = find_thread(reading, &members);
 	if (thread == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (*phase == 'M')
 		return read_metadata(reading, &members, thread);
 	reading->events++;
@@ -501,7 +496,7 @@ static int read_samples(struct reading *reading, struct lode_json_value samples)
 		read_members(&walk, &members);
 		thread = find_thread(reading, &members);
 		if (thread == LODE_NONE)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 		if (lode_json_ns(members.ts, 1e3, &t) < 0) {
 			reading->timeless++;
 			continue;
@@ -535,12 +530,12 @@ static int finish(struct reading *reading)
 	int code;
 
 	if (!measured)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	code = lode_chrome_stacks_finish(&reading->stacks, measured);
 	if (code == 0)
 		code = lode_chrome_profiles_finish(&reading->profiles, measured);
 	if (code == 0 && lode_slices_finish(&reading->slices, stream, measured, reading->import.options) < 0)
-		code = fail_memory(reading);
+		code = lode_fail_memory(reading->import.error);
 	if (code == 0)
 		code = finish_async(reading);
 	lode_free(measured);
@@ -603,7 +598,7 @@ static int read_system(struct reading *reading, const struct lode_import_sink *s
 		return 0;
 	lode_json_text_to(reading->system, &text);
 	if (text.failed)
-		code = fail_memory(reading);
+		code = lode_fail_memory(reading->import.error);
 	if (code == 0 && text.size)
 		code = lode_input_memory(&input, lode_input_name(import->input), text.bytes, text.size,
 					 import->error);

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static int fail_memory(struct lode_chrome_lode *own)
-{
-	return lode_fail_memory(own->import->error);
-}
-
 /* The string for a text; 0 for none, LODE_NONE when memory has run out. */
 static uint32_t string_of(struct lode_chrome_lode *own, struct lode_json_value text)
 {
@@ -30,7 +25,7 @@ static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, 
 		 leaf = event->stack ? dictionary->tree.nodes[event->stack].frame : LODE_NONE;
 
 	if (string == LODE_NONE)
-		return fail_memory(own);
+		return lode_fail_memory(own->import->error);
 	if (leaf == LODE_NONE || dictionary->frames.items[leaf].function != string)
 		event->name = string;
 	return 0;
@@ -46,7 +41,7 @@ static int keep_waker(struct lode_chrome_lode *own, const struct lode_json_value
 	event->waker = lode_stream_thread(&own->import->stream, pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID,
 					  (uint32_t)tid);
 	if (event->waker == LODE_NONE)
-		return fail_memory(own);
+		return lode_fail_memory(own->import->error);
 	return lode_chrome_stacks_find(own->stacks, args[WAKER_STACK], &event->waker_stack);
 }
 
@@ -101,8 +96,8 @@ int lode_chrome_lode_read(struct lode_chrome_lode *own, const struct lode_chrome
 	else if (!from->is_instant && lode_json_ns(from->duration, 1e3, &event.delay) < 0)
 		event.delay = 0;
 	if (code == 0 && type == LODE_CALL && (event.name = string_of(own, from->name)) == LODE_NONE)
-		code = fail_memory(own);
+		code = lode_fail_memory(own->import->error);
 	if (code == 0 && lode_stream_add_event(&own->import->stream, type, &event) < 0)
-		code = fail_memory(own);
+		code = lode_fail_memory(own->import->error);
 	return code < 0 ? code : 1;
 }

@@ -88,11 +88,6 @@ static const char *const keys[MEMBERS] = {
 	"frames",
 };
 
-static int fail_memory(struct reading *reading)
-{
-	return lode_fail_memory(reading->import.error);
-}
-
 static int fail(struct reading *reading, const char *what)
 {
 	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s:%llu: %s",
@@ -169,11 +164,11 @@ static int add_stack(struct reading *reading, const struct lode_json_value *valu
 		if (frame != LODE_NONE)
 			stack.node = lode_stack_tree_child(&reading->import.dictionary.tree, stack.node, frame);
 		if (frame == LODE_NONE || stack.node == LODE_NONE)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 	}
 	if (LODE_INDEX_APPEND(&reading->index, lode_hash_u64(stack.id), reading->stacks, reading->stack_count,
 			      reading->stack_capacity, stack) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -211,12 +206,12 @@ static int find_thread(struct reading *reading, struct lode_json_value task, uin
 	/* A task that wprof knows nothing of has process 0. */
 	*thread = lode_stream_thread(stream, pid && pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID, (uint32_t)tid);
 	if (*thread == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (stream->threads[*thread].name)
 		return 0;
 	name = lode_json_string(values[2], &reading->import.text);
 	if (!name || lode_import_name_thread(stream, *thread, name, strlen(name)) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -254,11 +249,11 @@ static int read_switch(struct reading *reading, const struct lode_json_value *va
 	/* Says nothing new where the waking itself was recorded. */
 	if (next != LODE_NONE && values[WAKER].at && lode_json_ns(values[WAKING_TIME], 1e9, &woken) == 0 &&
 	    lode_sched_waking(reading->sched, woken, waker, 0, next) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (next != LODE_NONE && values[OFF_CPU_STACK_ID].at)
 		lode_sched_set_stack(reading->sched, next, find_stack(reading, values[OFF_CPU_STACK_ID]));
 	if (lode_sched_switch(reading->sched, t, cpu_of(values), prev, state_of(values[PREV_STATE]), 0, next) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -271,7 +266,7 @@ static int read_waking(struct reading *reading, const struct lode_json_value *va
 	    (code = find_thread(reading, values[WAKEE], &wakee)) < 0)
 		return code;
 	if (lode_sched_waking(reading->sched, t, waker, find_stack(reading, values[WAKER_STACK_ID]), wakee) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -286,7 +281,7 @@ static int add_run(struct reading *reading, const struct lode_json_value *values
 	event.stack = find_stack(reading, values[STACK_ID]);
 	if (lode_sched_running(reading->sched, t, event.thread) < 0 ||
 	    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -311,7 +306,7 @@ static int read_request(struct reading *reading, const struct lode_json_value *v
 	reading->requests++;
 	name = lode_json_string(values[REQUEST_NAME], &reading->import.file);
 	if (!name)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	code = lode_symptom_marker(reading->import.options, name)
 		       ? find_thread(reading, values[TASK], &symptom.thread)
 		       : 1;
@@ -320,7 +315,7 @@ static int read_request(struct reading *reading, const struct lode_json_value *v
 	symptom.t0 = latency < t ? t - latency : 0;
 	symptom.name = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
 	if (symptom.name == LODE_NONE || lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -422,10 +417,10 @@ static int fill(struct reading *reading, const char *text, size_t size)
 
 	reading->sched = lode_sched_create(&reading->import.stream, reading->import.options->notes);
 	if (!reading->sched)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	code = read_lines(reading, text, size);
 	if (code == 0 && lode_sched_finish(reading->sched, reading->last) < 0)
-		code = fail_memory(reading);
+		code = lode_fail_memory(reading->import.error);
 	lode_sched_destroy(reading->sched);
 	if (code == 0 && !reading->events)
 		code = fail(reading, "it has no events");

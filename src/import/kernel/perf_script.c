@@ -77,11 +77,6 @@ struct reader {
 	struct lode_tally cut_lines;
 };
 
-static int fail_memory(struct reader *reader)
-{
-	return lode_fail_memory(reader->error);
-}
-
 /* ---- frames ---- */
 
 static uint32_t new_frame(struct reader *reader, const struct lode_script_frame *frame)
@@ -122,7 +117,7 @@ static int settle_inlined(struct reader *reader, uint32_t module)
 		uint32_t id = lode_frames_pair(frames, module, frames->items[reader->frames[i]].function);
 
 		if (id == LODE_NONE)
-			return fail_memory(reader);
+			return lode_fail_memory(reader->error);
 		reader->frames[i] = id;
 	}
 	reader->inlined = 0;
@@ -139,12 +134,12 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 	}
 	id = frame_of(reader, frame);
 	if (id == LODE_NONE)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	if (!frame->inlined && reader->inlined &&
 	    settle_inlined(reader, reader->dictionary.frames.items[id].module) < 0)
 		return LODE_SYSTEM;
 	if (LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, id) < 0)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	reader->inlined += (size_t)frame->inlined;
 	return 0;
 }
@@ -290,7 +285,7 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 	}
 	record.comm = lode_strings_add(&reader->dictionary.frames.strings, comm.text, comm.length);
 	reader->record = record;
-	return record.comm == LODE_NONE ? fail_memory(reader) : 0;
+	return record.comm == LODE_NONE ? lode_fail_memory(reader->error) : 0;
 }
 
 /* The sample is taken when the wait is over; what perf has only added up has a time that is none, and comes
@@ -317,7 +312,7 @@ static int begin_plain(struct reader *reader, const struct lode_script_header *h
 	if (reader->what == CALL) {
 		reader->event.name = call_name(reader, header);
 		if (reader->event.name == LODE_NONE)
-			return fail_memory(reader);
+			return lode_fail_memory(reader->error);
 	}
 	if (header->trace.length && !is_tracepoint(header->event) &&
 	    lode_script_frame_read(header->trace.text, header->trace.length, &frame))
@@ -352,7 +347,7 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 		.cpu = header->cpu,
 	};
 	if (reader->event.thread == LODE_NONE)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	if (reader->what == SWITCH || reader->what == WAKING)
 		return begin_sched(reader, header);
 	return begin_plain(reader, header);
@@ -385,13 +380,14 @@ static int keep_event(struct reader *reader, uint32_t stack)
 	size_t run = reader->stream.events[LODE_RUN].count;
 
 	if (reader->what == ESTIMATED && !reader->timeless && lode_script_runs_add(&reader->costs.bare, run) < 0)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	if (reader->what == COUNTED && lode_script_runs_add(&reader->costs.counted, run) < 0)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	reader->event.stack = stack;
 	if (reader->timeless)
 		reader->last_t += place_timeless(reader);
-	return lode_stream_add_event(&reader->stream, type, &reader->event) < 0 ? fail_memory(reader) : 0;
+	return lode_stream_add_event(&reader->stream, type, &reader->event) < 0 ? lode_fail_memory(reader->error)
+										: 0;
 }
 
 static int end_sample(struct reader *reader)
@@ -404,14 +400,14 @@ static int end_sample(struct reader *reader)
 		return 0;
 	stack = stack_of(reader);
 	if (stack == LODE_NONE)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	if (reader->cut)
 		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
 	reader->record.stack = stack;
 	if (reader->what != SWITCH && reader->what != WAKING)
 		code = keep_event(reader, stack);
 	else if ((code = lode_script_sched_add(&reader->sched, &reader->record)) < 0)
-		fail_memory(reader);
+		lode_fail_memory(reader->error);
 	reader->what = NOTHING;
 	return code;
 }
@@ -569,7 +565,7 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 		code = lode_script_sched_join(&reader->sched, &reader->stream, reader->options->notes,
 					      reader->last_t);
 	if (code < 0)
-		return fail_memory(reader);
+		return lode_fail_memory(reader->error);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 

@@ -76,11 +76,6 @@ struct reading {
 	char skipped_type[64];
 };
 
-static int fail_memory(struct reading *reading)
-{
-	return lode_fail_memory(reading->import.error);
-}
-
 /* ---- resources ---- */
 
 /* The next attribute of a resource. Returns 0 at the end. */
@@ -127,7 +122,7 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 	lode_buffer_byte(key, '\0');
 	lode_buffer_add(key, host->text ? host->text : "", host->length);
 	if (key->failed)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	hash = lode_hash_bytes(key->bytes, key->size);
 	*stream = lode_frame_memo_find(&reading->streams, key->bytes, key->size, hash);
 	if (*stream != LODE_NONE)
@@ -137,7 +132,7 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 		return lode_otlp_fail(&reading->tables,
 				      "it has resources of more than 1024 hosts or streams; split it");
 	return lode_frame_memo_add(&reading->streams, key->bytes, key->size, hash, *stream) < 0
-		       ? fail_memory(reading)
+		       ? lode_fail_memory(reading->import.error)
 		       : 0;
 }
 
@@ -162,7 +157,7 @@ static int add_resource(struct reading *reading, struct lode_cursor message)
 	if (code < 0)
 		return code;
 	if (LODE_APPEND(reading->resources, reading->resource_count, reading->resource_capacity, resource) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -194,7 +189,7 @@ static int share_attribute(struct reading *reading, struct lode_cursor key, cons
 		 text = value_string(reading, value);
 
 	if (name == LODE_NONE || text == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	for (size_t i = 0; i < reading->shared_count; i++) {
 		struct shared_attribute *shared = &reading->shared[i];
 
@@ -207,7 +202,7 @@ static int share_attribute(struct reading *reading, struct lode_cursor key, cons
 		return 0;
 	if (LODE_APPEND(reading->shared, reading->shared_count, reading->shared_capacity,
 			(struct shared_attribute){ name, text, value->type, 1 }) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -233,7 +228,8 @@ static int read_resource_attributes(struct reading *reading, const struct resour
 			code = read_facts(reading, &value);
 		else if (lode_otlp_is(key, "host.name") && value.text) {
 			reading->import.stream.host = string_of(reading, value.text, value.length);
-			code = reading->import.stream.host == LODE_NONE ? fail_memory(reading) : 0;
+			code = reading->import.stream.host == LODE_NONE ? lode_fail_memory(reading->import.error)
+									: 0;
 		} else if (value.is_known && !lode_otlp_is(key, "process.pid") && !lode_otlp_is(key, "lode.stream"))
 			code = share_attribute(reading, key, &value);
 	}
@@ -251,7 +247,7 @@ static int set_attributes(struct reading *reading, size_t resources)
 		if (shared->count == resources &&
 		    lode_stream_set_attribute(&reading->import.stream, lode_strings_get(strings, shared->key),
 					      lode_strings_get(strings, shared->value), shared->type) < 0)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 	}
 	return 0;
 }
@@ -376,7 +372,7 @@ static int read_stream(struct reading *reading, uint32_t stream, const struct lo
 	int code;
 
 	if (lode_dictionary_init(&import->dictionary) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill_stream(reading, stream);
 	if (code == 0 && (lode_stream_event_count(&import->stream) || reading->facts.is_lode))

@@ -47,11 +47,6 @@ struct lode_otlp_known_threads {
 #define KNOWN_THREADS_BITS 12
 #define KNOWN_THREADS      (1u << KNOWN_THREADS_BITS)
 
-static int fail_memory(struct lode_otlp_samples *samples)
-{
-	return lode_fail_memory(samples->tables->import->error);
-}
-
 /* ---- whose a sample is ---- */
 
 static struct who no_thread(const struct lode_otlp_samples *samples)
@@ -108,7 +103,7 @@ static int look_at(struct lode_otlp_samples *samples, uint64_t attribute, struct
 			known->meaning = LABEL;
 		else if ((known->number = lode_strings_add(&samples->tables->import->dictionary.frames.strings,
 							   value.text, value.length)) == LODE_NONE)
-			return fail_memory(samples);
+			return lode_fail_memory(samples->tables->import->error);
 	} else {
 		known->number = small_number(&value, LODE_NONE);
 	}
@@ -165,7 +160,7 @@ static int find_thread(struct lode_otlp_samples *samples, uint32_t pid, uint32_t
 
 	*thread = lode_stream_thread(stream, pid, tid);
 	if (*thread == LODE_NONE)
-		return fail_memory(samples);
+		return lode_fail_memory(samples->tables->import->error);
 	if (name && !stream->threads[*thread].name)
 		stream->threads[*thread].name = name;
 	return 0;
@@ -340,14 +335,14 @@ static int add_event(struct lode_otlp_samples *samples, const struct lode_otlp_p
 		uint64_t *end = end_of(samples, event->thread, profile->start);
 
 		if (!end)
-			return fail_memory(samples);
+			return lode_fail_memory(samples->tables->import->error);
 		event->t = *end;
 		*end = lode_add_saturating(*end, event->cost);
 		samples->timeless++;
 	}
 	samples->events++;
 	return lode_stream_add_event(&samples->tables->import->stream, profile->type, event) < 0
-		       ? fail_memory(samples)
+		       ? lode_fail_memory(samples->tables->import->error)
 		       : 0;
 }
 
@@ -530,7 +525,7 @@ int lode_otlp_samples_reset(struct lode_otlp_samples *samples)
 	samples->known = lode_calloc(samples->known_count + 1, sizeof(*samples->known));
 	samples->threads = lode_calloc(KNOWN_THREADS, sizeof(*samples->threads));
 	samples->end_count = 0;
-	return samples->known && samples->threads ? 0 : fail_memory(samples);
+	return samples->known && samples->threads ? 0 : lode_fail_memory(samples->tables->import->error);
 }
 
 void lode_otlp_samples_release(struct lode_otlp_samples *samples)

@@ -56,11 +56,6 @@ int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what)
 			 what);
 }
 
-static int fail_memory(struct lode_otlp_tables *tables)
-{
-	return lode_fail_memory(tables->import->error);
-}
-
 /* ---- loading ---- */
 
 static struct lode_otlp_table *table_of(struct lode_otlp_tables *tables, uint32_t field)
@@ -95,7 +90,7 @@ int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor di
 			continue;
 		if (table->count >= LODE_NONE - 1 ||
 		    LODE_APPEND(table->items, table->count, table->capacity, field.bytes) < 0)
-			return fail_memory(tables);
+			return lode_fail_memory(tables->import->error);
 	}
 	return dictionary.failed ? lode_otlp_fail(tables, "its dictionary is damaged or cut off") : 0;
 }
@@ -116,7 +111,7 @@ int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
 	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 ||
 	    make_unknown(&tables->modules, tables->mappings.count) < 0 ||
 	    make_unknown(&tables->lines, tables->locations.count) < 0)
-		return fail_memory(tables);
+		return lode_fail_memory(tables->import->error);
 	return 0;
 }
 
@@ -219,7 +214,7 @@ static int keep_build_id(struct lode_otlp_tables *tables, uint32_t module, const
 		return 0;
 	string = lode_strings_add(&frames->strings, value->text, value->length);
 	if (string == LODE_NONE)
-		return fail_memory(tables);
+		return lode_fail_memory(tables->import->error);
 	frames->modules[module].build_id = string;
 	return 0;
 }
@@ -244,7 +239,8 @@ static int make_module(struct lode_otlp_tables *tables, struct lode_cursor messa
 		return code;
 	*module = facts.module.text ? lode_frames_module(frames, facts.module.text, facts.module.length)
 				    : lode_module_from_file(frames, text, length);
-	return *module == LODE_NONE ? fail_memory(tables) : keep_build_id(tables, *module, &facts.build_id);
+	return *module == LODE_NONE ? lode_fail_memory(tables->import->error)
+				    : keep_build_id(tables, *module, &facts.build_id);
 }
 
 /* The module of a mapping. */
@@ -272,7 +268,7 @@ static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const cha
 
 	if (frame == LODE_NONE || tables->frame_count >= LODE_NONE - 1 ||
 	    LODE_APPEND(tables->frames, tables->frame_count, tables->frame_capacity, frame) < 0)
-		return fail_memory(tables);
+		return lode_fail_memory(tables->import->error);
 	return 0;
 }
 
@@ -299,7 +295,7 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 	if (!module && file_length) {
 		module = lode_module_from_file(&tables->import->dictionary.frames, file, file_length);
 		if (module == LODE_NONE)
-			return fail_memory(tables);
+			return lode_fail_memory(tables->import->error);
 	}
 	return add_frame(tables, module, text, length);
 }
@@ -374,7 +370,7 @@ static int open_location(struct lode_otlp_tables *tables, uint32_t location)
 		return code;
 	if (tables->frame_count >= LODE_NONE - 1 || lode_grow(&tables->frames, &tables->frame_capacity,
 							      tables->frame_count + 1, sizeof(*tables->frames)) < 0)
-		return fail_memory(tables);
+		return lode_fail_memory(tables->import->error);
 	head = tables->frame_count++;
 	code = open_lines(tables, tables->locations.items[location], module);
 	if (code == 0 && tables->frame_count == head + 1)
@@ -404,7 +400,7 @@ static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor messag
 						      "a stack names a location that is not in its dictionary");
 			if (lode_grow(&tables->chain, &tables->chain_capacity, *count + 1,
 				      sizeof(*tables->chain)) < 0)
-				return fail_memory(tables);
+				return lode_fail_memory(tables->import->error);
 			code = tables->lines[location] == LODE_NONE ? open_location(tables, (uint32_t)location) : 0;
 			if (code < 0)
 				return code;
@@ -444,5 +440,5 @@ int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *n
 			*node = lode_stack_tree_child(&tables->import->dictionary.tree, *node, lines[i]);
 	}
 	tables->nodes[stack] = *node;
-	return *node == LODE_NONE ? fail_memory(tables) : 0;
+	return *node == LODE_NONE ? lode_fail_memory(tables->import->error) : 0;
 }

@@ -126,11 +126,6 @@ struct packet {
 	int is_cleared, has_clock;
 };
 
-static int fail_memory(struct reading *reading)
-{
-	return lode_fail_memory(reading->import.error);
-}
-
 static int fail(struct reading *reading, const char *what)
 {
 	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
@@ -204,7 +199,7 @@ static int read_tree_entry(struct reading *reading, struct lode_cursor message, 
 	}
 	if (lode_perfetto_thread_named(&reading->threads, is_thread ? pid : tid, tid, (const char *)name.next,
 				       lode_cursor_left(&name)) == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	return 0;
 }
 
@@ -227,7 +222,7 @@ static int read_thread(struct reading *reading, struct sequence *sequence, struc
 	while (lode_protobuf_next(&message, &field))
 		if (field.number == THREAD_REFERENCE_US)
 			sequence->event_time = field.value * 1000;
-	return sequence->thread == LODE_NONE ? fail_memory(reading) : 0;
+	return sequence->thread == LODE_NONE ? lode_fail_memory(reading->import.error) : 0;
 }
 
 /* ---- samples ---- */
@@ -235,7 +230,7 @@ static int read_thread(struct reading *reading, struct sequence *sequence, struc
 static int add_sample(struct reading *reading, const struct sample *sample)
 {
 	if (LODE_APPEND(reading->samples, reading->sample_count, reading->sample_capacity, *sample) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	reading->threads.items[sample->thread].measured = 1;
 	return 0;
 }
@@ -245,7 +240,7 @@ static int set_own_cost(struct reading *reading, struct sample *sample, uint64_t
 {
 	if (lode_grow(&reading->run_times, &reading->run_capacity, (size_t)sample->thread + 1,
 		      sizeof(*reading->run_times)) < 0)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	while (reading->run_count <= sample->thread)
 		reading->run_times[reading->run_count++] = 0;
 	sample->cost = counter - reading->run_times[sample->thread];
@@ -268,7 +263,7 @@ static int read_sample(struct reading *reading, const struct sequence *sequence,
 	sample.thread = lode_perfetto_thread_named(&reading->threads, (uint32_t)numbers[SAMPLE_PID],
 						   (uint32_t)numbers[SAMPLE_TID], "", 0);
 	if (sample.thread == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (numbers[SAMPLE_CPU] < LODE_NO_CPU)
 		sample.cpu = (uint16_t)numbers[SAMPLE_CPU];
 	code = lode_perfetto_stack(&reading->interned, scope, numbers[SAMPLE_CALLSTACK], &sample.stack);
@@ -289,7 +284,7 @@ static int read_streaming(struct reading *reading, struct sequence *sequence, st
 	sample.thread = sequence->thread == LODE_NONE ? lode_perfetto_thread(&reading->threads, 0)
 						      : sequence->thread;
 	if (sample.thread == LODE_NONE)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		uint64_t iid, delta;
 		int more = 1;
@@ -389,7 +384,7 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 			capacity *= bytes ? 2 : 1;
 		more = used < most ? lode_realloc(bytes, capacity, 1) : NULL;
 		if (!more) {
-			code = used < most ? fail_memory(reading)
+			code = used < most ? lode_fail_memory(reading->import.error)
 					   : fail(reading, "its compressed packets unpack to far too much");
 			break;
 		}
@@ -401,7 +396,7 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 	lode_unpacker_destroy(unpacker);
 	if (code == 0 &&
 	    LODE_APPEND(reading->unpacked, reading->unpacked_count, reading->unpacked_capacity, bytes) < 0)
-		code = fail_memory(reading);
+		code = lode_fail_memory(reading->import.error);
 	if (code < 0) {
 		lode_free(bytes);
 		return code;
@@ -417,12 +412,14 @@ static int read_data(struct reading *reading, struct sequence *sequence, const s
 
 	switch (packet->kind) {
 	case PACKET_FTRACE:
-		return lode_perfetto_sched_bundle(&reading->sched, packet->data) < 0 ? fail_memory(reading) : 0;
+		return lode_perfetto_sched_bundle(&reading->sched, packet->data) < 0
+			       ? lode_fail_memory(reading->import.error)
+			       : 0;
 	case PACKET_PROCESS_TREE:
 		return read_process_tree(reading, packet->data);
 	case PACKET_CLOCKS:
 		return lode_perfetto_clocks_snapshot(&reading->clocks, sequence->id, packet->data) < 0
-			       ? fail_memory(reading)
+			       ? lode_fail_memory(reading->import.error)
 			       : 0;
 	case PACKET_THREAD:
 		return read_thread(reading, sequence, packet->data);
@@ -453,7 +450,7 @@ static int read_packet(struct reading *reading, struct lode_cursor message, int 
 		return may_be_packed ? read_compressed(reading, packet.data) : 0;
 	sequence = find_sequence(reading, (uint32_t)packet.sequence);
 	if (!sequence)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	if (packet.is_cleared) {
 		sequence->generation++;
 		sequence->clock = sequence->track = 0;
@@ -504,7 +501,7 @@ static int usual_gap(struct reading *reading, double *period)
 	char text[200];
 
 	if (!gaps)
-		return fail_memory(reading);
+		return lode_fail_memory(reading->import.error);
 	for (size_t i = 0; i < reading->sample_count; i++) {
 		const struct sample *sample = &reading->samples[i];
 
@@ -547,7 +544,7 @@ static int finish_samples(struct reading *reading)
 			lode_perfetto_stream_thread(&reading->threads, &reading->import.stream, sample->thread);
 		if (event.thread == LODE_NONE ||
 		    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 	}
 	return 0;
 }
@@ -563,7 +560,7 @@ static int forget_processes(struct reading *reading)
 			lode_perfetto_thread(&reading->threads, (uint32_t)lode_json_u64_or(tid, 0) & INT32_MAX);
 
 		if (thread == LODE_NONE)
-			return fail_memory(reading);
+			return lode_fail_memory(reading->import.error);
 		if (reading->threads.items[thread].pid == reading->threads.items[thread].tid)
 			reading->threads.items[thread].pid = LODE_NO_PID;
 	}
@@ -579,7 +576,7 @@ static int finish(struct reading *reading)
 		code = finish_samples(reading);
 	if (code == 0 && reading->sched.count &&
 	    lode_perfetto_sched_finish(&reading->sched, &reading->import.stream, options) < 0)
-		code = fail_memory(reading);
+		code = lode_fail_memory(reading->import.error);
 	if (code == 0)
 		code = lode_perfetto_tracks_finish(&reading->tracks);
 	if (code < 0)

@@ -25,11 +25,6 @@ void lode_perfetto_interned_release(struct lode_perfetto_interned *interned)
 	lode_free(interned->chain);
 }
 
-static int fail_memory(struct lode_perfetto_interned *interned)
-{
-	return lode_fail_memory(interned->import->error);
-}
-
 static uint64_t hash_of(uint32_t sequence, uint8_t kind, uint64_t iid)
 {
 	return lode_hash_u64(iid ^ lode_hash_pair(sequence, kind));
@@ -67,7 +62,7 @@ static int define(struct lode_perfetto_interned *interned, struct lode_perfetto_
 	}
 	if (LODE_INDEX_APPEND(&interned->index, hash_of(scope.sequence, kind, item.iid), interned->items,
 			      interned->count, interned->capacity, item) < 0)
-		return fail_memory(interned);
+		return lode_fail_memory(interned->import->error);
 	return 0;
 }
 
@@ -149,7 +144,7 @@ static int read_path(struct lode_perfetto_interned *interned, struct lode_perfet
 			lode_buffer_add(path, part.next, lode_cursor_left(&part));
 		}
 	}
-	return path->failed ? fail_memory(interned) : 0;
+	return path->failed ? lode_fail_memory(interned->import->error) : 0;
 }
 
 /* Our exporter writes the module's path or, without one, its name, as one component. */
@@ -184,7 +179,7 @@ static int keep_build_id(struct lode_perfetto_interned *interned, struct lode_pe
 		snprintf(text + 2 * i, 3, "%02x", lode_cursor_u8(&id));
 	string = lode_strings_add(&frames->strings, text, strlen(text));
 	if (string == LODE_NONE)
-		return fail_memory(interned);
+		return lode_fail_memory(interned->import->error);
 	frames->modules[module].build_id = string;
 	return 0;
 }
@@ -209,7 +204,7 @@ static int find_module(struct lode_perfetto_interned *interned, struct lode_perf
 						  components ? interned->import->file.bytes : "",
 						  interned->import->file.size);
 	if (*module == LODE_NONE)
-		return fail_memory(interned);
+		return lode_fail_memory(interned->import->error);
 	item->made = *module;
 	for (message = item->message; lode_protobuf_next(&message, &field);)
 		if (field.number == MAPPING_BUILD_ID && field.wire == LODE_WIRE_VARINT)
@@ -243,7 +238,7 @@ static int make_frame(struct lode_perfetto_interned *interned, struct lode_perfe
 	frame = lode_frames_add(&interned->import->dictionary.frames, module, (const char *)name.next,
 				lode_cursor_left(&name));
 	if (frame == LODE_NONE)
-		return fail_memory(interned);
+		return lode_fail_memory(interned->import->error);
 	item->made = frame;
 	return 0;
 }
@@ -272,7 +267,7 @@ static int make_stack(struct lode_perfetto_interned *interned, struct lode_perfe
 				return LODE_SYSTEM;
 			*stack = lode_stack_tree_child(&interned->import->dictionary.tree, *stack, frame->made);
 			if (*stack == LODE_NONE)
-				return fail_memory(interned);
+				return lode_fail_memory(interned->import->error);
 		}
 	}
 	return 0;

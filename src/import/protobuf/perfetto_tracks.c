@@ -48,11 +48,6 @@ void lode_perfetto_tracks_release(struct lode_perfetto_tracks *tracks)
 	lode_free(tracks->symptoms);
 }
 
-static int fail_memory(struct lode_perfetto_tracks *tracks)
-{
-	return lode_fail_memory(tracks->import->error);
-}
-
 /* ---- tracks ---- */
 
 static struct lode_perfetto_track *find_track(const struct lode_perfetto_tracks *tracks, uint64_t uuid)
@@ -108,7 +103,7 @@ int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor 
 					       ? lode_perfetto_thread_descriptor(tracks->threads, field.bytes)
 					       : main_thread(tracks->threads, field.bytes);
 			if (track.thread == LODE_NONE)
-				return fail_memory(tracks);
+				return lode_fail_memory(tracks->import->error);
 		}
 	}
 	old = find_track(tracks, track.uuid);
@@ -118,7 +113,7 @@ int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor 
 	}
 	if (LODE_INDEX_APPEND(&tracks->index, lode_hash_u64(track.uuid), tracks->items, tracks->count,
 			      tracks->capacity, track) < 0)
-		return fail_memory(tracks);
+		return lode_fail_memory(tracks->import->error);
 	return 0;
 }
 
@@ -209,7 +204,7 @@ static int add_mark(struct lode_perfetto_tracks *tracks, struct lode_perfetto_ma
 	mark.order = (uint32_t)tracks->mark_count;
 	if (tracks->mark_count >= LODE_NONE - 1 ||
 	    LODE_APPEND(tracks->marks, tracks->mark_count, tracks->mark_capacity, mark) < 0)
-		return fail_memory(tracks);
+		return lode_fail_memory(tracks->import->error);
 	return 0;
 }
 
@@ -251,7 +246,7 @@ static int add_own(struct lode_perfetto_tracks *tracks, enum lode_event_type typ
 {
 	if (lode_grow(&tracks->events, &tracks->event_capacity, tracks->event_count + 1, sizeof(*event)) < 0 ||
 	    lode_grow(&tracks->event_types, &tracks->type_capacity, tracks->event_count + 1, 1) < 0)
-		return fail_memory(tracks);
+		return lode_fail_memory(tracks->import->error);
 	tracks->events[tracks->event_count] = *event;
 	tracks->event_types[tracks->event_count++] = (uint8_t)type;
 	return 0;
@@ -277,7 +272,7 @@ static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lod
 	}
 	if (is_word(name, "waker")) {
 		event->waker = lode_perfetto_thread(tracks->threads, (uint32_t)number);
-		return event->waker == LODE_NONE ? fail_memory(tracks) : 0;
+		return event->waker == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
 	}
 	if (is_word(name, "waker_stack"))
 		return lode_perfetto_stack(tracks->interned, context->scope, number, &event->waker_stack);
@@ -301,7 +296,7 @@ static int name_own(struct lode_perfetto_tracks *tracks, const struct event *fro
 	own->name = lode_strings_add(&tracks->import->dictionary.frames.strings, (const char *)from->name.next,
 				     lode_cursor_left(&from->name));
 	if (own->name == LODE_NONE)
-		return fail_memory(tracks);
+		return lode_fail_memory(tracks->import->error);
 	if (own->type == LODE_CALL || leaf == LODE_NONE || dictionary->frames.items[leaf].function != own->name)
 		own->event.name = own->name;
 	return 0;
@@ -342,7 +337,7 @@ static int end_own(struct lode_perfetto_tracks *tracks, uint64_t t)
 	own->is_open = 0;
 	if (own->is_symptom) {
 		if (LODE_APPEND(tracks->symptoms, tracks->symptom_count, tracks->symptom_capacity, symptom) < 0)
-			return fail_memory(tracks);
+			return lode_fail_memory(tracks->import->error);
 		return 0;
 	}
 	if (own->type == LODE_EVENT_TYPES)
@@ -390,7 +385,7 @@ int lode_perfetto_track_event(struct lode_perfetto_tracks *tracks, struct lode_p
 					    .frame = name_of(tracks, context, &event, &failed),
 					    .type = (uint8_t)event.type };
 	if (failed)
-		return fail_memory(tracks);
+		return lode_fail_memory(tracks->import->error);
 	code = add_mark(tracks, mark);
 	if (code == 0 && is_whole) {
 		mark.t += duration;
@@ -407,7 +402,7 @@ static int find_stream_thread(struct lode_perfetto_tracks *tracks, uint32_t numb
 	*thread = number == LODE_NONE
 			  ? LODE_NONE
 			  : lode_perfetto_stream_thread(tracks->threads, &tracks->import->stream, number);
-	return number != LODE_NONE && *thread == LODE_NONE ? fail_memory(tracks) : 0;
+	return number != LODE_NONE && *thread == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
 }
 
 static int finish_own(struct lode_perfetto_tracks *tracks)
@@ -420,13 +415,13 @@ static int finish_own(struct lode_perfetto_tracks *tracks)
 			return LODE_SYSTEM;
 		if (lode_stream_add_event(&tracks->import->stream, (enum lode_event_type)tracks->event_types[i],
 					  event) < 0)
-			return fail_memory(tracks);
+			return lode_fail_memory(tracks->import->error);
 	}
 	for (size_t i = 0; i < tracks->symptom_count; i++) {
 		if (find_stream_thread(tracks, tracks->symptoms[i].thread, &tracks->symptoms[i].thread) < 0)
 			return LODE_SYSTEM;
 		if (lode_stream_add_symptom(&tracks->import->stream, &tracks->symptoms[i]) < 0)
-			return fail_memory(tracks);
+			return lode_fail_memory(tracks->import->error);
 	}
 	return 0;
 }
@@ -473,7 +468,7 @@ static int finish_async(struct lode_perfetto_tracks *tracks, struct lode_perfett
 		if (find_stream_thread(tracks, begin.thread, &symptom.thread) < 0)
 			return LODE_SYSTEM;
 		if (lode_stream_add_symptom(&tracks->import->stream, &symptom) < 0)
-			return fail_memory(tracks);
+			return lode_fail_memory(tracks->import->error);
 	}
 	return 0;
 }
@@ -517,7 +512,7 @@ static int sort_out(struct lode_perfetto_tracks *tracks, struct lode_slices *sli
 		if (find_stream_thread(tracks, mark.thread, &thread) < 0)
 			return LODE_SYSTEM;
 		if (add_slice_mark(tracks, slices, &mark, thread) < 0)
-			return fail_memory(tracks);
+			return lode_fail_memory(tracks->import->error);
 	}
 	return 0;
 }
@@ -545,7 +540,7 @@ int lode_perfetto_tracks_finish(struct lode_perfetto_tracks *tracks)
 		code = sort_out(tracks, &slices, &async);
 	if (code == 0 && (!(measured = measured_threads(tracks)) ||
 			  lode_slices_finish(&slices, &tracks->import->stream, measured, options) < 0))
-		code = fail_memory(tracks);
+		code = lode_fail_memory(tracks->import->error);
 	if (code == 0)
 		code = finish_async(tracks, tracks->marks, async);
 	lode_symptom_markers_note(options, tracks->async, "slices on tracks of their own");
