@@ -19,13 +19,13 @@
 
 /* `comm-tid (tgid) [cpu] flags time: event: text` */
 struct line {
-	struct lode_script_span comm;
+	struct lode_span comm;
 	uint32_t tid;
 	uint32_t tgid; /* LODE_NO_PID: unknown */
 	uint16_t cpu;
 	uint64_t t;
-	struct lode_script_span event;
-	struct lode_script_span text;
+	struct lode_span event;
+	struct lode_span text;
 };
 
 enum stack_state { NO_STACK, KERNEL_STACK, USER_STACK };
@@ -57,11 +57,6 @@ struct reader {
 static int is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static struct lode_script_span span_of(const char *from, const char *to)
-{
-	return (struct lode_script_span){ from, (size_t)(to - from) };
 }
 
 /* Digits that end at `end`; where they begin. */
@@ -96,23 +91,23 @@ static int read_task(const char *start, const char *end, struct line *line)
 	if (at > start && at[-1] == ')') {
 		const char *digits = digits_before(start, at - 1);
 
-		if (lode_script_number(span_of(digits, at - 1), UINT32_MAX - 1, &number))
+		if (lode_span_number(lode_span(digits, at - 1), UINT32_MAX - 1, &number))
 			line->tgid = (uint32_t)number;
 		while (at > start && *at != '(')
 			at--;
 		end = blanks_before(start, at);
 	}
 	at = digits_before(start, end);
-	if (at == start || at[-1] != '-' || !lode_script_number(span_of(at, end), UINT32_MAX - 1, &number))
+	if (at == start || at[-1] != '-' || !lode_span_number(lode_span(at, end), UINT32_MAX - 1, &number))
 		return 0;
 	line->tid = (uint32_t)number;
 	start = skip_blanks(start, at);
-	line->comm = span_of(start, at - 1);
+	line->comm = lode_span(start, at - 1);
 	return 1;
 }
 
 /* Seconds, a point, and a part of one. */
-static int read_time(struct lode_script_span word, uint64_t *t)
+static int read_time(struct lode_span word, uint64_t *t)
 {
 	const char *point = memchr(word.text, '.', word.length);
 	uint64_t seconds, fraction;
@@ -121,8 +116,8 @@ static int read_time(struct lode_script_span word, uint64_t *t)
 	if (!point)
 		return 0;
 	length = (size_t)(word.text + word.length - point - 1);
-	if (!length || length > 9 || !lode_script_number(span_of(word.text, point), 1u << 30, &seconds) ||
-	    !lode_script_number(span_of(point + 1, word.text + word.length), UINT32_MAX, &fraction))
+	if (!length || length > 9 || !lode_span_number(lode_span(word.text, point), 1u << 30, &seconds) ||
+	    !lode_span_number(lode_span(point + 1, word.text + word.length), UINT32_MAX, &fraction))
 		return 0;
 	for (; length < 9; length++)
 		fraction *= 10;
@@ -139,14 +134,14 @@ static int read_rest(const char *at, const char *end, struct line *line)
 		while (stop < end && *stop != ' ' && *stop != '\t')
 			stop++;
 		at = stop;
-		if (stop > word && stop[-1] == ':' && read_time(span_of(word, stop - 1), &line->t)) {
+		if (stop > word && stop[-1] == ':' && read_time(lode_span(word, stop - 1), &line->t)) {
 			const char *event = skip_blanks(at, end);
 
 			for (stop = event; stop < end && *stop != ':' && *stop != ' ' && *stop != '(';)
 				stop++;
-			line->event = span_of(event, stop);
+			line->event = lode_span(event, stop);
 			at = skip_blanks(stop < end && *stop == ':' ? stop + 1 : stop, end);
-			line->text = span_of(at, end);
+			line->text = lode_span(at, end);
 			return 1;
 		}
 	}
@@ -164,7 +159,7 @@ static int read_event_line(const char *text, size_t length, struct line *line)
 
 		while (at < end && is_digit(*at))
 			at++;
-		if (at < end && *at == ']' && lode_script_number(span_of(digits, at), LODE_NO_CPU - 1, &cpu) &&
+		if (at < end && *at == ']' && lode_span_number(lode_span(digits, at), LODE_NO_CPU - 1, &cpu) &&
 		    read_task(text, digits - 1, line) && read_rest(at + 1, end, line)) {
 			line->cpu = (uint16_t)cpu;
 			return 1;
@@ -175,20 +170,10 @@ static int read_event_line(const char *text, size_t length, struct line *line)
 	return 0;
 }
 
-static int is(struct lode_script_span span, const char *text)
-{
-	return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
-}
-
-static int starts(struct lode_script_span span, const char *text)
-{
-	return span.length >= strlen(text) && memcmp(span.text, text, strlen(text)) == 0;
-}
-
 /* ---- stacks ---- */
 
 /* `function+0x10/0x20 [module]` or `function (address)`. */
-static uint32_t make_frame(struct reader *reader, struct lode_script_span text)
+static uint32_t make_frame(struct reader *reader, struct lode_span text)
 {
 	const char *end = text.text + text.length, *stop = text.text, *module = "kernel";
 	const char *open = memchr(text.text, '[', text.length),
@@ -209,7 +194,7 @@ static uint32_t make_frame(struct reader *reader, struct lode_script_span text)
 	return lode_frames_add(&reader->dictionary.frames, id, text.text, (size_t)(stop - text.text));
 }
 
-static int add_frame(struct reader *reader, struct lode_script_span text)
+static int add_frame(struct reader *reader, struct lode_span text)
 {
 	uint64_t hash = lode_hash_bytes(text.text, text.length);
 	uint32_t frame = lode_frame_memo_find(&reader->memo, text.text, text.length, hash);
@@ -239,7 +224,7 @@ static uint32_t make_stack(struct reader *reader)
 /* ---- events ---- */
 
 /* The thread with this tid, named if it has no name yet; the idle thread is none. */
-static int find_thread(struct reader *reader, uint32_t tid, struct lode_script_span comm, uint32_t *thread)
+static int find_thread(struct reader *reader, uint32_t tid, struct lode_span comm, uint32_t *thread)
 {
 	*thread = LODE_NONE;
 	if (!tid)
@@ -247,7 +232,9 @@ static int find_thread(struct reader *reader, uint32_t tid, struct lode_script_s
 	*thread = lode_stream_tid(&reader->stream, tid);
 	if (*thread == LODE_NONE)
 		return LODE_SYSTEM;
-	return is(comm, "<...>") ? 0 : lode_import_name_thread(&reader->stream, *thread, comm.text, comm.length);
+	return lode_span_is(comm, "<...>")
+		       ? 0
+		       : lode_import_name_thread(&reader->stream, *thread, comm.text, comm.length);
 }
 
 static int add_switch(struct reader *reader, const struct line *line, uint32_t stack)
@@ -269,7 +256,7 @@ static int add_switch(struct reader *reader, const struct line *line, uint32_t s
 
 static int add_waking(struct reader *reader, const struct line *line, uint32_t stack)
 {
-	struct lode_script_span comm;
+	struct lode_span comm;
 	uint32_t tid, waker, target;
 
 	if (!lode_script_waking_read(line->text, &tid, &comm)) {
@@ -285,10 +272,10 @@ static int add_waking(struct reader *reader, const struct line *line, uint32_t s
 static int add_call(struct reader *reader, const struct line *line, uint32_t stack)
 {
 	struct lode_event call = { .t = line->t, .stack = stack, .waker = LODE_NONE, .cpu = line->cpu };
-	struct lode_script_span name = line->event;
+	struct lode_span name = line->event;
 
-	if (starts(name, "sys_enter_"))
-		name = span_of(name.text + 10, name.text + name.length);
+	if (lode_span_starts(name, "sys_enter_"))
+		name = lode_span(name.text + 10, name.text + name.length);
 	call.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
 	call.thread = line->tgid != LODE_NO_PID ? lode_stream_thread(&reader->stream, line->tgid, line->tid)
 						: lode_stream_tid(&reader->stream, line->tid);
@@ -308,12 +295,12 @@ static int take_event(struct reader *reader, const struct line *line)
 		lode_tally_add(&reader->backwards, reader->input, NULL, 0);
 	else
 		reader->last = line->t;
-	if (is(line->event, "sched_switch"))
+	if (lode_span_is(line->event, "sched_switch"))
 		return add_switch(reader, line, stack);
-	if (is(line->event, "sched_waking") || is(line->event, "sched_wakeup") ||
-	    is(line->event, "sched_wakeup_new"))
+	if (lode_span_is(line->event, "sched_waking") || lode_span_is(line->event, "sched_wakeup") ||
+	    lode_span_is(line->event, "sched_wakeup_new"))
 		return add_waking(reader, line, stack);
-	if (starts(line->event, "sys_exit") || starts(line->text, "-> ")) {
+	if (lode_span_starts(line->event, "sys_exit") || lode_span_starts(line->text, "-> ")) {
 		lode_tally_add(&reader->exits, reader->input, NULL, 0);
 		return 0;
 	}
@@ -352,12 +339,12 @@ static int keep(struct reader *reader, const char *text, size_t length)
 static int read_frame_line(struct reader *reader, const char *text, size_t length)
 {
 	const char *end = text + length, *at = skip_blanks(text, end);
-	struct lode_script_span function;
+	struct lode_span function;
 
 	if (end - at < 2 || at[0] != '=' || at[1] != '>')
 		return 0;
 	at = skip_blanks(at + 2, end);
-	function = span_of(at, blanks_before(at, end));
+	function = lode_span(at, blanks_before(at, end));
 	if (reader->stack == KERNEL_STACK && function.length && add_frame(reader, function) < 0)
 		return lode_fail_memory(reader->error);
 	return 1;
@@ -368,7 +355,7 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	struct line line;
 	int got;
 
-	if (!text || !length || text[0] == '#' || starts(span_of(text, text + length), "cpus="))
+	if (!text || !length || text[0] == '#' || lode_span_starts(lode_span(text, text + length), "cpus="))
 		return 0;
 	got = read_frame_line(reader, text, length);
 	if (got)
@@ -382,11 +369,11 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 		lode_tally_add(tally, reader->input, text, length);
 		return 0;
 	}
-	if (is(line.event, "kernel_stack") || starts(line.event, "<stack")) {
+	if (lode_span_is(line.event, "kernel_stack") || lode_span_starts(line.event, "<stack")) {
 		reader->stack = KERNEL_STACK;
 		return 0;
 	}
-	if (is(line.event, "user_stack") || starts(line.event, "<user")) {
+	if (lode_span_is(line.event, "user_stack") || lode_span_starts(line.event, "<user")) {
 		reader->stack = USER_STACK;
 		lode_tally_add(&reader->user_stacks, reader->input, NULL, 0);
 		return 0;
@@ -482,7 +469,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 
 		if (read_event_line(at, (size_t)(stop - at), &line))
 			return line.event.length ? 92 : 0;
-		if (stop > at && *at != '#' && !starts(span_of(at, stop), "cpus=") &&
+		if (stop > at && *at != '#' && !lode_span_starts(lode_span(at, stop), "cpus=") &&
 		    !memmem(at, (size_t)(stop - at), "LOST", 4))
 			return 0;
 		at = stop + 1;

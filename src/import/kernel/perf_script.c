@@ -146,27 +146,17 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 
 /* ---- samples ---- */
 
-static int is(struct lode_script_span span, const char *text)
-{
-	return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
-}
-
-static int starts(struct lode_script_span span, const char *text)
-{
-	return span.length >= strlen(text) && memcmp(span.text, text, strlen(text)) == 0;
-}
-
 /* The event without its modifiers (`:u`) and parameters (`/freq=999/`). */
-static struct lode_script_span base_of(struct lode_script_span event)
+static struct lode_span base_of(struct lode_span event)
 {
 	size_t length = 0;
 
 	while (length < event.length && event.text[length] != ':' && event.text[length] != '/')
 		length++;
-	return (struct lode_script_span){ event.text, length };
+	return (struct lode_span){ event.text, length };
 }
 
-static int is_tracepoint(struct lode_script_span event)
+static int is_tracepoint(struct lode_span event)
 {
 	const char *colon = memchr(event.text, ':', event.length);
 
@@ -178,33 +168,33 @@ static int is_tracepoint(struct lode_script_span event)
 	return 0;
 }
 
-static int contains(struct lode_script_span span, const char *text)
+static int contains(struct lode_span span, const char *text)
 {
 	return span.length >= strlen(text) && memmem(span.text, span.length, text, strlen(text)) != NULL;
 }
 
-static int counts_cycles(struct lode_script_span event)
+static int counts_cycles(struct lode_span event)
 {
-	struct lode_script_span base = base_of(event);
+	struct lode_span base = base_of(event);
 
-	return is(base, "cycles") || is(base, "cpu-cycles") || contains(event, "/cycles") ||
+	return lode_span_is(base, "cycles") || lode_span_is(base, "cpu-cycles") || contains(event, "/cycles") ||
 	       contains(event, "/cpu-cycles");
 }
 
 static enum what classify(const struct lode_script_header *header)
 {
-	struct lode_script_span event = header->event, base = base_of(event);
+	struct lode_span event = header->event, base = base_of(event);
 
-	if (is(event, "sched:sched_switch"))
+	if (lode_span_is(event, "sched:sched_switch"))
 		return SWITCH;
-	if (is(event, "sched:sched_waking") || is(event, "sched:sched_wakeup") ||
-	    is(event, "sched:sched_wakeup_new"))
+	if (lode_span_is(event, "sched:sched_waking") || lode_span_is(event, "sched:sched_wakeup") ||
+	    lode_span_is(event, "sched:sched_wakeup_new"))
 		return WAKING;
-	if (is(base, "cpu-clock") || is(base, "task-clock"))
+	if (lode_span_is(base, "cpu-clock") || lode_span_is(base, "task-clock"))
 		return header->has_period ? SAMPLE : ESTIMATED;
 	if (!event.length)
 		return ESTIMATED;
-	if (is(base, "offcpu-time") && header->has_period)
+	if (lode_span_is(base, "offcpu-time") && header->has_period)
 		return OFF_CPU;
 	if (!is_tracepoint(event) && counts_cycles(event))
 		return header->has_period ? COUNTED : ESTIMATED;
@@ -215,14 +205,14 @@ static enum what classify(const struct lode_script_header *header)
 static uint32_t call_name(struct reader *reader, const struct lode_script_header *header)
 {
 	struct lode_strings *strings = &reader->dictionary.frames.strings;
-	struct lode_script_span name = header->event, number;
+	struct lode_span name = header->event, number;
 	char text[32];
 
-	if (starts(name, "syscalls:sys_enter_"))
+	if (lode_span_starts(name, "syscalls:sys_enter_"))
 		return lode_strings_add(strings, name.text + 19, name.length - 19);
-	if (!is(name, "raw_syscalls:sys_enter") || !starts(header->trace, "NR "))
+	if (!lode_span_is(name, "raw_syscalls:sys_enter") || !lode_span_starts(header->trace, "NR "))
 		return lode_strings_add(strings, name.text, name.length);
-	number = (struct lode_script_span){ header->trace.text + 3, 0 };
+	number = (struct lode_span){ header->trace.text + 3, 0 };
 	while (number.length < 20 && number.length < header->trace.length - 3 &&
 	       number.text[number.length] >= '0' && number.text[number.length] <= '9')
 		number.length++;
@@ -237,8 +227,8 @@ static int is_no_name(const struct lode_script_header *header)
 
 	return !header->comm.length ||
 	       (header->comm.text[0] == ':' &&
-		lode_script_number((struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
-				   UINT64_MAX, &number));
+		lode_span_number((struct lode_span){ header->comm.text + 1, header->comm.length - 1 }, UINT64_MAX,
+				 &number));
 }
 
 static uint32_t thread_of(struct reader *reader, const struct lode_script_header *header)
@@ -263,7 +253,7 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 		.cpu = header->cpu,
 		.thread = header->tid ? reader->event.thread : LODE_NONE,
 	};
-	struct lode_script_span comm = { "", 0 };
+	struct lode_span comm = { "", 0 };
 	struct lode_script_switch change;
 	int understood;
 
@@ -326,14 +316,15 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 	reader->what = NOTHING;
 	reader->frame_count = reader->inlined = 0;
 	reader->cut = 0;
-	if (starts(header->event, "PERF_RECORD_") || starts(header->trace, "PERF_RECORD_")) {
+	if (lode_span_starts(header->event, "PERF_RECORD_") || lode_span_starts(header->trace, "PERF_RECORD_")) {
 		lode_tally_add(&reader->side_records, reader->input, NULL, 0);
 		return 0;
 	}
 	reader->samples++;
 	if (header->t < NO_TIME && header->t > reader->last_t)
 		reader->last_t = header->t;
-	if (starts(header->event, "syscalls:sys_exit_") || is(header->event, "raw_syscalls:sys_exit")) {
+	if (lode_span_starts(header->event, "syscalls:sys_exit_") ||
+	    lode_span_is(header->event, "raw_syscalls:sys_exit")) {
 		lode_tally_add(&reader->exits, reader->input, NULL, 0);
 		return 0;
 	}
@@ -598,7 +589,7 @@ static int judge_header(const struct lode_script_header *header, const char *nex
 
 	if (length && next[0] == '\t' && lode_script_frame_read(next, length, &frame))
 		return 90;
-	if (starts(header->event, "PERF_RECORD_") || starts(header->trace, "PERF_RECORD_"))
+	if (lode_span_starts(header->event, "PERF_RECORD_") || lode_span_starts(header->trace, "PERF_RECORD_"))
 		return 80;
 	return header->event.length ? 75 : 25;
 }

@@ -32,12 +32,7 @@ static int is_hexadecimal(char byte)
 	return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
-static struct lode_script_span make_span(const char *from, const char *to)
-{
-	return (struct lode_script_span){ from, (size_t)(to - from) };
-}
-
-static struct lode_script_span trim(struct lode_script_span span)
+static struct lode_span trim(struct lode_span span)
 {
 	while (span.length && is_blank(span.text[0])) {
 		span.text++;
@@ -48,51 +43,41 @@ static struct lode_script_span trim(struct lode_script_span span)
 	return span;
 }
 
-static struct lode_script_span first_word(struct lode_script_span span)
+static struct lode_span first_word(struct lode_span span)
 {
 	size_t length = 0;
 
 	span = trim(span);
 	while (length < span.length && !is_blank(span.text[length]))
 		length++;
-	return (struct lode_script_span){ span.text, length };
+	return (struct lode_span){ span.text, length };
 }
 
-static struct lode_script_span last_word(struct lode_script_span span)
+static struct lode_span last_word(struct lode_span span)
 {
 	size_t start;
 
 	span = trim(span);
 	for (start = span.length; start && !is_blank(span.text[start - 1]);)
 		start--;
-	return (struct lode_script_span){ span.text + start, span.length - start };
+	return (struct lode_span){ span.text + start, span.length - start };
 }
 
 /* What follows `word`, which is a part of `span`. */
-static struct lode_script_span behind(struct lode_script_span span, struct lode_script_span word)
+static struct lode_span behind(struct lode_span span, struct lode_span word)
 {
-	return trim(make_span(word.text + word.length, span.text + span.length));
+	return trim(lode_span(word.text + word.length, span.text + span.length));
 }
 
-static struct lode_script_span before(struct lode_script_span span, struct lode_script_span word)
+static struct lode_span before(struct lode_span span, struct lode_span word)
 {
-	return trim(make_span(span.text, word.text));
-}
-
-int lode_script_number(struct lode_script_span span, uint64_t most, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < span.length; i++)
-		if (!is_digit(span.text[i]) || __builtin_mul_overflow(*number, 10, number) ||
-		    __builtin_add_overflow(*number, (uint64_t)(span.text[i] - '0'), number))
-			return 0;
-	return span.length && *number <= most;
+	return trim(lode_span(span.text, word.text));
 }
 
 /* ---- header ---- */
 
 /* `seconds.fraction:` into nanoseconds. */
-static int read_time(struct lode_script_span word, uint64_t *t)
+static int read_time(struct lode_span word, uint64_t *t)
 {
 	const char *point = memchr(word.text, '.', word.length);
 	uint64_t seconds, fraction;
@@ -102,8 +87,8 @@ static int read_time(struct lode_script_span word, uint64_t *t)
 		return 0;
 	digits = word.length - (size_t)(point + 1 - word.text) - 1;
 	if (digits < 3 || digits > 9 ||
-	    !lode_script_number(make_span(word.text, point), UINT64_MAX / 1000000000 - 1, &seconds) ||
-	    !lode_script_number((struct lode_script_span){ point + 1, digits }, UINT64_MAX, &fraction))
+	    !lode_span_number(lode_span(word.text, point), UINT64_MAX / 1000000000 - 1, &seconds) ||
+	    !lode_span_number((struct lode_span){ point + 1, digits }, UINT64_MAX, &fraction))
 		return 0;
 	for (; digits < 9; digits++)
 		fraction *= 10;
@@ -112,20 +97,19 @@ static int read_time(struct lode_script_span word, uint64_t *t)
 }
 
 /* `[003]` */
-static int read_cpu(struct lode_script_span word, uint16_t *cpu)
+static int read_cpu(struct lode_span word, uint16_t *cpu)
 {
 	uint64_t number;
 
 	if (word.length < 3 || word.text[0] != '[' || word.text[word.length - 1] != ']' ||
-	    !lode_script_number((struct lode_script_span){ word.text + 1, word.length - 2 }, LODE_NO_CPU - 1,
-				&number))
+	    !lode_span_number((struct lode_span){ word.text + 1, word.length - 2 }, LODE_NO_CPU - 1, &number))
 		return 0;
 	*cpu = (uint16_t)number;
 	return 1;
 }
 
 /* perf prints -1 for what it does not know. */
-static int read_id(struct lode_script_span word, uint32_t *id)
+static int read_id(struct lode_span word, uint32_t *id)
 {
 	uint64_t number;
 
@@ -133,26 +117,26 @@ static int read_id(struct lode_script_span word, uint32_t *id)
 		*id = LODE_NO_PID;
 		return 1;
 	}
-	if (!lode_script_number(word, UINT32_MAX - 1, &number))
+	if (!lode_span_number(word, UINT32_MAX - 1, &number))
 		return 0;
 	*id = (uint32_t)number;
 	return 1;
 }
 
 /* `12` or `10/12` */
-static int read_thread(struct lode_script_span word, struct lode_script_header *header)
+static int read_thread(struct lode_span word, struct lode_script_header *header)
 {
 	const char *slash = memchr(word.text, '/', word.length);
 
 	header->pid = LODE_NO_PID;
 	if (!slash)
 		return read_id(word, &header->tid);
-	return read_id(make_span(word.text, slash), &header->pid) &&
-	       read_id(make_span(slash + 1, word.text + word.length), &header->tid);
+	return read_id(lode_span(word.text, slash), &header->pid) &&
+	       read_id(lode_span(slash + 1, word.text + word.length), &header->tid);
 }
 
 /* The letters that -F +misc prints of a sample's mode: `K`, `U`, `Sp`. */
-static int is_misc(struct lode_script_span word)
+static int is_misc(struct lode_span word)
 {
 	for (size_t i = 0; i < word.length; i++)
 		if (!strchr("KUHGgMESFpP", word.text[i]))
@@ -160,9 +144,9 @@ static int is_misc(struct lode_script_span word)
 	return word.length >= 1 && word.length <= 4;
 }
 
-static int read_who(struct lode_script_span span, struct lode_script_header *header)
+static int read_who(struct lode_span span, struct lode_script_header *header)
 {
-	struct lode_script_span word = last_word(span);
+	struct lode_span word = last_word(span);
 
 	header->cpu = LODE_NO_CPU;
 	if (is_misc(word)) {
@@ -180,18 +164,18 @@ static int read_who(struct lode_script_span span, struct lode_script_header *hea
 }
 
 /* `period event: trace`; the event is a word that ends in a colon. */
-static void read_what(struct lode_script_span span, struct lode_script_header *header)
+static void read_what(struct lode_span span, struct lode_script_header *header)
 {
-	struct lode_script_span word = first_word(span);
+	struct lode_span word = first_word(span);
 
-	header->has_period = lode_script_number(word, UINT64_MAX, &header->period);
+	header->has_period = lode_span_number(word, UINT64_MAX, &header->period);
 	if (header->has_period) {
 		span = behind(span, word);
 		word = first_word(span);
 	}
-	header->event = header->trace = (struct lode_script_span){ word.text, 0 };
+	header->event = header->trace = (struct lode_span){ word.text, 0 };
 	if (word.length > 1 && word.text[word.length - 1] == ':') {
-		header->event = (struct lode_script_span){ word.text, word.length - 1 };
+		header->event = (struct lode_span){ word.text, word.length - 1 };
 		span = behind(span, word);
 	}
 	header->trace = trim(span);
@@ -199,7 +183,7 @@ static void read_what(struct lode_script_span span, struct lode_script_header *h
 
 int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header)
 {
-	struct lode_script_span span = trim((struct lode_script_span){ line, length });
+	struct lode_span span = trim((struct lode_span){ line, length });
 	const char *end = span.text + span.length, *at = span.text;
 	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
 
@@ -211,8 +195,8 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 			continue;
 		while (start > span.text && !is_blank(start[-1]))
 			start--;
-		if (read_time(make_span(start, at), &header->t) && read_who(make_span(span.text, start), header)) {
-			read_what(trim(make_span(at, end)), header);
+		if (read_time(lode_span(start, at), &header->t) && read_who(lode_span(span.text, start), header)) {
+			read_what(trim(lode_span(at, end)), header);
 			return 1;
 		}
 	}
@@ -220,7 +204,7 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 }
 
 /* Events have letters; what has none is a time of another shape. */
-static int is_event(struct lode_script_span word)
+static int is_event(struct lode_span word)
 {
 	for (size_t i = 0; i + 1 < word.length; i++)
 		if ((word.text[i] >= 'a' && word.text[i] <= 'z') || (word.text[i] >= 'A' && word.text[i] <= 'Z'))
@@ -229,18 +213,18 @@ static int is_event(struct lode_script_span word)
 }
 
 /* Where `comm tid [cpu]` ends before the event: a number there is the period if another one is before it. */
-static struct lode_script_span without_period(struct lode_script_span span, struct lode_script_header *header)
+static struct lode_span without_period(struct lode_span span, struct lode_script_header *header)
 {
-	struct lode_script_span word = last_word(span), rest = before(span, word);
+	struct lode_span word = last_word(span), rest = before(span, word);
 	struct lode_script_header other;
 
-	header->has_period = lode_script_number(word, UINT64_MAX, &header->period) && read_who(rest, &other);
+	header->has_period = lode_span_number(word, UINT64_MAX, &header->period) && read_who(rest, &other);
 	return header->has_period ? rest : span;
 }
 
 int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header)
 {
-	struct lode_script_span span = trim((struct lode_script_span){ line, length });
+	struct lode_span span = trim((struct lode_span){ line, length });
 	const char *end = span.text + span.length, *at = span.text;
 	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
 
@@ -254,12 +238,12 @@ int lode_script_header_read_timeless(const char *line, size_t length, struct lod
 			continue;
 		while (start > span.text && !is_blank(start[-1]))
 			start--;
-		if (!is_event(make_span(start, at)) ||
-		    !read_who(without_period(make_span(span.text, start), header), header))
+		if (!is_event(lode_span(start, at)) ||
+		    !read_who(without_period(lode_span(span.text, start), header), header))
 			continue;
 		header->t = 0;
-		header->event = make_span(start, at - 1);
-		header->trace = trim(make_span(at, end));
+		header->event = lode_span(start, at - 1);
+		header->trace = trim(lode_span(at, end));
 		return 1;
 	}
 	return 0;
@@ -268,7 +252,7 @@ int lode_script_header_read_timeless(const char *line, size_t length, struct lod
 /* ---- frame ---- */
 
 /* Where the parenthesis opens that the last byte closes; NULL when it is not preceded by a blank. */
-static const char *find_dso(struct lode_script_span span)
+static const char *find_dso(struct lode_span span)
 {
 	size_t depth = 0;
 
@@ -282,7 +266,7 @@ static const char *find_dso(struct lode_script_span span)
 	return NULL;
 }
 
-static struct lode_script_span without_offset(struct lode_script_span symbol)
+static struct lode_span without_offset(struct lode_span symbol)
 {
 	size_t i = symbol.length;
 
@@ -290,13 +274,13 @@ static struct lode_script_span without_offset(struct lode_script_span symbol)
 		i--;
 	if (i == symbol.length || i < 4 || memcmp(symbol.text + i - 3, "+0x", 3) != 0)
 		return symbol;
-	return (struct lode_script_span){ symbol.text, i - 3 };
+	return (struct lode_span){ symbol.text, i - 3 };
 }
 
 int lode_script_frame_read(const char *line, size_t length, struct lode_script_frame *frame)
 {
-	struct lode_script_span span = trim((struct lode_script_span){ line, length });
-	struct lode_script_span address = first_word(span), rest;
+	struct lode_span span = trim((struct lode_span){ line, length });
+	struct lode_span address = first_word(span), rest;
 	const char *dso;
 
 	for (size_t i = 0; i < address.length; i++)
@@ -307,8 +291,8 @@ int lode_script_frame_read(const char *line, size_t length, struct lode_script_f
 	frame->address = address;
 	rest = behind(span, address);
 	dso = find_dso(rest);
-	frame->symbol = without_offset(trim(dso ? make_span(rest.text, dso) : rest));
-	frame->dso = dso ? make_span(dso + 1, rest.text + rest.length - 1) : make_span(rest.text, rest.text);
+	frame->symbol = without_offset(trim(dso ? lode_span(rest.text, dso) : rest));
+	frame->dso = dso ? lode_span(dso + 1, rest.text + rest.length - 1) : lode_span(rest.text, rest.text);
 	frame->inlined = frame->dso.length == 7 && memcmp(frame->dso.text, "inlined", 7) == 0;
 	if (frame->symbol.length == 9 && memcmp(frame->symbol.text, "[unknown]", 9) == 0)
 		frame->symbol.length = 0;
@@ -318,20 +302,20 @@ int lode_script_frame_read(const char *line, size_t length, struct lode_script_f
 
 /* ---- scheduler events ---- */
 
-static struct lode_script_span within_reach(struct lode_script_span trace)
+static struct lode_span within_reach(struct lode_span trace)
 {
-	return (struct lode_script_span){ trace.text, trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
+	return (struct lode_span){ trace.text, trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
 }
 
 /* The span behind `key`, which must follow a blank or begin the span. */
-static int find_key(struct lode_script_span span, const char *key, struct lode_script_span *value)
+static int find_key(struct lode_span span, const char *key, struct lode_span *value)
 {
 	size_t size = strlen(key);
 	const char *end = span.text + span.length, *at = span.text;
 
 	while ((at = memmem(at, (size_t)(end - at), key, size))) {
 		if (at == span.text || is_blank(at[-1])) {
-			*value = make_span(at + size, end);
+			*value = lode_span(at + size, end);
 			return 1;
 		}
 		at += size;
@@ -340,44 +324,42 @@ static int find_key(struct lode_script_span span, const char *key, struct lode_s
 }
 
 /* The text behind `key` up to ` next_key`: names may hold blanks. */
-static int find_between(struct lode_script_span span, const char *key, const char *next_key,
-			struct lode_script_span *value)
+static int find_between(struct lode_span span, const char *key, const char *next_key, struct lode_span *value)
 {
-	struct lode_script_span rest;
+	struct lode_span rest;
 
 	if (!find_key(span, key, value) || !find_key(*value, next_key, &rest))
 		return 0;
-	*value = trim(make_span(value->text, rest.text - strlen(next_key)));
+	*value = trim(lode_span(value->text, rest.text - strlen(next_key)));
 	return 1;
 }
 
-static int find_tid(struct lode_script_span span, const char *key, uint32_t *tid)
+static int find_tid(struct lode_span span, const char *key, uint32_t *tid)
 {
-	struct lode_script_span value;
+	struct lode_span value;
 	uint64_t number;
 
-	if (!find_key(span, key, &value) || !lode_script_number(first_word(value), UINT32_MAX - 1, &number))
+	if (!find_key(span, key, &value) || !lode_span_number(first_word(value), UINT32_MAX - 1, &number))
 		return 0;
 	*tid = (uint32_t)number;
 	return 1;
 }
 
 /* `comm:12 [120]`, and what follows it. */
-static int read_short_task(struct lode_script_span span, uint32_t *tid, struct lode_script_span *comm,
-			   struct lode_script_span *rest)
+static int read_short_task(struct lode_span span, uint32_t *tid, struct lode_span *comm, struct lode_span *rest)
 {
 	const char *end = span.text + span.length, *bracket = span.text;
 
 	while ((bracket = memmem(bracket, (size_t)(end - bracket), " [", 2))) {
-		struct lode_script_span task = make_span(span.text, bracket);
+		struct lode_span task = lode_span(span.text, bracket);
 		const char *colon = memrchr(task.text, ':', task.length);
 		const char *close = memchr(bracket, ']', (size_t)(end - bracket));
 		uint64_t number;
 
-		if (colon && close && lode_script_number(make_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
+		if (colon && close && lode_span_number(lode_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
 			*tid = (uint32_t)number;
-			*comm = trim(make_span(span.text, colon));
-			*rest = trim(make_span(close + 1, end));
+			*comm = trim(lode_span(span.text, colon));
+			*rest = trim(lode_span(close + 1, end));
 			return 1;
 		}
 		bracket += 2;
@@ -385,9 +367,9 @@ static int read_short_task(struct lode_script_span span, uint32_t *tid, struct l
 	return 0;
 }
 
-static int read_short_switch(struct lode_script_span trace, struct lode_script_switch *result)
+static int read_short_switch(struct lode_span trace, struct lode_script_switch *result)
 {
-	struct lode_script_span comm, rest, arrow;
+	struct lode_span comm, rest, arrow;
 
 	if (!read_short_task(trace, &result->previous, &comm, &rest))
 		return 0;
@@ -399,9 +381,9 @@ static int read_short_switch(struct lode_script_span trace, struct lode_script_s
 	return read_short_task(behind(rest, arrow), &result->next, &result->next_comm, &rest);
 }
 
-int lode_script_switch_read(struct lode_script_span trace, struct lode_script_switch *result)
+int lode_script_switch_read(struct lode_span trace, struct lode_script_switch *result)
 {
-	struct lode_script_span state, next;
+	struct lode_span state, next;
 
 	trace = within_reach(trace);
 	if (!find_key(trace, "prev_pid=", &state))
@@ -414,9 +396,9 @@ int lode_script_switch_read(struct lode_script_span trace, struct lode_script_sw
 	       find_tid(next, "next_pid=", &result->next);
 }
 
-int lode_script_waking_read(struct lode_script_span trace, uint32_t *target, struct lode_script_span *comm)
+int lode_script_waking_read(struct lode_span trace, uint32_t *target, struct lode_span *comm)
 {
-	struct lode_script_span rest;
+	struct lode_span rest;
 
 	trace = within_reach(trace);
 	if (find_between(trace, "comm=", "pid=", comm))
@@ -424,7 +406,7 @@ int lode_script_waking_read(struct lode_script_span trace, uint32_t *target, str
 	return read_short_task(trace, target, comm, &rest);
 }
 
-enum lode_switch_state lode_script_state(struct lode_script_span state)
+enum lode_switch_state lode_script_state(struct lode_span state)
 {
 	if (state.length && state.text[0] == 'R')
 		return LODE_SWITCH_PREEMPTED;

@@ -17,13 +17,9 @@
 #include "import/frame_memo.h"
 #include "import/module_name.h"
 #include "import/import_common.h"
+#include "import/text_span.h"
 
 #include <string.h>
-
-struct span {
-	const char *text;
-	size_t length;
-};
 
 struct reader {
 	struct lode_input *input;
@@ -48,7 +44,7 @@ struct reader {
 	struct lode_tally stackless, histograms, cut_stacks, cut_lines, unknown;
 };
 
-static struct span trim(struct span span)
+static struct lode_span trim(struct lode_span span)
 {
 	while (span.length && strchr(" \t\r", span.text[0]))
 		span.text++, span.length--;
@@ -57,13 +53,13 @@ static struct span trim(struct span span)
 	return span;
 }
 
-static struct span behind(struct span span, size_t skip)
+static struct lode_span behind(struct lode_span span, size_t skip)
 {
-	return (struct span){ span.text + skip, span.length - skip };
+	return (struct lode_span){ span.text + skip, span.length - skip };
 }
 
 /* Digits alone; -1 for anything else, or what is too large. */
-static int read_number(struct span span, uint64_t *number)
+static int read_number(struct lode_span span, uint64_t *number)
 {
 	*number = 0;
 	for (size_t i = 0; i < span.length; i++) {
@@ -76,7 +72,7 @@ static int read_number(struct span span, uint64_t *number)
 
 /* ---- frames ---- */
 
-static int is_offset(struct span span)
+static int is_offset(struct lode_span span)
 {
 	size_t i = span.length > 2 && span.text[0] == '0' && span.text[1] == 'x' ? 2 : 0;
 
@@ -89,33 +85,33 @@ static int is_offset(struct span span)
 }
 
 /* Cuts `+OFFSET` off the end. */
-static struct span drop_offset(struct span span)
+static struct lode_span drop_offset(struct lode_span span)
 {
 	const char *plus = memrchr(span.text, '+', span.length);
 	size_t at = plus ? (size_t)(plus - span.text) : 0;
 
-	return at && is_offset(behind(span, at + 1)) ? (struct span){ span.text, at } : span;
+	return at && is_offset(behind(span, at + 1)) ? (struct lode_span){ span.text, at } : span;
 }
 
 /* `function+off`, `address function+off (file)`, or DTrace's `module`function+off`. */
-static uint32_t make_frame(struct reader *reader, struct span text)
+static uint32_t make_frame(struct reader *reader, struct lode_span text)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
 	const char *space = memchr(text.text, ' ', text.length), *open, *tick;
-	struct span file = { "", 0 };
+	struct lode_span file = { "", 0 };
 	uint32_t module;
 
-	if (space && text.length > 8 && is_offset((struct span){ text.text, (size_t)(space - text.text) }))
+	if (space && text.length > 8 && is_offset((struct lode_span){ text.text, (size_t)(space - text.text) }))
 		text = trim(behind(text, (size_t)(space - text.text)));
 	open = text.text && text.length && text.text[text.length - 1] == ')' ? memrchr(text.text, '(', text.length)
 									     : NULL;
 	if (open > text.text && open[-1] == ' ') {
-		file = (struct span){ open + 1, (size_t)(text.text + text.length - open - 2) };
-		text = trim((struct span){ text.text, (size_t)(open - text.text) });
+		file = (struct lode_span){ open + 1, (size_t)(text.text + text.length - open - 2) };
+		text = trim((struct lode_span){ text.text, (size_t)(open - text.text) });
 	}
 	tick = memchr(text.text, '`', text.length);
 	if (tick) {
-		file = (struct span){ text.text, (size_t)(tick - text.text) };
+		file = (struct lode_span){ text.text, (size_t)(tick - text.text) };
 		text = behind(text, file.length + 1);
 	}
 	text = drop_offset(text);
@@ -126,7 +122,7 @@ static uint32_t make_frame(struct reader *reader, struct span text)
 			       text.length ? text.length : 9);
 }
 
-static int add_frame(struct reader *reader, struct span text)
+static int add_frame(struct reader *reader, struct lode_span text)
 {
 	uint64_t hash = lode_hash_bytes(text.text, text.length);
 	uint32_t frame = lode_frame_memo_find(&reader->memo, text.text, text.length, hash);
@@ -149,12 +145,12 @@ static int add_frame(struct reader *reader, struct span text)
 /* ---- keys ---- */
 
 /* Words and numbers of a key, between commas. */
-static int add_keys(struct reader *reader, struct span keys)
+static int add_keys(struct reader *reader, struct lode_span keys)
 {
 	while (keys.length) {
 		const char *comma = memchr(keys.text, ',', keys.length);
 		size_t length = comma ? (size_t)(comma - keys.text) : keys.length;
-		struct span key = trim((struct span){ keys.text, length });
+		struct lode_span key = trim((struct lode_span){ keys.text, length });
 		uint64_t number;
 
 		keys = behind(keys, comma ? length + 1 : length);
@@ -286,7 +282,7 @@ static int add_entry(struct reader *reader, uint64_t value)
 }
 
 /* The value behind `]:`; anything but a number is a histogram or the like. */
-static int end_entry(struct reader *reader, struct span value)
+static int end_entry(struct reader *reader, struct lode_span value)
 {
 	uint64_t number;
 	int code = 0;
@@ -302,16 +298,16 @@ static int end_entry(struct reader *reader, struct span value)
 }
 
 /* Where `]:` is, or NULL. */
-static const char *find_end(struct span line)
+static const char *find_end(struct lode_span line)
 {
 	return memmem(line.text, line.length, "]:", 2);
 }
 
 /* A line within `@[ … ]:`: frames are indented, the rest are keys. */
-static int read_map_line(struct reader *reader, struct span line)
+static int read_map_line(struct reader *reader, struct lode_span line)
 {
 	const char *end = find_end(line);
-	struct span text = trim(line);
+	struct lode_span text = trim(line);
 	int code;
 
 	if (line.length && strchr(" \t", line.text[0]))
@@ -320,12 +316,12 @@ static int read_map_line(struct reader *reader, struct span line)
 		reader->second = reader->frame_count;
 	if (!end)
 		return add_keys(reader, text);
-	code = add_keys(reader, (struct span){ line.text, (size_t)(end - line.text) });
+	code = add_keys(reader, (struct lode_span){ line.text, (size_t)(end - line.text) });
 	return code < 0 ? code : end_entry(reader, behind(line, (size_t)(end + 2 - line.text)));
 }
 
 /* `@name[key, …`; an entry that ends in the same line has no stack. */
-static int begin_map(struct reader *reader, struct span line)
+static int begin_map(struct reader *reader, struct lode_span line)
 {
 	const char *open = memchr(line.text, '[', line.length);
 
@@ -339,9 +335,9 @@ static int begin_map(struct reader *reader, struct span line)
 }
 
 /* A line of DTrace: a frame, a number that ends the entry, or a key in front of the stack. */
-static int read_dtrace_line(struct reader *reader, struct span line)
+static int read_dtrace_line(struct reader *reader, struct lode_span line)
 {
-	struct span text = trim(line);
+	struct lode_span text = trim(line);
 	uint64_t number;
 	int code;
 
@@ -366,14 +362,14 @@ static int read_dtrace_line(struct reader *reader, struct span line)
 }
 
 /* bpftrace says how many probes it attached, and draws histograms in lines that begin with a bracket. */
-static int is_aside(struct span line)
+static int is_aside(struct lode_span line)
 {
 	return line.length && (line.text[0] == '[' || line.text[0] == '#' ||
 			       (line.length > 10 && !memcmp(line.text, "Attaching ", 10)) ||
 			       (line.length > 9 && !memcmp(line.text, "Attached ", 9)));
 }
 
-static int read_line(struct reader *reader, struct span line)
+static int read_line(struct reader *reader, struct lode_span line)
 {
 	if (line.length && line.text[0] == '@')
 		return begin_map(reader, line);
@@ -387,7 +383,7 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	struct reader *reader = context;
 
 	if (is_whole)
-		return read_line(reader, (struct span){ line, length });
+		return read_line(reader, (struct lode_span){ line, length });
 	/* A number at its end may be cut off. */
 	lode_tally_add(&reader->cut_lines, reader->input, line, length);
 	return 0;
@@ -446,9 +442,9 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 /* ---- the sniffer ---- */
 
 /* A map of bpftrace whose key goes on in the next line, or a frame of DTrace (indented, with a backtick). */
-static int judge(struct span line)
+static int judge(struct lode_span line)
 {
-	struct span text = trim(line);
+	struct lode_span text = trim(line);
 	const char *tick = memchr(text.text, '`', text.length);
 
 	if (line.length && line.text[0] == '@')
@@ -471,7 +467,7 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 	while (at < end && !sure) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 
-		sure = newline ? judge((struct span){ at, (size_t)(stop - at) }) : 0;
+		sure = newline ? judge((struct lode_span){ at, (size_t)(stop - at) }) : 0;
 		at = stop + 1;
 	}
 	return sure;

@@ -17,6 +17,7 @@
 #include "import/frame_memo.h"
 #include "import/import_common.h"
 #include "import/sched.h"
+#include "import/text_span.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,6 @@ enum field { TIME, TID, PROCESS, OTHER_TID, OTHER_PROCESS, PROCESSOR, STATE, FUN
 #define NO_COLUMN 255
 #define COLUMNS   64
 #define TICK_NS   1000u /* times are microseconds */
-
-struct text {
-	const char *at;
-	size_t length;
-};
 
 /* Where the fields of a row are. */
 struct layout {
@@ -94,24 +90,19 @@ struct reader {
 
 /* ---- text ---- */
 
-static struct text trim(struct text text)
+static struct lode_span trim(struct lode_span text)
 {
-	while (text.length && (*text.at == ' ' || *text.at == '\t')) {
-		text.at++;
+	while (text.length && (*text.text == ' ' || *text.text == '\t')) {
+		text.text++;
 		text.length--;
 	}
-	while (text.length && strchr(" \t\r", text.at[text.length - 1]))
+	while (text.length && strchr(" \t\r", text.text[text.length - 1]))
 		text.length--;
 	return text;
 }
 
-static int is(struct text text, const char *word)
-{
-	return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
-}
-
 /* The fields of a line; the last takes the rest when there are more than `most`. */
-static size_t split(const char *line, size_t length, struct text *fields, size_t most)
+static size_t split(const char *line, size_t length, struct lode_span *fields, size_t most)
 {
 	const char *end = line + length;
 	size_t count = 0;
@@ -120,38 +111,25 @@ static size_t split(const char *line, size_t length, struct text *fields, size_t
 		const char *comma = count + 1 < most ? memchr(line, ',', (size_t)(end - line)) : NULL,
 			   *stop = comma ? comma : end;
 
-		fields[count++] = trim((struct text){ line, (size_t)(stop - line) });
+		fields[count++] = trim((struct lode_span){ line, (size_t)(stop - line) });
 		line = stop + 1;
 	}
 	return count;
 }
 
-static int read_number(struct text text, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < text.length; i++) {
-		unsigned digit = (unsigned char)text.at[i] - (unsigned)'0';
-
-		if (digit >= 10 || __builtin_mul_overflow(*number, 10, number) ||
-		    __builtin_add_overflow(*number, digit, number))
-			return 0;
-	}
-	return text.length > 0;
-}
-
-static int find_row(struct text name)
+static int find_row(struct lode_span name)
 {
 	static const char *const names[ROWS] = { "SampledProfile", "CSwitch", "ReadyThread", "Stack", NULL };
 
 	for (int row = 0; row < ROWS; row++)
-		if (names[row] && is(name, names[row]))
+		if (names[row] && lode_span_is(name, names[row]))
 			return row;
-	return name.length > 11 && memcmp(name.at, "ProfileFreq", 11) == 0 ? INTERVAL : -1;
+	return name.length > 11 && memcmp(name.text, "ProfileFreq", 11) == 0 ? INTERVAL : -1;
 }
 
 /* ---- the header ---- */
 
-static int find_field(int row, struct text name)
+static int find_field(int row, struct lode_span name)
 {
 	static const struct {
 		const char *name;
@@ -176,14 +154,14 @@ static int find_field(int row, struct text name)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if ((names[i].row < 0 || names[i].row == row) && is(name, names[i].name))
+		if ((names[i].row < 0 || names[i].row == row) && lode_span_is(name, names[i].name))
 			return (int)names[i].field;
 	return -1;
 }
 
 static void take_header(struct reader *reader, const char *line, size_t length)
 {
-	struct text fields[COLUMNS];
+	struct lode_span fields[COLUMNS];
 	size_t count = split(line, length, fields, COLUMNS);
 	int row = find_row(fields[0]);
 	struct layout *layout;
@@ -204,44 +182,45 @@ static void take_header(struct reader *reader, const char *line, size_t length)
 /* ---- lines ---- */
 
 struct line {
-	struct text fields[COLUMNS];
+	struct lode_span fields[COLUMNS];
 	size_t count;
 	const struct layout *layout;
 };
 
-static struct text field_of(const struct line *line, enum field field)
+static struct lode_span field_of(const struct line *line, enum field field)
 {
 	unsigned column = line->layout->column[field];
 
-	return column < line->count ? line->fields[column] : (struct text){ "", 0 };
+	return column < line->count ? line->fields[column] : (struct lode_span){ "", 0 };
 }
 
 /* `name.exe (1234)`: the number, LODE_NO_PID when there is none. */
-static uint32_t read_pid(struct text text, struct text *name)
+static uint32_t read_pid(struct lode_span text, struct lode_span *name)
 {
 	size_t bracket = text.length;
 	uint64_t pid;
 
-	while (bracket && text.at[bracket - 1] != '(')
+	while (bracket && text.text[bracket - 1] != '(')
 		bracket--;
-	*name = trim((struct text){ text.at, bracket ? bracket - 1 : 0 });
-	if (!bracket || text.at[text.length - 1] != ')' ||
-	    !read_number(trim((struct text){ text.at + bracket, text.length - bracket - 1 }), &pid) ||
-	    pid >= LODE_NO_PID)
+	*name = trim((struct lode_span){ text.text, bracket ? bracket - 1 : 0 });
+	if (!bracket || text.text[text.length - 1] != ')' ||
+	    !lode_span_number(trim((struct lode_span){ text.text + bracket, text.length - bracket - 1 }),
+			      LODE_NO_PID - 1, &pid))
 		return LODE_NO_PID;
 	return (uint32_t)pid;
 }
 
-static uint32_t frame_of(struct reader *reader, struct text text)
+static uint32_t frame_of(struct reader *reader, struct lode_span text)
 {
-	uint64_t hash = lode_hash_bytes(text.at, text.length);
-	uint32_t frame = lode_frame_memo_find(&reader->memo, text.at, text.length, hash);
-	struct text known = is(text, "?!?") || !text.length ? (struct text){ "[unknown]", 9 } : text;
+	uint64_t hash = lode_hash_bytes(text.text, text.length);
+	uint32_t frame = lode_frame_memo_find(&reader->memo, text.text, text.length, hash);
+	struct lode_span known = lode_span_is(text, "?!?") || !text.length ? (struct lode_span){ "[unknown]", 9 }
+									   : text;
 
 	if (frame != LODE_NONE)
 		return frame;
-	frame = lode_frames_parse(&reader->dictionary.frames, known.at, known.length);
-	if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text.at, text.length, hash, frame) < 0)
+	frame = lode_frames_parse(&reader->dictionary.frames, known.text, known.length);
+	if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text.text, text.length, hash, frame) < 0)
 		return LODE_NONE;
 	return frame;
 }
@@ -273,7 +252,8 @@ static int take_stack(struct reader *reader, const struct line *line, uint64_t t
 {
 	uint32_t frame;
 
-	if ((reader->stack_t != t || reader->stack_tid != tid || (line->count > 3 && is(line->fields[3], "1"))) &&
+	if ((reader->stack_t != t || reader->stack_tid != tid ||
+	     (line->count > 3 && lode_span_is(line->fields[3], "1"))) &&
 	    finish_stack(reader) < 0)
 		return LODE_SYSTEM;
 	reader->stack_t = t;
@@ -285,14 +265,14 @@ static int take_stack(struct reader *reader, const struct line *line, uint64_t t
 	return 0;
 }
 
-static enum lode_switch_state state_of(struct text text)
+static enum lode_switch_state state_of(struct lode_span text)
 {
-	if (is(text, "Waiting"))
+	if (lode_span_is(text, "Waiting"))
 		return LODE_SWITCH_BLOCKED;
-	return is(text, "Terminated") ? LODE_SWITCH_DEAD : LODE_SWITCH_PREEMPTED;
+	return lode_span_is(text, "Terminated") ? LODE_SWITCH_DEAD : LODE_SWITCH_PREEMPTED;
 }
 
-static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struct text name)
+static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struct lode_span name)
 {
 	uint32_t thread;
 
@@ -300,20 +280,20 @@ static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struc
 		return 0;
 	thread = lode_stream_thread(&reader->stream, pid, tid);
 	return thread == LODE_NONE ? LODE_SYSTEM
-				   : lode_import_name_thread(&reader->stream, thread, name.at, name.length);
+				   : lode_import_name_thread(&reader->stream, thread, name.text, name.length);
 }
 
 static int take_event(struct reader *reader, const struct line *line, int row, uint64_t t, uint64_t tid)
 {
 	struct record record = { .t = t, .tid = (uint32_t)tid, .row = (uint8_t)row, .cpu = LODE_NO_CPU };
-	struct text name, other_name;
+	struct lode_span name, other_name;
 	uint64_t number;
 
 	record.pid = read_pid(field_of(line, PROCESS), &name);
 	record.other_pid = read_pid(field_of(line, OTHER_PROCESS), &other_name);
-	if (read_number(field_of(line, OTHER_TID), &number) && number < UINT32_MAX)
+	if (lode_span_number(field_of(line, OTHER_TID), UINT32_MAX - 1, &number))
 		record.other = (uint32_t)number;
-	if (read_number(field_of(line, PROCESSOR), &number) && number < LODE_NO_CPU)
+	if (lode_span_number(field_of(line, PROCESSOR), LODE_NO_CPU - 1, &number))
 		record.cpu = (uint16_t)number;
 	record.state = (uint8_t)state_of(field_of(line, STATE));
 	record.frame = row == SAMPLE ? frame_of(reader, field_of(line, FUNCTION)) : 0;
@@ -330,15 +310,15 @@ static int take_row(struct reader *reader, const char *text, size_t length, int 
 	uint64_t t, tid = 0, interval;
 
 	line.count = split(text, length, line.fields, line.layout->count);
-	if (!read_number(field_of(&line, TIME), &t) || t > UINT64_MAX / TICK_NS ||
-	    (row != INTERVAL && (!read_number(field_of(&line, TID), &tid) || tid >= UINT32_MAX))) {
+	if (!lode_span_number(field_of(&line, TIME), UINT64_MAX / TICK_NS, &t) ||
+	    (row != INTERVAL && !lode_span_number(field_of(&line, TID), UINT32_MAX - 1, &tid))) {
 		lode_tally_add(&reader->odd, reader->input, NULL, 0);
 		return 0;
 	}
 	if (row == STACK)
 		return take_stack(reader, &line, t, tid);
 	if (row == INTERVAL) {
-		if (read_number(field_of(&line, NEW_INTERVAL), &interval) && interval && interval < UINT32_MAX)
+		if (lode_span_number(field_of(&line, NEW_INTERVAL), UINT32_MAX - 1, &interval) && interval)
 			reader->interval = interval;
 		return 0;
 	}
@@ -348,7 +328,7 @@ static int take_row(struct reader *reader, const char *text, size_t length, int 
 static int take_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
-	struct text text = trim((struct text){ line, length }), name;
+	struct lode_span text = trim((struct lode_span){ line, length }), name;
 	const char *comma;
 	int row;
 
@@ -356,26 +336,26 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 		lode_tally_add(&reader->cut_lines, reader->input, line, length);
 		return 0;
 	}
-	if (is(text, "BeginHeader") ||
-	    is(text, "\xef\xbb\xbf"
-		     "BeginHeader") ||
-	    is(text, "EndHeader")) {
-		reader->in_header = !is(text, "EndHeader");
+	if (lode_span_is(text, "BeginHeader") ||
+	    lode_span_is(text, "\xef\xbb\xbf"
+			       "BeginHeader") ||
+	    lode_span_is(text, "EndHeader")) {
+		reader->in_header = !lode_span_is(text, "EndHeader");
 		reader->has_header = 1;
 		return 0;
 	}
-	comma = memchr(text.at, ',', text.length);
-	name = trim((struct text){ text.at, comma ? (size_t)(comma - text.at) : text.length });
+	comma = memchr(text.text, ',', text.length);
+	name = trim((struct lode_span){ text.text, comma ? (size_t)(comma - text.text) : text.length });
 	row = find_row(name);
 	if (row < 0)
 		return 0;
 	if (reader->in_header) {
-		take_header(reader, text.at, text.length);
+		take_header(reader, text.text, text.length);
 		return 0;
 	}
 	if (!reader->layouts[row].count)
 		return 0;
-	if (take_row(reader, text.at, text.length, row) < 0)
+	if (take_row(reader, text.text, text.length, row) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }
