@@ -58,46 +58,61 @@ static int repair(struct lode_json_import *import, const char *text, size_t size
 							   import->repaired.size, root, &ignored) == 0;
 }
 
-static int read_whole(struct lode_json_import *import, struct lode_json_value *root)
+int lode_json_import_bytes(struct lode_json_import *import,
+			   int (*fill)(void *context, const unsigned char *bytes, size_t size), void *context,
+			   const struct lode_import_sink *sink)
 {
-	const char *name = lode_input_name(import->input);
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(import->input, &bytes, &size, import->error);
+	int code = lode_import_begin(import->input, &bytes, &size, &import->stream, &import->dictionary,
+				     import->error);
 
 	if (code < 0)
 		return code;
-	code = lode_json_check(name, (const char *)bytes, size, root, import->error);
-	if (code == LODE_BAD_INPUT && import->may_end_early && repair(import, (const char *)bytes, size, root)) {
+	code = fill(context, bytes, size);
+	if (code == 0)
+		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
+	lode_import_end(&import->stream);
+	lode_buffer_release(&import->text);
+	lode_buffer_release(&import->file);
+	lode_buffer_release(&import->repaired);
+	return code;
+}
+
+/* An input that is one document, and who makes a stream of it. */
+struct document {
+	struct lode_json_import *import;
+	int (*fill)(void *context, struct lode_json_value root);
+	void *context;
+};
+
+static int fill_from_document(void *context, const unsigned char *bytes, size_t size)
+{
+	const struct document *document = context;
+	struct lode_json_import *import = document->import;
+	const char *name = lode_input_name(import->input);
+	struct lode_json_value root;
+	int code = lode_json_check(name, (const char *)bytes, size, &root, import->error);
+
+	if (code == LODE_BAD_INPUT && import->may_end_early && repair(import, (const char *)bytes, size, &root)) {
 		lode_notes_add(import->options->notes, 1, "files without an end, read up to the last whole event",
 			       name);
-		return 0;
+		code = 0;
 	}
-	return code;
+	return code < 0 ? code : document->fill(document->context, root);
 }
 
 int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *context, struct lode_json_value root),
 			 void *context, const struct lode_import_sink *sink)
 {
-	struct lode_json_value root;
-	int code = read_whole(import, &root);
+	struct document document = { import, fill, context };
 
-	if (code == 0 && lode_dictionary_init(&import->dictionary) < 0)
-		code = lode_fail_memory(import->error);
-	if (code < 0) {
-		lode_buffer_release(&import->repaired);
-		return code;
-	}
-	lode_stream_init(&import->stream, &import->dictionary);
-	code = fill(context, root);
-	if (code == 0)
-		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
-	lode_stream_release(&import->stream);
-	lode_dictionary_release(&import->dictionary);
-	lode_buffer_release(&import->text);
-	lode_buffer_release(&import->file);
-	lode_buffer_release(&import->repaired);
-	return code;
+	return lode_json_import_bytes(import, fill_from_document, &document, sink);
+}
+
+int lode_json_reject(const struct lode_json_import *import, const char *what)
+{
+	return lode_fail(import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(import->input), what);
 }
 
 /* How many zeros a unit of 1, 10, 100, … has; -1 for others, and those above a second. */

@@ -30,6 +30,13 @@ struct lode_json_import {
  */
 int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *context, struct lode_json_value root),
 			 void *context, const struct lode_import_sink *sink);
+/* The same for an input that is not one document: `fill` gets all of its bytes. */
+int lode_json_import_bytes(struct lode_json_import *import,
+			   int (*fill)(void *context, const unsigned char *bytes, size_t size), void *context,
+			   const struct lode_import_sink *sink);
+
+/* `NAME: what`. Returns LODE_BAD_INPUT. */
+int lode_json_reject(const struct lode_json_import *import, const char *what);
 
 /*
  * `value` times `unit` as nanoseconds, rounded; exact where both are whole.

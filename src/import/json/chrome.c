@@ -558,9 +558,8 @@ static int read_document(void *context, struct lode_json_value root)
 	reading->system = parts[4];
 	reading->is_repaired = reading->import.repaired.size != 0; /* a copy, which does not outlive this */
 	if (lode_json_kind(parts[0]) != LODE_JSON_ARRAY)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT,
-				 "%s: there is no array `traceEvents`; is it a Chrome trace?",
-				 lode_input_name(reading->import.input));
+		return lode_json_reject(&reading->import,
+					"there is no array `traceEvents`; is it a Chrome trace?");
 	code = lode_exported_facts_read(&reading->import, parts[3], &reading->facts);
 	reading->stacks.is_lode = reading->facts.is_lode;
 	if (code == 0)
@@ -572,8 +571,7 @@ static int read_document(void *context, struct lode_json_value root)
 	if (code < 0)
 		return code;
 	if (!reading->events && !reading->facts.is_lode && lode_json_kind(reading->system) != LODE_JSON_TEXT)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: the trace has no events",
-				 lode_input_name(reading->import.input));
+		return lode_json_reject(&reading->import, "the trace has no events");
 	return finish(reading);
 }
 

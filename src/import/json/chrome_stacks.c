@@ -16,12 +16,6 @@ void lode_chrome_stacks_release(struct lode_chrome_stacks *stacks)
 	lode_free(stacks->samples);
 }
 
-static int fail(struct lode_chrome_stacks *stacks, const char *what)
-{
-	return lode_fail(stacks->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(stacks->import->input),
-			 what);
-}
-
 /* ---- the table ---- */
 
 /* An id as it is written, with or without quotes: both occur for the same one. */
@@ -48,7 +42,7 @@ int lode_chrome_stacks_load(struct lode_chrome_stacks *stacks, struct lode_json_
 		uint64_t hash = lode_hash_bytes(text, length);
 
 		if (lode_frame_memo_find(&stacks->ids, text, length, hash) != LODE_NONE)
-			return fail(stacks, "two entries of `stackFrames` have the same id");
+			return lode_json_reject(stacks->import, "two entries of `stackFrames` have the same id");
 		if (lode_grow(&stacks->frames, &stacks->capacity, count + 1, sizeof(*stacks->frames)) < 0 ||
 		    lode_frame_memo_add(&stacks->ids, text, length, hash, (uint32_t)count) < 0)
 			return lode_fail_memory(stacks->import->error);
@@ -108,7 +102,8 @@ static int make_stacks(struct lode_chrome_stacks *stacks, uint32_t frame)
 
 	while (frame != LODE_NONE && stacks->frames[frame].stack == LODE_NONE) {
 		if (stacks->frames[frame].is_open)
-			return fail(stacks, "frames of `stackFrames` call each other in a circle");
+			return lode_json_reject(stacks->import,
+						"frames of `stackFrames` call each other in a circle");
 		if (LODE_APPEND(stacks->chain, length, stacks->chain_capacity, frame) < 0)
 			return lode_fail_memory(stacks->import->error);
 		stacks->frames[frame].is_open = 1;

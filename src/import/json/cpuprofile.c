@@ -22,12 +22,6 @@ struct reading {
 	uint64_t back;          /* samples with timestamps out of order */
 };
 
-static int fail(struct reading *reading, const char *what)
-{
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
-			 what);
-}
-
 /* ---- samples ---- */
 
 static int end_wait(struct reading *reading)
@@ -129,7 +123,7 @@ static int read_samples(struct reading *reading, const struct lode_json_value *m
 		node = samples.ahead[samples.taken++ % AHEAD];
 		cost = end > t ? end - t : 0;
 		if (samples.taken < samples.read && !read_step(reading, &deltas, &cost))
-			return fail(reading, "there are fewer `timeDeltas` than `samples`");
+			return lode_json_reject(&reading->import, "there are fewer `timeDeltas` than `samples`");
 		code = add_sample(reading, thread, node, t, cost);
 	}
 	return code ? code : end_wait(reading);
@@ -176,7 +170,8 @@ static int read_hits(struct reading *reading, const struct lode_json_value *memb
 			continue;
 		passed += hits;
 		if ((double)passed * unit >= 0x1p63)
-			return fail(reading, "its hits add up to more than 64 bits of nanoseconds");
+			return lode_json_reject(&reading->import,
+						"its hits add up to more than 64 bits of nanoseconds");
 		until = (uint64_t)((double)passed * unit + 0.5);
 		code = add_sample(reading, thread,
 				  lode_v8_nodes_number(&reading->nodes,
@@ -202,14 +197,14 @@ static int read_document(void *context, struct lode_json_value root)
 		return lode_fail_memory(reading->import.error);
 	lode_json_get_all(root, member_names, members, MEMBERS);
 	if (lode_json_get(members[HEAD], "selfSize").at)
-		return fail(reading, "is a profile of memory; Lode analyses time");
+		return lode_json_reject(&reading->import, "is a profile of memory; Lode analyses time");
 	if (members[HEAD].at)
-		return fail(
-			reading,
+		return lode_json_reject(
+			&reading->import,
 			"this is the nested form that Chrome wrote up to version 57; open it in a newer one and "
 			"save it again");
 	if (lode_json_kind(members[NODES]) != LODE_JSON_ARRAY)
-		return fail(reading, "there is no `nodes`; is it a CPU profile of V8?");
+		return lode_json_reject(&reading->import, "there is no `nodes`; is it a CPU profile of V8?");
 	code = lode_v8_nodes_add(&reading->nodes, members[NODES]);
 	if (code == 0)
 		code = members[SAMPLES].at ? read_samples(reading, members, thread)

@@ -807,9 +807,8 @@ static int read_profile(struct reading *reading, const struct parts *parts)
 	int code;
 
 	if (lode_json_kind(parts->members[THREADS]) != LODE_JSON_ARRAY)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT,
-				 "%s: there are no `threads`; is it a profile of Firefox Profiler?",
-				 lode_input_name(reading->import.input));
+		return lode_json_reject(&reading->import,
+					"there are no `threads`; is it a profile of Firefox Profiler?");
 	reading->is_lode = lode_json_is_text(lode_json_get(meta, "importedFrom"), "lode");
 	code = keep_product(reading, meta);
 	if (code == 0)

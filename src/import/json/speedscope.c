@@ -74,9 +74,9 @@ static int read_frames(struct reading *reading, struct lode_json_value shared)
 	int code = 0;
 
 	if (lode_json_kind(list) != LODE_JSON_ARRAY)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT,
-				 "%s: there is no list of frames (`shared.frames`); is it a file of speedscope?",
-				 lode_input_name(reading->import.input));
+		return lode_json_reject(
+			&reading->import,
+			"there is no list of frames (`shared.frames`); is it a file of speedscope?");
 	reading->frames = lode_realloc(NULL, lode_json_count(list) + 1, sizeof(*reading->frames));
 	if (!reading->frames)
 		return lode_fail_memory(reading->import.error);
@@ -372,10 +372,9 @@ static int read_document(void *context, struct lode_json_value root)
 	if (code < 0)
 		return code;
 	if (!reading->read)
-		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s",
-				 lode_input_name(reading->import.input),
-				 reading->bytes ? "all of its profiles count bytes; Lode analyses time"
-						: "it has no profiles (`profiles`)");
+		return lode_json_reject(&reading->import,
+					reading->bytes ? "all of its profiles count bytes; Lode analyses time"
+						       : "it has no profiles (`profiles`)");
 	add_notes(reading);
 	return 0;
 }

@@ -13,12 +13,6 @@ void lode_v8_nodes_release(struct lode_v8_nodes *nodes)
 	lode_free(nodes->chain);
 }
 
-static int fail(struct lode_v8_nodes *nodes, const char *what)
-{
-	return lode_fail(nodes->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(nodes->import->input),
-			 what);
-}
-
 static uint32_t find_node(const struct lode_v8_nodes *nodes, uint64_t id)
 {
 	if (id - 1 < nodes->counted)
@@ -33,7 +27,7 @@ static int add_call(struct lode_v8_nodes *nodes, struct lode_json_value text, si
 	size_t count = nodes->call_memo.count;
 
 	if (lode_json_kind(name) != LODE_JSON_TEXT)
-		return fail(nodes, "a node has no `id` or no `functionName`");
+		return lode_json_reject(nodes->import, "a node has no `id` or no `functionName`");
 	item.node = (uint32_t)count;
 	if (lode_grow(&nodes->calls, &nodes->call_capacity, count + 1, sizeof(*nodes->calls)) < 0 ||
 	    lode_stack_memo_add(&nodes->call_memo, &item, hash) < 0)
@@ -55,7 +49,7 @@ static int find_call(struct lode_v8_nodes *nodes, struct lode_json_value text, u
 
 	*call = known ? known->node : (uint32_t)nodes->call_memo.count;
 	if (!known && size > UINT32_MAX)
-		return fail(nodes, "a `callFrame` is too long");
+		return lode_json_reject(nodes->import, "a `callFrame` is too long");
 	return known ? 0 : add_call(nodes, text, size, hash);
 }
 
@@ -78,9 +72,9 @@ static int add_node(struct lode_v8_nodes *nodes, struct lode_json_walk *list)
 	if (code < 0)
 		return code;
 	if (node.id == UINT64_MAX)
-		return fail(nodes, "a node has no `id` or no `functionName`");
+		return lode_json_reject(nodes->import, "a node has no `id` or no `functionName`");
 	if (find_node(nodes, node.id) != LODE_NONE)
-		return fail(nodes, "two nodes have the same `id`");
+		return lode_json_reject(nodes->import, "two nodes have the same `id`");
 	if (nodes->count >= LODE_NONE - 1 ||
 	    lode_grow(&nodes->items, &nodes->capacity, nodes->count + 1, sizeof(*nodes->items)) < 0 ||
 	    lode_grow(&nodes->leaves, &nodes->leaf_capacity, nodes->count + 1, sizeof(*nodes->leaves)) < 0)
@@ -105,7 +99,7 @@ static int join_children(struct lode_v8_nodes *nodes, size_t parent)
 		uint32_t node = find_node(nodes, id);
 
 		if (node == LODE_NONE)
-			return fail(nodes, "a node has a child that is not in `nodes`");
+			return lode_json_reject(nodes->import, "a node has a child that is not in `nodes`");
 		nodes->items[node].parent = (uint32_t)parent;
 	}
 	return 0;
@@ -175,7 +169,7 @@ static int make_stacks(struct lode_v8_nodes *nodes, uint32_t node)
 
 	for (; node != LODE_NONE && nodes->leaves[node].stack == LODE_NONE; node = nodes->items[node].parent) {
 		if (length >= nodes->count)
-			return fail(nodes, "its nodes are parents of each other in a circle");
+			return lode_json_reject(nodes->import, "its nodes are parents of each other in a circle");
 		if (LODE_APPEND(nodes->chain, length, nodes->chain_capacity, node) < 0)
 			return lode_fail_memory(nodes->import->error);
 	}
@@ -198,7 +192,7 @@ int lode_v8_nodes_leaf(struct lode_v8_nodes *nodes, uint32_t number, struct lode
 	int code = 0;
 
 	if (number == LODE_NONE)
-		return fail(nodes, "a sample names a node that is not in `nodes`");
+		return lode_json_reject(nodes->import, "a sample names a node that is not in `nodes`");
 	if (nodes->leaves[number].stack == LODE_NONE)
 		code = make_stacks(nodes, number);
 	*leaf = nodes->leaves[number];

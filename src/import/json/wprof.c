@@ -411,14 +411,15 @@ static void add_notes(const struct reading *reading)
 	lode_notes_add(options->notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 }
 
-static int fill(struct reading *reading, const char *text, size_t size)
+static int fill(void *context, const unsigned char *bytes, size_t size)
 {
+	struct reading *reading = context;
 	int code;
 
 	reading->sched = lode_sched_create(&reading->import.stream, reading->import.options->notes);
 	if (!reading->sched)
 		return lode_fail_memory(reading->import.error);
-	code = read_lines(reading, text, size);
+	code = read_lines(reading, (const char *)bytes, size);
 	if (code == 0 && lode_sched_finish(reading->sched, reading->last) < 0)
 		code = lode_fail_memory(reading->import.error);
 	lode_sched_destroy(reading->sched);
@@ -429,34 +430,15 @@ static int fill(struct reading *reading, const char *text, size_t size)
 	return code;
 }
 
-static int read_all(struct reading *reading, const struct lode_import_sink *sink)
-{
-	struct lode_json_import *import = &reading->import;
-	const unsigned char *bytes;
-	size_t size;
-	int code = lode_import_begin(import->input, &bytes, &size, &import->stream, &import->dictionary,
-				     import->error);
-
-	if (code < 0)
-		return code;
-	code = fill(reading, (const char *)bytes, size);
-	if (code == 0)
-		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
-	lode_import_end(&import->stream);
-	return code;
-}
-
 static int read_input(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reading reading = { .import = { .input = input, .options = options, .error = error } };
-	int code = read_all(&reading, sink);
+	int code = lode_json_import_bytes(&reading.import, fill, &reading, sink);
 
 	lode_index_release(&reading.index);
 	lode_frame_memo_release(&reading.frames);
 	lode_free(reading.stacks);
-	lode_buffer_release(&reading.import.text);
-	lode_buffer_release(&reading.import.file);
 	return code;
 }
 

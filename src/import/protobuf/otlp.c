@@ -129,8 +129,8 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 		return 0;
 	*stream = (uint32_t)reading->streams.count;
 	if (*stream == STREAM_LIMIT)
-		return lode_otlp_fail(&reading->tables,
-				      "it has resources of more than 1024 hosts or streams; split it");
+		return lode_json_reject(reading->tables.import,
+					"it has resources of more than 1024 hosts or streams; split it");
 	return lode_frame_memo_add(&reading->streams, key->bytes, key->size, hash, *stream) < 0
 		       ? lode_fail_memory(reading->import.error)
 		       : 0;
@@ -424,8 +424,8 @@ static int read_data(struct reading *reading, struct lode_cursor data, const str
 	if (code < 0)
 		return code;
 	if (!reading->samples.events && !is_lode)
-		return lode_otlp_fail(
-			&reading->tables,
+		return lode_json_reject(
+			reading->tables.import,
 			reading->skipped
 				? "none of its profiles is of CPU time, counted samples with a period or waits; "
 				  "if its counts are CPU samples, give their period with --unit samples=10ms"

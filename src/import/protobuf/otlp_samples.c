@@ -370,7 +370,7 @@ static int add_timed(struct lode_otlp_samples *samples, const struct lode_otlp_p
 	if (!times)
 		times = 1;
 	if (values > 1 && values != times)
-		return lode_otlp_fail(samples->tables, "a sample has more values than times, or fewer");
+		return lode_json_reject(samples->tables->import, "a sample has more values than times, or fewer");
 	if (values == 1 && lode_cursor_left(&sample->values))
 		value = lode_cursor_varint(&sample->values);
 	for (; code == 0 && i < times; i++) {

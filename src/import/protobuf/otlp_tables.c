@@ -50,12 +50,6 @@ void lode_otlp_tables_release(struct lode_otlp_tables *tables)
 	lode_free(tables->chain);
 }
 
-int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what)
-{
-	return lode_fail(tables->import->error, LODE_BAD_INPUT, "%s: %s", lode_input_name(tables->import->input),
-			 what);
-}
-
 /* ---- loading ---- */
 
 static struct lode_otlp_table *table_of(struct lode_otlp_tables *tables, uint32_t field)
@@ -92,7 +86,7 @@ int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor di
 		    LODE_APPEND(table->items, table->count, table->capacity, field.bytes) < 0)
 			return lode_fail_memory(tables->import->error);
 	}
-	return dictionary.failed ? lode_otlp_fail(tables, "its dictionary is damaged or cut off") : 0;
+	return dictionary.failed ? lode_json_reject(tables->import, "its dictionary is damaged or cut off") : 0;
 }
 
 static int make_unknown(uint32_t **items, size_t count)
@@ -124,7 +118,7 @@ int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, const cha
 	if (!string && !tables->strings.count)
 		return 0;
 	if (string >= tables->strings.count)
-		return lode_otlp_fail(tables, "it names a string that is not in its dictionary");
+		return lode_json_reject(tables->import, "it names a string that is not in its dictionary");
 	*text = (const char *)tables->strings.items[string].next;
 	*length = lode_cursor_left(&tables->strings.items[string]);
 	return 0;
@@ -166,7 +160,7 @@ int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, str
 
 	*value = (struct lode_otlp_value){ 0 };
 	if (attribute >= tables->attributes.count)
-		return lode_otlp_fail(tables, "it names an attribute that is not in its dictionary");
+		return lode_json_reject(tables->import, "it names an attribute that is not in its dictionary");
 	message = tables->attributes.items[attribute];
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number == ATTRIBUTE_KEY && field.wire == LODE_WIRE_VARINT)
@@ -252,7 +246,8 @@ static int find_module(struct lode_otlp_tables *tables, uint64_t mapping, uint32
 	if (!mapping)
 		return 0;
 	if (mapping >= tables->mappings.count)
-		return lode_otlp_fail(tables, "a location names a mapping that is not in its dictionary");
+		return lode_json_reject(tables->import,
+					"a location names a mapping that is not in its dictionary");
 	*module = tables->modules[mapping];
 	if (*module == LODE_NONE)
 		code = make_module(tables, tables->mappings.items[mapping], module);
@@ -283,7 +278,8 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 	int code;
 
 	if (function >= tables->functions.count)
-		return lode_otlp_fail(tables, "a location names a function that is not in its dictionary");
+		return lode_json_reject(tables->import,
+					"a location names a function that is not in its dictionary");
 	message = tables->functions.items[function];
 	while (lode_protobuf_next(&message, &field))
 		if (field.number <= FUNCTION_FILE && field.wire == LODE_WIRE_VARINT)
@@ -396,8 +392,8 @@ static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor messag
 		while (code == 0 && field.number == STACK_LOCATIONS &&
 		       lode_protobuf_number(&field, &more, &location)) {
 			if (location >= tables->locations.count)
-				return lode_otlp_fail(tables,
-						      "a stack names a location that is not in its dictionary");
+				return lode_json_reject(tables->import,
+							"a stack names a location that is not in its dictionary");
 			if (lode_grow(&tables->chain, &tables->chain_capacity, *count + 1,
 				      sizeof(*tables->chain)) < 0)
 				return lode_fail_memory(tables->import->error);
@@ -413,7 +409,7 @@ static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor messag
 		}
 		message.failed |= field.wire == LODE_WIRE_BYTES && field.bytes.failed;
 	}
-	return message.failed ? lode_otlp_fail(tables, "a stack of its dictionary is damaged") : 0;
+	return message.failed ? lode_json_reject(tables->import, "a stack of its dictionary is damaged") : 0;
 }
 
 int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *node)
@@ -425,7 +421,7 @@ int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *n
 	if (!stack)
 		return 0;
 	if (stack >= tables->stacks.count)
-		return lode_otlp_fail(tables, "a sample names a stack that is not in its dictionary");
+		return lode_json_reject(tables->import, "a sample names a stack that is not in its dictionary");
 	*node = tables->nodes[stack];
 	if (*node != LODE_NONE)
 		return 0;

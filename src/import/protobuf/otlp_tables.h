@@ -45,11 +45,9 @@ struct lode_otlp_tables {
 
 /* A struct with only `import` set is empty. */
 void lode_otlp_tables_release(struct lode_otlp_tables *tables);
-/* `FILE: what is wrong`. Returns LODE_BAD_INPUT. */
-int lode_otlp_fail(struct lode_otlp_tables *tables, const char *what);
 static inline int lode_otlp_fail_damaged(struct lode_otlp_tables *tables)
 {
-	return lode_otlp_fail(tables, "it is damaged or cut off");
+	return lode_json_reject(tables->import, "it is damaged or cut off");
 }
 
 /* Adds the entries of a dictionary. All of these return 0, or a negative code with a sentence. */

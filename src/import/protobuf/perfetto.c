@@ -126,12 +126,6 @@ struct packet {
 	int is_cleared, has_clock;
 };
 
-static int fail(struct reading *reading, const char *what)
-{
-	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input),
-			 what);
-}
-
 /* ---- sequences ---- */
 
 static struct sequence *find_sequence(struct reading *reading, uint32_t id)
@@ -385,7 +379,8 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 		more = used < most ? lode_realloc(bytes, capacity, 1) : NULL;
 		if (!more) {
 			code = used < most ? lode_fail_memory(reading->import.error)
-					   : fail(reading, "its compressed packets unpack to far too much");
+					   : lode_json_reject(&reading->import,
+							      "its compressed packets unpack to far too much");
 			break;
 		}
 		bytes = more;
@@ -588,9 +583,10 @@ static int finish(struct reading *reading)
 	lode_notes_add(options->notes, reading->interned.cut, LODE_CUT_AT_LEAF, NULL);
 	if (!lode_stream_event_count(&reading->import.stream) && !reading->import.stream.symptom_count &&
 	    !reading->facts.is_lode)
-		return fail(reading, reading->packets
-					     ? "the trace has no samples, scheduler events or slices of threads"
-					     : "it is not a Perfetto trace, or is damaged from the beginning");
+		return lode_json_reject(&reading->import,
+					reading->packets
+						? "the trace has no samples, scheduler events or slices of threads"
+						: "it is not a Perfetto trace, or is damaged from the beginning");
 	return 0;
 }
 
@@ -608,27 +604,14 @@ static void release(struct reading *reading)
 	for (size_t i = 0; i < reading->unpacked_count; i++)
 		lode_free(reading->unpacked[i]);
 	lode_free(reading->unpacked);
-	lode_buffer_release(&reading->import.text);
-	lode_buffer_release(&reading->import.file);
 }
 
-static int read_trace(struct reading *reading, const struct lode_import_sink *sink)
+static int read_trace(void *context, const unsigned char *bytes, size_t size)
 {
-	struct lode_json_import *import = &reading->import;
-	const unsigned char *bytes;
-	size_t size;
-	int code = lode_import_begin(import->input, &bytes, &size, &import->stream, &import->dictionary,
-				     import->error);
+	struct reading *reading = context;
+	int code = read_packets(reading, lode_cursor(bytes, size), 1);
 
-	if (code < 0)
-		return code;
-	code = read_packets(reading, lode_cursor(bytes, size), 1);
-	if (code == 0)
-		code = finish(reading);
-	if (code == 0)
-		code = lode_import_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
-	lode_import_end(&import->stream);
-	return code;
+	return code < 0 ? code : finish(reading);
 }
 
 static int read_input(struct lode_input *input, const struct lode_import_options *options,
@@ -641,7 +624,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 	reading.threads.strings = &reading.import.dictionary.frames.strings;
 	reading.sched.threads = reading.tracks.threads = &reading.threads;
 	reading.tracks.interned = &reading.interned;
-	code = read_trace(&reading, sink);
+	code = lode_json_import_bytes(&reading.import, read_trace, &reading, sink);
 	release(&reading);
 	return code;
 }
