@@ -14,7 +14,6 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define FILLING_BYTES  ((size_t)8 << 20)
 #define FEWEST_RECORDS 4

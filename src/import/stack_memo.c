@@ -1,8 +1,6 @@
 /* Stack memo: see stack_memo.h. */
 #include "import/stack_memo.h"
 
-#include "base/error.h"
-
 void lode_stack_memo_release(struct lode_stack_memo *memo)
 {
 	lode_free(memo->items);

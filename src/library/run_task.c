@@ -9,7 +9,6 @@
 
 #include <lode/record.h>
 #include <lode/run.h>
-#include <stdio.h>
 #include <string.h>
 
 extern const struct lode_command lode_command_import, lode_command_export, lode_command_mine, lode_command_latency,

@@ -21,7 +21,6 @@
 #include "import/json/firefox_markers.h"
 #include "import/symptom_markers.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

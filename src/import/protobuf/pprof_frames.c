@@ -7,7 +7,6 @@
 #include "import/protobuf/pprof_frames.h"
 
 #include "import/module_name.h"
-#include "import/protobuf/pprof_fields.h"
 
 #include <stdio.h>
 #include <string.h>

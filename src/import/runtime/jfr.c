@@ -21,7 +21,6 @@
 #include "import/runtime/jfr_frames.h"
 #include "import/import_common.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The kinds of events, kept in the `use` of their classes. */

@@ -24,7 +24,6 @@
 #include "import/text/events_stream.h"
 #include "import/text/line_chunks.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define HAS(field) LODE_JSONL_BIT(LODE_JSONL_##field)

@@ -19,7 +19,6 @@
 #include "import/sched.h"
 #include "import/text_span.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum row { SAMPLE, SWITCH, READY, STACK, INTERVAL, ROWS };

@@ -13,7 +13,6 @@
 #include "import/modules_folder.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
