@@ -62,17 +62,6 @@ static int read_module(struct lode_json_import *import, struct lode_json_value o
 	return 0;
 }
 
-static int read_modules(struct lode_json_import *import, struct lode_json_value modules)
-{
-	struct lode_json_walk walk = lode_json_walk(modules);
-	struct lode_json_value object;
-
-	while (lode_json_kind(modules) == LODE_JSON_ARRAY && lode_json_item(&walk, &object))
-		if (read_module(import, object) < 0)
-			return LODE_SYSTEM;
-	return 0;
-}
-
 static int read_thread_totals(struct lode_json_import *import, struct lode_json_value object)
 {
 	static const char *const keys[] = { "pid", "tid", "waits", "preemptions", "waited", "run", "queued" };
@@ -98,13 +87,14 @@ static int read_thread_totals(struct lode_json_import *import, struct lode_json_
 	return 0;
 }
 
-static int read_totals(struct lode_json_import *import, struct lode_json_value totals)
+static int read_each(struct lode_json_import *import, struct lode_json_value list,
+		     int (*read)(struct lode_json_import *import, struct lode_json_value object))
 {
-	struct lode_json_walk walk = lode_json_walk(totals);
+	struct lode_json_walk walk = lode_json_walk(list);
 	struct lode_json_value object;
 
-	while (lode_json_kind(totals) == LODE_JSON_ARRAY && lode_json_item(&walk, &object))
-		if (read_thread_totals(import, object) < 0)
+	while (lode_json_kind(list) == LODE_JSON_ARRAY && lode_json_item(&walk, &object))
+		if (read(import, object) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -128,7 +118,7 @@ int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_v
 	name = string_of(import, values[2]);
 	host = string_of(import, values[3]);
 	if (name == LODE_NONE || host == LODE_NONE || read_attributes(import, values[4]) < 0 ||
-	    read_modules(import, values[5]) < 0 || read_totals(import, values[8]) < 0)
+	    read_each(import, values[5], read_module) < 0 || read_each(import, values[8], read_thread_totals) < 0)
 		return lode_fail_memory(import->error);
 	import->stream.name = import->options->stream_name ? 0 : name;
 	import->stream.host = host;

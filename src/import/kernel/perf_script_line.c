@@ -181,25 +181,35 @@ static void read_what(struct lode_span span, struct lode_script_header *header)
 	header->trace = trim(span);
 }
 
-int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header)
+/* The next word of the line, behind `word`, that ends in a colon; 0: there is none. `word` is empty at first. */
+static int next_colon_word(struct lode_span line, struct lode_span *word)
 {
-	struct lode_span span = trim((struct lode_span){ line, length });
-	const char *end = span.text + span.length, *at = span.text;
-	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
+	const char *end = line.text + line.length, *at = word->text + word->length;
+	const char *limit = line.length > TIME_REACH ? line.text + TIME_REACH : end;
 
-	/* Each colon before a blank may end the time; what cannot be one is passed over. */
 	while ((at = memchr(at, ':', (size_t)(limit - at)))) {
 		const char *start = at++;
 
 		if (at != end && !is_blank(*at))
 			continue;
-		while (start > span.text && !is_blank(start[-1]))
+		while (start > line.text && !is_blank(start[-1]))
 			start--;
-		if (read_time(lode_span(start, at), &header->t) && read_who(lode_span(span.text, start), header)) {
-			read_what(trim(lode_span(at, end)), header);
+		*word = lode_span(start, at);
+		return 1;
+	}
+	return 0;
+}
+
+int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header)
+{
+	struct lode_span span = trim((struct lode_span){ line, length }), word = { span.text, 0 };
+
+	/* Each may be the time; what cannot be is passed over. */
+	while (next_colon_word(span, &word))
+		if (read_time(word, &header->t) && read_who(lode_span(span.text, word.text), header)) {
+			read_what(behind(span, word), header);
 			return 1;
 		}
-	}
 	return 0;
 }
 
@@ -224,26 +234,17 @@ static struct lode_span without_period(struct lode_span span, struct lode_script
 
 int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header)
 {
-	struct lode_span span = trim((struct lode_span){ line, length });
-	const char *end = span.text + span.length, *at = span.text;
-	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
+	struct lode_span span = trim((struct lode_span){ line, length }), word = { span.text, 0 };
 
 	if (length && line[0] == '\t')
 		return 0;
 	/* The event is the first word that ends in a colon and has a thread before it. */
-	while ((at = memchr(at, ':', (size_t)(limit - at)))) {
-		const char *start = at++;
-
-		if (at != end && !is_blank(*at))
-			continue;
-		while (start > span.text && !is_blank(start[-1]))
-			start--;
-		if (!is_event(lode_span(start, at)) ||
-		    !read_who(without_period(lode_span(span.text, start), header), header))
+	while (next_colon_word(span, &word)) {
+		if (!is_event(word) || !read_who(without_period(lode_span(span.text, word.text), header), header))
 			continue;
 		header->t = 0;
-		header->event = lode_span(start, at - 1);
-		header->trace = trim(lode_span(at, end));
+		header->event = (struct lode_span){ word.text, word.length - 1 };
+		header->trace = behind(span, word);
 		return 1;
 	}
 	return 0;

@@ -144,11 +144,11 @@ static int add_resource(struct reading *reading, struct lode_cursor message)
 	int code;
 
 	while (next_attribute(&part, &key, &value)) {
-		if (lode_otlp_is(key, "host.name"))
+		if (lode_protobuf_is(key, "host.name"))
 			host = value;
-		else if (lode_otlp_is(key, "lode.stream"))
+		else if (lode_protobuf_is(key, "lode.stream"))
 			name = value;
-		else if (lode_otlp_is(key, "process.pid") && value.number >= 0 && value.number < LODE_NO_PID)
+		else if (lode_protobuf_is(key, "process.pid") && value.number >= 0 && value.number < LODE_NO_PID)
 			resource.pid = (uint32_t)value.number;
 	}
 	if (part.failed)
@@ -224,13 +224,14 @@ static int read_resource_attributes(struct reading *reading, const struct resour
 	int code = 0;
 
 	while (code == 0 && next_attribute(&part, &key, &value)) {
-		if (lode_otlp_is(key, "lode.facts"))
+		if (lode_protobuf_is(key, "lode.facts"))
 			code = read_facts(reading, &value);
-		else if (lode_otlp_is(key, "host.name") && value.text) {
+		else if (lode_protobuf_is(key, "host.name") && value.text) {
 			reading->import.stream.host = string_of(reading, value.text, value.length);
 			code = reading->import.stream.host == LODE_NONE ? lode_fail_memory(reading->import.error)
 									: 0;
-		} else if (value.is_known && !lode_otlp_is(key, "process.pid") && !lode_otlp_is(key, "lode.stream"))
+		} else if (value.is_known && !lode_protobuf_is(key, "process.pid") &&
+			   !lode_protobuf_is(key, "lode.stream"))
 			code = share_attribute(reading, key, &value);
 	}
 	return code;
@@ -266,20 +267,20 @@ static int read_kind(struct reading *reading, struct lode_cursor message, struct
 		else if (field.number == VALUE_UNIT && field.wire == LODE_WIRE_VARINT)
 			unit = field.value;
 	}
-	code = lode_otlp_string(&reading->tables, type, &value->type, &value->type_length);
-	return code < 0 ? code : lode_otlp_string(&reading->tables, unit, &value->unit, &value->unit_length);
+	code = lode_otlp_string(&reading->tables, type, &value->type);
+	return code < 0 ? code : lode_otlp_string(&reading->tables, unit, &value->unit);
 }
 
 /* What the profile's values are. Returns 1 when they are time, 0 when not, or a negative code. */
 static int describe(struct reading *reading, struct lode_cursor message, struct lode_otlp_profile *profile)
 {
-	struct lode_pprof_value period_type = { .unit = "" };
+	struct lode_pprof_value period_type = { .unit = { "", 0 } };
 	struct lode_protobuf_field field;
 	double count_ns = reading->import.options->unit_ns;
 	uint64_t period = 0;
 	int code = 0;
 
-	*profile = (struct lode_otlp_profile){ .value = { .type = "", .unit = "" } };
+	*profile = (struct lode_otlp_profile){ .value = { .type = { "", 0 }, .unit = { "", 0 } } };
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number == PROFILE_TYPE && field.wire == LODE_WIRE_BYTES)
 			code = read_kind(reading, field.bytes, &profile->value);
@@ -293,7 +294,7 @@ static int describe(struct reading *reading, struct lode_cursor message, struct 
 	if (code < 0)
 		return code;
 	if (!(count_ns > 0))
-		count_ns = (double)period * lode_pprof_unit(period_type.unit, period_type.unit_length);
+		count_ns = (double)period * lode_pprof_unit(period_type.unit);
 	if (!lode_pprof_choose(&profile->value, 1, count_ns, reading->import.options->kind_is_wait))
 		return 0;
 	profile->type = profile->value.use == LODE_PPROF_WAIT ? LODE_WAIT : LODE_RUN;
@@ -309,8 +310,8 @@ static int read_profile(struct reading *reading, struct lode_cursor message, uin
 	if (code == 0) {
 		if (!reading->skipped++)
 			snprintf(reading->skipped_type, sizeof(reading->skipped_type), "%.*s",
-				 (int)(profile.value.type_length < 60 ? profile.value.type_length : 60),
-				 profile.value.type);
+				 (int)(profile.value.type.length < 60 ? profile.value.type.length : 60),
+				 profile.value.type.text);
 		return 0;
 	}
 	if (code < 0)

@@ -96,7 +96,7 @@ static int look_at(struct lode_otlp_samples *samples, uint64_t attribute, struct
 		return code;
 	known->meaning = LABEL;
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
-		if (lode_otlp_is(key, meanings[i]))
+		if (lode_protobuf_is(key, meanings[i]))
 			known->meaning = (uint8_t)(i + 1);
 	if (known->meaning == THREAD_NAME || known->meaning == WAKER_NAME) {
 		if (!value.text)

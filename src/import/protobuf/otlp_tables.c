@@ -111,16 +111,15 @@ int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
 
 /* ---- strings and attributes ---- */
 
-int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, const char **text, size_t *length)
+int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, struct lode_span *text)
 {
-	*text = "";
-	*length = 0;
+	*text = (struct lode_span){ "", 0 };
 	if (!string && !tables->strings.count)
 		return 0;
 	if (string >= tables->strings.count)
 		return lode_json_reject(tables->import, "it names a string that is not in its dictionary");
-	*text = (const char *)tables->strings.items[string].next;
-	*length = lode_cursor_left(&tables->strings.items[string]);
+	*text = (struct lode_span){ (const char *)tables->strings.items[string].next,
+				    lode_cursor_left(&tables->strings.items[string]) };
 	return 0;
 }
 
@@ -153,9 +152,8 @@ int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, str
 {
 	struct lode_protobuf_field field;
 	struct lode_cursor message;
+	struct lode_span text;
 	uint64_t string = 0;
-	const char *text;
-	size_t length;
 	int code;
 
 	*value = (struct lode_otlp_value){ 0 };
@@ -168,8 +166,8 @@ int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, str
 		else if (field.number == ATTRIBUTE_VALUE && field.wire == LODE_WIRE_BYTES)
 			lode_otlp_value(field.bytes, value);
 	}
-	code = lode_otlp_string(tables, string, &text, &length);
-	*key = lode_cursor(text, length);
+	code = lode_otlp_string(tables, string, &text);
+	*key = lode_cursor(text.text, text.length);
 	return code;
 }
 
@@ -191,9 +189,9 @@ static int read_mapping_attributes(struct lode_otlp_tables *tables, struct lode_
 		struct lode_cursor key;
 
 		code = lode_otlp_attribute(tables, attribute, &key, &value);
-		if (code == 0 && lode_otlp_is(key, "process.executable.build_id.gnu"))
+		if (code == 0 && lode_protobuf_is(key, "process.executable.build_id.gnu"))
 			facts->build_id = value;
-		else if (code == 0 && lode_otlp_is(key, "lode.module"))
+		else if (code == 0 && lode_protobuf_is(key, "lode.module"))
 			facts->module = value;
 	}
 	return code;
@@ -218,9 +216,8 @@ static int make_module(struct lode_otlp_tables *tables, struct lode_cursor messa
 	struct lode_frames *frames = &tables->import->dictionary.frames;
 	struct mapping_facts facts = { 0 };
 	struct lode_protobuf_field field;
+	struct lode_span path;
 	uint64_t file = 0;
-	const char *text;
-	size_t length;
 	int code = 0;
 
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
@@ -229,10 +226,10 @@ static int make_module(struct lode_otlp_tables *tables, struct lode_cursor messa
 		else if (field.number == MAPPING_ATTRIBUTES)
 			code = read_mapping_attributes(tables, field, &facts);
 	}
-	if (code < 0 || (code = lode_otlp_string(tables, file, &text, &length)) < 0)
+	if (code < 0 || (code = lode_otlp_string(tables, file, &path)) < 0)
 		return code;
 	*module = facts.module.text ? lode_frames_module(frames, facts.module.text, facts.module.length)
-				    : lode_module_from_file(frames, text, length);
+				    : lode_module_from_file(frames, path.text, path.length);
 	return *module == LODE_NONE ? lode_fail_memory(tables->import->error)
 				    : keep_build_id(tables, *module, &facts.build_id);
 }
@@ -273,8 +270,7 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 	uint64_t numbers[4] = { 0 };
 	struct lode_protobuf_field field;
 	struct lode_cursor message;
-	const char *text, *file;
-	size_t length, file_length;
+	struct lode_span name, file;
 	int code;
 
 	if (function >= tables->functions.count)
@@ -285,15 +281,15 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 		if (field.number <= FUNCTION_FILE && field.wire == LODE_WIRE_VARINT)
 			numbers[field.number] = field.value;
 	if ((code = lode_otlp_string(tables, numbers[numbers[FUNCTION_NAME] ? FUNCTION_NAME : FUNCTION_SYSTEM_NAME],
-				     &text, &length)) < 0 ||
-	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file, &file_length)) < 0)
+				     &name)) < 0 ||
+	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file)) < 0)
 		return code;
-	if (!module && file_length) {
-		module = lode_module_from_file(&tables->import->dictionary.frames, file, file_length);
+	if (!module && file.length) {
+		module = lode_module_from_file(&tables->import->dictionary.frames, file.text, file.length);
 		if (module == LODE_NONE)
 			return lode_fail_memory(tables->import->error);
 	}
-	return add_frame(tables, module, text, length);
+	return add_frame(tables, module, name.text, name.length);
 }
 
 /* A location without a function is an offset in its file. */

@@ -10,6 +10,7 @@
 
 #include "import/json_profile.h"
 #include "import/protobuf/protobuf.h"
+#include "import/text_span.h"
 
 /* Entries of one table, in place. */
 struct lode_otlp_table {
@@ -56,16 +57,11 @@ int lode_otlp_tables_reset(struct lode_otlp_tables *tables);
 /* The node of a stack. */
 int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *node);
 /* A string; its bytes stay in place. */
-int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, const char **text, size_t *length);
+int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, struct lode_span *text);
 /* Key and value of an attribute. */
 int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, struct lode_cursor *key,
 			struct lode_otlp_value *value);
 /* Reads an AnyValue. */
 void lode_otlp_value(struct lode_cursor message, struct lode_otlp_value *value);
-
-static inline int lode_otlp_is(struct lode_cursor text, const char *word)
-{
-	return lode_cursor_left(&text) == strlen(word) && memcmp(text.next, word, strlen(word)) == 0;
-}
 
 #endif

@@ -252,11 +252,6 @@ static int add_own(struct lode_perfetto_tracks *tracks, enum lode_event_type typ
 	return 0;
 }
 
-static int is_word(struct lode_cursor text, const char *word)
-{
-	return lode_cursor_left(&text) == strlen(word) && memcmp(text.next, word, strlen(word)) == 0;
-}
-
 static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context,
 			   struct lode_cursor message, struct lode_event *event)
 {
@@ -270,17 +265,17 @@ static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lod
 		else if (field.number == ANNOTATION_NUMBER)
 			number = field.value;
 	}
-	if (is_word(name, "waker")) {
+	if (lode_protobuf_is(name, "waker")) {
 		event->waker = lode_perfetto_thread(tracks->threads, (uint32_t)number);
 		return event->waker == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
 	}
-	if (is_word(name, "waker_stack"))
+	if (lode_protobuf_is(name, "waker_stack"))
 		return lode_perfetto_stack(tracks->interned, context->scope, number, &event->waker_stack);
-	if (is_word(name, "delay_ns"))
+	if (lode_protobuf_is(name, "delay_ns"))
 		event->delay = number;
-	else if (is_word(name, "cpu"))
+	else if (lode_protobuf_is(name, "cpu"))
 		event->cpu = number < LODE_NO_CPU ? (uint16_t)number : LODE_NO_CPU;
-	else if (is_word(name, "weight"))
+	else if (lode_protobuf_is(name, "weight"))
 		event->weight = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 	return 0;
 }
@@ -291,7 +286,7 @@ static int name_own(struct lode_perfetto_tracks *tracks, const struct event *fro
 	const struct lode_dictionary *dictionary = &tracks->import->dictionary;
 	uint32_t leaf = own->event.stack ? dictionary->tree.nodes[own->event.stack].frame : LODE_NONE;
 
-	if (is_word(from->name, own->is_symptom ? "symptom" : "wait") && own->type != LODE_CALL)
+	if (lode_protobuf_is(from->name, own->is_symptom ? "symptom" : "wait") && own->type != LODE_CALL)
 		return 0;
 	own->name = lode_strings_add(&tracks->import->dictionary.frames.strings, (const char *)from->name.next,
 				     lode_cursor_left(&from->name));
@@ -311,10 +306,10 @@ static int begin_own(struct lode_perfetto_tracks *tracks, const struct lode_perf
 	int code = 0, is_thread;
 
 	*own = (struct lode_perfetto_own){ .is_open = 1, .uuid = from->track };
-	own->is_symptom = is_word(from->category, "symptom");
-	own->type = is_word(from->category, "wait")   ? LODE_WAIT
-		    : is_word(from->category, "call") ? LODE_CALL
-						      : LODE_EVENT_TYPES;
+	own->is_symptom = lode_protobuf_is(from->category, "symptom");
+	own->type = lode_protobuf_is(from->category, "wait")   ? LODE_WAIT
+		    : lode_protobuf_is(from->category, "call") ? LODE_CALL
+							       : LODE_EVENT_TYPES;
 	own->event = (struct lode_event){ .t = context->t, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	own->event.thread = thread_of_track(tracks, from->track, &is_thread);
 	if (own->event.thread == LODE_NONE || (own->type == LODE_EVENT_TYPES && !own->is_symptom)) {

@@ -62,7 +62,7 @@ struct reader {
 
 static int set_type_attribute(struct reader *reader, const char *key, const struct lode_pprof_kind *pair)
 {
-	struct lode_pprof_string type, unit;
+	struct lode_span type, unit;
 	char *text;
 	int code = lode_pprof_string_get(&reader->tables, pair->type, &type);
 
@@ -73,10 +73,10 @@ static int set_type_attribute(struct reader *reader, const char *key, const stru
 	text = lode_format("%.*s/%.*s", (int)(type.length < 1000 ? type.length : 1000), type.text,
 			   (int)(unit.length < 1000 ? unit.length : 1000), unit.text);
 	if (!text)
-		return lode_pprof_fail_memory(&reader->tables);
+		return lode_fail_memory(reader->tables.error);
 	code = lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_TEXT);
 	lode_free(text);
-	return code < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+	return code < 0 ? lode_fail_memory(reader->tables.error) : 0;
 }
 
 static int fail_no_time(struct reader *reader)
@@ -92,9 +92,9 @@ static int fail_no_time(struct reader *reader)
 #define LONGEST_PERIOD_NS 60e9
 
 /* Nanoseconds that one count represents; 0 when unknown. */
-static double scale_of_counts(struct reader *reader, struct lode_pprof_string unit)
+static double scale_of_counts(struct reader *reader, struct lode_span unit)
 {
-	double period = lode_pprof_unit(unit.text, unit.length) * (double)reader->tables.period;
+	double period = lode_pprof_unit(unit) * (double)reader->tables.period;
 
 	if (reader->tables.options->unit_ns > 0)
 		return reader->tables.options->unit_ns;
@@ -107,19 +107,17 @@ static int describe_values(struct reader *reader)
 	reader->uses = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->uses));
 	reader->values = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->values));
 	if (!reader->uses || !reader->values)
-		return lode_pprof_fail_memory(&reader->tables);
+		return lode_fail_memory(reader->tables.error);
 	for (size_t i = 0; i < reader->tables.type_count; i++) {
-		struct lode_pprof_string type, unit;
+		struct lode_span type, unit;
 		int code;
 
 		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) < 0 ||
 		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].unit, &unit)) < 0)
 			return code;
 		reader->uses[i] = (struct lode_pprof_value){
-			.type = type.text,
-			.type_length = type.length,
-			.unit = unit.text,
-			.unit_length = unit.length,
+			.type = type,
+			.unit = unit,
 			.is_default = reader->tables.default_type &&
 				      reader->tables.types[i].type == reader->tables.default_type,
 		};
@@ -129,7 +127,7 @@ static int describe_values(struct reader *reader)
 
 static int is_used_count(const struct lode_pprof_value *value)
 {
-	return value->use != LODE_PPROF_SKIP && lode_pprof_unit(value->unit, value->unit_length) == 0;
+	return value->use != LODE_PPROF_SKIP && lode_pprof_unit(value->unit) == 0;
 }
 
 /* Notes what --unit and the period did not do, and the values that have no place here. */
@@ -148,10 +146,9 @@ static void note_values(struct reader *reader)
 	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *value = &reader->uses[i];
 
-		if (value->use == LODE_PPROF_SKIP &&
-		    !(value->unit_length == 5 && memcmp(value->unit, "count", 5) == 0)) {
+		if (value->use == LODE_PPROF_SKIP && !lode_span_is(value->unit, "count")) {
 			snprintf(example, sizeof(example), "%.250s: %.*s", name,
-				 (int)(value->type_length < 100 ? value->type_length : 100), value->type);
+				 (int)(value->type.length < 100 ? value->type.length : 100), value->type.text);
 			lode_notes_add(reader->tables.options->notes, 1, "kinds of values that are not imported",
 				       example);
 		}
@@ -164,7 +161,7 @@ static void note_values(struct reader *reader)
 
 static int choose_values(struct reader *reader)
 {
-	struct lode_pprof_string unit;
+	struct lode_span unit;
 	int code = describe_values(reader);
 
 	if (code < 0 || (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
@@ -259,7 +256,7 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 		return code;
 	item = (struct lode_stack_memo_item){ reader->packed.next, (uint32_t)size, *node,
 					      reader->frames.cut > cut };
-	return lode_stack_memo_add(&reader->memo, &item, reader->hash) < 0 ? lode_pprof_fail_memory(&reader->tables)
+	return lode_stack_memo_add(&reader->memo, &item, reader->hash) < 0 ? lode_fail_memory(reader->tables.error)
 									   : 0;
 }
 
@@ -268,7 +265,7 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 	enum { KEY = 1, TEXT, NUMBER, FIELDS };
 	uint64_t numbers[FIELDS] = { 0 };
 	struct lode_protobuf_field field;
-	struct lode_pprof_string key, value;
+	struct lode_span key, value;
 	struct lode_pprof_label label;
 	int code;
 
@@ -285,10 +282,8 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 		reader->stream_met = numbers[TEXT];
 		return 0;
 	}
-	label = (struct lode_pprof_label){ key.text, key.length, value.text, value.length,
-					   (int64_t)numbers[NUMBER] };
-	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables)
-								       : 0;
+	label = (struct lode_pprof_label){ key, value, (int64_t)numbers[NUMBER] };
+	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_fail_memory(reader->tables.error) : 0;
 }
 
 /* Different labels of threads that are remembered; time stamps, which never come again, are not among them. */
@@ -322,7 +317,7 @@ static int remember_thread(struct reader *reader, const struct lode_pprof_who *w
 		return 0;
 	reader->labels_met.node = thread;
 	return lode_stack_memo_add(&reader->threads, &reader->labels_met, reader->labels_hash) < 0
-		       ? lode_pprof_fail_memory(&reader->tables)
+		       ? lode_fail_memory(reader->tables.error)
 		       : 0;
 }
 
@@ -457,7 +452,7 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 					       "the costs add up to more than 64 bits of nanoseconds");
 	if (end >= cost && end)
 		event.t = end - cost;
-	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? lode_pprof_fail_memory(&reader->tables)
+	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? lode_fail_memory(reader->tables.error)
 									: 0;
 }
 
@@ -466,7 +461,7 @@ static int reach_thread(struct reader *reader, uint32_t thread)
 {
 	if (thread == LODE_NONE ||
 	    lode_grow(&reader->ends, &reader->end_capacity, (size_t)thread + 1, sizeof(*reader->ends)) < 0)
-		return lode_pprof_fail_memory(&reader->tables);
+		return lode_fail_memory(reader->tables.error);
 	while (reader->end_count <= thread)
 		reader->ends[reader->end_count++] = reader->tables.time;
 	return 0;
@@ -590,7 +585,7 @@ static int set_number(struct reader *reader, const char *key, uint64_t number)
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
 	if (lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_NUMBER) < 0)
-		return lode_pprof_fail_memory(&reader->tables);
+		return lode_fail_memory(reader->tables.error);
 	return 0;
 }
 
@@ -601,7 +596,7 @@ static int set_comments(struct reader *reader)
 	int code = 0;
 
 	for (size_t i = 0; i < reader->tables.comment_count && code == 0 && buffer.size < 1u << 20; i++) {
-		struct lode_pprof_string comment;
+		struct lode_span comment;
 
 		code = lode_pprof_string_get(&reader->tables, reader->tables.comments[i], &comment);
 		if (i)
@@ -612,7 +607,7 @@ static int set_comments(struct reader *reader)
 	if (code == 0 && (buffer.failed || (reader->tables.comment_count &&
 					    lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes,
 								      LODE_ATTRIBUTE_TEXT) < 0)))
-		code = lode_pprof_fail_memory(&reader->tables);
+		code = lode_fail_memory(reader->tables.error);
 	lode_buffer_release(&buffer);
 	return code;
 }
@@ -630,7 +625,7 @@ static int set_attributes(struct reader *reader)
 
 static int note_period(struct reader *reader)
 {
-	struct lode_pprof_string unit;
+	struct lode_span unit;
 	char example[400];
 	int code = reader->odd_period
 			   ? lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)
@@ -655,9 +650,9 @@ static int report_notes(struct reader *reader)
 	char example[400];
 
 	if (lode_pprof_labels_finish(&reader->labels, reader->samples, &reader->stream, &lost, &count) < 0)
-		return lode_pprof_fail_memory(&reader->tables);
+		return lode_fail_memory(reader->tables.error);
 	snprintf(example, sizeof(example), "%.250s: %.*s", name,
-		 lost ? (int)(lost->key_length < 100 ? lost->key_length : 100) : 0, lost ? lost->key : "");
+		 lost ? (int)(lost->key.length < 100 ? lost->key.length : 100) : 0, lost ? lost->key.text : "");
 	lode_notes_add(notes, count, "labels that differ between samples, which are not kept", example);
 	lode_notes_add(notes, reader->negative, "negative values, which are left out", name);
 	lode_notes_add(notes, reader->frames.cut, LODE_CUT_AT_ROOT, name);
@@ -682,16 +677,11 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 #define MOST_STREAMS 1024
 #define SPLIT_BYTES  (1ull << 31)
 
-static int is_type(const struct lode_pprof_value *value, const char *type)
-{
-	return value->type_length == strlen(type) && memcmp(value->type, type, value->type_length) == 0;
-}
-
 /* The number of the string `stream`; 0: there is none, or it is another's label of that name. */
 static uint64_t find_stream_key(struct reader *reader)
 {
-	if (reader->tables.type_count != 4 || !is_type(&reader->uses[1], "cpu") ||
-	    !is_type(&reader->uses[2], "waits") || !is_type(&reader->uses[3], "wait"))
+	if (reader->tables.type_count != 4 || !lode_span_is(reader->uses[1].type, "cpu") ||
+	    !lode_span_is(reader->uses[2].type, "waits") || !lode_span_is(reader->uses[3].type, "wait"))
 		return 0;
 	for (uint64_t i = 1; i < reader->tables.string_count; i++) {
 		struct lode_cursor text = lode_pprof_message_at(&reader->tables, reader->tables.strings[i]);
@@ -757,18 +747,18 @@ static int start_again(struct reader *reader)
 	reader->end_count = 0;
 	reader->samples = reader->negative = 0;
 	lode_stream_init(&reader->stream, &reader->dictionary);
-	return lode_dictionary_init(&reader->dictionary) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+	return lode_dictionary_init(&reader->dictionary) < 0 ? lode_fail_memory(reader->tables.error) : 0;
 }
 
 static int name_stream(struct reader *reader)
 {
-	struct lode_pprof_string name;
+	struct lode_span name;
 	int code = lode_pprof_string_get(&reader->tables, reader->stream_only, &name);
 
 	if (code < 0 || !name.length)
 		return code;
 	reader->stream.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
-	return reader->stream.name == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : 0;
+	return reader->stream.name == LODE_NONE ? lode_fail_memory(reader->tables.error) : 0;
 }
 
 static int read_streams(struct reader *reader, const struct lode_import_sink *sink)

@@ -27,7 +27,7 @@ struct lode_pprof_step {
 
 /* ---- frames ---- */
 
-static int describe_module(struct lode_pprof_frames *maker, uint32_t module, struct lode_pprof_string build_id)
+static int describe_module(struct lode_pprof_frames *maker, uint32_t module, struct lode_span build_id)
 {
 	struct lode_frames *frames = &maker->dictionary->frames;
 	uint32_t string;
@@ -36,7 +36,7 @@ static int describe_module(struct lode_pprof_frames *maker, uint32_t module, str
 		return 0;
 	string = lode_strings_add(&frames->strings, build_id.text, build_id.length);
 	if (string == LODE_NONE)
-		return lode_pprof_fail_memory(maker->tables);
+		return lode_fail_memory(maker->tables->error);
 	frames->modules[module].build_id = string;
 	return 0;
 }
@@ -53,7 +53,7 @@ static int keep_range(struct lode_pprof_frames *maker, struct lode_pprof_entry *
 		return code;
 	mapping->count = (uint32_t)maker->range_count;
 	if (LODE_APPEND(maker->ranges, maker->range_count, maker->range_capacity, range) < 0)
-		return lode_pprof_fail_memory(maker->tables);
+		return lode_fail_memory(maker->tables->error);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ static int keep_range(struct lode_pprof_frames *maker, struct lode_pprof_entry *
 static int get_module(struct lode_pprof_frames *maker, uint64_t id, uint32_t *module)
 {
 	struct lode_pprof_entry *entry = id ? lode_pprof_find(&maker->tables->mappings, id) : NULL;
-	struct lode_pprof_string file, build_id;
+	struct lode_span file, build_id;
 	uint64_t file_number, build_number;
 	int code;
 
@@ -78,7 +78,7 @@ static int get_module(struct lode_pprof_frames *maker, uint64_t id, uint32_t *mo
 		return code;
 	*module = lode_module_from_file(&maker->dictionary->frames, file.text, file.length);
 	if (*module == LODE_NONE)
-		return lode_pprof_fail_memory(maker->tables);
+		return lode_fail_memory(maker->tables->error);
 	entry->first = *module;
 	return describe_module(maker, *module, build_id);
 }
@@ -87,7 +87,7 @@ static int get_module(struct lode_pprof_frames *maker, uint64_t id, uint32_t *mo
 static int get_function(struct lode_pprof_frames *maker, uint64_t id, uint64_t at, uint32_t *string)
 {
 	struct lode_pprof_entry *entry = lode_pprof_find(&maker->tables->functions, id);
-	struct lode_pprof_string name;
+	struct lode_span name;
 	uint64_t number;
 	int code;
 
@@ -106,7 +106,7 @@ static int get_function(struct lode_pprof_frames *maker, uint64_t id, uint64_t a
 	}
 	*string = lode_strings_add(&maker->dictionary->frames.strings, name.text, name.length);
 	if (*string == LODE_NONE)
-		return lode_pprof_fail_memory(maker->tables);
+		return lode_fail_memory(maker->tables->error);
 	entry->first = *string;
 	return 0;
 }
@@ -117,7 +117,7 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 
 	if (frame == LODE_NONE || maker->frame_count >= LODE_NONE - 1 ||
 	    LODE_APPEND(maker->frames, maker->frame_count, maker->frame_capacity, frame) < 0)
-		return lode_pprof_fail_memory(maker->tables);
+		return lode_fail_memory(maker->tables->error);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32
 		address = address - range->start + range->offset;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	function = lode_strings_add(&maker->dictionary->frames.strings, text, strlen(text));
-	return function == LODE_NONE ? lode_pprof_fail_memory(maker->tables) : add_frame(maker, module, function);
+	return function == LODE_NONE ? lode_fail_memory(maker->tables->error) : add_frame(maker, module, function);
 }
 
 static int add_lines(struct lode_pprof_frames *maker, struct lode_cursor message, uint32_t module)
@@ -253,7 +253,7 @@ int lode_pprof_frames_stack(struct lode_pprof_frames *maker, uint64_t *stack, si
 		return code;
 	for (size_t i = count; i-- > 0 && *node != LODE_NONE;)
 		*node = step_into(maker, *node, (uint32_t)stack[i]);
-	return *node == LODE_NONE ? lode_pprof_fail_memory(maker->tables) : 0;
+	return *node == LODE_NONE ? lode_fail_memory(maker->tables->error) : 0;
 }
 
 static void forget_entries(struct lode_pprof_table *table)

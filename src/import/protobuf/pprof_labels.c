@@ -39,8 +39,7 @@ static enum meaning meaning_of(const struct lode_pprof_label *label)
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (label->key_length == strlen(keys[i].key) &&
-		    memcmp(label->key, keys[i].key, label->key_length) == 0)
+		if (lode_span_is(label->key, keys[i].key))
 			return keys[i].meaning;
 	return OTHER;
 }
@@ -57,7 +56,7 @@ void lode_pprof_labels_release(struct lode_pprof_labels *labels)
 
 struct lode_pprof_who lode_pprof_nobody(void)
 {
-	return (struct lode_pprof_who){ .pid = LODE_NO_PID, .name = "" };
+	return (struct lode_pprof_who){ .pid = LODE_NO_PID, .name = { "", 0 } };
 }
 
 /* ---- taking labels ---- */
@@ -65,21 +64,16 @@ struct lode_pprof_who lode_pprof_nobody(void)
 /* The number that a label says, as a number or in digits; 1 when it does and a thread's number can be so. */
 static int id_of(const struct lode_pprof_label *label, uint32_t *id)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (!label->text_length) {
+	if (!label->text.length) {
 		*id = (uint32_t)label->number;
 		return label->number >= 0 && label->number < UINT32_MAX;
 	}
-	if (label->text_length > 10)
+	if (label->text.length > 10 || !lode_span_number(label->text, UINT32_MAX - 1, &number))
 		return 0;
-	for (size_t i = 0; i < label->text_length; i++) {
-		if (label->text[i] < '0' || label->text[i] > '9')
-			return 0;
-		number = number * 10 + (uint64_t)(label->text[i] - '0');
-	}
 	*id = (uint32_t)number;
-	return number < UINT32_MAX;
+	return 1;
 }
 
 /* Makes room for all keys that are watched, once. */
@@ -93,9 +87,9 @@ static int make_room(struct lode_pprof_labels *labels)
 	return labels->items && labels->counts && labels->varies ? 0 : LODE_SYSTEM;
 }
 
-static int same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+static int is_same(struct lode_span a, struct lode_span b)
 {
-	return a_length == b_length && (!a_length || memcmp(a, b, a_length) == 0);
+	return a.length == b.length && (!a.length || memcmp(a.text, b.text, a.length) == 0);
 }
 
 static int add_other(struct lode_pprof_labels *labels, const struct lode_pprof_label *label)
@@ -104,8 +98,7 @@ static int add_other(struct lode_pprof_labels *labels, const struct lode_pprof_l
 
 	if (make_room(labels) < 0)
 		return LODE_SYSTEM;
-	while (i < labels->count &&
-	       !same_text(labels->items[i].key, labels->items[i].key_length, label->key, label->key_length))
+	while (i < labels->count && !is_same(labels->items[i].key, label->key))
 		i++;
 	if (i == LODE_PPROF_LABEL_KEYS) {
 		labels->dropped++;
@@ -114,8 +107,7 @@ static int add_other(struct lode_pprof_labels *labels, const struct lode_pprof_l
 	if (i == labels->count)
 		labels->items[labels->count++] = *label;
 	labels->counts[i]++;
-	if (!same_text(labels->items[i].text, labels->items[i].text_length, label->text, label->text_length) ||
-	    labels->items[i].number != label->number)
+	if (!is_same(labels->items[i].text, label->text) || labels->items[i].number != label->number)
 		labels->varies[i] = 1;
 	return 0;
 }
@@ -136,12 +128,10 @@ int lode_pprof_labels_add(struct lode_pprof_labels *labels, const struct lode_pp
 		}
 		__attribute__((fallthrough)); /* words in place of a number */
 	case THREAD:
-		if (!label->text_length && id_of(label, &who->tid))
+		if (!label->text.length && id_of(label, &who->tid))
 			who->has_tid = 1;
-		else if (!who->name_length) {
+		else if (!who->name.length)
 			who->name = label->text;
-			who->name_length = label->text_length;
-		}
 		return 0;
 	case END:
 		who->end = label->number > 0 ? (uint64_t)label->number : 0;
@@ -163,7 +153,7 @@ static int number_name(struct lode_pprof_labels *labels, const struct lode_pprof
 			return LODE_SYSTEM;
 		labels->has_names = 1;
 	}
-	*tid = lode_strings_add(&labels->names, who->name, who->name_length);
+	*tid = lode_strings_add(&labels->names, who->name.text, who->name.length);
 	return *tid == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
@@ -172,10 +162,10 @@ uint32_t lode_pprof_labels_thread(struct lode_pprof_labels *labels, struct lode_
 {
 	uint32_t tid = who->has_tid ? who->tid : 0, thread;
 
-	if (!who->has_tid && who->name_length && number_name(labels, who, &tid) < 0)
+	if (!who->has_tid && who->name.length && number_name(labels, who, &tid) < 0)
 		return LODE_NONE;
 	thread = lode_stream_thread(stream, who->pid, tid);
-	if (thread != LODE_NONE && lode_import_name_thread(stream, thread, who->name, who->name_length) < 0)
+	if (thread != LODE_NONE && lode_import_name_thread(stream, thread, who->name.text, who->name.length) < 0)
 		return LODE_NONE;
 	return thread;
 }
@@ -184,14 +174,14 @@ uint32_t lode_pprof_labels_thread(struct lode_pprof_labels *labels, struct lode_
 
 static int set_attribute(struct lode_stream *stream, const struct lode_pprof_label *label)
 {
-	char *key = lode_strndup(label->key, label->key_length);
-	char *value = label->text_length ? lode_strndup(label->text, label->text_length)
+	char *key = lode_strndup(label->key.text, label->key.length);
+	char *value = label->text.length ? lode_strndup(label->text.text, label->text.length)
 					 : lode_format("%lld", (long long)label->number);
 	int code = LODE_SYSTEM;
 
 	if (key && value)
 		code = lode_stream_set_attribute(stream, key, value,
-						 label->text_length ? LODE_ATTRIBUTE_TEXT : LODE_ATTRIBUTE_NUMBER);
+						 label->text.length ? LODE_ATTRIBUTE_TEXT : LODE_ATTRIBUTE_NUMBER);
 	lode_free(key);
 	lode_free(value);
 	return code < 0 ? LODE_SYSTEM : 0;
@@ -203,7 +193,7 @@ int lode_pprof_labels_finish(const struct lode_pprof_labels *labels, uint64_t sa
 	*lost = NULL;
 	*count = labels->dropped;
 	for (size_t i = 0; i < labels->count; i++) {
-		int is_one = !labels->varies[i] && labels->counts[i] >= samples && labels->items[i].key_length;
+		int is_one = !labels->varies[i] && labels->counts[i] >= samples && labels->items[i].key.length;
 
 		if (is_one && set_attribute(stream, &labels->items[i]) < 0)
 			return LODE_SYSTEM;

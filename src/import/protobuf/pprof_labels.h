@@ -6,16 +6,15 @@
 #define LODE_IMPORT_PPROF_LABELS_H
 
 #include "base/strings.h"
+#include "import/text_span.h"
 #include "trace/stream.h"
 
 /* Different keys that are watched; more are only counted. */
 #define LODE_PPROF_LABEL_KEYS 256
 
 struct lode_pprof_label {
-	const char *key; /* not NUL-terminated; lasting */
-	size_t key_length;
-	const char *text; /* the same; empty: it is a number */
-	size_t text_length;
+	struct lode_span key;  /* lasting */
+	struct lode_span text; /* the same; empty: it is a number */
 	int64_t number;
 };
 
@@ -24,8 +23,7 @@ struct lode_pprof_who {
 	uint32_t pid; /* LODE_NO_PID: unknown */
 	uint32_t tid;
 	int has_tid;
-	const char *name;
-	size_t name_length;
+	struct lode_span name;
 	uint64_t end;   /* time stamp; 0: none */
 	int has_others; /* labels that say nothing of these */
 };

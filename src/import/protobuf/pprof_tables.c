@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-int lode_pprof_fail_memory(struct lode_pprof_tables *tables)
-{
-	return lode_fail_memory(tables->error);
-}
-
 /* `at` is the place of the trouble in the message. */
 int lode_pprof_fail_damaged(struct lode_pprof_tables *tables, uint64_t at, const char *what)
 {
@@ -53,7 +48,7 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
 	if (LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
 			      (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE }) < 0)
-		return lode_pprof_fail_memory(tables);
+		return lode_fail_memory(tables->error);
 	return 0;
 }
 
@@ -66,11 +61,11 @@ static void release_table(struct lode_pprof_table *table)
 /* ---- strings ---- */
 
 /* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
-int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, struct lode_pprof_string *string)
+int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, struct lode_span *string)
 {
 	struct lode_cursor text;
 
-	*string = (struct lode_pprof_string){ "", 0 };
+	*string = (struct lode_span){ "", 0 };
 	if (number == 0)
 		return 0;
 	if (number >= tables->string_count)
@@ -78,7 +73,7 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 				 "%s: string %llu is used and there are %zu; the profile is damaged",
 				 lode_input_name(tables->input), (unsigned long long)number, tables->string_count);
 	text = lode_pprof_message_at(tables, tables->strings[number]);
-	*string = (struct lode_pprof_string){ (const char *)text.next, lode_cursor_left(&text) };
+	*string = (struct lode_span){ (const char *)text.next, lode_cursor_left(&text) };
 	return 0;
 }
 
@@ -88,7 +83,7 @@ int lode_pprof_append(struct lode_pprof_tables *tables, uint64_t **items, size_t
 		      uint64_t item)
 {
 	if (LODE_APPEND(*items, *count, *capacity, item) < 0)
-		return lode_pprof_fail_memory(tables);
+		return lode_fail_memory(tables->error);
 	return 0;
 }
 
@@ -118,7 +113,7 @@ static int read_value_type(struct lode_pprof_tables *tables, struct lode_cursor 
 static int note_type(struct lode_pprof_tables *tables, struct lode_cursor message)
 {
 	if (lode_grow(&tables->types, &tables->type_capacity, tables->type_count + 1, sizeof(*tables->types)) < 0)
-		return lode_pprof_fail_memory(tables);
+		return lode_fail_memory(tables->error);
 	return read_value_type(tables, message, &tables->types[tables->type_count++]);
 }
 

@@ -8,6 +8,7 @@
 #include "base/hash_index.h"
 #include "import/import.h"
 #include "import/protobuf/protobuf.h"
+#include "import/text_span.h"
 
 /* A mapping, function or location: the position of its field, and what became of it when it was first used. */
 struct lode_pprof_entry {
@@ -55,17 +56,10 @@ struct lode_pprof_tables {
 	uint64_t default_type;
 };
 
-/* A text in the message. */
-struct lode_pprof_string {
-	const char *text;
-	size_t length;
-};
-
 /* The first pass: fills all from `bytes`; the rest must be zeroed. Returns 0 or a negative code. */
 int lode_pprof_tables_read(struct lode_pprof_tables *tables);
 void lode_pprof_tables_release(struct lode_pprof_tables *tables);
 
-int lode_pprof_fail_memory(struct lode_pprof_tables *tables);
 /* `at` is the place of the trouble in the message. */
 int lode_pprof_fail_damaged(struct lode_pprof_tables *tables, uint64_t at, const char *what);
 /* Where a cursor of the message is. */
@@ -75,7 +69,7 @@ struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables,
 /* The entry with this id, or NULL. */
 struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, uint64_t id);
 /* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
-int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, struct lode_pprof_string *string);
+int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, struct lode_span *string);
 /* The number in field `number` of a message; the last one counts. */
 int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor message, uint32_t number,
 			   uint64_t *value);

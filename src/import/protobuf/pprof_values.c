@@ -1,19 +1,12 @@
 /* The values of a pprof profile: see pprof_values.h. */
 #include "import/protobuf/pprof_values.h"
 
-#include <string.h>
-
-static int is(const char *text, size_t length, const char *name)
-{
-	return length == strlen(name) && memcmp(text, name, length) == 0;
-}
-
 static int has(const struct lode_pprof_value *value, const char *part)
 {
-	return value->type_length && memmem(value->type, value->type_length, part, strlen(part)) != NULL;
+	return value->type.length && memmem(value->type.text, value->type.length, part, strlen(part)) != NULL;
 }
 
-double lode_pprof_unit(const char *unit, size_t length)
+double lode_pprof_unit(struct lode_span unit)
 {
 	static const struct {
 		const char *names[3];
@@ -27,7 +20,7 @@ double lode_pprof_unit(const char *unit, size_t length)
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		for (size_t j = 0; j < 3; j++)
-			if (is(unit, length, units[i].names[j]))
+			if (lode_span_is(unit, units[i].names[j]))
 				return units[i].nanoseconds;
 	return 0;
 }
@@ -49,18 +42,13 @@ static int is_wall(const struct lode_pprof_value *value)
 	return has(value, "wall") || has(value, "real");
 }
 
-static double unit_of(const struct lode_pprof_value *value)
-{
-	return lode_pprof_unit(value->unit, value->unit_length);
-}
-
 /* The time that the profile shows first, else the last one; SIZE_MAX: there is none. */
 static size_t shown_time(const struct lode_pprof_value *values, size_t count)
 {
 	size_t found = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {
-		if (unit_of(&values[i]) == 0)
+		if (lode_pprof_unit(values[i].unit) == 0)
 			continue;
 		found = i;
 		if (values[i].is_default)
@@ -72,7 +60,7 @@ static size_t shown_time(const struct lode_pprof_value *values, size_t count)
 /* How sure it is that a time is that of the CPU: 0 it is not. */
 static int likeness_of_run(const struct lode_pprof_value *value)
 {
-	if (unit_of(value) == 0 || is_wait(value))
+	if (lode_pprof_unit(value->unit) == 0 || is_wait(value))
 		return 0;
 	if (is_wall(value))
 		return 1;
@@ -101,7 +89,7 @@ static size_t run_time(const struct lode_pprof_value *values, size_t count)
 static size_t first_count(const struct lode_pprof_value *values, size_t count, int any)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is(values[i].unit, values[i].unit_length, "count") && (any || !is_wait(&values[i])))
+		if (lode_span_is(values[i].unit, "count") && (any || !is_wait(&values[i])))
 			return i;
 	return SIZE_MAX;
 }
@@ -121,7 +109,7 @@ static size_t take_others(struct lode_pprof_value *values, size_t count, size_t 
 	size_t taken = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double unit = unit_of(&values[i]);
+		double unit = lode_pprof_unit(values[i].unit);
 
 		if (i == run || unit == 0)
 			continue;
@@ -143,11 +131,11 @@ size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double c
 	}
 	if (all_waits) {
 		run = shown_time(values, count);
-		return run != SIZE_MAX ? take(values, run, LODE_PPROF_WAIT, unit_of(&values[run]))
+		return run != SIZE_MAX ? take(values, run, LODE_PPROF_WAIT, lode_pprof_unit(values[run].unit))
 				       : take(values, first_count(values, count, 1), LODE_PPROF_WAIT, count_ns);
 	}
 	run = run_time(values, count);
-	taken = run == SIZE_MAX ? 0 : take(values, run, LODE_PPROF_RUN, unit_of(&values[run]));
+	taken = run == SIZE_MAX ? 0 : take(values, run, LODE_PPROF_RUN, lode_pprof_unit(values[run].unit));
 	taken += take_others(values, count, run);
 	if (run != SIZE_MAX)
 		return taken;

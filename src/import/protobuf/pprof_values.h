@@ -5,8 +5,7 @@
 #ifndef LODE_IMPORT_PPROF_VALUES_H
 #define LODE_IMPORT_PPROF_VALUES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "import/text_span.h"
 
 enum lode_pprof_use {
 	LODE_PPROF_SKIP,
@@ -16,17 +15,15 @@ enum lode_pprof_use {
 };
 
 struct lode_pprof_value {
-	const char *type; /* not NUL-terminated */
-	size_t type_length;
-	const char *unit;
-	size_t unit_length;
+	struct lode_span type;
+	struct lode_span unit;
 	int is_default; /* the profile shows it first */
 	enum lode_pprof_use use;
 	double scale; /* nanoseconds of one */
 };
 
 /* Nanoseconds of a unit of time; 0 for other units. */
-double lode_pprof_unit(const char *unit, size_t length);
+double lode_pprof_unit(struct lode_span unit);
 /*
  * Fills in `use` and `scale` of all values. `count_ns`: what a count represents where no value is CPU
  * time, 0: unknown. With `all_waits` one time, or the count, is taken, as waits. Returns how many are used.

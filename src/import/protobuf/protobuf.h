@@ -6,6 +6,8 @@
 
 #include "base/cursor.h"
 
+#include <string.h>
+
 enum lode_protobuf_wire {
 	LODE_WIRE_VARINT = 0,
 	LODE_WIRE_FIXED64 = 1,
@@ -62,6 +64,12 @@ static inline int lode_protobuf_next(struct lode_cursor *message, struct lode_pr
 	if (!field->number || tag >> 35)
 		message->failed = 1;
 	return !message->failed;
+}
+
+/* Whether the text of a field is `word`. */
+static inline int lode_protobuf_is(struct lode_cursor text, const char *word)
+{
+	return lode_cursor_left(&text) == strlen(word) && memcmp(text.next, word, strlen(word)) == 0;
 }
 
 /*
