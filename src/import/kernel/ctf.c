@@ -56,7 +56,6 @@ struct reader {
 	size_t kind_capacity;
 	unsigned dead; /* bits of the last state of a thread */
 	uint64_t last;
-	uint64_t joined;
 	uint64_t events;
 	uint64_t exits;
 	uint64_t discarded;
@@ -156,7 +155,6 @@ static int add_switch(struct reader *reader, const struct lode_ctf_event *event,
 	    find_thread(reader, event->number[LODE_CTF_NEXT_TID], event->text[LODE_CTF_NEXT_COMM], &next) < 0 ||
 	    set_running(reader, event->cpu, next) < 0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_switch(reader->sched, event->t, event->cpu, previous,
 				 lode_switch_state(event->number[LODE_CTF_PREV_STATE], reader->dead), stack, next);
 }
@@ -168,7 +166,6 @@ static int add_waking(struct reader *reader, const struct lode_ctf_event *event,
 	if (thread_of(reader, event, &waker) < 0 ||
 	    find_thread(reader, event->number[LODE_CTF_TID], event->text[LODE_CTF_COMM], &target) < 0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
 }
 
@@ -323,7 +320,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	lode_free(folder);
 	if (code < 0)
 		return code;
-	if (reader->joined && lode_sched_finish(reader->sched, reader->last) < 0)
+	if (lode_sched_finish(reader->sched, reader->last) < 0)
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT,

@@ -47,7 +47,6 @@ struct reader {
 	size_t frame_capacity;
 	uint64_t last;
 	uint64_t events;
-	uint64_t joined;
 	uint64_t cut_stacks;
 	struct lode_tally exits, unknown_lines, unknown_sched, user_stacks, lost, cut_lines, backwards;
 };
@@ -249,7 +248,6 @@ static int add_switch(struct reader *reader, const struct line *line, uint32_t s
 	if (find_thread(reader, fields.previous, line->comm, &previous) < 0 ||
 	    find_thread(reader, fields.next, fields.next_comm, &next) < 0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(fields.state),
 				 stack, next);
 }
@@ -265,7 +263,6 @@ static int add_waking(struct reader *reader, const struct line *line, uint32_t s
 	}
 	if (find_thread(reader, line->tid, line->comm, &waker) < 0 || find_thread(reader, tid, comm, &target) < 0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_waking(reader->sched, line->t, waker, stack, target);
 }
 
@@ -422,7 +419,7 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 
 	if (code < 0)
 		return code;
-	if (reader->joined && lode_sched_finish(reader->sched, reader->last) < 0)
+	if (lode_sched_finish(reader->sched, reader->last) < 0)
 		return lode_fail_memory(reader->error);
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT,

@@ -62,7 +62,6 @@ struct reader {
 	struct lode_ordered_merge merge; /* of the sources */
 	uint64_t last;
 	uint64_t events;
-	uint64_t joined; /* switches and wakings */
 	uint64_t exits;
 	uint64_t tracer;  /* of the function tracers */
 	uint64_t unknown; /* events without a format */
@@ -288,7 +287,6 @@ static int add_switch(struct reader *reader, const struct lode_perf_tracepoint *
 	    find_thread(reader, number_of(event, format, FIELD_NEXT_PID), event, &format->fields[FIELD_NEXT_COMM],
 			&next) < 0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_switch(reader->sched, event->t, cpu, previous, state, stack, next);
 }
 
@@ -301,7 +299,6 @@ static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *
 	    find_thread(reader, number_of(event, format, FIELD_PID), event, &format->fields[FIELD_COMM], &target) <
 		    0)
 		return LODE_SYSTEM;
-	reader->joined++;
 	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
 }
 
@@ -461,7 +458,7 @@ static int read_events(struct reader *reader, const struct lode_import_sink *sin
 	if (!reader->sched || name_threads(reader) < 0)
 		return lode_fail_memory(reader->error);
 	code = merge(reader);
-	if (code == 0 && reader->joined && lode_sched_finish(reader->sched, reader->last) < 0)
+	if (code == 0 && lode_sched_finish(reader->sched, reader->last) < 0)
 		return lode_fail_memory(reader->error);
 	if (code < 0)
 		return code;

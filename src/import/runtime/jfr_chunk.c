@@ -9,12 +9,13 @@
  *	16  place of a checkpoint	56  ticks a second
  *	24  place of the metadata	64  flags; bit 0: numbers are packed
  *
- * Packed numbers are seven bits a byte, the lowest first; a ninth byte has eight. An
- * event is its size, its class and its fields. A checkpoint names the one before it by
+ * An event is its size, its class and its fields. A checkpoint names the one before it by
  * a distance. Declared counts are believed only as far as there are bytes; and since
  * a list of empty objects takes no bytes, reading fields uses up a budget.
  */
 #include "import/runtime/jfr_chunk.h"
+
+#include "import/runtime/jfr_packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,44 +64,12 @@ static const char *const pool_names[LODE_JFR_POOLS] = {
 
 /* ---- numbers ---- */
 
-static uint64_t read_long_packed(struct lode_cursor *cursor)
-{
-	uint64_t number = 0;
-
-	for (unsigned shift = 0; shift < 56; shift += 7) {
-		uint8_t byte = lode_cursor_u8(cursor);
-
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return number;
-	}
-	return number | (uint64_t)lode_cursor_u8(cursor) << 56;
-}
-
-/* Most are of one byte or two. */
-static inline uint64_t read_packed(struct lode_cursor *cursor)
-{
-	const unsigned char *at = cursor->next;
-
-	if (cursor->end - at < 2)
-		return read_long_packed(cursor);
-	if (at[0] < 0x80) {
-		cursor->next = at + 1;
-		return at[0];
-	}
-	if (at[1] < 0x80) {
-		cursor->next = at + 2;
-		return (at[0] & 0x7f) | (uint64_t)at[1] << 7;
-	}
-	return read_long_packed(cursor);
-}
-
 static uint64_t read_number(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsigned size)
 {
 	if (size == 1)
 		return lode_cursor_u8(cursor);
 	if (chunk->compressed)
-		return read_packed(cursor);
+		return lode_jfr_packed(cursor);
 	return size == 2 ? lode_cursor_u16(cursor) : size == 4 ? lode_cursor_u32(cursor) : lode_cursor_u64(cursor);
 }
 
@@ -205,38 +174,6 @@ static int spend(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, unsig
 	return !cursor->failed;
 }
 
-/* Reads eight bytes and marks the last byte of each packed number. */
-static uint64_t ends_at(const unsigned char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return ~word & LODE_JFR_HIGH_BITS;
-}
-
-/*
- * Steps over packed numbers eight bytes at a time, as long as there are as many of both, and every four bytes have the
- * end of a number: so that none has a ninth byte, whose bit 7 means nothing. Returns how many are left.
- */
-static uint64_t skip_words(struct lode_cursor *cursor, uint64_t count)
-{
-	const unsigned char *at = cursor->next;
-	uint64_t last = 0;
-
-	while (count >= 8 && cursor->end - at >= 8) {
-		uint64_t ends = ends_at(at);
-
-		if (!(uint32_t)ends || !(ends >> 32))
-			break;
-		count -= (ends >> 7) * 0x0101010101010101u >> 56;
-		last = ends;
-		at += 8;
-	}
-	if (last) /* the number that begins behind the last end is still to come */
-		cursor->next = at - __builtin_clzll(last) / 8;
-	return count;
-}
-
 /* Steps over packed numbers, each a field of the budget and at least a byte. */
 static void skip_packed(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor, uint64_t count)
 {
@@ -245,8 +182,8 @@ static void skip_packed(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor
 		return;
 	}
 	chunk->budget -= count;
-	for (count = skip_words(cursor, count); count && !cursor->failed; count--)
-		read_packed(cursor);
+	for (count = lode_jfr_skip_packed(cursor, count); count && !cursor->failed; count--)
+		lode_jfr_packed(cursor);
 }
 
 static void skip_field(struct lode_jfr_chunk *chunk, const struct lode_jfr_field *field,
@@ -310,7 +247,7 @@ static void read_packed_object(struct lode_jfr_chunk *chunk, const struct lode_j
 
 	chunk->budget -= class_->count;
 	for (const struct lode_jfr_field *end = field + class_->count; field < end; field++) {
-		uint64_t number = read_packed(cursor);
+		uint64_t number = lode_jfr_packed(cursor);
 
 		if (field->slot == LODE_JFR_NO_SLOT)
 			continue;

@@ -172,23 +172,4 @@ void lode_jfr_text(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *va
 uint64_t lode_jfr_time(const struct lode_jfr_chunk *chunk, uint64_t ticks);
 uint64_t lode_jfr_duration(const struct lode_jfr_chunk *chunk, uint64_t ticks);
 
-/* Bit 7 of each of eight bytes: clear in the last byte of a packed number. */
-#define LODE_JFR_HIGH_BITS 0x8080808080808080u
-
-/*
- * Of `count` packed numbers that begin with the eight bytes `word`, mostly all of them: the bytes of the first, as they are
- * written. Returns how many bytes all take, 0 where that is more than eight.
- */
-static inline unsigned lode_jfr_first_bytes(uint64_t word, unsigned count, uint64_t *first)
-{
-	uint64_t ends = ~word & LODE_JFR_HIGH_BITS, rest = ends;
-
-	while (--count)
-		rest &= rest - 1;
-	if (!rest)
-		return 0;
-	*first = word & (ends ^ (ends - 1));
-	return (unsigned)__builtin_ctzll(rest) / 8 + 1;
-}
-
 #endif

@@ -11,6 +11,7 @@
 #include "import/runtime/jfr_frames.h"
 
 #include "import/module_name.h"
+#include "import/runtime/jfr_packed.h"
 
 #include <string.h>
 

@@ -554,8 +554,7 @@ static int read_uftrace(struct lode_input *input, const struct lode_import_optio
 		lode_mapped_frames_release(&reader->sessions[i].mapped);
 	lode_free(reader->switches);
 	lode_free(reader->folder);
-	lode_stream_release(&reader->stream);
-	lode_dictionary_release(&reader->dictionary);
+	lode_import_end(&reader->stream);
 	lode_free(reader);
 	return code;
 }

@@ -389,11 +389,6 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	return 0;
 }
 
-static int read_lines(struct reader *reader)
-{
-	return lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
-}
-
 /* ---- the importer ---- */
 
 static void report_notes(const struct reader *reader)
@@ -422,7 +417,7 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 	if (lode_dictionary_init(&reader.dictionary) < 0)
 		return lode_fail_memory(error);
 	lode_stream_init(&reader.stream, &reader.dictionary);
-	code = read_lines(&reader);
+	code = lode_import_lines(input, options, take_line, &reader, error);
 	if (code == 0 && !reader.entries)
 		code = lode_fail(error, LODE_BAD_INPUT,
 				 "%s: no stack with a count was found in it; print one with `@[kstack, ustack, "

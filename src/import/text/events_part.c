@@ -76,7 +76,7 @@ void lode_events_part_release(struct lode_events_part *part)
 
 /* ---- stacks ---- */
 
-static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash)
+static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode_span written, uint64_t hash)
 {
 	uint32_t id =
 		LODE_INDEX_FIND(i, &stacks->index, hash,
@@ -86,14 +86,13 @@ static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode
 	return id == LODE_NONE ? LODE_NONE : stacks->items[id].node;
 }
 
-static int keep_stack(struct lode_written_stacks *stacks, struct lode_plain_text written, uint64_t hash,
-		      uint32_t node)
+static int keep_stack(struct lode_written_stacks *stacks, struct lode_span written, uint64_t hash, uint32_t node)
 {
 	return LODE_INDEX_APPEND(&stacks->index, hash, stacks->items, stacks->count, stacks->capacity,
 				 (struct lode_written_stack){ written, node });
 }
 
-static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames, struct lode_plain_text text)
+static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames, struct lode_span text)
 {
 	uint64_t hash = lode_hash_bytes(text.text, text.length);
 	uint32_t frame = lode_frame_memo_find(&part->memo, text.text, text.length, hash);

@@ -25,7 +25,7 @@ struct lode_events_piece {
 /* Stacks by how they are written; the text is the chunk's. */
 struct lode_written_stacks {
 	struct lode_written_stack {
-		struct lode_plain_text written;
+		struct lode_span written;
 		uint32_t node;
 	} * items;
 	size_t count;

@@ -334,11 +334,6 @@ static int end_row(struct reader *reader, const struct element *row)
 	return lode_stream_add_event(&reader->stream, row->value.is_blocked ? LODE_WAIT : LODE_RUN, &event);
 }
 
-static int add_frame(struct reader *reader, uint32_t frame)
-{
-	return LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame);
-}
-
 static void give_to_row(struct reader *reader, const struct value *value, struct element *row)
 {
 	switch (value->kind) {
@@ -404,7 +399,10 @@ static int give(struct reader *reader, const struct value *value, struct element
 	case BACKTRACE:
 		if (value->kind == BACKTRACE)
 			to->index = value->index;
-		return value->kind == FRAME ? add_frame(reader, value->index) : 0;
+		if (value->kind == FRAME)
+			return LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity,
+					   value->index);
+		return 0;
 	default:
 		return 0;
 	}
@@ -515,26 +513,21 @@ static int read_table(struct reader *reader, const struct lode_import_sink *sink
 static int read_instruments(struct lode_input *input, const struct lode_import_options *options,
 			    const struct lode_import_sink *sink, struct lode_error *error)
 {
-	struct reader *reader;
+	struct reader *reader = lode_calloc(1, sizeof(*reader));
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(input, &bytes, &size, error);
+	int code;
 
-	if (code < 0)
-		return code;
-	reader = lode_calloc(1, sizeof(*reader));
 	if (!reader)
 		return lode_fail_memory(error);
 	reader->input = input;
 	reader->options = options;
 	reader->error = error;
-	code = lode_dictionary_init(&reader->dictionary) < 0 ? lode_fail_memory(error) : 0;
+	code = lode_import_begin(input, &bytes, &size, &reader->stream, &reader->dictionary, error);
 	if (code == 0) {
-		lode_stream_init(&reader->stream, &reader->dictionary);
 		reader->xml = lode_xml((const char *)bytes, size);
 		code = read_table(reader, sink);
-		lode_stream_release(&reader->stream);
-		lode_dictionary_release(&reader->dictionary);
+		lode_import_end(&reader->stream);
 	}
 	lode_free(reader->definitions);
 	lode_index_release(&reader->index);

@@ -71,7 +71,7 @@ static int has_special(const char *bytes)
 		       : 0;
 }
 
-static int take_text(struct walk *walk, struct lode_plain_text *text)
+static int take_text(struct walk *walk, struct lode_span *text)
 {
 	const char *at;
 
@@ -87,7 +87,7 @@ static int take_text(struct walk *walk, struct lode_plain_text *text)
 	}
 	if (at == walk->end)
 		return 0;
-	*text = (struct lode_plain_text){ walk->at, (size_t)(at - walk->at) };
+	*text = (struct lode_span){ walk->at, (size_t)(at - walk->at) };
 	walk->at = at + 1;
 	return 1;
 }
@@ -106,19 +106,14 @@ static int take_number(struct walk *walk, uint64_t most, uint64_t *number)
 	return *number <= most;
 }
 
-static int add_frame(struct lode_plain_event *event, struct lode_plain_text frame)
-{
-	return LODE_APPEND(event->frames, event->frame_count, event->frame_capacity, frame);
-}
-
 static int take_frames(struct walk *walk, struct lode_plain_event *event)
 {
-	struct lode_plain_text frame;
+	struct lode_span frame;
 
 	do {
 		if (!take_text(walk, &frame))
 			return 0;
-		if (add_frame(event, frame) < 0) {
+		if (LODE_APPEND(event->frames, event->frame_count, event->frame_capacity, frame) < 0) {
 			walk->failed = 1;
 			return 0;
 		}
@@ -139,7 +134,7 @@ static int take_stack(struct walk *walk, struct lode_plain_event *event, struct 
 	return take_mark(walk, ']') && stack->count <= LODE_STACK_DEPTH_LIMIT;
 }
 
-static int find_field(struct lode_plain_text key)
+static int find_field(struct lode_span key)
 {
 	for (int i = 0; i < FIELDS; i++)
 		if (fields[i].length == key.length && memcmp(fields[i].name, key.text, key.length) == 0)
@@ -149,7 +144,7 @@ static int find_field(struct lode_plain_text key)
 
 static int take_type(struct walk *walk, struct lode_plain_event *event)
 {
-	struct lode_plain_text text;
+	struct lode_span text;
 
 	if (!take_text(walk, &text))
 		return 0;
@@ -216,7 +211,7 @@ static int take_value(struct walk *walk, struct lode_plain_event *event, int fie
 
 static int take_member(struct walk *walk, struct lode_plain_event *event)
 {
-	struct lode_plain_text key;
+	struct lode_span key;
 	int field;
 
 	if (!take_text(walk, &key) || !take_mark(walk, ':'))
@@ -240,7 +235,7 @@ static int is_whole(const struct lode_plain_event *event, unsigned seen)
 
 static void begin(struct lode_plain_event *event)
 {
-	struct lode_plain_text *frames = event->frames;
+	struct lode_span *frames = event->frames;
 	size_t capacity = event->frame_capacity;
 
 	*event = (struct lode_plain_event){

@@ -7,18 +7,13 @@
 #ifndef LODE_IMPORT_PLAIN_EVENT_H
 #define LODE_IMPORT_PLAIN_EVENT_H
 
+#include "import/text_span.h"
 #include "trace/stream.h"
-
-/* A piece of the line. */
-struct lode_plain_text {
-	const char *text;
-	size_t length;
-};
 
 /* An array of texts, as it is written and as its items. */
 struct lode_plain_stack {
-	struct lode_plain_text written; /* without the brackets; no text: the field is not there */
-	size_t first;                   /* in the event's `frames` */
+	struct lode_span written; /* without the brackets; no text: the field is not there */
+	size_t first;             /* in the event's `frames` */
 	size_t count;
 };
 
@@ -32,10 +27,10 @@ struct lode_plain_event {
 	uint32_t waker; /* tid; LODE_NONE: not there */
 	uint32_t weight;
 	uint16_t cpu;
-	struct lode_plain_text name; /* no text: not there */
+	struct lode_span name; /* no text: not there */
 	struct lode_plain_stack stack;
 	struct lode_plain_stack waker_stack;
-	struct lode_plain_text *frames; /* of both, in the order of the line; reused from line to line */
+	struct lode_span *frames; /* of both, in the order of the line; reused from line to line */
 	size_t frame_count;
 	size_t frame_capacity;
 };

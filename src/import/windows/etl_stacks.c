@@ -163,11 +163,6 @@ static uint32_t add_row(struct lode_etl_stacks *stacks, struct lode_cursor data)
 	return add_addresses(stacks, data) < 0 ? LODE_NONE : settle_row(stacks, first);
 }
 
-static int add_reference(struct references *references, const struct reference *reference)
-{
-	return LODE_APPEND(references->items, references->count, references->capacity, *reference);
-}
-
 static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_cursor data, int is_made)
 {
 	struct key key = { .key = read_pointer(stacks, &data), .t = t, .is_made = is_made };
@@ -184,6 +179,7 @@ static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_curs
 static int take_stack(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data)
 {
 	struct reference reference = { .written = t, .t = lode_cursor_u64(&data) };
+	struct references *references;
 	int kernel = type == KERNEL_BY_KEY;
 
 	lode_cursor_u32(&data); /* process */
@@ -202,7 +198,8 @@ static int take_stack(struct lode_etl_stacks *stacks, unsigned type, uint64_t t,
 	}
 	if (data.failed)
 		return 0;
-	return add_reference(kernel ? &stacks->kernel : &stacks->user, &reference);
+	references = kernel ? &stacks->kernel : &stacks->user;
+	return LODE_APPEND(references->items, references->count, references->capacity, reference);
 }
 
 int lode_etl_stacks_take(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data)

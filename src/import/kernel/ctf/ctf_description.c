@@ -312,7 +312,7 @@ static int compare_streams(const void *a, const void *b)
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 
-static struct lode_ctf_stream_class *find_stream(const struct lode_ctf_description *description, uint64_t id)
+struct lode_ctf_stream_class *lode_ctf_find_stream(const struct lode_ctf_description *description, uint64_t id)
 {
 	const struct lode_ctf_stream_class wanted = { .id = id };
 
@@ -380,7 +380,7 @@ static const char *trouble_with_events(struct lode_ctf_description *description)
 
 	for (size_t i = 0; !trouble && i < description->event_count; i++) {
 		struct lode_ctf_event_class *event = &description->events[i];
-		struct lode_ctf_stream_class *stream = find_stream(description, event->stream);
+		struct lode_ctf_stream_class *stream = lode_ctf_find_stream(description, event->stream);
 
 		trouble = trouble_with_event(stream, event);
 		if (trouble)
@@ -442,12 +442,6 @@ void lode_ctf_description_release(struct lode_ctf_description *description)
 	lode_free(description->events);
 	lode_arena_release(&description->arena);
 	memset(description, 0, sizeof(*description));
-}
-
-const struct lode_ctf_stream_class *lode_ctf_find_stream(const struct lode_ctf_description *description,
-							 uint64_t id)
-{
-	return find_stream(description, id);
 }
 
 const struct lode_ctf_event_class *lode_ctf_find_event(const struct lode_ctf_stream_class *stream, uint64_t id)

@@ -50,8 +50,7 @@ int lode_ctf_describe(struct lode_ctf_description *description, const char *text
 		      struct lode_error *why);
 void lode_ctf_description_release(struct lode_ctf_description *description);
 
-const struct lode_ctf_stream_class *lode_ctf_find_stream(const struct lode_ctf_description *description,
-							 uint64_t id);
+struct lode_ctf_stream_class *lode_ctf_find_stream(const struct lode_ctf_description *description, uint64_t id);
 const struct lode_ctf_event_class *lode_ctf_find_event(const struct lode_ctf_stream_class *stream, uint64_t id);
 /* Nanoseconds since 1970 of a value of the clock; 0 before that and where they do not fit. */
 uint64_t lode_ctf_nanoseconds(const struct lode_ctf_description *description, uint64_t ticks);
