@@ -71,26 +71,19 @@ struct reader {
 
 /* ---- formats ---- */
 
-static int has(const struct lode_perf_tracepoint *tracepoint, enum lode_perf_field_name field)
-{
-	return tracepoint->fields[field].size != 0;
-}
-
 static enum use find_use(const struct lode_perf_tracepoint *tracepoint)
 {
 	const char *name = tracepoint->name;
 
 	if (!strcmp(tracepoint->system, "ftrace") && strcmp(name, "print") && strcmp(name, "bprint"))
 		return TRACER;
-	if (!strcmp(name, "sched_switch") && has(tracepoint, FIELD_PREV_PID) && has(tracepoint, FIELD_NEXT_PID) &&
-	    has(tracepoint, FIELD_PREV_STATE))
+	if (lode_perf_is_switch(tracepoint))
 		return SWITCH;
-	if ((!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") || !strcmp(name, "sched_wakeup_new")) &&
-	    has(tracepoint, FIELD_PID))
+	if (lode_perf_is_waking(tracepoint))
 		return WAKING;
 	if (lode_starts_with(name, "sys_exit"))
 		return EXIT;
-	return !strcmp(name, "sys_enter") && has(tracepoint, FIELD_ID) ? SYSCALL : CALL;
+	return !strcmp(name, "sys_enter") && lode_perf_has_field(tracepoint, FIELD_ID) ? SYSCALL : CALL;
 }
 
 static int find_uses(struct reader *reader)

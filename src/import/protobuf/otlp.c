@@ -257,18 +257,12 @@ static int set_attributes(struct reading *reading, size_t resources)
 
 static int read_kind(struct reading *reading, struct lode_cursor message, struct lode_pprof_value *value)
 {
-	struct lode_protobuf_field field;
-	uint64_t type = 0, unit = 0;
+	uint64_t numbers[VALUE_UNIT + 1] = { 0 };
 	int code;
 
-	while (lode_protobuf_next(&message, &field)) {
-		if (field.number == VALUE_TYPE && field.wire == LODE_WIRE_VARINT)
-			type = field.value;
-		else if (field.number == VALUE_UNIT && field.wire == LODE_WIRE_VARINT)
-			unit = field.value;
-	}
-	code = lode_otlp_string(&reading->tables, type, &value->type);
-	return code < 0 ? code : lode_otlp_string(&reading->tables, unit, &value->unit);
+	lode_protobuf_numbers(message, numbers, VALUE_UNIT + 1);
+	code = lode_otlp_string(&reading->tables, numbers[VALUE_TYPE], &value->type);
+	return code < 0 ? code : lode_otlp_string(&reading->tables, numbers[VALUE_UNIT], &value->unit);
 }
 
 /* What the profile's values are. Returns 1 when they are time, 0 when not, or a negative code. */

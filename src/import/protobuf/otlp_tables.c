@@ -267,19 +267,14 @@ static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const cha
 /* Interpreted code has no mapping: the file that the function is in takes its place. */
 static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint32_t module)
 {
-	uint64_t numbers[4] = { 0 };
-	struct lode_protobuf_field field;
-	struct lode_cursor message;
+	uint64_t numbers[FUNCTION_FILE + 1] = { 0 };
 	struct lode_span name, file;
 	int code;
 
 	if (function >= tables->functions.count)
 		return lode_json_reject(tables->import,
 					"a location names a function that is not in its dictionary");
-	message = tables->functions.items[function];
-	while (lode_protobuf_next(&message, &field))
-		if (field.number <= FUNCTION_FILE && field.wire == LODE_WIRE_VARINT)
-			numbers[field.number] = field.value;
+	lode_protobuf_numbers(tables->functions.items[function], numbers, FUNCTION_FILE + 1);
 	if ((code = lode_otlp_string(tables, numbers[numbers[FUNCTION_NAME] ? FUNCTION_NAME : FUNCTION_SYSTEM_NAME],
 				     &name)) < 0 ||
 	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file)) < 0)
@@ -295,17 +290,11 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 /* A location without a function is an offset in its file. */
 static int add_address(struct lode_otlp_tables *tables, uint64_t mapping, uint64_t address, uint32_t module)
 {
-	uint64_t numbers[4] = { 0 };
-	struct lode_protobuf_field field;
+	uint64_t numbers[MAPPING_OFFSET + 1] = { 0 };
 	char text[24];
 
-	if (mapping) { /* in the table: its module was found */
-		struct lode_cursor message = tables->mappings.items[mapping];
-
-		while (lode_protobuf_next(&message, &field))
-			if (field.number <= MAPPING_OFFSET && field.wire == LODE_WIRE_VARINT)
-				numbers[field.number] = field.value;
-	}
+	if (mapping) /* in the table: its module was found */
+		lode_protobuf_numbers(tables->mappings.items[mapping], numbers, MAPPING_OFFSET + 1);
 	if (address >= numbers[MAPPING_START] && address < numbers[MAPPING_LIMIT])
 		address = address - numbers[MAPPING_START] + numbers[MAPPING_OFFSET];
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
@@ -315,24 +304,22 @@ static int add_address(struct lode_otlp_tables *tables, uint64_t mapping, uint64
 /* The frames of a location's lines, which begin with the innermost function; root first, their number in front. */
 static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor message, uint32_t module)
 {
-	struct lode_protobuf_field field, inner;
+	struct lode_protobuf_field field;
 	size_t first = tables->frame_count;
 	int code = 0;
 
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
-		uint64_t function = 0;
+		uint64_t numbers[LINE_FUNCTION + 1] = { 0 };
 
 		if (field.number != LOCATION_LINE || field.wire != LODE_WIRE_BYTES)
 			continue;
-		while (lode_protobuf_next(&field.bytes, &inner))
-			if (inner.number == LINE_FUNCTION && inner.wire == LODE_WIRE_VARINT)
-				function = inner.value;
+		lode_protobuf_numbers(field.bytes, numbers, LINE_FUNCTION + 1);
 		if (tables->frame_count - first == LODE_STACK_DEPTH_LIMIT) {
 			tables->cut++;
 			break;
 		}
-		if (function)
-			code = add_function(tables, function, module);
+		if (numbers[LINE_FUNCTION])
+			code = add_function(tables, numbers[LINE_FUNCTION], module);
 	}
 	for (size_t i = first, j = tables->frame_count; code == 0 && i + 1 < j; i++) {
 		uint32_t frame = tables->frames[i];
@@ -346,27 +333,20 @@ static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor messag
 static int open_location(struct lode_otlp_tables *tables, uint32_t location)
 {
 	struct lode_cursor message = tables->locations.items[location];
-	struct lode_protobuf_field field;
-	uint64_t mapping = 0, address = 0;
+	uint64_t numbers[LOCATION_ADDRESS + 1] = { 0 };
+	size_t head = tables->frame_count;
 	uint32_t module;
-	size_t head;
 	int code;
 
-	while (lode_protobuf_next(&message, &field)) {
-		if (field.number == LOCATION_MAPPING && field.wire == LODE_WIRE_VARINT)
-			mapping = field.value;
-		else if (field.number == LOCATION_ADDRESS && field.wire == LODE_WIRE_VARINT)
-			address = field.value;
-	}
-	if ((code = find_module(tables, mapping, &module)) < 0)
+	lode_protobuf_numbers(message, numbers, LOCATION_ADDRESS + 1);
+	if ((code = find_module(tables, numbers[LOCATION_MAPPING], &module)) < 0)
 		return code;
-	if (tables->frame_count >= LODE_NONE - 1 || lode_grow(&tables->frames, &tables->frame_capacity,
-							      tables->frame_count + 1, sizeof(*tables->frames)) < 0)
+	if (head >= LODE_NONE - 1 ||
+	    LODE_APPEND(tables->frames, tables->frame_count, tables->frame_capacity, 0) < 0)
 		return lode_fail_memory(tables->import->error);
-	head = tables->frame_count++;
-	code = open_lines(tables, tables->locations.items[location], module);
+	code = open_lines(tables, message, module);
 	if (code == 0 && tables->frame_count == head + 1)
-		code = add_address(tables, mapping, address, module);
+		code = add_address(tables, numbers[LOCATION_MAPPING], numbers[LOCATION_ADDRESS], module);
 	tables->frames[head] = (uint32_t)(tables->frame_count - head - 1);
 	tables->lines[location] = (uint32_t)head;
 	return code;

@@ -144,13 +144,11 @@ static struct sequence *find_sequence(struct reading *reading, uint32_t id)
 static void read_timebase(struct sequence *sequence, struct lode_cursor message)
 {
 	uint64_t numbers[TIMEBASE_COUNTER + 1] = { 0 };
-	struct lode_protobuf_field field, inner;
+	struct lode_protobuf_field field;
 
 	while (lode_protobuf_next(&message, &field))
-		while (field.number == 1 && field.wire == LODE_WIRE_BYTES &&
-		       lode_protobuf_next(&field.bytes, &inner))
-			if (inner.number <= TIMEBASE_COUNTER && inner.wire == LODE_WIRE_VARINT)
-				numbers[inner.number] = inner.value;
+		if (field.number == 1 && field.wire == LODE_WIRE_BYTES)
+			lode_protobuf_numbers(field.bytes, numbers, TIMEBASE_COUNTER + 1);
 	if (numbers[TIMEBASE_FREQUENCY])
 		sequence->period_ns = 1e9 / (double)numbers[TIMEBASE_FREQUENCY];
 	else if (numbers[TIMEBASE_COUNTER] == COUNTER_CPU_CLOCK || numbers[TIMEBASE_COUNTER] == COUNTER_TASK_CLOCK)
@@ -247,13 +245,9 @@ static int read_sample(struct reading *reading, const struct sequence *sequence,
 {
 	struct sample sample = { .t = packet->t, .period_ns = sequence->period_ns, .cpu = LODE_NO_CPU };
 	uint64_t numbers[SAMPLE_COUNTER + 1] = { [SAMPLE_CPU] = LODE_NO_CPU };
-	struct lode_cursor message = packet->data;
-	struct lode_protobuf_field field;
 	int code;
 
-	while (lode_protobuf_next(&message, &field))
-		if (field.number <= SAMPLE_COUNTER && field.wire == LODE_WIRE_VARINT)
-			numbers[field.number] = field.value;
+	lode_protobuf_numbers(packet->data, numbers, SAMPLE_COUNTER + 1);
 	sample.thread = lode_perfetto_thread_named(&reading->threads, (uint32_t)numbers[SAMPLE_PID],
 						   (uint32_t)numbers[SAMPLE_TID], "", 0);
 	if (sample.thread == LODE_NONE)

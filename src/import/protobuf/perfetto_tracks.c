@@ -77,13 +77,11 @@ uint32_t lode_perfetto_thread_descriptor(struct lode_perfetto_threads *threads, 
 /* The main thread of a ProcessDescriptor. */
 static uint32_t main_thread(struct lode_perfetto_threads *threads, struct lode_cursor message)
 {
-	struct lode_protobuf_field field;
-	uint32_t pid = 0;
+	uint64_t numbers[DESCRIPTOR_PID + 1] = { 0 };
 
-	while (lode_protobuf_next(&message, &field))
-		if (field.number == DESCRIPTOR_PID && field.wire == LODE_WIRE_VARINT)
-			pid = (uint32_t)field.value;
-	return lode_perfetto_thread_named(threads, pid, pid, "", 0);
+	lode_protobuf_numbers(message, numbers, DESCRIPTOR_PID + 1);
+	return lode_perfetto_thread_named(threads, (uint32_t)numbers[DESCRIPTOR_PID],
+					  (uint32_t)numbers[DESCRIPTOR_PID], "", 0);
 }
 
 int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor message)

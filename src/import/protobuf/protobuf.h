@@ -66,6 +66,16 @@ static inline int lode_protobuf_next(struct lode_cursor *message, struct lode_pr
 	return !message->failed;
 }
 
+/* The numbers of a message by the numbers of their fields, which are below `count`; others stay as they are. */
+static inline void lode_protobuf_numbers(struct lode_cursor message, uint64_t numbers[], uint32_t count)
+{
+	struct lode_protobuf_field field;
+
+	while (lode_protobuf_next(&message, &field))
+		if (field.number < count && field.wire == LODE_WIRE_VARINT)
+			numbers[field.number] = field.value;
+}
+
 /* Whether the text of a field is `word`. */
 static inline int lode_protobuf_is(struct lode_cursor text, const char *word)
 {

@@ -451,38 +451,25 @@ static uint64_t raw_number(const struct tail *tail, struct lode_perf_field field
 
 /* ---- entries ---- */
 
-static struct lode_perf_entry *new_entry(struct lode_perf_batch *batch)
-{
-	if (batch->entry_count >= batch->entry_capacity &&
-	    lode_grow(&batch->entries, &batch->entry_capacity, batch->entry_count + 1, sizeof(*batch->entries)) < 0)
-		return NULL;
-	return &batch->entries[batch->entry_count++];
-}
-
 /* Adds the task, with its text, at `time`. */
 static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task task, const char *text, size_t length,
 		    uint64_t time)
 {
 	struct lode_perf_batch *batch = decoder->batch;
-	struct lode_perf_entry *entry;
-
-	task.text = (uint32_t)batch->texts.size;
-	lode_buffer_add(&batch->texts, text, length);
-	lode_buffer_byte(&batch->texts, '\0');
-	if (batch->texts.failed || batch->texts.size > UINT32_MAX ||
-	    lode_grow(&batch->tasks, &batch->task_capacity, batch->task_count + 1, sizeof(task)) < 0)
-		return LODE_SYSTEM;
-	entry = new_entry(batch);
-	if (!entry)
-		return LODE_SYSTEM;
-	*entry = (struct lode_perf_entry){
+	struct lode_perf_entry entry = {
 		.time = time,
 		.value = batch->task_count,
 		.chain = LODE_NONE,
 		.event = LODE_PERF_TASK,
 	};
-	batch->tasks[batch->task_count++] = task;
-	return 0;
+
+	task.text = (uint32_t)batch->texts.size;
+	lode_buffer_add(&batch->texts, text, length);
+	lode_buffer_byte(&batch->texts, '\0');
+	if (batch->texts.failed || batch->texts.size > UINT32_MAX ||
+	    LODE_APPEND(batch->tasks, batch->task_count, batch->task_capacity, task) < 0)
+		return LODE_SYSTEM;
+	return LODE_APPEND(batch->entries, batch->entry_count, batch->entry_capacity, entry);
 }
 
 static int seen_name(struct lode_perf_decoder *decoder, uint32_t tid)
@@ -607,7 +594,8 @@ static void read_off_cpu(struct lode_perf_decoder *decoder, struct tail *tail, s
 static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
 	const struct lode_perf_event *event = event_of(decoder, record, size);
-	struct lode_perf_entry entry, *place;
+	struct lode_perf_batch *batch = decoder->batch;
+	struct lode_perf_entry entry;
 	struct tail tail = { 0 };
 	uint64_t cookie;
 	int is_deferred;
@@ -641,11 +629,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	    chain_with_branches(decoder, &event->attr, &tail, &entry.chain) < 0 ||
 	    take_copy(decoder, event, &tail, &entry.chain) < 0)
 		return LODE_SYSTEM;
-	place = new_entry(decoder->batch);
-	if (!place)
-		return LODE_SYSTEM;
-	*place = entry;
-	return 0;
+	return LODE_APPEND(batch->entries, batch->entry_count, batch->entry_capacity, entry);
 }
 
 /* ---- threads and mappings ---- */

@@ -182,6 +182,12 @@ static int is_named_cycles(const char *name)
 	return has_word(name, "cycles") || has_word(name, "cpu_clk_unhalted") || has_word(name, "ibs_op");
 }
 
+static int is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
+	       attr->type != PERF_TYPE_BREAKPOINT;
+}
+
 /* Cores of different kinds each have their own cycles: the upper half of the number says whose. */
 static int is_cycles(const struct lode_perf_event *event)
 {
@@ -190,14 +196,7 @@ static int is_cycles(const struct lode_perf_event *event)
 
 	if (attr->type == PERF_TYPE_HARDWARE)
 		return config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES;
-	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
-	       attr->type != PERF_TYPE_BREAKPOINT && is_named_cycles(event->name);
-}
-
-static int is_hardware(const struct perf_event_attr *attr)
-{
-	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
-	       attr->type != PERF_TYPE_BREAKPOINT;
+	return is_hardware(attr) && is_named_cycles(event->name);
 }
 
 /* The event that perf record --off-cpu adds. */
@@ -251,31 +250,16 @@ static void use_for_runs(struct lode_perf_event *event)
 		event->cost = attr->sample_freq ? 1000000000u / attr->sample_freq : 0;
 }
 
-static int has(const struct lode_perf_tracepoint *tracepoint, enum lode_perf_field_name field)
-{
-	return tracepoint->fields[field].size > 0;
-}
-
-static enum lode_perf_use use_of_scheduler(const struct lode_perf_tracepoint *tracepoint)
-{
-	if (!strcmp(tracepoint->name, "sched_switch") && has(tracepoint, FIELD_PREV_PID) &&
-	    has(tracepoint, FIELD_PREV_STATE) && has(tracepoint, FIELD_NEXT_PID))
-		return LODE_PERF_SWITCH;
-	if (has(tracepoint, FIELD_PID) &&
-	    (!strcmp(tracepoint->name, "sched_waking") || !strcmp(tracepoint->name, "sched_wakeup") ||
-	     !strcmp(tracepoint->name, "sched_wakeup_new")))
-		return LODE_PERF_WAKING;
-	return LODE_PERF_CALL;
-}
-
 static enum lode_perf_use use_of_tracepoint(const struct lode_perf_tracepoint *tracepoint)
 {
 	if (!strcmp(tracepoint->system, "sched"))
-		return use_of_scheduler(tracepoint);
+		return lode_perf_is_switch(tracepoint)   ? LODE_PERF_SWITCH
+		       : lode_perf_is_waking(tracepoint) ? LODE_PERF_WAKING
+							 : LODE_PERF_CALL;
 	if (!strcmp(tracepoint->system, "raw_syscalls")) {
 		if (!strcmp(tracepoint->name, "sys_exit"))
 			return LODE_PERF_SYSCALL_EXIT;
-		return has(tracepoint, FIELD_ID) ? LODE_PERF_SYSCALL : LODE_PERF_CALL;
+		return lode_perf_has_field(tracepoint, FIELD_ID) ? LODE_PERF_SYSCALL : LODE_PERF_CALL;
 	}
 	if (!strcmp(tracepoint->system, "syscalls") && lode_starts_with(tracepoint->name, "sys_exit_"))
 		return LODE_PERF_SYSCALL_EXIT;

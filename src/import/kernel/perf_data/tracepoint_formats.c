@@ -244,3 +244,18 @@ int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const 
 		lode_notes_add(notes, 1, "tracepoint formats that could not be read", NULL);
 	return 0;
 }
+
+int lode_perf_is_switch(const struct lode_perf_tracepoint *tracepoint)
+{
+	return !strcmp(tracepoint->name, "sched_switch") && lode_perf_has_field(tracepoint, FIELD_PREV_PID) &&
+	       lode_perf_has_field(tracepoint, FIELD_PREV_STATE) && lode_perf_has_field(tracepoint, FIELD_NEXT_PID);
+}
+
+int lode_perf_is_waking(const struct lode_perf_tracepoint *tracepoint)
+{
+	const char *name = tracepoint->name;
+
+	return lode_perf_has_field(tracepoint, FIELD_PID) &&
+	       (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") ||
+		!strcmp(name, "sched_wakeup_new"));
+}

@@ -60,4 +60,14 @@ int lode_perf_tracepoints_add(struct lode_perf_tracepoints *tracepoints, const c
 const struct lode_perf_tracepoint *lode_perf_tracepoints_find(const struct lode_perf_tracepoints *tracepoints,
 							      uint64_t id);
 
+static inline int lode_perf_has_field(const struct lode_perf_tracepoint *tracepoint,
+				      enum lode_perf_field_name field)
+{
+	return tracepoint->fields[field].size != 0;
+}
+
+/* Whether it is one of the scheduler's, by its name, with the fields that joining waits needs. */
+int lode_perf_is_switch(const struct lode_perf_tracepoint *tracepoint);
+int lode_perf_is_waking(const struct lode_perf_tracepoint *tracepoint);
+
 #endif
