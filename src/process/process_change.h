@@ -30,7 +30,7 @@ struct lode_change {
 	uint8_t build_id[LODE_CHANGE_BUILD_ID];
 	uint8_t build_id_size; /* 0: not known */
 	int executed;          /* a name: it is the name of a new program */
-	uint64_t mounts;       /* a new program: the mount namespace it was seen in; 0: to be requested */
+	uint64_t mounts;       /* a new program: the mount namespace it was seen in; 0: not known, it is gone */
 	char *text;            /* path or name; NULL for forks and exits */
 };
 

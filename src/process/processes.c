@@ -132,10 +132,8 @@ static int add_mapping(void *context, const struct lode_proc_mapping *line)
 	return lode_space_map(&mapped->processes->spaces, &process->space, &mapping);
 }
 
-static void learn_mounts(struct lode_processes *processes, struct lode_process *process)
+static void set_mounts(struct lode_processes *processes, struct lode_process *process, uint64_t mounts)
 {
-	uint64_t mounts = lode_process_mounts(process->pid);
-
 	if (mounts) /* else it is gone; what its parent had stays the best guess */
 		process->mounts = mounts == processes->own_mounts ? 0 : mounts;
 }
@@ -145,7 +143,7 @@ static int read_maps(struct lode_processes *processes, struct lode_process *proc
 	struct mapped mapped = { processes, process };
 
 	process->complete = 1;
-	learn_mounts(processes, process);
+	set_mounts(processes, process, lode_process_mounts(process->pid));
 	return lode_proc_mappings(process->pid, add_mapping, &mapped);
 }
 
@@ -285,10 +283,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (!process)
 		return LODE_SYSTEM;
 	process->complete = 1;
-	if (change->mounts)
-		process->mounts = change->mounts == processes->own_mounts ? 0 : change->mounts;
-	else
-		learn_mounts(processes, process);
+	set_mounts(processes, process, change->mounts);
 	return 0;
 }
 

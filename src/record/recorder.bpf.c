@@ -107,6 +107,9 @@ struct {
 	__type(value, struct lode_record_thread);
 } threads SEC(".maps");
 
+/* Which places are taken, for user space, so that it copies only those. */
+uint8_t taken_places[LODE_RECORD_THREADS] = {};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 #ifndef LODE_PLAIN_READS /* before Linux 6.1 samples may not use such a map */
@@ -367,6 +370,12 @@ static __always_inline struct lode_record_thread *find_thread(uint32_t tid)
 	return has_others ? bpf_map_lookup_elem(&others, &tid) : 0;
 }
 
+/* Computed again: a number whose address a helper was given has no bounds for the verifier. */
+static __always_inline void mark_place(uint32_t tid, uint8_t taken)
+{
+	taken_places[tid % LODE_RECORD_THREADS] = taken;
+}
+
 /* The place of `tid` is another's. */
 __noinline int lode_add_other(uint32_t tid, uint32_t pid)
 {
@@ -389,6 +398,7 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 		return 0;
 	if (__sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
 		return lode_add_other(tid, task->tgid) ? 0 : bpf_map_lookup_elem(&others, &tid);
+	mark_place(tid, 1);
 	thread->pid = task->tgid;
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
@@ -403,9 +413,10 @@ static __always_inline void forget_thread(uint32_t tid)
 	uint32_t place = tid % LODE_RECORD_THREADS;
 	struct lode_record_thread *thread = bpf_map_lookup_elem(&threads, &place);
 
-	if (thread && thread->tid == tid)
-		thread->tid = 0;
-	else if (has_others)
+	if (thread && thread->tid == tid) {
+		mark_place(tid, 0); /* first, because the place may be another's at once */
+		__sync_lock_test_and_set(&thread->tid, 0);
+	} else if (has_others)
 		bpf_map_delete_elem(&others, &tid);
 }
 

@@ -72,9 +72,10 @@ int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error
 
 /*
  * Waits until there is much to read, but at most so long. A signal ends the wait,
- * and so does `descriptor` (-1: none) when it becomes readable.
+ * and so does `descriptor` (-1: none) when it becomes readable. Returns 0 when it is
+ * known that `descriptor` is not readable.
  */
-void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor);
+int lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor);
 /* Hands over what is there. Returns 0 or LODE_SYSTEM. */
 int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink);
 /* Ends the recording and hands over the rest, waits that are not over among it. */

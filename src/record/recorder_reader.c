@@ -13,15 +13,16 @@
 #include <poll.h>
 #include <string.h>
 
-void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor)
+int lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor)
 {
 	struct pollfd waited[2] = {
 		{ ring_buffer__epoll_fd(recorder->stacks), POLLIN, 0 },
 		{ descriptor, POLLIN, 0 },
 	};
 
-	if (!lode_rings_half_full(&recorder->rings))
-		poll(waited, 2, milliseconds);
+	if (lode_rings_half_full(&recorder->rings))
+		return 1;
+	return poll(waited, 2, milliseconds) < 0 || waited[1].revents;
 }
 
 static void take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)

@@ -9,28 +9,22 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 
-#define THREADS_AT_A_TIME 512
-
 typedef int visit_thread(void *context, const struct lode_record_thread *thread);
 
-/* Copied piece by piece, because to map the table of all threads would take much memory. */
-static int visit_table(struct lode_recorder *recorder, struct lode_record_thread *some, visit_thread *visit,
-		       void *context)
+/* Copied one by one, because mapping the table of all threads would count as memory of this process. */
+static int visit_table(struct lode_recorder *recorder, visit_thread *visit, void *context)
 {
 	int threads = bpf_map__fd(recorder->programs->maps.threads);
-	uint32_t keys[THREADS_AT_A_TIME], at, next, *from = NULL;
-	int code = 0, end = 0;
+	const uint8_t *taken = recorder->programs->bss->taken_places;
+	struct lode_record_thread thread;
+	int code = 0;
 
-	while (!code && !end) {
-		uint32_t count = THREADS_AT_A_TIME;
-
-		end = bpf_map_lookup_batch(threads, from, &next, keys, some, &count, NULL) < 0;
-		if (end && errno != ENOENT)
+	for (uint32_t place = 0; !code && place < LODE_RECORD_THREADS; place++) {
+		if (!taken[place])
+			continue;
+		if (bpf_map_lookup_elem(threads, &place, &thread))
 			return LODE_SYSTEM;
-		for (uint32_t i = 0; !code && i < count; i++)
-			code = visit(context, &some[i]);
-		at = next;
-		from = &at;
+		code = visit(context, &thread);
 	}
 	return code;
 }
@@ -46,15 +40,14 @@ static int next_key(int map, uint32_t *key, uint32_t *left)
 /* Those of the table, and others that found no place in it. */
 static int visit_threads(struct lode_recorder *recorder, visit_thread *visit, void *context)
 {
-	struct lode_record_thread *some = lode_calloc(THREADS_AT_A_TIME, sizeof(*some));
 	int others = bpf_map__fd(recorder->programs->maps.others);
 	uint32_t key, left = 2 * LODE_RECORD_THREADS;
-	int code = some ? visit_table(recorder, some, visit, context) : LODE_SYSTEM;
+	struct lode_record_thread thread;
+	int code = visit_table(recorder, visit, context);
 
 	while (!code && recorder->programs->bss->has_others && next_key(others, &key, &left))
-		if (!bpf_map_lookup_elem(others, &key, some))
-			code = visit(context, some);
-	lode_free(some);
+		if (!bpf_map_lookup_elem(others, &key, &thread))
+			code = visit(context, &thread);
 	return code;
 }
 

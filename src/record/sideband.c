@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "process/processes.h"
 #include "record/mapped_build_ids.h"
 #include "record/permissions.h"
 
@@ -195,6 +196,8 @@ static int read_name(uint16_t misc, struct lode_cursor *body, struct lode_change
 	change->tid = lode_cursor_u32(body);
 	if (body->failed)
 		return 0;
+	if (change->executed)
+		change->mounts = lode_process_mounts(change->pid);
 	change->text = read_text(body);
 	return change->text ? 1 : LODE_SYSTEM;
 }

@@ -318,13 +318,10 @@ static int take_change(void *context, const struct lode_change *change)
 	struct lode_flight *flight = context;
 	struct generation *generation = flight->last;
 	unsigned char *room = lode_chain_room(&flight->pages, &generation->changes, LODE_PACKED_CHANGE);
-	struct lode_change complete = *change;
 
 	if (!room || lode_held_files_see(&flight->files, change) < 0)
 		return LODE_SYSTEM;
-	if (change->type == LODE_CHANGE_NAME && change->executed && !change->mounts)
-		complete.mounts = lode_process_mounts(change->pid);
-	lode_chain_fill(&generation->changes, lode_pack_change(room, &complete, generation->count));
+	lode_chain_fill(&generation->changes, lode_pack_change(room, change, generation->count));
 	touch(generation, change->t);
 	return 0;
 }

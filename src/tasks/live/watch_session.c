@@ -150,17 +150,17 @@ static int sleep_time(const struct lode_watch_session *session)
 
 static int watch(struct lode_watch_session *session, struct lode_error *error)
 {
-	int over = 0, code = 0;
+	int over = 0, code = 0, readable;
 
 	while (!code && !over) {
-		lode_recorder_wait(session->recorder,
-				   lode_budget_control_sleep(&session->target, sleep_time(session)),
-				   session->events);
+		readable = lode_recorder_wait(session->recorder,
+					      lode_budget_control_sleep(&session->target, sleep_time(session)),
+					      session->events);
 		code = lode_budget_control_change_slot(&session->target, session->recorder, error);
 		over = is_over(session);
 		if (!code && read_records(session) < 0)
 			code = lode_fail_memory(error);
-		lode_watch_look_at_triggers(session);
+		lode_watch_look_at_triggers(session, readable);
 		session->target.saving_ns = lode_watch_writer_spent(&session->writer);
 		lode_budget_control_steer(&session->target, session->recorder, lode_now());
 		lode_watch_status(session);

@@ -50,8 +50,8 @@ const char *lode_watch_corpus(const struct lode_watch_session *session);
 
 /* A sink that looks for triggers, and hands on to the flight memory. */
 struct lode_recorder_sink lode_watch_trigger_sink(struct lode_watch_session *session);
-/* Looks whether a writer is done; takes manual requests; starts a writer when one is due. */
-void lode_watch_look_at_triggers(struct lode_watch_session *session);
+/* Looks whether a writer is done; takes manual requests, if there may be one; starts a writer when one is due. */
+void lode_watch_look_at_triggers(struct lode_watch_session *session, int may_be_requested);
 /* At the end: writes the stream that is due later, and waits until all are written. */
 void lode_watch_write_rest(struct lode_watch_session *session);
 

@@ -125,12 +125,12 @@ static void look_at_writer(struct lode_watch_session *session, int wait)
  * Requests by hand are taken only when no writer is at work: all that are taken
  * are answered when the next one is done.
  */
-void lode_watch_look_at_triggers(struct lode_watch_session *session)
+void lode_watch_look_at_triggers(struct lode_watch_session *session, int may_be_requested)
 {
 	uint64_t now = lode_now();
 
 	look_at_writer(session, 0);
-	if (!session->writer.pid)
+	if (may_be_requested && !session->writer.pid)
 		lode_watch_burst_take_requests(&session->burst, &session->socket);
 	if (!session->writer.pid && lode_watch_burst_is_due(&session->burst, now))
 		finish_burst(session, now);
