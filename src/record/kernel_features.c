@@ -6,22 +6,7 @@
 #include "base/proc_files.h"
 
 #include <bpf/btf.h>
-#include <bpf/libbpf.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	(void)level;
-	(void)format;
-	(void)arguments;
-	return 0;
-}
-
-void lode_kernel_quiet(void)
-{
-	libbpf_set_print(say_nothing);
-}
 
 static int switch_has_state(const struct btf *types)
 {

@@ -4,9 +4,6 @@
 #ifndef LODE_RECORD_KERNEL_FEATURES_H
 #define LODE_RECORD_KERNEL_FEATURES_H
 
-/* Discards what libbpf would print: callers report errors themselves. */
-void lode_kernel_quiet(void);
-
 /* What the kernel's own description of its types (BTF) tells. */
 struct lode_kernel_features {
 	int switch_has_state; /* sched_switch has the thread's state: since Linux 5.18; before, it has one parameter less */

@@ -6,6 +6,7 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
+#include "record/bpf_loading.h"
 #include "record/kernel_features.h"
 #include "record/permissions.h"
 #include "record/plain_programs.h"
@@ -48,7 +49,7 @@ int lode_recorder_sees_all_waits(const struct lode_recorder_options *options)
 static int explain(int number, struct lode_error *error)
 {
 	struct utsname system;
-	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
+	int code = lode_bpf_loading_fail(LODE_NEEDS_PROGRAMS, number, error);
 
 	if (code)
 		return code;
@@ -83,7 +84,7 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	struct lode_kernel_features kernel;
 	int code;
 
-	lode_kernel_quiet();
+	lode_bpf_loading_begin();
 	kernel = lode_kernel_features();
 	recorder->programs = kernel.can_cast ? recorder__open() : lode_recorder_open_plain();
 	if (!recorder->programs)

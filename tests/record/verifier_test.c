@@ -7,12 +7,16 @@
  */
 #include "../unit/cmocka_all.h"
 
+#include "record/bpf_loading.h"
 #include "record/kernel_features.h"
+#include "record/permissions.h"
 #include "record/plain_programs.h"
 #include "record/recorder_settings.h"
 #include "record/recorder_skeleton.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +108,42 @@ static void programs_of_older_kernels(void **state)
 	assert_quickly_verified(lode_recorder_open_plain(), &limited);
 }
 
+/* A program that returns at once, so that the rest of it is never reached. */
+static void a_rejected_program_is_reported_with_the_reason(void **state)
+{
+	struct lode_kernel_features kernel = lode_kernel_features();
+	struct recorder *programs = kernel.can_cast ? recorder__open() : lode_recorder_open_plain();
+	struct lode_error error = { "" };
+	struct bpf_insn *instructions;
+	struct bpf_program *program;
+	size_t count;
+
+	(void)state;
+	assert_non_null(programs);
+	lode_recorder_set_up(programs, &frame_pointers, &kernel, 1, 1024);
+	program = programs->progs.lode_switch;
+	count = bpf_program__insn_cnt(program);
+	instructions = calloc(count, sizeof(*instructions));
+	assert_non_null(instructions);
+	memcpy(instructions, bpf_program__insns(program), count * sizeof(*instructions));
+	instructions[0] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	assert_int_equal(bpf_program__set_insns(program, instructions, count), 0);
+	lode_bpf_loading_begin();
+	assert_true(recorder__load(programs) < 0);
+	assert_int_equal(lode_bpf_loading_fail(LODE_NEEDS_PROGRAMS, EACCES, &error), LODE_SYSTEM);
+	assert_non_null(strstr(error.text, "lode_switch: unreachable insn 1;"));
+	recorder__destroy(programs);
+	free(instructions);
+	lode_bpf_loading_begin();
+	assert_int_equal(lode_bpf_loading_fail(LODE_NEEDS_PROGRAMS, EINVAL, &error), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_of_this_kernel),
 		cmocka_unit_test(programs_of_older_kernels),
+		cmocka_unit_test(a_rejected_program_is_reported_with_the_reason),
 	};
 	struct lode_error error = { "" };
 	struct lode_recorder *recorder;

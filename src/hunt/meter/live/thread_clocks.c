@@ -11,7 +11,7 @@
 #include "base/proc_files.h"
 #include "hunt/meter/live/syscall_waits.h"
 #include "hunt/meter/live/clock_updates.h"
-#include "record/kernel_features.h"
+#include "record/bpf_loading.h"
 #include "record/permissions.h"
 #include "record/uprobes.h"
 
@@ -48,7 +48,7 @@
 
 static int explain(int number, struct lode_error *error)
 {
-	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, number, error);
+	int code = lode_bpf_loading_fail(LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, number, error);
 
 	if (code)
 		return code;
@@ -62,7 +62,7 @@ static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 	struct hunt *programs;
 	int code;
 
-	lode_kernel_quiet();
+	lode_bpf_loading_begin();
 	programs = clocks->programs = hunt__open();
 	if (!programs)
 		return explain(errno, error);
