@@ -192,7 +192,7 @@ static void similarities_of_many_are_those_of_each_pair(void **state)
 	uint64_t seed = 41;
 
 	(void)state;
-	for (int round = 0; round < 400; round++) {
+	for (int round = 0; round < TEST_ROUNDS(400); round++) {
 		struct setup setup;
 
 		start(&setup, &seed, random_below(&seed, MOST), 1 + (uint32_t)random_below(&seed, 12));
@@ -208,7 +208,7 @@ static void no_pair_as_similar_as_asked_for_is_left_out(void **state)
 	size_t left_out = 0;
 
 	(void)state;
-	for (int round = 0; round < 4000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(4000); round++) {
 		uint32_t least = 1 + (uint32_t)random_below(&seed, 0x80000000u);
 		struct setup setup;
 
@@ -223,7 +223,7 @@ static void no_pair_as_similar_as_asked_for_is_left_out(void **state)
 		left_out += check_similarities(&setup, 1, least);
 		stop(&setup);
 	}
-	assert_true(left_out > 1000);
+	assert_true(left_out > TEST_ROUNDS(1000));
 }
 
 static void similarities_of_frames_added_later_are_those_of_each_pair(void **state)
@@ -309,7 +309,7 @@ static void damaged_questions_are_refused_or_read(void **state)
 	uint64_t seed = 77;
 
 	(void)state;
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 300; round += ONE_IN) {
 		struct lode_similarity_question question;
 		struct lode_buffer message = { 0 };
 		struct setup setup;
