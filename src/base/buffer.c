@@ -23,8 +23,7 @@ char *lode_buffer_room(struct lode_buffer *buffer, size_t more)
 {
 	if (buffer->failed)
 		return NULL;
-	if (more > SIZE_MAX - buffer->size ||
-	    lode_grow(&buffer->bytes, &buffer->capacity, buffer->size + more, 1) < 0) {
+	if (more > SIZE_MAX - buffer->size || LODE_GROW(buffer->bytes, buffer->capacity, buffer->size + more) < 0) {
 		buffer->failed = 1;
 		return NULL;
 	}

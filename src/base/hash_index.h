@@ -64,10 +64,10 @@ static inline uint32_t lode_index_next(const struct lode_index *index, uint64_t 
  * Appends a value to the caller's array and adds its place there under `hash`. Returns 0, or LODE_SYSTEM when there
  * is no memory or the array has all the items that ids can number; then the array has what it had.
  */
-#define LODE_INDEX_APPEND(index, hash, items, count, capacity, ...)                                                 \
-	((count) >= LODE_NONE - 1 || lode_grow(&(items), &(capacity), (size_t)(count) + 1, sizeof(*(items))) < 0 || \
-			 lode_index_insert((index), (hash), (uint32_t)(count)) < 0                                  \
-		 ? LODE_SYSTEM                                                                                      \
+#define LODE_INDEX_APPEND(index, hash, items, count, capacity, ...)                                               \
+	((count) >= LODE_NONE - 1 || LODE_GROW((items), (capacity), (size_t)(count) + 1) < 0 ||                   \
+			 lode_index_insert((index), (hash), (uint32_t)(count)) < 0                                \
+		 ? LODE_SYSTEM                                                                                    \
 		 : ((items)[(count)++] = (__VA_ARGS__), 0))
 
 /* Asks for the memory where looking for `hash` begins. */

@@ -11,6 +11,7 @@
 /* Length of the valid UTF-8 character at `text` (`left` bytes, at least one, are there), or 0. */
 size_t lode_utf8_length(const unsigned char *text, size_t left);
 
+/* Begins with its buffer and zeros: `struct lode_json json = { .buffer = buffer };`. */
 struct lode_json {
 	struct lode_buffer *buffer;
 	unsigned depth;
@@ -18,7 +19,6 @@ struct lode_json {
 	int after_key;   /* the next thing is a value, no comma */
 };
 
-void lode_json_init(struct lode_json *json, struct lode_buffer *buffer);
 void lode_json_object(struct lode_json *json);
 void lode_json_object_end(struct lode_json *json);
 void lode_json_array(struct lode_json *json);
@@ -43,6 +43,10 @@ void lode_json_key_double(struct lode_json *json, const char *key, double number
 void lode_json_key_bool(struct lode_json *json, const char *key, int yes);
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
+void lode_json_key_i64(struct lode_json *json, const char *key, int64_t number);
+/* The same, and `"key":null` where there is no text, or no number. */
+void lode_json_key_text_or_null(struct lode_json *json, const char *key, const char *text);
+void lode_json_key_u64_or_null(struct lode_json *json, const char *key, int is_known, uint64_t number);
 /* Whether all of `text` is a number as JSON writes it, so that it may be written unquoted (lode_json_raw). */
 int lode_json_is_number(const char *text);
 /* A line end between top-level values (JSON lines). */

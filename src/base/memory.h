@@ -29,9 +29,11 @@ char *lode_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * LODE_SYSTEM with everything left as it was.
  */
 int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
+/* The same of an array by its name. */
+#define LODE_GROW(items, capacity, needed) lode_grow(&(items), &(capacity), (needed), sizeof(*(items)))
 /* Appends a value to an array that grows. Returns 0, or LODE_SYSTEM with everything left as it was. */
 #define LODE_APPEND(items, count, capacity, ...)                                                                  \
-	((count) >= (capacity) && lode_grow(&(items), &(capacity), (size_t)(count) + 1, sizeof(*(items))) < 0     \
+	((count) >= (capacity) && LODE_GROW(items, capacity, (size_t)(count) + 1) < 0                             \
 		 ? LODE_SYSTEM                                                                                    \
 		 : ((items)[(count)++] = (__VA_ARGS__), 0))
 

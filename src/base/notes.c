@@ -29,8 +29,7 @@ static struct lode_note *find_or_add(struct lode_notes *notes, const char *what,
 	for (size_t i = 0; i < notes->count; i++)
 		if (strcmp(notes->items[i].what, what) == 0)
 			return &notes->items[i];
-	if (lode_grow(&notes->items, &notes->capacity, notes->count + 1, sizeof(note)) < 0 ||
-	    !(note.what = lode_strdup(what)))
+	if (LODE_GROW(notes->items, notes->capacity, notes->count + 1) < 0 || !(note.what = lode_strdup(what)))
 		return NULL;
 	note.example = example ? lode_strdup(example) : NULL;
 	notes->items[notes->count] = note;

@@ -12,7 +12,7 @@ void lode_ordered_merge_release(struct lode_ordered_merge *merge)
 
 int lode_ordered_merge_reserve(struct lode_ordered_merge *merge, size_t count)
 {
-	return lode_grow(&merge->sources, &merge->capacity, count, sizeof(*merge->sources)) < 0 ? LODE_SYSTEM : 0;
+	return LODE_GROW(merge->sources, merge->capacity, count) < 0 ? LODE_SYSTEM : 0;
 }
 
 int lode_ordered_merge_add(struct lode_ordered_merge *merge, uint32_t number, uint64_t key)

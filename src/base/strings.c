@@ -49,7 +49,7 @@ uint32_t lode_strings_add(struct lode_strings *strings, const char *text, size_t
 	if (id != LODE_NONE)
 		return id;
 	if (strings->count >= LODE_NONE || length >= UINT32_MAX ||
-	    lode_grow(&strings->items, &strings->capacity, strings->count + 1, sizeof(*strings->items)) < 0)
+	    LODE_GROW(strings->items, strings->capacity, strings->count + 1) < 0)
 		return LODE_NONE;
 	copy = lode_arena_text(&strings->arena, text, length);
 	if (!copy || lode_index_insert(&strings->index, hash, (uint32_t)strings->count) < 0)

@@ -10,7 +10,7 @@
 
 #ifdef LODE_HAVE_SERVER
 
-#include "cmd/progress_line.h"
+#include "base/clock.h"
 #include "cmd/signals.h"
 #include "serve/growing_result.h"
 #include "serve/server.h"

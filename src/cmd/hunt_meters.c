@@ -90,8 +90,7 @@ static void add_word(struct words *words, const char *text)
 {
 	char *copy = text ? lode_strdup(text) : NULL;
 
-	if ((text && !copy) ||
-	    lode_grow(&words->items, &words->capacity, words->count + 1, sizeof(*words->items)) < 0) {
+	if ((text && !copy) || LODE_GROW(words->items, words->capacity, words->count + 1) < 0) {
 		lode_free(copy);
 		words->failed = 1;
 		return;

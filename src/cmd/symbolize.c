@@ -44,7 +44,7 @@ static void print_result(struct symbolizing *symbolizing, const struct lode_corp
 {
 	const struct settings *settings = symbolizing->call->settings;
 	char named[LODE_UNITS_TEXT], unnamed[LODE_UNITS_TEXT];
-	struct lode_json json;
+	struct lode_json json = { .buffer = &symbolizing->output };
 
 	if (!symbolizing->call->quiet)
 		lode_say(&symbolizing->call->err, LODE_GREEN, "%s: %s addresses named, %s not", entry->name,
@@ -52,7 +52,6 @@ static void print_result(struct symbolizing *symbolizing, const struct lode_corp
 			 lode_count_text(naming->unnamed + naming->left, unnamed));
 	if (!settings->json)
 		return;
-	lode_json_init(&json, &symbolizing->output);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "id", entry->id);
 	lode_json_key_text(&json, "name", entry->name);

@@ -51,9 +51,8 @@ void lode_version_text(struct lode_buffer *buffer)
 
 static void write_json(struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "version", LODE_VERSION);
 	lode_json_key_u64(&json, "stream_file_version", LODE_STORE_VERSION);

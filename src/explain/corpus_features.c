@@ -57,7 +57,7 @@ static int add_feature(struct lode_corpus_making *making, const struct lode_fram
 				 "%s: %zu streams times more than %zu functions take too much memory; narrow "
 				 "it down with '--where' or '--match'",
 				 lode_corpus_path(making->corpus), table->rows, table->count);
-	if (lode_grow(&making->features, &making->feature_capacity, table->count + 1, sizeof(*making->features)) < 0)
+	if (LODE_GROW(making->features, making->feature_capacity, table->count + 1) < 0)
 		return lode_fail_memory(making->error);
 	making->features[table->count] = (struct lode_corpus_feature){
 		.in_kernel = frames->modules[frames->items[frame].module].kind == LODE_KIND_KERNEL,
@@ -115,8 +115,8 @@ static int take_stack(struct lode_corpus_making *making, struct functions *funct
 	uint32_t depth = lode_stack_tree_depth(tree, stack);
 	int code = 0;
 
-	if (lode_grow(&functions->path, &functions->path_capacity, depth, sizeof(uint32_t)) < 0 ||
-	    lode_grow(&functions->columns, &functions->column_capacity, depth, sizeof(uint32_t)) < 0)
+	if (LODE_GROW(functions->path, functions->path_capacity, depth) < 0 ||
+	    LODE_GROW(functions->columns, functions->column_capacity, depth) < 0)
 		return lode_fail_memory(making->error);
 	lode_stack_tree_frames(tree, stack, functions->path, depth);
 	functions->turn++;

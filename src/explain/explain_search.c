@@ -13,7 +13,6 @@
 #include "explain/explain_internal.h"
 #include "explain/tree/optimal_tree.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Rows of the sample; features beyond which those that matter are looked for first. */

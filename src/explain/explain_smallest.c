@@ -10,7 +10,6 @@
  * is chosen by the length of the whole, and nothing is asked of chance.
  */
 #include "explain/explain_internal.h"
-#include "base/random.h"
 #include "explain/model/spectral.h"
 
 #include <math.h>

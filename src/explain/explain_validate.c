@@ -15,7 +15,6 @@
  */
 #include "base/parallel.h"
 #include "explain/explain_internal.h"
-#include "base/random.h"
 #include "explain/model/spectral.h"
 
 #include <math.h>

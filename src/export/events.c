@@ -55,7 +55,7 @@ static int quote_name(struct writer *writer, uint32_t name, struct lode_error *e
 
 	if (writer->name_starts[name])
 		return 0;
-	lode_json_init(&json, &writer->names);
+	json = (struct lode_json){ .buffer = &writer->names };
 	lode_json_text(&json, text_of(writer, name));
 	if (writer->names.failed)
 		return lode_fail_memory(error);
@@ -89,9 +89,8 @@ static int write_stream_line(struct writer *writer, struct lode_error *error)
 {
 	struct lode_output *output = writer->export->output;
 	const struct lode_stream *stream = &writer->source->stream;
-	struct lode_json json;
+	struct lode_json json = { .buffer = &output->buffer };
 
-	lode_json_init(&json, &output->buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "stream", text_of(writer, stream->name));
 	if (stream->host)
@@ -116,7 +115,7 @@ static int write_module(struct writer *writer, const struct lode_module *module,
 
 	if (module->kind == guess && !module->path && !module->build_id)
 		return 0;
-	lode_json_init(&json, &output->buffer);
+	json = (struct lode_json){ .buffer = &output->buffer };
 	lode_json_object(&json);
 	lode_json_key_text(&json, "type", "module");
 	lode_json_key_text(&json, "name", name->text);
@@ -176,7 +175,7 @@ static int write_thread(struct writer *writer, uint32_t thread, struct lode_erro
 
 	if (!needs_line(writer, thread))
 		return 0;
-	lode_json_init(&json, &output->buffer);
+	json = (struct lode_json){ .buffer = &output->buffer };
 	lode_json_object(&json);
 	lode_json_key_text(&json, "type", "thread");
 	if (item->pid != LODE_NO_PID)

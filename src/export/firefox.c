@@ -783,7 +783,7 @@ static int init(struct writer *writer, struct lode_error *error)
 {
 	static const char *const names[MARKER_KINDS] = { "wait", "call", "symptom" };
 
-	lode_json_init(&writer->json, &writer->export->output->buffer);
+	writer->json = (struct lode_json){ .buffer = &writer->export->output->buffer };
 	for (int i = 0; i < MARKER_KINDS; i++) {
 		writer->marker_names[i] =
 			lode_strings_add(&writer->export->dictionary.frames.strings, names[i], strlen(names[i]));

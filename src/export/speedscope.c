@@ -277,7 +277,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	struct writer writer = { .export = export, .start = lode_export_start(export) };
 	int code;
 
-	lode_json_init(&writer.json, &export->output->buffer);
+	writer.json = (struct lode_json){ .buffer = &export->output->buffer };
 	code = write_file(&writer, error);
 	lode_buffer_release(&writer.name);
 	lode_free(writer.path);

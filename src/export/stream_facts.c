@@ -69,9 +69,8 @@ static void put_totals(struct lode_json *json, const struct lode_stream *stream)
 void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream *stream, uint64_t start)
 {
 	const struct lode_frames *frames = &stream->dictionary->frames;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "exporter", "lode");
 	lode_json_key_text(&json, "stream", text_of(stream, stream->name));
@@ -99,9 +98,8 @@ void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream 
 
 void lode_stream_facts_put_several(struct lode_buffer *buffer, size_t streams)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "exporter", "lode");
 	lode_json_key_u64(&json, "streams", streams);

@@ -3,7 +3,6 @@
 
 #include "base/id_array.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +79,7 @@ static struct host *add_host(struct lode_hunt_archive *archive, uint32_t number)
 		return NULL;
 	host->number = number;
 	if (lode_dictionary_init(&host->dictionary) < 0 ||
-	    lode_grow(&archive->hosts, &archive->capacity, archive->count + 1, sizeof(*archive->hosts)) < 0) {
+	    LODE_GROW(archive->hosts, archive->capacity, archive->count + 1) < 0) {
 		release_host(host);
 		return NULL;
 	}

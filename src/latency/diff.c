@@ -150,7 +150,7 @@ static int list_paths(struct work *work)
 					  : parent->hottest;
 		if (!leaves[i])
 			continue;
-		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1, sizeof(*diff->paths));
+		code = LODE_GROW(diff->paths, diff->path_capacity, diff->path_count + 1);
 		if (!code)
 			diff->paths[diff->path_count++] = (struct lode_diff_path){ .leaf = i,
 										   .hottest = ways[i].hottest,

@@ -131,19 +131,18 @@ static int close_deeper(struct inference *inference, struct thread *thread, uint
 static int open_deeper(struct inference *inference, struct thread *thread, uint32_t depth, uint64_t before,
 		       uint64_t begin, uint64_t t)
 {
-	if (lode_grow(&thread->layers, &thread->layer_capacity, thread->layer_count + 1, sizeof(*thread->layers)) <
-	    0)
-		return lode_fail_memory(inference->error);
-	thread->layers[thread->layer_count++] = (struct layer){
-		.depth = depth + 1,
-		.moments = thread->moments,
-		.samples = thread->samples,
-		.before = before,
-		.begin = begin,
-		.first = t,
-		.waited = thread->clock,
-	};
-	return 0;
+	return LODE_APPEND(thread->layers, thread->layer_count, thread->layer_capacity,
+			   (struct layer){
+				   .depth = depth + 1,
+				   .moments = thread->moments,
+				   .samples = thread->samples,
+				   .before = before,
+				   .begin = begin,
+				   .first = t,
+				   .waited = thread->clock,
+			   }) < 0
+		       ? lode_fail_memory(inference->error)
+		       : 0;
 }
 
 /* `common`: the node at which this stack parts from the thread's last one. */
@@ -219,7 +218,7 @@ static int push_end(struct thread *thread, const struct end *end)
 {
 	size_t at = thread->end_count;
 
-	if (lode_grow(&thread->ends, &thread->end_capacity, at + 1, sizeof(*thread->ends)) < 0)
+	if (LODE_GROW(thread->ends, thread->end_capacity, at + 1) < 0)
 		return LODE_SYSTEM;
 	for (thread->end_count++; at && ends_before(end, &thread->ends[(at - 1) / 2]); at = (at - 1) / 2)
 		thread->ends[at] = thread->ends[(at - 1) / 2];

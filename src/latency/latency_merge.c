@@ -34,7 +34,7 @@ static int grow_own(struct lode_latency_merge *merge)
 	struct lode_latency *latency = &merge->latency;
 	size_t count = latency->dictionary.tree.count;
 
-	if (lode_grow(&latency->own, &merge->own_capacity, count, sizeof(*latency->own)) < 0)
+	if (LODE_GROW(latency->own, merge->own_capacity, count) < 0)
 		return LODE_SYSTEM;
 	memset(latency->own + latency->node_count, 0, (count - latency->node_count) * sizeof(*latency->own));
 	latency->node_count = count;
@@ -55,16 +55,10 @@ static void add_counts(struct lode_latency *to, const struct lode_instances_inpu
 static int add_stream(struct lode_latency_merge *merge, const char *id, uint32_t name)
 {
 	struct lode_latency *latency = &merge->latency;
-	struct lode_latency_stream *stream;
+	struct lode_latency_stream stream = { .name = name };
 
-	if (lode_grow(&latency->streams, &merge->stream_capacity, latency->stream_count + 1,
-		      sizeof(*latency->streams)) < 0)
-		return LODE_SYSTEM;
-	stream = &latency->streams[latency->stream_count++];
-	memset(stream, 0, sizeof(*stream));
-	memcpy(stream->id, id, sizeof(stream->id));
-	stream->name = name;
-	return 0;
+	memcpy(stream.id, id, sizeof(stream.id));
+	return LODE_APPEND(latency->streams, latency->stream_count, merge->stream_capacity, stream);
 }
 
 /* ---- one stream ---- */
@@ -76,8 +70,7 @@ static int merge_own(struct lode_latency_merge *merge, const struct lode_latency
 	struct lode_latency *latency = &merge->latency;
 	size_t count = partial->chains.count;
 
-	if (grow_own(merge) < 0 || lode_grow(&latency->rows, &merge->row_capacity, latency->row_count + count,
-					     sizeof(*latency->rows)) < 0)
+	if (grow_own(merge) < 0 || LODE_GROW(latency->rows, merge->row_capacity, latency->row_count + count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 1; i < count; i++) {
 		uint32_t node = nodes[partial->chains.ends[i]];
@@ -123,8 +116,8 @@ static int join_rows(struct lode_latency_merge *merge, const struct lode_latency
 {
 	struct lode_latency *latency = &merge->latency;
 
-	if (grow_own(merge) < 0 || lode_grow(&latency->rows, &merge->row_capacity,
-					     latency->row_count + from->row_count, sizeof(*latency->rows)) < 0)
+	if (grow_own(merge) < 0 ||
+	    LODE_GROW(latency->rows, merge->row_capacity, latency->row_count + from->row_count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < from->node_count; i++)
 		latency->own[nodes[i]] = lode_add_saturating(latency->own[nodes[i]], from->own[i]);

@@ -148,7 +148,7 @@ static uint32_t move_to(struct finding *finding, uint32_t stack, uint32_t place)
 {
 	uint32_t depth = lode_stack_tree_depth(finding->tree, stack);
 
-	if (lode_grow(&finding->frames, &finding->frames_capacity, depth, sizeof(*finding->frames)) < 0)
+	if (LODE_GROW(finding->frames, finding->frames_capacity, depth) < 0)
 		return LODE_NONE;
 	lode_stack_tree_frames(finding->tree, stack, finding->frames, depth);
 	for (uint32_t i = 1; i < depth && place != LODE_NONE; i++)

@@ -60,7 +60,7 @@ static void add_sums(struct lode_latency_node *to, const struct lode_latency_nod
 
 static int cover_nodes(struct lode_merged_sums *sums, size_t count)
 {
-	if (lode_grow(&sums->class_of, &sums->node_capacity, count, sizeof(*sums->class_of)) < 0)
+	if (LODE_GROW(sums->class_of, sums->node_capacity, count) < 0)
 		return LODE_SYSTEM;
 	if (count > sums->node_count) {
 		memset(sums->class_of + sums->node_count, 0, (count - sums->node_count) * sizeof(*sums->class_of));
@@ -74,7 +74,7 @@ static uint32_t new_class(struct lode_merged_sums *sums, uint32_t like)
 {
 	uint32_t cls = (uint32_t)(sums->class_count ? sums->class_count : 1);
 
-	if (lode_grow(&sums->classes, &sums->class_capacity, (size_t)cls + 1, sizeof(*sums->classes)) < 0 ||
+	if (LODE_GROW(sums->classes, sums->class_capacity, (size_t)cls + 1) < 0 ||
 	    lode_sketch_reserve(&sums->sketch, (size_t)cls + 1) < 0)
 		return 0;
 	if (!sums->class_count)
@@ -165,7 +165,7 @@ static int add_chain(struct lode_merged_sums *sums, const struct lode_latency_pa
 
 static int cover_unsure(struct lode_merged_sums *sums)
 {
-	if (lode_grow(&sums->unsure, &sums->unsure_capacity, sums->node_count, sizeof(*sums->unsure)) < 0)
+	if (LODE_GROW(sums->unsure, sums->unsure_capacity, sums->node_count) < 0)
 		return LODE_SYSTEM;
 	memset(sums->unsure + sums->unsure_count, 0,
 	       (sums->node_count - sums->unsure_count) * sizeof(*sums->unsure));
@@ -189,8 +189,7 @@ static int add_unsure(struct lode_merged_sums *sums, const struct lode_latency_p
 /* Room for a tree of `count` nodes, and for a group of `most`; the class of nodes without instances. */
 static int begin(struct lode_merged_sums *sums, size_t count, size_t most)
 {
-	if (cover_nodes(sums, count) < 0 ||
-	    lode_grow(&sums->members, &sums->member_capacity, most, sizeof(*sums->members)) < 0)
+	if (cover_nodes(sums, count) < 0 || LODE_GROW(sums->members, sums->member_capacity, most) < 0)
 		return LODE_SYSTEM;
 	return sums->class_count || new_class(sums, 0) ? 0 : LODE_SYSTEM;
 }

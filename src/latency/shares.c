@@ -83,11 +83,7 @@ static int keep(struct lode_shares_thread *thread, const struct piece *piece)
 		last->ran += piece->ran;
 		return 0;
 	}
-	if (lode_grow(&thread->pieces, &thread->piece_capacity, thread->piece_count + 1, sizeof(*thread->pieces)) <
-	    0)
-		return LODE_SYSTEM;
-	thread->pieces[thread->piece_count++] = *piece;
-	return 0;
+	return LODE_APPEND(thread->pieces, thread->piece_count, thread->piece_capacity, *piece);
 }
 
 /* ---- moments ---- */

@@ -36,7 +36,7 @@ int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes)
 {
 	if (nodes <= sketch->count)
 		return 0;
-	if (lode_grow(&sketch->rows, &sketch->capacity, nodes, sizeof(*sketch->rows)) < 0)
+	if (LODE_GROW(sketch->rows, sketch->capacity, nodes) < 0)
 		return LODE_SYSTEM;
 	memset(sketch->rows + sketch->count, 0, (nodes - sketch->count) * sizeof(*sketch->rows));
 	sketch->count = nodes;

@@ -119,7 +119,7 @@ int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t le
 	struct table table;
 
 	alignment->count = 0;
-	if (lode_grow(&alignment->steps, &alignment->capacity, most, 1) < 0 ||
+	if (LODE_GROW(alignment->steps, alignment->capacity, most) < 0 ||
 	    make_table(alignment, left_length, right_length, &table) < 0)
 		return LODE_SYSTEM;
 	fill(words, &table, left, left_length, right, right_length);

@@ -205,8 +205,7 @@ static int add_revealings(struct lode_coverage_classes *classes, uint32_t item, 
 	for (uint32_t stream = 0; stream < streams; stream++) {
 		if (!by_stream[stream].events)
 			continue;
-		if (lode_grow(&classes->revealings, &classes->revealing_capacity, classes->revealing_count + 1,
-			      sizeof(*classes->revealings)) < 0)
+		if (LODE_GROW(classes->revealings, classes->revealing_capacity, classes->revealing_count + 1) < 0)
 			return LODE_SYSTEM;
 		by_stream[stream].stream = stream;
 		by_stream[stream].item = item;

@@ -36,11 +36,8 @@ static int open_stream(struct lode_opening_curve *curve, const struct lode_cover
 	}
 	if (!step.count)
 		return 0;
-	if (lode_grow(&curve->steps, &curve->capacity, curve->count + 1, sizeof(step)) < 0)
-		return LODE_SYSTEM;
 	step.cost = covered->cost;
-	curve->steps[curve->count++] = step;
-	return 0;
+	return LODE_APPEND(curve->steps, curve->count, curve->capacity, step);
 }
 
 /* What a step reveals is in the order of the items. */

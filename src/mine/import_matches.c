@@ -52,8 +52,7 @@ void lode_import_match_stream(struct lode_import_matching *matching, struct lode
 	code = lode_signatures_match(&matching->signatures, stream, &item.matches, &matching->error);
 	if (!code && !(item.path = lode_corpus_stream_path(corpus, id, &matching->error)))
 		code = LODE_SYSTEM;
-	if (!code &&
-	    lode_grow(&matching->items, &matching->capacity, matching->count + 1, sizeof(*matching->items)) < 0)
+	if (!code && LODE_GROW(matching->items, matching->capacity, matching->count + 1) < 0)
 		code = lode_fail_memory(&matching->error);
 	if (code) {
 		lode_free(item.path);

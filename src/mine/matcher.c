@@ -168,7 +168,7 @@ static int step_down(const struct lode_matcher *matcher, uint32_t frame, struct 
 			break;
 		if (places[place] <= matches->items[interval].first)
 			continue;
-		if (lode_grow(&matches->spare, &matches->spare_capacity, found + 1, sizeof(*match)) < 0)
+		if (LODE_GROW(matches->spare, matches->spare_capacity, found + 1) < 0)
 			return LODE_SYSTEM;
 		match = &matches->spare[found++];
 		*match = (struct lode_match){ places[place], matcher->end[places[place]] };
@@ -183,7 +183,7 @@ int lode_matcher_find(const struct lode_matcher *matcher, const uint32_t *patter
 		      struct lode_matches *matches)
 {
 	matches->count = 0;
-	if (lode_grow(&matches->items, &matches->capacity, 1, sizeof(*matches->items)) < 0)
+	if (LODE_GROW(matches->items, matches->capacity, 1) < 0)
 		return LODE_SYSTEM;
 	if (!matcher->nodes)
 		return 0;

@@ -76,8 +76,7 @@ static void chains_release(struct chains *chains)
 /* Enters accepted pattern `number` in the chains of its frames, once in each. */
 static int chains_add(struct chains *chains, uint32_t number, const uint32_t *frames, uint32_t length)
 {
-	if (lode_grow(&chains->links, &chains->link_capacity, chains->link_count + length,
-		      sizeof(*chains->links)) < 0)
+	if (LODE_GROW(chains->links, chains->link_capacity, chains->link_count + length) < 0)
 		return LODE_SYSTEM;
 	chains->signature[number] = signature_of(frames, length);
 	for (uint32_t i = 0; i < length; i++) {
@@ -145,7 +144,7 @@ static int put_frames_in_order(struct lode_patterns *patterns)
 
 	for (size_t i = 0; i < patterns->count; i++)
 		count += patterns->items[i].length;
-	if (lode_grow(&frames, &capacity, count, sizeof(*frames)) < 0)
+	if (LODE_GROW(frames, capacity, count) < 0)
 		return LODE_SYSTEM;
 	count = 0;
 	for (size_t i = 0; i < patterns->count; i++) {

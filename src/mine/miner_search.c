@@ -80,11 +80,7 @@ static void swap_trees(struct miner_tree *a, struct miner_tree *b)
 /* Appends a function to the prefix. */
 static int append(struct miner_worker *worker, uint32_t name)
 {
-	if (lode_grow(&worker->prefix, &worker->prefix_capacity, (size_t)worker->length + 1,
-		      sizeof(*worker->prefix)) < 0)
-		return LODE_SYSTEM;
-	worker->prefix[worker->length++] = name;
-	return 0;
+	return LODE_APPEND(worker->prefix, worker->length, worker->prefix_capacity, name);
 }
 
 /* The level's prefix has got longer by one function: keeps it as seen, while there is room for such. */
@@ -228,7 +224,7 @@ static int list_labels(struct miner_worker *worker, struct miner_level *level)
 	const struct miner_tree *tree = &level->tree;
 	int limited = worker->pool->longest - level->length < tree->height;
 
-	if (lode_grow(&level->pending, &level->pending_capacity, tree->labels, sizeof(*level->pending)) < 0)
+	if (LODE_GROW(level->pending, level->pending_capacity, tree->labels) < 0)
 		return LODE_SYSTEM;
 	level->next = level->count = 0;
 	for (uint32_t i = 0; i < tree->labels; i++) {
@@ -305,7 +301,7 @@ static int reserve_level(struct miner_worker *worker, size_t depth)
 {
 	if (depth < worker->level_count)
 		return 0;
-	if (lode_grow(&worker->levels, &worker->level_capacity, depth + 1, sizeof(*worker->levels)) < 0)
+	if (LODE_GROW(worker->levels, worker->level_capacity, depth + 1) < 0)
 		return LODE_SYSTEM;
 	while (worker->level_count <= depth)
 		worker->levels[worker->level_count++] = (struct miner_level){ 0 };
@@ -328,7 +324,7 @@ static struct miner_task *split(const struct miner_worker *worker, const struct 
 	part->count = count;
 	task->prefix = lode_alloc(level->length * sizeof(*task->prefix));
 	if (!task->prefix || miner_tree_copy(&part->tree, &level->tree) < 0 ||
-	    lode_grow(&part->pending, &part->pending_capacity, count, sizeof(*part->pending)) < 0) {
+	    LODE_GROW(part->pending, part->pending_capacity, count) < 0) {
 		miner_task_free(task);
 		return NULL;
 	}

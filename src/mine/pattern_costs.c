@@ -114,8 +114,7 @@ struct intervals {
 
 static int add_intervals(struct intervals *intervals, const struct lode_matches *matches)
 {
-	if (lode_grow(&intervals->items, &intervals->capacity, intervals->count + matches->count,
-		      sizeof(*intervals->items)) < 0)
+	if (LODE_GROW(intervals->items, intervals->capacity, intervals->count + matches->count) < 0)
 		return LODE_SYSTEM;
 	if (matches->count)
 		memcpy(intervals->items + intervals->count, matches->items,
@@ -253,7 +252,7 @@ static int collect_shares(const struct lode_pattern_costs *costs, const struct i
 	for (size_t i = 0; i < costs->streams; i++)
 		if (by_stream[i].row != LODE_NONE)
 			by_stream[count++] = by_stream[i];
-	code = lode_grow(&shares->items, &shares->capacity, count, sizeof(*shares->items));
+	code = LODE_GROW(shares->items, shares->capacity, count);
 	if (!code) {
 		if (count)
 			memcpy(shares->items, by_stream, count * sizeof(*by_stream));

@@ -194,16 +194,16 @@ static int begin_group(struct parser *parser, const char *type, const char *name
 
 	if (code)
 		return code;
-	if (lode_grow(&file->groups, &file->capacity, file->count + 1, sizeof(*file->groups)) < 0)
-		return lode_fail_memory(parser->error);
-	file->groups[file->count++] = (struct lode_pattern_group){
-		.type = type,
-		.name = name,
-		.first = file->patterns.count,
-		.line = parser->line < UINT_MAX ? (unsigned)parser->line : UINT_MAX,
-		.start = parser->start,
-	};
-	return 0;
+	return LODE_APPEND(file->groups, file->count, file->capacity,
+			   (struct lode_pattern_group){
+				   .type = type,
+				   .name = name,
+				   .first = file->patterns.count,
+				   .line = parser->line < UINT_MAX ? (unsigned)parser->line : UINT_MAX,
+				   .start = parser->start,
+			   }) < 0
+		       ? lode_fail_memory(parser->error)
+		       : 0;
 }
 
 static int begin_pattern(struct parser *parser)

@@ -13,9 +13,8 @@ void lode_patterns_release(struct lode_patterns *patterns)
 
 int lode_patterns_add(struct lode_patterns *patterns, const uint32_t *frames, uint32_t length, uint64_t cost)
 {
-	if (lode_grow(&patterns->items, &patterns->capacity, patterns->count + 1, sizeof(*patterns->items)) < 0 ||
-	    lode_grow(&patterns->frames, &patterns->frame_capacity, patterns->frame_count + length,
-		      sizeof(*patterns->frames)) < 0)
+	if (LODE_GROW(patterns->items, patterns->capacity, patterns->count + 1) < 0 ||
+	    LODE_GROW(patterns->frames, patterns->frame_capacity, patterns->frame_count + length) < 0)
 		return LODE_SYSTEM;
 	patterns->items[patterns->count++] = (struct lode_pattern){
 		.first = patterns->frame_count,

@@ -27,8 +27,8 @@ static uint32_t add_name(struct numbering *numbering, struct lode_word_group gro
 {
 	struct lode_names *names = numbering->names;
 
-	if (lode_grow(&names->groups, &names->capacity, names->count + 1, sizeof(group)) < 0 ||
-	    lode_grow(&numbering->frame, &numbering->frame_capacity, names->count + 1, sizeof(unknown)) < 0)
+	if (LODE_GROW(names->groups, names->capacity, names->count + 1) < 0 ||
+	    LODE_GROW(numbering->frame, numbering->frame_capacity, names->count + 1) < 0)
 		return LODE_NONE;
 	names->groups[names->count] = group;
 	numbering->frame[names->count] = unknown;

@@ -162,7 +162,7 @@ static int compare_rows(struct worker *worker, const struct members *members, si
 	uint32_t shared = 0;
 
 	worker->row_count = left < LANES ? left : LANES;
-	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count, sizeof(*worker->units)) < 0 ||
+	if (LODE_GROW(worker->units, worker->unit_capacity, LANES * members->count) < 0 ||
 	    lode_similarity_rows_take(worker->rows, members->patterns + first, worker->row_count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < members->count; i++) {

@@ -261,7 +261,7 @@ static struct near_row *near_row_of(struct lode_bound *bound, uint32_t name)
 
 	if (bound->near_of[name])
 		return &bound->near[bound->near_of[name] - 1];
-	if (lode_grow(&bound->near, &bound->near_capacity, bound->near_count + 1, sizeof(*bound->near)) < 0)
+	if (LODE_GROW(bound->near, bound->near_capacity, bound->near_count + 1) < 0)
 		return NULL;
 	row = &bound->near[bound->near_count++];
 	bound->near_of[name] = (uint32_t)bound->near_count;

@@ -136,8 +136,7 @@ static int add_profile_row(struct lode_similarity_rows *rows)
 {
 	size_t width = rows->longest;
 
-	if (lode_grow(&rows->profile, &rows->profile_capacity, (rows->row_count + 1) * width,
-		      sizeof(*rows->profile)) < 0)
+	if (LODE_GROW(rows->profile, rows->profile_capacity, (rows->row_count + 1) * width) < 0)
 		return LODE_SYSTEM;
 	if (width)
 		memset(rows->profile + rows->row_count * width, 0, width * sizeof(*rows->profile));
@@ -228,8 +227,8 @@ static int fill_table(struct lode_similarity_rows *rows, uint32_t pattern, uint3
 	const uint32_t *names = names_of(rows->similarities, pattern);
 	size_t width = (size_t)rows->longest + 1;
 
-	if (lode_grow(&rows->table, &rows->table_capacity, ((size_t)length + 1) * width, sizeof(*rows->table)) < 0 ||
-	    lode_grow(&rows->column_profiles, &rows->column_capacity, length, sizeof(*rows->column_profiles)) < 0)
+	if (LODE_GROW(rows->table, rows->table_capacity, ((size_t)length + 1) * width) < 0 ||
+	    LODE_GROW(rows->column_profiles, rows->column_capacity, length) < 0)
 		return LODE_SYSTEM;
 	if (!shared)
 		memset(rows->table, 0, width * sizeof(*rows->table));

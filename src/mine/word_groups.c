@@ -141,7 +141,7 @@ static uint32_t close_group(struct lode_words *words, size_t first)
 			return group;
 		}
 	}
-	if (lode_grow(&words->first, &words->group_capacity, words->groups + 2, sizeof(*words->first)) < 0 ||
+	if (LODE_GROW(words->first, words->group_capacity, words->groups + 2) < 0 ||
 	    (count && lode_index_insert(&words->index, hash, (uint32_t)words->groups) < 0))
 		return LODE_NONE;
 	words->first[words->groups] = first;

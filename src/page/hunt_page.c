@@ -61,10 +61,9 @@ static void put_sentences(const struct lode_search *search, struct lode_json *js
 void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(report->search);
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
 	lode_buffer_text(buffer, "{\"summary\":");
-	lode_json_init(&json, buffer);
 	lode_hunt_sums(report, &json);
 	lode_buffer_text(buffer, ",\"experiments\":[");
 	for (uint32_t i = 0; i < history->count; i++) {
@@ -72,10 +71,8 @@ void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buff
 		lode_hunt_line(report, i, buffer);
 	}
 	lode_buffer_text(buffer, "],\"words\":");
-	lode_json_init(&json, buffer);
 	put_words(report->search, &json);
 	lode_buffer_text(buffer, ",\"sentences\":");
-	lode_json_init(&json, buffer);
 	put_sentences(report->search, &json);
 	lode_buffer_text(buffer, "}\n");
 }

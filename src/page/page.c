@@ -28,7 +28,7 @@ int lode_page_is_there(struct lode_error *error)
 void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api)
 {
 	memset(index, 0, sizeof(*index));
-	lode_json_init(&index->json, &index->text);
+	index->json = (struct lode_json){ .buffer = &index->text };
 	lode_json_object(&index->json);
 	lode_json_key_text(&index->json, "title", title);
 	lode_json_key_text(&index->json, "version", "lode " LODE_VERSION);

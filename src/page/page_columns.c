@@ -33,8 +33,7 @@ static void *add(struct lode_page_columns *columns, const char *name, const char
 	size_t size = count * width;
 	void *room = lode_buffer_room(&columns->data, size + ALIGNMENT);
 
-	if (!room ||
-	    lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0) {
+	if (!room || LODE_GROW(columns->items, columns->capacity, columns->count + 1) < 0) {
 		columns->failed = 1;
 		return NULL;
 	}

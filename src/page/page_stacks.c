@@ -77,12 +77,11 @@ int lode_page_stacks_block(const struct lode_page_stacks *stacks, const struct l
 	struct lode_page_columns columns = { 0 };
 	struct lode_idle_stacks *idle = NULL;
 	struct lode_buffer head = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &head };
 	int code = lode_idle_stacks_make(&idle, rules, &stacks->dictionary, error);
 
 	if (code)
 		return code;
-	lode_json_init(&json, &head);
 	lode_json_object(&json);
 	lode_page_stacks_write(&stacks->dictionary, NULL, 0, idle, &columns, &json);
 	lode_page_columns_code(&columns);

@@ -144,10 +144,9 @@ static int write(struct profile *profile, const struct lode_idle_stacks *idle, s
 {
 	struct lode_page_columns columns = { 0 };
 	struct lode_buffer head = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &head };
 	int code = 0;
 
-	lode_json_init(&json, &head);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "streams", profile->area->stream_count);
 	lode_json_key_u64(&json, "stacks_cut", profile->cut);

@@ -225,11 +225,7 @@ static void threads_json(struct lode_json *json, const struct lode_stream *strea
 
 		lode_json_object(json);
 		lode_json_key_u64(json, "tid", thread->tid);
-		lode_json_key(json, "pid");
-		if (thread->pid == LODE_NO_PID)
-			lode_json_null(json);
-		else
-			lode_json_u64(json, thread->pid);
+		lode_json_key_u64_or_null(json, "pid", thread->pid != LODE_NO_PID, thread->pid);
 		lode_json_key_text(json, "name",
 				   lode_strings_get(&stream->dictionary->frames.strings, thread->name));
 		lode_json_object_end(json);
@@ -265,11 +261,10 @@ static void head_json(struct writing *writing, struct lode_buffer *head)
 {
 	const struct lode_scope_report *report = writing->report;
 	const struct lode_frames *frames = &report->dictionary.frames;
-	struct lode_json json;
+	struct lode_json json = { .buffer = head };
 	char start[24];
 
 	snprintf(start, sizeof(start), "%" PRIu64, writing->start);
-	lode_json_init(&json, head);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "stream", lode_strings_get(&frames->strings, report->stream.name));
 	lode_json_key_text(&json, "id", report->entry->id);

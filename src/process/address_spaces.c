@@ -36,7 +36,7 @@ int lode_spaces_init(struct lode_spaces *spaces)
 	/* Secret, so that nobody can choose mappings that make a deep tree. */
 	spaces->random = lode_hash_u64(lode_now());
 	spaces->count = 1;
-	return lode_grow(&spaces->nodes, &spaces->capacity, 1, sizeof(*spaces->nodes));
+	return LODE_GROW(spaces->nodes, spaces->capacity, 1);
 }
 
 void lode_spaces_release(struct lode_spaces *spaces)
@@ -58,7 +58,7 @@ static uint32_t new_node(struct lode_spaces *spaces)
 	if (node) {
 		spaces->free = spaces->nodes[node].left;
 	} else {
-		if (lode_grow(&spaces->nodes, &spaces->capacity, spaces->count + 1, sizeof(*spaces->nodes)) < 0)
+		if (LODE_GROW(spaces->nodes, spaces->capacity, spaces->count + 1) < 0)
 			return 0;
 		node = (uint32_t)spaces->count++;
 	}

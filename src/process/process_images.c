@@ -35,7 +35,7 @@ static uint32_t add_image(struct lode_process_images *images, const struct lode_
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
 	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
 	if (!image.path || !image.build_id || images->count >= LODE_NONE - 1 ||
-	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
+	    LODE_GROW(images->items, images->capacity, images->count + 1) < 0 ||
 	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
 		return LODE_NONE;
 	image.canonical = (uint32_t)images->count;

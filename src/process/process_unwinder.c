@@ -62,8 +62,7 @@ uint32_t lode_process_unwinder_known_table(const struct lode_process_unwinder *u
 
 static int set_table(struct lode_process_unwinder *unwinder, uint32_t image, uint32_t table)
 {
-	if (lode_grow(&unwinder->image_tables, &unwinder->image_capacity, (size_t)image + 1,
-		      sizeof(*unwinder->image_tables)) < 0)
+	if (LODE_GROW(unwinder->image_tables, unwinder->image_capacity, (size_t)image + 1) < 0)
 		return LODE_SYSTEM;
 	while (unwinder->image_count <= image)
 		unwinder->image_tables[unwinder->image_count++] = LODE_TABLE_NOT_ASKED;
@@ -97,7 +96,7 @@ static int add_table(struct lode_process_unwinder *unwinder, const struct lode_p
 	struct lode_binary_table table = { .key = key };
 
 	if (read_table(unwinder, image, &table.table) < 0 ||
-	    lode_grow(&unwinder->tables, &unwinder->table_capacity, unwinder->table_count + 1, sizeof(table)) < 0 ||
+	    LODE_GROW(unwinder->tables, unwinder->table_capacity, unwinder->table_count + 1) < 0 ||
 	    lode_index_insert(&unwinder->index, lode_hash_bytes(key, strlen(key)),
 			      (uint32_t)unwinder->table_count) < 0) {
 		lode_unwind_table_release(&table.table);

@@ -36,7 +36,7 @@ static struct lode_process *enter_process(struct lode_processes *processes, uint
 
 	if (id != LODE_NONE)
 		return &processes->items[id];
-	if (lode_grow(&processes->items, &processes->capacity, processes->count + 1, sizeof(*process)) < 0 ||
+	if (LODE_GROW(processes->items, processes->capacity, processes->count + 1) < 0 ||
 	    lode_index_insert(&processes->index, lode_hash_pair(0, pid), (uint32_t)processes->count) < 0)
 		return NULL;
 	process = &processes->items[processes->count++];
@@ -61,7 +61,7 @@ static struct lode_thread_lifetime *add_life(struct lode_processes *processes, u
 {
 	struct lode_thread_lifetime *life;
 
-	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1, sizeof(*life)) < 0 ||
+	if (LODE_GROW(processes->lives, processes->life_capacity, processes->life_count + 1) < 0 ||
 	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid), (uint32_t)processes->life_count) < 0)
 		return NULL;
 	life = &processes->lives[processes->life_count++];
@@ -467,7 +467,7 @@ static int copy_gone(struct copying *copying)
 
 	if (!count)
 		return 0;
-	if (lode_grow(&copying->to->gone, &copying->to->gone_capacity, count, sizeof(*copying->to->gone)) < 0)
+	if (LODE_GROW(copying->to->gone, copying->to->gone_capacity, count) < 0)
 		return LODE_SYSTEM;
 	memcpy(copying->to->gone, copying->from->gone + copying->from->gone_first,
 	       count * sizeof(*copying->to->gone));
@@ -486,7 +486,7 @@ static int keep_processes(struct copying *copying, uint64_t t)
 
 		if (!process->space.root && (life == LODE_NONE || is_gone(&copying->from->lives[life], t)))
 			continue;
-		if (lode_grow(&to->items, &to->capacity, to->count + 1, sizeof(*process)) < 0 ||
+		if (LODE_GROW(to->items, to->capacity, to->count + 1) < 0 ||
 		    lode_index_insert(&to->index, lode_hash_pair(0, process->pid), (uint32_t)to->count) < 0)
 			return LODE_SYSTEM;
 		to->items[to->count++] = *process;

@@ -1,8 +1,6 @@
 /* Unwinder: see unwinder.h. */
 #include "process/unwinder.h"
 
-#include "base/error.h"
-
 #include <elf.h>
 #include <string.h>
 

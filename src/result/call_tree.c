@@ -189,7 +189,7 @@ static int open_children(struct work *work, uint32_t node, uint32_t depth)
 	uint64_t next[LODE_SIDES] = { 0 };
 	size_t first = work->starts[node], end = work->starts[node + 1];
 
-	if (lode_grow(&work->open, &work->open_capacity, work->open_count + (end - first), sizeof(*work->open)) < 0)
+	if (LODE_GROW(work->open, work->open_capacity, work->open_count + (end - first)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = end; i-- > first;) {
 		struct lode_call_tree_item item = make_item(work, work->children[i], depth);
@@ -213,12 +213,10 @@ static int list_items(struct work *work)
 	while (!code && work->open_count) {
 		struct lode_call_tree_item item = work->open[--work->open_count];
 
-		code = lode_grow(&tree->items, &tree->capacity, tree->count + 1, sizeof(*tree->items));
-		if (code)
-			break;
-		tree->items[tree->count++] = item;
 		tree->shown += item.length;
-		code = open_children(work, item.last, item.depth + 1);
+		code = LODE_APPEND(tree->items, tree->count, tree->capacity, item);
+		if (!code)
+			code = open_children(work, item.last, item.depth + 1);
 	}
 	if (!code)
 		count_hidden(work);

@@ -15,14 +15,6 @@ static void side_json(struct lode_json *json, const char *key, const struct lode
 	lode_json_object_end(json);
 }
 
-static void common_json(struct lode_json *json, const struct lode_mine_report *report, size_t cluster)
-{
-	lode_json_key_array(json, "common");
-	for (uint32_t i = 0; i < report->mined->common_length[cluster]; i++)
-		lode_frames_json(&report->area->dictionary.frames, report->mined->common[cluster][i], json);
-	lode_json_array_end(json);
-}
-
 static void compared_json(struct lode_json *json, const struct lode_compared *compared,
 			  const struct lode_mine_report *found)
 {
@@ -34,7 +26,9 @@ static void compared_json(struct lode_json *json, const struct lode_compared *co
 	side_json(json, "against", &compared->other, compared->other_mean);
 	lode_json_key_double(json, "p", compared->p);
 	lode_json_key_double(json, "q", compared->q);
-	common_json(json, found, compared->cluster);
+	lode_json_key(json, "common");
+	lode_frames_list_json(&found->area->dictionary.frames, found->mined->common[compared->cluster],
+			      found->mined->common_length[compared->cluster], json);
 	lode_json_object_end(json);
 }
 
@@ -52,9 +46,8 @@ static void corpus_json(struct lode_json *json, const char *key, const struct lo
 
 void lode_compare_json(const struct lode_compare_report *report, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "kind",
 			   report->here->options->both ? "both"

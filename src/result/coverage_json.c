@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "result/unread_json.h"
 
+#include <math.h>
+
 uint64_t lode_coverage_cost(const struct lode_covering *item)
 {
 	return lode_add_saturating(item->cost[LODE_RUN], item->cost[LODE_WAIT]);
@@ -22,11 +24,7 @@ const char *lode_coverage_stream(const struct lode_coverage_report *report, uint
 static void write_share(struct lode_json *json, const struct lode_coverage *coverage, const char *key,
 			uint64_t cost)
 {
-	lode_json_key(json, key);
-	if (coverage->whole)
-		lode_json_double(json, (double)cost / (double)coverage->whole);
-	else
-		lode_json_null(json);
+	lode_json_key_double(json, key, coverage->whole ? (double)cost / (double)coverage->whole : NAN);
 }
 
 static void write_items(struct lode_json *json, const struct lode_coverage_report *report)
@@ -108,9 +106,8 @@ static void write_levels(struct lode_json *json, const struct lode_coverage *cov
 void lode_coverage_json(const struct lode_coverage_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_coverage *coverage = report->coverage;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "scope", lode_scope_name(report->area->scope));
 	lode_json_key_text(&json, "whole", coverage->from_symptoms ? "symptoms" : "events");

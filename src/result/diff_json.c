@@ -9,6 +9,8 @@
 #include "result/heat.h"
 #include "result/unread_json.h"
 
+#include <math.h>
+
 struct writer {
 	const struct lode_diff_report *report;
 	struct lode_json json;
@@ -21,17 +23,6 @@ static void put_frame(struct writer *writer, const char *key, uint32_t node)
 
 	lode_json_key(&writer->json, key);
 	lode_frames_json(&dictionary->frames, dictionary->tree.nodes[node].frame, &writer->json);
-}
-
-static void put_number(struct writer *writer, const char *key, int64_t number)
-{
-	lode_json_key(&writer->json, key);
-	lode_json_i64(&writer->json, number);
-}
-
-static void put_bool(struct writer *writer, const char *key, int yes)
-{
-	lode_json_key_bool(&writer->json, key, yes);
 }
 
 static void put_side(struct writer *writer, const char *key, const struct lode_diff_side *side)
@@ -70,17 +61,12 @@ static int put_layers(struct writer *writer)
 	return 0;
 }
 
-static void put_double(struct writer *writer, const char *key, double number)
-{
-	lode_json_key_double(&writer->json, key, number);
-}
-
 static void put_chance(struct writer *writer, double p, double q)
 {
 	if (!writer->report->diff->chance.tested)
 		return;
-	put_double(writer, "p", p);
-	put_double(writer, "q", q);
+	lode_json_key_double(&writer->json, "p", p);
+	lode_json_key_double(&writer->json, "q", q);
 }
 
 static void put_cause(struct writer *writer)
@@ -100,12 +86,12 @@ static void put_cause(struct writer *writer)
 	lode_json_key_text(&writer->json, "module", lode_frames_module_name(&dictionary->frames, frame));
 	lode_json_key_text(&writer->json, "function", lode_frames_function(&dictionary->frames, frame));
 	lode_json_key_text(&writer->json, "layer", lode_layer_name(cause->layer));
-	put_bool(writer, "internal", lode_layer_is_internal(cause->layer));
-	put_bool(writer, "new", cause->is_new);
+	lode_json_key_bool(&writer->json, "internal", lode_layer_is_internal(cause->layer));
+	lode_json_key_bool(&writer->json, "new", cause->is_new);
 	if (cause->caller)
 		put_frame(writer, "caller", cause->caller);
-	put_number(writer, "delta_ns", cause->more);
-	put_bool(writer, "sure", cause->sure);
+	lode_json_key_i64(&writer->json, "delta_ns", cause->more);
+	lode_json_key_bool(&writer->json, "sure", cause->sure);
 	put_chance(writer, cause->p, cause->q);
 	lode_json_object_end(&writer->json);
 }
@@ -114,16 +100,8 @@ static void put_detectable(struct writer *writer, const char *key, const char *s
 {
 	uint64_t whole = writer->report->diff->base_whole;
 
-	lode_json_key(&writer->json, key);
-	if (size >= 0)
-		lode_json_i64(&writer->json, size);
-	else
-		lode_json_null(&writer->json);
-	lode_json_key(&writer->json, share_key);
-	if (size >= 0 && whole)
-		lode_json_double(&writer->json, (double)size / (double)whole);
-	else
-		lode_json_null(&writer->json);
+	lode_json_key_u64_or_null(&writer->json, key, size >= 0, (uint64_t)size);
+	lode_json_key_double(&writer->json, share_key, size >= 0 && whole ? (double)size / (double)whole : NAN);
 }
 
 /* What the streams can show; null: not known. */
@@ -131,21 +109,19 @@ static void put_evidence(struct writer *writer)
 {
 	const struct lode_diff *diff = writer->report->diff;
 	const struct lode_diff_chance *chance = &diff->chance;
+	int streams_known = chance->streams_for_5 > 0 && chance->streams_for_5 < 1e15;
 
 	lode_json_key_object(&writer->json, "chance");
-	put_bool(writer, "sure", lode_diff_is_sure(diff));
+	lode_json_key_bool(&writer->json, "sure", lode_diff_is_sure(diff));
 	lode_json_key_u64(&writer->json, "sure_paths", chance->sure_paths);
 	put_chance(writer, chance->p, chance->q);
-	put_double(writer, "level", LODE_DIFF_LEVEL);
+	lode_json_key_double(&writer->json, "level", LODE_DIFF_LEVEL);
 	lode_json_key_text(&writer->json, "level_is_of", "all paths together");
-	put_double(writer, "power", LODE_CHANCE_POWER / 100.0);
+	lode_json_key_double(&writer->json, "power", LODE_CHANCE_POWER / 100.0);
 	put_detectable(writer, "detectable_ns", "detectable_share", chance->detectable);
 	put_detectable(writer, "detectable_path_ns", "detectable_path_share", chance->detectable_path);
-	lode_json_key(&writer->json, "streams_for_5_percent");
-	if (chance->streams_for_5 > 0 && chance->streams_for_5 < 1e15)
-		lode_json_u64(&writer->json, (uint64_t)chance->streams_for_5);
-	else
-		lode_json_null(&writer->json);
+	lode_json_key_u64_or_null(&writer->json, "streams_for_5_percent", streams_known,
+				  streams_known ? (uint64_t)chance->streams_for_5 : 0);
 	lode_json_object_end(&writer->json);
 }
 
@@ -156,16 +132,8 @@ static void put_distance(struct writer *writer)
 	if (!distance)
 		return;
 	lode_json_key_object(&writer->json, "truth");
-	lode_json_key(&writer->json, "p_min");
-	if (distance->path)
-		lode_json_u64(&writer->json, distance->path);
-	else
-		lode_json_null(&writer->json);
-	lode_json_key(&writer->json, "f_min");
-	if (distance->path)
-		lode_json_u64(&writer->json, distance->function);
-	else
-		lode_json_null(&writer->json);
+	lode_json_key_u64_or_null(&writer->json, "p_min", distance->path != 0, distance->path);
+	lode_json_key_u64_or_null(&writer->json, "f_min", distance->path != 0, distance->function);
 	lode_json_object_end(&writer->json);
 }
 
@@ -198,14 +166,14 @@ static void put_function(struct writer *writer, const struct lode_diff_function 
 	put_frame(writer, "frame", function->node);
 	lode_json_key_u64(&writer->json, "base_ns", diff->base[function->node]);
 	lode_json_key_u64(&writer->json, "slow_ns", diff->slow[function->node]);
-	put_number(writer, "delta_ns", lode_diff_delta(diff, function->node));
-	put_number(writer, "whole_delta_ns", diff->more[function->node]);
+	lode_json_key_i64(&writer->json, "delta_ns", lode_diff_delta(diff, function->node));
+	lode_json_key_i64(&writer->json, "whole_delta_ns", diff->more[function->node]);
 	if (diff->base_means) {
-		put_double(writer, "base_mean_ns", diff->base_means[function->node]);
-		put_double(writer, "slow_mean_ns", diff->slow_means[function->node]);
+		lode_json_key_double(&writer->json, "base_mean_ns", diff->base_means[function->node]);
+		lode_json_key_double(&writer->json, "slow_mean_ns", diff->slow_means[function->node]);
 	}
 	lode_json_key_u64(&writer->json, "rank", function->rank);
-	put_number(writer, "distance", distance);
+	lode_json_key_i64(&writer->json, "distance", distance);
 	lode_json_key_text(&writer->json, "layer",
 			   lode_layer_name(lode_layer_of_node(diff->dictionary, function->node)));
 	lode_json_object_end(&writer->json);
@@ -221,8 +189,8 @@ static int put_path(struct writer *writer, const struct lode_diff_path *path, si
 		hottest++;
 	lode_json_object(&writer->json);
 	lode_json_key_u64(&writer->json, "rank", rank);
-	put_number(writer, "cost_ns", path->cost);
-	put_bool(writer, "new", path->is_new);
+	lode_json_key_i64(&writer->json, "cost_ns", path->cost);
+	lode_json_key_bool(&writer->json, "new", path->is_new);
 	put_chance(writer, path->p, path->q);
 	lode_json_key_array(&writer->json, "frames");
 	for (size_t i = 0; i < writer->functions.count; i++)
@@ -253,15 +221,14 @@ static int put_paths(struct writer *writer, struct lode_output *output, struct l
 
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report };
+	struct writer writer = { .report = report, .json = { .buffer = &output->buffer } };
 	int code;
 
-	lode_json_init(&writer.json, &output->buffer);
 	lode_json_object(&writer.json);
 	put_side(&writer, "base", &report->base);
 	put_side(&writer, "slow", &report->slow);
-	put_number(&writer, "delta_ns", report->diff->difference);
-	put_bool(&writer, "tested", report->diff->chance.tested);
+	lode_json_key_i64(&writer.json, "delta_ns", report->diff->difference);
+	lode_json_key_bool(&writer.json, "tested", report->diff->chance.tested);
 	put_evidence(&writer);
 	code = put_layers(&writer) < 0 ? lode_fail_memory(error) : 0;
 	put_cause(&writer);

@@ -119,7 +119,7 @@ int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_
 	uint32_t depth = lode_stack_tree_depth(tree, leaf);
 
 	functions->count = 0;
-	if (lode_grow(&functions->items, &functions->capacity, depth, sizeof(*functions->items)) < 0)
+	if (LODE_GROW(functions->items, functions->capacity, depth) < 0)
 		return LODE_SYSTEM;
 	for (; leaf; leaf = tree->nodes[leaf].parent)
 		functions->items[functions->count++].node = leaf;

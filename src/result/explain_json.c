@@ -91,11 +91,9 @@ static void put_test(const struct lode_explain_report *report, const struct lode
 	json->buffer->failed |= name.failed;
 	lode_json_key_double(json, "threshold", 0.5);
 	lode_json_key_text(json, "column", column->name);
-	lode_json_key(json, "value");
-	if (node->code < column->values.count)
-		lode_json_text(json, lode_strings_get(&column->values, node->code));
-	else
-		lode_json_null(json);
+	lode_json_key_text_or_null(json, "value",
+				   node->code < column->values.count ? lode_strings_get(&column->values, node->code)
+								     : NULL);
 	lode_buffer_release(&name);
 }
 
@@ -214,11 +212,7 @@ static void put_accuracy(const struct lode_explanation *explanation, struct lode
 {
 	double accuracy = isnan(explanation->accuracy) ? explanation->agreement : explanation->accuracy;
 
-	lode_json_key(json, "accuracy");
-	if (explanation->explained)
-		lode_json_double(json, accuracy);
-	else
-		lode_json_null(json);
+	lode_json_key_double(json, "accuracy", explanation->explained ? accuracy : NAN);
 }
 
 /* What the same search found in tables without a reason, where it was asked; and what was withdrawn, and why. */
@@ -235,19 +229,14 @@ static void put_evidence(const struct lode_explanation *explanation, struct lode
 	} else {
 		lode_json_null(json);
 	}
-	lode_json_key(json, "withdrawn");
-	if (explanation->withdrawn)
-		lode_json_text(json, reasons[explanation->withdrawn]);
-	else
-		lode_json_null(json);
+	lode_json_key_text_or_null(json, "withdrawn", reasons[explanation->withdrawn]);
 }
 
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	put_clusters(report, &json);
 	lode_json_key(&json, "tree");

@@ -56,9 +56,8 @@ static void write_finding(struct lode_json *json, const struct lode_fsck_finding
 
 void lode_fsck_json(const struct lode_fsck_report *report, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_array(&json, "paths");
 	for (size_t i = 0; i < report->count; i++)

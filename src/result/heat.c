@@ -16,8 +16,8 @@ static int add_row(struct lode_heat *heat, size_t rank, uint32_t leaf, int64_t c
 				     .leaf = leaf,
 				     .cost = cost };
 
-	if (lode_grow(&heat->rows, &heat->capacity, heat->count + 1, sizeof(*heat->rows)) < 0 ||
-	    lode_grow(&heat->nodes, &heat->cell_capacity, heat->cell_count + depth, sizeof(*heat->nodes)) < 0)
+	if (LODE_GROW(heat->rows, heat->capacity, heat->count + 1) < 0 ||
+	    LODE_GROW(heat->nodes, heat->cell_capacity, heat->cell_count + depth) < 0)
 		return LODE_SYSTEM;
 	for (uint32_t i = depth, node = leaf; i-- > 0; node = tree->nodes[node].parent)
 		heat->nodes[row.first + i] = node;

@@ -7,11 +7,7 @@
 /* A time since the hunt began; null: has not happened. */
 static void key_time(struct lode_json *json, const char *key, const struct lode_search *search, uint64_t time)
 {
-	lode_json_key(json, key);
-	if (time)
-		lode_json_u64(json, time - lode_search_began(search));
-	else
-		lode_json_null(json);
+	lode_json_key_u64_or_null(json, key, time != 0, time - lode_search_began(search));
 }
 
 static void put_focus(const struct lode_search *search, const struct lode_focus *focus, struct lode_json *json)
@@ -21,13 +17,11 @@ static void put_focus(const struct lode_search *search, const struct lode_focus 
 							       LODE_AXIS_HOST, LODE_AXIS_OBJECT };
 
 	lode_json_key_object(json, "focus");
-	for (int i = 0; i < LODE_AXES; i++) {
-		lode_json_key(json, keys[order[i]]);
-		if (lode_focus_has(focus, order[i]))
-			lode_json_text(json, lode_search_name(search, focus, order[i]));
-		else
-			lode_json_null(json);
-	}
+	for (int i = 0; i < LODE_AXES; i++)
+		lode_json_key_text_or_null(json, keys[order[i]],
+					   lode_focus_has(focus, order[i])
+						   ? lode_search_name(search, focus, order[i])
+						   : NULL);
 	lode_json_object_end(json);
 }
 
@@ -69,11 +63,7 @@ static void put_experiment(const struct lode_search *search, uint32_t id, struct
 	lode_json_object(json);
 	lode_json_key_u64(json, "t_ns", lode_search_lasted(search));
 	lode_json_key_u64(json, "experiment", id);
-	lode_json_key(json, "parent");
-	if (experiment->parent == LODE_NONE)
-		lode_json_null(json);
-	else
-		lode_json_u64(json, experiment->parent);
+	lode_json_key_u64_or_null(json, "parent", experiment->parent != LODE_NONE, experiment->parent);
 	put_parents(history, experiment, json);
 	lode_json_key_text(json, "hypothesis", lode_hypothesis_name(experiment->hypothesis));
 	put_focus(search, &experiment->focus, json);
@@ -90,9 +80,8 @@ static void put_experiment(const struct lode_search *search, uint32_t id, struct
 
 void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	put_experiment(report->search, experiment, &json);
 	lode_json_line(&json);
 }
@@ -194,9 +183,8 @@ void lode_hunt_sums(const struct lode_hunt_report *report, struct lode_json *jso
 
 void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	put_summary(report, &json);
 	put_history(report->search, &json);

@@ -46,9 +46,8 @@ static void write_signatures(struct lode_json *json, const struct lode_signature
 
 void lode_import_json(const struct lode_import_report *report, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_array(&json, "streams");
 	for (size_t i = 0; i < report->files->count; i++)

@@ -56,11 +56,7 @@ static void write_attributes(struct lode_json *json, const struct lode_info *inf
 
 static void write_thread_number(struct lode_json *json, const struct lode_info_thread *thread)
 {
-	lode_json_key(json, "pid");
-	if (thread->pid == LODE_NO_PID)
-		lode_json_null(json);
-	else
-		lode_json_u64(json, thread->pid);
+	lode_json_key_u64_or_null(json, "pid", thread->pid != LODE_NO_PID, thread->pid);
 	lode_json_key_u64(json, "tid", thread->tid);
 }
 
@@ -206,11 +202,10 @@ int lode_info_json(struct lode_info *info, const char *path, const struct lode_p
 		   struct lode_buffer *buffer, struct lode_error *error)
 {
 	int code = info->is_brief ? 0 : draw(info, progress, error);
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
 	if (code)
 		return code;
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "path", path);
 	lode_json_key_text(&json, "kind", info->is_corpus ? "corpus" : "stream");

@@ -80,7 +80,7 @@ static int add_threads(struct reading *reading)
 	const struct lode_stream *stream = &reading->stream;
 	size_t count = info->thread_count + stream->thread_count;
 
-	if (lode_grow(&info->threads, &info->thread_capacity, count, sizeof(*info->threads)) < 0)
+	if (LODE_GROW(info->threads, info->thread_capacity, count) < 0)
 		return LODE_SYSTEM;
 	reading->target->first_thread = info->thread_count;
 	reading->target->thread_count = stream->thread_count;
@@ -101,7 +101,7 @@ static int add_symptoms(struct reading *reading)
 	const struct lode_stream *stream = &reading->stream;
 	size_t count = info->symptom_count + stream->symptom_count;
 
-	if (lode_grow(&info->symptoms, &info->symptom_capacity, count, sizeof(*info->symptoms)) < 0)
+	if (LODE_GROW(info->symptoms, info->symptom_capacity, count) < 0)
 		return LODE_SYSTEM;
 	reading->target->first_symptom = info->symptom_count;
 	reading->target->symptom_count = stream->symptom_count;
@@ -121,7 +121,7 @@ static int add_attributes(struct reading *reading)
 	const struct lode_stream *stream = &reading->stream;
 	size_t count = info->attribute_count + stream->attribute_count;
 
-	if (lode_grow(&info->attributes, &info->attribute_capacity, count, sizeof(*info->attributes)) < 0)
+	if (LODE_GROW(info->attributes, info->attribute_capacity, count) < 0)
 		return LODE_SYSTEM;
 	reading->target->first_attribute = info->attribute_count;
 	reading->target->attribute_count = stream->attribute_count;

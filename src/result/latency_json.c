@@ -9,7 +9,6 @@
 #include "latency/code_layer.h"
 #include "result/heat.h"
 #include "result/unread_json.h"
-#include "base/line_writer.h"
 #include "scope/frame_filter.h"
 
 #include <string.h>
@@ -100,9 +99,8 @@ static void put_sums(const struct lode_latency_report *report, uint32_t node, st
 	put_key(buffer, ",\"p99_ns\":", lode_latency_quantile(latency, node, 0.99));
 	put_key(buffer, ",\"longest_ns\":", sums->longest);
 	if (report->contexts->means) {
-		struct lode_json json;
+		struct lode_json json = { .buffer = buffer };
 
-		lode_json_init(&json, buffer);
 		lode_buffer_text(buffer, ",\"own_mean_ns\":");
 		lode_json_double(&json, report->contexts->means[node]);
 	}
@@ -130,10 +128,9 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 		      struct lode_error *error)
 {
 	struct lode_stack_text stacks = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &output->buffer };
 	int code = lode_stack_text_init(&stacks, &report->latency->dictionary, error);
 
-	lode_json_init(&json, &output->buffer);
 	if (!code) {
 		put_head(report, &json);
 		if (put_layers(report, &json) < 0 || put_heat(report, &json) < 0)
@@ -195,9 +192,8 @@ static void put_json(struct instance_lines *lines, const struct lode_instance *i
 {
 	const struct lode_thread *thread = &lines->stream->threads[instance->thread];
 	struct lode_buffer *buffer = &lines->output->buffer;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "stream",
 			   lode_strings_get(&lines->stream->dictionary->frames.strings, lines->stream->name));

@@ -1,23 +1,6 @@
 /* The events of a pattern or cluster as lines of JSON: see mine_report.h. */
 #include "base/json.h"
-#include "base/memory.h"
 #include "result/mine_report.h"
-
-static void stack_json(struct lode_mine_events_json *listing, uint32_t node)
-{
-	const struct lode_stack_tree *tree = &listing->area->dictionary.tree;
-	uint32_t depth = lode_stack_tree_depth(tree, node);
-	uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
-
-	lode_json_key_array(listing->json, "stack");
-	if (frames)
-		lode_stack_tree_frames(tree, node, frames, depth);
-	for (uint32_t i = 0; frames && i < depth; i++)
-		lode_frames_json(&listing->area->dictionary.frames, frames[i], listing->json);
-	lode_json_array_end(listing->json);
-	listing->json->buffer->failed |= !frames;
-	lode_free(frames);
-}
 
 int lode_mine_event_json(void *context, const struct lode_area_event *event)
 {
@@ -36,7 +19,8 @@ int lode_mine_event_json(void *context, const struct lode_area_event *event)
 	lode_json_key_u64(json, "tid", event->tid);
 	if (*event->thread)
 		lode_json_key_text(json, "thread", event->thread);
-	stack_json(listing, event->stack);
+	lode_json_key(json, "stack");
+	lode_stack_json(&listing->area->dictionary, event->stack, json);
 	lode_json_object_end(json);
 	lode_json_line(json);
 	return 0;

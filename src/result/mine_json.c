@@ -13,15 +13,6 @@
 /* Streams of a cluster, unless it is for a page. */
 #define STREAMS 100
 
-static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items,
-			uint32_t length)
-{
-	lode_json_array(json);
-	for (uint32_t i = 0; i < length; i++)
-		lode_frames_json(frames, items[i], json);
-	lode_json_array_end(json);
-}
-
 static void input_json(struct lode_json *json, const struct lode_mine_report *report)
 {
 	const struct lode_area *area = report->area;
@@ -45,13 +36,11 @@ static uint64_t distinct_stacks(const struct lode_area_rows *rows)
 	return count;
 }
 
-static void rows_json(struct lode_json *json, const char *key, const struct lode_area_rows *rows)
+static void rows_json(struct lode_json *json, const struct lode_area_rows *rows)
 {
-	lode_json_key_object(json, key);
 	lode_json_key_u64(json, "events", rows->events);
 	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(rows));
 	lode_json_key_u64(json, "cost_ns", rows->cost);
-	lode_json_object_end(json);
 }
 
 /* Rows of two lists with equal stacks count once. */
@@ -88,30 +77,19 @@ static void idle_json(struct lode_json *json, const struct lode_area *area, enum
 static void work_json(struct lode_json *json, const struct lode_mine_report *report)
 {
 	const struct lode_area *area = report->area;
-	const struct lode_stack_tree *tree = &area->dictionary.tree;
 	struct lode_mine_places places;
 
 	lode_json_key_object(json, "waiting_for_work");
-	lode_json_key_u64(json, "events", area->work.events);
-	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(&area->work));
-	lode_json_key_u64(json, "cost_ns", area->work.cost);
+	rows_json(json, &area->work);
 	lode_json_key_array(json, "places");
 	json->buffer->failed |= lode_mine_find_places(report, &places) < 0;
 	for (size_t i = 0; i < places.count; i++) {
-		uint32_t depth = lode_stack_tree_depth(tree, places.items[i].place);
-		uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
-
-		json->buffer->failed |= !frames;
-		if (!frames)
-			break;
-		lode_stack_tree_frames(tree, places.items[i].place, frames, depth);
 		lode_json_object(json);
 		lode_json_key(json, "frames");
-		frames_json(json, &area->dictionary.frames, frames, depth);
+		lode_stack_json(&area->dictionary, places.items[i].place, json);
 		lode_json_key_u64(json, "events", places.items[i].events);
 		lode_json_key_u64(json, "cost_ns", places.items[i].cost);
 		lode_json_object_end(json);
-		lode_free(frames);
 	}
 	lode_json_array_end(json);
 	lode_json_object_end(json);
@@ -160,8 +138,8 @@ static void pattern_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_object(json);
 	lode_json_key_text(json, "id", mined->pattern_groups[i].id);
 	lode_json_key(json, "frames");
-	frames_json(json, &report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
-		    mined->patterns.items[i].length);
+	lode_frames_list_json(&report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
+			      mined->patterns.items[i].length, json);
 	metrics_json(json, &mined->pattern_groups[i].metrics);
 	sampling_json(json, &mined->pattern_groups[i].metrics);
 	lode_json_object_end(json);
@@ -243,16 +221,6 @@ static void stream_ids_json(struct lode_json *json, const struct lode_area *area
 	lode_json_array_end(json);
 }
 
-/* An end of the interval; null where there is none. */
-static void bound_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, uint64_t bound)
-{
-	lode_json_key(json, key);
-	if (metrics->sure)
-		lode_json_u64(json, bound);
-	else
-		lode_json_null(json);
-}
-
 static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i)
 {
 	const struct lode_mined *mined = report->mined;
@@ -268,11 +236,11 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_array_end(json);
 	metrics_json(json, &group->metrics);
 	lode_json_key_double(json, "share", whole ? (double)group->metrics.cost / (double)whole : 0);
-	bound_json(json, "low_ns", &group->metrics, group->metrics.low);
-	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
+	lode_json_key_u64_or_null(json, "low_ns", group->metrics.sure, group->metrics.low);
+	lode_json_key_u64_or_null(json, "high_ns", group->metrics.sure, group->metrics.high);
 	sampling_json(json, &group->metrics);
 	lode_json_key(json, "common");
-	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i]);
+	lode_frames_list_json(&report->area->dictionary.frames, mined->common[i], mined->common_length[i], json);
 	examples_json(json, report, i);
 	by_stream_json(json, &group->shares, report->page ? SIZE_MAX : STREAMS);
 	lode_json_object_end(json);
@@ -353,9 +321,8 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 {
 	const struct lode_mine_options *options = report->options;
 	const struct lode_area *area = report->area;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "kind", options->both ? "both" : lode_event_type_name(options->kind));
 	lode_json_key_text(&json, "scope", lode_scope_name(area->scope));
@@ -367,7 +334,9 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 	lode_json_key_bool(&json, "clustered", !report->mined->unclustered);
 	input_json(&json, report);
 	lode_unread_streams_json(&area->unread, &json);
-	rows_json(&json, "area", &area->rows[options->kind]);
+	lode_json_key_object(&json, "area");
+	rows_json(&json, &area->rows[options->kind]);
+	lode_json_object_end(&json);
 	idle_json(&json, area, options->kind);
 	if (options->kind == LODE_WAIT)
 		work_json(&json, report);

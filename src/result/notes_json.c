@@ -10,11 +10,7 @@ void lode_notes_json(const struct lode_notes *notes, struct lode_json *json)
 		lode_json_object(json);
 		lode_json_key_text(json, "what", note->what);
 		lode_json_key_u64(json, "count", note->count);
-		lode_json_key(json, "example");
-		if (note->example)
-			lode_json_text(json, note->example);
-		else
-			lode_json_null(json);
+		lode_json_key_text_or_null(json, "example", note->example);
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);

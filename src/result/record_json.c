@@ -11,22 +11,11 @@ static void put_counts(struct lode_json *json, const char *key, const struct lod
 	lode_json_object_end(json);
 }
 
-/* A number, or null where there is none. */
-static void put_number(struct lode_json *json, const char *key, int has, long number)
-{
-	lode_json_key(json, key);
-	if (has)
-		lode_json_u64(json, (uint64_t)number);
-	else
-		lode_json_null(json);
-}
-
 void lode_record_json(const struct lode_record_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_corpus_entry *entry = report->entry;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "id", entry->id);
 	lode_json_key_text(&json, "name", entry->name);
@@ -42,9 +31,9 @@ void lode_record_json(const struct lode_record_report *report, struct lode_buffe
 	put_counts(&json, "kernel_stacks", report->kernel_stacks);
 	put_counts(&json, "unwind_tables", report->unwind_tables);
 	lode_budget_json(&report->budget, &json);
-	put_number(&json, "pid", report->pid > 0, report->pid);
-	put_number(&json, "exit_status", report->exit_status >= 0, report->exit_status);
-	put_number(&json, "signal", report->signal > 0, report->signal);
+	lode_json_key_u64_or_null(&json, "pid", report->pid > 0, (uint64_t)report->pid);
+	lode_json_key_u64_or_null(&json, "exit_status", report->exit_status >= 0, (uint64_t)report->exit_status);
+	lode_json_key_u64_or_null(&json, "signal", report->signal > 0, (uint64_t)report->signal);
 	lode_json_key(&json, "notes");
 	lode_notes_json(report->notes, &json);
 	lode_json_object_end(&json);

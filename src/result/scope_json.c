@@ -128,9 +128,8 @@ static int write_parts(struct writer *writer, const struct lode_parts *parts,
 static void write_head(struct writer *writer, const struct lode_scope_found *found)
 {
 	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
-	struct lode_json json;
+	struct lode_json json = { .buffer = &writer->output->buffer };
 
-	lode_json_init(&json, &writer->output->buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "stream", text_of(writer, writer->report->stream.name));
 	lode_json_key_text(&json, "id", writer->report->entry->id);
@@ -167,10 +166,9 @@ static void write_threads(const struct writer *writer, struct lode_json *json)
 /* The names of its threads; what is known of frames is in the table. */
 static void write_page(struct writer *writer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = &writer->output->buffer };
 
 	lode_buffer_text(&writer->output->buffer, ",\"facts\":");
-	lode_json_init(&json, &writer->output->buffer);
 	lode_json_object(&json);
 	write_threads(writer, &json);
 	lode_json_object_end(&json);
@@ -181,12 +179,11 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 {
 	struct lode_buffer *buffer = &writer->output->buffer;
 	struct lode_scope_threads threads;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
 	if (lode_scope_threads_make(&threads, writer->report, found, PICTURED, SLICES) < 0)
 		buffer->failed = 1;
 	lode_buffer_print(buffer, ",\"threads_total\":%zu,\"threads\":", threads.count);
-	lode_json_init(&json, buffer);
 	lode_json_array(&json);
 	for (size_t i = 0; i < threads.count && i < PICTURED && !buffer->failed; i++) {
 		const struct lode_scope_thread *item = &threads.items[i];

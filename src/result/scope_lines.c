@@ -26,7 +26,7 @@ static int add_line(struct maker *maker, const struct lode_scope_line *line)
 {
 	struct lode_scope_lines *lines = maker->lines;
 
-	if (lode_grow(&lines->items, &lines->capacity, lines->count + 1, sizeof(*lines->items)) < 0)
+	if (LODE_GROW(lines->items, lines->capacity, lines->count + 1) < 0)
 		return LODE_SYSTEM;
 	lines->items[lines->count] = *line;
 	lines->items[lines->count++].depth = (uint32_t)maker->open_count;

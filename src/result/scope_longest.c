@@ -37,7 +37,7 @@ static int find_place(struct lode_scope_longest *page, const struct lode_scope_k
 		      struct lode_scope_kept **place)
 {
 	if (page->count < page->most) {
-		if (lode_grow(&page->kept, &page->capacity, page->count + 1, sizeof(*page->kept)) < 0)
+		if (LODE_GROW(page->kept, page->capacity, page->count + 1) < 0)
 			return LODE_SYSTEM;
 		*place = &page->kept[page->count++];
 		**place = *candidate;
@@ -188,12 +188,11 @@ static void write_table(const struct lode_scope_longest *page, struct lode_buffe
 	uint32_t *numbers = lode_calloc(shared->frames.count + 1, sizeof(*numbers));
 	struct lode_idle_stacks *idle = NULL;
 	struct lode_error error;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
 	if (nodes && frames && numbers &&
 	    (!page->has_shared || !lode_idle_stacks_make(&idle, page->idle, shared, &error))) {
 		mark(page, nodes, frames);
-		lode_json_init(&json, buffer);
 		lode_json_object(&json);
 		write_names(&shared->frames, frames, numbers, &json);
 		write_nodes(&shared->tree, nodes, numbers, &json);

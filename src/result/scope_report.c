@@ -19,7 +19,7 @@ static int count_events(struct lode_scope_found *found, struct lode_error *error
 
 	if (!copy.count)
 		return 0;
-	if (lode_grow(&copy.items, &copy.capacity, copy.count, sizeof(*copy.items)) < 0)
+	if (LODE_GROW(copy.items, copy.capacity, copy.count) < 0)
 		return lode_fail_memory(error);
 	memcpy(copy.items, found->parts.items, copy.count * sizeof(*copy.items));
 	if (lode_parts_unite(&copy) < 0)

@@ -20,13 +20,9 @@ static void write_patterns(struct lode_json *json, const struct lode_signatures 
 			   const struct lode_signature *signature)
 {
 	lode_json_key_array(json, "patterns");
-	for (size_t i = signature->first; i < signature->first + signature->count; i++) {
-		lode_json_array(json);
-		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++)
-			lode_frames_json(&signatures->frames, lode_pattern_frames(&signatures->patterns, i)[k],
-					 json);
-		lode_json_array_end(json);
-	}
+	for (size_t i = signature->first; i < signature->first + signature->count; i++)
+		lode_frames_list_json(&signatures->frames, lode_pattern_frames(&signatures->patterns, i),
+				      signatures->patterns.items[i].length, json);
 	lode_json_array_end(json);
 }
 
@@ -37,11 +33,7 @@ static void write_signature(struct lode_json *json, const struct lode_signatures
 	lode_json_key_text(json, "name", signature->name);
 	lode_json_key_text(json, "state", lode_signature_state_name(signature->state));
 	lode_json_key_text(json, "since", signature->since);
-	lode_json_key(json, "bug");
-	if (*signature->bug)
-		lode_json_text(json, signature->bug);
-	else
-		lode_json_null(json);
+	lode_json_key_text_or_null(json, "bug", *signature->bug ? signature->bug : NULL);
 	lode_json_key_text(json, "kind", lode_signature_kind(signature));
 	lode_json_key_text(json, "made", signature->made);
 	lode_json_key_u64(json, "streams", signature->streams);
@@ -58,9 +50,8 @@ static void write_signature(struct lode_json *json, const struct lode_signatures
 void lode_signatures_json(const struct lode_signatures_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_signature *signature;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_array(&json, "signatures");
 	for (size_t i = 0; (signature = lode_signatures_report_next(report, &i));)

@@ -8,7 +8,7 @@
 static int quote_frames(struct lode_stack_text *text, const struct lode_frames *frames)
 {
 	struct lode_buffer plain = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &text->quoted };
 	int failed;
 
 	for (size_t i = 0; i < frames->count; i++) {
@@ -17,7 +17,6 @@ static int quote_frames(struct lode_stack_text *text, const struct lode_frames *
 		if (plain.failed)
 			break;
 		text->starts[i] = text->quoted.size;
-		lode_json_init(&json, &text->quoted);
 		lode_json_text_n(&json, plain.bytes ? plain.bytes : "", plain.size);
 		lode_buffer_byte(&text->quoted, ',');
 	}

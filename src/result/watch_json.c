@@ -5,9 +5,8 @@
 
 void lode_watch_stream_json(const struct lode_watch_stream *stream, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "id", stream->id);
 	lode_json_key_text(&json, "trigger", stream->trigger);
@@ -22,9 +21,8 @@ void lode_watch_stream_json(const struct lode_watch_stream *stream, struct lode_
 
 void lode_watch_json(const struct lode_watch_report *report, struct lode_buffer *buffer)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "records", report->records);
 	lode_json_key_u64(&json, "kept", report->kept);

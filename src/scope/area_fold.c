@@ -93,9 +93,8 @@ static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
 /* Adds the rows of `more`; equal ones are joined. */
 static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *more)
 {
-	if (lode_grow(&rows->items, &rows->capacity, rows->count + more->count, sizeof(*rows->items)) < 0 ||
-	    lode_grow(&rows->spreads, &rows->spread_capacity, rows->spread_count + more->spread_count,
-		      sizeof(*rows->spreads)) < 0)
+	if (LODE_GROW(rows->items, rows->capacity, rows->count + more->count) < 0 ||
+	    LODE_GROW(rows->spreads, rows->spread_capacity, rows->spread_count + more->spread_count) < 0)
 		return LODE_SYSTEM;
 	if (more->count)
 		memcpy(rows->items + rows->count, more->items, more->count * sizeof(*more->items));

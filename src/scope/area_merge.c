@@ -41,9 +41,8 @@ static int merge_rows(struct lode_area_rows *to, const struct lode_area_rows *fr
 {
 	uint32_t spread = (uint32_t)to->spread_count;
 
-	if (lode_grow(&to->items, &to->capacity, to->count + from->count, sizeof(*to->items)) < 0 ||
-	    lode_grow(&to->spreads, &to->spread_capacity, to->spread_count + from->spread_count,
-		      sizeof(*to->spreads)) < 0)
+	if (LODE_GROW(to->items, to->capacity, to->count + from->count) < 0 ||
+	    LODE_GROW(to->spreads, to->spread_capacity, to->spread_count + from->spread_count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < from->count; i++) {
 		struct lode_area_row *row = &to->items[to->count++];
@@ -92,7 +91,7 @@ static int merge_occurrences(struct lode_area_merge *merge, const uint64_t *occu
 	struct lode_area *area = &merge->area;
 	size_t total = area->dictionary.tree.count;
 
-	if (lode_grow(&area->occurrences, &merge->node_capacity, total, sizeof(*area->occurrences)) < 0)
+	if (LODE_GROW(area->occurrences, merge->node_capacity, total) < 0)
 		return LODE_SYSTEM;
 	for (; merge->node_count < total; merge->node_count++)
 		area->occurrences[merge->node_count] = 0;

@@ -78,7 +78,7 @@ static struct lode_area_row *row_of(struct sums *sums, uint32_t stack)
 
 	if (sums->places[stack])
 		return &rows->items[sums->places[stack] - 1];
-	if (lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)) < 0)
+	if (LODE_GROW(rows->items, rows->capacity, rows->count + 1) < 0)
 		return NULL;
 	rows->items[rows->count] = (struct lode_area_row){ .stack = stack, .stream = sums->symptom };
 	sums->places[stack] = (uint32_t)++rows->count;
@@ -95,8 +95,7 @@ static int keep(struct lode_area_kept_list *kept, uint32_t stack, uint64_t t, ui
 static int spread_of(struct lode_area_rows *rows, struct lode_area_row *row, float **spread)
 {
 	if (!row->spread) {
-		if (lode_grow(&rows->spreads, &rows->spread_capacity, rows->spread_count + 1,
-			      sizeof(*rows->spreads)) < 0)
+		if (LODE_GROW(rows->spreads, rows->spread_capacity, rows->spread_count + 1) < 0)
 			return LODE_SYSTEM;
 		rows->spreads[rows->spread_count] = (struct lode_area_spread){ { 0 } };
 		row->spread = (uint32_t)++rows->spread_count;

@@ -283,8 +283,7 @@ static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t 
 	struct timeline *line = &timelines->groups[group];
 
 	if (make_line(walk->index, group) < 0 ||
-	    lode_grow(&timelines->steps, &timelines->step_capacity, timelines->step_count + 1,
-		      sizeof(*timelines->steps)) < 0)
+	    LODE_GROW(timelines->steps, timelines->step_capacity, timelines->step_count + 1) < 0)
 		return LODE_SYSTEM;
 	if (line->visit != timelines->visits) {
 		line->visit = timelines->visits;

@@ -94,8 +94,7 @@ static int enter(struct lode_idle_rules *rules, uint32_t id)
 		return 0;
 	}
 	name = lode_strings_add(&rules->names, rule->function, strlen(rule->function));
-	if (name == LODE_NONE ||
-	    lode_grow(&rules->first, &rules->first_capacity, (size_t)name + 1, sizeof(*rules->first)) < 0)
+	if (name == LODE_NONE || LODE_GROW(rules->first, rules->first_capacity, (size_t)name + 1) < 0)
 		return LODE_SYSTEM;
 	for (; known <= name; known++)
 		rules->first[known] = LODE_NONE;
@@ -114,7 +113,7 @@ static int add_rule(struct lode_idle_rules *rules, enum list list, char *glob, c
 		rule.function = bang + 1;
 		rule.module = strcmp(glob, "*") ? glob : NULL;
 	}
-	if (lode_grow(&rules->items, &rules->capacity, rules->count + 1, sizeof(rule)) < 0)
+	if (LODE_GROW(rules->items, rules->capacity, rules->count + 1) < 0)
 		return LODE_SYSTEM;
 	rules->items[rules->count] = rule;
 	return enter(rules, (uint32_t)rules->count++);
@@ -232,7 +231,7 @@ int lode_idle_rules_load(struct lode_idle_rules **result, const char *const *pat
 		return lode_fail_memory(error);
 	memset(rules->wild, 0xff, sizeof(rules->wild));
 	code = lode_strings_init(&rules->names) < 0 ? lode_fail_memory(error) : 0;
-	if (!code && lode_grow(&rules->first, &rules->first_capacity, 1, sizeof(*rules->first)) < 0)
+	if (!code && LODE_GROW(rules->first, rules->first_capacity, 1) < 0)
 		code = lode_fail_memory(error);
 	if (!code) {
 		rules->first[0] = LODE_NONE;

@@ -176,9 +176,8 @@ static int add_entry(struct lode_wait_graph *graph, size_t place)
 {
 	uint32_t number = graph->entries[place].number;
 
-	if (lode_grow(&graph->queue, &graph->queue_capacity, graph->queue_count + 1, sizeof(*graph->queue)))
+	if (LODE_APPEND(graph->queue, graph->queue_count, graph->queue_capacity, (uint32_t)place) < 0)
 		return LODE_SYSTEM;
-	graph->queue[graph->queue_count++] = (uint32_t)place;
 	graph->entries[place].next = (uint32_t)place + 1;
 	graph->marks[number / 64] |= (uint64_t)1 << number % 64;
 	return 0;
@@ -274,7 +273,7 @@ static int add_parts(const struct lode_scope_index *index, struct lode_parts *pa
 {
 	const struct lode_wait_graph *graph = index->graph;
 
-	if (lode_grow(&parts->items, &parts->capacity, parts->count + graph->queue_count, sizeof(*parts->items)) < 0)
+	if (LODE_GROW(parts->items, parts->capacity, parts->count + graph->queue_count) < 0)
 		return LODE_SYSTEM;
 	for (size_t word = 0; word < graph->mark_words; word++)
 		for (uint64_t bits = graph->marks[word]; bits; bits &= bits - 1)

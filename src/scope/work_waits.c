@@ -186,7 +186,7 @@ static struct visit *visit_of(struct lode_work_waits *work, uint32_t group, uint
 
 	if (id != LODE_NONE)
 		return &work->visits[id];
-	if (lode_grow(&work->visits, &work->visit_capacity, work->visit_count + 1, sizeof(*work->visits)) < 0 ||
+	if (LODE_GROW(work->visits, work->visit_capacity, work->visit_count + 1) < 0 ||
 	    lode_index_insert(&work->index, hash, (uint32_t)work->visit_count) < 0)
 		return NULL;
 	work->visits[work->visit_count] = (struct visit){

@@ -58,7 +58,7 @@ static void put_id(struct mcp *mcp, yajl_val id)
 static void begin(struct mcp *mcp, yajl_val id)
 {
 	lode_buffer_clear(&mcp->answer);
-	lode_json_init(&mcp->json, &mcp->answer);
+	mcp->json = (struct lode_json){ .buffer = &mcp->answer };
 	lode_json_object(&mcp->json);
 	lode_json_key_text(&mcp->json, "jsonrpc", "2.0");
 	put_id(mcp, id);

@@ -54,7 +54,7 @@ void lode_command_words_release(struct lode_command_words *words)
 
 int lode_command_words_add(struct lode_command_words *words, char *word, struct lode_error *error)
 {
-	if (!word || lode_grow(&words->items, &words->capacity, words->count + 2, sizeof(*words->items)) < 0) {
+	if (!word || LODE_GROW(words->items, words->capacity, words->count + 2) < 0) {
 		lode_free(word);
 		return lode_fail_memory(error);
 	}

@@ -76,9 +76,8 @@ static enum MHD_Result answer_error(const struct exchange *exchange, unsigned st
 				    size_t length)
 {
 	struct lode_buffer body = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &body };
 
-	lode_json_init(&json, &body);
 	lode_json_object(&json);
 	lode_json_key(&json, "error");
 	lode_json_text_n(&json, sentence, length);
@@ -95,9 +94,8 @@ static enum MHD_Result refuse(const struct exchange *exchange, unsigned status, 
 static enum MHD_Result answer_progress(const struct exchange *exchange, const struct lode_job_view *view)
 {
 	struct lode_buffer body = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &body };
 
-	lode_json_init(&json, &body);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "state", "running");
 	lode_json_key_text(&json, "phase", view->phase);

@@ -565,7 +565,7 @@ static int read_list(struct lode_catalogue *catalogue, sqlite3_stmt *statement, 
 	int code = 0, status;
 
 	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW) {
-		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
+		if (LODE_GROW(list->items, capacity, list->count + 1) < 0)
 			code = lode_fail_memory(error);
 		else
 			code = read_entry(catalogue, statement, folder, &list->arena, &list->items[list->count],

@@ -135,7 +135,7 @@ static int take_reading(struct salvage *salvage, sqlite3_stmt *statement, unsign
 	struct reading *reading;
 	const char *id = lode_sql_text(arena, statement, 1), *source = lode_sql_text(arena, statement, 2);
 
-	if (lode_grow(&salvage->readings, &salvage->capacity, salvage->count + 1, sizeof(*reading)) < 0)
+	if (LODE_GROW(salvage->readings, salvage->capacity, salvage->count + 1) < 0)
 		return lode_fail_memory(salvage->error);
 	if (id && (strspn(id, "0123456789abcdef") != 32 || id[32]))
 		id = NULL;

@@ -36,19 +36,19 @@ static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, s
 		if (!texts[i])
 			return lode_fail_memory(error);
 	}
-	if (lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)) < 0)
-		return lode_fail_memory(error);
-	rows->items[rows->count++] = (struct lode_signature_row){
-		.id = sqlite3_column_int64(statement, 0),
-		.name = texts[0],
-		.bug = texts[1],
-		.state = texts[2],
-		.since = texts[3],
-		.kind = texts[4],
-		.made = texts[5],
-		.patterns = texts[6],
-	};
-	return 0;
+	return LODE_APPEND(rows->items, rows->count, rows->capacity,
+			   (struct lode_signature_row){
+				   .id = sqlite3_column_int64(statement, 0),
+				   .name = texts[0],
+				   .bug = texts[1],
+				   .state = texts[2],
+				   .since = texts[3],
+				   .kind = texts[4],
+				   .made = texts[5],
+				   .patterns = texts[6],
+			   }) < 0
+		       ? lode_fail_memory(error)
+		       : 0;
 }
 
 static int read_file_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,

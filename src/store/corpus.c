@@ -16,7 +16,6 @@
 #include "store/corpus_readers.h"
 #include "store/map_cache.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,12 +39,10 @@ static int add_name(struct lode_corpus_names *names, const char *name, struct lo
 				 "more than %d corpora are named; join some of them with 'lode import'",
 				 MOST_NAMES);
 	copy = lode_strdup(name);
-	if (!copy || lode_grow(&names->items, &names->capacity, names->count + 1, sizeof(*names->items)) < 0) {
-		lode_free(copy);
-		return lode_fail_memory(error);
-	}
-	names->items[names->count++] = copy;
-	return 0;
+	if (copy && LODE_APPEND(names->items, names->count, names->capacity, copy) == 0)
+		return 0;
+	lode_free(copy);
+	return lode_fail_memory(error);
 }
 
 /* ---- patterns ---- */

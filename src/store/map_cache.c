@@ -265,7 +265,7 @@ static void add_entry(struct entries *entries, const char *folder, const char *n
 	struct stat status;
 
 	if (!entry.path || lstat(entry.path, &status) < 0 || !S_ISREG(status.st_mode) || !is_ours(name, &status) ||
-	    lode_grow(&entries->items, &entries->capacity, entries->count + 1, sizeof(entry)) < 0) {
+	    LODE_GROW(entries->items, entries->capacity, entries->count + 1) < 0) {
 		lode_free(entry.path);
 		return;
 	}

@@ -56,7 +56,7 @@ void lode_codec_destroy(struct lode_codec *codec)
 /* Room for `count` numbers, unless they are elsewhere, and for so many planes of them. */
 static int make_room(struct lode_codec *codec, size_t count, int elsewhere, unsigned planes)
 {
-	if ((!elsewhere && lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0) ||
+	if ((!elsewhere && LODE_GROW(codec->numbers, codec->number_capacity, count) < 0) ||
 	    lode_grow(&codec->planes, &codec->plane_capacity, count * (planes ? planes : 1), 1) < 0)
 		return LODE_SYSTEM;
 	return 0;

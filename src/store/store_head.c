@@ -59,7 +59,7 @@ static int extend_map(struct head *head, struct lode_id_map *map, uint64_t first
 
 	if (code)
 		return code;
-	if (lode_grow(&map->ids, &map->capacity, end > map->count ? end : map->count, sizeof(*map->ids)) < 0)
+	if (LODE_GROW(map->ids, map->capacity, end > map->count ? end : map->count) < 0)
 		return LODE_SYSTEM;
 	if (first > map->count)
 		map->identity = 0;
@@ -104,7 +104,7 @@ static int read_strings(struct head *head)
 	if (!code && (total > LODE_BLOCK_TEXT_LIMIT ||
 		      head->text > LODE_BLOCK_TEXT_LIMIT + (uint64_t)head->store->map.size * TEXT_A_BYTE))
 		return damaged(head, "strings are too long");
-	if (!code && lode_grow(&head->bytes, &head->bytes_capacity, total, 1) < 0)
+	if (!code && LODE_GROW(head->bytes, head->bytes_capacity, total) < 0)
 		return LODE_SYSTEM;
 	if (!code)
 		code = lode_table_unpack(head->codec, &head->table, LODE_STRINGS_BYTES, head->bytes, total);
@@ -155,7 +155,7 @@ static int read_modules(struct head *head)
 	uint64_t first = head->table.header.first, rows = head->table.header.rows;
 	int code = 0;
 
-	if (lode_grow(&head->bytes, &head->bytes_capacity, rows, 1) < 0)
+	if (LODE_GROW(head->bytes, head->bytes_capacity, rows) < 0)
 		return LODE_SYSTEM;
 	for (unsigned i = 0; !code && i < 3; i++)
 		code = unpack_rows(head, i, head->columns[i]);
@@ -265,8 +265,8 @@ static int read_nodes(struct head *head)
 	if (!code)
 		code = is_next ? check_end(head, &store->nodes, first, first + rows)
 			       : extend_map(head, &store->nodes, first, first + rows);
-	if (!code && lode_grow(&store->depths, &store->depth_capacity, first + rows > known ? first + rows : known,
-			       sizeof(*store->depths)) < 0)
+	if (!code &&
+	    LODE_GROW(store->depths, store->depth_capacity, first + rows > known ? first + rows : known) < 0)
 		return LODE_SYSTEM;
 	if (!code && is_next)
 		return append_nodes(head, first, rows);
@@ -349,7 +349,7 @@ static int read_attributes(struct head *head)
 	uint64_t rows = head->table.header.rows;
 	int code = unpack_rows(head, LODE_ATTRIBUTES_KEY, head->columns[0]);
 
-	if (lode_grow(&head->bytes, &head->bytes_capacity, rows, 1) < 0)
+	if (LODE_GROW(head->bytes, head->bytes_capacity, rows) < 0)
 		return LODE_SYSTEM;
 	if (!code)
 		code = unpack_rows(head, LODE_ATTRIBUTES_VALUE, head->columns[1]);
@@ -464,7 +464,7 @@ static int reserve_nodes(struct head *head)
 			claimed += head->store->blocks[i].header.rows;
 	if (claimed > head->store->map.size / 2)
 		claimed = head->store->map.size / 2;
-	if (lode_grow(&head->store->depths, &head->store->depth_capacity, claimed + 1, sizeof(uint16_t)) < 0)
+	if (LODE_GROW(head->store->depths, head->store->depth_capacity, claimed + 1) < 0)
 		return LODE_SYSTEM;
 	return lode_stack_tree_reserve(tree, tree->count + claimed);
 }
@@ -489,7 +489,7 @@ static int prepare_head(struct head *head)
 	if (!head->codec || !head->columns[0] || !head->columns[1] || !head->columns[2] || !head->columns[3] ||
 	    !head->wide[0] || !head->wide[1] || prepare_lost(store, head->stream) < 0 ||
 	    (!head->brief && reserve_nodes(head) < 0) || extend_map(head, &store->nodes, 0, 1) < 0 ||
-	    lode_grow(&store->depths, &store->depth_capacity, 1, sizeof(*store->depths)) < 0)
+	    LODE_GROW(store->depths, store->depth_capacity, 1) < 0)
 		return LODE_SYSTEM;
 	set_id(&store->nodes, 0, 0);
 	store->nodes.implied = 1;

@@ -259,12 +259,12 @@ static int remember_block(struct lode_store_writer *writer, const struct lode_bl
 {
 	size_t n = writer->blocks + 1;
 
-	if (lode_grow(&writer->offsets, &writer->offset_capacity, n, sizeof(*writer->offsets)) < 0 ||
-	    lode_grow(&writer->firsts, &writer->first_capacity, n, sizeof(*writer->firsts)) < 0 ||
-	    lode_grow(&writer->lasts, &writer->last_capacity, n, sizeof(*writer->lasts)) < 0 ||
-	    lode_grow(&writer->rows, &writer->row_capacity, n, sizeof(*writer->rows)) < 0 ||
-	    lode_grow(&writer->kinds, &writer->kind_capacity, n, sizeof(*writer->kinds)) < 0 ||
-	    lode_grow(&writer->types, &writer->type_capacity, n, sizeof(*writer->types)) < 0)
+	if (LODE_GROW(writer->offsets, writer->offset_capacity, n) < 0 ||
+	    LODE_GROW(writer->firsts, writer->first_capacity, n) < 0 ||
+	    LODE_GROW(writer->lasts, writer->last_capacity, n) < 0 ||
+	    LODE_GROW(writer->rows, writer->row_capacity, n) < 0 ||
+	    LODE_GROW(writer->kinds, writer->kind_capacity, n) < 0 ||
+	    LODE_GROW(writer->types, writer->type_capacity, n) < 0)
 		return LODE_SYSTEM;
 	writer->offsets[writer->blocks] = writer->offset;
 	writer->firsts[writer->blocks] = header->first;
@@ -301,7 +301,7 @@ static int write_pieces(struct lode_store_writer *writer, struct lode_error *err
 
 static int add_piece(struct lode_store_writer *writer, const struct piece *piece, struct lode_error *error)
 {
-	if (lode_grow(&writer->pieces, &writer->piece_capacity, BATCH, sizeof(*piece)) < 0)
+	if (LODE_GROW(writer->pieces, writer->piece_capacity, BATCH) < 0)
 		return lode_fail_memory(error);
 	writer->pieces[writer->piece_count++] = *piece;
 	return writer->piece_count == BATCH ? write_pieces(writer, error) : 0;

@@ -102,7 +102,7 @@ static uint8_t pointer_encoding(const struct frames *frames, const Dwarf_CIE *ci
 
 static int remember(struct frames *frames, uint64_t offset, const Dwarf_CIE *cie)
 {
-	if (lode_grow(&frames->known, &frames->capacity, frames->count + 1, sizeof(*frames->known)) < 0)
+	if (LODE_GROW(frames->known, frames->capacity, frames->count + 1) < 0)
 		return -1;
 	frames->known[frames->count++] = (struct lode_cfi_shared){
 		.offset = offset,

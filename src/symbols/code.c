@@ -128,8 +128,8 @@ static void add_offset(struct reader *reader, uint64_t offset, uint32_t *count)
 	struct lode_code *code = reader->code;
 
 	if (code->offset_count >= LODE_NONE ||
-	    lode_grow(&code->offsets, &reader->offset_capacity, code->offset_count + 1, sizeof(offset)) < 0 ||
-	    lode_grow(&code->kinds, &reader->kind_capacity, code->offset_count + 1, 1) < 0) {
+	    LODE_GROW(code->offsets, reader->offset_capacity, code->offset_count + 1) < 0 ||
+	    LODE_GROW(code->kinds, reader->kind_capacity, code->offset_count + 1) < 0) {
 		reader->failed = 1;
 		return;
 	}
@@ -147,7 +147,7 @@ static void add_callee(struct reader *reader, uint32_t function, uint32_t callee
 	if (callee == function || reader->seen[place] == function + 1)
 		return;
 	if (code->callee_count >= LODE_NONE ||
-	    lode_grow(&code->callees, &reader->callee_capacity, code->callee_count + 1, sizeof(callee)) < 0) {
+	    LODE_GROW(code->callees, reader->callee_capacity, code->callee_count + 1) < 0) {
 		reader->failed = 1;
 		return;
 	}

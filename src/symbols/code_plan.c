@@ -121,7 +121,7 @@ static int add_piece(struct lode_code_plan *plan, uint64_t start, uint64_t end, 
 		return 0;
 	if (end - load->address > load->size)
 		end = load->address + load->size;
-	if (lode_grow(&plan->pieces, &plan->piece_capacity, plan->piece_count + 1, sizeof(*piece)) < 0)
+	if (LODE_GROW(plan->pieces, plan->piece_capacity, plan->piece_count + 1) < 0)
 		return LODE_SYSTEM;
 	piece = &plan->pieces[plan->piece_count++];
 	*piece = (struct lode_plan_piece){
@@ -210,8 +210,7 @@ static uint32_t chosen_function(const struct lode_code_plan *plan, const char *n
 uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record)
 {
 	if (plan->function_count >= LODE_CODE_IMPORT - 1 ||
-	    lode_grow(&plan->functions, &plan->function_capacity, plan->function_count + 1,
-		      sizeof(*plan->functions)) < 0)
+	    LODE_GROW(plan->functions, plan->function_capacity, plan->function_count + 1) < 0)
 		return LODE_NONE;
 	plan->functions[plan->function_count] = record;
 	return (uint32_t)plan->function_count++;

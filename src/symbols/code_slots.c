@@ -44,10 +44,9 @@ static uint32_t import_of(struct lode_code_plan *plan, const struct lode_relocat
 
 static void add_slot(struct lode_code_plan *plan, uint64_t address, uint32_t import)
 {
-	if (lode_grow(&plan->slots, &plan->slot_capacity, plan->slot_count + 1, sizeof(*plan->slots)) < 0)
+	if (LODE_APPEND(plan->slots, plan->slot_count, plan->slot_capacity,
+			(struct lode_code_slot){ address, import }) < 0)
 		plan->symbols.failed = 1;
-	else
-		plan->slots[plan->slot_count++] = (struct lode_code_slot){ address, import };
 }
 
 static void read_section(struct lode_code_plan *plan, const char *name)

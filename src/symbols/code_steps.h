@@ -44,11 +44,8 @@ struct lode_code_run {
 
 static inline void lode_steps_add(struct lode_steps *steps, enum lode_step_kind kind, uint64_t at, uint64_t target)
 {
-	if (lode_grow(&steps->items, &steps->capacity, steps->count + 1, sizeof(*steps->items)) < 0) {
+	if (LODE_APPEND(steps->items, steps->count, steps->capacity, (struct lode_step){ kind, at, target }) < 0)
 		steps->failed = 1;
-		return;
-	}
-	steps->items[steps->count++] = (struct lode_step){ kind, at, target };
 }
 
 /* Each appends the steps of a run. */

@@ -58,20 +58,16 @@ static void add_symbol(struct lode_linker_symbols *symbols, uint64_t address, co
 		return;
 	if (version)
 		length = (size_t)(version - name);
-	if (lode_grow(&symbols->items, &symbols->capacity, symbols->count + 1, sizeof(*symbols->items)) < 0)
+	if (LODE_APPEND(symbols->items, symbols->count, symbols->capacity,
+			(struct lode_linker_symbol){ address, name, (uint32_t)length, unit }) < 0)
 		symbols->failed = 1;
-	else
-		symbols->items[symbols->count++] =
-			(struct lode_linker_symbol){ address, name, (uint32_t)length, unit };
 }
 
 static void add_mark(struct lode_linker_symbols *symbols, uint64_t address, int is_data)
 {
-	if (lode_grow(&symbols->marks, &symbols->mark_capacity, symbols->mark_count + 1, sizeof(*symbols->marks)) <
-	    0)
+	if (LODE_APPEND(symbols->marks, symbols->mark_count, symbols->mark_capacity,
+			(struct lode_code_mark){ address, is_data }) < 0)
 		symbols->failed = 1;
-	else
-		symbols->marks[symbols->mark_count++] = (struct lode_code_mark){ address, is_data };
 }
 
 static int is_mark(const char *name)

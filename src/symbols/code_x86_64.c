@@ -286,7 +286,7 @@ void lode_code_decode_x86_64(void *opened, const struct lode_code_run *run, stru
 	struct disassembler *disassembler = opened;
 	size_t before = steps->count;
 
-	if (lode_grow(&disassembler->marks, &disassembler->capacity, run->size, sizeof(*disassembler->marks)) < 0) {
+	if (LODE_GROW(disassembler->marks, disassembler->capacity, run->size) < 0) {
 		steps->failed = 1;
 		return;
 	}

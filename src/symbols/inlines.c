@@ -109,7 +109,7 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 		return pass->known[known].name;
 	name = function_name(call);
 	offset = intern(pass, name ? name : "?");
-	if (lode_grow(&pass->known, &pass->known_capacity, pass->known_count + 1, sizeof(*pass->known)) < 0 ||
+	if (LODE_GROW(pass->known, pass->known_capacity, pass->known_count + 1) < 0 ||
 	    lode_index_insert(&pass->functions, hash, (uint32_t)pass->known_count) < 0) {
 		pass->builder.failed = 1;
 		return offset;
@@ -173,7 +173,7 @@ static int may_hold_calls(const struct pass *pass, Dwarf_Die *die)
 
 static int make_level(struct pass *pass, size_t depth)
 {
-	if (lode_grow(&pass->stack, &pass->capacity, depth + 1, sizeof(*pass->stack)) == 0)
+	if (LODE_GROW(pass->stack, pass->capacity, depth + 1) == 0)
 		return 0;
 	pass->builder.failed = 1;
 	return -1;

@@ -120,11 +120,8 @@ static int take_line(struct lode_table_builder *builder, struct lines *lines, co
 		if (line.module == LODE_NONE)
 			note_reference(kallsyms, at, length, line.address);
 	}
-	if (lines->count >= LODE_TABLE_LIMIT ||
-	    lode_grow(&lines->items, &lines->capacity, lines->count + 1, sizeof(line)) < 0)
+	if (lines->count >= LODE_TABLE_LIMIT || LODE_APPEND(lines->items, lines->count, lines->capacity, line) < 0)
 		builder->failed = 1;
-	else
-		lines->items[lines->count++] = line;
 	return 1;
 }
 

@@ -215,13 +215,10 @@ static int load_kallsyms_file(struct lode_image *image, const char *path)
 
 static int add_path(struct lode_image *image, char *path)
 {
-	if (!path ||
-	    lode_grow(&image->paths, &image->path_capacity, image->path_count + 1, sizeof(*image->paths)) < 0) {
-		lode_free(path);
-		return LODE_SYSTEM;
-	}
-	image->paths[image->path_count++] = path;
-	return 0;
+	if (path && LODE_APPEND(image->paths, image->path_count, image->path_capacity, path) == 0)
+		return 0;
+	lode_free(path);
+	return LODE_SYSTEM;
 }
 
 static int add_vmlinux_paths(struct lode_image *image)

@@ -46,8 +46,8 @@ static int fills_slot(const GElf_Rela *relocation)
 
 static void add_slot(struct slots *slots, uint64_t address, uint32_t number)
 {
-	if (lode_grow(&slots->addresses, &slots->address_capacity, slots->count + 1, sizeof(address)) < 0 ||
-	    lode_grow(&slots->numbers, &slots->number_capacity, slots->count + 1, sizeof(number)) < 0) {
+	if (LODE_GROW(slots->addresses, slots->address_capacity, slots->count + 1) < 0 ||
+	    LODE_GROW(slots->numbers, slots->number_capacity, slots->count + 1) < 0) {
 		slots->failed = 1;
 		return;
 	}

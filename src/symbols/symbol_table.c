@@ -40,20 +40,15 @@ uint32_t lode_table_name(struct lode_table_builder *builder, const char *text, s
 void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t end, uint32_t name, uint32_t link)
 {
 	if (builder->failed || builder->count >= LODE_TABLE_LIMIT ||
-	    lode_grow(&builder->records, &builder->capacity, builder->count + 1, sizeof(*builder->records)) < 0) {
+	    LODE_APPEND(builder->records, builder->count, builder->capacity,
+			(struct lode_table_record){ start, end, name, link }) < 0)
 		builder->failed = 1;
-		return;
-	}
-	builder->records[builder->count++] = (struct lode_table_record){ start, end, name, link };
 }
 
 void lode_table_add_load(struct lode_table_builder *builder, const struct lode_load *load)
 {
-	if (lode_grow(&builder->loads, &builder->load_capacity, builder->load_count + 1, sizeof(*load)) < 0) {
+	if (LODE_APPEND(builder->loads, builder->load_count, builder->load_capacity, *load) < 0)
 		builder->failed = 1;
-		return;
-	}
-	builder->loads[builder->load_count++] = *load;
 }
 
 /* The open ranges, latest added on top. */

@@ -137,7 +137,7 @@ static struct lode_image *make_image(struct lode_symbolizer *symbolizer, const s
 	image->reference = wanted->reference;
 	image->build_id = lode_strdup(wanted->build_id);
 	image->reference_name = lode_strdup(wanted->reference_name);
-	if (lode_grow(&image->paths, &image->path_capacity, 1, sizeof(*image->paths)) == 0)
+	if (LODE_GROW(image->paths, image->path_capacity, 1) == 0)
 		image->paths[0] = lode_strdup(wanted->path);
 	image->path_count = image->paths && image->paths[0];
 	if (!image->build_id || !image->reference_name || !image->path_count) {
@@ -179,10 +179,7 @@ static void learn_path(struct lode_image *image, const char *path)
 		if (strcmp(image->paths[i], path) == 0)
 			path = NULL;
 	if (path && !atomic_load(&image->loaded) && image->path_count < 16 && (copy = lode_strdup(path))) {
-		if (lode_grow(&image->paths, &image->path_capacity, image->path_count + 1,
-			      sizeof(*image->paths)) == 0)
-			image->paths[image->path_count++] = copy;
-		else
+		if (LODE_APPEND(image->paths, image->path_count, image->path_capacity, copy) < 0)
 			lode_free(copy);
 	}
 	pthread_mutex_unlock(&image->lock);
@@ -192,8 +189,7 @@ static struct lode_image *add_image(struct lode_symbolizer *symbolizer, struct l
 {
 	if (!image)
 		return NULL;
-	if (lode_grow(&symbolizer->images, &symbolizer->capacity, symbolizer->count + 1,
-		      sizeof(*symbolizer->images)) < 0 ||
+	if (LODE_GROW(symbolizer->images, symbolizer->capacity, symbolizer->count + 1) < 0 ||
 	    lode_index_insert(&symbolizer->index, hash, (uint32_t)symbolizer->count) < 0) {
 		lode_image_release(image);
 		return NULL;

@@ -112,9 +112,8 @@ static void put_stream(struct lode_json *json, const struct lode_synth_truth *tr
 void lode_synth_truth_json(const struct lode_synth_truth *truth, struct lode_buffer *buffer)
 {
 	const struct lode_synth_options *options = &truth->model->options;
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "seed", options->seed);
 	lode_json_key_array(&json, "bugs");

@@ -73,10 +73,9 @@ static int list_text(struct lode_analysis *analysis, struct lode_mining *mining,
 static int list_json(struct lode_mining *mining, const uint8_t *marks, struct lode_output *output,
 		     struct lode_error *error)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = &output->buffer };
 	struct lode_mine_events_json objects = { .area = &mining->reading.area, .json = &json };
 
-	lode_json_init(&json, &output->buffer);
 	return find_events(mining, marks, lode_mine_event_json, &objects, error);
 }
 

@@ -165,7 +165,7 @@ static int store_duration(struct reader *reader, const struct found *found, cons
 
 static int store_list(struct reader *reader, const char *value, struct lode_option_list *list)
 {
-	if (lode_grow(&list->items, &list->capacity, list->count + 2, sizeof(*list->items)) < 0)
+	if (LODE_GROW(list->items, list->capacity, list->count + 2) < 0)
 		return lode_fail_memory(reader->error);
 	list->items[list->count++] = value;
 	list->items[list->count] = NULL;

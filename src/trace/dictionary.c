@@ -117,3 +117,15 @@ int lode_dictionary_merge(struct lode_dictionary *to, const struct lode_dictiona
 	lode_dictionary_map_release(map);
 	return LODE_SYSTEM;
 }
+
+void lode_stack_json(const struct lode_dictionary *dictionary, uint32_t node, struct lode_json *json)
+{
+	uint32_t depth = lode_stack_tree_depth(&dictionary->tree, node);
+	uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
+
+	if (frames)
+		lode_stack_tree_frames(&dictionary->tree, node, frames, depth);
+	lode_frames_list_json(&dictionary->frames, frames, frames ? depth : 0, json);
+	json->buffer->failed |= !frames;
+	lode_free(frames);
+}

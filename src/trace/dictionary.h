@@ -19,6 +19,9 @@ struct lode_dictionary {
 int lode_dictionary_init(struct lode_dictionary *dictionary);
 void lode_dictionary_release(struct lode_dictionary *dictionary);
 
+/* Writes the frames of a stack as an array, root first; memory that runs out marks the buffer. */
+void lode_stack_json(const struct lode_dictionary *dictionary, uint32_t node, struct lode_json *json);
+
 /* How the ids of one dictionary translate into another's. */
 struct lode_dictionary_map {
 	uint32_t *strings;

@@ -204,3 +204,12 @@ void lode_frames_json(const struct lode_frames *frames, uint32_t frame, struct l
 	lode_json_take(json, &text);
 	lode_buffer_release(&text);
 }
+
+void lode_frames_list_json(const struct lode_frames *frames, const uint32_t *list, uint32_t count,
+			   struct lode_json *json)
+{
+	lode_json_array(json);
+	for (uint32_t i = 0; i < count; i++)
+		lode_frames_json(frames, list[i], json);
+	lode_json_array_end(json);
+}

@@ -79,6 +79,9 @@ uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, 
 void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct lode_buffer *buffer);
 /* Writes the text form as a string. */
 void lode_frames_json(const struct lode_frames *frames, uint32_t frame, struct lode_json *json);
+/* Several as an array. */
+void lode_frames_list_json(const struct lode_frames *frames, const uint32_t *list, uint32_t count,
+			   struct lode_json *json);
 
 static inline const char *lode_frames_function(const struct lode_frames *frames, uint32_t frame)
 {

@@ -8,7 +8,7 @@
 int lode_stack_tree_init(struct lode_stack_tree *tree)
 {
 	memset(tree, 0, sizeof(*tree));
-	if (lode_grow(&tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes)) < 0)
+	if (LODE_GROW(tree->nodes, tree->capacity, 1) < 0)
 		return LODE_SYSTEM;
 	tree->nodes[0] = (struct lode_stack_node){ 0, LODE_NONE };
 	tree->count = tree->indexed = 1;
@@ -24,7 +24,7 @@ void lode_stack_tree_release(struct lode_stack_tree *tree)
 
 int lode_stack_tree_reserve(struct lode_stack_tree *tree, size_t count)
 {
-	return lode_grow(&tree->nodes, &tree->capacity, count, sizeof(*tree->nodes));
+	return LODE_GROW(tree->nodes, tree->capacity, count);
 }
 
 static int is_child(const struct lode_stack_tree *tree, uint32_t id, uint32_t parent, uint32_t frame)
@@ -52,8 +52,7 @@ static int complete_index(struct lode_stack_tree *tree)
 
 uint32_t lode_stack_tree_append(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
 {
-	if (tree->count >= LODE_NONE ||
-	    lode_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) < 0)
+	if (tree->count >= LODE_NONE || LODE_GROW(tree->nodes, tree->capacity, tree->count + 1) < 0)
 		return LODE_NONE;
 	tree->nodes[tree->count] = (struct lode_stack_node){ parent, frame };
 	return (uint32_t)tree->count++;

@@ -54,8 +54,7 @@ uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t t
 		if (stream->threads[id].pid == pid && stream->threads[id].tid == tid)
 			return id;
 	id = (uint32_t)stream->thread_count;
-	if (lode_grow(&stream->threads, &stream->thread_capacity, stream->thread_count + 1,
-		      sizeof(*stream->threads)) < 0 ||
+	if (LODE_GROW(stream->threads, stream->thread_capacity, stream->thread_count + 1) < 0 ||
 	    lode_index_insert(&stream->thread_index, hash, id) < 0)
 		return LODE_NONE;
 	if (find_tid(stream, tid) == LODE_NONE &&

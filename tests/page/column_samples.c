@@ -67,10 +67,9 @@ static void fill(struct lode_page_columns *columns, const char *name, size_t cou
 static void write_out(const struct lode_page_columns *columns)
 {
 	struct lode_buffer head = { 0 }, out = { 0 };
-	struct lode_json json;
+	struct lode_json json = { .buffer = &head };
 	uint32_t size;
 
-	lode_json_init(&json, &head);
 	lode_json_object(&json);
 	lode_page_columns_json(columns, &json);
 	lode_json_object_end(&json);

@@ -164,7 +164,7 @@ static void json_comes_out_valid_whatever_the_text(void **state)
 	struct lode_json json;
 
 	(void)state;
-	lode_json_init(&json, &buffer);
+	json = (struct lode_json){ .buffer = &buffer };
 	lode_json_object(&json);
 	lode_json_key_text(&json, "quote\"", "back\\slash\n\t\x01");
 	lode_json_key(&json, "list");

@@ -236,9 +236,8 @@ static void put_again(struct lode_json *json, struct lode_json_value value)
 
 static void put_document(struct lode_buffer *buffer, uint64_t *seed)
 {
-	struct lode_json json;
+	struct lode_json json = { .buffer = buffer };
 
-	lode_json_init(&json, buffer);
 	lode_json_array(&json);
 	for (uint64_t count = random_below(seed, 4); count; count--)
 		put_random(&json, seed, 6);
@@ -260,7 +259,7 @@ static void documents_survive_walking(void **state)
 		put_document(&written, &seed);
 		if (check(written.bytes, written.size, &root, &copy, &error) < 0)
 			fail_msg("%.*s: %s", (int)written.size, written.bytes, error.text);
-		lode_json_init(&json, &again);
+		json = (struct lode_json){ .buffer = &again };
 		put_again(&json, root);
 		assert_int_equal(again.size, written.size);
 		assert_memory_equal(again.bytes, written.bytes, again.size);
@@ -330,7 +329,7 @@ static void brackets_are_skipped_as_by_bytes(void **state)
 
 		for (size_t i = 0; i < before; i++)
 			lode_buffer_byte(&text, bytes[random_below(&seed, sizeof(bytes) - 1)]);
-		lode_json_init(&json, &text);
+		json = (struct lode_json){ .buffer = &text };
 		lode_json_array(&json);
 		for (uint64_t count = random_below(&seed, 6); count; count--) {
 			char inside[140];

@@ -112,7 +112,7 @@ static void columns_are_where_the_head_says(void **state)
 	f64[0] = 1.5;
 	f64[1] = -2;
 	assert_non_null(lode_page_columns_u32(&columns, "none", 0));
-	lode_json_init(&json, &head);
+	json = (struct lode_json){ .buffer = &head };
 	lode_json_object(&json);
 	lode_page_columns_json(&columns, &json);
 	lode_json_object_end(&json);

@@ -15,7 +15,6 @@
  */
 #include "explain/model/function_fit.h"
 
-#include "base/memory.h"
 #include "base/random.h"
 
 #include <math.h>

@@ -18,7 +18,6 @@
 #include "explain/model/regression_tree.h"
 #include "explain/model/spectral.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Functions to start with beyond those that are wanted, and where any number is. */

@@ -172,8 +172,7 @@ static int take_attribute(struct reader *reader)
 					 reader->error);
 	if (code < 0)
 		return code;
-	if (lode_grow(&reader->attributes, &reader->attribute_capacity, reader->columns.count,
-		      sizeof(*reader->attributes)) < 0) {
+	if (LODE_GROW(reader->attributes, reader->attribute_capacity, reader->columns.count) < 0) {
 		lode_free(reader->columns.items[--reader->columns.count].name);
 		return lode_fail_memory(reader->error);
 	}

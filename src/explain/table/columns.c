@@ -39,7 +39,7 @@ int lode_columns_name(struct lode_columns *columns, const char *name, size_t len
 				 file, (unsigned long long)line, columns->count + 1,
 				 (int)(length < 200 ? length : 200), name);
 	if (columns->count >= LODE_NONE - 1 ||
-	    lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0 ||
+	    LODE_GROW(columns->items, columns->capacity, columns->count + 1) < 0 ||
 	    lode_index_insert(&columns->index, hash, (uint32_t)columns->count) < 0)
 		return lode_fail_memory(error);
 	look = &columns->items[columns->count];

@@ -52,7 +52,7 @@ struct lode_data_column *lode_data_table_add(struct lode_data_table *table, cons
 {
 	struct lode_data_column *column;
 
-	if (lode_grow(&table->columns, &table->capacity, table->count + 1, sizeof(*table->columns)) < 0)
+	if (LODE_GROW(table->columns, table->capacity, table->count + 1) < 0)
 		return NULL;
 	column = &table->columns[table->count];
 	memset(column, 0, sizeof(*column));

@@ -8,7 +8,6 @@
  */
 #include "explain/table/table_value.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

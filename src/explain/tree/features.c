@@ -221,7 +221,7 @@ static int keep(struct lode_features *features, struct lode_index *index, struct
 		return add_column(&features->items[id], column);
 	}
 	if (add_column(feature, column) < 0 ||
-	    lode_grow(&features->items, &features->capacity, features->count + 1, sizeof(*features->items)) < 0 ||
+	    LODE_GROW(features->items, features->capacity, features->count + 1) < 0 ||
 	    lode_index_insert(index, hash, (uint32_t)features->count) < 0) {
 		release_feature(feature);
 		return LODE_SYSTEM;

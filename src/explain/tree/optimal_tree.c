@@ -63,7 +63,7 @@ static uint32_t remember(struct search *search, uint64_t asked, uint64_t answers
 	if (id != LODE_NONE)
 		return id;
 	if (search->memo_count >= LODE_NONE - 1 ||
-	    lode_grow(&search->memo, &search->memo_capacity, search->memo_count + 1, sizeof(*search->memo)) < 0 ||
+	    LODE_GROW(search->memo, search->memo_capacity, search->memo_count + 1) < 0 ||
 	    lode_index_insert(&search->index, hash_of(asked, answers), (uint32_t)search->memo_count) < 0) {
 		search->failed = 1;
 		return LODE_NONE;

@@ -1,7 +1,6 @@
 /* Tree: the struct itself, and its measures: see tree.h. */
 #include "explain/tree/tree.h"
 
-#include <math.h>
 #include <string.h>
 
 void lode_tree_release(struct lode_tree *tree)
@@ -13,10 +12,8 @@ void lode_tree_release(struct lode_tree *tree)
 
 uint32_t lode_tree_add(struct lode_tree *tree)
 {
-	if (tree->count >= LODE_NONE - 1 ||
-	    lode_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) < 0 ||
-	    lode_grow(&tree->sizes, &tree->size_capacity, (tree->count + 1) * tree->clusters,
-		      sizeof(*tree->sizes)) < 0)
+	if (tree->count >= LODE_NONE - 1 || LODE_GROW(tree->nodes, tree->capacity, tree->count + 1) < 0 ||
+	    LODE_GROW(tree->sizes, tree->size_capacity, (tree->count + 1) * tree->clusters) < 0)
 		return LODE_NONE;
 	memset(&tree->sizes[tree->count * tree->clusters], 0, tree->clusters * sizeof(*tree->sizes));
 	tree->nodes[tree->count] = (struct lode_tree_node){ .feature = LODE_NONE };
@@ -108,7 +105,7 @@ int lode_tree_tidy(struct lode_tree *tree, struct lode_error *error)
 	uint32_t *from = NULL;
 	size_t capacity = 0;
 
-	if (lode_grow(&from, &capacity, tree->count, sizeof(*from)) < 0)
+	if (LODE_GROW(from, capacity, tree->count) < 0)
 		return lode_fail_memory(error);
 	from[0] = 0;
 	if (lode_tree_add(&tidy) == LODE_NONE)

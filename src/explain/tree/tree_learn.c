@@ -11,7 +11,6 @@
  */
 #include "explain/tree/leaf_sums.h"
 
-#include <math.h>
 #include <string.h>
 
 /* A row votes when its second best cluster makes it this much less likely (nats). */

@@ -10,7 +10,6 @@
  */
 #include "explain/tree/leaf_sums.h"
 
-#include <math.h>
 #include <string.h>
 
 struct cubes {

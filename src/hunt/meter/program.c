@@ -133,10 +133,8 @@ static int add_number(struct lode_program *program, uint32_t text, const char *m
 	struct lode_program_function *function = lode_arena_alloc(&program->arena, sizeof(*function));
 
 	if (!function || program->count >= LODE_NONE ||
-	    lode_grow(&program->functions, &program->function_capacity, program->count + 1,
-		      sizeof(*program->functions)) < 0 ||
-	    lode_grow(&program->callees, &program->callees_capacity, program->count + 1,
-		      sizeof(*program->callees)) < 0)
+	    LODE_GROW(program->functions, program->function_capacity, program->count + 1) < 0 ||
+	    LODE_GROW(program->callees, program->callees_capacity, program->count + 1) < 0)
 		return fail(program);
 	*function = (struct lode_program_function){
 		.name = lode_strings_get(&program->names, text),
@@ -239,8 +237,8 @@ int lode_program_add_call(struct lode_program *program, uint32_t caller, uint32_
 	if (is_known(program, hash, &call))
 		return 0;
 	if (program->call_count >= LODE_NONE ||
-	    lode_grow(&program->calls, &program->call_capacity, program->call_count + 1, sizeof(call)) < 0 ||
-	    lode_grow(&callees->items, &callees->capacity, callees->count + 1, sizeof(callee)) < 0 ||
+	    LODE_GROW(program->calls, program->call_capacity, program->call_count + 1) < 0 ||
+	    LODE_GROW(callees->items, callees->capacity, callees->count + 1) < 0 ||
 	    lode_index_insert(&program->by_call, hash, (uint32_t)program->call_count) < 0)
 		return fail(program);
 	program->calls[program->call_count++] = call;
@@ -390,13 +388,10 @@ static int read_binary(struct lode_program *program, const char *path, const str
 		return lode_fail_memory(error);
 	binary->file = *file;
 	code = lode_code_read(&binary->code, path, error);
-	if (code == 0 && lode_grow(&program->binaries, &program->binary_capacity, program->binary_count + 1,
-				   sizeof(*program->binaries)) < 0)
+	if (code == 0 && LODE_APPEND(program->binaries, program->binary_count, program->binary_capacity, binary) < 0)
 		code = lode_fail_memory(error);
 	if (code < 0)
 		destroy_binary(binary);
-	else
-		program->binaries[program->binary_count++] = binary;
 	return code;
 }
 

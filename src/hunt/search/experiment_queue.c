@@ -55,7 +55,7 @@ uint32_t lode_search_want(struct lode_search *search, enum lode_hypothesis hypot
 	int added;
 	uint32_t id;
 
-	if (lode_grow(&search->queue.queued, &search->queue.queued_capacity, search->history.count + 1, 1) < 0)
+	if (LODE_GROW(search->queue.queued, search->queue.queued_capacity, search->history.count + 1) < 0)
 		return LODE_NONE;
 	id = lode_history_add(&search->history, hypothesis, focus, parent, &added);
 	if (id == LODE_NONE)

@@ -28,10 +28,8 @@ static int fill_batch(struct lode_search *search)
 {
 	size_t count = search->running.batch.count;
 
-	if (lode_grow(&search->running.batch_hypotheses, &search->running.batch_hypotheses_capacity, count,
-		      sizeof(*search->running.batch_hypotheses)) < 0 ||
-	    lode_grow(&search->running.batch_foci, &search->running.batch_foci_capacity, count,
-		      sizeof(*search->running.batch_foci)) < 0)
+	if (LODE_GROW(search->running.batch_hypotheses, search->running.batch_hypotheses_capacity, count) < 0 ||
+	    LODE_GROW(search->running.batch_foci, search->running.batch_foci_capacity, count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++) {
 		search->running.batch_hypotheses[i] = get(search, search->running.batch.items[i])->hypothesis;

@@ -68,7 +68,7 @@ static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_
 
 	if (scope)
 		return scope;
-	if (lode_grow(&counts->scopes, &counts->capacity, counts->count + 1, sizeof(*counts->scopes)) < 0 ||
+	if (LODE_GROW(counts->scopes, counts->capacity, counts->count + 1) < 0 ||
 	    lode_index_insert(&counts->index, scope_hash(kind, level, modules, number), (uint32_t)counts->count) < 0)
 		return NULL;
 	scope = &counts->scopes[counts->count++];
@@ -121,8 +121,8 @@ static uint32_t get_node(struct lode_count_scope *scope, uint32_t function)
 
 	if (id != LODE_NONE)
 		return id;
-	if (lode_grow(&graph->nodes, &graph->node_capacity, needed, sizeof(*graph->nodes)) < 0 ||
-	    lode_grow(&scope->node_marks, &scope->node_marks_capacity, needed, sizeof(*scope->node_marks)) < 0 ||
+	if (LODE_GROW(graph->nodes, graph->node_capacity, needed) < 0 ||
+	    LODE_GROW(scope->node_marks, scope->node_marks_capacity, needed) < 0 ||
 	    lode_index_insert(&graph->node_index, lode_hash_pair(function, 0), (uint32_t)graph->node_count) < 0)
 		return LODE_NONE;
 	id = (uint32_t)graph->node_count++;
@@ -141,8 +141,8 @@ static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32
 
 	if (id != LODE_NONE)
 		return id;
-	if (lode_grow(&graph->edges, &graph->edge_capacity, needed, sizeof(*graph->edges)) < 0 ||
-	    lode_grow(&scope->edge_marks, &scope->edge_marks_capacity, needed, sizeof(*scope->edge_marks)) < 0 ||
+	if (LODE_GROW(graph->edges, graph->edge_capacity, needed) < 0 ||
+	    LODE_GROW(scope->edge_marks, scope->edge_marks_capacity, needed) < 0 ||
 	    lode_index_insert(&graph->edge_index, hash, (uint32_t)graph->edge_count) < 0)
 		return LODE_NONE;
 	id = (uint32_t)graph->edge_count++;

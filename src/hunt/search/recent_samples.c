@@ -24,7 +24,7 @@ static int copy_weights(struct lode_recent_weights *weights, const struct lode_c
 	weights->count = 0;
 	if (!graph)
 		return 0;
-	if (lode_grow(&weights->items, &weights->capacity, graph->node_count, sizeof(*weights->items)) < 0)
+	if (LODE_GROW(weights->items, weights->capacity, graph->node_count) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < graph->node_count; i++)
 		weights->items[i] = graph->nodes[i].weight;

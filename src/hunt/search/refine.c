@@ -14,8 +14,7 @@ static int collect(void *context, uint32_t number, uint64_t object)
 {
 	struct lode_search *search = context;
 
-	if (lode_grow(&search->found.objects, &search->found.objects_capacity, search->found.numbers.count + 1,
-		      sizeof(*search->found.objects)) < 0 ||
+	if (LODE_GROW(search->found.objects, search->found.objects_capacity, search->found.numbers.count + 1) < 0 ||
 	    lode_ids_push(&search->found.numbers, number) < 0)
 		return LODE_SYSTEM;
 	search->found.objects[search->found.numbers.count - 1] = object;

@@ -55,8 +55,7 @@ static int link_parent(struct lode_history *history, uint32_t child, uint32_t pa
 
 	if (parent == LODE_NONE || parent == child || is_linked(history, child, parent))
 		return 0;
-	if (lode_grow(&history->links, &history->link_capacity, history->link_count + 1, sizeof(*history->links)) <
-	    0)
+	if (LODE_GROW(history->links, history->link_capacity, history->link_count + 1) < 0)
 		return LODE_SYSTEM;
 	history->links[history->link_count] = (struct lode_history_link){ parent, experiment->links };
 	experiment->links = (uint32_t)history->link_count++;
@@ -85,8 +84,7 @@ static uint32_t add_new(struct lode_history *history, enum lode_hypothesis hypot
 	uint32_t id = (uint32_t)history->count;
 	struct lode_experiment *experiment;
 
-	if (lode_grow(&history->experiments, &history->capacity, history->count + 1,
-		      sizeof(*history->experiments)) < 0 ||
+	if (LODE_GROW(history->experiments, history->capacity, history->count + 1) < 0 ||
 	    lode_index_insert(&history->index, hash_of(hypothesis, focus), id) < 0)
 		return LODE_NONE;
 	experiment = &history->experiments[history->count++];

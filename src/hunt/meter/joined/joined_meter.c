@@ -170,12 +170,10 @@ static int learn_calls(struct joined *joined, struct member *member, uint32_t fu
 
 static int make_room(struct joined *joined, size_t count)
 {
-	return lode_grow(&joined->ids, &joined->id_capacity, count, sizeof(*joined->ids)) < 0 ||
-	       lode_grow(&joined->hypotheses, &joined->hypothesis_capacity, count, sizeof(*joined->hypotheses)) <
-		       0 ||
-	       lode_grow(&joined->foci, &joined->focus_capacity, count, sizeof(*joined->foci)) < 0 ||
-	       lode_grow(&joined->parts, &joined->part_capacity, joined->part_count + count,
-			 sizeof(*joined->parts)) < 0;
+	return LODE_GROW(joined->ids, joined->id_capacity, count) < 0 ||
+	       LODE_GROW(joined->hypotheses, joined->hypothesis_capacity, count) < 0 ||
+	       LODE_GROW(joined->foci, joined->focus_capacity, count) < 0 ||
+	       LODE_GROW(joined->parts, joined->part_capacity, joined->part_count + count) < 0;
 }
 
 static int start_on(struct joined *joined, uint32_t number, const uint32_t *experiments,
@@ -236,7 +234,7 @@ static int joined_stop(struct lode_meter *meter, const uint32_t *experiments, si
 	struct joined *joined = of(meter);
 	int code = 0;
 
-	if (lode_grow(&joined->ids, &joined->id_capacity, count, sizeof(*joined->ids)) < 0)
+	if (LODE_GROW(joined->ids, joined->id_capacity, count) < 0)
 		return lode_fail_memory(error);
 	for (uint32_t i = 0; !code && i < joined->count; i++) {
 		struct lode_meter *member = joined->members[i].meter;
@@ -348,7 +346,7 @@ static int relay_sample(void *context, const struct lode_meter_sample *sample)
 	struct joined *joined = relay->joined;
 	struct lode_meter_sample ours = *sample;
 
-	if (lode_grow(&joined->stack, &joined->stack_capacity, sample->depth, sizeof(*joined->stack)) < 0)
+	if (LODE_GROW(joined->stack, joined->stack_capacity, sample->depth) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < sample->depth; i++) {
 		joined->stack[i] = function_from(joined, &joined->members[relay->member], sample->functions[i]);

@@ -72,8 +72,7 @@ void lode_deferred_close_add(struct lode_deferred_close *closer, int fd)
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&closer->lock);
-	if (has_worker(closer) && lode_grow(&closer->fds, &closer->capacity, closer->count + 1, sizeof(fd)) == 0) {
-		closer->fds[closer->count++] = fd;
+	if (has_worker(closer) && LODE_APPEND(closer->fds, closer->count, closer->capacity, fd) == 0) {
 		taken = 1;
 		pthread_cond_signal(&closer->more);
 	}

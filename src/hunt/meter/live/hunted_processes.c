@@ -48,8 +48,7 @@ void lode_hunted_release(struct lode_hunted_processes *target)
 
 static int keep_binary(struct lode_hunted_processes *target, uint32_t binary, uint32_t image, const char *path)
 {
-	if (lode_grow(&target->binaries, &target->binary_capacity, (size_t)binary + 1, sizeof(*target->binaries)) <
-	    0)
+	if (LODE_GROW(target->binaries, target->binary_capacity, (size_t)binary + 1) < 0)
 		return LODE_SYSTEM;
 	while (target->binary_count <= binary)
 		target->binaries[target->binary_count++] = (struct lode_hunted_binary){ NULL, LODE_NONE };
@@ -101,7 +100,7 @@ static uint32_t binary_of(struct lode_hunted_processes *target, uint32_t image)
 
 	if (image == LODE_PROCESS_IMAGE_UNKNOWN || image == LODE_NONE)
 		return LODE_NONE;
-	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1, sizeof(*target->of_image)) < 0)
+	if (LODE_GROW(target->of_image, target->image_capacity, (size_t)image + 1) < 0)
 		return LODE_NONE;
 	for (size_t i = before; i < target->image_capacity; i++)
 		target->of_image[i] = NOT_ASKED;
@@ -314,10 +313,9 @@ int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct l
 	code = lode_thread_clocks_add_process(target->clocks, pid, error);
 	if (code)
 		return code;
-	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
+	if (LODE_APPEND(target->items, target->count, target->capacity,
+			(struct lode_hunted_process){ .pid = pid, .binary = LODE_NONE, .since = lode_now() }) < 0)
 		return lode_fail_memory(error);
-	process = &target->items[target->count++];
-	*process = (struct lode_hunted_process){ .pid = pid, .binary = LODE_NONE, .since = lode_now() };
 	return lode_hunted_learn(target, pid, error);
 }
 

@@ -89,7 +89,7 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	struct lode_live_experiment *experiment = find_experiment(live, number);
 
 	if (!experiment) {
-		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) < 0 ||
+		if (LODE_GROW(live->experiments, live->capacity, live->count + 1) < 0 ||
 		    lode_index_insert(&live->index, lode_hash_pair(0, number), (uint32_t)live->count) < 0)
 			return NULL;
 		experiment = &live->experiments[live->count++];

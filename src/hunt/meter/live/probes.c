@@ -188,12 +188,10 @@ static int add_link(struct lode_probes *probes, struct group *group, uint32_t pi
 
 	if (fd < 0)
 		return fd;
-	if (lode_grow(&group->links, &group->link_capacity, group->link_count + 1, sizeof(*group->links)) < 0) {
-		lode_deferred_close_add(probes->closer, fd);
-		return lode_fail_memory(error);
-	}
-	group->links[group->link_count++] = (struct link){ pid, fd };
-	return 0;
+	if (LODE_APPEND(group->links, group->link_count, group->link_capacity, (struct link){ pid, fd }) == 0)
+		return 0;
+	lode_deferred_close_add(probes->closer, fd);
+	return lode_fail_memory(error);
 }
 
 static struct group *free_group(struct lode_probes *probes)
@@ -201,8 +199,7 @@ static struct group *free_group(struct lode_probes *probes)
 	for (size_t i = 0; i < probes->group_count; i++)
 		if (!probes->groups[i].count)
 			return &probes->groups[i];
-	if (lode_grow(&probes->groups, &probes->group_capacity, probes->group_count + 1, sizeof(*probes->groups)) <
-	    0)
+	if (LODE_GROW(probes->groups, probes->group_capacity, probes->group_count + 1) < 0)
 		return NULL;
 	memset(&probes->groups[probes->group_count], 0, sizeof(*probes->groups));
 	return &probes->groups[probes->group_count++];
@@ -323,10 +320,9 @@ static void keep_event(struct lode_probes *probes, const struct lode_hunt_messag
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&probes->lock);
-	if (!lode_grow(&probes->events, &probes->event_capacity, probes->event_count + 1, sizeof(*probes->events)))
-		probes->events[probes->event_count++] =
-			(struct lode_probes_event){ (enum lode_hunt_message_type)message->type, message->pid,
-						    message->tid, (int)message->slot };
+	(void)LODE_APPEND(probes->events, probes->event_count, probes->event_capacity,
+			  (struct lode_probes_event){ (enum lode_hunt_message_type)message->type, message->pid,
+						      message->tid, (int)message->slot });
 	pthread_mutex_unlock(&probes->lock);
 	if (write(probes->event, &one, sizeof(one)) < 0)
 		return; /* it is readable already */

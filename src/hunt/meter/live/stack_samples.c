@@ -46,7 +46,7 @@ int lode_stack_samples_set_waiting(struct lode_stack_samples *samples, uint32_t 
 {
 	size_t before = samples->waiting_capacity;
 
-	if (lode_grow(&samples->waiting, &samples->waiting_capacity, (size_t)function + 1, 1) < 0)
+	if (LODE_GROW(samples->waiting, samples->waiting_capacity, (size_t)function + 1) < 0)
 		return LODE_SYSTEM;
 	memset(samples->waiting + before, 0, samples->waiting_capacity - before);
 	samples->waiting[function] = 1;
@@ -77,11 +77,8 @@ static int add_root(struct lode_stack_samples *samples, uint32_t pid, const uint
 	for (size_t i = 0; i < samples->root_count; i++)
 		if (samples->roots[i].pid == pid && samples->roots[i].function == functions[at])
 			return 0;
-	if (lode_grow(&samples->roots, &samples->root_capacity, samples->root_count + 1, sizeof(*samples->roots)) <
-	    0)
-		return LODE_SYSTEM;
-	samples->roots[samples->root_count++] = (struct lode_stack_root){ pid, functions[at] };
-	return 0;
+	return LODE_APPEND(samples->roots, samples->root_count, samples->root_capacity,
+			   (struct lode_stack_root){ pid, functions[at] });
 }
 
 static int report_calls(struct lode_stack_samples *samples, const uint32_t *functions, size_t depth)
@@ -122,9 +119,8 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 	uint32_t *functions;
 	size_t depth = 0;
 
-	if (lode_grow(&samples->functions, &samples->function_capacity, samples->function_count + count,
-		      sizeof(*samples->functions)) < 0 ||
-	    lode_grow(&samples->items, &samples->capacity, samples->count + 1, sizeof(*samples->items)) < 0)
+	if (LODE_GROW(samples->functions, samples->function_capacity, samples->function_count + count) < 0 ||
+	    LODE_GROW(samples->items, samples->capacity, samples->count + 1) < 0)
 		return LODE_SYSTEM;
 	functions = samples->functions + samples->function_count;
 	for (size_t i = count; i-- > 0;)
@@ -173,10 +169,8 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 		return LODE_SYSTEM;
 	if (!stack->user || find_content(samples, stack->id))
 		return 0;
-	if (lode_grow(&samples->contents, &samples->content_capacity, samples->content_count + 1,
-		      sizeof(*samples->contents)) < 0 ||
-	    lode_grow(&samples->addresses, &samples->address_capacity, samples->address_count + stack->count,
-		      sizeof(*samples->addresses)) < 0 ||
+	if (LODE_GROW(samples->contents, samples->content_capacity, samples->content_count + 1) < 0 ||
+	    LODE_GROW(samples->addresses, samples->address_capacity, samples->address_count + stack->count) < 0 ||
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
 	samples->contents[samples->content_count++] =

@@ -488,8 +488,8 @@ static int take_objects(struct lode_thread_clocks *clocks, uint32_t *token, int 
 	size_t room = clocks->object_count + OBJECTS_AT_A_TIME;
 	uint32_t count = OBJECTS_AT_A_TIME;
 
-	if (lode_grow(&clocks->object_keys, &clocks->object_keys_capacity, room, sizeof(*clocks->object_keys)) < 0 ||
-	    lode_grow(&clocks->objects, &clocks->objects_capacity, room, sizeof(*clocks->objects)) < 0)
+	if (LODE_GROW(clocks->object_keys, clocks->object_keys_capacity, room) < 0 ||
+	    LODE_GROW(clocks->objects, clocks->objects_capacity, room) < 0)
 		return LODE_SYSTEM;
 	code = bpf_map_lookup_batch(map, is_first ? NULL : token, token, clocks->object_keys + clocks->object_count,
 				    clocks->objects + clocks->object_count, &count, NULL);

@@ -92,10 +92,9 @@ int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version,
 	if (check_permission(pid, error) < 0)
 		return LODE_SYSTEM;
 	if (!process) {
-		if (lode_grow(&stops->processes, &stops->capacity, stops->count + 1, sizeof(*process)) < 0)
+		if (LODE_APPEND(stops->processes, stops->count, stops->capacity, (struct process){ .pid = pid }) < 0)
 			return lode_fail_memory(error);
-		process = &stops->processes[stops->count++];
-		*process = (struct process){ .pid = pid };
+		process = &stops->processes[stops->count - 1];
 	}
 	lode_stopped_stack_destroy(process->unwinder);
 	process->version = version;
@@ -174,7 +173,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 	int stopped;
 
 	/* Room first: a thread that does not stop in time must not be forgotten. */
-	if (lode_grow(&stops->late, &stops->late_capacity, stops->late_count + 1, sizeof(tid)) < 0 ||
+	if (LODE_GROW(stops->late, stops->late_capacity, stops->late_count + 1) < 0 ||
 	    ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, NULL) < 0)
 		return 1;
 	if (ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL) < 0) {

@@ -97,8 +97,7 @@ static int start(struct agent *agent, yajl_val request, struct lode_error *error
 	struct batch batch = { 0 };
 	int code = read_batch(agent, request, &batch, error);
 
-	if (!code && lode_grow(&agent->running, &agent->running_capacity, agent->running_count + batch.count,
-			       sizeof(*agent->running)) < 0)
+	if (!code && LODE_GROW(agent->running, agent->running_capacity, agent->running_count + batch.count) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = meter->operations->start(meter, batch.ids, batch.hypotheses, batch.foci, batch.count, error);
@@ -173,12 +172,12 @@ static int learn(struct agent *agent, uint32_t function)
 {
 	size_t before = agent->sent_capacity;
 
-	if (lode_grow(&agent->sent, &agent->sent_capacity, (size_t)function + 1, 1) < 0)
+	if (LODE_GROW(agent->sent, agent->sent_capacity, (size_t)function + 1) < 0)
 		return LODE_SYSTEM;
 	memset(agent->sent + before, 0, agent->sent_capacity - before);
 	if (agent->sent[function])
 		return 0;
-	if (lode_grow(&agent->news, &agent->news_capacity, agent->news_count + 1, sizeof(*agent->news)) < 0)
+	if (LODE_GROW(agent->news, agent->news_capacity, agent->news_count + 1) < 0)
 		return LODE_SYSTEM;
 	agent->sent[function] = 1;
 	agent->news[agent->news_count++] = function;

@@ -18,7 +18,7 @@ void lode_wire_init(struct lode_wire *wire, int in, int out, const char *name)
 	wire->in = in;
 	wire->out = out;
 	wire->name = name;
-	lode_json_init(&wire->json, &wire->output);
+	wire->json = (struct lode_json){ .buffer = &wire->output };
 }
 
 void lode_wire_release(struct lode_wire *wire)
@@ -32,7 +32,7 @@ void lode_wire_release(struct lode_wire *wire)
 void lode_wire_begin(struct lode_wire *wire)
 {
 	lode_buffer_clear(&wire->output);
-	lode_json_init(&wire->json, &wire->output);
+	wire->json = (struct lode_json){ .buffer = &wire->output };
 	lode_json_object(&wire->json);
 }
 

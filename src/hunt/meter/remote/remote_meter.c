@@ -166,7 +166,7 @@ static int remote_start(struct lode_meter *meter, const uint32_t *experiments,
 	yajl_val reply;
 	int code;
 
-	if (lode_grow(&remote->runs, &remote->run_capacity, remote->run_count + count, sizeof(*remote->runs)) < 0)
+	if (LODE_GROW(remote->runs, remote->run_capacity, remote->run_count + count) < 0)
 		return lode_fail_memory(error);
 	begin(remote, "start");
 	lode_json_key_array(json, "experiments");
@@ -283,10 +283,8 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 
 	if (length < 7 || lode_wire_item(items[5]) >= LODE_SMALL_IO)
 		return 0;
-	if (lode_grow(&remote->samples, &remote->sample_capacity, remote->sample_count + 1,
-		      sizeof(*remote->samples)) < 0 ||
-	    lode_grow(&remote->stacks, &remote->stack_capacity, remote->stack_count + length,
-		      sizeof(*remote->stacks)) < 0)
+	if (LODE_GROW(remote->samples, remote->sample_capacity, remote->sample_count + 1) < 0 ||
+	    LODE_GROW(remote->stacks, remote->stack_capacity, remote->stack_count + length) < 0)
 		return LODE_SYSTEM;
 	sample = &remote->samples[remote->sample_count++];
 	*sample = (struct sample){
