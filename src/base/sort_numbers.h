@@ -1,4 +1,4 @@
-/* Numbers in ascending order. None of the doubles is NaN. */
+/* Numbers, and things by a number, in ascending order. None of the doubles is NaN. */
 #ifndef LODE_BASE_SORT_NUMBERS_H
 #define LODE_BASE_SORT_NUMBERS_H
 
@@ -43,6 +43,28 @@ static inline void lode_sort_double(double *numbers, size_t count)
 {
 	if (count)
 		qsort(numbers, count, sizeof(*numbers), lode_compare_double);
+}
+
+/* Something by its id, and what it is sorted by. */
+struct lode_ranked {
+	double value;
+	uint32_t id;
+};
+
+static inline int lode_compare_ranked(const void *a, const void *b)
+{
+	const struct lode_ranked *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Of equal values the lower id comes first. */
+static inline void lode_sort_ranked(struct lode_ranked *items, size_t count)
+{
+	if (count)
+		qsort(items, count, sizeof(*items), lode_compare_ranked);
 }
 
 #endif

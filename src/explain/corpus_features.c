@@ -14,6 +14,7 @@
  * come last of each: whatever a program waits for, it ends in the scheduler, which is
  * not what anyone can change.
  */
+#include "base/id_array.h"
 #include "explain/corpus_columns.h"
 
 #include "latency/latency.h"
@@ -361,7 +362,7 @@ static uint32_t gather(const struct lode_corpus_making *making, double *x, doubl
 static int mark_above(const double *x, const double *y, uint32_t count, unsigned inputs, size_t rows,
 		      unsigned char *slow)
 {
-	uint32_t *all = lode_calloc(count + 1, sizeof(*all));
+	uint32_t *all = lode_ids_below(count);
 	struct lode_function line;
 	struct lode_points points;
 
@@ -370,8 +371,6 @@ static int mark_above(const double *x, const double *y, uint32_t count, unsigned
 		lode_free(all);
 		return LODE_SYSTEM;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		all[i] = i;
 	lode_function_fit(&points, LODE_SHAPE_LINEAR, all, count, &line);
 	for (size_t row = 0, i = 0; row < rows; row++)
 		if (slow[row] == 0)

@@ -4,11 +4,12 @@
  * The noise may be relative, as it is with times, or additive; where every y is
  * above 0 both are tried, and the shorter description of y wins.
  */
+#include "base/id_array.h"
+#include "base/sort_numbers.h"
 #include "explain/explain_internal.h"
 #include "explain/tree/optimal_tree.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Numbers of clusters that do not make the error smaller before a search for a bound gives up. */
@@ -29,31 +30,17 @@ void lode_explanation_release(struct lode_explanation *explanation)
 
 /* ---- order ---- */
 
-struct rank {
-	double value;
-	unsigned cluster;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
-}
-
 /* Fastest first: by the mean of each function over all rows. */
 static void order_clusters(const struct lode_points *points, const struct lode_explain_model *model,
-			   struct rank *ranks)
+			   struct lode_ranked *ranks)
 {
 	for (unsigned k = 0; k < model->clusters; k++) {
-		ranks[k] = (struct rank){ 0, k };
+		ranks[k] = (struct lode_ranked){ 0, k };
 		for (size_t row = 0; row < points->rows; row++)
 			ranks[k].value +=
 				lode_function_at(points, &model->functions[k], row) / (double)points->rows;
 	}
-	qsort(ranks, model->clusters, sizeof(*ranks), by_value);
+	lode_sort_ranked(ranks, model->clusters);
 }
 
 /* A term that changes nothing in twelve digits of the function is rounding. Terms are 1 at most. */
@@ -71,14 +58,14 @@ static void drop_rounding(struct lode_function *function)
 /* Takes functions, tree and labels over, renumbered. */
 static void take_over(struct lode_explanation *explanation, struct lode_explain_model *model)
 {
-	struct rank ranks[LODE_MOST_CLUSTERS];
+	struct lode_ranked ranks[LODE_MOST_CLUSTERS];
 	uint32_t number[LODE_MOST_CLUSTERS];
 
 	order_clusters(&explanation->points, model, ranks);
 	explanation->clusters = model->clusters;
 	for (unsigned k = 0; k < model->clusters; k++) {
-		number[ranks[k].cluster] = k;
-		explanation->cluster[k].function = model->functions[ranks[k].cluster];
+		number[ranks[k].id] = k;
+		explanation->cluster[k].function = model->functions[ranks[k].id];
 		drop_rounding(&explanation->cluster[k].function);
 	}
 	for (size_t i = 0; i < model->tree.count; i++)
@@ -97,12 +84,10 @@ static int curve_length(const struct lode_explain_input *input, const struct lod
 			unsigned noises, double *least, struct lode_error *error)
 {
 	static const enum lode_family families[] = { LODE_FAMILY_AUTO, LODE_FAMILY_POLY };
-	uint32_t *rows = lode_calloc(explanation->rows, sizeof(*rows));
+	uint32_t *rows = lode_ids_below(explanation->rows);
 	int code = rows ? 0 : lode_fail_memory(error);
 
 	*least = INFINITY;
-	for (size_t i = 0; code == 0 && i < explanation->rows; i++)
-		rows[i] = (uint32_t)i;
 	for (unsigned i = 0; code == 0 && i < 2 * noises; i++) {
 		enum lode_noise noise = i / 2 ? LODE_NOISE_RELATIVE : LODE_NOISE_ADDITIVE;
 		struct lode_function curve;

@@ -20,6 +20,7 @@
  * Larger tables are not asked: tests/unit/explain_noise_test.c measures that there the
  * description alone is proof enough.
  */
+#include "base/id_array.h"
 #include "base/parallel.h"
 #include "base/sort_numbers.h"
 #include "explain/explain_internal.h"
@@ -306,11 +307,9 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 	memset(chance, 0, sizeof(*chance));
 	if (model->clusters < 2 || features->rows > (tree ? MOST_SHUFFLED : MOST_SIMULATED))
 		return 0;
-	evidence.all = lode_calloc(most, sizeof(*evidence.all));
+	evidence.all = lode_ids_below(most);
 	if (!evidence.all)
 		return lode_fail_memory(error);
-	for (size_t i = 0; i < most; i++)
-		evidence.all[i] = (uint32_t)i;
 	if (tree)
 		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, model, which), chance, error);
 	else

@@ -9,6 +9,7 @@
  * last every feature may be in the tree. Clusters that are plain to see in x and y
  * are reported even where no tree explains them (explain_unexplained.c).
  */
+#include "base/id_array.h"
 #include "base/random.h"
 #include "explain/explain_internal.h"
 #include "explain/tree/optimal_tree.h"
@@ -123,13 +124,11 @@ static void release_part(struct part *part)
 
 static int pick_all_rows(const struct lode_explain_problem *all, struct part *part, struct lode_error *error)
 {
-	uint32_t *rows = lode_calloc(all->points->rows, sizeof(*rows));
+	uint32_t *rows = lode_ids_below(all->points->rows);
 	int code;
 
 	if (!rows)
 		return lode_fail_memory(error);
-	for (size_t i = 0; i < all->points->rows; i++)
-		rows[i] = (uint32_t)i;
 	code = lode_features_pick(&part->all_rows, all->features, rows, all->points->rows, part->features,
 				  part->feature_count, error);
 	lode_free(rows);

@@ -3,10 +3,11 @@
  * plainly that encoding the cluster of each row individually still saves nats. Pieces of one
  * curve are no such clusters: there x says which piece it is.
  */
+#include "base/id_array.h"
+#include "base/sort_numbers.h"
 #include "explain/explain_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Clusters that are reported without a tree: how many at most, and how many spreads of their noise apart. */
@@ -73,20 +74,6 @@ static int cluster_alone(const struct lode_points *points, unsigned clusters, ui
 	return 0;
 }
 
-struct ordered_row {
-	double value;
-	uint32_t row;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const struct ordered_row *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /*
  * Whether x alone separates the clusters: rows are put in order of x (by the function of
  * all rows, where there are several inputs), and then neighbours are in the same
@@ -95,8 +82,8 @@ static int by_value(const void *a, const void *b)
 static int follow_x(const struct lode_points *points, const struct lode_explain_model *model, int *follow,
 		    struct lode_error *error)
 {
-	struct ordered_row *order = lode_calloc(points->rows, sizeof(*order));
-	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
+	struct lode_ranked *order = lode_calloc(points->rows, sizeof(*order));
+	uint32_t *rows = lode_ids_below(points->rows);
 	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
 	struct lode_function all;
 
@@ -105,16 +92,14 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
 		lode_free(rows);
 		return lode_fail_memory(error);
 	}
-	for (size_t i = 0; i < points->rows; i++) {
-		rows[i] = (uint32_t)i;
+	for (size_t i = 0; i < points->rows; i++)
 		sizes[model->labels[i]] += 1.0 / (double)points->rows;
-	}
 	lode_function_fit(points, LODE_SHAPE_LINEAR, rows, points->rows, &all);
 	for (size_t i = 0; i < points->rows; i++)
-		order[i] = (struct ordered_row){ lode_function_at(points, &all, i), (uint32_t)i };
-	qsort(order, points->rows, sizeof(*order), by_value);
+		order[i] = (struct lode_ranked){ lode_function_at(points, &all, i), (uint32_t)i };
+	lode_sort_ranked(order, points->rows);
 	for (size_t i = 1; i < points->rows; i++)
-		same += model->labels[order[i].row] == model->labels[order[i - 1].row];
+		same += model->labels[order[i].id] == model->labels[order[i - 1].id];
 	for (unsigned k = 0; k < model->clusters; k++)
 		chance += sizes[k] * sizes[k];
 	*follow = same / (double)(points->rows - 1) > (1 + chance) / 2;

@@ -13,6 +13,7 @@
  * is the one they are nearest to themselves. A fold that finds but one function
  * says the same of every row, and is as often right as that is frequent.
  */
+#include "base/id_array.h"
 #include "base/parallel.h"
 #include "explain/explain_internal.h"
 #include "explain/model/spectral.h"
@@ -65,14 +66,12 @@ static int pick_seen(const struct validation *validation, size_t fold, struct se
 
 	memset(seen, 0, sizeof(*seen));
 	seen->rows = lode_calloc(features->rows, sizeof(*seen->rows));
-	seen->columns = lode_calloc(features->count, sizeof(*seen->columns));
+	seen->columns = lode_ids_below(features->count);
 	if (!seen->rows || !seen->columns)
 		return LODE_SYSTEM;
 	for (size_t row = 0; row < features->rows; row++)
 		if (validation->fold_of[row] != fold)
 			seen->rows[seen->count++] = (uint32_t)row;
-	for (size_t i = 0; i < features->count; i++)
-		seen->columns[i] = (uint32_t)i;
 	while (code == 0 && seen->noises < validation->noises) {
 		code = lode_points_pick(&seen->points[seen->noises], &validation->points[seen->noises], seen->rows,
 					seen->count, NULL);

@@ -116,31 +116,19 @@ static double statistic_of(const struct lode_chance_input *input, const double *
 	return deviation > 0 ? more / deviation : 0;
 }
 
-struct place {
-	double statistic;
-	uint32_t column;
-};
-
-static int by_statistic(const void *a, const void *b)
-{
-	const struct place *left = a, *right = b;
-
-	if (left->statistic != right->statistic)
-		return left->statistic > right->statistic ? -1 : 1;
-	return left->column < right->column ? -1 : left->column > right->column;
-}
-
+/* By statistic, largest first. */
 static int order_columns(struct work *work)
 {
 	const struct lode_chance_input *input = work->input;
-	struct place *places = lode_calloc(input->columns, sizeof(*places));
+	struct lode_ranked *places = lode_calloc(input->columns, sizeof(*places));
 
 	for (size_t i = 0; places && i < input->columns; i++)
-		places[i] = (struct place){ statistic_of(input, input->values + i * work->streams), (uint32_t)i };
+		places[i] = (struct lode_ranked){ -statistic_of(input, input->values + i * work->streams),
+						  (uint32_t)i };
 	if (places)
-		qsort(places, input->columns, sizeof(*places), by_statistic);
+		lode_sort_ranked(places, input->columns);
 	for (size_t i = 0; places && i < input->columns; i++)
-		work->order[i] = places[i].column;
+		work->order[i] = places[i].id;
 	lode_free(places);
 	return places ? 0 : LODE_SYSTEM;
 }

@@ -8,6 +8,7 @@
  */
 #include "latency/stack_order.h"
 
+#include "base/id_array.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -56,15 +57,6 @@ struct ordering {
 	uint32_t *places;
 };
 
-static void sort_frames(struct ordering *ordering, const struct lode_frames *frames)
-{
-	for (size_t i = 0; i < frames->count; i++)
-		ordering->frames[i] = (uint32_t)i;
-	if (frames->count)
-		qsort_r(ordering->frames, frames->count, sizeof(*ordering->frames), compare_frames,
-			(void *)(uintptr_t)frames);
-}
-
 static void sort_nodes(struct ordering *ordering, size_t frames)
 {
 	const struct lode_stack_tree *tree = ordering->tree;
@@ -111,7 +103,7 @@ uint32_t *lode_stack_order(const struct lode_dictionary *dictionary)
 	size_t nodes = dictionary->tree.count, frames = dictionary->frames.count;
 	struct ordering ordering = {
 		.tree = &dictionary->tree,
-		.frames = lode_calloc(frames, sizeof(uint32_t)),
+		.frames = lode_ids_sorted(frames, compare_frames, (void *)(uintptr_t)&dictionary->frames),
 		.starts = lode_calloc(frames, sizeof(uint32_t)),
 		.by_frame = lode_calloc(nodes, sizeof(uint32_t)),
 		.below = lode_calloc(nodes, sizeof(uint32_t)),
@@ -121,7 +113,6 @@ uint32_t *lode_stack_order(const struct lode_dictionary *dictionary)
 
 	if (ordering.frames && ordering.starts && ordering.by_frame && ordering.below && ordering.next &&
 	    ordering.places) {
-		sort_frames(&ordering, &dictionary->frames);
 		sort_nodes(&ordering, frames);
 		place_nodes(&ordering);
 	} else {

@@ -7,6 +7,7 @@
  * many shuffles from one fixed seed, of the number of streams that are needed for
  * each level that StackMine's order reaches.
  */
+#include "base/id_array.h"
 #include "mine/coverage_classes.h"
 
 #include "base/random.h"
@@ -245,13 +246,11 @@ static void open_at_random(const struct lode_coverage *coverage, const struct lo
 static int reach_at_random(struct lode_coverage *coverage, const struct lode_coverage_classes *classes,
 			   struct lode_covered *covered, size_t count)
 {
-	uint32_t *streams = lode_calloc(count + 1, sizeof(*streams));
+	uint32_t *streams = lode_ids_below(count);
 	uint64_t *sums = lode_calloc(coverage->level_count + 1, sizeof(*sums));
 	uint64_t state = 20120602;
 	int code = streams && sums ? 0 : LODE_SYSTEM;
 
-	for (uint32_t i = 0; !code && i < count; i++)
-		streams[i] = i;
 	for (unsigned round = 0; !code && round < coverage->shuffles; round++) {
 		lode_covered_clear(covered, classes);
 		open_at_random(coverage, classes, covered, streams, count, &state, sums);

@@ -8,6 +8,7 @@
  */
 #include "mine/mine.h"
 
+#include "base/id_array.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/units.h"
@@ -414,13 +415,9 @@ static int sort_clusters(struct lode_mined *mined, enum lode_rank rank)
 {
 	struct cluster_order context = { mined, rank };
 	size_t count = mined->clusters.count;
-	uint32_t *order = lode_calloc(count + 1, sizeof(*order));
+	uint32_t *order = lode_ids_sorted(count, compare_clusters, &context);
 	int code = order ? 0 : LODE_SYSTEM;
 
-	for (size_t i = 0; order && i < count; i++)
-		order[i] = (uint32_t)i;
-	if (order && count)
-		qsort_r(order, count, sizeof(*order), compare_clusters, &context);
 	if (!code)
 		code = permute(mined->clusters.items, order, count, sizeof(*mined->clusters.items));
 	if (!code)
@@ -480,14 +477,12 @@ static int cluster_none(struct lode_mined *mined)
 
 	lode_clusters_release(&mined->clusters);
 	mined->clusters.items = lode_calloc(count + 1, sizeof(*mined->clusters.items));
-	mined->clusters.members = lode_calloc(count + 1, sizeof(*mined->clusters.members));
+	mined->clusters.members = lode_ids_below(count);
 	if (!mined->clusters.items || !mined->clusters.members)
 		return LODE_SYSTEM;
 	mined->clusters.count = count;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		mined->clusters.items[i] = (struct lode_pattern_cluster){ i, 1 };
-		mined->clusters.members[i] = (uint32_t)i;
-	}
 	mined->unclustered = 1;
 	return 0;
 }

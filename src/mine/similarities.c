@@ -9,6 +9,7 @@
  */
 #include "mine/similarities.h"
 
+#include "base/id_array.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "mine/similarity_rows.h"
@@ -57,18 +58,13 @@ static int prepare(struct lode_similarities *similarities)
 	const struct lode_patterns *patterns = similarities->patterns;
 
 	similarities->weights = lode_calloc(patterns->frame_count, sizeof(*similarities->weights));
-	similarities->order = lode_calloc(patterns->count, sizeof(*similarities->order));
+	similarities->order = lode_ids_sorted(patterns->count, compare_from_leaf, (void *)(uintptr_t)patterns);
 	if (!similarities->weights || !similarities->order ||
 	    lode_names_make(&similarities->names, patterns, similarities->words) < 0)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < patterns->count; i++) {
+	for (size_t i = 0; i < patterns->count; i++)
 		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i), patterns->items[i].length,
 			      similarities->weights + patterns->items[i].first);
-		similarities->order[i] = (uint32_t)i;
-	}
-	if (patterns->count)
-		qsort_r(similarities->order, patterns->count, sizeof(*similarities->order), compare_from_leaf,
-			(void *)(uintptr_t)patterns);
 	return lode_bound_patterns_make(&similarities->bounds, patterns, &similarities->names,
 					similarities->weights);
 }
@@ -233,14 +229,10 @@ static int sort_members(struct members *members, const struct lode_patterns *pat
 {
 	struct sorting sorting = { patterns, members->patterns };
 
-	members->by_frames = lode_calloc(members->count, sizeof(*members->by_frames));
+	members->by_frames = lode_ids_sorted(members->count, compare_frames, &sorting);
 	members->shared = lode_calloc(members->count, sizeof(*members->shared));
 	if (!members->by_frames || !members->shared)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < members->count; i++)
-		members->by_frames[i] = (uint32_t)i;
-	if (members->count)
-		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames, &sorting);
 	for (size_t i = 1; i < members->count; i++)
 		members->shared[i] = count_shared(patterns, members->patterns[members->by_frames[i - 1]],
 						  members->patterns[members->by_frames[i]]);

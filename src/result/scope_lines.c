@@ -8,6 +8,7 @@
  */
 #include "result/scope_lines.h"
 
+#include "base/id_array.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -161,7 +162,7 @@ static int make(struct maker *maker)
 static int compare_lines(const void *left, const void *right, void *context)
 {
 	const struct lode_scope_line *lines = context;
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
 	if (lines[a].length != lines[b].length)
 		return lines[a].length > lines[b].length ? -1 : 1;
@@ -170,13 +171,10 @@ static int compare_lines(const void *left, const void *right, void *context)
 
 static int choose(struct lode_scope_lines *lines, size_t most)
 {
-	size_t *order = lode_calloc(lines->count + 1, sizeof(*order));
+	uint32_t *order = lode_ids_sorted(lines->count, compare_lines, lines->items);
 
 	if (!order)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < lines->count; i++)
-		order[i] = i;
-	qsort_r(order, lines->count, sizeof(*order), compare_lines, lines->items);
 	for (size_t i = 0; i < lines->count; i++)
 		lines->items[order[i]].shown = !most || i < most;
 	lode_free(order);

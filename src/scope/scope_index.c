@@ -5,38 +5,28 @@
  */
 #include "scope/scope_index.h"
 
+#include "base/sort_order.h"
+
 #include <stdlib.h>
-
-struct keyed {
-	uint32_t key;
-	uint32_t item;
-};
-
-static int compare_keys(const void *left, const void *right)
-{
-	const struct keyed *a = left, *b = right;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->item < b->item ? -1 : a->item > b->item;
-}
 
 int lode_number_keys(uint32_t *keys, size_t count, size_t *distinct)
 {
-	struct keyed *items = lode_calloc(count + 1, sizeof(*items));
+	uint64_t *wide = lode_calloc(count + 1, sizeof(*wide));
+	uint32_t *order = lode_calloc(count + 1, sizeof(*order));
+	int code = wide && order ? 0 : LODE_SYSTEM;
 
 	*distinct = 0;
-	if (!items)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < count; i++)
-		items[i] = (struct keyed){ keys[i], (uint32_t)i };
-	qsort(items, count, sizeof(*items), compare_keys);
-	for (size_t i = 0; i < count; i++) {
-		*distinct += !i || items[i].key != items[i - 1].key;
-		keys[items[i].item] = (uint32_t)(*distinct - 1);
+	for (size_t i = 0; !code && i < count; i++)
+		wide[i] = keys[i];
+	if (!code)
+		code = lode_sort_order(wide, count, order);
+	for (size_t i = 0; !code && i < count; i++) {
+		*distinct += !i || wide[order[i]] != wide[order[i - 1]];
+		keys[order[i]] = (uint32_t)(*distinct - 1);
 	}
-	lode_free(items);
-	return 0;
+	lode_free(wide);
+	lode_free(order);
+	return code;
 }
 
 uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count)

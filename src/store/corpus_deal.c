@@ -1,6 +1,7 @@
 /* Dealing streams: see corpus_deal.h. */
 #include "store/corpus_deal.h"
 
+#include "base/id_array.h"
 #include "base/parallel.h"
 
 #include <stdatomic.h>
@@ -47,13 +48,9 @@ int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_
 {
 	struct dealing dealing = { .list = list, .rank = rank, .keep = keep, .context = context };
 
-	dealing.order = lode_calloc(list->count + 1, sizeof(*dealing.order));
+	dealing.order = lode_ids_sorted(list->count, compare_sizes, list->items);
 	if (!dealing.order)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < list->count; i++)
-		dealing.order[i] = (uint32_t)i;
-	if (list->count)
-		qsort_r(dealing.order, list->count, sizeof(*dealing.order), compare_sizes, list->items);
 	lode_parallel(jobs, list->count, take_one, &dealing);
 	lode_free(dealing.order);
 	return 0;

@@ -1,6 +1,7 @@
 /* Model: see explain_model.h. */
 #include "explain/model/explain_model.h"
 
+#include "base/sort_order.h"
 #include "base/sort_numbers.h"
 
 #include <math.h>
@@ -332,23 +333,8 @@ int lode_model_merge_pair(const struct lode_explain_problem *problem, const stru
 
 /* ---- splitting ---- */
 
-/* Rows with the same answers to all tests. */
-struct cell_row {
-	uint64_t cell;
-	uint32_t row;
-};
-
-static int by_cell(const void *a, const void *b)
-{
-	const struct cell_row *x = a, *y = b;
-
-	if (x->cell != y->cell)
-		return x->cell < y->cell ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /*
- * The row's answers to the tests of the tree, or, where the features are few and
+ * Rows with the same answers to all tests are a cell: the row's answers to the tests of the tree, or, where the features are few and
  * binary, to all there are: a small cluster may hide in a leaf. With more tests than
  * bits it is the leaf.
  */
@@ -387,22 +373,22 @@ static int find_split(const struct lode_explain_problem *problem, const struct l
 		      struct lode_function *function, double *gain)
 {
 	size_t count = problem->points->rows;
-	struct cell_row *cells = lode_calloc(count, sizeof(*cells));
-	uint32_t *rows = lode_calloc(count, sizeof(*rows));
+	uint64_t *cells = lode_calloc(count, sizeof(*cells));
+	uint32_t *rows = lode_calloc(count, sizeof(*rows)); /* by cell */
 	int code = cells && rows ? 0 : LODE_SYSTEM;
 
 	*gain = 0;
 	for (size_t row = 0; code == 0 && row < count; row++)
-		cells[row] = (struct cell_row){ cell_of(problem, &model->tree, row), (uint32_t)row };
+		cells[row] = cell_of(problem, &model->tree, row);
 	if (code == 0)
-		qsort(cells, count, sizeof(*cells), by_cell);
+		code = lode_sort_order(cells, count, rows);
 	for (size_t begin = 0, end; code == 0 && begin < count; begin = end) {
 		struct lode_function own;
 		double saved;
 
-		for (end = begin; end < count && cells[end].cell == cells[begin].cell; end++)
-			rows[end - begin] = cells[end].row;
-		saved = try_cell(problem, model, rows, end - begin, &own);
+		for (end = begin; end < count && cells[rows[end]] == cells[rows[begin]];)
+			end++;
+		saved = try_cell(problem, model, rows + begin, end - begin, &own);
 		if (saved > *gain + LODE_LENGTHS_DIFFER) {
 			*gain = saved;
 			*function = own;

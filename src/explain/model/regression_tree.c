@@ -9,6 +9,8 @@
  */
 #include "explain/model/regression_tree.h"
 
+#include "base/id_array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,14 +203,11 @@ int lode_regressions_start(const struct lode_explain_problem *problem, unsigned 
 	size_t rows = problem->points->rows;
 
 	model->clusters = 0;
-	partition.rows = lode_calloc(rows, sizeof(*partition.rows));
+	partition.rows = lode_ids_below(rows);
 	partition.scratch = lode_calloc(rows, sizeof(*partition.scratch));
 	partition.factors = lode_calloc(rows, (partition.terms + 1) * sizeof(*partition.factors));
-	if (partition.rows && partition.scratch && partition.factors) {
-		for (size_t i = 0; i < rows; i++)
-			partition.rows[i] = (uint32_t)i;
+	if (partition.rows && partition.scratch && partition.factors)
 		grow(&partition, partition.rows, rows, 0);
-	}
 	lode_free(partition.rows);
 	lode_free(partition.scratch);
 	lode_free(partition.factors);

@@ -10,6 +10,7 @@
  */
 #include "explain/tree/optimal_tree.h"
 
+#include "base/sort_numbers.h"
 #include "explain/tree/leaf_sums.h"
 
 #include <math.h>
@@ -90,20 +91,7 @@ static void add_up(const struct search *search, const uint32_t *rows, size_t cou
 	}
 }
 
-struct ordered {
-	double leaves; /* what asking this test costs when both sides are leaves */
-	unsigned test;
-};
-
-static int by_leaves(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-
-	if (x->leaves != y->leaves)
-		return x->leaves < y->leaves ? -1 : 1;
-	return (x->test > y->test) - (x->test < y->test);
-}
-
+/* What asking a test costs when both sides are leaves. */
 static double two_leaves(const struct search *search, const double *sums, unsigned test)
 {
 	size_t size = lode_sums_size(search->clusters);
@@ -117,15 +105,16 @@ static double two_leaves(const struct search *search, const double *sums, unsign
 	       lode_sums_leaf(yes, search->costs, &cluster);
 }
 
-/* Tests in the order in which they promise most. */
-static unsigned order_tests(const struct search *search, uint64_t asked, const double *sums, struct ordered *order)
+/* Tests in the order in which they promise most: by what they cost with two leaves. */
+static unsigned order_tests(const struct search *search, uint64_t asked, const double *sums,
+			    struct lode_ranked *order)
 {
 	unsigned count = 0;
 
 	for (unsigned t = 0; t < search->test_count; t++)
 		if (!(asked >> t & 1))
-			order[count++] = (struct ordered){ two_leaves(search, sums, t), t };
-	qsort(order, count, sizeof(*order), by_leaves);
+			order[count++] = (struct lode_ranked){ two_leaves(search, sums, t), t };
+	lode_sort_ranked(order, count);
 	return count;
 }
 
@@ -168,7 +157,7 @@ static double solve(struct search *search, uint64_t asked, uint64_t answers, siz
 		    double bound)
 {
 	int last = level + 1 == search->depth;
-	struct ordered order[LODE_OPTIMAL_TESTS];
+	struct lode_ranked order[LODE_OPTIMAL_TESTS];
 	uint32_t id = recall(search, asked, answers), best_test = LODE_NONE;
 	uint32_t cluster;
 	unsigned tests;
@@ -184,12 +173,12 @@ static double solve(struct search *search, uint64_t asked, uint64_t answers, siz
 	floor = sums[search->clusters] + 2 * lode_leaf_price(search->clusters);
 	tests = level < search->depth ? order_tests(search, asked, sums, order) : 0;
 	for (unsigned i = 0; i < tests && !search->failed; i++) {
-		unsigned test = order[i].test;
+		unsigned test = order[i].id;
 		double cost, limit = best < bound ? best : bound;
 
 		if (floor + search->price[test] >= limit)
 			continue;
-		cost = last ? order[i].leaves : try_test(search, asked, answers, count, level, test, limit);
+		cost = last ? order[i].value : try_test(search, asked, answers, count, level, test, limit);
 		if (cost < best - 1e-9) {
 			best = cost;
 			best_test = test;
