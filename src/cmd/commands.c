@@ -43,12 +43,7 @@ const struct lode_command *const *lode_commands(void)
 	return commands;
 }
 
-static const char *color_choice(size_t i)
-{
-	static const char *const choices[] = { "auto", "always", "never" };
-
-	return i < 3 ? choices[i] : NULL;
-}
+LODE_CHOICES(color_choice, "auto", "always", "never")
 
 #define SHARED(field) offsetof(struct lode_shared_settings, field)
 

@@ -12,19 +12,9 @@
 
 #define FIELD(field) offsetof(struct lode_hunt_settings, field)
 
-static const char *strategy_choice(size_t i)
-{
-	static const char *const choices[] = { "deep-start", "call-graph" };
+LODE_CHOICES(strategy_choice, "deep-start", "call-graph")
 
-	return i < 2 ? choices[i] : NULL;
-}
-
-static const char *profile_choice(size_t i)
-{
-	static const char *const choices[] = { "lode", "paradyn" };
-
-	return i < 2 ? choices[i] : NULL;
-}
+LODE_CHOICES(profile_choice, "lode", "paradyn")
 
 const struct lode_option lode_hunt_options[] = {
 	LODE_LIST("pid", 'p', FIELD(pids), "PID", "hunt in this process and its children; can be repeated"),

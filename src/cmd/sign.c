@@ -24,12 +24,7 @@ static const char *state_choice(size_t i)
 	return i < LODE_SIGNATURE_STATES ? lode_signature_state_name((enum lode_signature_state)i) : NULL;
 }
 
-static const char *kind_choice(size_t i)
-{
-	static const char *const kinds[] = { "run", "wait", "any" };
-
-	return i < 3 ? kinds[i] : NULL;
-}
+LODE_CHOICES(kind_choice, "run", "wait", "any")
 
 #define FIELD(field) offsetof(struct settings, field)
 

@@ -59,6 +59,16 @@ struct lode_analysis {
 		return 0;                                                                                         \
 	}
 
+/* The same of text, that `put`(RESULT, const struct lode_look *, struct lode_buffer *) writes. */
+#define LODE_TEXT_WRITER(name, put)                                                                               \
+	static int name(struct lode_analysis *analysis, void *result, struct lode_output *output,                 \
+			struct lode_error *error)                                                                 \
+	{                                                                                                         \
+		(void)error;                                                                                      \
+		put(result, &analysis->look, &output->buffer);                                                    \
+		return 0;                                                                                         \
+	}
+
 /* When a wish to stop is noted and reaches the work through its progress, so that it ends cleanly. */
 enum lode_hold {
 	LODE_HOLD_NEVER,

@@ -10,12 +10,7 @@
 /* Paths of a page, unless --top or --all say otherwise. */
 #define PAGE_PATHS 200
 
-static const char *new_paths_choice(size_t i)
-{
-	static const char *const names[] = { "more", "whole", NULL };
-
-	return names[i];
-}
+LODE_CHOICES(new_paths_choice, "more", "whole")
 
 #define FIELD(field) offsetof(struct lode_diff_settings, field)
 

@@ -1,30 +1,21 @@
 /* The options of lode explain: see explain_options.h. */
 #include "tasks/explain_options.h"
 
-static const char *method_choice(size_t i)
-{
-	return i < 2 ? (i ? "spectral" : "klinear") : NULL;
-}
+LODE_CHOICES(method_choice, "klinear", "spectral")
 
 static const char *functions_choice(size_t i)
 {
 	return i < LODE_FAMILIES ? lode_family_name((enum lode_family)i) : NULL;
 }
 
-static const char *tree_choice(size_t i)
-{
-	return i < 2 ? (i ? "optimal" : "cart") : NULL;
-}
+LODE_CHOICES(tree_choice, "cart", "optimal")
 
 static const char *features_choice(size_t i)
 {
 	return i < LODE_CORPUS_FEATURES ? lode_corpus_features_name((enum lode_corpus_features)i) : NULL;
 }
 
-static const char *rows_choice(size_t i)
-{
-	return i < 2 ? (i ? "symptoms" : "streams") : NULL;
-}
+LODE_CHOICES(rows_choice, "streams", "symptoms")
 
 #define FIELD(field) offsetof(struct lode_explain_settings, field)
 

@@ -22,12 +22,7 @@ static const char *format_meaning(size_t i)
 	return lode_importers[i]->description;
 }
 
-static const char *kind_choice(size_t i)
-{
-	static const char *const choices[] = { "run", "wait" };
-
-	return i < 2 ? choices[i] : NULL;
-}
+LODE_CHOICES(kind_choice, "run", "wait")
 
 #define FIELD(field) offsetof(struct lode_import_settings, field)
 

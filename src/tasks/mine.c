@@ -12,12 +12,7 @@
 
 #define TOP 10
 
-static const char *kind_choice(size_t i)
-{
-	static const char *const kinds[] = { "wait", "run", "both" };
-
-	return i < sizeof(kinds) / sizeof(*kinds) ? kinds[i] : NULL;
-}
+LODE_CHOICES(kind_choice, "wait", "run", "both")
 
 #define FIELD(field) offsetof(struct lode_mine_settings, field)
 
@@ -71,14 +66,7 @@ static void remember(struct lode_mining *mining, struct lode_notes *notes)
 
 /* ---- the whole ---- */
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)error;
-	lode_mine_text(result, &analysis->look, &output->buffer);
-	return 0;
-}
-
+LODE_TEXT_WRITER(write_text, lode_mine_text)
 LODE_FORM_WRITER(write_json, lode_mine_json)
 
 static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output,

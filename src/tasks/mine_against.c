@@ -16,14 +16,7 @@ static uint64_t scaled_threshold(const struct lode_mining *here, const struct lo
 	return threshold < 1 ? 1 : threshold >= 1.8e19 ? UINT64_MAX : (uint64_t)threshold;
 }
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)error;
-	lode_compare_text(result, &analysis->look, &output->buffer);
-	return 0;
-}
-
+LODE_TEXT_WRITER(write_text, lode_compare_text)
 LODE_FORM_WRITER(write_json, lode_compare_json)
 
 const struct lode_form lode_mine_against_forms[] = {

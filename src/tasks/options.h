@@ -95,6 +95,15 @@ struct lode_option {
 		.name = NULL                                                                                      \
 	}
 
+/* Defines a function that names these choices, for a row. */
+#define LODE_CHOICES(function, ...)                                                                               \
+	static inline const char *function(size_t i)                                                              \
+	{                                                                                                         \
+		static const char *const choices[] = { __VA_ARGS__, NULL };                                       \
+                                                                                                                  \
+		return choices[i];                                                                                \
+	}
+
 /* What was given on a command line. */
 struct lode_arguments {
 	char **operands; /* what is no option, in order; NULL-terminated */

@@ -29,14 +29,7 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output,
-		      struct lode_error *error)
-{
-	(void)error;
-	lode_signatures_text(result, &analysis->look, &output->buffer);
-	return 0;
-}
-
+LODE_TEXT_WRITER(write_text, lode_signatures_text)
 LODE_FORM_WRITER(write_json, lode_signatures_json)
 
 static const struct lode_form forms[] = {

@@ -23,12 +23,7 @@ struct lode_record_target_settings {
 };
 
 /* The ways to find user stacks, for a choice of options; NULL behind the last. */
-static inline const char *lode_unwind_choice(size_t i)
-{
-	static const char *const choices[] = { "auto", "frame-pointer", "dwarf" };
-
-	return i < 3 ? choices[i] : NULL;
-}
+LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
 #define LODE_RECORD_TARGET_OPTIONS(base)                                                                          \
