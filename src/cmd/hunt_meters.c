@@ -6,6 +6,7 @@
 #include "cmd/hunt_meters.h"
 
 #include "base/memory.h"
+#include "base/text_list.h"
 #include "base/proc_files.h"
 #include "tasks/live/record_target.h"
 #include "cmd/signals.h"
@@ -17,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -78,35 +78,8 @@ static int open_live(struct lode_meter **meter, const struct lode_hunt_settings 
 
 /* ---- on other hosts ---- */
 
-/* The words of a command; the words themselves are the caller's. */
-struct words {
-	char **items;
-	size_t count;
-	size_t capacity;
-	int failed;
-};
-
-static void add_word(struct words *words, const char *text)
-{
-	char *copy = text ? lode_strdup(text) : NULL;
-
-	if ((text && !copy) || LODE_GROW(words->items, words->capacity, words->count + 1) < 0) {
-		lode_free(copy);
-		words->failed = 1;
-		return;
-	}
-	words->items[words->count++] = copy;
-}
-
-static void release_words(struct words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		lode_free(words->items[i]);
-	lode_free(words->items);
-}
-
 /* ssh gives what follows the host to a shell, so that each word is quoted for one. */
-static void add_quoted(struct words *words, const char *text)
+static void add_quoted(struct lode_text_list *words, const char *text)
 {
 	struct lode_buffer quoted = { 0 };
 
@@ -118,38 +91,33 @@ static void add_quoted(struct words *words, const char *text)
 			lode_buffer_byte(&quoted, *text);
 	lode_buffer_text(&quoted, "'");
 	lode_buffer_byte(&quoted, '\0');
-	if (quoted.failed)
-		words->failed = 1;
-	else
-		add_word(words, quoted.bytes);
+	lode_text_list_add(words, quoted.failed ? NULL : lode_strdup(quoted.bytes));
 	lode_buffer_release(&quoted);
 }
 
 /* The command that reaches a host and starts its agent. */
-static int make_command(struct words *words, const struct lode_hunt_settings *settings, const char *host,
+static int make_command(struct lode_text_list *words, const struct lode_hunt_settings *settings, const char *host,
 			double cost, struct lode_error *error)
 {
-	char *ssh = lode_strdup(settings->ssh ? settings->ssh : "ssh"), *rest = ssh, *word, text[32];
+	char *ssh = lode_strdup(settings->ssh ? settings->ssh : "ssh"), *rest = ssh, *word;
 
 	if (!ssh)
 		return lode_fail_memory(error);
 	while ((word = strsep(&rest, " ")))
 		if (*word)
-			add_word(words, word);
+			lode_text_list_add(words, lode_strdup(word));
 	lode_free(ssh);
-	snprintf(text, sizeof(text), "%.9g", cost);
-	add_word(words, host);
-	add_word(words, "lode hunt --agent --cost");
-	add_word(words, text);
+	lode_text_list_add(words, lode_strdup(host));
+	lode_text_list_add(words, lode_strdup("lode hunt --agent --cost"));
+	lode_text_list_add(words, lode_format("%.9g", cost));
 	for (size_t i = 0; i < settings->pids.count; i++) {
-		add_word(words, "-p");
+		lode_text_list_add(words, lode_strdup("-p"));
 		add_quoted(words, settings->pids.items[i]);
 	}
 	if (settings->comm) {
-		add_word(words, "--comm");
+		lode_text_list_add(words, lode_strdup("--comm"));
 		add_quoted(words, settings->comm);
 	}
-	add_word(words, NULL);
 	return words->failed ? lode_fail_memory(error) : 0;
 }
 
@@ -201,12 +169,12 @@ static int start_agent(struct lode_hunt_meters *meters, struct ends *ends,
 		       const struct lode_hunt_settings *settings, const char *host, double cost,
 		       struct lode_error *error)
 {
-	struct words words = { 0 };
+	struct lode_text_list words = { 0 };
 	int code = make_command(&words, settings, host, cost, error);
 
 	if (!code)
 		code = spawn(meters, words.items, &ends->in, &ends->out, error);
-	release_words(&words);
+	lode_text_list_release(&words);
 	return code;
 }
 

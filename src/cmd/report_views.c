@@ -34,38 +34,30 @@ static int knows(const struct lode_report_view *view, const char *option)
 	return view->options[i] != NULL;
 }
 
-static int add_list(const struct lode_report_view *view, const char *option, const struct lode_option_list *list,
-		    struct lode_command_words *words, struct lode_error *error)
+static void add_list(const struct lode_report_view *view, const char *option, const struct lode_option_list *list,
+		     struct lode_text_list *words)
 {
-	int code = 0;
-
-	for (size_t i = 0; i < list->count && !code && knows(view, option); i++)
-		code = lode_command_words_add(words, lode_format("--%s=%s", option, list->items[i]), error);
-	return code;
+	for (size_t i = 0; i < list->count && knows(view, option); i++)
+		lode_text_list_add(words, lode_format("--%s=%s", option, list->items[i]));
 }
 
-static int add_options(const struct lode_report_view *view, const struct lode_area_settings *area,
-		       struct lode_command_words *words, struct lode_error *error)
+static void add_options(const struct lode_report_view *view, const struct lode_area_settings *area,
+			struct lode_text_list *words)
 {
-	int code = add_list(view, "symptom", &area->symptoms, words, error);
-
-	if (!code)
-		code = add_list(view, "where", &area->where, words, error);
-	if (!code)
-		code = add_list(view, "match", &area->match, words, error);
-	if (!code)
-		code = add_list(view, "idle-rules", &area->idle_rules, words, error);
-	if (!code && area->include_idle && knows(view, "include-idle"))
-		code = lode_command_words_add(words, lode_strdup("--include-idle"), error);
-	if (!code && area->include_work_waits && knows(view, "include-work-waits"))
-		code = lode_command_words_add(words, lode_strdup("--include-work-waits"), error);
-	if (!code && area->jobs)
-		code = lode_command_words_add(words, lode_format("--jobs=%" PRIu64, area->jobs), error);
-	if (!code && area->strict)
-		code = lode_command_words_add(words, lode_strdup("--strict"), error);
-	if (!code && area->memory)
-		code = lode_command_words_add(words, lode_format("--memory=%s", area->memory), error);
-	return code;
+	add_list(view, "symptom", &area->symptoms, words);
+	add_list(view, "where", &area->where, words);
+	add_list(view, "match", &area->match, words);
+	add_list(view, "idle-rules", &area->idle_rules, words);
+	if (area->include_idle && knows(view, "include-idle"))
+		lode_text_list_add(words, lode_strdup("--include-idle"));
+	if (area->include_work_waits && knows(view, "include-work-waits"))
+		lode_text_list_add(words, lode_strdup("--include-work-waits"));
+	if (area->jobs)
+		lode_text_list_add(words, lode_format("--jobs=%" PRIu64, area->jobs));
+	if (area->strict)
+		lode_text_list_add(words, lode_strdup("--strict"));
+	if (area->memory)
+		lode_text_list_add(words, lode_format("--memory=%s", area->memory));
 }
 
 /* What a command says begins with the program's name, as what this one says will. */
@@ -80,7 +72,7 @@ static int fail(const struct lode_job_view *state, struct lode_error *error)
 	return lode_fail(error, LODE_SYSTEM, "%.*s", (int)(size - skip), text + skip);
 }
 
-static int wait_for(struct lode_jobs *jobs, const struct lode_command_words *words,
+static int wait_for(struct lode_jobs *jobs, const struct lode_text_list *words,
 		    const struct lode_progress *progress, struct lode_buffer *json, struct lode_error *error)
 {
 	for (;;) {
@@ -101,38 +93,33 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_command_words *wor
 	}
 }
 
-static int add_command(const struct lode_report_view *view, const struct lode_call *call,
-		       struct lode_command_words *words, struct lode_error *error)
+static void add_command(const struct lode_report_view *view, const struct lode_call *call,
+			struct lode_text_list *words)
 {
-	int code = 0;
+	for (size_t i = 0; view->words[i]; i++) {
+		int is_corpora = strcmp(view->words[i], "@") == 0;
 
-	for (size_t i = 0; view->words[i] && !code; i++) {
-		if (strcmp(view->words[i], "@") != 0) {
-			code = lode_command_words_add(words, lode_strdup(view->words[i]), error);
-			continue;
-		}
-		for (size_t k = 0; k < call->operand_count && !code; k++)
-			code = lode_command_words_add(words, lode_strdup(call->operands[k]), error);
+		if (!is_corpora)
+			lode_text_list_add(words, lode_strdup(view->words[i]));
+		for (size_t k = 0; is_corpora && k < call->operand_count; k++)
+			lode_text_list_add(words, lode_strdup(call->operands[k]));
 	}
-	return code;
 }
 
 int lode_report_view_make(const struct lode_report_view *view, const struct lode_call *call,
 			  const struct lode_area_settings *area, const struct lode_progress *progress,
 			  struct lode_buffer *json, struct lode_error *error)
 {
-	struct lode_command_words words = { 0 };
+	struct lode_text_list words = { 0 };
 	struct lode_jobs *jobs;
 	int code = lode_jobs_make(&jobs, call->operands[0], error);
 
 	if (code)
 		return code;
-	code = add_command(view, call, &words, error);
-	if (!code)
-		code = add_options(view, area, &words, error);
-	if (!code)
-		code = wait_for(jobs, &words, progress, json, error);
-	lode_command_words_release(&words);
+	add_command(view, call, &words);
+	add_options(view, area, &words);
+	code = words.failed ? lode_fail_memory(error) : wait_for(jobs, &words, progress, json, error);
+	lode_text_list_release(&words);
 	lode_jobs_free(jobs);
 	return code;
 }

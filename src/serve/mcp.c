@@ -183,7 +183,7 @@ static const char *argument_text(yajl_val value)
 }
 
 static int read_arguments(const struct lode_route *route, yajl_val arguments, int *as_json,
-			  struct lode_command_words *words, struct lode_error *error)
+			  struct lode_text_list *words, struct lode_error *error)
 {
 	int code = 0;
 
@@ -203,7 +203,7 @@ static int read_arguments(const struct lode_route *route, yajl_val arguments, in
 	return code;
 }
 
-static int has_word(const struct lode_command_words *words, const char *start)
+static int has_word(const struct lode_text_list *words, const char *start)
 {
 	size_t i = 0;
 
@@ -213,7 +213,7 @@ static int has_word(const struct lode_command_words *words, const char *start)
 }
 
 /* What is bounded for programs may still be too much to read: only the thickest branches, unless more are requested. */
-static int prune_tree(const struct lode_route *route, struct lode_command_words *words, struct lode_error *error)
+static int prune_tree(const struct lode_route *route, struct lode_text_list *words, struct lode_error *error)
 {
 	int code = has_word(words, "--tree-min") ? 0 : lode_route_option(route, "tree-min", TREE_MIN, words, error);
 
@@ -221,7 +221,7 @@ static int prune_tree(const struct lode_route *route, struct lode_command_words 
 }
 
 /* Without --json it is written for people. */
-static void leave_out_json(struct lode_command_words *words)
+static void leave_out_json(struct lode_text_list *words)
 {
 	size_t kept = 0;
 
@@ -268,7 +268,7 @@ static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *tex
 	return send(mcp, error);
 }
 
-static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_command_words *words, struct lode_error *error)
+static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_text_list *words, struct lode_error *error)
 {
 	struct lode_job_view view;
 	int code = lode_jobs_ask(mcp->jobs, words->items, &view, error), fine;
@@ -293,7 +293,7 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 	const struct lode_route *route = YAJL_IS_STRING(name) ? lode_route_find(YAJL_GET_STRING(name), &stream)
 							      : NULL;
 	struct lode_error wrong = { "" };
-	struct lode_command_words words = { 0 };
+	struct lode_text_list words = { 0 };
 	int as_json = 0, code;
 
 	if (!route || !is_tool(route))
@@ -310,7 +310,7 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 			leave_out_json(&words);
 		code = run_tool(mcp, id, &words, error);
 	}
-	lode_command_words_release(&words);
+	lode_text_list_release(&words);
 	return code;
 }
 

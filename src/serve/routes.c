@@ -44,25 +44,6 @@ const struct lode_route lode_routes[] = {
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
-void lode_command_words_release(struct lode_command_words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		lode_free(words->items[i]);
-	lode_free(words->items);
-	memset(words, 0, sizeof(*words));
-}
-
-int lode_command_words_add(struct lode_command_words *words, char *word, struct lode_error *error)
-{
-	if (!word || LODE_GROW(words->items, words->capacity, words->count + 2) < 0) {
-		lode_free(word);
-		return lode_fail_memory(error);
-	}
-	words->items[words->count++] = word;
-	words->items[words->count] = NULL;
-	return 0;
-}
-
 const struct lode_route *lode_route_find(const char *name, const char **id)
 {
 	for (const struct lode_route *route = lode_routes; route->name; route++) {
@@ -85,36 +66,29 @@ static int is_id(const char *text)
 }
 
 int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id,
-		     struct lode_command_words *words, struct lode_error *error)
+		     struct lode_text_list *words, struct lode_error *error)
 {
-	int code = 0;
-
 	if (route->name[strlen(route->name) - 1] == '/' && !is_id(id))
 		return lode_fail(error, LODE_USAGE, "%s: not an id; /api/info has the ids of all streams", id);
-	for (size_t i = 0; route->words[i] && !code; i++) {
+	for (size_t i = 0; route->words[i]; i++) {
 		const char *word = route->words[i];
 		const char *place = strchr(word, '%');
 
-		if (!strcmp(word, "@"))
-			code = lode_command_words_add(words, lode_strdup(corpus), error);
-		else if (place)
-			code = lode_command_words_add(words, lode_format("%.*s%s", (int)(place - word), word, id),
-						      error);
-		else
-			code = lode_command_words_add(words, lode_strdup(word), error);
+		lode_text_list_add(words, place ? lode_format("%.*s%s", (int)(place - word), word, id)
+						: lode_strdup(strcmp(word, "@") ? word : corpus));
 	}
-	return code;
+	return words->failed ? lode_fail_memory(error) : 0;
 }
 
 int lode_route_option(const struct lode_route *route, const char *key, const char *value,
-		      struct lode_command_words *words, struct lode_error *error)
+		      struct lode_text_list *words, struct lode_error *error)
 {
 	for (size_t i = 0; route->options[i]; i++) {
 		if (strcmp(route->options[i], key))
 			continue;
-		if (value && *value)
-			return lode_command_words_add(words, lode_format("--%s=%s", key, value), error);
-		return lode_command_words_add(words, lode_format("--%s", key), error);
+		lode_text_list_add(words, value && *value ? lode_format("--%s=%s", key, value)
+							  : lode_format("--%s", key));
+		return words->failed ? lode_fail_memory(error) : 0;
 	}
 	return lode_fail(error, LODE_USAGE, "%s: not an option of this analysis; docs/api.md lists them", key);
 }

@@ -5,19 +5,7 @@
 #define LODE_SERVE_ROUTES_H
 
 #include "base/error.h"
-
-#include <stddef.h>
-
-/* The words of a command, NULL-terminated; each is owned. */
-struct lode_command_words {
-	char **items;
-	size_t count;
-	size_t capacity;
-};
-
-/* `word` becomes the list's, also after a failure; NULL: memory has run out. */
-int lode_command_words_add(struct lode_command_words *words, char *word, struct lode_error *error);
-void lode_command_words_release(struct lode_command_words *words);
+#include "base/text_list.h"
 
 /* The option that asks for what the page draws besides the result. */
 #define LODE_ROUTE_PAGE_DATA "page-data"
@@ -37,9 +25,9 @@ extern const struct lode_route lode_routes[];
 const struct lode_route *lode_route_find(const char *name, const char **id);
 /* Begins the words of a route. LODE_USAGE when the id is none. */
 int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id,
-		     struct lode_command_words *words, struct lode_error *error);
+		     struct lode_text_list *words, struct lode_error *error);
 /* Adds an option, as `--key=value` or `--key`. LODE_USAGE with a sentence when the route has no such option. */
 int lode_route_option(const struct lode_route *route, const char *key, const char *value,
-		      struct lode_command_words *words, struct lode_error *error);
+		      struct lode_text_list *words, struct lode_error *error);
 
 #endif

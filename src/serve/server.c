@@ -159,7 +159,7 @@ static enum MHD_Result answer_page(const struct exchange *exchange)
 
 struct reading {
 	const struct lode_route *route;
-	struct lode_command_words *words;
+	struct lode_text_list *words;
 	struct lode_error *error;
 	int code;
 };
@@ -175,7 +175,7 @@ static enum MHD_Result read_option(void *context, enum MHD_ValueKind kind, const
 }
 
 static enum MHD_Result answer_job(const struct exchange *exchange, const struct lode_route *route,
-				  const struct lode_command_words *words)
+				  const struct lode_text_list *words)
 {
 	struct lode_error error = { "" };
 	struct lode_job_view view;
@@ -205,7 +205,7 @@ static enum MHD_Result answer_job(const struct exchange *exchange, const struct 
 static enum MHD_Result answer_api(const struct exchange *exchange, const char *name, int cancel)
 {
 	struct lode_error error = { "" };
-	struct lode_command_words words = { 0 };
+	struct lode_text_list words = { 0 };
 	const char *id;
 	const struct lode_route *route = lode_route_find(name, &id);
 	struct reading reading = { route, &words, &error, 0 };
@@ -225,7 +225,7 @@ static enum MHD_Result answer_api(const struct exchange *exchange, const char *n
 	} else {
 		result = answer_job(exchange, route, &words);
 	}
-	lode_command_words_release(&words);
+	lode_text_list_release(&words);
 	return result;
 }
 
@@ -320,7 +320,7 @@ static int listen_on(struct lode_server *server, uint16_t port, struct lode_erro
 static void begin_early(struct lode_server *server, const char *name, const char *option)
 {
 	struct lode_error error = { "" };
-	struct lode_command_words words = { 0 };
+	struct lode_text_list words = { 0 };
 	struct lode_job_view view = { 0 };
 	const char *id;
 	const struct lode_route *route = lode_route_find(name, &id);
@@ -330,7 +330,7 @@ static void begin_early(struct lode_server *server, const char *name, const char
 		lode_jobs_ask(server->jobs, words.items, &view, &error);
 	lode_buffer_release(&view.result);
 	lode_buffer_release(&view.message);
-	lode_command_words_release(&words);
+	lode_text_list_release(&words);
 }
 
 /* What the overview shows first (web/src/views/overview.tsx): it is done, or on its way, when a browser asks. */

@@ -139,7 +139,7 @@ int lode_corpus_open(struct lode_corpus **result, const char *path, enum lode_co
 /* Paths in a title. */
 #define TITLE_NAMES 3
 
-static int make_title(struct lode_corpus *corpus, const struct lode_corpus_names *names)
+static int make_title(struct lode_corpus *corpus, const struct lode_text_list *names)
 {
 	struct lode_buffer title = { 0 };
 	size_t shown = names->count <= TITLE_NAMES ? names->count : TITLE_NAMES;
@@ -156,7 +156,7 @@ static int make_title(struct lode_corpus *corpus, const struct lode_corpus_names
 	return corpus->title ? 0 : LODE_SYSTEM;
 }
 
-static int open_named(struct lode_corpus **result, const struct lode_corpus_names *names, struct lode_error *error)
+static int open_named(struct lode_corpus **result, const struct lode_text_list *names, struct lode_error *error)
 {
 	struct lode_corpus *corpus;
 	int code = lode_corpus_open(&corpus, names->items[0], LODE_CORPUS_READ, error);
@@ -181,7 +181,7 @@ static int open_named(struct lode_corpus **result, const struct lode_corpus_name
 
 int lode_corpus_open_all(struct lode_corpus **result, char *const *names, size_t count, struct lode_error *error)
 {
-	struct lode_corpus_names all = { 0 };
+	struct lode_text_list all = { 0 };
 	int code = 0;
 
 	*result = NULL;
@@ -189,7 +189,7 @@ int lode_corpus_open_all(struct lode_corpus **result, char *const *names, size_t
 		code = lode_corpus_names_add(&all, names[i], error);
 	if (!code)
 		code = open_named(result, &all, error);
-	lode_corpus_names_release(&all);
+	lode_text_list_release(&all);
 	return code;
 }
 

@@ -30,19 +30,14 @@ int lode_corpus_name_is_list(const char *name)
 	return name[0] == '@' || is_pattern(name);
 }
 
-static int add_name(struct lode_corpus_names *names, const char *name, struct lode_error *error)
+static int add_name(struct lode_text_list *names, const char *name, struct lode_error *error)
 {
-	char *copy;
-
 	if (names->count >= MOST_NAMES)
 		return lode_fail(error, LODE_USAGE,
 				 "more than %d corpora are named; join some of them with 'lode import'",
 				 MOST_NAMES);
-	copy = lode_strdup(name);
-	if (copy && LODE_APPEND(names->items, names->count, names->capacity, copy) == 0)
-		return 0;
-	lode_free(copy);
-	return lode_fail_memory(error);
+	lode_text_list_add(names, lode_strdup(name));
+	return names->failed ? lode_fail_memory(error) : 0;
 }
 
 /* ---- patterns ---- */
@@ -57,7 +52,7 @@ static int is_corpus(const char *folder)
 	return found;
 }
 
-static int add_fitting(struct lode_corpus_names *names, const char *pattern, struct lode_error *error)
+static int add_fitting(struct lode_text_list *names, const char *pattern, struct lode_error *error)
 {
 	size_t before = names->count;
 	glob_t found = { 0 };
@@ -75,7 +70,7 @@ static int add_fitting(struct lode_corpus_names *names, const char *pattern, str
 	return code;
 }
 
-static int add_plain_or_fitting(struct lode_corpus_names *names, const char *name, struct lode_error *error)
+static int add_plain_or_fitting(struct lode_text_list *names, const char *name, struct lode_error *error)
 {
 	return is_pattern(name) ? add_fitting(names, name, error) : add_name(names, name, error);
 }
@@ -83,8 +78,8 @@ static int add_plain_or_fitting(struct lode_corpus_names *names, const char *nam
 /* ---- files of names ---- */
 
 /* One line, without blanks around it. */
-static int add_line(struct lode_corpus_names *names, const char *path, size_t number, const char *text,
-		    size_t length, struct lode_error *error)
+static int add_line(struct lode_text_list *names, const char *path, size_t number, const char *text, size_t length,
+		    struct lode_error *error)
 {
 	char name[NAME_LIMIT];
 
@@ -107,7 +102,7 @@ static int add_line(struct lode_corpus_names *names, const char *path, size_t nu
 	return add_plain_or_fitting(names, name, error);
 }
 
-int lode_corpus_names_read(struct lode_corpus_names *names, const char *path, const char *text, size_t size,
+int lode_corpus_names_read(struct lode_text_list *names, const char *path, const char *text, size_t size,
 			   struct lode_error *error)
 {
 	size_t before = names->count, number = 0;
@@ -124,7 +119,7 @@ int lode_corpus_names_read(struct lode_corpus_names *names, const char *path, co
 	return code;
 }
 
-static int add_file(struct lode_corpus_names *names, const char *path, struct lode_error *error)
+static int add_file(struct lode_text_list *names, const char *path, struct lode_error *error)
 {
 	struct lode_map map;
 	int code = lode_map_open(&map, path, error);
@@ -139,15 +134,7 @@ static int add_file(struct lode_corpus_names *names, const char *path, struct lo
 	return code;
 }
 
-int lode_corpus_names_add(struct lode_corpus_names *names, const char *name, struct lode_error *error)
+int lode_corpus_names_add(struct lode_text_list *names, const char *name, struct lode_error *error)
 {
 	return name[0] == '@' ? add_file(names, name + 1, error) : add_plain_or_fitting(names, name, error);
-}
-
-void lode_corpus_names_release(struct lode_corpus_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		lode_free(names->items[i]);
-	lode_free(names->items);
-	memset(names, 0, sizeof(*names));
 }

@@ -7,14 +7,7 @@
 #define LODE_STORE_CORPUS_NAMES_H
 
 #include "base/error.h"
-
-#include <stddef.h>
-
-struct lode_corpus_names {
-	char **items;
-	size_t count;
-	size_t capacity;
-};
+#include "base/text_list.h"
 
 /* Whether `name` means several corpora: `@FILE`, or a pattern and no folder of that name. */
 int lode_corpus_name_is_list(const char *name);
@@ -22,10 +15,9 @@ int lode_corpus_name_is_list(const char *name);
  * Appends the folders that `name` means; a plain name is appended as it is, whether it
  * is there or not. A file or a pattern that yields none is LODE_BAD_INPUT with a sentence.
  */
-int lode_corpus_names_add(struct lode_corpus_names *names, const char *name, struct lode_error *error);
+int lode_corpus_names_add(struct lode_text_list *names, const char *name, struct lode_error *error);
 /* The same over the text of a file in memory, called `path` in messages. */
-int lode_corpus_names_read(struct lode_corpus_names *names, const char *path, const char *text, size_t size,
+int lode_corpus_names_read(struct lode_text_list *names, const char *path, const char *text, size_t size,
 			   struct lode_error *error);
-void lode_corpus_names_release(struct lode_corpus_names *names);
 
 #endif

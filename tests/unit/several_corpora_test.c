@@ -201,7 +201,7 @@ static void a_file_names_one_corpus_a_line(void **state)
 	static const char text[] = "# a comment\n a \n\n\tb/c\r\nnot[there\nlast";
 	static const char *const expected[] = { "a", "b/c" };
 	struct fixture *fixture = *state;
-	struct lode_corpus_names names = { 0 };
+	struct lode_text_list names = { 0 };
 
 	/* A pattern that nothing fits is reported, with what was read before it. */
 	assert_int_equal(lode_corpus_names_read(&names, "list", text, sizeof(text) - 1, &fixture->error),
@@ -209,12 +209,12 @@ static void a_file_names_one_corpus_a_line(void **state)
 	assert_int_equal(names.count, 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_string_equal(names.items[i], expected[i]);
-	lode_corpus_names_release(&names);
+	lode_text_list_release(&names);
 	assert_int_equal(lode_corpus_names_read(&names, "list", "#\n \n", 4, &fixture->error), LODE_BAD_INPUT);
 	assert_int_equal(lode_corpus_names_read(&names, "list", "@other\n", 7, &fixture->error), LODE_BAD_INPUT);
 	assert_int_equal(lode_corpus_names_read(&names, "list", "a\0b\n", 4, &fixture->error), LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "list:1:"));
-	lode_corpus_names_release(&names);
+	lode_text_list_release(&names);
 }
 
 static void what_is_not_there_is_reported(void **state)
