@@ -32,16 +32,15 @@ static uint32_t find_process(const struct lode_processes *processes, uint32_t pi
 static struct lode_process *enter_process(struct lode_processes *processes, uint32_t pid)
 {
 	uint32_t id = find_process(processes, pid);
-	struct lode_process *process;
 
 	if (id != LODE_NONE)
 		return &processes->items[id];
-	if (LODE_GROW(processes->items, processes->capacity, processes->count + 1) < 0 ||
-	    lode_index_insert(&processes->index, lode_hash_pair(0, pid), (uint32_t)processes->count) < 0)
+	if (LODE_INDEX_APPEND(&processes->index, lode_hash_pair(0, pid), processes->items, processes->count,
+			      processes->capacity,
+			      (struct lode_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) }) <
+	    0)
 		return NULL;
-	process = &processes->items[processes->count++];
-	*process = (struct lode_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) };
-	return process;
+	return &processes->items[processes->count - 1];
 }
 
 /* The youngest thread of this number: the last one that was added. The index keeps no order when it grows. */
@@ -59,14 +58,11 @@ static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, 
 
 static struct lode_thread_lifetime *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
-	struct lode_thread_lifetime *life;
-
-	if (LODE_GROW(processes->lives, processes->life_capacity, processes->life_count + 1) < 0 ||
-	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid), (uint32_t)processes->life_count) < 0)
+	if (LODE_INDEX_APPEND(&processes->life_index, lode_hash_pair(pid, tid), processes->lives,
+			      processes->life_count, processes->life_capacity,
+			      (struct lode_thread_lifetime){ .pid = pid, .tid = tid }) < 0)
 		return NULL;
-	life = &processes->lives[processes->life_count++];
-	*life = (struct lode_thread_lifetime){ .pid = pid, .tid = tid };
-	return life;
+	return &processes->lives[processes->life_count - 1];
 }
 
 static uint64_t mounts_of(const char *pid)
@@ -486,10 +482,9 @@ static int keep_processes(struct copying *copying, uint64_t t)
 
 		if (!process->space.root && (life == LODE_NONE || is_gone(&copying->from->lives[life], t)))
 			continue;
-		if (LODE_GROW(to->items, to->capacity, to->count + 1) < 0 ||
-		    lode_index_insert(&to->index, lode_hash_pair(0, process->pid), (uint32_t)to->count) < 0)
+		if (LODE_INDEX_APPEND(&to->index, lode_hash_pair(0, process->pid), to->items, to->count,
+				      to->capacity, *process) < 0)
 			return LODE_SYSTEM;
-		to->items[to->count++] = *process;
 	}
 	return 0;
 }

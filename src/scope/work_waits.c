@@ -186,16 +186,15 @@ static struct visit *visit_of(struct lode_work_waits *work, uint32_t group, uint
 
 	if (id != LODE_NONE)
 		return &work->visits[id];
-	if (LODE_GROW(work->visits, work->visit_capacity, work->visit_count + 1) < 0 ||
-	    lode_index_insert(&work->index, hash, (uint32_t)work->visit_count) < 0)
+	if (LODE_INDEX_APPEND(&work->index, hash, work->visits, work->visit_count, work->visit_capacity,
+			      (struct visit){
+				      .group = group,
+				      .place = place,
+				      .root = work->roots[place],
+				      .depth = work->depths[place],
+			      }) < 0)
 		return NULL;
-	work->visits[work->visit_count] = (struct visit){
-		.group = group,
-		.place = place,
-		.root = work->roots[place],
-		.depth = work->depths[place],
-	};
-	return &work->visits[work->visit_count++];
+	return &work->visits[work->visit_count - 1];
 }
 
 static int is_interrupt(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)

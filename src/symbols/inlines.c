@@ -109,12 +109,9 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 		return pass->known[known].name;
 	name = function_name(call);
 	offset = intern(pass, name ? name : "?");
-	if (LODE_GROW(pass->known, pass->known_capacity, pass->known_count + 1) < 0 ||
-	    lode_index_insert(&pass->functions, hash, (uint32_t)pass->known_count) < 0) {
+	if (LODE_INDEX_APPEND(&pass->functions, hash, pass->known, pass->known_count, pass->known_capacity,
+			      (struct function){ entry, offset }) < 0)
 		pass->builder.failed = 1;
-		return offset;
-	}
-	pass->known[pass->known_count++] = (struct function){ entry, offset };
 	return offset;
 }
 

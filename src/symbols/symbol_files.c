@@ -56,11 +56,12 @@ static void add_candidate(struct lode_candidates *candidates, enum lode_candidat
 	if (candidates->failed || !describe(&candidate, path) || is_listed(candidates, role, path))
 		return;
 	candidate.path = lode_strdup(path);
-	if (candidate.path &&
-	    LODE_APPEND(candidates->items, candidates->count, candidates->capacity, candidate) == 0)
+	if (!candidate.path || LODE_GROW(candidates->items, candidates->capacity, candidates->count + 1) < 0) {
+		lode_free(candidate.path);
+		candidates->failed = 1;
 		return;
-	lode_free(candidate.path);
-	candidates->failed = 1;
+	}
+	candidates->items[candidates->count++] = candidate;
 }
 
 __attribute__((format(printf, 3, 4))) static void add_format(struct lode_candidates *candidates,

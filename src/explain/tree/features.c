@@ -221,12 +221,10 @@ static int keep(struct lode_features *features, struct lode_index *index, struct
 		return add_column(&features->items[id], column);
 	}
 	if (add_column(feature, column) < 0 ||
-	    LODE_GROW(features->items, features->capacity, features->count + 1) < 0 ||
-	    lode_index_insert(index, hash, (uint32_t)features->count) < 0) {
+	    LODE_INDEX_APPEND(index, hash, features->items, features->count, features->capacity, *feature) < 0) {
 		release_feature(feature);
 		return LODE_SYSTEM;
 	}
-	features->items[features->count++] = *feature;
 	return 0;
 }
 

@@ -63,14 +63,13 @@ static uint32_t remember(struct search *search, uint64_t asked, uint64_t answers
 
 	if (id != LODE_NONE)
 		return id;
-	if (search->memo_count >= LODE_NONE - 1 ||
-	    LODE_GROW(search->memo, search->memo_capacity, search->memo_count + 1) < 0 ||
-	    lode_index_insert(&search->index, hash_of(asked, answers), (uint32_t)search->memo_count) < 0) {
+	if (LODE_INDEX_APPEND(&search->index, hash_of(asked, answers), search->memo, search->memo_count,
+			      search->memo_capacity,
+			      (struct solved){ .asked = asked, .answers = answers, .test = LODE_NONE }) < 0) {
 		search->failed = 1;
 		return LODE_NONE;
 	}
-	search->memo[search->memo_count] = (struct solved){ .asked = asked, .answers = answers, .test = LODE_NONE };
-	return (uint32_t)search->memo_count++;
+	return (uint32_t)search->memo_count - 1;
 }
 
 /* ---- one cube ---- */

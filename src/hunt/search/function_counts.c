@@ -68,16 +68,14 @@ static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_
 
 	if (scope)
 		return scope;
-	if (LODE_GROW(counts->scopes, counts->capacity, counts->count + 1) < 0 ||
-	    lode_index_insert(&counts->index, scope_hash(kind, level, modules, number), (uint32_t)counts->count) < 0)
+	if (LODE_INDEX_APPEND(&counts->index, scope_hash(kind, level, modules, number), counts->scopes,
+			      counts->count, counts->capacity,
+			      (struct lode_count_scope){ .kind = kind,
+							 .level = level,
+							 .modules = modules,
+							 .number = number }) < 0)
 		return NULL;
-	scope = &counts->scopes[counts->count++];
-	memset(scope, 0, sizeof(*scope));
-	scope->kind = kind;
-	scope->level = level;
-	scope->modules = modules;
-	scope->number = number;
-	return scope;
+	return &counts->scopes[counts->count - 1];
 }
 
 static const struct lode_count_graph *find_graph(const struct lode_counts *counts, enum lode_hypothesis kind,

@@ -89,11 +89,10 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	struct lode_live_experiment *experiment = find_experiment(live, number);
 
 	if (!experiment) {
-		if (LODE_GROW(live->experiments, live->capacity, live->count + 1) < 0 ||
-		    lode_index_insert(&live->index, lode_hash_pair(0, number), (uint32_t)live->count) < 0)
+		if (LODE_INDEX_APPEND(&live->index, lode_hash_pair(0, number), live->experiments, live->count,
+				      live->capacity, (struct lode_live_experiment){ 0 }) < 0)
 			return NULL;
-		experiment = &live->experiments[live->count++];
-		memset(experiment, 0, sizeof(*experiment));
+		experiment = &live->experiments[live->count - 1];
 	}
 	if (experiment->running && experiment->slot != LODE_NONE)
 		lode_probes_drop(live->probes, experiment->slot);
