@@ -254,51 +254,6 @@ static int translate_stacks(struct translation *translation)
 	return code;
 }
 
-/* ---- head ---- */
-
-static int copy_threads(struct translation *translation)
-{
-	const struct lode_stream *raw = &translation->raw;
-	struct lode_stream *stream = translation->stream;
-
-	for (size_t i = 0; i < raw->thread_count; i++) {
-		uint32_t thread = lode_stream_thread(stream, raw->threads[i].pid, raw->threads[i].tid);
-		uint32_t name = string_of(translation, raw->threads[i].name);
-
-		/* Added in the same order to an empty stream, they keep their numbers. */
-		if (thread != i || name == LODE_NONE)
-			return LODE_SYSTEM;
-		stream->threads[thread].name = name;
-		stream->threads[thread].totals = raw->threads[i].totals;
-	}
-	return 0;
-}
-
-static int copy_head(struct translation *translation)
-{
-	const struct lode_stream *raw = &translation->raw;
-	const struct lode_strings *strings = &translation->raw_dictionary.frames.strings;
-	struct lode_stream *stream = translation->stream;
-
-	stream->name = string_of(translation, raw->name);
-	stream->host = string_of(translation, raw->host);
-	if (stream->name == LODE_NONE || stream->host == LODE_NONE || copy_threads(translation) < 0)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < raw->attribute_count; i++)
-		if (lode_stream_set_attribute(stream, lode_strings_get(strings, raw->attributes[i].key),
-					      lode_strings_get(strings, raw->attributes[i].value),
-					      (enum lode_attribute_type)raw->attributes[i].type) < 0)
-			return LODE_SYSTEM;
-	for (size_t i = 0; i < raw->symptom_count; i++) {
-		struct lode_symptom symptom = raw->symptoms[i];
-
-		symptom.name = string_of(translation, symptom.name);
-		if (symptom.name == LODE_NONE || lode_stream_add_symptom(stream, &symptom) < 0)
-			return LODE_SYSTEM;
-	}
-	return 0;
-}
-
 /* ---- events ---- */
 
 static void describe(struct translation *translation, int type, const struct lode_event *event)
@@ -439,7 +394,8 @@ static int prepare(struct translation *translation, struct lode_error *error)
 	memset(translation->strings, 0xff, strings * sizeof(*translation->strings));
 	if (options->symbolizer && lode_process_images_settle(images, options->symbolizer, options->notes) < 0)
 		return lode_fail_memory(error);
-	if (copy_head(translation) < 0 || translate_stacks(translation) < 0)
+	if (lode_stream_copy_head(translation->stream, &translation->raw, NULL) < 0 ||
+	    translate_stacks(translation) < 0)
 		return lode_fail_memory(error);
 	if (!options->symbolizer && lode_stream_set_attribute(translation->stream, LODE_ADDRESSES,
 							      LODE_ADDRESSES_VALUE, LODE_ATTRIBUTE_TEXT) < 0)

@@ -219,55 +219,7 @@ static int place_all(struct work *work)
 	return 0;
 }
 
-/* ---- the rest of a stream ---- */
-
-static int copy_threads(struct work *work)
-{
-	const struct lode_stream *stream = work->stream;
-	struct lode_stream *named = work->named;
-
-	for (size_t i = 0; i < stream->thread_count; i++) {
-		uint32_t thread = lode_stream_thread(named, stream->threads[i].pid, stream->threads[i].tid);
-		uint32_t name = copy_string(work, stream->threads[i].name);
-
-		/* Added in the same order to an empty stream, they keep their numbers. */
-		if (thread != i || name == LODE_NONE)
-			return LODE_SYSTEM;
-		named->threads[thread].name = name;
-		named->threads[thread].totals = stream->threads[i].totals;
-	}
-	return 0;
-}
-
-static int copy_head(struct work *work)
-{
-	const struct lode_stream *stream = work->stream;
-	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	struct lode_stream *named = work->named;
-
-	named->name = copy_string(work, stream->name);
-	named->host = copy_string(work, stream->host);
-	if (named->name == LODE_NONE || named->host == LODE_NONE || copy_threads(work) < 0)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < stream->attribute_count; i++) {
-		const struct lode_attribute *attribute = &stream->attributes[i];
-		const char *key = lode_strings_get(strings, attribute->key);
-
-		if (work->by_offset && !strcmp(key, LODE_ADDRESSES))
-			continue;
-		if (lode_stream_set_attribute(named, key, lode_strings_get(strings, attribute->value),
-					      (enum lode_attribute_type)attribute->type) < 0)
-			return LODE_SYSTEM;
-	}
-	for (size_t i = 0; i < stream->symptom_count; i++) {
-		struct lode_symptom symptom = stream->symptoms[i];
-
-		symptom.name = copy_string(work, symptom.name);
-		if (symptom.name == LODE_NONE || lode_stream_add_symptom(named, &symptom) < 0)
-			return LODE_SYSTEM;
-	}
-	return 0;
-}
+/* ---- events ---- */
 
 static int move_events(struct work *work, struct lode_events *from, struct lode_events *to)
 {
@@ -296,7 +248,7 @@ int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbol
 	int code;
 
 	memset(naming, 0, sizeof(*naming));
-	code = copy_head(&work);
+	code = lode_stream_copy_head(named, stream, work.by_offset ? LODE_ADDRESSES : NULL);
 	if (!code)
 		code = place_all(&work);
 	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++)

@@ -242,3 +242,54 @@ int lode_stream_merge(struct lode_stream *stream, const struct lode_stream *part
 	lode_free(threads);
 	return code;
 }
+
+/* ---- copying ---- */
+
+static uint32_t copy_string(struct lode_stream *to, const struct lode_stream *from, uint32_t string)
+{
+	struct lode_string text = from->dictionary->frames.strings.items[string];
+
+	return lode_strings_add(&to->dictionary->frames.strings, text.text, text.length);
+}
+
+static int copy_threads(struct lode_stream *to, const struct lode_stream *from)
+{
+	for (size_t i = 0; i < from->thread_count; i++) {
+		uint32_t thread = lode_stream_thread(to, from->threads[i].pid, from->threads[i].tid);
+		uint32_t name = copy_string(to, from, from->threads[i].name);
+
+		if (thread != i || name == LODE_NONE)
+			return LODE_SYSTEM;
+		to->threads[thread].name = name;
+		to->threads[thread].totals = from->threads[i].totals;
+	}
+	return 0;
+}
+
+int lode_stream_copy_head(struct lode_stream *to, const struct lode_stream *from, const char *but)
+{
+	const struct lode_strings *strings = &from->dictionary->frames.strings;
+
+	to->name = copy_string(to, from, from->name);
+	to->host = copy_string(to, from, from->host);
+	if (to->name == LODE_NONE || to->host == LODE_NONE || copy_threads(to, from) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < from->attribute_count; i++) {
+		const struct lode_attribute *attribute = &from->attributes[i];
+		const char *key = lode_strings_get(strings, attribute->key);
+
+		if (but && !strcmp(key, but))
+			continue;
+		if (lode_stream_set_attribute(to, key, lode_strings_get(strings, attribute->value),
+					      attribute->type) < 0)
+			return LODE_SYSTEM;
+	}
+	for (size_t i = 0; i < from->symptom_count; i++) {
+		struct lode_symptom symptom = from->symptoms[i];
+
+		symptom.name = copy_string(to, from, symptom.name);
+		if (symptom.name == LODE_NONE || lode_stream_add_symptom(to, &symptom) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}

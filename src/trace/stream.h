@@ -106,6 +106,11 @@ void lode_stream_span(const struct lode_stream *stream, uint64_t *first, uint64_
 
 /* Sorts the events of each type by time (lode_events_sort). Returns 0 or LODE_SYSTEM. */
 int lode_stream_sort(struct lode_stream *stream);
+/*
+ * Gives `to`, an empty stream over another dictionary, all of `from` but its events: threads keep their numbers.
+ * The attribute `but` is left out (NULL: none). Returns 0 or LODE_SYSTEM.
+ */
+int lode_stream_copy_head(struct lode_stream *to, const struct lode_stream *from, const char *but);
 /* Appends all of `part` (its own dictionary or the same) to `stream`. Returns 0 or LODE_SYSTEM. */
 int lode_stream_merge(struct lode_stream *stream, const struct lode_stream *part);
 
