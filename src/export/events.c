@@ -71,20 +71,6 @@ static const char *quoted_name(const struct writer *writer, uint32_t name)
 
 /* ---- the head of a stream ---- */
 
-static void write_attribute(struct writer *writer, struct lode_json *json, const struct lode_attribute *attribute)
-{
-	const char *value = text_of(writer, attribute->value);
-
-	lode_json_key(json, text_of(writer, attribute->key));
-	if (attribute->type == LODE_ATTRIBUTE_BOOL) {
-		lode_json_bool(json, strcmp(value, "true") == 0);
-	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value)) {
-		lode_json_raw(json, value, strlen(value));
-	} else {
-		lode_json_text(json, value);
-	}
-}
-
 static int write_stream_line(struct writer *writer, struct lode_error *error)
 {
 	struct lode_output *output = writer->export->output;
@@ -98,7 +84,8 @@ static int write_stream_line(struct writer *writer, struct lode_error *error)
 	if (stream->attribute_count) {
 		lode_json_key_object(&json, "attrs");
 		for (size_t i = 0; i < stream->attribute_count; i++)
-			write_attribute(writer, &json, &stream->attributes[i]);
+			lode_attribute_json(&stream->attributes[i], &writer->export->dictionary.frames.strings,
+					    &json);
 		lode_json_object_end(&json);
 	}
 	lode_json_object_end(&json);

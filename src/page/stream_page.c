@@ -201,19 +201,9 @@ static void code_columns(struct lode_page_columns *columns)
 
 static void attributes_json(struct lode_json *json, const struct lode_stream *stream)
 {
-	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-
 	lode_json_key_object(json, "attributes");
-	for (size_t i = 0; i < stream->attribute_count; i++) {
-		const struct lode_attribute *attribute = &stream->attributes[i];
-		const char *value = lode_strings_get(strings, attribute->value);
-
-		lode_json_key(json, lode_strings_get(strings, attribute->key));
-		if (attribute->type == LODE_ATTRIBUTE_TEXT)
-			lode_json_text(json, value);
-		else
-			lode_json_raw(json, value, strlen(value));
-	}
+	for (size_t i = 0; i < stream->attribute_count; i++)
+		lode_attribute_json(&stream->attributes[i], &stream->dictionary->frames.strings, json);
 	lode_json_object_end(json);
 }
 

@@ -108,24 +108,29 @@ struct mapped {
 	struct lode_process *process;
 };
 
+/* Maps an image, of which its path, build-id and addresses are known, from `offset` of its file on. */
+static int map_image(struct lode_processes *processes, struct lode_process *process,
+		     struct lode_process_image image, uint64_t offset)
+{
+	struct lode_mapping mapping = { image.start, image.end, offset, LODE_NONE };
+
+	image.mounts = process->mounts;
+	image.pid = process->pid;
+	mapping.image = lode_process_images_get(processes->images, &image);
+	if (mapping.image == LODE_NONE)
+		return LODE_SYSTEM;
+	return lode_space_map(&processes->spaces, &process->space, &mapping);
+}
+
 static int add_mapping(void *context, const struct lode_proc_mapping *line)
 {
 	struct mapped *mapped = context;
-	struct lode_process *process = mapped->process;
 	struct lode_process_image image = { .path = line->path,
 					    .build_id = "",
-					    .mounts = process->mounts,
-					    .pid = process->pid,
 					    .start = line->start,
 					    .end = line->end };
-	struct lode_mapping mapping = { line->start, line->end, line->offset, LODE_NONE };
 
-	if (line->rights[2] != 'x')
-		return 0;
-	mapping.image = lode_process_images_get(mapped->processes->images, &image);
-	if (mapping.image == LODE_NONE)
-		return LODE_SYSTEM;
-	return lode_space_map(&mapped->processes->spaces, &process->space, &mapping);
+	return line->rights[2] == 'x' ? map_image(mapped->processes, mapped->process, image, line->offset) : 0;
 }
 
 static void set_mounts(struct lode_processes *processes, struct lode_process *process, uint64_t mounts)
@@ -241,22 +246,14 @@ int lode_processes_name_all(struct lode_processes *processes)
 static int apply_map(struct lode_processes *processes, const struct lode_change *change)
 {
 	struct lode_process *process = enter_process(processes, change->pid);
-	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1];
 	struct lode_process_image image = { .path = change->text,
 					    .build_id = build_id,
-					    .pid = change->pid,
 					    .start = change->start,
 					    .end = change->end };
 
-	if (!process)
-		return LODE_SYSTEM;
 	lode_hex(build_id, change->build_id, change->build_id_size);
-	image.mounts = process->mounts;
-	mapping.image = lode_process_images_get(processes->images, &image);
-	if (mapping.image == LODE_NONE)
-		return LODE_SYSTEM;
-	return lode_space_map(&processes->spaces, &process->space, &mapping);
+	return process ? map_image(processes, process, image, change->offset) : LODE_SYSTEM;
 }
 
 /*

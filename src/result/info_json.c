@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "result/info_report.h"
 
-#include <string.h>
-
 /* Slices of the time lines, and threads that have one: the busiest. */
 #define SLICES  60
 #define THREADS 20
@@ -28,29 +26,13 @@ static void write_sums(struct lode_json *json, const uint64_t *events, const uin
 	lode_json_object_end(json);
 }
 
-/* A number is written as it came, if it is one: the file may be a stranger's. */
-static void write_attribute(struct lode_json *json, const struct lode_info *info,
-			    const struct lode_attribute *attribute)
-{
-	const char *value = string(info, attribute->value);
-
-	lode_json_key(json, string(info, attribute->key));
-	if (attribute->type == LODE_ATTRIBUTE_BOOL) {
-		lode_json_bool(json, !strcmp(value, "true"));
-	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value)) {
-		json->after_key = 0;
-		lode_buffer_text(json->buffer, value);
-	} else {
-		lode_json_text(json, value);
-	}
-}
-
 static void write_attributes(struct lode_json *json, const struct lode_info *info,
 			     const struct lode_info_stream *stream)
 {
 	lode_json_key_object(json, "attrs");
 	for (size_t i = 0; i < stream->attribute_count; i++)
-		write_attribute(json, info, &info->attributes[stream->first_attribute + i].attribute);
+		lode_attribute_json(&info->attributes[stream->first_attribute + i].attribute,
+				    &info->dictionary.frames.strings, json);
 	lode_json_object_end(json);
 }
 

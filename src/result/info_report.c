@@ -72,6 +72,29 @@ static int check_numbers(const struct reading *reading, struct lode_error *error
 	return 0;
 }
 
+/* Reads block after block, and hands each to `take`; calls, which have no cost, only if they are wanted. */
+static int read_blocks(struct reading *reading, unsigned columns, int with_calls,
+		       void (*take)(struct reading *reading, enum lode_event_type type), struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
+		enum lode_event_type type = lode_store_block(reading->store, i)->type;
+
+		if (type == LODE_CALL && !with_calls)
+			continue;
+		code = lode_store_events(reading->store, i, columns | (type == LODE_CALL ? 0 : LODE_COST),
+					 &reading->events, error);
+		if (!code)
+			code = check_numbers(reading, error);
+		if (code)
+			break;
+		take(reading, type);
+		code = report_progress(reading, reading->events.count, error);
+	}
+	return code;
+}
+
 /* ---- first pass: heads and sums ---- */
 
 static int add_threads(struct reading *reading)
@@ -233,25 +256,6 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 	reading->target->events[type] += events->count;
 }
 
-static int sum_blocks(struct reading *reading, struct lode_error *error)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
-		enum lode_event_type type = lode_store_block(reading->store, i)->type;
-		unsigned columns = LODE_THREAD | LODE_STACK | LODE_WEIGHT | (type == LODE_CALL ? 0 : LODE_COST);
-
-		code = lode_store_events(reading->store, i, columns, &reading->events, error);
-		if (!code)
-			code = check_numbers(reading, error);
-		if (code)
-			break;
-		sum_block(reading, type);
-		code = report_progress(reading, reading->events.count, error);
-	}
-	return code;
-}
-
 static int collect_stream(struct lode_info *info, size_t i, const struct lode_progress *progress,
 			  struct lode_error *error)
 {
@@ -261,7 +265,7 @@ static int collect_stream(struct lode_info *info, size_t i, const struct lode_pr
 	if (!code)
 		code = read_head(&reading, error);
 	if (!code && !info->is_brief)
-		code = sum_blocks(&reading, error);
+		code = read_blocks(&reading, LODE_THREAD | LODE_STACK | LODE_WEIGHT, 1, sum_block, error);
 	close_stream(&reading);
 	return code;
 }
@@ -411,27 +415,6 @@ static void draw_block(struct reading *reading, enum lode_event_type type)
 	}
 }
 
-static int draw_blocks(struct reading *reading, struct lode_error *error)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
-		enum lode_event_type type = lode_store_block(reading->store, i)->type;
-
-		if (type == LODE_CALL)
-			continue;
-		code = lode_store_events(reading->store, i, LODE_T | LODE_COST | LODE_THREAD | LODE_STACK,
-					 &reading->events, error);
-		if (!code)
-			code = check_numbers(reading, error);
-		if (code)
-			break;
-		draw_block(reading, type);
-		code = report_progress(reading, reading->events.count, error);
-	}
-	return code;
-}
-
 static void finish_lines(struct lode_info *info, struct lode_info_stream *stream)
 {
 	if (stream->line.run)
@@ -448,7 +431,7 @@ static int picture_stream(struct lode_info *info, size_t i, const struct lode_pr
 	int code = open_stream(&reading, info, &info->streams[i], progress, error);
 
 	if (!code)
-		code = draw_blocks(&reading, error);
+		code = read_blocks(&reading, LODE_THREAD | LODE_STACK | LODE_T, 0, draw_block, error);
 	if (!code)
 		finish_lines(info, reading.target);
 	close_stream(&reading);

@@ -92,12 +92,10 @@ static int take_function(void *context, const struct lode_cfi_function *from)
 	struct making *making = context;
 	struct function function = { from->start, from->end, making->row_count, 0, making->priority };
 
-	if (lode_cfi_run(from, making->machine, making->is_64, take_row, making) < 0 ||
-	    LODE_GROW(making->functions, making->function_capacity, making->function_count + 1) < 0)
+	if (lode_cfi_run(from, making->machine, making->is_64, take_row, making) < 0)
 		return LODE_SYSTEM;
 	function.count = (uint32_t)(making->row_count - function.first);
-	making->functions[making->function_count++] = function;
-	return 0;
+	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -304,12 +302,10 @@ static int take_code(struct making *making, const struct lode_elf *elf, const GE
 
 	if (!code || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_size)
 		return 0;
-	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, take_row, making) < 0 ||
-	    LODE_GROW(making->functions, making->function_capacity, making->function_count + 1) < 0)
+	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, take_row, making) < 0)
 		return LODE_SYSTEM;
 	function.count = (uint32_t)(making->row_count - function.first);
-	making->functions[making->function_count++] = function;
-	return 0;
+	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
 }
 
 /* Its functions, which programs call all the time to know the time. */

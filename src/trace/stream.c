@@ -108,6 +108,20 @@ int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const
 	return LODE_APPEND(stream->attributes, stream->attribute_count, stream->attribute_capacity, attribute);
 }
 
+void lode_attribute_json(const struct lode_attribute *attribute, const struct lode_strings *strings,
+			 struct lode_json *json)
+{
+	const char *value = lode_strings_get(strings, attribute->value);
+
+	lode_json_key(json, lode_strings_get(strings, attribute->key));
+	if (attribute->type == LODE_ATTRIBUTE_BOOL)
+		lode_json_bool(json, !strcmp(value, "true"));
+	else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value))
+		lode_json_raw(json, value, strlen(value));
+	else
+		lode_json_text(json, value);
+}
+
 int lode_stream_thinned(const struct lode_stream *stream)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)

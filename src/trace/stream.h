@@ -97,6 +97,12 @@ int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_sympto
 /* Sets an attribute; one with the same key is replaced. */
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
 			      enum lode_attribute_type type);
+/*
+ * Writes it as a member of an object. A number is written as it came if it is one, else as a text: the file may
+ * be a stranger's.
+ */
+void lode_attribute_json(const struct lode_attribute *attribute, const struct lode_strings *strings,
+			 struct lode_json *json);
 /* Whether events of some type were left out by the recorder: see events.h. */
 int lode_stream_thinned(const struct lode_stream *stream);
 /* Number of events of all types. */
