@@ -230,7 +230,7 @@ static int add_latencies(struct lode_corpus_making *making)
 	struct functions functions;
 	struct lode_latency latency;
 	uint32_t *row_of;
-	int code = lode_latency_collect(making->corpus, &how, &latency, making->error);
+	int code = lode_latency_collect(making->corpus, &how, NULL, &latency, making->error);
 
 	if (code < 0)
 		return code;

@@ -410,17 +410,9 @@ int lode_instances_of_chains(const struct lode_stream *stream, const struct lode
 	return code;
 }
 
-int lode_instances_share(const struct lode_stream *stream,
-			 int (*take)(void *context, const struct lode_instance *instance), void *context,
-			 struct lode_time_shares *shares, struct lode_instances_input *input,
-			 struct lode_error *error)
-{
-	return lode_instances_of_chains(stream, NULL, take, context, shares, input, error);
-}
-
 int lode_instances_infer(const struct lode_stream *stream,
 			 int (*take)(void *context, const struct lode_instance *instance), void *context,
 			 struct lode_instances_input *input, struct lode_error *error)
 {
-	return lode_instances_share(stream, take, context, NULL, input, error);
+	return lode_instances_of_chains(stream, NULL, take, context, NULL, input, error);
 }

@@ -77,14 +77,10 @@ struct lode_instances_input {
 int lode_instances_infer(const struct lode_stream *stream,
 			 int (*take)(void *context, const struct lode_instance *instance), void *context,
 			 struct lode_instances_input *input, struct lode_error *error);
-/* The same, and fills `shares`, which the caller releases in any case; zeroed before. */
-int lode_instances_share(const struct lode_stream *stream,
-			 int (*take)(void *context, const struct lode_instance *instance), void *context,
-			 struct lode_time_shares *shares, struct lode_instances_input *input,
-			 struct lode_error *error);
 /*
- * The same, but by call chain (call_chains.h), whose nodes have equal instances: `node` of
- * an instance, and the nodes of `shares`, are numbers of chains.
+ * The same, and fills `shares`, unless it is NULL; the caller releases it in any case, zeroed before. By call chain
+ * (call_chains.h), whose nodes have equal instances: `node` of an instance, and the nodes of `shares`, are numbers
+ * of chains; `chains` NULL: by node.
  */
 int lode_instances_of_chains(const struct lode_stream *stream, const struct lode_call_chains *chains,
 			     int (*take)(void *context, const struct lode_instance *instance), void *context,

@@ -114,9 +114,8 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 	return code || helps ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
 }
 
-int lode_latency_collect_shared(struct lode_corpus *corpus, const struct lode_latency_options *options,
-				const struct lode_job_rank *rank, struct lode_latency *latency,
-				struct lode_error *error)
+int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			 const struct lode_job_rank *rank, struct lode_latency *latency, struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
 	int code;
@@ -131,12 +130,6 @@ int lode_latency_collect_shared(struct lode_corpus *corpus, const struct lode_la
 	if (code)
 		lode_latency_release(latency);
 	return code;
-}
-
-int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-			 struct lode_latency *latency, struct lode_error *error)
-{
-	return lode_latency_collect_shared(corpus, options, NULL, latency, error);
 }
 
 /* ---- one process of several ---- */

@@ -83,15 +83,12 @@ struct lode_latency_options {
 /*
  * Infers the latencies of all streams that the options leave. No such stream in a corpus
  * that has some: LODE_USAGE and a sentence. Streams whose files are damaged or gone are left out
- * (`unread`); that no other is left is an error. On success the caller releases it.
+ * (`unread`); that no other is left is an error. On success the caller releases it. `rank` as of
+ * lode_area_collect (scope/area.h).
  */
-int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-			 struct lode_latency *latency, struct lode_error *error);
-/* The same by several processes, as lode_area_collect_shared (scope/area.h). */
 struct lode_job_rank;
-int lode_latency_collect_shared(struct lode_corpus *corpus, const struct lode_latency_options *options,
-				const struct lode_job_rank *rank, struct lode_latency *latency,
-				struct lode_error *error);
+int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			 const struct lode_job_rank *rank, struct lode_latency *latency, struct lode_error *error);
 void lode_latency_release(struct lode_latency *latency);
 /* As lode_area_keep (scope/area.h). */
 int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_options *options,

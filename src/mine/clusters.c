@@ -109,7 +109,7 @@ static int find_similar(struct clustering *clustering, struct lode_error *error)
 	if (is_worth_sharing(clustering))
 		code = lode_similarities_call(input, clustering->similarities, clustering->floor, &sink, error);
 	else
-		code = lode_similarities_compare(clustering->similarities, clustering->floor, input->jobs,
+		code = lode_similarities_compare(clustering->similarities, clustering->floor, input->jobs, NULL,
 						 input->progress, &sink, error);
 	return !code && clustering->failed ? lode_fail_memory(error) : code;
 }

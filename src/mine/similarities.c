@@ -349,15 +349,8 @@ static void compare_share(struct comparison *comparison, unsigned jobs)
 }
 
 int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
-			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
-			      struct lode_error *error)
-{
-	return lode_similarities_compare_share(similarities, least, jobs, NULL, progress, sink, error);
-}
-
-int lode_similarities_compare_share(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
-				    const struct lode_job_rank *rank, const struct lode_progress *progress,
-				    const struct lode_similarities_sink *sink, struct lode_error *error)
+			      const struct lode_job_rank *rank, const struct lode_progress *progress,
+			      const struct lode_similarities_sink *sink, struct lode_error *error)
 {
 	struct comparison comparison = {
 		.similarities = similarities,

@@ -40,18 +40,13 @@ struct lode_similarities_sink {
  * Compares each pattern with each other; in an alignment the pattern with the lower
  * number is the left one. Pairs of at least `least` units are reported. Returns 0,
  * or LODE_SYSTEM when memory has run out or `progress` asked to stop.
+ *
+ * `rank` NULL: by this process alone. Several, all over the same patterns, which have met before, report some of the
+ * rows each. When the first stops, the others end soon.
  */
 int lode_similarities_compare(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
-			      const struct lode_progress *progress, const struct lode_similarities_sink *sink,
-			      struct lode_error *error);
-
-/*
- * The same by several processes, all over the same patterns, which have met before: each reports some of the rows. When the
- * first stops, the others end soon.
- */
-int lode_similarities_compare_share(const struct lode_similarities *similarities, uint32_t least, unsigned jobs,
-				    const struct lode_job_rank *rank, const struct lode_progress *progress,
-				    const struct lode_similarities_sink *sink, struct lode_error *error);
+			      const struct lode_job_rank *rank, const struct lode_progress *progress,
+			      const struct lode_similarities_sink *sink, struct lode_error *error);
 
 /* Sim of two patterns in units, by one alignment, whose room is reused. 0 or LODE_SYSTEM. */
 int lode_similarities_of_pair(const struct lode_similarities *similarities, uint32_t a, uint32_t b,

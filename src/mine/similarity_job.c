@@ -177,8 +177,8 @@ int lode_similarities_serve(const struct lode_job_rank *rank, struct lode_cursor
 	if (!code)
 		similarities = lode_similarities_make(&question.patterns, question.words, question.counts);
 	if (similarities)
-		code = lode_similarities_compare_share(similarities, question.least, question.jobs, rank, NULL,
-						       &sink, error);
+		code = lode_similarities_compare(similarities, question.least, question.jobs, rank, NULL, &sink,
+						 error);
 	else if (!error->text[0])
 		code = lode_fail_memory(error);
 	code = send_answer(&answer, rank, code, error);
@@ -278,10 +278,8 @@ int lode_similarities_call(const struct lode_clusters_input *input, const struct
 		       : lode_fail_memory(error);
 	lode_buffer_release(&question);
 	if (!code) {
-		code = lode_similarities_compare_share(similarities, least, input->jobs, input->rank,
-						       input->progress,
-						       &(struct lode_similarities_sink){ mark_row, &marking },
-						       error);
+		code = lode_similarities_compare(similarities, least, input->jobs, input->rank, input->progress,
+						 &(struct lode_similarities_sink){ mark_row, &marking }, error);
 		code = collect_answers(input, &marking, code, error);
 	}
 	lode_free(marking.seen);

@@ -229,8 +229,8 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 	return 0;
 }
 
-int lode_area_collect_shared(struct lode_corpus *corpus, const struct lode_area_options *options,
-			     const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error)
+int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
+		      const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error)
 {
 	struct lode_area_plan plan = { 0 };
 	struct lode_corpus_list list = { 0 };
@@ -247,12 +247,6 @@ int lode_area_collect_shared(struct lode_corpus *corpus, const struct lode_area_
 	if (code)
 		lode_area_release(area);
 	return code;
-}
-
-int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
-		      struct lode_error *error)
-{
-	return lode_area_collect_shared(corpus, options, NULL, area, error);
 }
 
 /* ---- one process of several ---- */

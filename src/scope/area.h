@@ -129,16 +129,13 @@ struct lode_area_options {
  * are none, a pattern that is no pattern: LODE_USAGE and a sentence. Streams whose files
  * are damaged or gone are left out, with a note; that no other is left is an error. On success
  * the caller releases it.
- */
-int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
-		      struct lode_error *error);
-/*
- * The same by several processes (base/job_rank.h): each collects some streams and they join them; the first
- * process has the area afterwards, the others an empty one. All fail when one does. `rank` NULL: by this one alone.
+ *
+ * `rank` NULL: by this process alone. Several (base/job_rank.h) collect some streams each and join them; the first
+ * process has the area afterwards, the others an empty one. All fail when one does.
  */
 struct lode_job_rank;
-int lode_area_collect_shared(struct lode_corpus *corpus, const struct lode_area_options *options,
-			     const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error);
+int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
+		      const struct lode_job_rank *rank, struct lode_area *area, struct lode_error *error);
 void lode_area_release(struct lode_area *area);
 /*
  * Makes the share of one of several processes: the results of its streams go to the cache

@@ -93,8 +93,7 @@ static int join(void *context, const struct lode_job_rank *rank, struct lode_err
 {
 	struct lode_latency_reading *reading = context;
 
-	return lode_latency_collect_shared(reading->source.corpus, &reading->options, rank, &reading->latency,
-					   error);
+	return lode_latency_collect(reading->source.corpus, &reading->options, rank, &reading->latency, error);
 }
 
 int lode_latency_read(struct lode_latency_reading *reading, struct lode_error *error)

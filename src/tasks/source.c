@@ -134,8 +134,8 @@ static int join_area(void *context, const struct lode_job_rank *rank, struct lod
 {
 	const struct collecting *collecting = context;
 
-	return lode_area_collect_shared(collecting->source->corpus, &collecting->reading->options, rank,
-					&collecting->reading->area, error);
+	return lode_area_collect(collecting->source->corpus, &collecting->reading->options, rank,
+				 &collecting->reading->area, error);
 }
 
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,

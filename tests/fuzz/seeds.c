@@ -206,7 +206,7 @@ static void keep_area(const char *path, enum lode_scope scope)
 	struct lode_error error = { "" };
 	struct lode_area area;
 
-	require(lode_area_collect(corpus, &options, &area, &error) == 0, error.text);
+	require(lode_area_collect(corpus, &options, NULL, &area, &error) == 0, error.text);
 	lode_area_release(&area);
 	lode_corpus_close(corpus);
 }
@@ -218,7 +218,7 @@ static void keep_latency(const char *path)
 	struct lode_error error = { "" };
 	struct lode_latency latency;
 
-	require(lode_latency_collect(corpus, &options, &latency, &error) == 0, error.text);
+	require(lode_latency_collect(corpus, &options, NULL, &latency, &error) == 0, error.text);
 	lode_latency_release(&latency);
 	lode_corpus_close(corpus);
 }

@@ -92,7 +92,7 @@ static int set_up(void **state)
 		return -1;
 	for (unsigned s = 0; s < STREAMS; s++)
 		add_stream(fixture, s, &seed);
-	return lode_area_collect(fixture->corpus, &everything, &fixture->area, &fixture->error);
+	return lode_area_collect(fixture->corpus, &everything, NULL, &fixture->area, &fixture->error);
 }
 
 static int tear_down(void **state)
@@ -193,7 +193,7 @@ static uint64_t latency_slowly(struct fixture *fixture, const char *stream, cons
 	const struct lode_stack_node *nodes;
 	uint64_t sum = 0;
 
-	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error), 0);
+	assert_int_equal(lode_latency_collect(fixture->corpus, &options, NULL, &latency, &fixture->error), 0);
 	nodes = latency.dictionary.tree.nodes;
 	for (uint32_t node = 1; node < latency.node_count; node++) {
 		uint32_t above = nodes[node].parent;
@@ -247,7 +247,7 @@ static void each_symptom_can_be_a_row(void **state)
 	struct lode_data_table table;
 	struct lode_explain_input input;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &apart, &fixture->area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &apart, NULL, &fixture->area, &fixture->error), 0);
 	make_well(fixture, &options, &table, &input);
 	assert_int_equal(table.rows, STREAMS);
 	for (unsigned s = 0; s < STREAMS; s++)

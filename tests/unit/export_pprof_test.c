@@ -324,7 +324,7 @@ static void collect(struct fixture *fixture, struct lode_latency *latency, struc
 	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, &error), 0);
 	options.idle = rules;
-	assert_int_equal(lode_latency_collect(corpus, &options, latency, &error), 0);
+	assert_int_equal(lode_latency_collect(corpus, &options, NULL, latency, &error), 0);
 	lode_idle_rules_free(rules);
 	assert_int_equal(lode_contexts_rank(latency, NULL, NULL, contexts), 0);
 	lode_corpus_close(corpus);

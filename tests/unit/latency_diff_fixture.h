@@ -38,7 +38,7 @@ static inline void side_infer(struct side *side)
 
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, NULL), 0);
 	options.idle = rules;
-	assert_int_equal(lode_latency_collect(side->corpus, &options, &side->latency, NULL), 0);
+	assert_int_equal(lode_latency_collect(side->corpus, &options, NULL, &side->latency, NULL), 0);
 	lode_idle_rules_free(rules);
 }
 

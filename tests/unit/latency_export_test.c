@@ -87,7 +87,7 @@ static void collect(const struct fixture *fixture, struct lode_latency *latency)
 	struct lode_latency_options options = { .jobs = 1 };
 	struct lode_error error;
 
-	assert_int_equal(lode_latency_collect(corpus, &options, latency, &error), 0);
+	assert_int_equal(lode_latency_collect(corpus, &options, NULL, latency, &error), 0);
 	lode_corpus_close(corpus);
 }
 

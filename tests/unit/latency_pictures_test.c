@@ -243,7 +243,7 @@ static void collect(struct fixture *fixture, int odd, uint64_t *seed, struct lod
 	add_stream(fixture, &whole);
 	release_whole(&whole);
 	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
-	assert_int_equal(lode_latency_collect(corpus, &options, latency, &error), 0);
+	assert_int_equal(lode_latency_collect(corpus, &options, NULL, latency, &error), 0);
 	lode_corpus_close(corpus);
 }
 
@@ -447,7 +447,7 @@ static void heat_is_a_power_of_ten_and_the_hottest_function_is_the_origin(void *
 	add_stream(fixture, &whole);
 	release_whole(&whole);
 	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
-	assert_int_equal(lode_latency_collect(corpus, &options, &latency, &error), 0);
+	assert_int_equal(lode_latency_collect(corpus, &options, NULL, &latency, &error), 0);
 	assert_int_equal(lode_contexts_rank(&latency, NULL, NULL, &contexts), 0);
 	assert_int_equal(lode_heat_of_latency(&heat, &report, lode_latency_shown(&report)), 0);
 	assert_int_equal(heat.count, 3);

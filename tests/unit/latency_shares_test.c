@@ -239,7 +239,7 @@ static void compare(const struct lode_stream *stream)
 	double doubt[NODES];
 
 	ask_oracle(&oracle, stream);
-	assert_int_equal(lode_instances_share(stream, ignore, NULL, &shares, NULL, NULL), 0);
+	assert_int_equal(lode_instances_of_chains(stream, NULL, ignore, NULL, &shares, NULL, NULL), 0);
 	for (uint32_t node = 0; node < NODES; node++)
 		doubt[node] = shares.nodes[node].doubt;
 	for (uint32_t node = NODES; node-- > 1;) {
@@ -314,7 +314,7 @@ static uint64_t time_of(struct world *world, uint32_t stack)
 	uint64_t time;
 
 	assert_int_equal(lode_stream_sort(&world->stream), 0);
-	assert_int_equal(lode_instances_share(&world->stream, ignore, NULL, &shares, NULL, NULL), 0);
+	assert_int_equal(lode_instances_of_chains(&world->stream, NULL, ignore, NULL, &shares, NULL, NULL), 0);
 	time = shares.nodes[stack].time;
 	lode_time_shares_release(&shares);
 	return time;
@@ -382,7 +382,7 @@ static int share_once(const struct lode_stream *stream)
 {
 	struct lode_time_shares shares = { 0 };
 	struct lode_error error = { "" };
-	int code = lode_instances_share(stream, ignore, NULL, &shares, NULL, &error);
+	int code = lode_instances_of_chains(stream, NULL, ignore, NULL, &shares, NULL, &error);
 
 	assert_true(!code || error.text[0]);
 	lode_time_shares_release(&shares);

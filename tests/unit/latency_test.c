@@ -14,7 +14,7 @@
 static void collect(struct fixture *fixture, const struct lode_latency_options *options,
 		    struct lode_latency *latency)
 {
-	if (lode_latency_collect(fixture->corpus, options, latency, &fixture->error))
+	if (lode_latency_collect(fixture->corpus, options, NULL, latency, &fixture->error))
 		fail_msg("%s", fixture->error.text);
 }
 
@@ -329,7 +329,8 @@ static void only_streams_that_were_asked_for_count(void **state)
 	assert_string_equal(lode_strings_get(&latency.dictionary.frames.strings, latency.streams[0].name), "s1");
 	lode_latency_release(&latency);
 	options.where = nowhere;
-	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error), LODE_USAGE);
+	assert_int_equal(lode_latency_collect(fixture->corpus, &options, NULL, &latency, &fixture->error),
+			 LODE_USAGE);
 	assert_non_null(strstr(fixture->error.text, "version=9"));
 }
 
@@ -373,7 +374,7 @@ static void memory_that_runs_out_is_reported(void **state)
 		int code;
 
 		lode_memory_fail_at(nth, nth % 2);
-		code = lode_latency_collect(fixture->corpus, &options, &latency, &error);
+		code = lode_latency_collect(fixture->corpus, &options, NULL, &latency, &error);
 		asked = lode_memory_asked();
 		lode_memory_fail_at(0, 0);
 		if (!code) {

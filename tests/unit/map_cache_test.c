@@ -79,7 +79,7 @@ static struct lode_corpus *open_corpus(struct fixture *fixture, int with, uint64
 static void run_area(struct fixture *fixture, int with, const struct lode_area_options *options, struct run *run)
 {
 	run->corpus = open_corpus(fixture, with, 0);
-	run->code = lode_area_collect(run->corpus, options, &run->area, &fixture->error);
+	run->code = lode_area_collect(run->corpus, options, NULL, &run->area, &fixture->error);
 	if (with)
 		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
 	lode_corpus_close(run->corpus);
@@ -89,7 +89,7 @@ static void run_latency(struct fixture *fixture, int with, const struct lode_lat
 			struct run *run)
 {
 	run->corpus = open_corpus(fixture, with, 0);
-	run->code = lode_latency_collect(run->corpus, options, &run->latency, &fixture->error);
+	run->code = lode_latency_collect(run->corpus, options, NULL, &run->latency, &fixture->error);
 	if (with)
 		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
 	lode_corpus_close(run->corpus);
@@ -368,7 +368,7 @@ static void what_was_not_used_for_longest_goes_first(void **state)
 	}
 	closedir(listing);
 	corpus = open_corpus(fixture, WITH, size);
-	assert_int_equal(lode_area_collect(corpus, &other, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(corpus, &other, NULL, &area, &fixture->error), 0);
 	lode_area_release(&area);
 	lode_corpus_close(corpus);
 	assert_true(size_of_folder(cache_folder(fixture), &count) <= size);
@@ -396,7 +396,7 @@ static void memory_that_runs_out_is_an_error_or_nothing_is_kept(void **state)
 			if (!warm)
 				temporary_remove(cache_folder(fixture));
 			lode_memory_fail_at(nth, 0);
-			code = lode_area_collect(corpus, &options, &area, &fixture->error);
+			code = lode_area_collect(corpus, &options, NULL, &area, &fixture->error);
 			asked = lode_memory_asked();
 			lode_memory_fail_at(0, 0);
 			if (!code) {

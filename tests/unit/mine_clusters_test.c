@@ -148,7 +148,7 @@ static void compare(const struct setup *setup, const struct lode_similarities *s
 	};
 
 	if (!processes) {
-		assert_int_equal(lode_similarities_compare(similarities, least, jobs, NULL, sink, NULL), 0);
+		assert_int_equal(lode_similarities_compare(similarities, least, jobs, NULL, NULL, sink, NULL), 0);
 		return;
 	}
 	job_run(&job, processes, least % 2, ask_or_serve, &question);

@@ -107,7 +107,7 @@ static void each_stack_costs_what_its_events_cost(void **state)
 	struct slow_filter filter = { .to = UINT64_MAX };
 	struct lode_area area;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	assert_int_equal(area.stream_count, STREAMS);
 	require_rows(fixture, &area, &filter);
 	lode_area_release(&area);
@@ -126,7 +126,7 @@ static void filters_leave_out_what_they_say(void **state)
 	struct slow_filter filter = { .match = "*a*", .exclude = "*e*", .from = 1000, .to = 500000 };
 	struct lode_area area;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	assert_int_equal(area.stream_count, STREAMS / 2);
 	require_rows(fixture, &area, &filter);
 	lode_area_release(&area);
@@ -141,7 +141,7 @@ static void occurrences_count_all_events_of_all_streams(void **state)
 	struct lode_area area;
 	uint64_t expected = 0, found = 0;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	assert_int_equal(lode_corpus_streams(fixture->corpus, &list, &fixture->error), 0);
 	for (size_t i = 0; i < list.count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
@@ -173,10 +173,10 @@ static void threads_change_nothing(void **state)
 	for (int scope = LODE_SCOPE_AUTO; scope < LODE_SCOPES; scope++) {
 		struct lode_area_options options = { .scope = (enum lode_scope)scope, .jobs = 1 };
 		struct lode_area one, four;
-		int code = lode_area_collect(fixture->corpus, &options, &one, &fixture->error);
+		int code = lode_area_collect(fixture->corpus, &options, NULL, &one, &fixture->error);
 
 		options.jobs = 4;
-		assert_int_equal(lode_area_collect(fixture->corpus, &options, &four, &fixture->error), code);
+		assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &four, &fixture->error), code);
 		if (code)
 			continue;
 		require_same(&one, &four);
@@ -198,9 +198,9 @@ static void threads_change_nothing_with_many_streams(void **state)
 	assert_int_equal(lode_corpus_open(&many.corpus, many.folder, LODE_CORPUS_CREATE, &many.error), 0);
 	for (int i = 0; i < 197; i++)
 		assert_int_equal(add_stream(&many, i, &seed), 0);
-	assert_int_equal(lode_area_collect(many.corpus, &options, &one, &many.error), 0);
+	assert_int_equal(lode_area_collect(many.corpus, &options, NULL, &one, &many.error), 0);
 	options.jobs = 4;
-	assert_int_equal(lode_area_collect(many.corpus, &options, &four, &many.error), 0);
+	assert_int_equal(lode_area_collect(many.corpus, &options, NULL, &four, &many.error), 0);
 	assert_int_equal(four.stream_count, 197);
 	require_same(&one, &four);
 	lode_area_release(&one);
@@ -245,9 +245,9 @@ static void symptoms_can_be_had_one_by_one(void **state)
 	struct lode_area area, together;
 	uint64_t symptoms = 0;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	options.by_symptom = 0;
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &together, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &together, &fixture->error), 0);
 	for (size_t i = 0; i < together.stream_count; i++)
 		symptoms += together.streams[i].symptoms;
 	assert_int_equal(area.stream_count, symptoms);
@@ -289,9 +289,9 @@ static void all_of_the_symptoms_time_is_accounted_for(void **state)
 
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
 	options.idle = rules;
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	options.by_symptom = 0;
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &together, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &together, &fixture->error), 0);
 	for (size_t i = 0; i < area.stream_count; i++) {
 		const struct lode_area_stream *stream = &area.streams[i];
 
@@ -352,7 +352,7 @@ static void events_are_found_again_from_their_stacks(void **state)
 		struct lode_area area;
 		uint8_t *wanted;
 
-		if (lode_area_collect(fixture->corpus, &options, &area, &fixture->error))
+		if (lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error))
 			continue;
 		wanted = calloc(area.dictionary.tree.count, 1);
 		for (size_t i = 0; i < area.dictionary.tree.count; i += 2)
@@ -384,7 +384,7 @@ static void folding_keeps_first_occurrences_and_sums(void **state)
 	struct lode_area area;
 	uint64_t cost = 0, before;
 
-	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
 	before = area.rows[LODE_WAIT].cost;
 	assert_int_equal(lode_area_fold(&area), 0);
 	for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++) {
@@ -420,7 +420,8 @@ static void what_is_not_there_is_reported(void **state)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		fixture->error.text[0] = '\0';
-		assert_int_equal(lode_area_collect(fixture->corpus, &wrong[i], &area, &fixture->error), LODE_USAGE);
+		assert_int_equal(lode_area_collect(fixture->corpus, &wrong[i], NULL, &area, &fixture->error),
+				 LODE_USAGE);
 		assert_non_null(strchr(fixture->error.text, ';'));
 	}
 }
@@ -437,7 +438,7 @@ static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
 		struct lode_area area;
 
 		lode_memory_fail_at(nth, 0);
-		code = lode_area_collect(fixture->corpus, &options, &area, &fixture->error);
+		code = lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error);
 		lode_memory_fail_at(0, 0);
 		if (!code)
 			lode_area_release(&area);

@@ -97,8 +97,8 @@ static void require_same_results(struct fixture *fixture, struct lode_corpus *wh
 						     .by_symptom = scope == LODE_SCOPE_GRAPH };
 		struct lode_area a, b;
 
-		assert_int_equal(lode_area_collect(whole, &options, &a, &fixture->error), 0);
-		assert_int_equal(lode_area_collect(parts, &options, &b, &fixture->error), 0);
+		assert_int_equal(lode_area_collect(whole, &options, NULL, &a, &fixture->error), 0);
+		assert_int_equal(lode_area_collect(parts, &options, NULL, &b, &fixture->error), 0);
 		require_same_area(&a, &b);
 		lode_area_release(&a);
 		lode_area_release(&b);
@@ -107,8 +107,8 @@ static void require_same_results(struct fixture *fixture, struct lode_corpus *wh
 		const struct lode_latency_options options = { 0 };
 		struct lode_latency a, b;
 
-		assert_int_equal(lode_latency_collect(whole, &options, &a, &fixture->error), 0);
-		assert_int_equal(lode_latency_collect(parts, &options, &b, &fixture->error), 0);
+		assert_int_equal(lode_latency_collect(whole, &options, NULL, &a, &fixture->error), 0);
+		assert_int_equal(lode_latency_collect(parts, &options, NULL, &b, &fixture->error), 0);
 		require_same_latency(&a, &b);
 		lode_latency_release(&a);
 		lode_latency_release(&b);

@@ -301,7 +301,7 @@ static void mine_knows_slots(void **state)
 		struct lode_matcher matcher;
 		struct lode_area area;
 
-		assert_int_equal(lode_area_collect(corpus, &options, &area, &error), 0);
+		assert_int_equal(lode_area_collect(corpus, &options, NULL, &area, &error), 0);
 		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, area.dictionary.frames.count),
 				 0);
 		for (int i = 0; i < 3; i++) {

@@ -277,11 +277,11 @@ static void analyses_give_the_same_with_a_limit(void **state)
 		struct lode_area area, limited_area;
 		struct lode_latency latency, limited_latency;
 
-		assert_int_equal(lode_area_collect(corpus, &scope, &area, &error), 0);
-		assert_int_equal(lode_latency_collect(corpus, &how, &latency, &error), 0);
+		assert_int_equal(lode_area_collect(corpus, &scope, NULL, &area, &error), 0);
+		assert_int_equal(lode_latency_collect(corpus, &how, NULL, &latency, &error), 0);
 		assert_int_equal(lode_spill_limit(1000, NULL), 0);
-		assert_int_equal(lode_area_collect(corpus, &scope, &limited_area, &error), 0);
-		assert_int_equal(lode_latency_collect(corpus, &how, &limited_latency, &error), 0);
+		assert_int_equal(lode_area_collect(corpus, &scope, NULL, &limited_area, &error), 0);
+		assert_int_equal(lode_latency_collect(corpus, &how, NULL, &limited_latency, &error), 0);
 		assert_true(lode_spill_counts().most > 0);
 		lode_spill_limit(0, NULL);
 		require_same_area(&area, &limited_area);

@@ -197,7 +197,7 @@ static void an_event_of_weight_w_counts_like_w_events(void **state)
 			assert_int_equal(lode_stream_add_symptom(&other.stream, &(struct lode_symptom){ .t1 = 700 }),
 					 0);
 			corpus = corpus_of(fixture, &other.stream);
-			assert_int_equal(lode_area_collect(corpus, &options, &areas[i], &fixture->error), 0);
+			assert_int_equal(lode_area_collect(corpus, &options, NULL, &areas[i], &fixture->error), 0);
 			lode_corpus_close(corpus);
 			small_end(&other);
 		}
@@ -269,7 +269,7 @@ static void sums_of_an_area_are_right_on_average(void **state)
 		small_begin(&thinned);
 		copy(&small, &thinned, LODE_WAIT, &seed, thin);
 		corpus = corpus_of(fixture, &thinned.stream);
-		assert_int_equal(lode_area_collect(corpus, &options, &area, &fixture->error), 0);
+		assert_int_equal(lode_area_collect(corpus, &options, NULL, &area, &fixture->error), 0);
 		for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++) {
 			const struct lode_area_row *row = &area.rows[LODE_WAIT].items[i];
 			uint32_t depth = lode_stack_tree_depth(&area.dictionary.tree, row->stack);
@@ -325,7 +325,7 @@ static void latencies_are_right_on_average(void **state)
 		small_begin(&thinned);
 		copy(&small, &thinned, LODE_WAIT, &seed, thin);
 		corpus = corpus_of(fixture, &thinned.stream);
-		assert_int_equal(lode_latency_collect(corpus, &options, &latency, &fixture->error), 0);
+		assert_int_equal(lode_latency_collect(corpus, &options, NULL, &latency, &fixture->error), 0);
 		for (size_t i = 1; i < latency.dictionary.tree.count; i++) {
 			uint32_t frame = latency.dictionary.tree.nodes[i].frame;
 			const char *name = lode_frames_function(&latency.dictionary.frames, frame);
