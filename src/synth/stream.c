@@ -41,14 +41,6 @@ static int plan_symptoms(struct lode_synth_host *host)
 	return 0;
 }
 
-static int set_number(struct lode_stream *stream, const char *key, uint64_t number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_NUMBER);
-}
-
 /* Name, host and attributes; what the host has decides how stacks look. */
 static int describe(struct lode_synth_host *host)
 {
@@ -65,10 +57,10 @@ static int describe(struct lode_synth_host *host)
 	stream->name = stream->host = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
 	if (stream->name == LODE_NONE ||
 	    lode_stream_set_attribute(stream, "version", version, LODE_ATTRIBUTE_TEXT) < 0 ||
-	    set_number(stream, "bits", translator->emulates ? 64 : 32) < 0 ||
+	    lode_stream_set_number(stream, "bits", translator->emulates ? 64 : 32) < 0 ||
 	    lode_stream_set_attribute(stream, "scanner", translator->scans ? "true" : "false",
 				      LODE_ATTRIBUTE_BOOL) < 0 ||
-	    set_number(stream, "files", 100 + lode_synth_random_duration(random, 5000)) < 0)
+	    lode_stream_set_number(stream, "files", 100 + lode_synth_random_duration(random, 5000)) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }

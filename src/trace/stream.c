@@ -108,6 +108,19 @@ int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const
 	return LODE_APPEND(stream->attributes, stream->attribute_count, stream->attribute_capacity, attribute);
 }
 
+int lode_stream_set_text(struct lode_stream *stream, const char *key, const char *text)
+{
+	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_TEXT);
+}
+
+int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_NUMBER);
+}
+
 void lode_attribute_json(const struct lode_attribute *attribute, const struct lode_strings *strings,
 			 struct lode_json *json)
 {

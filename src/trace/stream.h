@@ -97,6 +97,8 @@ int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_sympto
 /* Sets an attribute; one with the same key is replaced. */
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
 			      enum lode_attribute_type type);
+int lode_stream_set_text(struct lode_stream *stream, const char *key, const char *text);
+int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number);
 /*
  * Writes it as a member of an object. A number is written as it came if it is one, else as a text: the file may
  * be a stranger's.

@@ -154,19 +154,6 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 
 /* ---- the stream's head ---- */
 
-static int set_text(struct lode_stream *stream, const char *key, const char *value)
-{
-	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
-}
-
-int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_NUMBER);
-}
-
 /* The words of the command, or what else is recorded. */
 char *lode_record_target_source(const struct lode_record_target *target)
 {
@@ -214,8 +201,9 @@ int lode_record_target_describe(const struct lode_record_target *target, const c
 	stream->name = lode_strings_add(strings, name, strlen(name));
 	stream->host = lode_strings_add(strings, system.nodename, strlen(system.nodename));
 	if (stream->name == LODE_NONE || stream->host == LODE_NONE ||
-	    set_text(stream, "kernel", system.release) < 0 || set_text(stream, "arch", system.machine) < 0 ||
-	    set_text(stream, "command", source) < 0 ||
+	    lode_stream_set_text(stream, "kernel", system.release) < 0 ||
+	    lode_stream_set_text(stream, "arch", system.machine) < 0 ||
+	    lode_stream_set_text(stream, "command", source) < 0 ||
 	    lode_stream_set_number(stream, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
 	    lode_attributes_apply(attributes, stream) < 0)
 		return lode_fail_memory(error);

@@ -98,6 +98,4 @@ int lode_record_target_status(const struct lode_record_target *target);
 /* Whether all processes of -p have ended, though their parents may not have noticed yet. */
 int lode_record_target_is_gone(const struct lode_record_target *target);
 
-int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number);
-
 #endif

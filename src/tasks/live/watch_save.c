@@ -128,11 +128,6 @@ static int add_symptoms(struct saving *saving)
 	return 0;
 }
 
-static int set_text(struct lode_stream *stream, const char *key, const char *value)
-{
-	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
-}
-
 /* The watch, and when the trigger fired, so that streams can be distinguished; for the caller to free. */
 static char *stream_name(const struct lode_watch_save *save)
 {
@@ -162,8 +157,8 @@ static int describe(struct saving *saving, const char *source)
 	lode_free(name);
 	if (code)
 		return code;
-	if (set_text(stream, LODE_WATCH_ATTRIBUTE, save->watch) < 0 ||
-	    set_text(stream, "trigger", save->trigger) < 0 ||
+	if (lode_stream_set_text(stream, LODE_WATCH_ATTRIBUTE, save->watch) < 0 ||
+	    lode_stream_set_text(stream, "trigger", save->trigger) < 0 ||
 	    (save->lost && lode_stream_set_number(stream, "lost_records", save->lost) < 0) ||
 	    (save->early && lode_stream_set_number(stream, "dropped_records", save->early) < 0))
 		return lode_fail_memory(saving->error);
