@@ -34,14 +34,11 @@ static uint64_t own_of(const struct lode_call_tree_input *input, int side, uint3
 	return input->own[side][node];
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t cost_of(const struct work *work, uint32_t node)
 {
-	return larger(work->whole[LODE_SIDE_BASE][node], work->whole[LODE_SIDE_SLOW][node]);
+	uint64_t base = work->whole[LODE_SIDE_BASE][node], slow = work->whole[LODE_SIDE_SLOW][node];
+
+	return base > slow ? base : slow;
 }
 
 static int is_costly(const struct work *work, uint32_t node)
@@ -186,21 +183,12 @@ static void count_hidden(const struct work *work)
 /* The callees of `node`, the costliest to be taken next. */
 static int open_children(struct work *work, uint32_t node, uint32_t depth)
 {
-	uint64_t next[LODE_SIDES] = { 0 };
 	size_t first = work->starts[node], end = work->starts[node + 1];
 
 	if (LODE_GROW(work->open, work->open_capacity, work->open_count + (end - first)) < 0)
 		return LODE_SYSTEM;
-	for (size_t i = end; i-- > first;) {
-		struct lode_call_tree_item item = make_item(work, work->children[i], depth);
-
-		item.is_last = i + 1 == end;
-		for (int side = 0; side < LODE_SIDES; side++) {
-			item.next[side] = next[side];
-			next[side] = larger(next[side], item.whole[side]);
-		}
-		work->open[work->open_count++] = item;
-	}
+	for (size_t i = end; i-- > first;)
+		work->open[work->open_count++] = make_item(work, work->children[i], depth);
 	return 0;
 }
 

@@ -34,10 +34,8 @@ struct lode_call_tree_item {
 	uint32_t last;
 	uint32_t length;            /* functions */
 	uint32_t depth;             /* of items */
-	int is_last;                /* of its siblings */
 	uint64_t whole[LODE_SIDES]; /* of the first function, ns */
 	uint64_t own[LODE_SIDES];   /* of all its functions */
-	uint64_t next[LODE_SIDES];  /* the most of its siblings further down */
 	uint32_t hidden;            /* functions called by the last one that are left out */
 	uint64_t rest[LODE_SIDES];  /* what these take */
 };

@@ -31,7 +31,7 @@ static void write_attributes(struct lode_json *json, const struct lode_info *inf
 {
 	lode_json_key_object(json, "attrs");
 	for (size_t i = 0; i < stream->attribute_count; i++)
-		lode_attribute_json(&info->attributes[stream->first_attribute + i].attribute,
+		lode_attribute_json(&info->attributes[stream->first_attribute + i],
 				    &info->dictionary.frames.strings, json);
 	lode_json_object_end(json);
 }

@@ -149,10 +149,7 @@ static int add_attributes(struct reading *reading)
 	reading->target->first_attribute = info->attribute_count;
 	reading->target->attribute_count = stream->attribute_count;
 	for (size_t i = 0; i < stream->attribute_count; i++)
-		info->attributes[info->attribute_count++] = (struct lode_info_attribute){
-			.stream = (uint32_t)(reading->target - info->streams),
-			.attribute = stream->attributes[i],
-		};
+		info->attributes[info->attribute_count++] = stream->attributes[i];
 	return 0;
 }
 

@@ -34,11 +34,6 @@ struct lode_info_module {
 	uint64_t cost;
 };
 
-struct lode_info_attribute {
-	uint32_t stream;
-	struct lode_attribute attribute;
-};
-
 struct lode_info_stream {
 	const char *path; /* of its file; owned by the caller */
 	const char *id;
@@ -71,7 +66,7 @@ struct lode_info {
 	size_t thread_count, thread_capacity;
 	struct lode_info_symptom *symptoms;
 	size_t symptom_count, symptom_capacity;
-	struct lode_info_attribute *attributes;
+	struct lode_attribute *attributes;
 	size_t attribute_count, attribute_capacity;
 	struct lode_info_module *modules; /* one a module of the dictionary, with the costliest first */
 	size_t module_count;

@@ -259,7 +259,7 @@ static void add_attributes(struct writer *writer)
 		return;
 	}
 	for (size_t i = 0; i < info->attribute_count; i++)
-		items[i] = info->attributes[i].attribute;
+		items[i] = info->attributes[i];
 	qsort(items, info->attribute_count, sizeof(*items), compare_attributes);
 	add_heading(writer, "Attributes\n");
 	for (size_t i = 1; i <= info->attribute_count; i++) {

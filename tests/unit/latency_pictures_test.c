@@ -161,13 +161,11 @@ static void check_item(const struct forest *forest, const struct lode_call_tree 
 	}
 }
 
-/* Callers before callees, siblings by cost, and what each says of those that follow it. */
+/* Callers before callees, siblings by cost. */
 static void check_order(const struct forest *forest, const struct lode_call_tree *tree, size_t at)
 {
 	const struct lode_call_tree_item *item = &tree->items[at];
-	uint64_t next[LODE_SIDES] = { 0 };
 	size_t above = at;
-	int is_last = 1;
 
 	while (above-- > 0 && tree->items[above].depth >= item->depth)
 		;
@@ -179,14 +177,8 @@ static void check_order(const struct forest *forest, const struct lode_call_tree
 	for (size_t i = at + 1; i < tree->count && tree->items[i].depth >= item->depth; i++) {
 		if (tree->items[i].depth > item->depth)
 			continue;
-		is_last = 0;
 		assert_true(true_cost(forest, tree->items[i].first) <= true_cost(forest, item->first));
-		for (int side = 0; side < LODE_SIDES; side++)
-			if (tree->items[i].whole[side] > next[side])
-				next[side] = tree->items[i].whole[side];
 	}
-	assert_int_equal(item->is_last, is_last);
-	assert_memory_equal(item->next, next, sizeof(next));
 }
 
 static void call_trees_are_what_the_definition_says(void **state)
