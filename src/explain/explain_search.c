@@ -54,7 +54,7 @@ static size_t add_used(const struct lode_tree *tree, unsigned char *marked, uint
 
 /* Labels of all rows by a rough clustering of the sample, then a tree over all features. */
 static int look_for_features(const struct lode_explain_problem *all, const struct lode_points *sample,
-			     unsigned clusters, unsigned tube, struct lode_tree *tree, struct lode_error *error)
+			     unsigned clusters, struct lode_tree *tree, struct lode_error *error)
 {
 	struct lode_learn_options how = { all->look_ahead, all->jobs, all->seed };
 	struct lode_clustering clustering = { .clusters = 0 };
@@ -62,7 +62,7 @@ static int look_for_features(const struct lode_explain_problem *all, const struc
 	int code;
 
 	memset(tree, 0, sizeof(*tree));
-	code = lode_klinear_start(sample, clusters, tube, all->seed, &clustering, error);
+	code = lode_klinear_start(sample, clusters, 0, all->seed, &clustering, error);
 	if (code == 0)
 		code = lode_klinear_run(sample, &clustering, error);
 	if (code == 0)
@@ -93,7 +93,7 @@ static int find_features(const struct lode_explain_problem *all, const struct lo
 		struct lode_tree tree;
 		unsigned clusters = rough[i] < sample->rows ? rough[i] : (unsigned)sample->rows;
 
-		code = look_for_features(all, sample, clusters, 0, &tree, error);
+		code = look_for_features(all, sample, clusters, &tree, error);
 		if (code == 0)
 			*count = add_used(&tree, marked, chosen, *count);
 		lode_tree_release(&tree);

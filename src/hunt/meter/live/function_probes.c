@@ -77,12 +77,13 @@ static int add_waiting(void *context, uint32_t number, uint32_t message)
 	wish.message = message;
 	if (lode_stack_samples_set_waiting(&specials->live->samples, function) < 0)
 		return lode_fail_memory(specials->error);
-	return lode_probes_take(specials->live->probes, &wish, 1, specials->error);
+	return lode_probes_take(specials->live->probes, &wish, specials->error);
 }
 
 static int add_catch(struct specials *specials)
 {
-	uint32_t number = lode_exception_catch_function(specials->code);
+	/* Called where an exception has been caught. */
+	uint32_t number = lode_code_named(specials->code, "__cxa_begin_catch");
 	uint32_t function = number == LODE_NONE ? LODE_NONE : function_in(specials, number);
 	struct lode_probe_wish wish;
 
@@ -90,7 +91,7 @@ static int add_catch(struct specials *specials)
 		return 0;
 	wish.function |= SWEEPING;
 	wish.sweeping = 1;
-	return lode_probes_take(specials->live->probes, &wish, 1, specials->error);
+	return lode_probes_take(specials->live->probes, &wish, specials->error);
 }
 
 int lode_live_add_special(struct lode_live *live, struct lode_error *error)

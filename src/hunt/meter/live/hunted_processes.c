@@ -498,15 +498,14 @@ uint64_t lode_hunted_wall(const struct lode_hunted_processes *target, uint32_t p
 	return wall;
 }
 
-uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target, uint32_t pid)
+uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target)
 {
 	uint64_t took = 0;
 
 	for (size_t i = 0; i < target->count; i++)
-		if (pid == LODE_NONE || target->items[i].pid == pid)
-			took += target->items[i].all_took;
+		took += target->items[i].all_took;
 	for (uint32_t i = 0; i < target->clocks->thread_count; i++)
-		if (target->clocks->threads[i].tid && (pid == LODE_NONE || target->clocks->threads[i].pid == pid))
+		if (target->clocks->threads[i].tid)
 			took += target->clocks->threads[i].took;
 	return took;
 }

@@ -107,7 +107,7 @@ void lode_hunted_sum(const struct lode_hunted_processes *target, uint32_t pid, u
 /* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
 uint64_t lode_hunted_wall(const struct lode_hunted_processes *target, uint32_t pid, uint64_t now);
 /* Nanoseconds that probes took of all threads, ever. */
-uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target, uint32_t pid);
+uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target);
 /* Nanoseconds that threads of all processes were ready to run and had no CPU. */
 uint64_t lode_hunted_queued(const struct lode_hunted_processes *target);
 

@@ -60,8 +60,7 @@ double lode_live_cost(struct lode_meter *meter)
 {
 	struct lode_live *live = lode_live_of(meter);
 	struct lode_live_work none = { 0 }, work = work_now(live);
-	double took = (double)lode_hunted_probe_time(&live->target, LODE_NONE) + (double)live->stopped +
-		      taken(&none, &work);
+	double took = (double)lode_hunted_probe_time(&live->target) + (double)live->stopped + taken(&none, &work);
 
 	return work.time > 0 ? took / (work.time + took) : 0;
 }

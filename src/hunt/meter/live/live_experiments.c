@@ -109,7 +109,7 @@ static int take_probes(struct lode_live *live, struct lode_live_experiment *expe
 		experiment->impossible = 1;
 		return 0;
 	}
-	code = lode_probes_take(live->probes, &wish, 1, error);
+	code = lode_probes_take(live->probes, &wish, error);
 	if (code)
 		return code;
 	if (wish.fresh && wish.slot != LODE_NONE)

@@ -589,14 +589,12 @@ static int take(struct lode_probes *probes, struct lode_probe_wish *wish, struct
 	return 0;
 }
 
-int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wishes, size_t count,
-		     struct lode_error *error)
+int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wish, struct lode_error *error)
 {
-	int code = 0;
+	int code;
 
 	pthread_mutex_lock(&probes->lock);
-	for (size_t i = 0; !code && i < count; i++)
-		code = take(probes, &wishes[i], error);
+	code = take(probes, wish, error);
 	pthread_mutex_unlock(&probes->lock);
 	return code;
 }

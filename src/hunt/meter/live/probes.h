@@ -64,10 +64,8 @@ void lode_probes_destroy(struct lode_probes *probes);
 int lode_probes_add_process(struct lode_probes *probes, uint32_t pid, struct lode_error *error);
 void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid);
 
-/* Gives each wish a slot; those already in are only counted once more. The probes go in with
- * lode_probes_insert. */
-int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wishes, size_t count,
-		     struct lode_error *error);
+/* Gives a wish a slot; one that is in already is only counted once more. The probes go in with lode_probes_insert. */
+int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wish, struct lode_error *error);
 int lode_probes_insert(struct lode_probes *probes, struct lode_error *error);
 /* A slot is needed once less. */
 void lode_probes_drop(struct lode_probes *probes, uint32_t slot);

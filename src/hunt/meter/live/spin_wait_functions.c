@@ -100,11 +100,6 @@ int lode_spin_wait_functions(const struct lode_code *code,
 	return result;
 }
 
-uint32_t lode_exception_catch_function(const struct lode_code *code)
-{
-	return lode_code_named(code, "__cxa_begin_catch");
-}
-
 int lode_spin_wait_is_in(const char *path)
 {
 	static const char *const names[] = { "MPI_Barrier", "PMPI_Barrier", "__cxa_begin_catch" };

@@ -15,7 +15,5 @@ int lode_spin_wait_functions(const struct lode_code *code,
 			     int (*each)(void *context, uint32_t function, uint32_t message), void *context);
 /* Whether other binaries get any of these functions from the file at `path`; quick. */
 int lode_spin_wait_is_in(const char *path);
-/* The function that is called where an exception has been caught; LODE_NONE: not here. */
-uint32_t lode_exception_catch_function(const struct lode_code *code);
 
 #endif
