@@ -60,7 +60,7 @@ def _check(code: int, error: _library.ErrorStruct) -> int:
 
 
 class StreamInfo(NamedTuple):
-    """What the catalogue says of a stream; times and costs in ns."""
+    """What the catalogue says about a stream; times and costs in ns."""
     id: str
     name: str
     host: str
@@ -430,7 +430,7 @@ class Corpus(Sequence[StreamInfo]):
         return analyse("latency", self.path, **options)
 
     def scope(self, **options: Any) -> List[Any]:
-        """For each symptom what kept its thread from being done earlier."""
+        """For each symptom, what kept its thread from finishing earlier."""
         return list(analyse("scope", self.path, **options)["lines"])
 
     def explain(self, **options: Any) -> Result:

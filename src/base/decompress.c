@@ -176,7 +176,7 @@ static int next_member(struct lode_unpacker *unpacker, struct lode_unpack_step *
 	if (!step->in_left)
 		return 0;
 	if (unpacker->padded || *step->in != 0x1f)
-		return fail_damaged(unpacker, "something else follows its end", error);
+		return fail_damaged(unpacker, "unexpected data follows its end", error);
 	inflateReset(&unpacker->gzip);
 	return 0;
 }

@@ -111,8 +111,9 @@ int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanose
 
 	whole = whole ? whole : "";
 	if (lode_duration_lacks_unit(text))
-		return lode_fail(error, LODE_USAGE, "%s%s%s%s what? Write %ss for seconds or %sns for nanoseconds",
-				 before, whole, after, text, text, text);
+		return lode_fail(error, LODE_USAGE,
+				 "%s%s%s%s has no unit; write %ss for seconds or %sns for nanoseconds", before,
+				 whole, after, text, text, text);
 	if (behind && !*behind)
 		unit = 1;
 	if (!unit)

@@ -14,8 +14,8 @@ int lode_hunt_run(struct lode_call *call, struct lode_error *error)
 	if (code)
 		return code;
 	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: this program was built without its probes; build it where clang, bpftool and "
-			 "libbpf are");
+			 "hunt: this program was built without its probes; build it again with clang, bpftool and "
+			 "libbpf installed");
 }
 
 #endif

@@ -50,7 +50,7 @@ int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *cal
 		return code;
 	snprintf(live->address, sizeof(live->address), "http://127.0.0.1:%u/",
 		 (unsigned)lode_server_port(live->server));
-	lode_say(&call->err, LODE_PLAIN, "the hunt is shown at %s for this machine alone", live->address);
+	lode_say(&call->err, LODE_PLAIN, "the hunt is shown at %s for this machine only", live->address);
 	return 0;
 }
 

@@ -149,7 +149,8 @@ int lode_hunt_outputs_read(const struct lode_hunt_settings *settings, struct lod
 					 path, foreign_ending(path));
 		if (*field)
 			return lode_fail(error, LODE_USAGE,
-					 "hunt: '%s' and '%s' are for the same; give one of them. See 'lode help "
+					 "hunt: '%s' and '%s' are the same kind of output; give one of them. See "
+					 "'lode help "
 					 "hunt'.",
 					 *field, path);
 		*field = path;
@@ -165,20 +166,20 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 	const struct lode_hunt_settings *settings = call->settings;
 
 	if (!settings->pids.count && !settings->comm && !call->operand_count)
-		return wrong(error, "what? Give a command after '--', '-p PID' or '--comm NAME'");
+		return wrong(error, "nothing to hunt in; give a command after '--', '-p PID' or '--comm NAME'");
 	if ((settings->pids.count || settings->comm) && call->operand_count)
 		return wrong(error, "a command, or '-p PID' and '--comm NAME', not both");
 	if (settings->hosts.count && call->operand_count)
-		return wrong(error,
-			     "on other hosts only running processes can be hunted in: '-p PID' or '--comm NAME'");
+		return wrong(error, "on other hosts lode hunts only in running processes; name them with '-p PID' "
+				    "or '--comm NAME'");
 	if (settings->ssh && !settings->hosts.count)
-		return wrong(error, "'--ssh' is for '--host'");
+		return wrong(error, "'--ssh' needs '--host'");
 	if (settings->port && !settings->serve)
-		return wrong(error, "'--port' says where '--serve' listens; give '--serve', too");
+		return wrong(error, "'--port' needs '--serve'");
 	if (settings->agent && (settings->hosts.count || call->operand_count))
 		return wrong(error, "an agent hunts on its own host, in running processes");
 	if ((settings->name || settings->attributes.count) && !outputs->corpus)
-		return wrong(error, "'--name' and '--attr' are of a stream: say where with '-o CORPUS'");
+		return wrong(error, "'--name' and '--attr' describe a stream; name its corpus with '-o CORPUS'");
 	return lode_attributes_check("hunt", &settings->attributes, error);
 }
 

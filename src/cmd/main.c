@@ -91,7 +91,7 @@ static int run(struct lode_call *call, size_t argc, char **argv, struct lode_err
 		code = show_help(call, error);
 	} else if (!arguments.operand_count) {
 		code = lode_fail(error, LODE_USAGE,
-				 "which command? Usage: 'lode COMMAND [OPTIONS] ARGS'. "
+				 "no command given; usage: 'lode COMMAND [OPTIONS] ARGS'. "
 				 "See 'lode help'.");
 	} else {
 		call->command = lode_command_find(arguments.operands[0], error);

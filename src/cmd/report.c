@@ -41,10 +41,10 @@ static int write_page(struct lode_report_making *making)
 		lode_call_say(making->call, LODE_PLAIN, "wrote %s; open it in a browser", output);
 	if (!code && making->left_out)
 		lode_notes_add(&making->work->notes, making->left_out,
-			       "streams without a time line in the page ('--streams N' takes more)", NULL);
+			       "streams without a timeline in the page ('--streams N' includes more)", NULL);
 	if (!code && making->too_large)
 		lode_notes_add(&making->work->notes, making->too_large,
-			       "streams with too many events for the page ('lode serve' shows their time lines)",
+			       "streams with too many events for the page ('lode serve' shows their timelines)",
 			       NULL);
 	return code;
 }

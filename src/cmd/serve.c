@@ -78,7 +78,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	snprintf(address, sizeof(address), "http://127.0.0.1:%u/", (unsigned)lode_server_port(server));
 	dprintf(call->out.fd, "%s\n", address);
 	if (!call->quiet)
-		lode_say(&call->err, LODE_PLAIN, "serving %s at %s for this machine alone; Ctrl-C ends it", path,
+		lode_say(&call->err, LODE_PLAIN, "serving %s at %s for this machine only; Ctrl-C ends it", path,
 			 address);
 	if (settings->open)
 		open_browser(address);

@@ -53,11 +53,11 @@ static int check(const struct settings *settings, struct lode_error *error)
 {
 	if (!settings->name || !*settings->name)
 		return lode_fail(error, LODE_USAGE,
-				 "sign: which signature? Name it with '--name NAME'. "
+				 "sign: no signature named; use '--name NAME'. "
 				 "See 'lode help sign'.");
 	if (settings->remove && (has_patterns(settings) || settings->bug || settings->state || settings->kind))
 		return lode_fail(error, LODE_USAGE,
-				 "sign: '--remove' takes the signature away and goes with '--name' alone. "
+				 "sign: '--remove' removes the signature and can be combined only with '--name'. "
 				 "See 'lode help sign'.");
 	if (settings->add && !has_patterns(settings))
 		return lode_fail(error, LODE_USAGE,
@@ -65,7 +65,7 @@ static int check(const struct settings *settings, struct lode_error *error)
 				 "See 'lode help sign'.");
 	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
 		return lode_fail(error, LODE_USAGE,
-				 "sign: what about '%s'? Make it with '--from ID', or change it with "
+				 "sign: nothing to do for '%s'; create it with '--from ID', or change it with "
 				 "'--state', '--bug' or "
 				 "'--kind'. See 'lode help sign'.",
 				 settings->name);
@@ -110,7 +110,7 @@ static void print_change(const struct lode_call *call, const struct lode_signatu
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		lode_say(&call->err, LODE_PLAIN, "signature \"%s\" removed", change->name);
 	else if (change->verb == LODE_SIGNATURE_MAKE)
-		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name, count,
+		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made from %zu pattern%s", change->name, count,
 			 plural);
 	else if (count)
 		lode_say(&call->err, LODE_GREEN, "%zu pattern%s added to signature \"%s\"", count, plural,

@@ -133,8 +133,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	int code;
 
 	if (!settings->output)
-		return lode_fail(error, LODE_USAGE,
-				 "synth: where to? Name a corpus with '-o CORPUS'. See 'lode help synth'.");
+		return lode_fail(
+			error, LODE_USAGE,
+			"synth: no corpus to write to; name one with '-o CORPUS'. See 'lode help synth'.");
 	code = make(call, &chosen, error);
 	if (code < 0 && lode_signals_stop()) {
 		lode_fail(error, 0, "stopped; the streams that were finished are in %s", settings->output);

@@ -54,9 +54,10 @@ static int run(struct lode_call *call, struct lode_error *error)
 		return lode_fail(error, LODE_USAGE, "trigger: a name has at most %d characters, in one line",
 				 LODE_WATCH_NAME - 1);
 	if (!count)
-		return lode_fail(error, LODE_USAGE, "trigger: nothing watches; start 'lode watch' first");
+		return lode_fail(error, LODE_USAGE, "trigger: no 'lode watch' is running; start one first");
 	if (count > MOST_WATCHES)
-		return lode_fail(error, LODE_USAGE, "trigger: %zu processes watch; choose one with '-p PID'",
+		return lode_fail(error, LODE_USAGE,
+				 "trigger: %zu 'lode watch' processes are running; choose one with '-p PID'",
 				 count);
 	for (size_t i = 0; i < count; i++) {
 		struct lode_error own = { "" };

@@ -88,7 +88,7 @@ static int find_column(const struct lode_data_table *table, const char *name, co
 	*found = lode_data_table_find(table, column);
 	if (*found == LODE_NONE)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: there is no column '%.200s'; the first of %zu is called '%.200s'", name,
+				 "%s: there is no column '%.200s'; the first of %zu columns is '%.200s'", name,
 				 column, table->count, table->count ? table->columns[0].name : "");
 	if (table->columns[*found].kind == LODE_DATA_CATEGORY)
 		return lode_fail(error, LODE_BAD_INPUT,

@@ -110,7 +110,7 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 	int code;
 
 	if (options->inferred && !exporter->has_time_line)
-		return lode_fail(error, LODE_USAGE, "%s: has no place for calls on a time line", exporter->name);
+		return lode_fail(error, LODE_USAGE, "%s: this format cannot store single calls", exporter->name);
 	code = lode_corpus_streams(corpus, &list, error);
 	if (code < 0)
 		return code;
@@ -162,9 +162,9 @@ static void note_left_out(const struct lode_export *export, const struct lode_ex
 		return;
 	if (lode_export_wants(export, LODE_CALL))
 		lode_notes_add(export->options->notes, entry->events[LODE_CALL],
-			       "calls, which this format has no place for", entry->name);
+			       "calls, which this format cannot store", entry->name);
 	lode_notes_add(export->options->notes, source->stream.symptom_count,
-		       "symptoms, which this format has no place for", entry->name);
+		       "symptoms, which this format cannot store", entry->name);
 }
 
 int lode_export_streams(struct lode_export *export,

@@ -117,8 +117,8 @@ static int choose_type(const struct lode_export *export, enum lode_event_type *t
 
 	if (kinds & (kinds - 1))
 		return lode_fail(error, LODE_USAGE,
-				 "folded: a line cannot say of which kind it is; "
-				 "ask for one kind, run, wait or call");
+				 "folded: lines do not say what kind of event they are; choose one with '--kind "
+				 "run', 'wait' or 'call'");
 	*type = LODE_RUN;
 	for (int i = LODE_EVENT_TYPES - 1; i >= 0; i--) {
 		uint64_t count = 0;

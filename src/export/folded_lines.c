@@ -50,7 +50,8 @@ int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_fra
 
 void lode_folded_texts_report(const struct lode_folded_texts *texts, struct lode_notes *notes)
 {
-	lode_notes_add(notes, texts->changed, "frames changed because they hold a ;, a line end or nothing", NULL);
+	lode_notes_add(notes, texts->changed, "frames changed because they contain a ;, a line end or nothing",
+		       NULL);
 }
 
 void lode_folded_texts_release(struct lode_folded_texts *texts)

@@ -497,7 +497,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	if (code == 0)
 		code = write_dictionary(&writer, error);
 	lode_notes_add(export->options->notes, writer.delays,
-		       "times on the run queue, which this format has no place for", NULL);
+		       "times on the run queue, which this format cannot store", NULL);
 	release(&writer);
 	return code;
 }

@@ -127,7 +127,7 @@ static const struct lode_importer *choose_by_bytes(struct lode_input *input, con
 	}
 	if (!importer)
 		fail_with_formats(error, LODE_BAD_INPUT,
-				  "%s: its format is not known; if it is one of %s, say which with --format", name);
+				  "%s: unknown format; if it is one of %s, name it with --format", name);
 	return importer;
 }
 

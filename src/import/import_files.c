@@ -155,10 +155,10 @@ static void note_useless_options(const struct reading *reading)
 
 	if ((import->gives_kind && !is_one_of(format, with_kinds)) ||
 	    (import->gives_unit && !is_one_of(format, with_units)))
-		lode_notes_add(import->options.notes, 1,
-			       "files whose format knows its own kinds and units "
-			       "(lode-import(1) says which use --kind and --unit)",
-			       name);
+		lode_notes_add(
+			import->options.notes, 1,
+			"files to which --kind or --unit does not apply (lode-import(1) says to which they do)",
+			name);
 	if (import->options.symptom_markers && !is_one_of(format, with_markers))
 		lode_notes_add(import->options.notes, 1,
 			       "files whose format has no slices or markers for --symptom-markers", name);

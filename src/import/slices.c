@@ -418,11 +418,11 @@ static void add_notes(const struct nesting *nesting)
 {
 	struct lode_notes *notes = nesting->options->notes;
 
-	lode_notes_add(notes, nesting->unmatched, "slices that end without having begun, passed over", NULL);
+	lode_notes_add(notes, nesting->unmatched, "slices that end without having begun, ignored", NULL);
 	lode_notes_add(notes, nesting->unclosed,
 		       "slices whose end is missing: they end with the one around them, or with the trace", NULL);
 	lode_notes_add(notes, nesting->overlapping, "slices that end after the one they began in, cut there", NULL);
-	lode_notes_add(notes, nesting->empty, "slices that last no time, left out", NULL);
+	lode_notes_add(notes, nesting->empty, "slices without a duration, left out", NULL);
 	lode_notes_add(notes, nesting->cut, LODE_CUT_AT_LEAF, NULL);
 	lode_symptom_markers_note(nesting->options, nesting->measured_slices,
 				  "slices of threads whose time is known from samples or switches");

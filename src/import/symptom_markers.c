@@ -20,7 +20,7 @@ void lode_symptom_markers_note(const struct lode_import_options *options, uint64
 
 	if (options->symptom_markers)
 		return;
-	snprintf(text, sizeof(text), "%s, left out; --symptom-markers NAME makes symptoms of those with that name",
-		 what);
+	snprintf(text, sizeof(text),
+		 "%s, left out; --symptom-markers NAME turns those with that name into symptoms", what);
 	lode_notes_add(options->notes, count, text, NULL);
 }

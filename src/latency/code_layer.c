@@ -23,7 +23,7 @@ const char *lode_layer_words(enum lode_layer layer)
 	case LODE_LAYER_PROGRAM:
 		return "internal, in the program itself";
 	case LODE_LAYER_JIT:
-		return "internal, code made at run time";
+		return "internal, code generated at run time";
 	case LODE_LAYER_LIBRARY:
 		return "external, in a library";
 	case LODE_LAYER_PLUGIN:

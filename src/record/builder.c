@@ -149,7 +149,7 @@ static int find_own(struct lode_builder *builder, struct lode_builder_known *wan
 	return 0;
 }
 
-/* The same of a waker, which an interrupt has no thread for. */
+/* The same for a waker. An interrupt is not a thread: it has only a stack. */
 static int find_waker(struct lode_builder *builder, struct lode_builder_known *wanted)
 {
 	int interrupt = lode_record_stacks_interrupt(&builder->stacks, wanted->kernel);
@@ -414,7 +414,7 @@ static const char *broken_advice(const struct lode_builder *builder, uint32_t mo
 	if (waiting > ends[LODE_STACK_BROKEN])
 		return "their programs had just started or mapped something";
 	if (builder->dictionary.frames.modules[module].kind == LODE_KIND_JIT)
-		return "code made at run time; have it keep frame pointers (java -XX:+PreserveFramePointer)";
+		return "code generated at run time; have it keep frame pointers (java -XX:+PreserveFramePointer)";
 	return "no unwind table leads on from there";
 }
 
@@ -453,12 +453,12 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 		NULL);
 	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
-	lode_notes_add(
-		notes,
-		builder->late, "waits recorded because they were long: their user stacks are those of other waits at their places",
-		NULL);
+	lode_notes_add(notes, builder->late,
+		       "waits recorded because they were long: their user stacks are those of other waits at "
+		       "their call sites",
+		       NULL);
 	lode_notes_add(notes, builder->late_bare,
-		       "of these, waits without a user stack: none was seen at their places, or several", NULL);
+		       "of these, waits without a user stack: none was seen at their call sites, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_processes_note(&builder->processes, notes);
 }

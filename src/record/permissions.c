@@ -98,19 +98,19 @@ static void name_missing(const struct lode_permissions *permissions, unsigned ne
 static const char *what_works(const struct lode_permissions *permissions)
 {
 	if (permissions->paranoid > 2)
-		return "Without that, files of perf and other profilers can be imported ('lode import'); 'perf "
-		       "record' of your own programs needs kernel.perf_event_paranoid at 2 or less.";
-	return "Without that, 'perf record -g' of your own programs works, and 'lode import' of what it and "
-	       "other profilers write.";
+		return "Otherwise import recordings of perf and other profilers with 'lode import'; 'perf record' "
+		       "of your own programs needs kernel.perf_event_paranoid at 2 or less.";
+	return "Otherwise record your own programs with 'perf record -g', or use another profiler, and read the "
+	       "result with 'lode import'.";
 }
 
 static int fail_capabilities(const struct lode_permissions *permissions, unsigned needs, const char *missing,
 			     struct lode_error *error)
 {
 	return lode_fail(error, LODE_SYSTEM,
-			 "the kernel does not permit it: %s %s missing; run as root, give them to the program "
-			 "('setcap cap_bpf,cap_perfmon%s+ep'), or to its container ('--cap-add'); "
-			 "kernel.perf_event_paranoid (%d) makes no difference to that. %s",
+			 "the kernel does not permit it: %s %s missing; run as root, or give them to the program "
+			 "('setcap cap_bpf,cap_perfmon%s+ep') or to its container ('--cap-add'); changing "
+			 "kernel.perf_event_paranoid (now %d) does not help. %s",
 			 missing, strchr(missing, ' ') ? "are" : "is",
 			 needs & LODE_NEEDS_STACKS ? ",cap_sys_ptrace" : "", permissions->paranoid,
 			 what_works(permissions));
@@ -126,11 +126,12 @@ int lode_permissions_explain(const struct lode_permissions *permissions, unsigne
 	if (refused && *missing)
 		return fail_capabilities(permissions, needs, missing, error);
 	if (needs & LODE_NEEDS_PROGRAMS && !permissions->has_types)
-		return lode_fail(error, LODE_SYSTEM,
-				 TYPES ": is missing: this kernel was built without its types, or a container "
-				       "hides them; use a kernel with CONFIG_DEBUG_INFO_BTF, or mount the "
-				       "host's /sys. %s",
-				 what_works(permissions));
+		return lode_fail(
+			error, LODE_SYSTEM,
+			TYPES ": is missing: this kernel was built without BTF type information, or a container "
+			      "hides them; use a kernel with CONFIG_DEBUG_INFO_BTF, or mount the "
+			      "host's /sys. %s",
+			what_works(permissions));
 	if (refused && permissions->is_in_namespace)
 		return lode_fail(error, LODE_SYSTEM,
 				 USERS ": this is a user namespace (a rootless container), whose "
@@ -148,11 +149,11 @@ int lode_permissions_explain(const struct lode_permissions *permissions, unsigne
 					"seccomp=unconfined'. %s",
 				 what_works(permissions));
 	if (refused)
-		return lode_fail(error, LODE_SYSTEM,
-				 "the kernel does not permit it though all capabilities are there; look whether "
-				 "a security module (SELinux, AppArmor) forbids it, with 'dmesg' or 'ausearch -m "
-				 "avc'. %s",
-				 what_works(permissions));
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"the kernel does not permit it, although all capabilities are there; check with 'dmesg' "
+			"or 'ausearch -m avc' whether a security module (SELinux, AppArmor) forbids it. %s",
+			what_works(permissions));
 	return 0;
 }
 

@@ -74,8 +74,8 @@ static int check_namespace(struct lode_error *error)
 	if (!strcmp(link, "pid:[4026531836]"))
 		return 0;
 	return lode_fail(error, LODE_SYSTEM,
-			 "this is a container with process numbers of its own; record from outside it, "
-			 "with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
+			 "this container has a PID namespace of its own; record from outside it with --cgroup, or "
+			 "start it in the host's ('docker run --pid=host')");
 }
 
 static int load(struct lode_recorder *recorder, const struct lode_recorder_options *options,

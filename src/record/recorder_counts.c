@@ -50,9 +50,10 @@ static void note_tables(const struct lode_recorder *recorder, struct lode_notes 
 {
 	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recorder);
 
-	lode_notes_add(notes, totals.refused,
-		       "unwind tables that the kernel did not take: stacks through these binaries are guessed",
-		       NULL);
+	lode_notes_add(
+		notes,
+		totals.refused, "unwind tables that could not be loaded into the kernel: stacks through these binaries are guessed",
+		NULL);
 	lode_notes_add(notes, recorder->left_out,
 		       "processes that ran already and were too many to look at before the start: their first "
 		       "stacks were copied",

@@ -70,8 +70,7 @@ static void name_kept_file(const struct lode_recording *recording, struct lode_e
 
 	if (length)
 		snprintf(error->text + length, sizeof(error->text) - length,
-			 "; what was recorded until then is kept: 'lode fsck --repair %s' makes a stream of "
-			 "it",
+			 "; what was recorded until then is kept: 'lode fsck --repair %s' makes it a stream",
 			 lode_corpus_path(recording->corpus));
 }
 

@@ -115,7 +115,7 @@ static int explain(int number, const char *path, size_t count, uint32_t pid, str
 	if (number == EPERM)
 		return fail_privilege(error);
 	if (number == ESRCH)
-		return lode_fail(error, LODE_SYSTEM, "probes: process %u is not there any more", pid);
+		return lode_fail(error, LODE_SYSTEM, "probes: process %u has ended", pid);
 	if (number == ENOENT)
 		return lode_fail(error, LODE_SYSTEM,
 				 "%s: the file does not exist, so its functions cannot be probed; was it "

@@ -17,9 +17,9 @@ static void put_size(const struct lode_diff *diff, int64_t size, struct lode_buf
 
 	lode_duration_text((uint64_t)size, text);
 	if (diff->base_whole)
-		lode_buffer_print(buffer, "%.*f %% or more (%s a stream)", percent < 10, percent, text);
+		lode_buffer_print(buffer, "%.*f %% or more (%s per stream)", percent < 10, percent, text);
 	else
-		lode_buffer_print(buffer, "%s a stream or more", text);
+		lode_buffer_print(buffer, "%s per stream or more", text);
 }
 
 static void put_nothing(const struct lode_diff *diff, struct lode_buffer *buffer)
@@ -53,9 +53,7 @@ static void put_too_few(const struct lode_diff_report *report, struct lode_buffe
 	while (!lode_chance_can_detect(least, least, LODE_DIFF_LEVEL))
 		least++;
 	lode_buffer_print(
-		buffer,
-		"too few streams (%zu and %zu) to distinguish any difference from chance: it takes %zu a side "
-		"at least",
+		buffer, "too few streams (%zu and %zu) to distinguish any difference from chance: at least %zu per side are needed",
 		base, slow, least);
 }
 
@@ -75,7 +73,7 @@ void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_b
 	else
 		put_too_few(report, buffer);
 	if (diff->chance.streams_for_5 > 0 && diff->chance.streams_for_5 < 1e6)
-		lode_buffer_print(buffer, "; one of 5 %% takes about %.0f a side", diff->chance.streams_for_5);
+		lode_buffer_print(buffer, "; one of 5 %% needs about %.0f per side", diff->chance.streams_for_5);
 }
 
 /* ---- the functions of a path ---- */
@@ -107,7 +105,7 @@ static int by_depth(const void *a, const void *b)
 
 const char *lode_diff_per(const struct lode_diff *diff)
 {
-	return diff->base_means ? "a call" : "a stream";
+	return diff->base_means ? "per call" : "per stream";
 }
 
 int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_path *path,

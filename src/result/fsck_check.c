@@ -23,8 +23,8 @@ static int exchange(const char *path, const char *salvaged, struct lode_error *e
 	if (!damaged)
 		return lode_fail_memory(error);
 	if (link(path, damaged) < 0)
-		code = lode_fail(error, LODE_SYSTEM, "%s: cannot be made: %s; move what is there away", damaged,
-				 strerror(errno));
+		code = lode_fail(error, LODE_SYSTEM, "%s: cannot be created: %s; move the existing file away",
+				 damaged, strerror(errno));
 	else
 		code = lode_file_rename(salvaged, path, error);
 	lode_free(damaged);

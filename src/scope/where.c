@@ -10,7 +10,7 @@ int lode_where_check(const char *const *where, struct lode_error *error)
 	for (; where && *where; where++)
 		if (!strchr(*where, '=') || **where == '=')
 			return lode_fail(error, LODE_USAGE,
-					 "'%s' says nothing about an attribute; write 'version=4.2', "
+					 "'%s' is not KEY=VALUE; write 'version=4.2', "
 					 "'host=web-*' or 'name=…'",
 					 *where);
 	return 0;

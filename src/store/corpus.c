@@ -58,7 +58,7 @@ static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error
 	if (other)
 		return lode_fail(
 			error, LODE_USAGE,
-			"%s: is a folder with other files in it and no corpus; name a new or an empty folder",
+			"%s: is a folder with other files in it, not a corpus; name a new or an empty folder",
 			corpus->path);
 	return 0;
 }

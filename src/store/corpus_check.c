@@ -288,8 +288,7 @@ static int is_row_wrong(struct check *check, const struct lode_corpus_entry *row
 		return agrees < 0 ? agrees : 0;
 	check->result->rows_wrong++;
 	place = lode_format("%s (%s)", row->path, what);
-	lode_notes_add(check->notes, 1, "streams of which the catalogue says something else than their file",
-		       place);
+	lode_notes_add(check->notes, 1, "streams whose catalogue entry differs from their file", place);
 	lode_free(place);
 	return 1;
 }
@@ -353,7 +352,7 @@ static int is_discarded(const struct check *check, const char *name, char *path)
 static int check_discarded(struct check *check, const char *name, const char *path, struct lode_error *error)
 {
 	check->result->leftovers++;
-	lode_notes_add(check->notes, 1, "replaced files that somebody was reading", path);
+	lode_notes_add(check->notes, 1, "replaced files that were still being read", path);
 	return check->repair ? lode_corpus_discard(&check->readers, check->catalogue, name, error) : 0;
 }
 

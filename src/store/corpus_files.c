@@ -99,7 +99,7 @@ int lode_corpus_refuse(const char *path, struct lode_error *error)
 	if (lode_corpus_folder_is_foreign(path))
 		return lode_fail(
 			error, LODE_BAD_INPUT,
-			"%s: is a folder with other files in it and no corpus; name one that 'lode record' "
+			"%s: is a folder with other files in it, not a corpus; name one that 'lode record' "
 			"or 'lode import' made",
 			path);
 	return lode_fail(error, LODE_BAD_INPUT, "%s: is not a corpus; 'lode import FILE -o %s' makes one", path,

@@ -65,8 +65,7 @@ static int add_fitting(struct lode_text_list *names, const char *pattern, struct
 			code = add_name(names, found.gl_pathv[i], error);
 	globfree(&found);
 	if (!code && names->count == before)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: no corpus has a name that fits; check the pattern",
-				 pattern);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: no corpus matches; check the pattern", pattern);
 	return code;
 }
 
@@ -92,8 +91,8 @@ static int add_line(struct lode_text_list *names, const char *path, size_t numbe
 	if (!length || *text == '#')
 		return 0;
 	if (length >= sizeof(name) || memchr(text, '\0', length))
-		return lode_fail(error, LODE_BAD_INPUT, "%s:%zu: not the name of a folder; write one name a line",
-				 path, number);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%zu: not the name of a folder; write one name per line", path, number);
 	memcpy(name, text, length);
 	name[length] = '\0';
 	if (name[0] == '@')
@@ -115,7 +114,7 @@ int lode_corpus_names_read(struct lode_text_list *names, const char *path, const
 		code = add_line(names, path, ++number, text + at, end - at, error);
 	}
 	if (!code && names->count == before)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names no corpus; write one name a line", path);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names no corpus; write one name per line", path);
 	return code;
 }
 

@@ -26,7 +26,7 @@ static const char *find_columns(const struct lode_store *store, struct lode_stor
 		if (packed.number >= count)
 			continue; /* of a later version */
 		if (table->found & 1u << packed.number)
-			return "a column is there twice";
+			return "a column occurs twice";
 		table->columns[packed.number] = packed;
 		table->found |= 1u << packed.number;
 	}

@@ -254,7 +254,7 @@ static void note_missing(const struct lode_image *image, const struct found *fou
 	const char *what = "binaries not found: their functions have no names";
 
 	if (found->other_build)
-		what = "binaries that are of another build by now: their functions have no names";
+		what = "binaries that have changed since: their functions have no names";
 	if (!found->has_binary && found->has_debug)
 		what = "binaries not found, only their debug files: file offsets are guessed";
 	if (!found->has_binary)

@@ -92,8 +92,8 @@ int lode_image_load_perf_map(struct lode_image *image)
 	int code = lode_image_read_file(path, PERF_MAP_LIMIT, &bytes, &error);
 
 	if (code < 0) {
-		lode_notes_add(image->options->notes, 1, "perf maps not read: code made at run time has no names",
-			       error.text);
+		lode_notes_add(image->options->notes, 1,
+			       "perf maps not read: code generated at run time has no names", error.text);
 		code = LODE_BAD_INPUT;
 	}
 	if (code == 0)

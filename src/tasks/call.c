@@ -29,8 +29,8 @@ static int check_operands(const struct lode_call *call, struct lode_error *error
 	const char *name = command->name;
 
 	if (call->operand_count < command->least_operands)
-		return lode_fail(error, LODE_USAGE, "%s: which %s? Usage: 'lode %s %s'. See 'lode help %s'.", name,
-				 command->operand, name, command->usage, name);
+		return lode_fail(error, LODE_USAGE, "%s: %s is missing; usage: 'lode %s %s'. See 'lode help %s'.",
+				 name, command->operand, name, command->usage, name);
 	if (call->operand_count <= command->most_operands)
 		return 0;
 	return lode_fail(error, LODE_USAGE,

@@ -83,7 +83,7 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 	}
 	if (lode_starts_with(unit, "samples=") && lode_duration_lacks_unit(unit + 8))
 		return lode_fail(error, LODE_USAGE,
-				 "import: '--unit %s': %s what? Write samples=%sms for milliseconds or "
+				 "import: '--unit %s': %s has no unit; write samples=%sms for milliseconds or "
 				 "samples=%sns for nanoseconds. See 'lode help import'.",
 				 unit, unit + 8, unit + 8, unit + 8);
 	if (!lode_starts_with(unit, "samples=") || lode_duration_parse(unit + 8, &period, NULL) < 0 || !period)
@@ -99,8 +99,9 @@ int lode_import_settle(const struct lode_import_settings *settings, struct lode_
 	struct lode_import_options *options = &files->options;
 
 	if (!settings->output)
-		return lode_fail(error, LODE_USAGE,
-				 "import: into which corpus? Give one with '-o CORPUS'. See 'lode help import'.");
+		return lode_fail(
+			error, LODE_USAGE,
+			"import: no corpus to import into; name one with '-o CORPUS'. See 'lode help import'.");
 	if (settings->unit && read_unit(settings->unit, &options->unit_ns, error) < 0)
 		return LODE_USAGE;
 	if (lode_attributes_check("import", &settings->attributes, error) < 0)

@@ -99,7 +99,7 @@ static int show_file(struct lode_analysis *analysis, uint64_t size, struct lode_
 
 	if (settings->streams.count)
 		return lode_fail(error, LODE_USAGE,
-				 "info: '--stream' chooses from a corpus, and %s is one stream file. "
+				 "info: '--stream' needs a corpus, and %s is a single stream file. "
 				 "See 'lode help info'.",
 				 analysis->call->operands[0]);
 	code = lode_info_of_file(&info, analysis->call->operands[0], size, analysis->work.progress, error);
@@ -122,7 +122,7 @@ static int show(struct lode_analysis *analysis, struct lode_error *error)
 	is_corpus = is_corpus || S_ISDIR(status.st_mode);
 	if (settings->brief && (!is_corpus || !settings->result.json))
 		return lode_fail(error, LODE_USAGE,
-				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode "
+				 "info: '--brief' needs '--json' and a corpus. See 'lode "
 				 "help info'.");
 	return is_corpus ? show_corpora(analysis, error) : show_file(analysis, (uint64_t)status.st_size, error);
 }

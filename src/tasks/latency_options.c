@@ -47,7 +47,7 @@ int lode_latency_check(const struct lode_latency_settings *settings, const char 
 	*rule = (enum lode_latency_rule)lode_option_choice(settings->rule, lode_latency_rule_name);
 	if (!code && settings->rule && !settings->mean)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: '--rule' says which latency '--mean' takes; give '--mean', too. "
+				 "%s: '--rule' needs '--mean'. "
 				 "See 'lode help %s'.",
 				 command, command);
 	return code;

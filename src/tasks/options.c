@@ -152,7 +152,7 @@ static int store_duration(struct reader *reader, const struct found *found, cons
 	uint64_t duration;
 
 	if (lode_duration_lacks_unit(value))
-		return refuse(reader, "'%s': %s what? Write %ss for seconds or %sns for nanoseconds",
+		return refuse(reader, "'%s': %s has no unit; write %ss for seconds or %sns for nanoseconds",
 			      found->written, value, value, value);
 	if (lode_duration_parse(value, &duration, NULL) < 0)
 		return refuse(reader, "'%s' needs a duration such as 250us, 30ms or 1.5s, not '%s'",

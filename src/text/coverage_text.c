@@ -208,7 +208,9 @@ static void add_chart(struct page *page)
 	if (most < 2)
 		return;
 	draw(coverage, most, cells);
-	add_title(page, "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
+	add_title(
+		page,
+		"coverage after opening this many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
 	for (int row = 0; row < CHART_HEIGHT; row++) {
 		char part[LODE_UNITS_TEXT] = "";
 

@@ -93,7 +93,7 @@ static void put_cause(struct page *page)
 	}
 	lode_buffer_print(page->buffer, "%-10s%s", cause->sure ? "cause" : "guess", style(page, LODE_BOLD));
 	lode_lines_frame(&page->lines, cause->node);
-	lode_buffer_print(page->buffer, "%s, %s; %s a stream\n", style(page, LODE_PLAIN),
+	lode_buffer_print(page->buffer, "%s, %s; %s per stream\n", style(page, LODE_PLAIN),
 			  lode_layer_words(cause->layer), signed_text(cause->more, more));
 	if (cause->caller) {
 		lode_buffer_text(page->buffer,
@@ -108,7 +108,7 @@ static void put_differ(struct page *page)
 	const struct lode_diff *diff = page->report->diff;
 	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "differ    %s a stream", signed_text(diff->difference, text));
+	lode_buffer_print(page->buffer, "differ    %s per stream", signed_text(diff->difference, text));
 	if (diff->chance.tested)
 		lode_buffer_print(page->buffer, ", %s (p = %.2g); %s of %s path%s surely take%s more",
 				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL ? "surely"

@@ -23,8 +23,8 @@ static void add_damage(struct lode_buffer *buffer, const struct lode_corpus_chec
 	}
 	if (result->streams_repaired) {
 		add_count(buffer, lead, result->streams_repaired,
-			  "stream was damaged and keeps its whole blocks (the original is kept as .lode.damaged)",
-			  "streams were damaged and keep their whole blocks (the originals are kept as "
+			  "stream was damaged and keeps its intact blocks (the original is kept as .lode.damaged)",
+			  "streams were damaged and keep their intact blocks (the originals are kept as "
 			  ".lode.damaged)");
 		lead = ", ";
 	}
@@ -33,8 +33,8 @@ static void add_damage(struct lode_buffer *buffer, const struct lode_corpus_chec
 		lead = ", ";
 	}
 	if (result->blocks.bytes_bad) {
-		add_count(buffer, lead, result->blocks.bytes_bad, "byte belongs to no whole block",
-			  "bytes belong to no whole block");
+		add_count(buffer, lead, result->blocks.bytes_bad, "byte belongs to no intact block",
+			  "bytes belong to no intact block");
 		lead = ", ";
 	}
 	if (*lead == ',')
@@ -58,8 +58,8 @@ static void add_repairs(struct lode_buffer *buffer, const struct lode_corpus_che
 		   "recordings that were cut off are streams now");
 	add_repair(buffer, result->files_without_row, "stream was added to the catalogue",
 		   "streams were added to the catalogue");
-	add_repair(buffer, result->rows_without_file, "stream without a file was struck from the catalogue",
-		   "streams without a file were struck from the catalogue");
+	add_repair(buffer, result->rows_without_file, "stream without a file was removed from the catalogue",
+		   "streams without a file were removed from the catalogue");
 	add_repair(buffer, result->rows_wrong, "entry of the catalogue was rebuilt from its stream",
 		   "entries of the catalogue were rebuilt from their streams");
 	add_repair(buffer, result->leftovers, "leftover was removed", "leftovers were removed");
@@ -103,7 +103,7 @@ static void add_finding(const struct lode_fsck_finding *finding, int repair, con
 	if (wrong && !repair && lode_fsck_was_wrong(finding)) {
 		lode_buffer_text(buffer, "  'lode fsck --repair ");
 		lode_text_safe(buffer, finding->path);
-		lode_buffer_text(buffer, "' puts right what can be\n");
+		lode_buffer_text(buffer, "' repairs what can be repaired\n");
 	}
 }
 

@@ -172,12 +172,13 @@ void lode_lines_heat(struct lode_lines *lines, const struct lode_heat *heat)
 
 		room = width > room ? width : room;
 	}
-	lode_buffer_print(lines->buffer,
-			  "\nheat      a character is a function, from root to leaf, and what it takes%s:\n"
-			  "          # up to %s, O a tenth of it, o a hundredth, : less, . nothing%s\n"
-			  "          0 is the hottest of a row, -1 its caller, +1 its callee\n",
-			  heat->less ? " more" : "", lode_duration_text((uint64_t)heat->most, text),
-			  heat->less ? " more" : "");
+	lode_buffer_print(
+		lines->buffer,
+		"\nheat      each character is a function, from root to leaf, by how much%s time it takes:\n"
+		"          # up to %s, O a tenth of it, o a hundredth, : less, . nothing%s\n"
+		"          0 is the hottest of a row, -1 its caller, +1 its callee\n",
+		heat->less ? " more" : "", lode_duration_text((uint64_t)heat->most, text),
+		heat->less ? " more" : "");
 	for (size_t i = 0; i < heat->count; i++)
 		put_row(lines, heat, &heat->rows[i], room < most ? room : most);
 }

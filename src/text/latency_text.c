@@ -56,7 +56,7 @@ static void put_head(struct page *page)
 	lode_buffer_print(page->buffer, "inferred  %s call%s, %s\n", lode_count_text(latency->instances, a),
 			  lode_plural(latency->instances), lode_duration_text(contexts->own, b));
 	if (contexts->idle)
-		lode_buffer_print(page->buffer, "idle      %s kept apart (--include-idle counts it)\n",
+		lode_buffer_print(page->buffer, "idle      %s counted separately (--include-idle includes it)\n",
 				  lode_duration_text(contexts->idle, a));
 	lode_lines_layers(&page->lines, latency->own, NULL, latency->node_count);
 	lode_buffer_print(page->buffer, "contexts  %s", lode_count_text(contexts->count, a));

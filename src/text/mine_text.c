@@ -177,7 +177,7 @@ static void put_idle(struct page *page)
 	if (!rows->events)
 		return;
 	put_rows(page, "idle", rows);
-	put(page, " kept apart (--include-idle counts them):");
+	put(page, " counted separately (--include-idle includes them):");
 	count = idle_reasons(page, rows, top);
 	for (size_t i = 0; i < count; i++) {
 		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "", lode_duration_text(top[i].cost, cost));
@@ -195,7 +195,7 @@ static void put_work(struct page *page)
 	if (page->report->options->kind != LODE_WAIT || !area->work.events)
 		return;
 	put_rows(page, "for work", &area->work);
-	put(page, " at outer loops, ended from outside, kept apart (--include-work-waits counts them):");
+	put(page, " at outer loops, ended from outside, counted separately (--include-work-waits includes them):");
 	page->buffer->failed |= lode_mine_find_places(page->report, &places) < 0;
 	for (size_t i = 0; i < places.count && i < IDLE_KINDS; i++) {
 		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "",
@@ -220,7 +220,7 @@ static void put_found(struct page *page)
 		lode_buffer_print(page->buffer, " (%s of the area)",
 				  lode_share_text(report->options->threshold, whole, text));
 	if (report->options->fold_recursion)
-		put(page, "; of a recursive function only the first call counts");
+		put(page, "; only the first call of a recursive function counts");
 	put(page, "\n");
 	if (report->only_new)
 		lode_buffer_print(page->buffer, "known     %s are covered by signatures and left out\n",
@@ -297,7 +297,7 @@ static void put_variant(struct page *page, const struct lode_mine_variant *varia
 		put_frame(page, variant->frames[i]);
 	}
 	if (variant->length && !shown)
-		put(page, "only frames that say nothing");
+		put(page, "only frames without information");
 	lode_buffer_print(page->buffer, "%s\n", style(page, LODE_PLAIN));
 }
 
@@ -505,7 +505,7 @@ static void put_clusters(struct page *page)
 	}
 	if (page->left_out)
 		put(page,
-		    "\nThe scheduler and the way into the kernel are left out; '--all-frames' shows them.\n");
+		    "\nFrames of the scheduler and of kernel entry are left out; '--all-frames' shows them.\n");
 	if (shown < report->mined->clusters.count)
 		lode_buffer_print(page->buffer, "\n%zu more clusters; '--top N' or '--all' shows them\n",
 				  report->mined->clusters.count - shown);

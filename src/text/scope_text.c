@@ -162,7 +162,7 @@ static void put_place(struct lode_scope_page *page, struct lode_grid *grid, cons
 		put(page, " is ready and waits for a processor");
 		break;
 	default:
-		put(page, "nothing is known of ");
+		put(page, "nothing recorded for ");
 		lode_put_thread(page, place->thread);
 	}
 	lode_grid_end(grid);
@@ -340,11 +340,11 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 		put(page, " is ready and waits for a processor");
 		break;
 	case LODE_LINE_UNSEEN:
-		put(page, "nothing is known of ");
+		put(page, "nothing recorded for ");
 		lode_put_thread(page, waits->waker[line->event]);
 		break;
 	default:
-		put(page, "nothing is known of ");
+		put(page, "nothing recorded for ");
 		lode_put_thread(page, line->thread);
 	}
 	lode_grid_end(grid);

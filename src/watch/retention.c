@@ -67,7 +67,7 @@ int lode_retention_parse(struct lode_retention *keep, const char *text, struct l
 	} else if (!read_days(text, limit)) {
 		if (lode_duration_parse(text, &nanoseconds, NULL) < 0)
 			return lode_fail(error, LODE_USAGE,
-					 "'%s' says nothing about what to keep; write a number of streams (20), "
+					 "'%s' is not a limit; write a number of streams (20), "
 					 "a size (500MB) or an age (36h, 7d)",
 					 text);
 		*limit = nanoseconds / SECOND;

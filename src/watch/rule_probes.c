@@ -173,7 +173,7 @@ static int attach_named(struct lode_rule_probes *probes, const struct lode_recor
 		return lode_fail_memory(error);
 	lode_free(name);
 	if (number == LODE_NONE)
-		return fail_function(rule, path, "is not there; was it inlined, or the file stripped?", error);
+		return fail_function(rule, path, "was not found; it may be inlined, or the file stripped", error);
 	if (code->undecoded)
 		return lode_fail(error, LODE_USAGE, "%s: function '%.*s' cannot be probed: %s", path,
 				 (int)rule->length, rule->name, code->undecoded);

@@ -263,7 +263,7 @@ static void a_line_of_a_gigabyte_is_refused(void **state)
 	assert_int_equal(ftruncate(fd, 1 << 30), 0); /* holes, read as zeros */
 	close(fd);
 	format = NULL;
-	require_bounded(run_import, place.file, LODE_BAD_INPUT, "format is not known", 10, 64);
+	require_bounded(run_import, place.file, LODE_BAD_INPUT, "unknown format", 10, 64);
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		format = formats[i];
 		require_bounded(run_import, place.file, LODE_BAD_INPUT, "line", 10, 512);

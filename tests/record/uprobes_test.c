@@ -346,7 +346,7 @@ static void what_is_wrong_is_said(void **state)
 		_exit(0);
 	waitpid(gone, NULL, 0);
 	assert_refused(programs, "/no/such/file", offset, 0, "/no/such/file: the file does not exist");
-	assert_refused(programs, SELF, offset, (uint32_t)gone, "is not there any more");
+	assert_refused(programs, SELF, offset, (uint32_t)gone, "has ended");
 	assert_refused(programs, SELF, 1u << 30, 0, "cannot be probed");
 	assert_int_equal(lode_uprobes_attach(programs->program, SELF, NULL, 0, 0, &error), LODE_SYSTEM);
 	assert_non_null(strstr(error.text, "0 places"));

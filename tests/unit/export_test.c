@@ -442,7 +442,7 @@ static void two_kinds_at_once_cannot_be_folded(void **state)
 	init_whole(&whole, "s");
 	add_stream(fixture, &whole);
 	assert_int_equal(export_file(fixture, "folded", &options, &error), LODE_USAGE);
-	assert_non_null(strstr(error.text, "ask for one kind"));
+	assert_non_null(strstr(error.text, "choose one with"));
 	release_whole(&whole);
 }
 

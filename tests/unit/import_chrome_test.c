@@ -333,7 +333,7 @@ static void what_traces_may_not_be(void **state)
 	assert_bad(&lode_importer_chrome,
 		   "{\"stackFrames\":{\"1\":{},\"1\":{}},\"traceEvents\":[{\"ph\":\"P\",\"ts\":1}]}", "same id");
 	assert_note(&lode_importer_chrome, "[{\"ph\":\"X\",\"ts\":-5,\"dur\":3},{\"ph\":\"X\",\"dur\":3}]",
-		    "time that makes sense", 2);
+		    "plausible time", 2);
 }
 
 static void damage_and_want_of_memory_are_survived(void **state)

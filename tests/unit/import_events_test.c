@@ -196,10 +196,10 @@ static void wrong_lines_are_errors_with_their_place(void **state)
 		{ "{\"type\":\"run\",\"t\":\"1\"}\n", "`t` must be a number" },
 		{ "{\"type\":\"run\",\"t\":true}\n", "`t` must be a number" },
 		{ "{\"type\":\"run\",\"t\":[1]}\n", "`t` must be a number" },
-		{ "{\"type\":\"run\",\"stack\":\"a\"}\n", "`stack` must be an array of texts" },
-		{ "{\"type\":\"run\",\"stack\":[1]}\n", "`stack` must hold only texts" },
-		{ "{\"type\":\"run\",\"stack\":[null]}\n", "`stack` must hold only texts" },
-		{ "{\"type\":\"run\",\"stack\":[[]]}\n", "`stack` must hold only texts" },
+		{ "{\"type\":\"run\",\"stack\":\"a\"}\n", "`stack` must be an array of strings" },
+		{ "{\"type\":\"run\",\"stack\":[1]}\n", "`stack` must contain only strings" },
+		{ "{\"type\":\"run\",\"stack\":[null]}\n", "`stack` must contain only strings" },
+		{ "{\"type\":\"run\",\"stack\":[[]]}\n", "`stack` must contain only strings" },
 		{ "{\"stream\":\"a\",\"attrs\":5}\n", "`attrs` must be an object" },
 		{ "[1]\n", "is not a JSON object" },
 		{ "5\n", "is not a JSON object" },
@@ -223,9 +223,8 @@ static void what_is_not_known_is_counted(void **state)
 	assert_note(&lode_importer_events,
 		    "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":1,\"odd\":{\"a\":[1,{\"b\":null}]},\"\":[],"
 		    "\"t00\":true}\n",
-		    "fields that are not known", 3);
-	assert_note(&lode_importer_events, "{\"type\":\"odd\",\"t\":1}\n{\"type\":\"odder\"}\n",
-		    "type that is not known", 2);
+		    "unknown fields", 3);
+	assert_note(&lode_importer_events, "{\"type\":\"odd\",\"t\":1}\n{\"type\":\"odder\"}\n", "unknown type", 2);
 	assert_note(&lode_importer_events, "{\"type\":\"call\",\"t\":1,\"cost\":1,\"tid\":1,\"t0\":5}\n",
 		    "do not belong", 2);
 	assert_note(&lode_importer_events, "{\"stream\":\"a\",\"attrs\":{\"a\":[1],\"b\":{\"c\":1},\"d\":null}}\n",

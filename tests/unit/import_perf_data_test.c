@@ -374,7 +374,7 @@ static void the_users_part_joins_its_samples_by_cookie(void **state)
 			       "run 6+9 10/10 cpu=0 app!0x600|app!0x500|kernel!0xffff800080000101\n"
 			       "run 7+9 10/11 cpu=0 app!0x800\n"
 			       "run 10+9 10/10 cpu=0 kernel!0xffff800080000100\n"));
-	assert_int_equal(noted(&imported, "without their user's part"), 1);
+	assert_int_equal(noted(&imported, "without their user part"), 1);
 	release_imported(&imported);
 	release(&recording);
 }

@@ -256,7 +256,7 @@ static void assert_counts(uint64_t period, uint64_t duration, double unit, uint6
 
 	import_counts(&imported, period, duration, unit);
 	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
-	assert_int_equal(note_count(&imported, "period makes no sense"), notes);
+	assert_int_equal(note_count(&imported, "period is implausible"), notes);
 	if (!strstr(imported.text.bytes, run))
 		fail_msg("`%s` has no `%s`", imported.text.bytes, run);
 	release_imported(&imported);
@@ -511,24 +511,24 @@ static void what_is_named_and_not_there_is_an_error(void **state)
 	profile = (struct profile){ 0 };
 	add_type(&profile, 1, "cpu", "nanoseconds");
 	add_sample(&profile, LIST(1), 1, LIST(5), 1, 0);
-	assert_bad_profile(&profile, "a location of a sample is not there");
+	assert_bad_profile(&profile, "a sample names a location that is missing");
 
 	profile = (struct profile){ 0 };
 	add_type(&profile, 1, "cpu", "nanoseconds");
 	add_location(&profile, 1, 0, 0, LIST(3, 0));
 	add_sample(&profile, LIST(1), 1, LIST(5), 1, 0);
-	assert_bad_profile(&profile, "the function of a location is not there");
+	assert_bad_profile(&profile, "a location names a function that is missing");
 
 	profile = (struct profile){ 0 };
 	add_type(&profile, 1, "cpu", "nanoseconds");
 	add_location(&profile, 1, 0, 0, LIST(0));
 	add_location(&profile, 1, 0, 0, LIST(0));
-	assert_bad_profile(&profile, "an id is there twice");
+	assert_bad_profile(&profile, "an id occurs twice");
 
 	profile = (struct profile){ 0 };
 	add_type(&profile, 1, "cpu", "nanoseconds");
 	add_sample(&profile, NULL, 0, LIST(5, 6), 2, 0);
-	assert_bad_profile(&profile, "as many values as there are types");
+	assert_bad_profile(&profile, "one value for each type");
 
 	profile = (struct profile){ 0 };
 	add_type(&profile, 1, "cpu", "nanoseconds");

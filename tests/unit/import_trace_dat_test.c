@@ -59,7 +59,7 @@ static void lists_that_do_not_end_are_refused(void **state)
 	(void)state;
 	memcpy(&at, dat.bytes.bytes + 25, 8);
 	memcpy(dat.bytes.bytes + dat.bytes.size - 8, &at, 8);
-	assert_refused(dat.bytes.bytes, dat.bytes.size, "do not end");
+	assert_refused(dat.bytes.bytes, dat.bytes.size, "have no end");
 	lode_buffer_release(&dat.bytes);
 }
 

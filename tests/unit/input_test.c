@@ -294,7 +294,7 @@ static void zeros_may_pad_a_gzip_file_but_nothing_else_may_follow(void **state)
 	packed = join(packed, pack_plain(zeros, sizeof(zeros)));
 	assert_content(packed, "hello", 5);
 	packed = join(packed, pack_plain("x", 1));
-	assert_refused(packed, "something else follows");
+	assert_refused(packed, "unexpected data follows");
 	free(packed.at);
 }
 

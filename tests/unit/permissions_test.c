@@ -118,15 +118,15 @@ static void what_works_all_the_same_depends_on_perf_event_paranoid(void **state)
 	(void)state;
 	machine.capabilities = NO_CAPABILITIES;
 	text = sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM);
-	assert_says(text, "perf_event_paranoid (2)");
-	assert_says(text, "'perf record -g' of your own programs works");
+	assert_says(text, "perf_event_paranoid (now 2)");
+	assert_says(text, "record your own programs with 'perf record -g'");
 	assert_says(text, "'lode import'");
 	machine.paranoid = "3\n";
 	text = sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM);
-	assert_says(text, "perf_event_paranoid (3)");
+	assert_says(text, "perf_event_paranoid (now 3)");
 	assert_says(text, "needs kernel.perf_event_paranoid at 2 or less");
 	assert_says(text, "'lode import'");
-	assert_keeps_quiet_of(text, "of your own programs works");
+	assert_keeps_quiet_of(text, "with 'perf record -g'");
 }
 
 static void settings_that_refuse_root_are_named(void **state)

@@ -174,7 +174,7 @@ static void each_wrong_word_is_refused_with_its_name(void **state)
 		{ "--number", "+3", "'--number' needs a whole number, not '+3'." },
 		{ "--number", "3x", "'--number' needs a whole number, not '3x'." },
 		{ "--duration", "soon", "'--duration' needs a duration" },
-		{ "--duration", "5", "'--duration': 5 what? Write 5s for seconds or 5ns for nanoseconds" },
+		{ "--duration", "5", "'--duration': 5 has no unit; write 5s for seconds or 5ns for nanoseconds" },
 		{ "--length", "0", "'--length' needs a duration above 0, not '0'" },
 		{ "--choice", "aple", "did you mean 'apple'? It takes one of apple, pear." },
 		{ "--choice", "iron", "'iron' is not a value of '--choice'; it takes one of apple, pear." },

@@ -45,9 +45,9 @@ int lode_search_options_check(const struct lode_search_options *options, struct 
 		if (!isfinite(options->thresholds[i]) || options->thresholds[i] < 0)
 			return lode_fail(error, LODE_USAGE, "hunt: a threshold is a number of 0 or more");
 	if (!is_share(options->deep_threshold))
-		return lode_fail(error, LODE_USAGE, "hunt: the deep-starter threshold is a share, 0 to 1");
+		return lode_fail(error, LODE_USAGE, "hunt: '--deep-threshold' is a share, from 0 to 1");
 	if (!is_share(options->cost) || options->cost <= 0)
-		return lode_fail(error, LODE_USAGE, "hunt: the cost limit is a share, more than 0 and at most 1");
+		return lode_fail(error, LODE_USAGE, "hunt: '--cost' is a share, more than 0 and at most 1");
 	if (!test->interval || test->maximum < test->minimum || !is_share(test->error))
 		return lode_fail(
 			error, LODE_USAGE,

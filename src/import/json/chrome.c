@@ -511,15 +511,15 @@ static void add_notes(const struct reading *reading)
 {
 	const struct lode_import_options *options = reading->import.options;
 
-	lode_notes_add(options->notes, reading->timeless, "events without a time that makes sense, left out", NULL);
+	lode_notes_add(options->notes, reading->timeless, "events without a plausible time, left out", NULL);
 	lode_notes_add(options->notes, reading->others,
 		       "events other than time of a thread (counters, flows, objects), left out", NULL);
 	lode_symptom_markers_note(options, reading->async_slices, "asynchronous slices");
 	lode_notes_add(options->notes, reading->async_open,
 		       "asynchronous slices of which one end is missing, left out", NULL);
 	if (reading->slices.count)
-		lode_notes_add(options->notes, 1,
-			       "traces of slices, whose time is taken as run time though threads may have waited",
+		lode_notes_add(options->notes,
+			       1, "traces of slices, whose time is taken as run time, although threads may have waited",
 			       lode_input_name(reading->import.input));
 }
 

@@ -179,9 +179,8 @@ static void note_period(const struct lode_chrome_stacks *stacks, double period)
 	if (stacks->import->options->unit_ns > 0)
 		return;
 	snprintf(text, sizeof(text),
-		 "samples without a duration, taken as %.6g ms each, the usual time between two of a thread; "
-		 "--unit "
-		 "samples=PERIOD says what they are",
+		 "samples without a duration, taken as %.6g ms each, the usual time between two of a thread; set "
+		 "it with --unit samples=PERIOD",
 		 period / 1e6);
 	lode_notes_add(stacks->import->options->notes, stacks->sample_count, text, NULL);
 }

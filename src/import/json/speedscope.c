@@ -348,9 +348,8 @@ static void add_notes(const struct reading *reading)
 	if (!(reading->import.options->unit_ns > 0))
 		lode_notes_add(
 			notes, reading->unitless,
-			"profiles whose values have no unit: one counts as a nanosecond; --unit says what it is",
-			NULL);
-	lode_notes_add(notes, reading->unmatched, "frames that close without being open, passed over", NULL);
+			"profiles whose values have no unit: one counts as a nanosecond; set it with --unit", NULL);
+	lode_notes_add(notes, reading->unmatched, "frames that close without being open, ignored", NULL);
 	lode_notes_add(notes, reading->unclosed, "frames that are never closed: they end with their caller", NULL);
 	lode_notes_add(notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 }

@@ -70,7 +70,7 @@ static int check_magic(struct lode_input *input, int *pipe, struct lode_error *e
 				 name);
 	if (size >= 8 && !memcmp(bytes, PERF_MAGIC_OLD, 8))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: is of the format of before 2013; import the output of perf script instead",
+				 "%s: has the format from before 2013; import the output of perf script instead",
 				 name);
 	if (size < PERF_PIPE_BYTES || memcmp(bytes, PERF_MAGIC_LITTLE, 8) != 0)
 		return lode_fail(error, LODE_BAD_INPUT, "%s: not a perf.data file", name);

@@ -436,7 +436,8 @@ static void report_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->unnamed, "addresses without a symbol", NULL);
 	lode_notes_add(notes,
 		       strstr(reader->file.clock, "[x86-tsc]") != NULL || !strcmp(reader->file.clock, "x86-tsc"),
-		       "a recording by a clock that counts cycles (x86-tsc): each is taken for a nanosecond", name);
+		       "a recording by a clock that counts cycles (x86-tsc): each cycle counts as a nanosecond",
+		       name);
 }
 
 static int read_events(struct reader *reader, const struct lode_import_sink *sink)

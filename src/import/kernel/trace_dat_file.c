@@ -377,7 +377,7 @@ static int read_version_7(struct lode_trace_dat *file, struct lode_cursor *curso
 			packing);
 	for (int lists = 0; at && code == 0; lists++) {
 		if (lists == LIST_LIMIT)
-			return fail(error, "its lists of options do not end");
+			return fail(error, "its lists of options have no end");
 		code = read_options_7(file, &at, error);
 	}
 	return code;
@@ -392,7 +392,7 @@ static int check(struct lode_trace_dat *file, struct lode_error *error)
 	if (file->commit_size != 4 && file->commit_size != 8)
 		file->commit_size = file->long_size;
 	if ((file->commit_size != 4 && file->commit_size != 8) || file->page_size < 64 || file->page_size > 1 << 24)
-		return fail(error, "the sizes in its header cannot be");
+		return fail(error, "the sizes in its header are impossible");
 	if (!file->tracepoints.count)
 		return fail(error, "its formats of events are missing or damaged");
 	return 0;

@@ -501,9 +501,8 @@ static int usual_gap(struct reading *reading, double *period)
 	*period = (double)lode_import_median(gaps, count);
 	lode_free(gaps);
 	snprintf(text, sizeof(text),
-		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; "
-		 "--unit "
-		 "samples=PERIOD says what they are",
+		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; set "
+		 "it with --unit samples=PERIOD",
 		 *period / 1e6);
 	lode_notes_add(reading->import.options->notes, ununit, text, NULL);
 	return 0;

@@ -142,7 +142,7 @@ static void note_values(struct reader *reader)
 	reader->odd_period &= counts;
 	if (!counts && reader->tables.options->unit_ns > 0)
 		lode_notes_add(reader->tables.options->notes, 1,
-			       "profiles of times, for which --unit says nothing", name);
+			       "profiles of times, to which --unit does not apply", name);
 	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *value = &reader->uses[i];
 
@@ -227,7 +227,7 @@ static int read_packed(struct reader *reader, uint64_t at)
 
 	reader->has_packed = 0;
 	if (code == 0 && field.bytes.failed)
-		return lode_pprof_fail_damaged(&reader->tables, at, "a sample does not end well");
+		return lode_pprof_fail_damaged(&reader->tables, at, "a sample ends too early");
 	return code;
 }
 
@@ -274,7 +274,7 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 			numbers[field.number] = field.value;
 	if (message.failed)
 		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message),
-					       "a message does not end well");
+					       "a message ends too early");
 	if ((code = lode_pprof_string_get(&reader->tables, numbers[KEY], &key)) < 0 ||
 	    (code = lode_pprof_string_get(&reader->tables, numbers[TEXT], &value)) < 0)
 		return code;
@@ -424,10 +424,10 @@ static int read_sample(struct reader *reader, const struct ahead *ahead, struct 
 		return code;
 	if (message.failed)
 		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message),
-					       "a sample does not end well");
+					       "a sample ends too early");
 	if (values != reader->tables.type_count)
 		return lode_pprof_fail_damaged(&reader->tables, at,
-					       "a sample has not as many values as there are types");
+					       "a sample does not have one value for each type");
 	return 0;
 }
 
@@ -637,7 +637,7 @@ static int note_period(struct reader *reader)
 		 lode_input_name(reader->tables.input), (unsigned long long)reader->tables.period,
 		 (int)(unit.length < 20 ? unit.length : 20), unit.text);
 	lode_notes_add(reader->tables.options->notes, reader->samples,
-		       "samples of a profile whose period makes no sense, each count taken as 1 ns", example);
+		       "samples of a profile whose period is implausible, each count taken as 1 ns", example);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ static int get_function(struct lode_pprof_frames *maker, uint64_t id, uint64_t a
 	int code;
 
 	if (!entry)
-		return lode_pprof_fail_damaged(maker->tables, at, "the function of a location is not there");
+		return lode_pprof_fail_damaged(maker->tables, at, "a location names a function that is missing");
 	*string = entry->first;
 	if (entry->first != LODE_NONE)
 		return 0;
@@ -229,7 +229,8 @@ static int open_stack(struct lode_pprof_frames *maker, uint64_t *stack, size_t *
 		int code;
 
 		if (!entry)
-			return lode_pprof_fail_damaged(maker->tables, at, "a location of a sample is not there");
+			return lode_pprof_fail_damaged(maker->tables, at,
+						       "a sample names a location that is missing");
 		code = entry->first == LODE_NONE ? open_location(maker, entry) : 0;
 		if (code < 0)
 			return code;

@@ -11,7 +11,8 @@
 /* `at` is the place of the trouble in the message. */
 int lode_pprof_fail_damaged(struct lode_pprof_tables *tables, uint64_t at, const char *what)
 {
-	return lode_fail(tables->error, LODE_BAD_INPUT, "%s: byte %llu: %s; the profile is damaged",
+	return lode_fail(tables->error, LODE_BAD_INPUT,
+			 "%s: byte %llu: %s; the profile is damaged, or not a pprof profile",
 			 lode_input_name(tables->input), (unsigned long long)at, what);
 }
 
@@ -45,7 +46,7 @@ struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, u
 static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id, uint64_t at)
 {
 	if (!id || lode_pprof_find(table, id))
-		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
+		return lode_pprof_fail_damaged(tables, at, id ? "an id occurs twice" : "an id is missing");
 	if (LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
 			      (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE }) < 0)
 		return lode_fail_memory(tables->error);
@@ -98,7 +99,7 @@ int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor 
 		if (field.number == number && field.wire != LODE_WIRE_BYTES)
 			*value = field.value;
 	return message.failed ? lode_pprof_fail_damaged(tables, lode_pprof_place(tables, &message),
-							"a message does not end well")
+							"a message ends too early")
 			      : 0;
 }
 

@@ -406,13 +406,12 @@ static void report_notes(const struct reader *reader)
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
 
-	lode_notes_add(
-		notes, reader->assumed,
-		reader->options->unit_ns > 1
-			? "samples whose period is not recorded, taken as --unit says"
-			: "samples whose period is not recorded, taken as 20 ms of the JDK, 10 ms (50 ms of "
-			  "wall clock) of async-profiler; --unit samples=PERIOD says what it is",
-		name);
+	lode_notes_add(notes, reader->assumed,
+		       reader->options->unit_ns > 1
+			       ? "samples whose period is not recorded, taken as --unit says"
+			       : "samples whose period is not recorded, taken as 20 ms for the JDK, 10 ms (wall "
+				 "clock: 50 ms) for async-profiler; set it with --unit samples=PERIOD",
+		       name);
 	lode_notes_add(
 		notes, reader->native,
 		"samples in native methods, taken as waits where the method is known to block, else as runs", NULL);

@@ -403,8 +403,8 @@ static void report_notes(const struct reader *reader)
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 	if (!(options->unit_ns > 0))
 		lode_notes_add(options->notes, reader->entries,
-			       "counts without a unit: one counts as a nanosecond; --unit samples=10ms or the "
-			       "like says what it is",
+			       "counts without a unit: one counts as a nanosecond; set it with --unit, such as "
+			       "samples=10ms",
 			       lode_input_name(reader->input));
 }
 

@@ -274,7 +274,7 @@ static int use_line(struct lode_events_reader *reader)
 	if (reader->depth)
 		return lode_import_fail(reader->input, reader->error,
 					"the object does not end on its line, as plain events do; if this is a "
-					"file of another tool, say of which with --format");
+					"file of another tool, name its format with --format");
 	if (reader->line.seen & HAS(TYPE))
 		return use_typed_line(reader);
 	if (!(reader->line.seen & HAS(STREAM)))
@@ -423,12 +423,12 @@ static void report_notes(const struct lode_events_reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
-	lode_tally_report(&reader->unknown_types, options, "lines of a type that is not known");
-	lode_tally_report(&reader->unknown_fields, options, "fields that are not known");
+	lode_tally_report(&reader->unknown_types, options, "lines of an unknown type");
+	lode_tally_report(&reader->unknown_fields, options, "unknown fields");
 	lode_tally_report(&reader->misplaced_fields, options, "fields that do not belong to their line's type");
 	lode_tally_report(&reader->nested_attributes, options, "attributes that are arrays or objects");
 	lode_tally_report(&reader->cut_stacks, options, LODE_CUT_AT_ROOT);
-	lode_tally_report(&reader->cut_texts, options, "texts with a NUL character, cut there");
+	lode_tally_report(&reader->cut_texts, options, "strings with a NUL character, cut there");
 	lode_tally_report(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 }
 

@@ -66,14 +66,14 @@ static int stop_memory(struct lode_events_reader *reader)
 
 static int stop_wrong_value(struct lode_events_reader *reader)
 {
-	static const char *const wanted[] = { "a text", "a number", "an array of texts", "an object" };
+	static const char *const wanted[] = { "a text", "a number", "an array of strings", "an object" };
 
 	if (reader->depth == 0)
 		reader->code = lode_import_fail(
 			reader->input, reader->error,
 			"is not a JSON object; each line must be one, as in {\"type\":\"run\",…}");
 	else if (reader->depth == 2)
-		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must hold only texts",
+		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must contain only strings",
 						fields[reader->field].name);
 	else
 		reader->code = lode_import_fail(reader->input, reader->error, "`%s` must be %s",

@@ -28,7 +28,8 @@ static int check(const struct lode_record_target *target, struct lode_error *err
 	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
 
 	if (!chosen && !target->command_count)
-		return wrong(target, error, "what? Give a command after '--', '-p PID', or '-a' for all processes");
+		return wrong(target, error,
+			     "nothing to record; give a command after '--', '-p PID', or '-a' for all processes");
 	if (settings->pids.count && target->command_count)
 		return wrong(target, error, "a command or '-p PID', not both");
 	if (settings->comm && strlen(settings->comm) >= LODE_THREAD_NAME)

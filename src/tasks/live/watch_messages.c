@@ -109,8 +109,7 @@ static void note_losses(struct lode_watch_session *session, const struct lode_fl
 	lode_notes_add(&session->notes, counts->early,
 		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&session->notes, counts->missing, "stacks that were lost", NULL);
-	lode_notes_add(&session->notes, session->burst.refused, "triggers not followed because of --max-per-hour",
-		       NULL);
+	lode_notes_add(&session->notes, session->burst.refused, "triggers ignored because of --max-per-hour", NULL);
 	lode_notes_add(
 		&session->notes, session->late,
 		"streams not written: --memory was too little to hold them until the one before was written", NULL);

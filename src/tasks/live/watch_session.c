@@ -33,7 +33,7 @@ static int open_flight(struct lode_watch_session *session, struct lode_error *er
 
 	if (session->memory < others + LEAST_FLIGHT)
 		return lode_fail(error, LODE_USAGE,
-				 "watch: this machine needs more memory to watch it; write --memory %lluMB",
+				 "watch: too little memory to watch this machine; use at least --memory %lluMB",
 				 (unsigned long long)((others + LEAST_FLIGHT) * 4 / 3 / 1000000 + 1));
 	flight.memory = session->memory - others;
 	if (lode_flight_create(&session->flight, &flight) < 0)

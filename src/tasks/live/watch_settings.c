@@ -18,8 +18,8 @@ static int read_rules(struct lode_watch_session *session, struct lode_error *err
 	for (size_t i = 0; !code && i < rules->count; i++)
 		if (!lode_record_rule_is_limit(&rules->rules[i]))
 			code = lode_fail(error, LODE_USAGE,
-					 "watch: '%s' is known only at the end of a recording; write 'thread "
-					 "NAME wait > 50ms' or what else takes too long",
+					 "watch: '%s' is known only at the end of a recording; use 'thread NAME "
+					 "wait > 50ms' or another limit",
 					 triggers->items[i]);
 	return code;
 }

@@ -239,7 +239,7 @@ static int connect_to(pid_t pid, struct lode_error *error)
 
 	if (!code && (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0))
 		code = lode_fail(error, errno == ENOENT || errno == ECONNREFUSED ? LODE_USAGE : LODE_SYSTEM,
-				 "trigger: process %d does not watch: %s", (int)pid, strerror(errno));
+				 "trigger: process %d is not a 'lode watch': %s", (int)pid, strerror(errno));
 	lode_free(folder);
 	lode_free(path);
 	if (code && fd >= 0)

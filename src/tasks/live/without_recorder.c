@@ -4,11 +4,10 @@
 
 static int fail(const struct lode_call *call, const char *instead, struct lode_error *error)
 {
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"%s: this program was built without its recorder; build it where clang, bpftool and libbpf "
-		"are%s",
-		call->command->name, instead);
+	return lode_fail(error, LODE_SYSTEM,
+			 "%s: this program was built without its recorder; build it again with clang, bpftool and "
+			 "libbpf installed%s",
+			 call->command->name, instead);
 }
 
 int lode_record_run(struct lode_call *call, struct lode_error *error)

@@ -212,7 +212,8 @@ static void set_state(struct lode_live *live, struct lode_live_experiment *exper
 				       : "the kernel cannot put probes on its instructions";
 	} else if (experiment->costly || state == LODE_PROBE_COSTLY) {
 		reading->state = LODE_READING_COSTLY;
-		reading->why = "it is called so often that its probes cost more than --cost allows; they are out";
+		reading->why =
+			"it is called so often that its probes cost more than --cost allows; they were removed";
 	} else if (is_gone(live, &experiment->focus)) {
 		reading->state = LODE_READING_GONE;
 		reading->why = "its processes or threads have ended";

@@ -110,7 +110,7 @@ static int add_all(struct lode_live *live, const struct lode_live_meter_options 
 	if (code < 0)
 		return code;
 	if (options->pid_count && !lode_hunted_alive(&live->target))
-		return lode_fail(error, LODE_USAGE, "hunt: all of the processes have ended");
+		return lode_fail(error, LODE_USAGE, "hunt: the processes do not exist, or have ended");
 	return 0;
 }
 

@@ -81,7 +81,7 @@ static void die(struct remote *remote, const char *reason)
 		return;
 	remote->dead = remote->ended = 1;
 	lode_fail(&remote->reason, LODE_SYSTEM, "host %s: %s", remote->host, reason);
-	lode_notes_add(remote->notes, 1, "hosts that went away during the hunt", remote->reason.text);
+	lode_notes_add(remote->notes, 1, "hosts that stopped answering during the hunt", remote->reason.text);
 	for (size_t i = 0; i < remote->run_count; i++)
 		remote->runs[i].reading.state = LODE_READING_GONE;
 }

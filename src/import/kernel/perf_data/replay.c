@@ -502,12 +502,12 @@ int lode_perf_replay_finish(struct lode_perf_replay *replay)
 
 	if (lode_sched_finish(replay->sched, replay->order.newest) < 0)
 		return LODE_SYSTEM;
-	lode_notes_add(notes, replay->order.late, "records that came too late to be put in order of time", NULL);
+	lode_notes_add(notes, replay->order.late, "records that came too late to be sorted by time", NULL);
 	lode_notes_add(notes, replay->spaces.dropped, "mappings beyond the limit, whose addresses have no symbols",
 		       NULL);
 	lode_perf_user_stacks_note(&replay->user_stacks, notes);
 	lode_notes_add(notes, lode_perf_deferred_missed(&replay->deferred),
-		       "stacks without their user's part, which was recorded apart and is not there", NULL);
+		       "stacks without their user part, which was recorded separately and is missing", NULL);
 	if (replay->has_counts && lode_perf_finish_costs(replay) < 0)
 		return LODE_SYSTEM;
 	return lode_perf_finish_events(replay);

@@ -64,7 +64,7 @@ static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes
 
 		if (code == LODE_BAD_INPUT)
 			return lode_fail(error, code,
-					 "%s: byte %llu: there are more than %d events; record fewer at a time",
+					 "%s: byte %llu: there are more than %d events; record fewer at once",
 					 name, (unsigned long long)(section.offset + at), LODE_PERF_EVENTS_LIMIT);
 		if (code < 0)
 			return lode_fail_memory(error);
@@ -114,8 +114,8 @@ int lode_perf_sections_read(struct lode_perf_facts *facts, const unsigned char *
 	data = read_section(bytes + 40);
 	if (!data.size) {
 		/* perf was killed before it could write where the data ends: there is nothing behind it. */
-		lode_notes_add(facts->notes, 1, "recordings that were not ended properly, read as far as they go",
-			       name);
+		lode_notes_add(facts->notes, 1,
+			       "recordings that were not finished properly, read as far as possible", name);
 		data.size = UINT64_MAX - data.offset;
 		cut(&data, size);
 	} else {
