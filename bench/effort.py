@@ -1,4 +1,4 @@
-"""How many streams somebody has to look into to cover a share of the delay (StackMine, Figure 4).
+"""How many streams have to be opened to cover a share of the delay (StackMine, Figure 4).
 
 Who looks into a stream understands the bugs that are in it, and these explain what they cost in all streams.
 Random takes streams as they come, Greedy-Total those with the largest delay first, Greedy-Max those with the

@@ -30,7 +30,7 @@ struct measure {
 	uint64_t head_ns[TIMES_AT_MOST];
 	uint64_t events_ns[TIMES_AT_MOST];
 	size_t times;
-	uint64_t sum; /* over all values, printed to nobody, but computed */
+	uint64_t sum; /* over all values; not printed, but computed */
 };
 
 static uint64_t now_ns(void)

@@ -3,7 +3,7 @@
  *
  * Reads folded stacks (cost behind the last blank) into a stack tree and mines it
  * at each share (per cent) of the total cost, with each number of --jobs (1,2).
- * --unit: every distinct stack weighs 1, whatever its cost. --fold: recursion is
+ * --unit: every distinct stack weighs 1, regardless of its cost. --fold: recursion is
  * folded. --print: shows the patterns, too. Only the mining is timed; of several
  * --times the median is reported. One line of JSON for each:
  *

@@ -1,6 +1,6 @@
 """Mining speed on given stacks, and SPMF beside on the same sequences.
 
-Wait stacks count one each, whatever they cost, as SPMF counts sequences; CPU samples count what they cost.
+Wait stacks count one each, regardless of their cost, as SPMF counts sequences; CPU samples count what they cost.
 """
 import gzip
 import os

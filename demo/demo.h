@@ -41,7 +41,7 @@ struct demo {
 void demo_options(struct demo *demo, int argc, char **argv);
 /* From here on time counts: the calling thread, named `thread`, begins what somebody waits for. */
 void demo_start(struct demo *demo, const char *thread);
-/* Nobody waits any longer. */
+/* No thread waits any longer. */
 void demo_stop(struct demo *demo);
 /* After all threads ended: prints the time it took and `result`, and writes the truth file. */
 void demo_finish(struct demo *demo, const char *result);

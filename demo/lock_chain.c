@@ -6,7 +6,7 @@
  * fresh; `disk` reads the files that the indexer asks for, slowly. Besides, a pool
  * of `worker` threads has nothing to do.
  *
- * bad:  the indexer takes the lock and then asks the disk. Whoever clicks waits
+ * bad:  the indexer takes the lock and then asks the disk. A user who clicks waits
  *       for the lock, whose holder waits for the disk: a chain of two waits, and
  *       neither the lock nor the disk looks guilty by itself.
  * good: the indexer asks the disk first and takes the lock only to put in what
@@ -40,7 +40,7 @@ static struct demo demo = {
 
 static struct demo_lock list_lock = DEMO_LOCK;
 static uint64_t folder_sums[FOLDERS];
-static volatile uint64_t picture; /* of the list, for nobody */
+static volatile uint64_t picture; /* of the list; never shown */
 static int quit;                  /* read and written atomically */
 
 /* One request at a time: the indexer asks, the disk answers. */

@@ -1,6 +1,6 @@
 /*
  * A plug-in of plugin_host without a bug: the headings of pages. About 0.4 ms of CPU time
- * a page, whatever the settings.
+ * a page, regardless of the settings.
  */
 #include "demo.h"
 #include "plugin.h"

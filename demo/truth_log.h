@@ -32,7 +32,7 @@ size_t truth_enter(const char *module, const char *function);
 void truth_leave(size_t *caller);
 
 /*
- * Around whatever may block. `leaf` are the functions of libraries and the kernel
+ * Put this around calls that may block. `leaf` are the functions of libraries and the kernel
  * that it waits in, with `;` between them; `waker` NULL: a device or a timer ends
  * it. What took so short that it did not block counts as run.
  */

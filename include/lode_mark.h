@@ -18,7 +18,7 @@
  * A mark is one instruction that does nothing. Beside it a note in the file, which
  * is not even loaded, says where it is and what it is called: a probe of the kind
  * known as USDT, of provider `lode_begin` or `lode_end`. So it costs nothing while
- * nobody listens, and the program needs no privilege; other tools find it, too.
+ * it is not traced, and the program needs no privilege; other tools find it, too.
  *
  * The name is a string literal without ", \, % or braces. Begin and end must be in
  * the same thread. A begin that follows a begin of the same name starts again.

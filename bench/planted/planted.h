@@ -1,6 +1,6 @@
 /*
  * Delays for bench/diff: they are there when LODE_PLANTED is set, and are part of the very
- * function that has them, whatever the compiler thinks of it.
+ * function that has them, regardless of optimization.
  */
 #ifndef LODE_BENCH_PLANTED_H
 #define LODE_BENCH_PLANTED_H

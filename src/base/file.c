@@ -120,7 +120,7 @@ static void free_gone(void)
 	}
 }
 
-/* The place of a file that is about to be created. One that is there is somebody else's: opening it will fail. */
+/* The place of a file that is about to be created. An existing file belongs to another process: opening it will fail. */
 static int announce(const char *path)
 {
 	if (strlen(path) >= PATH_MAX || access(path, F_OK) == 0)

@@ -51,7 +51,7 @@ int lode_map_open(struct lode_map *map, const char *path, struct lode_error *err
 int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct lode_error *error);
 void lode_map_close(struct lode_map *map);
 
-/* Addresses for `size` bytes that nobody else gets; NULL: there are not so many. They stay reserved. */
+/* Reserves addresses for `size` bytes; NULL: there are not enough. They stay reserved. */
 void *lode_file_reserve(size_t size);
 /* Maps the first `size` bytes of `fd` to reserved addresses; what is written there is written to the file. 0 or LODE_SYSTEM. */
 int lode_file_map_shared(void *addresses, size_t size, int fd);

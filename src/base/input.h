@@ -77,7 +77,7 @@ void lode_input_progress(const struct lode_input *input, uint64_t *done, uint64_
 /*
  * 128 bits that name the unpacked content, as 32 hexadecimal digits and a NUL.
  * Reads the rest of the input first. The same content gives the same digest
- * whatever it was packed with.
+ * regardless of its compression.
  */
 int lode_input_digest(struct lode_input *input, char digest[33], struct lode_error *error);
 

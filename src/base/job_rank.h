@@ -46,13 +46,13 @@ int lode_job_broadcast(const struct lode_job_rank *rank, struct lode_buffer *mes
 
 /* Numbers that a process takes, one after the other; zeroed before the first. */
 struct lode_job_turns {
-	_Atomic uint64_t taken; /* by this process, where nobody gives numbers */
+	_Atomic uint64_t taken; /* by this process, where no other one hands out numbers */
 };
 
 /* The next number of this process, from any thread. Numbers that are too large say that nothing is left. */
 uint64_t lode_job_take(const struct lode_job_rank *rank, struct lode_job_turns *turns);
 
-/* Whether the first process closed the queue, where nobody takes numbers otherwise. */
+/* Whether the first process closed the queue, so that no more numbers are taken. */
 int lode_job_is_closed(const struct lode_job_rank *rank);
 
 /* ---- serving the first one ---- */

@@ -1,7 +1,7 @@
 /*
  * Scratch files: room on disk for what does not fit into memory.
  *
- * They have no name, so that whatever ends the program leaves nothing behind.
+ * They have no name, so nothing is left behind, however the program ends.
  */
 #ifndef LODE_BASE_SCRATCH_H
 #define LODE_BASE_SCRATCH_H

@@ -1,12 +1,12 @@
 /*
  * The module of MPI: the only file that includes <mpi.h>.
  *
- * A thread of the first process gives out the numbers of the shared queue. It polls, and so
- * does whoever waits: MPI's own waiting spins, and others on the host need the processor.
- * All of it has a communicator of its own, so that it meets no other message.
+ * A thread of the first process hands out the numbers of the shared queue. It polls, and so
+ * do all that wait: MPI's own waiting spins, and other programs on the host need the processor.
+ * All messages use a separate communicator, so that they do not mix with others.
  *
- * A message is offered first, by its size. Who offers polls until the other is there; then both
- * are at it and do not sleep, since MPI moves large messages in small pieces, one or a few at each poll.
+ * A message is offered first, by its size. The sender polls until the receiver is ready; then
+ * neither of them sleeps, since MPI moves large messages in small pieces, one or a few at each poll.
  */
 #include "cluster/cluster_module.h"
 

@@ -108,7 +108,7 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	int code;
 
 	begin_part(making, &part);
-	/* The profile shows everything, whatever symptoms say where to look. */
+	/* The profile shows everything; symptoms do not restrict it. */
 	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
 	settings.symptoms = (struct lode_option_list){ 0 };
 	code = lode_source_area(source, &settings, 0, &part, &reading, making->error);

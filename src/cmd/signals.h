@@ -1,5 +1,5 @@
 /*
- * Signals: whatever a command is doing, a wish to stop (SIGINT, SIGTERM, SIGHUP)
+ * Signals: at any point of a command, a request to stop (SIGINT, SIGTERM, SIGHUP)
  * ends it within a fifth of a second, and no unfinished file stays behind. Work
  * that can end cleanly holds the signal, sees it at its next progress report,
  * and has a tenth of a second from then on. A file that shrinks under a mapping ends

@@ -11,7 +11,7 @@
  * of it". Of the first it counts how much rarer they are in fast streams and how much
  * they cost: so a caller comes before its callees, unless it is also called where
  * nothing is slow, and the holder of a lock before its waiters. The kernel's functions
- * come last of each: whatever a program waits for, it ends in the scheduler, which is
+ * come last of each: every wait of a program ends in the scheduler, which is
  * not what anyone can change.
  */
 #include "base/id_array.h"

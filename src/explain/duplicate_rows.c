@@ -198,7 +198,7 @@ static int find_copies(const struct lode_explain_input *input, struct copied_row
 	}
 	sort_rows(input, rows, count);
 	differing = count_equal(input, rows, count, &divisor);
-	/* One row that was only ever repeated explains nothing, whatever it is worth. */
+	/* One row that was only ever repeated explains nothing, regardless of its values. */
 	if (differing == count || differing < 2)
 		return 0;
 	if (is_coarse(rows, count, differing, &coarse) < 0)

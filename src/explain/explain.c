@@ -105,7 +105,7 @@ static int curve_length(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
-/* Several functions that nobody requested are reported only where there is evidence for them. */
+/* Unless requested, several functions are reported only if there is evidence for them. */
 static int doubt(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
 		 const struct lode_explain_options *options, struct lode_explanation *explanation,
 		 struct lode_explain_model *model, unsigned which, struct lode_error *error)

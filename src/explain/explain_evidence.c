@@ -2,7 +2,7 @@
  * Whether chance finds as much (see explain_internal.h).
  *
  * A description that got shorter is no proof where rows are few: of many functions,
- * columns and thresholds some fit whatever there is. What the search would find where
+ * columns and thresholds some fit any data. What the search would find where
  * there is nothing to find is therefore asked of the search itself.
  *
  * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled
@@ -12,7 +12,7 @@
  * them with a probability of one in fifty at most (a permutation test).
  *
  * Where no tree explains them there is nothing to shuffle. The other side is then that y
- * follows one function with noise of one peak, whatever its tails: the residuals on
+ * follows one function with noise of one peak, regardless of its tails: the residuals on
  * either side of the function are replaced by draws from the nearest distribution whose
  * density only falls (the concave majorant of how their sizes add up), and clusters are
  * looked for in tables made so.

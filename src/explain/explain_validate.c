@@ -4,7 +4,7 @@
  *
  * The rows are divided into folds at random, and for each fold everything is looked for
  * again in the others: the kind of noise, the number of functions, the functions, the
- * tree. Numbers that were chosen with all rows in view would flatter whatever was chosen.
+ * tree. Numbers that were chosen using all rows would make any choice look better than it is.
  * Only the verdict that there is no evidence for several functions is that of all rows: asking
  * chance again in each fold would take as many times as long.
  *

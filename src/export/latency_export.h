@@ -7,7 +7,7 @@
 #include "result/diff_report.h"
 #include "result/latency_report.h"
 
-/* Writes own latencies of the contexts as folded stacks, whatever `top` says. `notes` may be NULL. */
+/* Writes own latencies of the contexts as folded stacks, regardless of `top`. `notes` may be NULL. */
 int lode_latency_folded(const struct lode_latency_report *report, struct lode_output *output,
 			struct lode_notes *notes, struct lode_error *error);
 /*

@@ -8,7 +8,7 @@
  *	                           └──────────switch in─────────────────────▲
  *	        ──preempted──▶ preempted ──switch in────────────────────────┘
  *
- * A blocking switch-out becomes exactly one wait, whatever is lost in between:
+ * A blocking switch-out becomes exactly one wait, even if events in between are lost:
  * when the thread is next seen switched in, switched out again, or at the end.
  *
  * The kernel reports a wakeup before it looks whether the thread has left its

@@ -35,7 +35,7 @@ struct lode_slice {
 struct lode_slice_mark {
 	uint64_t t;
 	uint32_t thread;
-	uint32_t frame; /* of an end: LODE_NONE closes whatever is open; of an instant: its name, a string */
+	uint32_t frame; /* of an end: LODE_NONE closes the innermost open one; of an instant: its name, a string */
 	uint32_t order;
 	uint32_t kind;
 };

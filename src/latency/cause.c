@@ -2,7 +2,7 @@
  * The root cause: which function of the first path is to be looked at first.
  *
  * The hottest function of the path is where the time is spent, but time that is waited is
- * spent in the kernel whoever waits: the last function before the kernel and the C library
+ * spent in the kernel for all threads: the last function before the kernel and the C library
  * chose to wait.
  *
  * Where the path is one that the good side has, that is all there is to say: the same calls

@@ -11,7 +11,7 @@ struct lode_contexts {
 	uint32_t *nodes; /* with instances, hottest first */
 	size_t count;
 	double *means; /* by node: own latency by the arithmetic of means; NULL where it was not requested */
-	uint64_t own;  /* sums over the whole tree, whatever is matched */
+	uint64_t own;  /* sums over the whole tree, regardless of what is matched */
 	uint64_t idle;
 };
 

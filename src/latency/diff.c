@@ -51,7 +51,7 @@ static uint64_t per_stream(uint64_t own, size_t streams)
 }
 
 /*
- * Whether sleeps count there, which are idle otherwise: who sleeps where nobody slept before
+ * Whether sleeps count there, which are idle otherwise: a thread that sleeps where none slept before
  * was made to. A thread that is new from its root on may well have nothing to do.
  */
 static int has_new_sleeps(const struct lode_diff *diff, uint32_t node)
@@ -260,7 +260,7 @@ static int64_t whole_ns(double time)
 	return isfinite(time) && time < 9e18 ? (int64_t)time : -1;
 }
 
-/* A difference of one path, whichever it is, shows there or in the whole, whatever varies less. */
+/* A difference of any one path shows there or in the whole run, in whichever varies less. */
 static double find_detectable_path(const struct lode_chance_column *results, size_t count)
 {
 	double whole = results[0].detectable, most = count > 1 ? 0 : whole;

@@ -23,7 +23,7 @@ struct lode_diff_path {
 	uint32_t leaf;
 	uint32_t hottest; /* its node that takes most more */
 	int is_new;       /* the good side does not have this context */
-	int whole;        /* all of it counts, whatever the good side takes there (paper_ranking.h) */
+	int whole;        /* all of it counts, regardless of what the good side takes there (paper_ranking.h) */
 	int64_t cost;     /* ns per stream: sum of what its nodes take more */
 	double p; /* that chance makes it take so much more (permutation test over streams); 1 where not tested */
 	double q; /* the same for all paths together */

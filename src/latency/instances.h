@@ -70,7 +70,7 @@ struct lode_instances_input {
  * Gives `take` every instance of a stream whose events are there and sorted: columns
  * t, cost, delay, thread and stack of all types. An instance is given when it ends, a
  * callee before its caller; what is open at a thread's last moment is given at the end,
- * thread by thread. Ends early with whatever `take` returns when that is not 0. Memory
+ * thread by thread. Stops when `take` returns something other than 0, and returns that. Memory
  * grows with the number of threads and the depth of stacks, not with events. `input` may
  * be NULL.
  */

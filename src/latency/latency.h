@@ -6,7 +6,7 @@
  * Streams are mapped in parallel, each over a dictionary of its own, and merged in the
  * order of the catalogue, so that the result does not depend on threads.
  *
- * Waits that are nobody's fault are part of latencies like everything else, but `idle` says
+ * Idle waits are part of latencies like everything else, but `idle` says
  * how much they are, and `own`, which ranks, is without: waits of threads that have nothing
  * to do or wait for work from outside (scope/wait_classes.h), that of a thread which did
  * nothing but wait once, all its life, and waits for another thread to end.

@@ -280,7 +280,7 @@ static void add_idle_waits(struct lode_latency_partial *partial, const struct id
 
 		if (!waits->stack[i] || !node->count || !is_idle(idle, waits, i, length))
 			continue;
-		/* All of it is idle, whatever came behind the wait. */
+		/* All of it is idle, regardless of what came after the wait. */
 		partial->queued[chain] = less(partial->queued[chain], lode_weighted(waits->delay[i], weight));
 		node->idle = lode_add_saturating(node->idle, all);
 		if (idle->sleeps[waits->stack[i]])

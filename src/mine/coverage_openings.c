@@ -1,7 +1,7 @@
 /*
  * The orders in which to open streams: see coverage.h.
  *
- * Whatever the order, opening a stream reveals the signatures that match in it,
+ * In any order, opening a stream reveals the signatures that match in it,
  * and what is covered grows by the classes of stacks that no signature revealed
  * before has. Only steps that reveal something are kept. Random is the mean, over
  * many shuffles from one fixed seed, of the number of streams that are needed for

@@ -8,7 +8,7 @@
  * that the average can be. That is what clusters are compared by. When the best pair of
  * all is known in full it is joined; else its missing similarities are requested first,
  * until it cannot reach the cut; they can only lower it. A floor somewhat below the cut makes that rare: a pair
- * without similar members is too low whatever it is exactly.
+ * without similar members is too low, so its exact value does not matter.
  *
  * Joining concatenates two lists. Lists name members, and whom a member has been joined
  * to is looked up (`joined`), so the lists of other clusters stay as they are; what

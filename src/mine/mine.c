@@ -2,7 +2,7 @@
  * The way from an area to a ranked list: costs by stack, patterns, similarity and
  * clusters, metrics, order. Each step is a file of its own; here they are joined.
  *
- * Whatever people see is ordered by costs and texts, never by the numbers that
+ * All output is ordered by costs and names, never by the numbers that
  * frames happened to get, so that two corpora with the same events, however they
  * were imported, give the same list.
  */

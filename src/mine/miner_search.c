@@ -13,7 +13,7 @@
  *   it belongs to every longest pattern behind p. The prefix takes it over at once,
  *   with all such nodes that follow; a single path is done in one step.
  * - Cover: when another function y is above each topmost node of x, then
- *   whatever is costly behind p x is costly behind p y x.
+ *   everything that is costly behind p x is costly behind p y x.
  * - Seen: the tree is the same as that of a longer prefix that contains this one
  *   (miner_seen.h). Functions near the root are appended first, so that the
  *   longer prefix comes first as often as may be.
@@ -22,7 +22,7 @@
  * of their own, and a prefix that cannot reach min_length is not followed.
  *
  * Each of the three names a longer costly pattern for every pattern it leaves out,
- * so no maximal pattern is ever left out, whatever the order of visits and
+ * so no maximal pattern is ever left out, in any order of visits and
  * whichever thread came first; the result is the same set each time. Where the
  * longer pattern could exceed max_length, they do not apply.
  *
@@ -150,7 +150,7 @@ static int take_chains(struct miner_worker *worker, struct miner_level *level)
 
 /*
  * With several parts, all of them go through the prefixes of few steps, and each follows its own of those with
- * SHARED_STEPS. Which these are depends on nothing but their functions, whatever a part has seen so far.
+ * SHARED_STEPS. Which these are depends only on their functions, not on what a part has seen so far.
  */
 static int is_other_part(const struct miner_worker *worker, const struct miner_level *level, uint32_t name)
 {

@@ -6,7 +6,7 @@
  * p ends or deeper; so each stack gives the tree of p all it gives the tree of q,
  * and each function that is costly behind q is costly behind p. When the weights
  * of both trees (the cost of all their nodes) are equal, there is no difference:
- * the trees are the same. Whatever is costly behind p is costly behind q then, as
+ * the trees are the same. Everything that is costly behind p is then costly behind q, as
  * a longer pattern: p need not be followed.
  *
  * The table forgets: a slot holds what came last. That costs time, never a

@@ -119,7 +119,7 @@ int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signatu
 int lode_signatures_translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
 			      struct lode_patterns *patterns, size_t **starts);
 /*
- * Sets `marks` (by node of the dictionary's tree) to 1 where a signature, whatever
+ * Sets `marks` (by node of the dictionary's tree) to 1 where a signature, regardless of
  * its state, matches events of this kind with this stack; other marks stay.
  * Returns 0 or LODE_SYSTEM.
  */

@@ -2,7 +2,7 @@
  * Address spaces: see address_spaces.h.
  *
  * The tree is a treap: sorted by start, a heap by random priority that starts from a
- * secret, so that it is balanced whatever a stranger maps, and recursion stays shallow
+ * secret, so that it is balanced no matter what a stranger maps, and recursion stays shallow
  * (among four million mappings a depth of 100 is less likely than a broken machine). Mappings of a tree never overlap. All work
  * is done by two operations: split a tree at an address (a mapping across it is
  * cut in two) and join two adjacent trees. Mapping a range is:
@@ -10,7 +10,7 @@
  *
  * A node whose owner is the space's may be changed in place; any other may be in
  * the tree of another process and is copied first. A fork gives new owners to
- * both sides, which makes all nodes so far shared for good. When all spaces with such a node are gone nobody knows it, so
+ * both sides, which makes all nodes so far shared for good. When all spaces with such a node are gone that is not noticed, so
  * now and then the nodes that are still reached are marked, and the others are freed.
  */
 #include "process/address_spaces.h"
@@ -88,7 +88,7 @@ static uint32_t own(struct lode_spaces *spaces, uint32_t node, uint32_t owner)
 	return copy;
 }
 
-/* Gives back the nodes of a tree that nobody else can have. */
+/* Frees the nodes of a tree that no other tree can share. */
 static void drop(struct lode_spaces *spaces, uint32_t node, uint32_t owner)
 {
 	uint32_t left, right;
@@ -289,7 +289,7 @@ int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *s
 	return walk(spaces, space->root, visit, context);
 }
 
-/* ---- nodes that nobody reaches ---- */
+/* ---- unreachable nodes ---- */
 
 int lode_space_marks_begin(const struct lode_spaces *spaces, struct lode_space_marks *marks)
 {

@@ -64,8 +64,8 @@ int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *s
 /* Mappings from the root of the tree to its deepest leaf; for tests. */
 uint32_t lode_space_depth(const struct lode_spaces *spaces, const struct lode_space *space);
 /*
- * Frees the nodes that no space reaches any more: those of processes that shared them with a process they forked are
- * nobody's own. Usage: begin, one mark for each space that is still used, end. Numbers of nodes in use stay.
+ * Frees the nodes that no space reaches any more: nodes that a process shares with a process it
+ * forked belong to neither. Usage: begin, one mark for each space that is still used, end. Numbers of nodes in use stay.
  */
 struct lode_space_marks {
 	unsigned char *reached; /* by node */

@@ -9,7 +9,7 @@
  *
  * Each step must move the stack pointer up, except the first one (a leaf without a
  * frame) and out of a signal handler, which may have a stack of its own; so a walk
- * ends whatever the memory holds.
+ * ends no matter what the memory holds.
  */
 #ifndef LODE_PROCESS_UNWIND_STEP_H
 #define LODE_PROCESS_UNWIND_STEP_H

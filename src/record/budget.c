@@ -2,7 +2,7 @@
  * The controller of a budget: see budget.h.
  *
  * What recording takes is of three kinds: what goes on all the time, which are CPU samples and the recorder's own process; what every
- * context switch and waking takes while the programs are attached, whatever is recorded; and a part for each record. A record
+ * context switch and waking takes while the programs are attached, regardless of what is recorded; and a part for each record. A record
  * represents `scale` nanoseconds of waiting, so there are inversely as many as the scale
  * is long: the next scale is the last one times what records took over what they may take. While all waits are
  * recorded, because the scale is shorter than any of them, that says nothing of where thinning begins; then the time
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define STEP_NS 250000000u
-/* Steps begin with one of this length and grow with the recording: until the first one nobody knows what the programs take. */
+/* Steps begin with one of this length and grow with the recording: before the first one, the cost of the programs is unknown. */
 #define FIRST_STEP_NS 25000000u
 /* Less than that does not show what the programs take while they are attached. */
 #define LEAST_ON_NS 5000000

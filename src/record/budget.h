@@ -48,7 +48,7 @@ struct lode_budget {
 	double share; /* of all processors; 0: there is no budget */
 	unsigned cpus;
 	unsigned asked;     /* CPU samples a second */
-	int keeps_attached; /* every context switch must be seen: all slots are chosen, whatever that takes */
+	int keeps_attached; /* every context switch must be seen: all slots are chosen, regardless of the cost */
 	/* What to do until the next step: */
 	uint64_t scale; /* as thin_scale of the programs */
 	uint32_t call_weight;
@@ -57,7 +57,7 @@ struct lode_budget {
 	int ends_cycle; /* the plan holds from now on, not from the next cycle: the first second is over */
 	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
 	int rests;      /* programs stay attached between slots, because attaching them again takes too long */
-	/* What it took in the last step, as a share of all processors, and what is taken whatever the scale, on average over slots. */
+	/* What it took in the last step, as a share of all processors, and the part that does not depend on the scale, on average over slots. */
 	double taken;
 	double expected; /* the same on average over which slots are drawn */
 	double fixed;
@@ -74,7 +74,7 @@ struct lode_budget {
 	double steady; /* what goes on whether they are attached or not, over about the last second; below 0: not known yet */
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
 	unsigned steps_over; /* in a row in which records took too much */
-	/* While long waits are looked for: what that took lately, on average over so many steps; and all that is taken whatever the scale. */
+	/* While long waits are looked for: what that took lately, on average over so many steps; and all cost that does not depend on the scale. */
 	double long_waits;
 	unsigned long_steps;
 	double all_fixed;

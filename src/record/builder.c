@@ -1,7 +1,7 @@
 /*
  * Builder: see builder.h.
  *
- * An interrupt that wakes a thread runs on top of whatever the CPU was doing; the
+ * An interrupt that wakes a thread runs on top of what the CPU was doing; the
  * thread that it interrupted is not to blame. So such a wait has no waker thread,
  * and the stack of its waker is that of the interrupt alone.
  *

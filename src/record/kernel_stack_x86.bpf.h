@@ -39,7 +39,7 @@
 #define LODE_RECORD_KERNEL_STACK_X86_BPF_H
 
 /*
- * A step is one word, so that it is always whole, whoever writes at the same time: a key
+ * A step is one word, so that it is always consistent, even with concurrent writers: a key
  * made of the address, how many words above the address a stack pointer is held (0: none),
  * and the distance in words. Without these the address was only seen as the last one.
  * Steps whose keys share a place are side by side.

@@ -505,7 +505,7 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 
 /* ---- waits ---- */
 
-/* Whether somebody was seen to wake the thread, in the wait that it is in. */
+/* Whether a waking was seen in the thread's current wait. */
 static __always_inline bool was_woken(const struct lode_record_thread *thread)
 {
 	return thread->state == LODE_THREAD_WOKEN ||

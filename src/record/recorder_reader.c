@@ -3,7 +3,7 @@
  *
  * The order of the steps matters. First it is noted how far the rings of records are filled; then the stacks are taken,
  * then the changes of processes: a stack is sent before the first record that names it gets its place in a ring, and
- * a mapping is reported before the first stack through it, so whatever a record needs is there. Then records (by their
+ * a mapping is reported before the first stack through it, so everything that a record needs is there. Then records (by their
  * ends, when they were written) and changes are handed over merged by time, the records in place (zero-copy).
  */
 #include "base/clock.h"

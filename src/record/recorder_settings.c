@@ -46,7 +46,7 @@ static void set_filters(struct recorder *programs, const struct lode_recorder_op
 }
 
 /*
- * System calls by which programs wait for whatever comes next, or for a time to come;
+ * System calls by which programs wait for the next event, or for a point in time;
  * idle.rules has their functions in the kernel. poll and select are not among them:
  * clients of servers wait so for an answer.
  */

@@ -47,7 +47,7 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 		lode_recording_abandon(recording, NULL);
 		return code;
 	}
-	lode_file_keep(recording->path); /* whatever ends this program: lode fsck makes a stream of it */
+	lode_file_keep(recording->path); /* however this program ends, lode fsck can make a stream of it */
 	lode_store_set_fast(recording->writer);
 	lode_store_keep(recording->writer);
 	*result = recording;

@@ -379,7 +379,7 @@ static int is_code(const struct lode_record_stacks *stacks, const struct lode_sp
 
 /*
  * How many addresses are of code, from the leaf. A frame pointer that is none leads to
- * words that are no return addresses, but bytes of somebody's data: they are no frames.
+ * words that are no return addresses, but data of the program: they are no frames.
  */
 static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_space *space,
 			   const struct lode_record_content *content, uint32_t callers)

@@ -95,7 +95,7 @@ int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
 int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count);
 /* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */
 enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed);
-/* Whether a kernel stack is that of an interrupt, whatever thread was running. */
+/* Whether a kernel stack is that of an interrupt, regardless of the thread that was running. */
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel);
 /*
  * The node of a user's and a kernel's stack (0: none) of a process as it is now;

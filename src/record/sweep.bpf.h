@@ -1,5 +1,5 @@
 /*
- * Long waits between slots (time_slots.h): while the programs of the scheduler are detached nobody sees a thread stop or run again. So
+ * Long waits between slots (time_slots.h): while the scheduler programs are detached, no thread is seen to stop or run again. So
  * an iterator visits all threads, twenty times a second at most. A thread that it finds off its processor twice in a row, without a context
  * switch in between, is in a long wait, and that wait is recorded for certain, with the weight 1. All others are left to
  * the slots. Which of both a wait is depends only on when it was and when threads were visited, not on chance, so each wait

@@ -4,7 +4,7 @@
  * One table is made at a time: the stack that needs it cannot be unwound before, and
  * those that come meanwhile are only kept. The maker's thread and the one that waits hand
  * the job to each other under one lock; neither touches it while it is the other's. The
- * table goes to the cache when nobody waits for it any more, unless for the next one.
+ * table is cached when no stack waits for it any more, except for the next one.
  */
 #include "record/table_maker.h"
 

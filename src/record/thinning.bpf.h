@@ -9,7 +9,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* which nobody does: it begins at a page */
+	__uint(map_flags, BPF_F_MMAPABLE); /* it is never mapped, but this makes it begin at a page */
 	__uint(max_entries, LODE_WAIT_SITES);
 	__type(key, uint32_t);
 	__type(value, struct lode_wait_site);
@@ -90,9 +90,9 @@ static __always_inline void note_slot(struct lode_record_thread *thread, struct 
 }
 
 /*
- * Whether a thread is still off its processor since it was seen to stop running. In another slot it may have run while nobody
- * looked, or its number may be another thread's by now; the kernel has counted all its switches. While the slot is off nobody looks
- * either, though a program that was running when it ended may have seen the thread stop a moment later.
+ * Whether a thread is still off its processor since it was seen to stop running. Between slots it may have run unobserved, or
+ * its number may belong to another thread by now; the kernel has counted all its switches. While the slot is off nothing is
+ * observed either, though a program that was running when it ended may have seen the thread stop a moment later.
  */
 static __always_inline bool still_waits(const struct lode_record_thread *thread, struct task_struct *task)
 {
@@ -247,7 +247,7 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 	thread->user = known && !site->mixed ? site->user : 0;
 }
 
-/* A wait is over; returns its weight, 0: it is not recorded. `must`: whatever was chosen. */
+/* A wait is over; returns its weight, 0: it is not recorded. `must`: always, regardless of what was chosen. */
 __noinline uint32_t lode_settle(const struct lode_record_thread *thread, uint64_t length, uint32_t must)
 {
 	struct lode_record_counts *own = own_counts();

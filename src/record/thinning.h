@@ -27,11 +27,11 @@
  *	v, where y >= l and u < 1/v: E = 1/v * v * y = y
  *	0 (not at all) otherwise
  *
- * so what it adds is y on average, given all that was before it, whatever its chance and limit. These may
+ * so what it adds is y on average, given all that was before it, for any chance and limit. These may
  * depend in any way on what was before, and they do; the differences to the truth are a martingale, and the
  * variance of their sum is the sum of (w - 1) y^2 over all waits, with v for w from the limit on, which the sum of
  * w (w - 1) y^2 over the recorded ones estimates without bias. The same goes for numbers of waits, and for
- * whatever else makes sure that a wait is recorded (a trigger's limit): its weight is 1 then. A wait
+ * anything else that makes sure that a wait is recorded (a trigger's limit): its weight is 1 then. A wait
  * beyond its limit has the larger chance, so one that was chosen stays so while the scale does.
  *
  * The limit is the root of w times the usual length, and 4 times at least: by Chebyshev's inequality at most

@@ -118,7 +118,7 @@ int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uin
 		slots->now.on = (uint32_t)is_chosen(slots, slots->next++);
 		slots->lasts = slots->length;
 	}
-	/* Nobody needs to wake up between slots that are off. */
+	/* No need to wake up between slots that are off. */
 	while (!slots->now.on && slots->next < slots->now.all && !is_chosen(slots, slots->next)) {
 		slots->next++;
 		slots->now.number++;

@@ -15,7 +15,7 @@
  * the chance of its slots does not depend on what happens in them. These factors are no whole numbers but weights are,
  * so each product is rounded up or down at random, to itself on average.
  *
- * Whether a thread ran between two slots, while nobody looked, the kernel's own counts of its switches say
+ * The kernel's own counts of its switches say whether a thread ran between two slots, unobserved
  * (recorder.bpf.c): a wait that is still the same has not changed them. So a wait may span any number of slots.
  *
  * Slots end when the recorder gets to it, on or off alike: that they are not equally long does no harm, since whether one is

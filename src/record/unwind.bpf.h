@@ -313,7 +313,7 @@ static __always_inline void correct_address(struct scratch *scratch, uint64_t nu
 	scratch->sum += number;
 }
 
-/* One step, whatever it takes. Returns 0 when the walk is over: scratch->stack.end says how. */
+/* One step of any kind. Returns 0 when the walk is over: scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
 	struct lode_unwind_state *state;
@@ -538,7 +538,7 @@ static __always_inline enum walked walk_one(struct scratch *scratch, struct walk
 
 /*
  * Several simple steps. Nothing is called here, so that little has to be saved: this is where most frames are
- * walked. Whatever it stops at is left to lode_walk_step, also when it is wrong.
+ * walked. Where it stops, lode_walk_step continues, even if that was wrong.
  */
 __noinline int lode_walk_on(struct scratch *scratch)
 {

@@ -6,7 +6,7 @@
  *
  * A *space* is one version of an address space; processes that were forked share it. Its
  * mappings are side by side in one array, in order of address. Tables are arrays of
- * chunks in a map of maps, one a binary, whatever process maps it. Rules are shared by all
+ * chunks in a map of maps, one per binary, for all processes that map it. Rules are shared by all
  * tables. The walk remembers the rule of each exact address in a small cache, so that
  * nearly every frame is one look-up.
  */
@@ -47,7 +47,7 @@ struct lode_unwind_size {
 
 /*
  * What is known of a process, at the place that the lower bits of its pid say. Of two
- * processes with one place whoever comes later takes it; that costs copies, no frames.
+ * processes with one place, the later one takes it; that costs copies, no frames.
  */
 struct lode_unwind_space {
 	uint32_t pid;

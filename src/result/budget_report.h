@@ -7,7 +7,7 @@
 struct lode_budget_report {
 	double share; /* of the machine; 0: there was no budget, and the rest means nothing */
 	double taken;
-	double fixed;    /* by context switches and processes that come and go, whatever is recorded of them */
+	double fixed;    /* by context switches and processes that come and go, regardless of what is recorded */
 	double attached; /* part of the time in which context switches were recorded */
 	double worst_second;
 	double settled; /* what it took after the first three seconds, and its parts; 0: it was shorter */

@@ -47,7 +47,7 @@ const char *lode_explain_unit(const struct lode_explain_report *report, uint32_t
 	return "";
 }
 
-/* A number and its unit; nanoseconds, which nobody can read, become as much as they are. */
+/* A number and its unit; nanoseconds, which are hard to read, are shown in a larger unit. */
 static void put_amount(double amount, const char *unit, struct lode_buffer *buffer)
 {
 	static const char *const larger[] = { "us", "ms", "s" };

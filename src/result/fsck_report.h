@@ -32,7 +32,7 @@ int lode_fsck_check(struct lode_fsck_finding *finding, const char *path, int rep
 
 /*
  * Whether something was wrong, right now or before it was repaired. Leftovers and
- * files that no row names harm nobody: of a whole catalogue no row is missing.
+ * files that no row names are harmless: an intact catalogue lacks no row.
  */
 int lode_fsck_was_wrong(const struct lode_fsck_finding *finding);
 /* Whether it still is. */

@@ -42,7 +42,7 @@ static int is_module(const struct order *order, uint32_t id)
 	return lode_program_is_module(order->program, order->history->experiments[id].focus.function);
 }
 
-/* A module says less than a function, whatever its share. */
+/* A module says less than a function, regardless of its share. */
 static int by_specificity(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
@@ -312,7 +312,7 @@ void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_
 		lode_buffer_print(buffer, "%.1f%%", 100 * value);
 }
 
-/* Shares are of wall time and add up over threads; beyond 100 % nobody would guess of what. */
+/* Shares are of wall time and add up over threads; beyond 100 % a reader could not guess of what. */
 static void put_whole(const struct lode_experiment *experiment, struct lode_buffer *buffer)
 {
 	if (experiment->hypothesis != LODE_SMALL_IO && experiment->value > 1)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Contexts that a page shows whatever they take. */
+/* Contexts that a page shows regardless of their cost. */
 #define FIRST 10
 
 /* By node: whether a context that fits goes through it. NULL when memory has run out. */

@@ -174,7 +174,7 @@ struct lode_area_event {
  * From stacks back to events: reads the streams again and gives `take` each event
  * of `kind` in the area that is not idle and whose stack is marked (`wanted`, by
  * node), stream by stream, in order of time. `options` are those the area was
- * collected with (not by_symptom). Ends early with whatever `take` returns when that is not 0.
+ * collected with (not by_symptom). Stops when `take` returns something other than 0, and returns that.
  */
 int lode_area_events(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
 		     enum lode_event_type kind, const uint8_t *wanted,

@@ -20,7 +20,7 @@
  * sample; of several of one type the one that began last.
  *
  *	running         the sample counts
- *	on the run      the wait counts: nobody else is to blame
+ *	on the run      the wait counts: no other thread caused it
  *	queue
  *	blocked         at the wait's end the walk steps into the waker, goes back in
  *	                that thread to the start of the wait, and goes on before it
@@ -33,7 +33,7 @@
  *	                the time is unknown
  *
  * So each moment of [t0, t1] is one event's or unknown: the lengths of the parts
- * and what is unknown add up to t1 - t0, whatever the events are like.
+ * and what is unknown add up to t1 - t0, for any events.
  */
 #ifndef LODE_SCOPE_SCOPE_H
 #define LODE_SCOPE_SCOPE_H

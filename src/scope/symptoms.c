@@ -2,7 +2,7 @@
  * Derived symptoms: see symptoms.h.
  *
  * Each rule is one pass over the events. `between` needs the events of a thread in
- * order of time whatever their type, so it merges the three lists as it goes and
+ * order of time, of all types, so it merges the three lists as it goes and
  * keeps, for each thread, since when it has been on its way from A to B.
  */
 #include "scope/symptoms.h"

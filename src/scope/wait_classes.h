@@ -17,7 +17,7 @@ enum lode_wait_class {
 
 struct lode_wait_classes {
 	const struct lode_idle_stacks *idle;
-	struct lode_work_waits *work; /* NULL: nobody waits for work */
+	struct lode_work_waits *work; /* NULL: no thread waits for work */
 	uint8_t *on_path;             /* by wait: a symptom's path goes through it; NULL: none does */
 };
 
@@ -30,7 +30,7 @@ int lode_wait_classes_make(struct lode_wait_classes *classes, const struct lode_
 			   const struct lode_idle_stacks *idle, int work, struct lode_error *error);
 void lode_wait_classes_release(struct lode_wait_classes *classes);
 
-/* Marks the waits that the paths of symptoms go through: whatever they wait for, they kept somebody waiting. */
+/* Marks the waits that the paths of symptoms go through: they kept a user waiting, so they count. */
 int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_scope_index *index, size_t waits,
 				 const struct lode_symptom *symptoms, size_t count, struct lode_error *error);
 

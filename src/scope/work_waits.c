@@ -52,7 +52,7 @@ static int is_way_of_waiting(const struct lode_idle_stacks *idle, const struct l
 	       !strcmp(lode_frames_module_name(frames, frame), "kernel");
 }
 
-/* By node: the place its stack leads to, whatever it waits in, and what its ways of waiting receive. */
+/* By node: the place its stack leads to, without its ways of waiting, and what its ways of waiting receive. */
 static int find_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary,
 		       uint32_t **places, uint8_t **receives)
 {

@@ -22,7 +22,7 @@
  *
  * A wait in the outer loop that ended from outside is for work. A receive wait
  * deeper than the outer loop that a recorded process ended is a wait for it,
- * whatever the function is called: a backend that waits in epoll for a lock.
+ * regardless of the function's name: a backend that waits in epoll for a lock.
  *
  * Use: make; count all waits; where lode_work_waits_needs_runs says so, see all runs;
  * settle; then ask. One thread at a time.

@@ -243,7 +243,7 @@ static void take_bytes(struct job *job, enum pipe_kind kind, const char *bytes, 
 	pthread_mutex_unlock(&job->jobs->lock);
 }
 
-/* Its process has ended. It is waited for under the lock, so that nobody signals another one of its number. */
+/* Its process has ended. It is reaped under the lock, so that no signal goes to another process with the same pid. */
 static void finish(struct job *job)
 {
 	int status = 0, fine;

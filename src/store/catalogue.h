@@ -1,7 +1,7 @@
 /*
  * The catalogue of a corpus: an SQLite file that says which streams there are.
- * Private to the corpus, but for begin, commit and rollback, which whoever keeps
- * signatures in it (catalogue_signatures.h) uses too.
+ * Private to the corpus, except begin, commit and rollback, which
+ * catalogue_signatures.h uses too.
  *
  * All functions return 0 (or a count) or a negative code with a sentence. Numbers
  * are unsigned 64-bit and stored bit for bit in SQLite's signed integers.

@@ -4,7 +4,7 @@
  * Adding a stream: its file is written under a temporary name and made durable;
  * then, inside one catalogue transaction, it is renamed into place and its row is
  * written. A crash before the commit leaves at most a file that no row names,
- * which nobody sees and the next import or `lode fsck` clears away. Replacing
+ * which is invisible, and which the next import or `lode fsck` removes. Replacing
  * writes a second file beside the first, and the commit switches between them.
  */
 #include "store/corpus.h"
@@ -71,9 +71,9 @@ static int is_gone_or_empty(const char *path)
 }
 
 /*
- * Streams whose catalogue is gone or empty. A new one would hide them. Whoever
- * makes a corpus has its catalogue ready before the first stream, so it is looked
- * at again after streams were seen.
+ * Streams whose catalogue is missing or empty. A new one would hide them. The
+ * catalogue of a new corpus is complete before its first stream, so it is checked
+ * again after streams were seen.
  */
 static int has_lost_catalogue(const struct lode_corpus *corpus, const char *catalogue_path)
 {
@@ -401,7 +401,7 @@ static int place_file(struct lode_corpus *corpus, struct lode_corpus_entry *entr
 		return code;
 	code = place_if_new(corpus, entry, temporary, stream, replace, old, error);
 	lode_catalogue_rollback(corpus->catalogue);
-	if (code > 0 && *old) /* what fails is a leftover, and harms nobody */
+	if (code > 0 && *old) /* if this fails, a harmless file is left over */
 		lode_corpus_discard(&corpus->readers, corpus->catalogue, old, NULL);
 	return code;
 }

@@ -3,7 +3,7 @@
  *
  * First the catalogue, then every file in the streams folder, with its row, then
  * the rows without a file.
- * Repair never deletes what might be somebody's data: a damaged file is kept
+ * Repair never deletes what might be a user's data: a damaged file is kept
  * under another name, and so is a damaged catalogue. Only temporary files of
  * processes that are gone are removed.
  */
@@ -282,7 +282,7 @@ static int is_row_wrong(struct check *check, const struct lode_corpus_entry *row
 
 	if (agrees)
 		return agrees < 0 ? agrees : 0;
-	/* Somebody may have replaced the stream since the rows were listed. */
+	/* The stream may have been replaced since the rows were listed. */
 	agrees = lode_catalogue_find(check->catalogue, row->id, file, sizeof(file), error);
 	if (agrees <= 0 || strcmp(file, name) != 0)
 		return agrees < 0 ? agrees : 0;
@@ -343,7 +343,7 @@ static int check_superseded(struct check *check, const char *name, const char *p
 	return check->repair ? lode_corpus_discard(&check->readers, check->catalogue, name, error) : 0;
 }
 
-/* A file that was replaced or removed while somebody read it: harmless, and gone when nobody does. */
+/* A file that was replaced or removed while it was being read: harmless, and deleted when it no longer is. */
 static int is_discarded(const struct check *check, const char *name, char *path)
 {
 	return check->catalogue && !row_of(check, path) && lode_corpus_is_discarded(check->streams, name);

@@ -26,7 +26,7 @@ struct lode_corpus_check_result {
  * streams are salvaged (the original stays as ID.lode.damaged), files without a
  * row get one, rows without a file and leftovers go, wrong rows and a bad catalogue
  * are rebuilt from the stream files. Details go to `notes`. Returns 0 when it
- * could look everywhere, whatever it found. Others may use the corpus meanwhile.
+ * could look everywhere, regardless of what it found. Others may use the corpus meanwhile.
  */
 int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_result *result,
 		      struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error);

@@ -90,7 +90,7 @@ void lode_corpus_readers_release(struct lode_corpus_readers *readers)
 	lode_corpus_readers_init(readers, readers->streams);
 }
 
-/* Whether nobody else reads; then nobody can begin to before leave_alone. */
+/* Whether there is no other reader; then none can start before leave_alone. */
 static int be_alone(struct lode_corpus_readers *readers)
 {
 	return lock(readers, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;

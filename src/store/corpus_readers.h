@@ -1,13 +1,13 @@
 /*
  * Readers of stream files, and files that are no longer part of a corpus.
  *
- * Whoever lists streams opens their files later, one after the other. A file that
+ * A process lists streams first and opens their files later, one by one. A file that
  * was replaced or removed meanwhile must still be there then. So readers share a
- * lock (flock of the folder of stream files) from before they ask the catalogue
- * until they are done, and a file is deleted only by who has that lock alone.
- * Where somebody reads, the file stays, with an empty file `.NAME.replaced` beside
- * it that says so; who closes the corpus after writing, or repairs it, clears
- * both away. Where the file system knows no such locks, files go at once.
+ * lock (flock of the folder of stream files) from before they read the catalogue
+ * until they are done, and a file is deleted only under an exclusive lock. While
+ * there are readers, the file stays, with an empty file `.NAME.replaced` beside
+ * it as a mark; the next process that closes the corpus after writing, or repairs
+ * it, deletes both. On file systems without such locks, files are deleted immediately.
  *
  * Locks of a folder do not reach other hosts. On a file system that hosts share
  * (NFS and the like) a file therefore always stays for an hour after it was
@@ -35,13 +35,13 @@ void lode_corpus_readers_release(struct lode_corpus_readers *readers);
 
 /*
  * Deletes a stream file that the catalogue does not name any more, or leaves it to
- * a later sweep when somebody may be about to read it. Returns 0 or a negative code.
+ * a later sweep if there may be a reader. Returns 0 or a negative code.
  */
 int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue, const char *file,
 			struct lode_error *error);
 /* Whether `file` is waiting to be deleted. */
 int lode_corpus_is_discarded(const char *streams, const char *file);
-/* Deletes what waits for it, unless somebody reads. What fails is left to the next time. */
+/* Deletes replaced files, unless there are readers. What fails is left to the next time. */
 void lode_corpus_sweep(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue);
 
 #endif

@@ -5,7 +5,7 @@
  *	CORPUS/cache/KEY.map
  *
  * KEY is a digest of the program's build, the analysis, its options and the content of
- * the stream, so an entry never gets out of date: whatever changes has another key. The
+ * the stream, so an entry never gets out of date: any change changes the key. The
  * folder may be removed at any time. Entries that were not used for longest go when the
  * folder grows beyond its limit. Any number of threads and processes may use one folder
  * at once. Nothing here fails an analysis: an entry that is damaged is one that is not

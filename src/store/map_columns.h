@@ -67,7 +67,7 @@ void lode_map_read_rows(struct lode_map_reader *reader, void *items, size_t coun
 void *lode_map_read_new_rows(struct lode_map_reader *reader, size_t count, const struct lode_map_layout *layout);
 /* Marks the payload as damaged unless `is_right`. */
 void lode_map_reader_expect(struct lode_map_reader *reader, int is_right);
-/* Ends reading: whatever is left is damage. Returns 0 or the code. */
+/* Ends reading: remaining bytes are damage. Returns 0 or the code. */
 int lode_map_reader_finish(struct lode_map_reader *reader);
 
 #endif

@@ -31,7 +31,7 @@ int lode_store_create(struct lode_store_writer **writer, const char *path, unsig
  * something else must not be slowed down, and read once.
  */
 void lode_store_set_fast(struct lode_store_writer *writer);
-/* What was written stays from here on, whatever fails: for events that are nowhere else. */
+/* From here on, what was written is kept even if something fails: for events that exist nowhere else. */
 void lode_store_keep(struct lode_store_writer *writer);
 /*
  * Writes what `stream` and its dictionary gained since the last call. The
@@ -110,7 +110,7 @@ struct lode_fsck_result {
 
 /*
  * Checks every byte of `path`. Details go to `notes`. Returns 0 when the file is
- * a stream file, whatever was found in it.
+ * a stream file, regardless of what was found in it.
  */
 int lode_store_check(const char *path, struct lode_fsck_result *result, struct lode_notes *notes,
 		     struct lode_error *error);

@@ -102,7 +102,7 @@ static int scan(struct lode_store *store, struct lode_fsck_result *result, struc
 	return 0;
 }
 
-/* The file as a list of its good blocks, whatever its header and footer say. */
+/* The file as a list of its intact blocks, regardless of its header and footer. */
 static int open_scanned(struct lode_store **result, const char *path, struct lode_fsck_result *check,
 			struct lode_notes *notes, struct lode_error *error)
 {

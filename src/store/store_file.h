@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 /*
- * A codec that nobody uses at the moment: its scratch memory is kept from block to
+ * A codec that is not in use at the moment: its scratch memory is kept from block to
  * block. Threads that find it taken make one of their own.
  */
 struct lode_spare_codec {

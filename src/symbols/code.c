@@ -229,7 +229,7 @@ static int can_probe(const struct reader *reader, uint64_t offset)
 /*
  * Where a piece that callers enter is probed. The kernel emulates the instructions that
  * most functions begin with, but not endbr64 (x86-64), which it steps over at ten times
- * the price; what comes behind it is as good, for nobody calls that.
+ * the price; the code after it does not matter, because nothing calls it.
  */
 static uint64_t entry_of(const struct reader *reader, const struct lode_plan_piece *piece)
 {
@@ -301,7 +301,7 @@ static void adopt_targets(struct reader *reader, const struct lode_plan_piece *p
 	reader->failed |= reader->steps.failed;
 }
 
-/* A cold part that nobody jumps to is a function for itself. */
+/* A cold part that nothing jumps to is a separate function. */
 static void make_own_function(struct reader *reader, struct lode_plan_piece *piece)
 {
 	piece->function = lode_code_plan_add(&reader->plan, piece->record);

@@ -87,7 +87,7 @@ const unsigned char *lode_code_plan_bytes(const struct lode_code_plan *plan, uin
 uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record);
 /* LODE_CODE_IMPORT | the number of the import of `name@plt`; LODE_NONE when memory ran out. */
 uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name);
-/* A name without what makes it a clone; the whole length when it is none. Sets `*cold` for a part that nobody
+/* A name without what makes it a clone; the whole length when it is none. Sets `*cold` for a part that nothing
  * calls. */
 size_t lode_code_base_length(const char *name, size_t length, int *cold);
 
@@ -96,7 +96,7 @@ int lode_linker_symbols_read(struct lode_code_plan *plan);
 /* Whose a record of the table is. */
 struct lode_code_kin {
 	uint32_t of; /* the record whose function it is a part of; itself where it is none */
-	int cold;    /* and nobody calls it */
+	int cold;    /* and nothing calls it */
 };
 
 /* Fills one for each record, from the names of clones (code_clones.c). Returns 0 or LODE_SYSTEM. */

@@ -173,7 +173,7 @@ out:
 	return code;
 }
 
-/* The builder's arrays become the table's; the strings get a NUL at the end whatever came. */
+/* The builder's arrays become the table's; the strings always get a NUL at the end. */
 static void take_arrays(struct lode_table_builder *builder, struct lode_table *table)
 {
 	table->owned[2] = builder->records;

@@ -78,7 +78,7 @@ static uint64_t behind(uint64_t start, uint64_t end, uint64_t from)
 	return end <= from ? 0 : end - (start > from ? start : from);
 }
 
-/* The holder took the lock a moment ago and does slow I/O now; only the time after `from` delays anybody.
+/* The holder took the lock a moment ago and does slow I/O now; only the time after `from` delays a thread.
  */
 static void hold_lock(struct lode_synth_host *host, const struct lode_synth_variant *variant,
 		      struct lode_synth_cost *costs, uint64_t cost, uint64_t from)

@@ -1,4 +1,4 @@
-/* Names of functions that nobody wrote, from words as in real code; each is given once. */
+/* Invented names of functions, from words as in real code; each is given once. */
 #ifndef LODE_SYNTH_SYNTH_NAMES_H
 #define LODE_SYNTH_SYNTH_NAMES_H
 

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-/* A generator of its own for the `number`-th thing of a `kind`, whatever others drew before. */
+/* A generator of its own for the `number`-th thing of a `kind`, independent of what others drew before. */
 static inline struct lode_random lode_synth_random_for(uint64_t seed, uint64_t kind, uint64_t number)
 {
 	struct lode_random random = { seed };

@@ -111,7 +111,7 @@ static const struct lode_form forms[] = {
 	{ .name = NULL },
 };
 
-/* Instances are lines with tabs between their fields, whatever the file is called. */
+/* Instances are lines with tabs between their fields, regardless of the file's name. */
 static const struct lode_form instance_forms[] = {
 	{ .name = "text", .kind = LODE_FORM_TEXT, .flows = 1, .write = write_instances },
 	{ .name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_instances },

@@ -108,7 +108,7 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 	if (code)
 		return code;
 	if (!settings->result.page_data)                 /* a server changes nothing */
-		remember(mining, &analysis->work.notes); /* before it is shown: nobody need read to the end */
+		remember(mining, &analysis->work.notes); /* before it is shown: the reader may stop early */
 	return lode_analysis_write(analysis, &mining->report, error);
 }
 

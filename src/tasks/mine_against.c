@@ -43,7 +43,7 @@ static int compare(struct lode_analysis *analysis, struct lode_mining *here, str
 int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = analysis->call->settings;
-	char *against = (char *)(uintptr_t)settings->against; /* nobody writes to it */
+	char *against = (char *)(uintptr_t)settings->against; /* it is only read */
 	struct lode_mining other;
 	int code = lode_mining_open(&other, settings, &against, 1, &analysis->work, error);
 

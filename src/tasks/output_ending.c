@@ -4,7 +4,7 @@
  * A command lists the endings of its pictures and pages (lode_command.ending); JSON
  * is known from its option --json. What is left is text, which may be called
  * anything, but not by the ending of a format that other programs would take it
- * for: results.png with text in it is found out only when somebody opens it.
+ * for: results.png with text in it is noticed only when it is opened.
  */
 #include "tasks/output_ending.h"
 

@@ -101,7 +101,7 @@ static void put_account(struct page *page, const char *word, uint64_t part, uint
 
 /*
  * All of the symptoms' time: on a critical path each moment of it is one of these. A sleep there
- * delays somebody, so it counts like any wait; the rules' word for it would read as if it did not.
+ * delays a user, so it counts like any wait; the rules' word for it would read as if it did not.
  */
 static void put_symptoms(struct page *page)
 {

@@ -1,4 +1,4 @@
-/* The kernel's list of its symbols, which may be a file that somebody copied. */
+/* The kernel's list of its symbols, which may be a copied file. */
 #include "table_lookups.h"
 
 #include "symbols/image.h"

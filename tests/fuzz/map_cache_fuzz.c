@@ -75,7 +75,7 @@ static void try_entry(const uint8_t *bytes, size_t size)
 	fuzz_require(code || lode_cursor_left(&payload) == size - 56, "a payload is all behind the header");
 }
 
-/* Magic, key, size and checksum, as whoever makes a hostile entry would write them. */
+/* Magic, key, size and checksum, as the author of a hostile entry would write them. */
 static void repair(uint8_t *bytes, size_t size)
 {
 	uint64_t left = size - 56, checksum;

@@ -1,6 +1,6 @@
 /*
  * The symbol cache: each input is tried as it is, and with its size and checksum
- * repaired, because whoever makes a hostile file can compute them.
+ * repaired, because the author of a hostile file can compute them.
  */
 #include "repaired.h"
 #include "table_lookups.h"

@@ -252,7 +252,7 @@ static void run_launcher(const struct hunt *hunt, int go)
 	char byte;
 
 	prctl(PR_SET_NAME, "mpirun");
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left behind by a test that fails */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves no process behind */
 	if (read(go, &byte, 1) == 1 && !fork()) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		nap(300 * MS);

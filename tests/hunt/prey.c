@@ -28,7 +28,7 @@ static struct prey_page *page;
 static volatile uint64_t sink;
 static uint64_t end;
 
-/* Whoever is left behind would keep the tests' output open, and processors busy. */
+/* A process left behind would keep the tests' output open, and processors busy. */
 static void die_with_parent(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

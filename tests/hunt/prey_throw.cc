@@ -73,7 +73,7 @@ int main(int count, char **words)
 		} catch (int) {
 			sink++;
 		}
-		/* Between the two functions, where nobody is measured. */
+		/* Between the two functions, where nothing is measured. */
 		burn(2000000, -1);
 		after_throw();
 	}

@@ -87,7 +87,7 @@ static uint64_t inverse(uint64_t odd)
 	return result;
 }
 
-/* Numbers that a hash with known factors puts in one place: whoever writes a file could choose them. */
+/* Numbers that a hash with known factors puts in one place: the author of a file could choose them. */
 static void numbers_made_to_collide_do_not(void **state)
 {
 	enum { COUNT = 20000 };

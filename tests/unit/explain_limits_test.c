@@ -27,7 +27,7 @@ static void a_bound_on_the_error_is_kept_or_said_to_be_broken(void **state)
 	made_release(&made);
 }
 
-/* Two lines that are so near each other that they count as one, unless somebody asks for a smaller error. */
+/* Two lines that are so near each other that they count as one, unless a smaller error is requested. */
 static void a_bound_is_met_by_more_functions_where_these_help(void **state)
 {
 	struct lode_explain_options options;

@@ -535,7 +535,7 @@ static void without_stacks_there_are_no_patterns(void **state)
 	forest_release(&forest);
 }
 
-/* Stacks that have so many patterns that nobody waits for all of them. */
+/* Stacks with too many patterns to wait for all of them. */
 static void endless_forest(struct forest *forest)
 {
 	uint64_t seed = 8;

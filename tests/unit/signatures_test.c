@@ -1,4 +1,4 @@
-/* Signatures: the text file and the catalogue say the same, whoever changed which, and matches are never
+/* Signatures: the text file and the catalogue say the same, whichever was changed, and matches are never
  * stale. */
 #include "cmocka_all.h"
 #include "random_stream.h"

@@ -330,7 +330,7 @@ static void a_damaged_cache_file_is_refused_whatever_byte_it_is(void **state)
 	free(bytes);
 }
 
-/* Whoever makes a hostile file can compute its checksum. */
+/* The author of a hostile file can compute its checksum. */
 static void forge_checksum(unsigned char *bytes, size_t size)
 {
 	uint64_t checksum = lode_digest_bytes(bytes + 24, size - 24);

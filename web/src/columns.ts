@@ -105,7 +105,7 @@ export class Columns<Head> {
 		return this.decoded.get(name)!;
 	}
 
-	// Lets go of what was decoded, which stays with whoever asked for it.
+	// Lets go of what was decoded, which stays with its users.
 	forget(): void {
 		this.decoded.clear();
 	}

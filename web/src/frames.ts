@@ -59,7 +59,7 @@ function guessLayer(module: string): Layer {
 	return /\.so(\.|$)/.test(module) ? 'library' : 'program';
 }
 
-// Whether a function works for whoever calls it: the kernel, and the C and C++ run-time libraries.
+// Whether a function works for its caller: the kernel, and the C and C++ run-time libraries.
 export function isMachinery(frame: Frame): boolean {
 	return frame.layer === 'kernel' || cLibrary.test(frame.module);
 }

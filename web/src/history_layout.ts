@@ -22,7 +22,7 @@ export interface HistoryLayout {
 	rows: number;
 }
 
-// `shows` must hold for the first parent of whatever it holds for.
+// If `shows` holds for an experiment, it must hold for its first parent.
 export function layoutHistory(nodes: GraphNode[], shows: (id: number) => boolean): HistoryLayout {
 	const places = new Map<number, Place>();
 	const children = new Map<number, number[]>();

@@ -36,7 +36,7 @@ export function keysOf(streams: StreamInfo[]): string[] {
 
 const FEW_VALUES = 6;
 
-// What to group by unless somebody chooses: versions, else what has a few values, else the time.
+// What to group by unless the user chooses: versions, else what has a few values, else the time.
 export function usualKey(streams: StreamInfo[], keys: string[]): string {
 	const few = (key: string) => key !== TIME && key !== HOST && new Set(streams.map((stream) => valueOf(stream, key))).size <= Math.min(FEW_VALUES, streams.length / 2);
 

@@ -84,7 +84,7 @@ int lode_model_distance(const struct lode_explain_problem *problem, const struct
 			double *least, struct lode_error *error);
 /*
  * Merges functions that are so close to each other, measured by their noise, that
- * nobody would call them two, whatever the description gains by separating
+ * no reader would call them two, regardless of what the description gains by separating
  * them: with many rows every small difference is significant, and not every
  * significant difference matters.
  */

@@ -428,7 +428,7 @@ static double maximise(const struct lode_points *points, const uint32_t *rows, s
 	return best;
 }
 
-/* The mean logarithm of residuals: it is low for a function that many rows are on, whatever the others do. */
+/* The mean logarithm of residuals: it is low for a function that many rows are on, regardless of the others. */
 static double closeness(const struct lode_points *points, const struct lode_function *function,
 			const uint32_t *rows, size_t count)
 {

@@ -1,8 +1,8 @@
 /*
  * Table: named columns of equal length, each binary, numeric or categorical.
  *
- * What `lode explain` works on. Readers (table_read.h) fill it from files; whoever
- * has rows of another kind, such as the streams of a corpus, adds whole columns.
+ * What `lode explain` works on. Readers (table_read.h) fill it from files; rows of
+ * another kind, such as the streams of a corpus, are added as whole columns.
  * A binary column takes one bit a row, so 6,400 functions times 12,800 runs are
  * 10 MB.
  *

@@ -16,7 +16,7 @@ enum lode_table_value {
 
 /*
  * The type of `text`. Spaces around it do not count. Numbers are decimal, with a
- * point whatever the locale; `*number` is set for LODE_VALUE_BINARY and
+ * point regardless of the locale; `*number` is set for LODE_VALUE_BINARY and
  * LODE_VALUE_NUMBER.
  */
 enum lode_table_value lode_table_value_read(const char *text, size_t length, double *number);

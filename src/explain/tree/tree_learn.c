@@ -15,7 +15,7 @@
 
 /* A row votes when its second best cluster makes it this much less likely (nats). */
 #define CLEAR 1.0f
-/* Deeper trees explain nothing to anybody. */
+/* Nobody understands deeper trees. */
 #define DEEPEST 40
 
 static int takes_part(const struct lode_costs *costs, size_t row)

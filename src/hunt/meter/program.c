@@ -295,7 +295,7 @@ static int resolve(struct lode_program *program, struct binary *binary, size_t i
 	return code < 0 ? code : 0;
 }
 
-/* The imports of `binary` that nobody before `other` has. */
+/* The imports of `binary` that no binary before `other` has. */
 static int resolve_all(struct lode_program *program, struct binary *binary, const struct binary *other)
 {
 	int code = 0;

@@ -41,7 +41,7 @@ uint32_t lode_program_at(const struct lode_program *program, uint32_t binary, ui
 uint32_t lode_program_named(struct lode_program *program, const char *name);
 /*
  * The number that represents the module of a function, among the functions' numbers, added if new; it calls
- * nobody. LODE_NONE: the module is not known. Returns 0 or LODE_SYSTEM.
+ * nothing. LODE_NONE: the module is not known. Returns 0 or LODE_SYSTEM.
  */
 int lode_program_module(struct lode_program *program, uint32_t function, uint32_t *module);
 /* Whether a number represents a module. */

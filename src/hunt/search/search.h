@@ -39,7 +39,7 @@ struct lode_search_options {
 	/*
 	 * As the paper has it (section 2.1): when an experiment on a function tests true,
 	 * and then only, deep starters are chosen, by all samples of its host or process
-	 * whatever their threads were doing, and one for each connected subgraph. Else
+	 * regardless of what their threads were doing, and one for each connected subgraph. Else
 	 * experiments on the whole code choose too, by samples of their own kind and
 	 * thread, of all time and of late, and functions that have their experiment make
 	 * room for the next.

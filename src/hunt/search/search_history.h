@@ -65,7 +65,7 @@ struct lode_experiment {
 	uint32_t last_child;
 	uint32_t next_sibling;
 	int active;  /* it is being measured: its verdict is open, or true and watched */
-	int starter; /* a deep starter, whatever it was first created as */
+	int starter; /* a deep starter, regardless of how it was created */
 	unsigned runs;
 	double threshold;
 	double value;      /* that the last verdict rests on; until then what was measured so far */

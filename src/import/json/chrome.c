@@ -6,7 +6,7 @@
  *	B E X		slices of a thread: nested ones are a stack, their time is run time (slices.h)
  *	P, `samples`	samples with a stack (chrome_stacks.h), V8's profiles (chrome_profiles.h)
  *	i I R		instants: calls, with the slices around them as their stack
- *	b e n, S T F	asynchronous slices: symptoms, where somebody asks for them by name
+ *	b e n, S T F	asynchronous slices: symptoms, if an option names them
  *	M		names of threads
  *
  * Where a thread has samples, its slices would count the same time twice, so they are left out there.

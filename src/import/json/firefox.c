@@ -14,7 +14,7 @@
  * sample is `interval` times its weight of run time. What `lode export --format
  * firefox` wrote has a second thread `NAME, waiting` for the waits.
  *
- * Markers with a duration are symptoms where somebody names them (firefox_markers.h).
+ * Markers with a duration become symptoms if an option names them (firefox_markers.h).
  */
 #include "base/memory.h"
 #include "import/import_common.h"

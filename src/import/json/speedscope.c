@@ -180,7 +180,7 @@ struct open_frames {
 	} * items;
 	size_t count;
 	size_t capacity;
-	uint32_t *times; /* by frame of the file: how often it is open, so that nobody looks for what is not */
+	uint32_t *times; /* by frame of the file: how often it is open, so that closed ones are not searched for */
 };
 
 static uint32_t top(const struct open_frames *open)

@@ -208,7 +208,7 @@ static int read_recording(struct recording *recording, struct lode_input *input,
 {
 	int code = pipe ? read_pipe(recording, input, error) : read_file(recording, input, error);
 
-	/* The replay uses what the reader owns: it ends first, whatever happened. */
+	/* The replay uses what the reader owns: it always ends first. */
 	if (lode_perf_pipeline_finish(&recording->pipeline) < 0 && code == 0)
 		return lode_fail_memory(error);
 	if (code < 0)

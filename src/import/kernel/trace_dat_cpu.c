@@ -155,7 +155,7 @@ static struct lode_cursor read_record(struct lode_trace_dat_cpu *cpu)
 	return data;
 }
 
-/* The next event, whatever it is. */
+/* The next event of any type. */
 static int read_event(struct lode_trace_dat_cpu *cpu, struct lode_trace_dat_event *event)
 {
 	for (;;) {

@@ -250,7 +250,7 @@ struct sample {
 	struct lode_cursor attributes; /* packed, in one field as they nearly always are; else read into `who` at once */
 	int has_attributes, has_who;
 	struct who who;
-	struct lode_cursor values, times; /* packed numbers; lists of single ones are not written by anybody */
+	struct lode_cursor values, times; /* packed numbers; no exporter writes lists of single ones */
 	uint64_t value;                   /* a single one */
 	size_t value_count;
 	uint64_t time;

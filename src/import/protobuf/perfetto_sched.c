@@ -269,7 +269,7 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The stream's thread, or LODE_NONE for an idle one and for nobody. */
+/* The stream's thread, or LODE_NONE for an idle one and if there is none. */
 static int find(struct lode_perfetto_sched *sched, struct lode_stream *stream, uint32_t thread, uint32_t *found)
 {
 	*found = LODE_NONE;

@@ -3,7 +3,7 @@
  * track above it.
  *
  * Slices of threads nest and become runs where nothing better is known of the thread's time (slices.h);
- * those of other tracks are symptoms where somebody asks for them by name. What our exporter wrote is
+ * those of other tracks become symptoms if an option names them. What our exporter wrote is
  * recognized by categories and becomes what it was.
  */
 #ifndef LODE_IMPORT_PERFETTO_TRACKS_H

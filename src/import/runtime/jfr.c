@@ -187,7 +187,7 @@ static const char *text_of(struct reader *reader, const struct lode_jfr_value *v
 	return buffer->failed ? "" : buffer->bytes;
 }
 
-/* The JDK says `period`, async-profiler `interval` of the CPU samples, whatever clock it samples by. */
+/* The JDK says `period`, async-profiler `interval` of the CPU samples, regardless of its clock. */
 static void read_setting(struct reader *reader, const struct lode_jfr_value *fields)
 {
 	const struct lode_jfr_class *class_ = lode_jfr_class_find(&reader->chunk, fields[LODE_JFR_ID].number);

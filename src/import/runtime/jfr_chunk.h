@@ -19,7 +19,7 @@
 
 #define LODE_JFR_HEADER 68
 
-/* The fields that are of use, by name, whatever class they are of. */
+/* The fields that we use, by name, for all classes. */
 enum lode_jfr_slot {
 	LODE_JFR_START_TIME,
 	LODE_JFR_DURATION,

@@ -1,7 +1,7 @@
 /*
  * Parts: see events_part.h.
  *
- * Whoever reads a file line by line gives ids to strings, frames, stacks and
+ * Reading a file line by line assigns ids to strings, frames, stacks and
  * threads in the order of their first appearance. So does a piece; and since pieces
  * are merged in the order of the file, and the lines between them read in between,
  * the whole gets the same ids.

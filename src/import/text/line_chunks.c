@@ -1,8 +1,8 @@
 /*
  * Chunks of lines: see line_chunks.h.
  *
- * Chunks are numbered as they are fetched and joined in that order; whoever holds
- * the lowest number never waits, so all come to an end. Errors too are reported in
+ * Chunks are numbered as they are fetched and joined in that order; the thread with
+ * the lowest number never waits, so there is no deadlock. Errors too are reported in
  * turn: the first one of the file wins.
  */
 #include "import/text/line_chunks.h"

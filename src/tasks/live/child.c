@@ -78,7 +78,7 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 	int number;
 	ssize_t size;
 
-	/* A child that was killed meanwhile is noticed by whoever waits for it. */
+	/* A child that was killed meanwhile is noticed by the code that waits for it. */
 	if (send(child->gate, "", 1, MSG_NOSIGNAL) != 1)
 		return 0;
 	child->released = 1;
@@ -98,7 +98,7 @@ int lode_child_has_ended(struct lode_child *child)
 {
 	pid_t pid = child->ended ? 0 : waitpid(child->pid, &child->status, WNOHANG);
 
-	/* Where nobody wants to know of ended children (SIGCHLD ignored), it is only known to be gone. */
+	/* If SIGCHLD is ignored, its exit status is lost; we only know that it has ended. */
 	if (pid == child->pid || (pid < 0 && errno == ECHILD)) {
 		tell_host(child, 0);
 		child->ended = 1;

@@ -5,7 +5,7 @@
  * process is known before recording begins and nothing of it is missed. Then one
  * loop: sleep until there is much to read, or a tenth of a second; read; write
  * now and then; look whether it is over: the command ended, the time is up, the
- * processes are gone, somebody asked to stop. In all these cases the stream is finished.
+ * processes are gone, or a stop was requested. In all these cases the stream is finished.
  */
 #include "tasks/live/record_session.h"
 
@@ -212,7 +212,7 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return 0;
 }
 
-/* Losses go into the stream, for whoever analyses it later. */
+/* Losses are stored in the stream, for later analyses. */
 static int add_losses(struct lode_record_session *session, struct lode_error *error)
 {
 	struct lode_record_counts counts;

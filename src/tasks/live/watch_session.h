@@ -30,7 +30,7 @@ struct lode_watch_session {
 	struct lode_rule_probes *probes;
 	struct lode_watch_socket socket;
 	struct lode_watch_writer writer;
-	int events; /* epoll: whatever else is to be looked at */
+	int events; /* epoll, for everything else that can become ready */
 	struct lode_watch_burst burst;
 	char writing[LODE_WATCH_NAME]; /* the trigger whose stream is being written */
 	struct lode_notes notes;

@@ -1,9 +1,9 @@
 /*
- * The way to the flight recorders that run: see watch_socket.h.
+ * The socket of running flight recorders: see watch_socket.h.
  *
- * The folder belongs to one user and nobody else may enter it, so whoever can
- * connect may also ask; the peer is checked anyway. A recorder never
- * waits for a client: what is not there whole is looked at again when more comes.
+ * Only one user may enter the folder, so a process that can connect is also
+ * permitted to send requests; the peer is checked anyway. A recorder never
+ * waits for a client: an incomplete request is read again when more arrives.
  */
 #include "tasks/live/watch_socket.h"
 
@@ -92,7 +92,7 @@ int lode_watch_socket_open(struct lode_watch_socket *watch, int events, struct l
 	for (size_t i = 0; i < LODE_WATCH_CLIENTS; i++)
 		watch->clients[i].fd = -1;
 	if (!folder)
-		return 0; /* nobody can ask */
+		return 0; /* there is no sender */
 	code = check_folder(folder, error);
 	if (!code && !(watch->path = lode_format("%s/watch-%d", folder, (int)getpid())))
 		code = lode_fail_memory(error);

@@ -6,7 +6,7 @@
  * while after the first trigger (--after), and all that fire until then share it.
  * What the stream needs is held in memory meanwhile; where there is not room for
  * all, it is written early, before more than half of the time before the trigger is
- * gone. Manual triggers do not wait: somebody does.
+ * gone. Manual triggers do not wait, because a person does.
  */
 #include "base/clock.h"
 #include "tasks/live/watch_session.h"

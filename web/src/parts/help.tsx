@@ -23,7 +23,7 @@ const terms: Record<string, string> = {
 	'p and q': 'p: how often chance alone would show such a difference. q: the same, for all paths together; below 0.05 counts as sure.',
 	path: 'Calls from the first caller to the last function.',
 	pattern: 'Frames that occur in the same order in many stacks.',
-	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for whoever called them.',
+	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for their callers.',
 	own: 'The time that a function takes by itself, without what it calls.',
 	'R²': 'The share of the variance of y that is explained; 1 is all of it.',
 	'run queue': 'Ready to run, but all CPUs are busy with others.',

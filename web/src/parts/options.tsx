@@ -117,7 +117,7 @@ export function Options({ fields, info, open, action }: OptionsProps) {
 	const [values, setValues] = useState(set);
 	const said = fields.filter(({ key }) => set[key]).map(({ label, key, flag }) => (flag ? label : `${label}: ${set[key]}`));
 
-	// At once, not after the next frame: what somebody types until then would be lost.
+	// At once, not after the next frame: what the user types until then would be lost.
 	useLayoutEffect(() => setValues(set), [query.toString()]);
 	return (
 		<details class="options" open={open}>

@@ -40,7 +40,7 @@ function threadName(data: StreamData, thread: number): string {
 	return `${name || 'thread'} ${tid}`;
 }
 
-// Thread 0 is the kernel's idle loop, which wakes nobody: an interrupt did.
+// Thread 0 is the kernel's idle loop, which wakes no thread: an interrupt did.
 function wakerName(data: StreamData, thread: number) {
 	return data.head.threads[thread]!.tid === 0 ? 'an interrupt, while the CPU was idle' : <bdi>{threadName(data, thread)}</bdi>;
 }

@@ -262,8 +262,8 @@ static void add_reading(struct lode_reading *sum, const struct lode_reading *rea
 	sum->cost += reading->cost;
 }
 
-/* Costly anywhere is costly; else it is on where it is on; where nobody knows the function, as long as time
- * passes. */
+/* Too costly on one host is too costly; otherwise it is on if it is on somewhere; if no host knows the function,
+ * as long as time passes. */
 static int strength(enum lode_reading_state state, int only_wall)
 {
 	static const int strengths[] = { [LODE_READING_COSTLY] = 4,

@@ -13,7 +13,7 @@
  *   out, stores the time in `woken`. It counts when it is later than the switch;
  * - the program says what a thread that existed before it is waiting for, by
  *   `found`. It counts as long as the writer has `seen` nothing;
- * - a place is filled by whoever sets `claimed`, and nobody sees it before `tid` is set.
+ * - a slot is filled by the CPU that sets `claimed`, and is not visible before `tid` is set.
  */
 #ifndef LODE_HUNT_METER_LIVE_CLOCK_UPDATES_H
 #define LODE_HUNT_METER_LIVE_CLOCK_UPDATES_H

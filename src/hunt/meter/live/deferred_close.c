@@ -55,7 +55,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Whether there is someone to close one more; under the lock. */
+/* Whether a thread is free to close one more; under the lock. */
 static int has_worker(struct lode_deferred_close *closer)
 {
 	if (closer->idle > closer->count || closer->started == MOST_THREADS)

@@ -5,7 +5,7 @@
  * - numbers on the axis of processes are pids, on that of threads tids, the host is 0;
  * - what the hunted processes have started is hunted too, now and from now on;
  * - `read` of an experiment whose probes were taken out because they cost too much
- *   says so; nobody has to ask in time, a thread of the meter's own takes them out.
+ *   says so; no caller has to react in time, a thread of the meter removes them.
  *
  * All calls from one thread, the same that created it (a thread can be stopped
  * only by the one that did).

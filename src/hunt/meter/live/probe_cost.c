@@ -4,7 +4,7 @@
  * For each kind of instruction there is a function that begins with it, in assembly, so
  * that it is certain what is probed. All have their probe at once, since links take long
  * to make and to close, and are called one after another. The smallest of several rounds
- * counts: whatever else happens on the machine only adds to a round.
+ * counts: other work on the machine can only add to a round.
  *
  * Besides the instruction, a hit costs the work of the BPF program: it opens the function at
  * an entry and closes it at an end. Here entries come without ends, and each closes the

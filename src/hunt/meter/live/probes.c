@@ -33,7 +33,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Hits a second from which on probes that nobody needs are taken out though others of the group stay. */
+/* Unused probes with at least this many hits a second are removed even if others of the group stay. */
 #define WORTH_REMOVING 100.0
 
 /* Nanoseconds of having been in that make a rate worth believing. */
@@ -513,7 +513,7 @@ static uint32_t find_slot(const struct lode_probes *probes, uint32_t function)
 	return LODE_NONE;
 }
 
-/* A slot without a function: one that never had any, else one that nobody needs and no thread is in. */
+/* A slot without a function: one that never had any, else an unused one that no thread is in. */
 static uint32_t free_slot(struct lode_probes *probes)
 {
 	uint32_t i = find_slot(probes, LODE_NONE);
@@ -636,7 +636,7 @@ int lode_probes_insert(struct lode_probes *probes, struct lode_error *error)
 	return code;
 }
 
-/* Whether a group has become worth making again, now that nobody needs some of it. */
+/* Whether it pays to make a group again without the probes that are no longer used. */
 static int is_worth_thinning(struct lode_probes *probes, const struct group *group)
 {
 	size_t needless = 0;

@@ -5,7 +5,7 @@
  * slot is needed for another.
  *
  * What costs too much is taken out by a thread of its own (the keeper), as soon as
- * the BPF side has muted it, whatever the caller is doing.
+ * the BPF side has muted it, regardless of what the caller is doing.
  */
 #ifndef LODE_HUNT_METER_LIVE_PROBES_H
 #define LODE_HUNT_METER_LIVE_PROBES_H
@@ -69,7 +69,7 @@ int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wish, s
 int lode_probes_insert(struct lode_probes *probes, struct lode_error *error);
 /* A slot is needed once less. */
 void lode_probes_drop(struct lode_probes *probes, uint32_t slot);
-/* Takes probes out that nobody needs, where it is worth while: a whole group, or those that are hit often. */
+/* Removes unused probes where that pays: a whole group, or those that are hit often. */
 void lode_probes_tidy(struct lode_probes *probes);
 
 enum lode_probe_state lode_probes_state(struct lode_probes *probes, uint32_t slot);

@@ -55,7 +55,7 @@ int lode_stack_samples_set_waiting(struct lode_stack_samples *samples, uint32_t 
 
 /* ---- samples ---- */
 
-/* The C library's way into the program and into threads, before the first function that someone wrote. */
+/* The C library's way into the program and into threads, before the first function of the program. */
 static int is_start(const struct lode_program *program, uint32_t function)
 {
 	const struct lode_program_function *about = lode_program_function(program, function);

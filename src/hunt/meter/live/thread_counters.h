@@ -65,7 +65,7 @@ struct lode_hunt_thread {
 	uint32_t blocked; /* off its CPU, and not woken yet */
 	uint32_t switches;
 	uint32_t holding; /* the program writes its open functions: keep off */
-	uint32_t claimed; /* somebody fills the place, or has */
+	uint32_t claimed; /* a CPU fills the slot, or has filled it */
 	uint64_t last;    /* up to when the clocks are wound */
 	struct lode_hunt_clocks clocks;
 	uint64_t took; /* nanoseconds that probes took */

@@ -7,7 +7,7 @@
  * first sample at the latest: from then on another thread reads it, and what the
  * file says later does not change it. Only build-ids are useful that late (perf
  * inject writes one in front of the first sample in its file): they go into a
- * table of their own, which nobody reads until the replay is over.
+ * separate table, which is not read until the replay is over.
  */
 #ifndef LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
 #define LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
