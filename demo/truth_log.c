@@ -6,7 +6,7 @@
  * memory, whose lock makes each line whole; the file is written at the end, because
  * its head says how long the run took.
  *
- * Run time is counted exactly: what is too short for an event of its own is added
+ * Run time is counted exactly: what is too short for its own event is added
  * to the next one of the thread, up to its next wait.
  */
 #include "truth_log.h"

@@ -1,5 +1,5 @@
 /*
- * A plug-in of MariaDB with a function of its own, word_count(TEXT); planted: count_words
+ * A plug-in of MariaDB with its own function, word_count(TEXT); planted: count_words
  * burns processor time.
  */
 #include "planted.h"

@@ -32,7 +32,7 @@ struct liblode_result;
 
 /*
  * Analyses corpora: `analysis` is "mine", "latency", "diff", "scope", "explain", "coverage", "info" or "signatures". The result is
- * its JSON, as `lode ANALYSIS --json` writes it (docs/schema); of scope and of `mine --show` one object a line.
+ * its JSON, as `lode ANALYSIS --json` writes it (docs/schema); of scope and of `mine --show` one object per line.
  * With LIBLODE_FOUND there is a result, too. `run` and `error` may be NULL.
  */
 LIBLODE_API int liblode_analyse(const char *analysis, const char *const *corpora, const char *const *options,

@@ -15,7 +15,7 @@
  * times on average.
  *
  * The digest of a window is computed as it is filled. That of a large mapped
- * file is computed by a thread of its own while the importer works; as it runs
+ * file is computed by a separate thread while the importer works; as it runs
  * ahead it also brings the pages in.
  */
 #include "base/input.h"

@@ -1,5 +1,5 @@
 /*
- * 64 bytes of a JSON text at a time, and which of them are of a kind, as a mask with one bit a byte.
+ * 64 bytes of a JSON text at a time, and which of them are of a kind, as a mask with one bit per byte.
  */
 #ifndef LODE_BASE_JSON_BLOCK_H
 #define LODE_BASE_JSON_BLOCK_H

@@ -2,7 +2,7 @@
  * Checks arrays of numbers 64 bytes at a time; see json_numbers.h.
  *
  * A byte at a time is slow, and to find where a number ends before the next one is looked at makes each wait for the one before.
- * What is right about a number shows at each of its bytes by the byte before it, which masks with one bit a byte (json_block.h)
+ * What is right about a number shows at each of its bytes by the byte before it, which masks with one bit per byte (json_block.h)
  * say for all of them at once:
  *
  *	a comma or a point		comes behind a digit

@@ -2,7 +2,7 @@
  * Finds the closing bracket of a JSON value, 64 bytes at a time; see json_skip.h.
  *
  * Importers look up a few members of large objects, so most bytes of a document are
- * skipped more often than read. Each block becomes four masks with one bit a byte:
+ * skipped more often than read. Each block becomes four masks with one bit per byte:
  * quotes, backslashes, opening and closing brackets. A quote that is not escaped
  * toggles "inside a string", which a prefix XOR of the quotes gives for all 64 bytes at
  * once; brackets inside strings do not count (Langdale and Lemire, "Parsing Gigabytes of

@@ -23,7 +23,7 @@ static inline size_t lode_random_scale(uint32_t random, size_t limit)
 }
 
 /*
- * A generator with a state of its own. Each piece of work seeds one, so that the number of
+ * A generator with its own state. Each piece of work seeds one, so that the number of
  * threads cannot change a result.
  */
 struct lode_random {

@@ -79,7 +79,7 @@ static int make_all(struct lode_report_making *making, struct lode_source *sourc
 	return code ? code : lode_report_stacks(making, source);
 }
 
-/* What each part leaves out by itself; but facts about all streams, and time lines, are of those that are left. */
+/* What each part leaves out by itself; but facts about all streams, and timelines, are of those that are left. */
 static int leave_out_unreadable(struct lode_report_making *making, struct lode_corpus_list *list)
 {
 	const struct lode_area_settings *area = &making->settings->area;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define DEFAULT_STREAMS 20
-/* Events in the time lines of a page, at 8 to 20 bytes each: more are slow to open. */
+/* Events in the timelines of a page, at 8 to 20 bytes each: more are slow to open. */
 #define MOST_EVENTS 4000000
 /* A view of more bytes, before they are packed, is left out. */
 #define MOST_VIEW_BYTES (16u << 20)

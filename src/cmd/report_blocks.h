@@ -22,7 +22,7 @@ struct lode_report_making {
 	struct lode_work *work;
 	struct lode_buffer page;
 	struct lode_page_stacks stacks; /* of all blocks of a page */
-	size_t left_out;                /* streams without a time line: more than were requested */
+	size_t left_out;                /* streams without a timeline: more than were requested */
 	size_t too_large;               /* and those that do not fit */
 	struct lode_error *error;
 };
@@ -32,7 +32,7 @@ int lode_report_info(struct lode_report_making *making, const struct lode_corpus
 /* Clusters, of the kinds of events that there are. */
 int lode_report_mine(struct lode_report_making *making, const struct lode_corpus_list *list);
 int lode_report_profile(struct lode_report_making *making, struct lode_source *source);
-/* The time line of the stream `id`; NULL: of those with the longest delays. */
+/* The timeline of the stream `id`; NULL: of those with the longest delays. */
 int lode_report_streams(struct lode_report_making *making, struct lode_source *source,
 			const struct lode_corpus_list *list, const char *id);
 /* The stacks that blocks share; after all of them. */

@@ -2,7 +2,7 @@
  * lode synth: makes a corpus with planted bugs, to measure mining with (src/synth/).
  *
  * A preset comes first, single options change it. The truth about what was planted
- * goes to a file of its own, written only when the corpus is complete.
+ * goes to a separate file, written only when the corpus is complete.
  */
 #include "base/output.h"
 #include "base/units.h"

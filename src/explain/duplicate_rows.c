@@ -3,7 +3,7 @@
  *
  * A table that was pasted together twice says no more than once, but the length of its
  * description believes that each row was measured by itself: with 50 copies every
- * single deviation is 50 witnesses for a function of its own, and cross-validation
+ * single deviation is 50 witnesses for its own function, and cross-validation
  * tests a row with what it learned from its copy. Rows that are equal in every column
  * therefore count once.
  *

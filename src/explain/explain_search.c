@@ -203,7 +203,7 @@ static int move(const struct lode_explain_problem *problem, struct lode_explain_
 	return lode_model_settle(problem, model, error);
 }
 
-/* What needs a function of its own may have had too few rows in the sample to show. */
+/* What needs its own function may have had too few rows in the sample to show. */
 static int settle_number(const struct lode_explain_problem *problem, struct lode_explain_model *model,
 			 struct lode_error *error)
 {

@@ -9,7 +9,7 @@
 
 struct order {
 	const struct lode_stack_tree *tree;
-	struct lode_spool instances; /* a list a thread, as they end */
+	struct lode_spool instances; /* a list per thread, as they end */
 	struct lode_spool *steps;
 	struct lode_spool_record *open; /* instances that have ended, going backwards, but not begun */
 	size_t open_count;

@@ -14,7 +14,7 @@
 #include "export/spool.h"
 
 struct lode_call_steps {
-	struct lode_spool steps; /* a list a thread */
+	struct lode_spool steps; /* a list per thread */
 };
 
 /* An instance begins or ends; each ends before its caller does, and times never go back. */

@@ -3,7 +3,7 @@
  * (https://ui.perfetto.dev) opens too.
  *
  *	wait	a slice ("X") of its thread, named by its innermost function; the time on the
- *		run queue after it is a slice of its own
+ *		run queue after it is a separate slice
  *	run	a slice ("X") as long as its cost, in `weight_ns`, or up to the next event of its
  *		thread: slices of one thread must not overlap
  *	call	an instant ("i"), or a slice when it represents time in the run queue

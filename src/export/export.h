@@ -1,7 +1,7 @@
 /*
  * Exporters: from a corpus to the formats of other tools.
  *
- * One file a format; each defines one `const struct lode_exporter` and is named
+ * One file per format; each defines one `const struct lode_exporter` and is named
  * once, in the list of src/export/meson.build, from which the registry is made.
  * Streams are read block by block with the columns a format needs, and results
  * leave through a lode_output, so memory is bounded by the dictionary (names,
@@ -21,7 +21,7 @@ struct lode_export_options {
 	int per_event;              /* folded: a line an event, instead of a line a stack */
 	const char *const *streams; /* names or ids, NULL-terminated; NULL: all streams */
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
-	int inferred;               /* instead of events the inferred calls (latency/instances.h) on a time line */
+	int inferred;               /* instead of events the inferred calls (latency/instances.h) on a timeline */
 	const char *const *match;   /* of inferred calls: those with a frame that fits one of these globs */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;

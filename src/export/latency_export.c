@@ -1,6 +1,6 @@
 /*
  * Inferred latencies for the viewers of profiles: sums of contexts as folded stacks and
- * as a pprof profile, differences as folded stacks in two columns. Calls on a time line
+ * as a pprof profile, differences as folded stacks in two columns. Calls on a timeline
  * are written by the exporters (export.h, the option `inferred`).
  */
 #include "export/folded_lines.h"

@@ -10,7 +10,7 @@
  * know: wakers with their stack, and the facts of the stream (stream_facts.h). Calls, symptoms and
  * times on the run queue have no place.
  *
- * The tables of the dictionary are ours: strings, functions, locations (one a frame) and stacks have the
+ * The tables of the dictionary are ours: strings, functions, locations (one per frame) and stacks have the
  * numbers that they have here; they come last, when all are known. A message must know its size
  * before it, so a resource is built in memory, and ends when it has grown too large for that: the next one
  * goes on with the same stream.
@@ -291,7 +291,7 @@ static void put_profile_id(struct writer *writer, struct lode_buffer *profile)
 	lode_protobuf_put_bytes(profile, PROFILE_ID, id, sizeof(id));
 }
 
-/* Writes what there is of the profile as a resource of its own. */
+/* Writes what there is of the profile as a separate resource. */
 static int end_profile(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_corpus_entry *entry = writer->entry;

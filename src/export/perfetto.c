@@ -8,7 +8,7 @@
  *		the run queue after it is another. Where the waker is known, an arrow (flow) leads
  *		from its thread, at that moment, to the woken one
  *	call	an instant of its thread
- *	symptom	a slice on a track of its own below its thread
+ *	symptom	a slice on a separate track below its thread
  *
  * Functions, mappings and call stacks are interned: each is written once, in front of its
  * first use, and named by a number. Process and thread numbers are the recording's own for

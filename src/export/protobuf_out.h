@@ -1,4 +1,4 @@
-/* Fields of protobuf messages, appended to a buffer. A message inside another is built in a buffer of its own
+/* Fields of protobuf messages, appended to a buffer. A message inside another is built in a separate buffer
  * first. */
 #ifndef LODE_EXPORT_PROTOBUF_OUT_H
 #define LODE_EXPORT_PROTOBUF_OUT_H

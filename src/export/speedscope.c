@@ -4,7 +4,7 @@
  * runs of each thread and one for its waits, weights in nanoseconds; the frames
  * of all streams are shared. Calls have no weight and are left out, counted.
  *
- * Inferred calls make a profile of type "evented" a thread, on one time line that starts
+ * Inferred calls make a profile of type "evented" a thread, on one timeline that starts
  * with the first stream.
  *
  * A profile is two arrays, stacks and weights, so a thread's events are read

@@ -41,7 +41,7 @@ static int keep(struct lode_recordings *recordings, char *path, unsigned level)
 	return 0;
 }
 
-/* Whether the folder is a trace of its own. Returns 1, 0, or LODE_SYSTEM: no memory. */
+/* Whether the folder is a separate trace. Returns 1, 0, or LODE_SYSTEM: no memory. */
 static int has_metadata(const char *path)
 {
 	char *file = lode_format("%s/metadata", path);

@@ -1,6 +1,6 @@
 /*
  * The recordings that the paths of a command name. Nearly every path is one; a session folder of LTTng has a CTF
- * trace for the kernel and one for each user or process, some levels down, and each is a recording of its own.
+ * trace for the kernel and one for each user or process, some levels down, and each is a separate recording.
  */
 #ifndef LODE_IMPORT_TRACE_FOLDERS_H
 #define LODE_IMPORT_TRACE_FOLDERS_H

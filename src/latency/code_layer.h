@@ -10,7 +10,7 @@
 /* Where a function's code comes from. */
 enum lode_layer {
 	LODE_LAYER_PROGRAM, /* the main binary */
-	LODE_LAYER_JIT,     /* code the program made at run time */
+	LODE_LAYER_JIT,     /* code the program generated at run time */
 	LODE_LAYER_LIBRARY,
 	LODE_LAYER_PLUGIN, /* a library that a program opens when it wants to */
 	LODE_LAYER_KERNEL,

@@ -3,7 +3,7 @@
  * inferred instances of this function in this context come to (IntroPerf's
  * performance-annotated calling context tree).
  *
- * Streams are mapped in parallel, each over a dictionary of its own, and merged in the
+ * Streams are mapped in parallel, each over its own dictionary, and merged in the
  * order of the catalogue, so that the result does not depend on threads.
  *
  * Idle waits are part of latencies like everything else, but `idle` says

@@ -3,7 +3,7 @@
  *
  * This is partition refinement: nodes with the same sums, a chain of a stream or a class of other merged
  * sums, are a group, and meet some classes. A class that is in the group with all its nodes takes the group's sums; of any
- * other the nodes in the group become a class of their own first, which begins with the sums so far. All sums are of whole
+ * other the nodes in the group become a separate class first, which begins with the sums so far. All sums are of whole
  * numbers, so that their order does not matter.
  */
 #include "latency/merged_sums.h"

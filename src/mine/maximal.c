@@ -5,7 +5,7 @@
  * accepted before it. For each frame there is a chain of the accepted patterns
  * that have it; what could contain a pattern is in the chains of all its
  * frames, so only the shortest of them is searched. A signature of 64 bits (one
- * bit a frame, by hash) refuses most of those before frames are compared.
+ * bit per frame, by hash) refuses most of those before frames are compared.
  */
 #include "mine/maximal.h"
 

@@ -1,6 +1,6 @@
 /*
  * The way from an area to a ranked list: costs by stack, patterns, similarity and
- * clusters, metrics, order. Each step is a file of its own; here they are joined.
+ * clusters, metrics, order. Each step is a separate file; here they are joined.
  *
  * All output is ordered by costs and names, never by the numbers that
  * frames happened to get, so that two corpora with the same events, however they

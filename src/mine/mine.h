@@ -46,7 +46,7 @@ struct lode_mined {
 	struct lode_patterns patterns;           /* by cost, then by the texts of their frames */
 	struct lode_mined_group *pattern_groups; /* parallel to patterns */
 	struct lode_clusters clusters;           /* in the order requested */
-	int unclustered;                         /* stopped before: each pattern is a cluster of its own */
+	int unclustered;                         /* stopped before: each pattern is a separate cluster */
 	struct lode_mined_group *cluster_groups; /* parallel to clusters */
 	uint32_t **common;                       /* parallel to clusters: frames that all their patterns share */
 	uint32_t *common_length;

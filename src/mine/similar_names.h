@@ -8,7 +8,7 @@
 #include "mine/miner.h"
 #include "mine/word_groups.h"
 
-/* A word group (word_groups.h), renumbered from 0; an unknown frame is a name of its own, without words. */
+/* A word group (word_groups.h), renumbered from 0; an unknown frame is a separate name, without words. */
 struct lode_names {
 	uint32_t *of;                   /* parallel to the patterns' frames: the name of each */
 	struct lode_word_group *groups; /* by name: its words */

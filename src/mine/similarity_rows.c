@@ -60,7 +60,7 @@ struct lode_similarity_rows {
 	union lanes *profile; /* rows of `longest`, Sub - 1; row 0 is all zero */
 	size_t profile_capacity;
 	uint32_t *row_of_name; /* in the profile; 0: nothing in common */
-	uint32_t *named;       /* names that have a row of their own, from row 1 on */
+	uint32_t *named;       /* names that have their own row, from row 1 on */
 	size_t row_count;      /* of the profile, row 0 included */
 	struct lode_near_name *near;
 	uint32_t *common;

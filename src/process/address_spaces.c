@@ -128,7 +128,7 @@ static int join(struct lode_spaces *spaces, uint32_t left, uint32_t right, uint3
 	return code;
 }
 
-/* Cuts the mapping of `node`, which is the owner's, at `address`; the upper part becomes a tree of its own.
+/* Cuts the mapping of `node`, which is the owner's, at `address`; the upper part becomes a separate tree.
  */
 static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner, uint32_t *upper)
 {

@@ -8,7 +8,7 @@
  * 8-byte word at a user address, 1 when it is there, else 0.
  *
  * Each step must move the stack pointer up, except the first one (a leaf without a
- * frame) and out of a signal handler, which may have a stack of its own; so a walk
+ * frame) and out of a signal handler, which may have its own stack; so a walk
  * ends no matter what the memory holds.
  */
 #ifndef LODE_PROCESS_UNWIND_STEP_H

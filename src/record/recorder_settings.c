@@ -74,7 +74,7 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
-/* Whether every long wait can be recorded, by a program of its own, at wakings (long_waits.bpf.h). */
+/* Whether every long wait can be recorded, by a separate program, at wakings (long_waits.bpf.h). */
 static int can_be_certain(const struct lode_recorder_options *options)
 {
 	return options->thin && !options->cgroup && lode_kernel_counts_arrivals();

@@ -14,7 +14,7 @@ struct lode_recorder {
 	struct recorder *programs; /* the skeleton */
 	struct lode_sideband *sideband;
 	struct ring_buffer *stacks;
-	struct lode_record_ends *ends; /* mapped, one a CPU */
+	struct lode_record_ends *ends; /* mapped, one per CPU */
 	struct lode_record *slots;     /* mapped, `slot_count` a CPU */
 	size_t ends_bytes;
 	size_t slots_bytes;
@@ -39,7 +39,7 @@ struct lode_recorder {
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */
 	struct bpf_link *sweep;    /* the iterator that finds long waits between slots, once it is used */
-	struct bpf_link **samples; /* one a CPU, or NULL */
+	struct bpf_link **samples; /* one per CPU, or NULL */
 	int *sample_events;        /* their descriptors, which the links own; -1: none */
 	struct lode_rings rings;   /* over `ends` and `slots` */
 	struct lode_record *seen;  /* slots that ended, to be handed over */

@@ -3,7 +3,7 @@
  *
  * Detaching takes some tens of microseconds, and so does attaching, unless the kernel has to wait for readers of what
  * was detached before: where its thread for that, or one of the readers, does not get a processor, that takes seconds. So
- * attaching is left to a thread of its own, which also has the kernel wait for them as soon as programs are detached.
+ * attaching is left to a separate thread, which also has the kernel wait for them as soon as programs are detached.
  *
  * Where even that takes too long they can rest instead: they stay attached, and end at their first instructions while no slot is on.
  */

@@ -1,5 +1,5 @@
 /*
- * Table maker: makes the unwind tables of binaries on a thread of its own. That takes
+ * Table maker: makes the unwind tables of binaries on a separate thread. That takes
  * tenths of a second for a large binary, in which the reader of the kernel's rings must
  * go on reading.
  */

@@ -77,7 +77,7 @@ uint64_t taken_count = 0;
 
 /*
  * Frames that lode_walk_on walks at a time, how often lode_walk_further goes on, and how often that is called: a
- * large frame needs a step of its own. Few each time: the verifier follows every one of them.
+ * large frame needs its own step. Few each time: the verifier follows every one of them.
  */
 #define WALK_FRAMES   8
 #define WALK_STEPS    16

@@ -248,7 +248,7 @@ static int add_mapping(void *context, const struct lode_mapping *from)
 		filling->full = 1;
 		return 1;
 	}
-	/* Code that was made at run time, and other memory without a file, has no table. */
+	/* Code that was generated at run time, and other memory without a file, has no table. */
 	if (loader->unwinder->images.items[from->image].kind == LODE_MAPPED_ANONYMOUS ||
 	    loader->unwinder->images.items[from->image].kind == LODE_MAPPED_NAMED)
 		mapping.table = LODE_UNWIND_NO_TABLE;

@@ -66,7 +66,7 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
 /*
  * Writes it as a field of a result: `"tree"`. Where `rules` is not NULL, for a page, which has it in
  * `"page"`, beside the facts of frames (frame_facts.h) for all that it shows and those that have a mark
- * already. `marks`, one a frame, may be NULL where there was no memory for them.
+ * already. `marks`, one per frame, may be NULL where there was no memory for them.
  */
 void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules,
 				uint8_t *marks, struct lode_json *json);

@@ -1,5 +1,5 @@
 /*
- * What is in a corpus, as JSON: everything, nothing cut but time lines of threads. See info_report.h.
+ * What is in a corpus, as JSON: everything, nothing cut but timelines of threads. See info_report.h.
  */
 #include "base/json.h"
 #include "base/memory.h"

@@ -390,7 +390,7 @@ size_t *lode_info_busiest(const struct lode_info *info)
 	return order;
 }
 
-/* ---- second pass: time lines ---- */
+/* ---- second pass: timelines ---- */
 
 static int make_line(struct lode_timeline *line, const struct lode_info_stream *stream, size_t slices)
 {

@@ -81,7 +81,7 @@ struct lode_info {
 
 /*
  * What is in the streams of a list, which must outlive it. Reads every event once, of each only the columns
- * needed; `brief` reads none: stacks and modules, sums of threads and time lines are missing then. Release it
+ * needed; `brief` reads none: stacks and modules, sums of threads and timelines are missing then. Release it
  * in either case.
  */
 int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
@@ -95,13 +95,13 @@ void lode_info_release(struct lode_info *info);
  * without memory. */
 size_t *lode_info_busiest(const struct lode_info *info);
 /*
- * Draws the time lines of the first `streams` streams and of the given threads
+ * Draws the timelines of the first `streams` streams and of the given threads
  * in `slices` slices. Reads the events of the streams concerned once more.
  */
 int lode_info_picture(struct lode_info *info, size_t streams, const size_t *threads, size_t thread_count,
 		      size_t slices, const struct lode_progress *progress, struct lode_error *error);
 
-/* Draws the time lines and writes it. `path` is what people call it. */
+/* Draws the timelines and writes it. `path` is what people call it. */
 int lode_info_json(struct lode_info *info, const char *path, const struct lode_progress *progress,
 		   struct lode_buffer *buffer, struct lode_error *error);
 

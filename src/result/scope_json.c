@@ -1,5 +1,5 @@
 /*
- * Scopes as JSON: one object a symptom and line, as docs/man/lode-scope.1 says.
+ * Scopes as JSON: one object per symptom and line, as docs/man/lode-scope.1 says.
  * Parts may be many, so their lines are put together from texts that are made once
  * (stack_text.h), and leave as they are written.
  */
@@ -11,7 +11,7 @@
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
 
-/* Threads whose time lines are written, and slices of these. */
+/* Threads whose timelines are written, and slices of these. */
 #define PICTURED 20
 #define SLICES   30
 

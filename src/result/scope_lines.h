@@ -1,5 +1,5 @@
 /*
- * The time line of a critical path, for people: samples of one thread in a row are one
+ * The timeline of a critical path, for people: samples of one thread in a row are one
  * line, and a wait that was stepped into comes before what explains it.
  */
 #ifndef LODE_RESULT_SCOPE_LINES_H
@@ -23,7 +23,7 @@ struct lode_scope_line {
 	uint32_t event;  /* the wait; nothing for runs */
 	uint64_t t;
 	uint64_t length;
-	uint64_t unseen; /* of runs: the time between samples, too short to have a line of its own */
+	uint64_t unseen; /* of runs: the time between samples, too short to have its own line */
 	size_t first;    /* of runs: parts of the path, */
 	size_t last;     /* and the last of them */
 	int shown;

@@ -55,7 +55,7 @@ int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lo
 /* Forgets what was found for symptom `i`. */
 void lode_scope_report_forget(struct lode_scope_report *report, size_t i);
 
-/* Writes one object a symptom and line. */
+/* Writes one object per symptom and line. */
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error);
 /*
  * Writes the object of symptom `i` for a page: stacks are numbers, `shared` of those here (scope_longest.h

@@ -21,7 +21,7 @@ struct lode_scope_threads {
 };
 
 /*
- * Finds them, with time lines of `slices` slices for the first `pictured`. Returns 0 or LODE_SYSTEM; release
+ * Finds them, with timelines of `slices` slices for the first `pictured`. Returns 0 or LODE_SYSTEM; release
  * in either case.
  */
 int lode_scope_threads_make(struct lode_scope_threads *threads, const struct lode_scope_report *report,

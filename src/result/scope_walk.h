@@ -1,5 +1,5 @@
 /*
- * The scopes of many streams: a few are made ready at a time, one a thread, and handed over
+ * The scopes of many streams: a few are made ready at a time, one per thread, and handed over
  * one after the other in the order of the catalogue, so that results do not depend on the
  * number of threads.
  */

@@ -115,7 +115,7 @@ struct lode_area_options {
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
-	int by_symptom;         /* every symptom is a stream of its own; needs a scope that starts from one */
+	int by_symptom;         /* every symptom is a separate stream; needs a scope that starts from one */
 	unsigned kinds;         /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
 	int strict;             /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs;          /* 0: one a processor */

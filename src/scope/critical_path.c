@@ -2,10 +2,10 @@
  * The critical path: what kept a thread from being done earlier. scope.h says
  * what it is; the paper only names it (StackMine, IV).
  *
- * What a thread did at each moment is its time line: disjoint segments, each of
+ * What a thread did at each moment is its timeline: disjoint segments, each of
  * one event, made once a thread when the path first comes to it. Samples are
  * for time they may not have had to themselves, so a sample often overlaps the
- * wait behind it; the wait was measured, so it wins. Making a time line is a sweep
+ * wait behind it; the wait was measured, so it wins. Making a timeline is a sweep
  * over starts with one pile of open events a type: the top is the one that began
  * last, what has ended is taken off when it comes to light. An event gives at
  * most two segments more, so this is linear.
@@ -103,7 +103,7 @@ static int make(struct lode_scope_index *index)
 	return 0;
 }
 
-/* ---- a thread's time line ---- */
+/* ---- a thread's timeline ---- */
 
 /* When the thread could run again: a wait's time on the run queue is its own. */
 static uint64_t event_over(const struct lode_scope_index *index, int type, uint32_t event)

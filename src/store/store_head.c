@@ -217,7 +217,7 @@ static int read_node(struct head *head, uint64_t row, uint32_t parent, uint32_t 
 }
 
 /*
- * The stacks of a whole file in a dictionary of their own have the file's ids there, too,
+ * The stacks of a whole file in a separate dictionary have the file's ids there, too,
  * so a block of them is checked and copied.
  */
 static int append_nodes(struct head *head, size_t first, size_t rows)

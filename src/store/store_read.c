@@ -396,7 +396,7 @@ int lode_store_events(const struct lode_store *store, size_t i, unsigned columns
 	return code ? lode_fail_memory(error) : 0;
 }
 
-/* The free places behind the events of a set, as a set of its own. */
+/* The free places behind the events of a set, as a separate set. */
 static struct lode_events behind(const struct lode_events *all)
 {
 	size_t n = all->count;

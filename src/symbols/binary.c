@@ -116,7 +116,7 @@ static int may_fetch(const struct lode_image *image, const char *build_id)
 	return image->options->debuginfod && build_id[0] && lode_debuginfod_has_servers();
 }
 
-/* Fetches the debug file, or the binary. The library keeps it in a cache of its own. */
+/* Fetches the debug file, or the binary. The library keeps it in its own cache. */
 static void fetch(struct found *found, int executable, const char *build_id, struct lode_origin *origin)
 {
 	struct lode_debuginfod_library library;

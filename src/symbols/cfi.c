@@ -3,7 +3,7 @@
  *
  * libdw finds the entries and their parts; what remains is to read the two
  * encoded numbers of each, address and size. Their encoding, and what else the
- * entries of one compiler run have in common, is in an entry of its own
+ * entries of one compiler run have in common, is in a separate entry
  * (CIE) before them.
  */
 #include "symbols/cfi.h"

@@ -10,7 +10,7 @@
  * a call and a place where the function ends.
  *
  * Callers that probe entries and ends must know: one place can be both (a function
- * that is nothing but a tail call); a function can jump to an entry of its own, so
+ * that is nothing but a tail call); a function can jump to its own entry, so
  * that it is entered twice at one stack pointer and ends once; and few ends are
  * left out, because they cannot be distinguished from other branches: a conditional branch
  * into another function, an indirect jump that does not look like leaving.

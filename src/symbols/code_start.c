@@ -88,7 +88,7 @@ static uint64_t start_x86_64(const struct lode_code_plan *plan, uint64_t entry)
 	return 0;
 }
 
-/* Where the start of the program was linked together with its C library, it goes through a jump of its own.
+/* Where the start of the program was linked together with its C library, it goes through a separate jump.
  */
 static uint64_t follow_jump(const struct lode_code_plan *plan, uint64_t address)
 {

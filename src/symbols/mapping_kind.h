@@ -17,7 +17,7 @@ enum lode_mapped {
 enum lode_mapped lode_mapped_kind(const char *path);
 /* Length of a path without the ` (deleted)` that the kernel adds. */
 size_t lode_mapped_length(const char *path);
-/* The module of code made at run time. Files for it have the process id in their names, and so would differ
+/* The module of code generated at run time. Files for it have the process id in their names, and so would differ
  * each run. */
 #define LODE_JIT_MODULE "[jit]"
 /* Whether a file of this base name names or holds such code: perf-PID.map, jitted-PID-N.so, `[JIT] tid N`. */

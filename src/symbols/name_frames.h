@@ -21,11 +21,11 @@
 struct lode_naming {
 	uint64_t named;   /* functions that got a name */
 	uint64_t unnamed; /* and those whose binary was looked for and has none, or is not there */
-	uint64_t left;    /* that no binary can name: made at run time, or in files that share a name */
+	uint64_t left;    /* that no binary can name: generated at run time, or in files that share a name */
 };
 
 /*
- * Fills `named` (empty, over an empty dictionary of its own) with what `stream`
+ * Fills `named` (empty, over its own empty dictionary) with what `stream`
  * holds, whose events it takes over. Returns 0 or LODE_SYSTEM.
  */
 int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer, struct lode_stream *named,

@@ -10,7 +10,7 @@
 
 /* ---- forms ---- */
 
-/* The i-th that has a name of its own. */
+/* The i-th that has its own name. */
 static const struct lode_form *own_form(const struct lode_form *forms, size_t i)
 {
 	for (; forms->name; forms++)

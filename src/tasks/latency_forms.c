@@ -63,7 +63,7 @@ static int write_instances(struct lode_analysis *analysis, void *result, struct 
 					    lode_analysis_is(analysis, LODE_FORM_JSON), output, error);
 }
 
-/* Calls on a time line, in the format of a viewer: the exporter of the form's name. */
+/* Calls on a timeline, in the format of a viewer: the exporter of the form's name. */
 static int write_time_line(struct lode_analysis *analysis, void *result, struct lode_output *output,
 			   struct lode_error *error)
 {

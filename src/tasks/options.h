@@ -1,5 +1,5 @@
 /*
- * Options: one table a command says what it understands. The same table drives
+ * Options: one table per command says what it understands. The same table drives
  * parsing, `--help`, the sentences for wrong usage, and the plain listing that
  * the completions and the tests of the man pages read.
  *

@@ -47,7 +47,7 @@ void lode_grid_count(struct lode_grid *grid, uint64_t count);
 void lode_grid_duration(struct lode_grid *grid, uint64_t nanoseconds);
 void lode_grid_bytes(struct lode_grid *grid, uint64_t bytes);
 void lode_grid_number(struct lode_grid *grid, double number, int decimals);
-/* A cell in a style of its own. */
+/* A cell in its own style. */
 void lode_grid_styled(struct lode_grid *grid, const struct lode_look *look, enum lode_style style,
 		      const char *text);
 void lode_grid_share(struct lode_grid *grid, uint64_t part, uint64_t whole);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons with a line of their own; more share one. */
+/* Reasons with their own line; more share one. */
 #define MOST_REASONS 32
 
 /* ---- the head ---- */

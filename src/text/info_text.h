@@ -9,10 +9,10 @@ struct lode_info_style {
 	const struct lode_look *look;
 	int all; /* lists are not cut */
 	int ascii;
-	int pictures; /* with time lines */
+	int pictures; /* with timelines */
 };
 
-/* Draws the time lines, where the style has them, and writes it. `path` is what people call it. */
+/* Draws the timelines, where the style has them, and writes it. `path` is what people call it. */
 int lode_info_text(struct lode_info *info, const char *path, const struct lode_info_style *style,
 		   const struct lode_progress *progress, struct lode_buffer *buffer, struct lode_error *error);
 

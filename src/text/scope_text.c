@@ -1,5 +1,5 @@
 /*
- * Scopes for people: a critical path by where its time went and as a time line,
+ * Scopes for people: a critical path by where its time went and as a timeline,
  * thread and graph as a table of threads and their longest waits.
  */
 #include "text/scope_words.h"
@@ -19,7 +19,7 @@
 #define LONGEST_WAITS 5
 #define TITLE         96 /* bytes of a title that says what is left out */
 
-/* Places of a path that are shown, where its time line is longer than LINES_ENOUGH. */
+/* Places of a path that are shown, where its timeline is longer than LINES_ENOUGH. */
 #define PLACES       10
 #define LINES_ENOUGH 12
 
@@ -270,7 +270,7 @@ int lode_scope_profile_make(struct lode_scope_profile *profile, const struct lod
 	return code;
 }
 
-/* ---- the time line ---- */
+/* ---- the timeline ---- */
 
 static void put_samples(struct lode_scope_page *page, const struct lode_scope_line *line)
 {

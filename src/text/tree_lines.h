@@ -1,5 +1,5 @@
 /*
- * Trees for people: a line a node, a caller or a question above what it leads to, two columns further right
+ * Trees for people: a line per node, a caller or a question above what it leads to, two columns further right
  * a level. All trees are written like this.
  */
 #ifndef LODE_TEXT_TREE_LINES_H

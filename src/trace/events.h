@@ -1,5 +1,5 @@
 /*
- * Events in columns: one array a field, one set of arrays a type of event.
+ * Events in columns: one array per field, one set of arrays per type of event.
  *
  *	run	a CPU sample: at `t` the thread ran, which represents `cost` ns
  *	wait	blocked from `t` for `cost` ns, until the waker made it ready; then

@@ -18,7 +18,7 @@ enum lode_kind {
 	LODE_KIND_USER,    /* the program itself, or unknown */
 	LODE_KIND_LIBRARY, /* a shared library */
 	LODE_KIND_KERNEL,  /* the kernel and its modules */
-	LODE_KIND_JIT,     /* code made at run time */
+	LODE_KIND_JIT,     /* code generated at run time */
 	LODE_KINDS,
 };
 

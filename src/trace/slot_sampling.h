@@ -8,7 +8,7 @@
  *
  *	(1 - chosen / all) * chosen / (chosen - 1) * sum over the slots of (z - mean)^2
  *
- * and besides, within slots, each event was recorded with a chance of its own, 1 / u for a weight of u * all / chosen,
+ * and besides, within slots, each event was recorded with its own chance, 1 / u for a weight of u * all / chosen,
  * which adds weight * (u - 1) * cost^2.
  *
  * The first part is not a sum over events, and no sum over stacks either: those of one slot come together. So it is

@@ -1,4 +1,4 @@
-/* Work on hostile input in a process of its own: see bounded.h. */
+/* Work on hostile input in a separate process: see bounded.h. */
 #include "bounded.h"
 
 #include "cmocka_all.h"

@@ -1,4 +1,4 @@
-/* Work on hostile input in a process of its own, with its time and memory measured. */
+/* Work on hostile input in a separate process, with its time and memory measured. */
 #ifndef LODE_TESTS_BOUNDED_H
 #define LODE_TESTS_BOUNDED_H
 

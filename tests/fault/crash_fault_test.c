@@ -146,7 +146,7 @@ static void a_replacement_that_was_cut_off_is_cleared_away(void **state)
 	place_remove(&place);
 }
 
-/* `processes` at once, each importing every file, in an order of its own, into a corpus that is not there
+/* `processes` at once, each importing every file, in its own order, into a corpus that is not there
  * yet. */
 static void import_at_once(unsigned processes, unsigned files)
 {

@@ -1,6 +1,6 @@
 /*
  * A program of two ranks for the hunt: the second waits for messages of the first,
- * most of the time for those of tag 7 in a communicator of their own. Compiled by
+ * most of the time for those of tag 7 in a separate communicator. Compiled by
  * mpicc, where there is one.
  *
  *	mpiexec -n 2 messages SECONDS

@@ -2,7 +2,7 @@
 //
 //	node tests/page/speed.mjs LODE MODULES
 //
-// A time line of a million events, and the first view of a corpus of a thousand streams, from a file and from a
+// A timeline of a million events, and the first view of a corpus of a thousand streams, from a file and from a
 // server.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

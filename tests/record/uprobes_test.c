@@ -214,7 +214,7 @@ static void threads_of_the_process_are_counted_too(void **state)
 	assert_counted(programs, 1);
 }
 
-/* Calls everything in a process of its own. */
+/* Calls everything in a separate process. */
 static void call_all_elsewhere(void)
 {
 	pid_t child = fork();

@@ -282,7 +282,7 @@ static void outliers_make_no_tree_larger_than_it_must_be(void **state)
 	}
 }
 
-/* Of 128 patterns one has a function of its own: a dozen rows of the sample, among outliers. */
+/* Of 128 patterns one has its own function: a dozen rows of the sample, among outliers. */
 static void a_cluster_of_one_pattern_is_found(void **state)
 {
 	struct lode_explain_options options;

@@ -1,5 +1,5 @@
 /*
- * The OTLP export, read back by a decoder of its own: every index points into its table, number 0 of each
+ * The OTLP export, read back by a separate decoder: every index points into its table, number 0 of each
  * table is empty, and events, costs and depths of stacks add up to those of the streams.
  */
 #include "export_fixture.h"

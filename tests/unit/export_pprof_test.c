@@ -1,5 +1,5 @@
 /*
- * The pprof export, read back by a decoder of its own: unpacked by zlib, taken
+ * The pprof export, read back by a separate decoder: unpacked by zlib, taken
  * apart field by field, every reference followed, values summed and compared.
  */
 #include "export_fixture.h"

@@ -187,7 +187,7 @@ static void functions_without_a_binary_have_a_name_and_callees(void **state)
 	assert_ptr_equal(lode_program_function(program, kernel), function);
 }
 
-/* A module has a number of its own, also where a function without a module is called like it. */
+/* A module has its own number, also where a function without a module is called like it. */
 static void modules_have_numbers_beside_functions(void **state)
 {
 	struct lode_program *program = *state;

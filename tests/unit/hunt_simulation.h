@@ -1,5 +1,5 @@
 /*
- * A simulated program for the tests of the hunt: a meter with a clock of its own.
+ * A simulated program for the tests of the hunt: a meter with its own clock.
  * What it does is a row of stacks, each with a share of its process's wall time;
  * everything else (inclusive times, samples, roots, what is below a focus)
  * follows from them.
@@ -73,7 +73,7 @@ struct simulation {
 	char name[64];
 };
 
-/* Empty, over a program of its own. Returns 0 or a negative code. */
+/* Empty, over its own program. Returns 0 or a negative code. */
 int simulation_init(struct simulation *simulation);
 void simulation_release(struct simulation *simulation);
 /* A thread; its number. */

@@ -161,7 +161,7 @@ static void profiles_of_v8_come_in_chunks(void **state)
 		      "run 175000+125000 1/2 f\nwait 165000+10000 1/2 (idle)\n");
 }
 
-/* Text of ftrace is a stream of its own. */
+/* Text of ftrace is a separate stream. */
 static void blocks_of_systrace_are_joined_into_waits(void **state)
 {
 	static const char text[] =

@@ -1,4 +1,4 @@
-/* CTF traces: a small one, of two CPUs, in a folder of its own; and reading in another process. */
+/* CTF traces: a small one, of two CPUs, in a separate folder; and reading in another process. */
 #include "import/kernel/ctf/ctf_apart.h"
 #include "import/folder_digest.h"
 #include "import_fixture.h"

@@ -379,7 +379,7 @@ static void the_users_part_joins_its_samples_by_cookie(void **state)
 	release(&recording);
 }
 
-/* As perf inject --jit leaves it: each function is a file of its own. */
+/* As perf inject --jit leaves it: each function is a separate file. */
 static void code_made_at_run_time_is_one_module(void **state)
 {
 	struct recording recording = { 0 };
@@ -412,7 +412,7 @@ static void write_bytes(const char *folder, const char *name, const struct lode_
 	fclose(file);
 }
 
-/* As perf record --threads writes it: one file with a header, and one a thread with records only. */
+/* As perf record --threads writes it: one file with a header, and one per thread with records only. */
 static void a_folder_is_read_as_one_recording(void **state)
 {
 	char folder[] = "/tmp/lode-perf-folder-XXXXXX", path[300];

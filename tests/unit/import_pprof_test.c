@@ -407,7 +407,7 @@ static void labels_become_threads_and_attributes(void **state)
 	release_profile(&profile);
 }
 
-/* One sample with its fields in random order; what it must become is added to `expected` with a cost of its own. */
+/* One sample with its fields in random order; what it must become is added to `expected` with its own cost. */
 static void put_random(struct profile *profile, uint64_t *seed, uint64_t cost, uint64_t *sums,
 		       struct lode_buffer *expected)
 {

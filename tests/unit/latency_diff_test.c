@@ -1,6 +1,6 @@
 /*
  * Differences of two corpora against an oracle on texts: paths are rows of names, and
- * nothing is shared but the own latencies of each side, which have a test of their own.
+ * nothing is shared but the own latencies of each side, which have their own test.
  */
 #include "failing_memory.h"
 #include "latency_diff_fixture.h"

@@ -150,7 +150,7 @@ static void only_what_is_gone_is_forgotten(void **state)
 	assert_true(world->all.processes.life_count > 25000);
 	assert_true(world->fresh.processes.life_count < 2 * 3000 + 1024 + 64);
 	assert_true(world->fresh.processes.count <= PIDS + 1024);
-	/* Mappings that were shared by forks, too; at most one a process. */
+	/* Mappings that were shared by forks, too; at most one per process. */
 	assert_true(world->fresh.processes.spaces.live < 2 * 3000 + 1024);
 	assert_true(world->all.processes.spaces.live > 2 * world->fresh.processes.spaces.live);
 	close_known(&world->all);

@@ -15,7 +15,7 @@ struct stored {
 	struct lode_scope_options options;
 };
 
-/* Writes a random stream with a symptom of its own and asks for `rule`, if it is not NULL. */
+/* Writes a random stream with its own symptom and asks for `rule`, if it is not NULL. */
 static void store(struct stored *stored, uint64_t seed, const char *rule)
 {
 	const char *const texts[] = { rule, NULL };

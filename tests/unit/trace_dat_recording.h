@@ -102,7 +102,7 @@ static inline void dat_systems(struct trace_dat *dat)
 
 /* ---- pages ---- */
 
-/* A record of `size` bytes of data: up to 112 by their number, else with a length of their own. */
+/* A record of `size` bytes of data: up to 112 by their number, else with their own length. */
 static inline void dat_record(struct trace_dat *page, uint32_t delta, const struct lode_buffer *data,
 			      int own_length)
 {

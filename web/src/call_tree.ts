@@ -1,5 +1,5 @@
 // The tree of calls that comes with a page, as a tree for flame graphs. What the page leaves out
-// is a node of its own, so that widths still add up.
+// is a separate node, so that widths still add up.
 import { plural } from './format';
 import { finishTree, type StackTree } from './stack_tree';
 

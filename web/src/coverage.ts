@@ -1,4 +1,4 @@
-// How much of each pixel of a time line events cover. The work depends on the number of pixels, hardly on
+// How much of each pixel of a timeline events cover. The work depends on the number of pixels, hardly on
 // that of events: two sums that are made once answer for any span.
 
 export class Coverage {

@@ -367,7 +367,7 @@ static double try_cell(const struct lode_explain_problem *problem, const struct 
 	       lode_function_length(points, own, rows, count) - lode_function_price(points, own);
 }
 
-/* Finds the cell whose rows would gain most from a function of their own, and that function; the gain in
+/* Finds the cell whose rows would gain most from their own function, and that function; the gain in
  * nats. */
 static int find_split(const struct lode_explain_problem *problem, const struct lode_explain_model *model,
 		      struct lode_function *function, double *gain)

@@ -66,7 +66,7 @@ struct lode_function {
 	double spread;                       /* of the noise */
 };
 
-/* `x` has `inputs` numbers a row. Relative noise needs every y above 0. */
+/* `x` has `inputs` numbers per row. Relative noise needs every y above 0. */
 int lode_points_make(struct lode_points *points, const double *x, const double *y, size_t rows, unsigned inputs,
 		     enum lode_family family, enum lode_noise noise, struct lode_error *error);
 /* Points of their own for some rows of others; norms and limits are the same. */

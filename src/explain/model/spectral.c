@@ -115,7 +115,7 @@ struct embedding {
 	double *place;
 };
 
-/* The `wanted` leading eigenvectors of a symmetric matrix, one a column of `vectors`; destroys the matrix. */
+/* The `wanted` leading eigenvectors of a symmetric matrix, one per column of `vectors`; destroys the matrix. */
 static int leading_vectors(double *matrix, size_t size, unsigned wanted, double *values, double *vectors,
 			   struct lode_error *error)
 {

@@ -5,7 +5,7 @@
  * unlinked file), and a scanner walks it cell by cell. It is walked twice: to see
  * what each column is and how many rows there are, and to fill the columns. So
  * nothing but the table itself is kept, and a column of zeros and ones never
- * takes more than a bit a row.
+ * takes more than a bit per row.
  */
 #include "base/buffer.h"
 #include "explain/table/columns.h"

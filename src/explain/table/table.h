@@ -3,7 +3,7 @@
  *
  * What `lode explain` works on. Readers (table_read.h) fill it from files; rows of
  * another kind, such as the streams of a corpus, are added as whole columns.
- * A binary column takes one bit a row, so 6,400 functions times 12,800 runs are
+ * A binary column takes one bit per row, so 6,400 functions times 12,800 runs are
  * 10 MB.
  *
  * A value that is not there is NaN in a column of numbers and LODE_NONE in a

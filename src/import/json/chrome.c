@@ -11,7 +11,7 @@
  *
  * Where a thread has samples, its slices would count the same time twice, so they are left out there.
  * Counters, flows, objects and memory dumps are no time of a thread. Text of ftrace in
- * `systemTraceEvents`, as systrace puts it there, is a stream of its own.
+ * `systemTraceEvents`, as systrace puts it there, is a separate stream.
  *
  * A trace that `lode export --format chrome` wrote says so in `otherData`: its slices are
  * the runs, waits and calls that they were.

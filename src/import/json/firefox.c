@@ -2,7 +2,7 @@
  * Firefox Profiler's JSON: processed profiles (what profiler.firefox.com saves and
  * samply writes) and the raw profiles of Gecko.
  *
- * Both hold tables in columns, a set a thread or one for all (`shared`): samples
+ * Both hold tables in columns, a set per thread or one for all (`shared`): samples
  * name stacks, a stack is a frame below another stack, a frame has a function.
  * Gecko writes rows with a schema and a frame's place as one text; json_profile.h
  * makes columns of either.

@@ -2,7 +2,7 @@
  * speedscope's own file format (https://www.speedscope.app/file-format-schema.json):
  * a list of profiles over one table of frames.
  *
- * A profile becomes a thread of its own, called by the profile's name. A sampled
+ * A profile becomes a separate thread, called by the profile's name. A sampled
  * profile has stacks with weights, which tile its time; an evented one opens and
  * closes frames, and each stretch between two such moments is a run of the stack
  * that is open. What `lode export --format speedscope` wrote has two profiles a

@@ -1,5 +1,5 @@
 /*
- * wprof's JSON (`wprof -J`): an object a line. The first describes the recording, then come the
+ * wprof's JSON (`wprof -J`): an object per line. The first describes the recording, then come the
  * stacks, then the events in order of time; times are seconds since the start.
  *
  *	switch		who leaves a CPU and who gets it; the stack in which the latter waited, and who woke

@@ -1,5 +1,5 @@
 /*
- * The text that `perf script` prints: a header line a sample, then its frames,
+ * The text that `perf script` prints: a header line per sample, then its frames,
  * leaf first, then an empty line.
  *
  *	cpu-clock, task-clock	run; the period is the cost in nanoseconds

@@ -7,7 +7,7 @@
  *	sys_exit…			counted only
  *	anything else			call, named by the event
  *
- * The events of all CPUs are merged by time. A kernel stack (`trace-cmd record -T`) is a record of its own behind
+ * The events of all CPUs are merged by time. A kernel stack (`trace-cmd record -T`) is a separate record behind
  * its event; its functions are named by the list of symbols that the file carries.
  */
 #include "base/memory.h"

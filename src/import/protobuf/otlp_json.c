@@ -2,7 +2,7 @@
  * OpenTelemetry's profiles in JSON: see otlp_json.h.
  *
  * A table names the members of each message with their numbers and kinds. A message must
- * know its size before it, so each level is built in a buffer of its own; there are as many
+ * know its size before it, so each level is built in a separate buffer; there are as many
  * levels as the table has, regardless of the document.
  */
 #include "import/protobuf/otlp_json.h"

@@ -13,7 +13,7 @@
  * Labels (pprof_labels.h) say whose sample it is. The format has no time a sample:
  * the events of a thread tile a line of time, as with folded stacks, from the start
  * of the profile on, unless a label has a time stamp. A label `stream`, which our own
- * exporter writes, sets streams apart: each is read in a pass of its own.
+ * exporter writes, sets streams apart: each is read in a separate pass.
  */
 #include "import/protobuf/pprof_fields.h"
 #include "import/protobuf/pprof_frames.h"

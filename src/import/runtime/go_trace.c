@@ -505,7 +505,7 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 		const unsigned char *at = cursor.next;
 		int experimental;
 
-		/* Since Go 1.26 a generation has an end of its own. */
+		/* Since Go 1.26 a generation has its own end. */
 		if (*at == GO_CLOCK_SNAPSHOT + 1) {
 			lode_cursor_u8(&cursor);
 			continue;

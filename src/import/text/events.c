@@ -12,7 +12,7 @@
  * Fields may come in any order, so nothing is decided before that end; only
  * frames are interned on the way.
  *
- * Threads: each distinct (pid or none, tid) is a thread of its own, so that what is
+ * Threads: each distinct (pid or none, tid) is a separate thread, so that what is
  * exported again says what was written; analyses compare tids. A waker is always a
  * bare tid: the first thread that has it, wherever in the file it is.
  *

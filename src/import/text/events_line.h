@@ -92,7 +92,7 @@ struct lode_events_reader {
 
 	/* The stream under way. */
 	int open;
-	int announced; /* by a line of its own */
+	int announced; /* by a separate line */
 	unsigned ordinal;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;

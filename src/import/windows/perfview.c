@@ -254,7 +254,7 @@ static int resolve_one(struct reader *reader, struct stack *stack)
 	return stack->node == LODE_NONE ? lode_fail_memory(reader->error) : 0;
 }
 
-/* Callers first, by a path of its own instead of recursion; a stack that is its own caller is an error. */
+/* Callers first, with an explicit path instead of recursion; a stack that is its own caller is an error. */
 static int resolve(struct reader *reader, uint32_t id)
 {
 	size_t depth = 0;

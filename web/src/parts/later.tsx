@@ -15,7 +15,7 @@ function whenIdle(work: () => void): () => void {
 	return () => cancelIdleCallback(id);
 }
 
-// Each in a task of its own, so that the page answers in between.
+// Each in a separate task, so that the page answers in between.
 export function Later({ children }: { children: ComponentChildren }) {
 	const [ready, setReady] = useState(false);
 

@@ -1,4 +1,4 @@
-// The rows of a time line as pixels: what share of its time a thread ran, waited and was on the run queue.
+// The rows of a timeline as pixels: what share of its time a thread ran, waited and was on the run queue.
 // Dense rows show the mix, sparse ones bars; either way the work is that of the pixels.
 import { channels, type Palette } from '../colours';
 import type { StreamData } from '../stream_data';

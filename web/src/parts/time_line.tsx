@@ -1,4 +1,4 @@
-// The time line of a stream on a canvas: a row a thread; running, waiting, on the run queue.
+// The timeline of a stream on a canvas: a row per thread; running, waiting, on the run queue.
 // Wheel or w and s zoom, a and d pan, a click selects an event; time_gestures.ts has what is done by hand.
 import { useEffect, useRef, useState } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// One stream: its threads on a time line, the critical path of its symptoms, and flame graphs of what is selected.
+// One stream: its threads on a timeline, the critical path of its symptoms, and flame graphs of what is selected.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
@@ -298,7 +298,7 @@ export function StreamView({ result }: { result: Columns<StreamHead> }) {
 	const span = useMemo(() => spanOf(query.get('span')), [query.get('span')]);
 	const base = useMemo(() => spanOf(query.get('base')), [query.get('base')]);
 	const ofSymptom = only === 'symptom' && symptom ? symptom : null;
-	// The same element is not drawn again while the time line moves.
+	// The same element is not drawn again while the timeline moves.
 	const selection = useMemo(
 		() => <Selection data={data} rows={rows} view={settled} span={span} base={base} thread={thread} symptom={ofSymptom} />,
 		[data, rows, settled, span, base, thread, ofSymptom, query.get('function')],

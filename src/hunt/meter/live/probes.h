@@ -4,7 +4,7 @@
  * BPF side counts it; it keeps its slot when the probes are out, until the
  * slot is needed for another.
  *
- * What costs too much is taken out by a thread of its own (the keeper), as soon as
+ * What costs too much is taken out by a separate thread (the keeper), as soon as
  * the BPF side has muted it, regardless of what the caller is doing.
  */
 #ifndef LODE_HUNT_METER_LIVE_PROBES_H

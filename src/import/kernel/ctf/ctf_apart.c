@@ -1,5 +1,5 @@
 /*
- * Reading CTF in a process of its own: see ctf_apart.h.
+ * Reading CTF in a separate process: see ctf_apart.h.
  *
  * The child writes what the module reads into a pipe, one record after the other: a head, and a body of so many
  * bytes. A body is checked like a file: what the child has read may have damaged it.

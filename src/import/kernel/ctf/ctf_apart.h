@@ -1,5 +1,5 @@
 /*
- * Reading CTF in a process of its own. libbabeltrace2 ends the whole program (abort) where a trace breaks one of its
+ * Reading CTF in a separate process. libbabeltrace2 ends the whole program (abort) where a trace breaks one of its
  * rules, and which traces do differs between its versions; here that becomes an error like any other.
  */
 #ifndef LODE_IMPORT_CTF_APART_H

@@ -2,7 +2,7 @@
  * Types in TSDL: see tsdl_types.h.
  *
  * A parser of one token ahead, from the top down. What it does not know it says, and leaves to libbabeltrace2: escapes in
- * texts, references to other scopes than the structures around a field, types with a name of their own inside others,
+ * texts, references to other scopes than the structures around a field, types with their own name inside others,
  * fields of two byte orders within a byte.
  */
 #include "import/kernel/ctf/tsdl_types.h"

@@ -52,7 +52,7 @@ enum lode_perf_task_type {
 	LODE_PERF_KERNEL_MAP, /* the kernel or a module of it */
 	LODE_PERF_COMM,
 	LODE_PERF_FORK,
-	LODE_PERF_KSYMBOL, /* code the kernel made at run time */
+	LODE_PERF_KSYMBOL, /* code the kernel generated at run time */
 	LODE_PERF_KSYMBOL_GONE,
 	LODE_PERF_NAME,       /* a tracepoint names a thread */
 	LODE_PERF_USER_STACK, /* the user's part of stacks: `start` is its cookie, `offset` the number of its

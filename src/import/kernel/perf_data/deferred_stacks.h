@@ -1,6 +1,6 @@
 /*
  * Deferred user stacks: a kernel may take the user's part of a sample's stack only when
- * the thread returns to user mode, as a record of its own that has the same cookie. Until
+ * the thread returns to user mode, as a separate record that has the same cookie. Until
  * then the sample's stack is a number for the kernel's part.
  */
 #ifndef LODE_IMPORT_PERF_DATA_DEFERRED_STACKS_H

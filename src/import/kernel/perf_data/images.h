@@ -17,12 +17,12 @@ enum lode_perf_image_kind {
 	LODE_PERF_UNKNOWN, /* nothing was mapped there */
 	LODE_PERF_KERNEL,
 	LODE_PERF_KERNEL_MODULE,
-	LODE_PERF_KERNEL_CODE, /* made at run time: a BPF program, a trampoline; has one function, its own
+	LODE_PERF_KERNEL_CODE, /* generated at run time: a BPF program, a trampoline; has one function, its own
 				  name */
 	LODE_PERF_GUEST,       /* in a virtual machine or a hypervisor */
 	LODE_PERF_BINARY,
 	LODE_PERF_VDSO,
-	LODE_PERF_PERF_MAP, /* code made at run time by a process */
+	LODE_PERF_PERF_MAP, /* code generated at run time by a process */
 	LODE_PERF_NAMED,    /* [heap], [stack] and the like */
 };
 
@@ -97,7 +97,7 @@ int lode_perf_images_start(struct lode_perf_images *images);
  */
 uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path, const char *build_id,
 			       uint32_t pid);
-/* The same for a mapping of the kernel: itself, a module, or code made at run time. */
+/* The same for a mapping of the kernel: itself, a module, or code generated at run time. */
 uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *path, const char *build_id,
 				 uint64_t start, uint64_t offset);
 uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const char *name, uint64_t start);

@@ -199,7 +199,7 @@ static int name_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 	return 0;
 }
 
-/* The child has its parent's name and, where it is a process of its own, a copy of its mappings. */
+/* The child has its parent's name and, where it is a separate process, a copy of its mappings. */
 static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
 	struct lode_perf_threads *threads = &replay->threads;

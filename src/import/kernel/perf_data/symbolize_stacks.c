@@ -143,7 +143,7 @@ static int ask_link(struct translation *translation, uint32_t location)
 
 /*
  * Whether the caller of the leaf at `location` is in the link register, which
- * points to `link`. Without unwind information (code made at run time, stubs of
+ * points to `link`. Without unwind information (code generated at run time, stubs of
  * the linker) it is, unless the leaf has made a call already: then the register
  * points into the leaf itself. That needs functions to be known.
  */
