@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /*
- * Records into a corpus, which is made if it is not there. `command`: the words of a command to start and record, ended
+ * Records into a corpus, which is created if it does not exist. `command`: the words of a command to start and record, ended
  * by NULL; NULL or none: what `options` choose ("--pid=123", "--all"). Returns when the command or the processes have
  * ended, after "--duration=", or when the progress function asks to stop, which here is no failure: what was
  * recorded until then is kept, and a command that still runs gets SIGTERM. That function is called ten times a second or more often,

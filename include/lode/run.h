@@ -38,7 +38,7 @@ struct liblode_result;
 LIBLODE_API int liblode_analyse(const char *analysis, const char *const *corpora, const char *const *options,
 				const struct liblode_run_options *run, struct liblode_result **result,
 				struct liblode_error *error);
-/* Imports recordings of other tools into a corpus, which is made if it is not there. The result is JSON. */
+/* Imports recordings of other tools into a corpus, which is created if it does not exist. The result is JSON. */
 LIBLODE_API int liblode_import(const char *corpus, const char *const *files, const char *const *options,
 			       const struct liblode_run_options *run, struct liblode_result **result,
 			       struct liblode_error *error);

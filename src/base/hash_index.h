@@ -27,7 +27,7 @@ void lode_index_release(struct lode_index *index);
  * filling did.
  */
 void lode_index_clear(struct lode_index *index);
-/* Makes room for `count` ids in all. Returns 0 or LODE_SYSTEM. */
+/* Makes room for `count` ids in total. Returns 0 or LODE_SYSTEM. */
 int lode_index_reserve(struct lode_index *index, size_t count);
 /* Adds `id` (below LODE_NONE) under `hash`; does not look for an equal one. Returns 0 or LODE_SYSTEM. */
 int lode_index_insert(struct lode_index *index, uint64_t hash, uint32_t id);

@@ -157,7 +157,7 @@ int lode_bytes_parse(const char *text, uint64_t *bytes, struct lode_error *error
 	return 0;
 }
 
-/* `number` in `unit`s with three digits in all, zeros at the end left out. */
+/* `number` in `unit`s with three digits in total, zeros at the end left out. */
 static void write_scaled(uint64_t number, const struct unit *unit, char text[LODE_UNITS_TEXT])
 {
 	uint64_t whole = number / unit->size;

@@ -11,7 +11,7 @@ struct lode_hunt_meters {
 	size_t child_count;
 };
 
-/* Opens what the settings ask for, but for a command. */
+/* Opens what the settings ask for, except a command. */
 int lode_hunt_meters_open(struct lode_hunt_meters *meters, const struct lode_hunt_settings *settings, double cost,
 			  struct lode_notes *notes, struct lode_error *error);
 /* Hunts the process of a command, too. */

@@ -1,7 +1,7 @@
 /*
  * Progress bar: one line on a terminal's standard error that says what is being
  * done, how far it is, how fast, and how long it will take. Also the place where
- * a wish to stop (Ctrl-C) reaches the work.
+ * a request to stop (Ctrl-C) reaches the work.
  */
 #ifndef LODE_CMD_PROGRESS_LINE_H
 #define LODE_CMD_PROGRESS_LINE_H

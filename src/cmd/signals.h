@@ -8,15 +8,15 @@
 #ifndef LODE_CMD_SIGNALS_H
 #define LODE_CMD_SIGNALS_H
 
-/* For all commands, once, before anything else: from here on a wish to stop ends the program at once. */
+/* For all commands, once, before anything else: from here on a request to stop ends the program at once. */
 void lode_signals_init(void);
 /*
- * From here on a wish to stop is noted, and the program has LODE_SIGNALS_GRACE to
+ * From here on a request to stop is noted, and the program has LODE_SIGNALS_GRACE to
  * end by itself; a second one ends it at once. A reader that goes away is an error
  * of the write, not a signal.
  */
 void lode_signals_hold(void);
-/* Holds without a limit: for what must not be lost, such as a recording. A second wish ends it at once. */
+/* Holds without a limit: for what must not be lost, such as a recording. A second request ends it at once. */
 void lode_signals_hold_for_good(void);
 void lode_signals_release(void);
 /* The process of a command that Lode has started: an abrupt exit ends it, too. 0: it has ended. */

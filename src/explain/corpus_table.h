@@ -35,7 +35,7 @@ struct lode_corpus_table_options {
 	int by_symptom;                     /* the area's streams are symptoms, see area.h */
 	const char *const *where;           /* latency: the area's, */
 	const struct lode_idle_rules *idle; /* and what is idle, */
-	int include_work_waits;             /* but for these */
+	int include_work_waits;             /* except these */
 	unsigned jobs;
 	struct lode_notes *notes;
 	const struct lode_progress *progress;

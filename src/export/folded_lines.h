@@ -20,7 +20,7 @@
 
 /* All frames of a dictionary as they are written. A zeroed struct has none. */
 struct lode_folded_texts {
-	struct lode_buffer texts; /* one behind the other */
+	struct lode_buffer texts; /* one after the other */
 	size_t *starts;           /* of frame i; one more than frames */
 	size_t capacity;
 	size_t count;

@@ -2,7 +2,7 @@
  * Spool: see spool.h.
  *
  * All chunks have the same size: the number (plus one) of the list's chunk before
- * it, then the records. Chunks are written one behind the other, so the file is
+ * it, then the records. Chunks are written one after the other, so the file is
  * only ever appended to; a list is read by walking its chain back to the start
  * once and then going forward. The more lists there are the smaller the chunks,
  * so that all the chunks being filled together stay within FILLING_BYTES, or, with

@@ -43,7 +43,7 @@ static void put_module(struct lode_json *json, const struct lode_stream *stream,
 	lode_json_object_end(json);
 }
 
-/* What threads did in all, where that is known. */
+/* What threads did in total, where that is known. */
 static void put_totals(struct lode_json *json, const struct lode_stream *stream)
 {
 	lode_json_array(json);

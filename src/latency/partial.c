@@ -209,7 +209,7 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
 }
 
-/* ns: a thread that waited all its life but for less than this did nothing else. */
+/* ns: a thread that waited all its life except less than this did nothing else. */
 #define SOMETHING 1000000u
 
 /* By thread: from its first event to the end of its last. NULL when memory has run out. */

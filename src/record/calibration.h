@@ -14,7 +14,7 @@
  * little wider than needed for stacks that have most of a thread's time.
  *
  * The kernel counts time in the run queue from a moment after the waking that ends a wait, a microsecond or less, but both
- * together are the same but for a few parts in a thousand.
+ * together are the same except a few parts in a thousand.
  */
 #ifndef LODE_RECORD_CALIBRATION_H
 #define LODE_RECORD_CALIBRATION_H

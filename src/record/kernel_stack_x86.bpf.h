@@ -26,7 +26,7 @@
  *   in order, and the highest ones, are both looked for: where they agree there is no
  *   other. The ends are known: the first is in the frame of the program's caller, the last just
  *   below the registers with which the thread entered the kernel.
- * - A step that is learnt again and differs is not used any more, but for those that lead
+ * - A step that is learnt again and differs is not used any more, except those that lead
  *   to the end: frames of variable size.
  * - Every word that a walk lands on must be an address with a step, and the last must be
  *   just below the registers. Otherwise the kernel is asked, and more is learnt.

@@ -144,7 +144,7 @@ static __noinline int end_long_wait(uint64_t *context, struct task_struct *task,
 	return 1;
 }
 
-/* What a run took that began at `now`, but for looking at the clock for this. */
+/* What a run took that began at `now`, except looking at the clock for this. */
 static __always_inline void measure_waking(struct lode_record_counts *own, uint64_t now)
 {
 	uint64_t end = bpf_ktime_get_ns(), clock = bpf_ktime_get_ns() - end;

@@ -25,7 +25,7 @@ struct lode_recorder_options {
 	const char *cgroup; /* only threads in this control group or below it, a folder; NULL: any */
 	unsigned frequency; /* CPU samples a second; 0: none */
 	int thin;           /* lode_recorder_set_scale says how many waits are recorded; else all */
-	int totals;         /* what threads did in all (records.h); not with `cgroup` */
+	int totals;         /* what threads did in total (records.h); not with `cgroup` */
 	int calls;          /* system calls */
 	enum lode_recorder_unwind unwind; /* how user stacks are unwound */
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */

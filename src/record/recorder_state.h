@@ -67,7 +67,7 @@ void lode_recorder_hold_stacks(void *recorder);
 /* recorder_threads.c: adds the waits that are not over at the time `end` to `open`. Returns 0 or LODE_SYSTEM. */
 int lode_recorder_add_open_waits(struct lode_recorder *recorder, uint64_t end);
 
-/* recorder_slots.c. Has the kernel send what threads did in all, as records of `type`; does nothing where it cannot. */
+/* recorder_slots.c. Has the kernel send what threads did in total, as records of `type`; does nothing where it cannot. */
 void lode_recorder_take_totals(struct lode_recorder *recorder, enum lode_record_type type);
 /* The current slot is over: keeps it, where it is one of several, as a record. Returns 0 or LODE_SYSTEM. */
 int lode_recorder_keep_slot(struct lode_recorder *recorder);

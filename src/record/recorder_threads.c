@@ -137,7 +137,7 @@ static int add_ids(struct lode_recorder_held *held, const uint64_t *ids, size_t 
 
 /*
  * What a running thread had was handed over, and what it will have is sent again,
- * but for the stack of its system call, which stays what it is.
+ * except the stack of its system call, which stays what it is.
  */
 static int add_held(void *context, const struct lode_record_thread *thread)
 {

@@ -7,7 +7,7 @@
  * distinct one is sent once, go through a BPF ring buffer; a record names stacks
  * by their ids. A stack is always sent before the first record that names it, so
  * who reads records first and stacks after knows all stacks of those records,
- * but for the lost ones.
+ * except the lost ones.
  */
 #ifndef LODE_RECORD_RECORDS_H
 #define LODE_RECORD_RECORDS_H
@@ -199,7 +199,7 @@ struct lode_record_counts {
 	uint64_t other_ns;    /* and in the others, as far as the programs see it */
 	uint64_t waking_runs; /* of the program for long waits (long_waits.bpf.h), and spent in it, */
 	uint64_t waking_ns;
-	uint64_t long_ns;  /* but for runs that record a wait */
+	uint64_t long_ns;  /* except runs that record a wait */
 	uint64_t map_runs; /* of the program that follows what processes map, and spent in it */
 	uint64_t map_ns;
 	uint64_t rests;   /* runs of programs that were attached but off (scheduler_programs.h) */

@@ -89,7 +89,7 @@ int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_
 /* Whether there are so many stacks that it is time for lode_record_stacks_renew. */
 int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
 /*
- * Forgets the stacks that were sent before the last renewal and not again since, but for `held` (count ids, those that records
+ * Forgets the stacks that were sent before the last renewal and not again since, except `held` (count ids, those that records
  * to come may name). Stacks must be sent again from now on. Returns 0, or LODE_SYSTEM with everything as it was.
  */
 int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count);

@@ -6,7 +6,7 @@
  * counts once, and sums stay right on average. A part of recorder.bpf.c.
  *
  * What the programs of the scheduler saw of such a wait is exact: where it began in a chosen slot, and where it also
- * ended in one. Otherwise the thread's last arrival on a processor gives its begin, but for how long it
+ * ended in one. Otherwise the thread's last arrival on a processor gives its begin, except how long it
  * ran then, which is taken for what it usually ran; and its next arrival the end, unless there were several by the next visit: then
  * the middle of where the first can have been.
  */

@@ -5,7 +5,7 @@
  * earliest of what was read are written when there are two blocks of them; an
  * event that began before what was written already (a wait longer than the
  * others) is late and kept for the end. So the blocks of a file are in order of
- * time but for the last ones, which hold the late events, again in order.
+ * time except the last ones, which hold the late events, again in order.
  */
 #include "record/symbolize_recording.h"
 

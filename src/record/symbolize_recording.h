@@ -19,7 +19,7 @@ struct lode_record_symbolize_options {
 
 /*
  * Translates the finished file `from`, whose frames are those of `stacks`, to the
- * new file `to`. `stream` (empty, over its own dictionary) is filled but for
+ * new file `to`. `stream` (empty, over its own dictionary) is filled except
  * its events, and `entry` with its name, host and numbers; texts are the
  * dictionary's. Memory: some blocks, and the waits that are longer than others.
  */

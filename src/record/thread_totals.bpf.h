@@ -1,5 +1,5 @@
 /*
- * What threads did in all, for recordings of which not all is kept: the kernel counts it anyway, for each thread, regardless of what is
+ * What threads did in total, for recordings of which not all is kept: the kernel counts it anyway, for each thread, regardless of what is
  * recorded. It is read when the recording begins and ends, from all threads by an iterator, and when a thread dies. A part
  * of recorder.bpf.c.
  */

@@ -1,5 +1,5 @@
 /*
- * What threads did in all while they were recorded: from what the kernel counts since their births, read at both ends
+ * What threads did in total while they were recorded: from what the kernel counts since their births, read at both ends
  * (records.h), to the totals of a stream's threads.
  */
 #ifndef LODE_RECORD_THREAD_TOTALS_H

@@ -73,7 +73,7 @@ struct lode_unwind_space {
 #define LODE_UNWIND_LATE_STRAYS 16
 
 /*
- * Memory that processes took lately, but for memory to write to. Where a process had code
+ * Memory that processes took lately, except memory to write to. Where a process had code
  * before, its mappings are out of date: the kernel looks at those that it has, the program
  * at those that it adds later.
  */

@@ -61,7 +61,7 @@ static uint64_t distinct_stacks_of_both(const struct lode_area_rows *a, const st
 	return count;
 }
 
-/* Everything that was kept apart, */
+/* Everything that was counted separately, */
 static void idle_json(struct lode_json *json, const struct lode_area *area, enum lode_event_type kind)
 {
 	const struct lode_area_rows none = { 0 }, *work = kind == LODE_WAIT ? &area->work : &none;

@@ -1,5 +1,5 @@
 /*
- * Where threads waited for work: the rows that were kept apart, added up by place
+ * Where threads waited for work: the rows that were counted separately, added up by place
  * (scope/work_waits.h), so that readers know what was.
  */
 #include "result/mine_report.h"

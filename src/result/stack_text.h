@@ -13,7 +13,7 @@
 #include "trace/dictionary.h"
 
 struct lode_stack_text {
-	struct lode_buffer quoted; /* `"frame",` of all frames, one behind the other */
+	struct lode_buffer quoted; /* `"frame",` of all frames, one after the other */
 	size_t *starts;            /* of frame i in it; one more than frames */
 	size_t *lengths;           /* of node i's text, a comma behind each frame */
 };

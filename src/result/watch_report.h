@@ -1,4 +1,4 @@
-/* What lode watch saved, and what it did in all, with their JSON. */
+/* What lode watch saved, and what it did in total, with their JSON. */
 #ifndef LODE_RESULT_WATCH_REPORT_H
 #define LODE_RESULT_WATCH_REPORT_H
 

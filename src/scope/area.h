@@ -6,7 +6,7 @@
  * the catalogue) gives, for each distinct stack and each stream, what the events
  * with this stack cost in this stream. Nothing grows with the number of events.
  *
- * Waits of threads that have nothing to do are kept apart, never dropped: idle by
+ * Waits of threads that have nothing to do are counted separately, never dropped: idle by
  * the rules (idle.h), or waiting for work (work_waits.h).
  */
 #ifndef LODE_SCOPE_AREA_H

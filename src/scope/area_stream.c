@@ -249,7 +249,7 @@ static int show_loaded(struct mapping *mapping, struct lode_error *error)
 	return lode_work_waits_count(mapping->classes.work, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
 }
 
-/* Finds where threads wait for work, unless nothing is to be kept apart; `loaded`: the events are in memory. */
+/* Finds where threads wait for work, unless nothing is to be counted separately; `loaded`: the events are in memory. */
 static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_error *error)
 {
 	const struct lode_area_options *options = mapping->plan->options;

@@ -1,5 +1,5 @@
 /*
- * Which waits count and which are kept apart: the one answer for all analyses,
+ * Which waits count and which are counted separately: the one answer for all analyses,
  * from the idle rules (idle.h), from where threads wait for work (work_waits.h) and
  * from the paths of symptoms.
  */

@@ -15,7 +15,7 @@ struct lode_catalogue;
 
 enum lode_catalogue_mode {
 	LODE_CATALOGUE_READ,
-	LODE_CATALOGUE_WRITE, /* made if it is not there; an older one is brought to the newest version */
+	LODE_CATALOGUE_WRITE, /* created if it does not exist; an older one is brought to the newest version */
 };
 
 /* `path` of the SQLite file. */

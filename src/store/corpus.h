@@ -28,7 +28,7 @@ struct lode_map_cache_options;
 enum lode_corpus_mode {
 	LODE_CORPUS_READ,   /* must be there */
 	LODE_CORPUS_WRITE,  /* must be there; open for writing */
-	LODE_CORPUS_CREATE, /* made if it is not there; open for writing */
+	LODE_CORPUS_CREATE, /* created if it does not exist; open for writing */
 };
 
 /* Opens the folder `path`. One handle a thread. */
@@ -115,7 +115,7 @@ char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct
 int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 /*
  * Puts the finished stream file `path` (of lode_corpus_draft) in place, and its
- * row, described by `entry` but for its path and size, into the catalogue;
+ * row, described by `entry` except its path and size, into the catalogue;
  * attributes and symptoms are the stream's. Returns 1, 0 when a stream with this
  * id was there already, or a negative code. The file is gone afterwards.
  */

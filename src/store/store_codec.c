@@ -31,7 +31,7 @@ enum plane_codec {
 struct lode_codec {
 	uint64_t *numbers; /* the column as 64-bit numbers */
 	size_t number_capacity;
-	unsigned char *planes; /* up to 8 planes, one behind the other */
+	unsigned char *planes; /* up to 8 planes, one after the other */
 	size_t plane_capacity;
 	ZSTD_CCtx *compress;
 	ZSTD_DCtx *decompress;

@@ -11,7 +11,7 @@ int lode_store_fail(const struct lode_store *store, uint64_t offset, const char 
 			 store->path, (unsigned long long)offset, what);
 }
 
-/* Finds all columns of the kind; each must be there once, but for optional ones. Returns what is wrong, or NULL. */
+/* Finds all columns of the kind; each must be there once, except optional ones. Returns what is wrong, or NULL. */
 static const char *find_columns(const struct lode_store *store, struct lode_store_table *table)
 {
 	const unsigned char *bytes = store->map.bytes + table->offset + LODE_BLOCK_HEADER_SIZE;

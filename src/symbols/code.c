@@ -87,7 +87,7 @@ static void decode_run(struct reader *reader, const struct lode_plan_piece *piec
 }
 
 /*
- * The steps of a piece, but for what marks say is data. A mark of data before the
+ * The steps of a piece, except what marks say is data. A mark of data before the
  * piece ends where the piece begins: code that was put in as plain bytes, as some
  * compilers' own libraries are, has symbols but no marks.
  */

@@ -26,7 +26,7 @@ char *lode_cache_folder(const char *wanted);
 /* Path of the file for `key` and `kind` ("symbols", "inlines"), to be freed; NULL when memory ran out. */
 char *lode_cache_path(const char *folder, const char *build_id, const char *path, const char *kind);
 /*
- * Maps the file and takes its origin apart; the table points into the map.
+ * Maps the file and parses its origin; the table points into the map.
  * Returns 0, or a negative code when it is missing, damaged or of another
  * version: it should be written again. The caller checks the identity and
  * releases `cached`.

@@ -4,7 +4,7 @@
  * Each function's program is run once (cfi_program.c) and leaves a few rows. Then
  * functions are put in order of address; where two claim the same code, .eh_frame wins
  * over .debug_frame, and the earlier over the later. Code between functions gets the
- * empty rule, but for gaps in the middle of a function (continues_over). Neighbouring
+ * empty rule, except gaps in the middle of a function (continues_over). Neighbouring
  * rows with the same rule become one.
  */
 #include "symbols/unwind_table.h"

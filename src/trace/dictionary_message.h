@@ -1,5 +1,5 @@
 /*
- * A dictionary in a message from one process to another of the same job (base/message.h). Who reads it checks every number.
+ * A dictionary in a message from one process to another of the same job (base/message.h). The reader checks every number.
  */
 #ifndef LODE_TRACE_DICTIONARY_MESSAGE_H
 #define LODE_TRACE_DICTIONARY_MESSAGE_H

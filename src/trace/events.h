@@ -123,7 +123,7 @@ void lode_events_release(struct lode_events *events);
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
 /* Appends to all columns. Returns 0 or LODE_SYSTEM. */
 int lode_events_add(struct lode_events *events, const struct lode_event *event);
-/* Event `i`; all columns must be there, but for the weights. */
+/* Event `i`; all columns must be there, except the weights. */
 struct lode_event lode_events_get(const struct lode_events *events, size_t i);
 /*
  * Sorts by time; events of equal time keep their order, so that what was exported

@@ -28,7 +28,7 @@ struct lode_stack_tree {
 /* Returns 0 or LODE_SYSTEM. Afterwards node 0 is there. */
 int lode_stack_tree_init(struct lode_stack_tree *tree);
 void lode_stack_tree_release(struct lode_stack_tree *tree);
-/* Makes room for `count` nodes in all, so that appending them moves nothing. Returns 0 or LODE_SYSTEM. */
+/* Makes room for `count` nodes in total, so that appending them moves nothing. Returns 0 or LODE_SYSTEM. */
 int lode_stack_tree_reserve(struct lode_stack_tree *tree, size_t count);
 /* The stack `parent` with `frame` called from it, added if new; LODE_NONE when memory has run out. */
 uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame);

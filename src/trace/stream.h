@@ -15,7 +15,7 @@
 
 #define LODE_NO_PID UINT32_MAX
 
-/* What a thread did in all while it was recorded, as the kernel counts it: exact also where only some events are recorded. */
+/* What a thread did in total while it was recorded, as the kernel counts it: exact also where only some events are recorded. */
 struct lode_thread_totals {
 	uint64_t waits;       /* how often it blocked */
 	uint64_t preemptions; /* how often it lost its processor though it could have run */

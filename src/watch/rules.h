@@ -55,7 +55,7 @@ struct lode_record_times {
 	uint64_t command_ended;
 };
 
-/* Reads a rule, but for its number. Returns 0, or LODE_USAGE with a sentence. */
+/* Reads a rule, except its number. Returns 0, or LODE_USAGE with a sentence. */
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error);
 /* Reads all of them. Returns 0, or LODE_USAGE or LODE_SYSTEM with a sentence. */
 int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,

@@ -12,7 +12,7 @@
 #include <zstd.h>
 
 #define PIECE  (16u << 20)
-#define PIECES 132 /* a little more than 2 GiB in all */
+#define PIECES 132 /* a little more than 2 GiB in total */
 #define LINE   5   /* pieces of a line that is longer than any may be */
 
 static struct place place;

@@ -79,7 +79,7 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	object = read_one(&hunt, 2);
 	in_function = read_one(&hunt, 3);
 	assert_true(all.time[LODE_SYNC_WAITING] > 50 * MS);
-	/* The same waits, but for those that began before, and what is between two readings. */
+	/* The same waits, except those that began before, and what is between two readings. */
 	assert_true(object.time[LODE_SYNC_WAITING] + 30 * MS > all.time[LODE_SYNC_WAITING]);
 	assert_true(object.time[LODE_SYNC_WAITING] < all.time[LODE_SYNC_WAITING] + 30 * MS);
 	assert_true(in_function.time[LODE_SYNC_WAITING] + 60 * MS > all.time[LODE_SYNC_WAITING]);

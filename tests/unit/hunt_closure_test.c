@@ -399,7 +399,7 @@ struct paper_graph {
 	int depth[FUNCTIONS];   /* calls from where samples begin; -1: not seen */
 	int group[FUNCTIONS];   /* of those above the threshold; -1: none */
 	int starter[FUNCTIONS]; /* of its group */
-	int is_unclear;         /* a share is the threshold, but for rounding */
+	int is_unclear;         /* a share is the threshold, except rounding */
 };
 
 /* All samples of a host or process count, of whatever kind; a function once a sample. */

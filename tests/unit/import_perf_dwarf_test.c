@@ -169,7 +169,7 @@ struct fixture {
 	struct utsname own;
 	struct recording recording;
 	struct capture capture;
-	uint64_t registers[64]; /* those in the mask, one behind the other */
+	uint64_t registers[64]; /* those in the mask, one after the other */
 	struct user_state user;
 };
 

@@ -37,7 +37,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* The folder must be empty but for what the test itself made. */
+/* The folder must be empty except what the test itself made. */
 static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;

@@ -18,7 +18,7 @@ static inline void import_recording(struct imported *imported, const struct reco
 	lode_buffer_release(&file);
 }
 
-/* The lines of what was imported that begin with `start`, one behind the other. */
+/* The lines of what was imported that begin with `start`, one after the other. */
 static inline char *lines_of(const struct imported *imported, const char *start)
 {
 	struct lode_buffer lines = { 0 };

@@ -48,7 +48,7 @@ export function linkBack(view: string): string {
 	return lastPlaces.get(view) ?? link(view);
 }
 
-// A place of the view that is shown; its options stay as they are, but for `changes`.
+// A place of the view that is shown; its options stay as they are, except `changes`.
 export function linkHere(parts: string[], changes: Record<string, string> = {}): string {
 	const { view, query } = route.value;
 

@@ -56,7 +56,7 @@ static inline int lode_columns_put(struct lode_data_column *column, size_t row, 
 {
 	if (column->kind != LODE_DATA_BINARY)
 		return lode_columns_parse_general(column, row, text, length, quoted);
-	/* Binary: 0 and 1 in any spelling; a digit 1 is in the one and not in the other, but for
+	/* Binary: 0 and 1 in any spelling; a digit 1 is in the one and not in the other, except
 	 * exponents. */
 	if (length == 1)
 		column->bits[row / 64] |= (uint64_t)(*text & 1) << (row % 64);

@@ -223,7 +223,7 @@ int lode_search_refine(struct lode_search *search, uint32_t id)
 
 /* ---- deep starters ---- */
 
-/* Where deep starters are looked for: the hypothesis and focus of the experiment that asks, but for the code.
+/* Where deep starters are looked for: the hypothesis and focus of the experiment that asks, except the code.
  */
 struct deep {
 	struct lode_search *search;

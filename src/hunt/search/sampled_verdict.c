@@ -10,7 +10,7 @@
  * CPU samples are drawn by a clock. Some come late or not at all on a busy machine, no
  * matter what the program does then; so they only divide up what the meter's clock has.
  * Waits are reported one by one, when they end, with all their time. They count as they
- * are, but for the part before the experiment began.
+ * are, except the part before the experiment began.
  *
  * Time that samples do not show is counted separately as unknown: time in stacks that were cut before
  * they came to the function, waits that are not over, samples that are missing in large

@@ -1,5 +1,5 @@
 /*
- * The lines of `perf script`: taken apart, not interpreted. Nothing is copied:
+ * The lines of `perf script`: parsed, not interpreted. Nothing is copied:
  * all spans point into the line.
  */
 #ifndef LODE_IMPORT_PERF_SCRIPT_LINE_H
@@ -25,7 +25,7 @@ struct lode_script_header {
 	struct lode_span trace; /* what the event says */
 };
 
-/* Whether the line is the header of a sample; then takes it apart. */
+/* Whether the line is the header of a sample; then parses it. */
 int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header);
 
 /*
@@ -43,7 +43,7 @@ struct lode_script_frame {
 	struct lode_span key; /* what distinguishes this frame from others: with the address only if it matters */
 };
 
-/* Whether the line is a frame; then takes it apart. */
+/* Whether the line is a frame; then parses it. */
 int lode_script_frame_read(const char *line, size_t length, struct lode_script_frame *frame);
 
 /* What sched_switch says. */

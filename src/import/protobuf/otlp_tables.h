@@ -2,7 +2,7 @@
  * The dictionary of OpenTelemetry's profiles: tables of mappings, locations, functions, strings,
  * attributes and stacks, which all profiles of a file share. Number 0 of each is "none".
  *
- * Loading notes where the entries are; a stack is taken apart when a sample first names
+ * Loading notes where the entries are; a stack is parsed when a sample first names
  * it. Stacks and attributes are those of one stream: lode_otlp_tables_reset begins the next.
  */
 #ifndef LODE_IMPORT_OTLP_TABLES_H

@@ -117,7 +117,7 @@ struct reading {
 	uint64_t packets;
 };
 
-/* A packet taken apart. */
+/* A parsed packet. */
 struct packet {
 	struct lode_cursor data; /* what it is about */
 	uint32_t kind;           /* the field of it; 0: something else */

@@ -5,7 +5,7 @@
  * objects: protobuf-c needs 68 times the message's size in memory. Here the
  * message stays where it is, in a mapping. A first pass notes where strings,
  * mappings, functions and locations are (pprof_tables.h), a second one turns each sample into
- * an event; a location is taken apart into frames when it is first met.
+ * an event; a location is parsed into frames when it is first met.
  *
  * A sample has several values (pprof_values.h): CPU time becomes a run, the times of
  * waits a wait each; where no value is CPU time, a count times the period. Some
@@ -219,7 +219,7 @@ static void put_aside(struct reader *reader, struct lode_cursor packed, uint64_t
 	reader->has_packed = 1;
 }
 
-/* Takes apart the locations that were put aside. */
+/* Parses the locations that were put aside. */
 static int read_packed(struct reader *reader, uint64_t at)
 {
 	struct lode_protobuf_field field = { .number = 1, .wire = LODE_WIRE_BYTES, .bytes = reader->packed };

@@ -1,7 +1,7 @@
 /*
  * Frames and stacks of a pprof profile: see pprof_frames.h.
  *
- * A location is taken apart into frames when it is first met; its entry in the table keeps where they are. A stack grows
+ * A location is parsed into frames when it is first met; its entry in the table keeps where they are. A stack grows
  * location by location, and each step, from a node by a location, is looked up once.
  */
 #include "import/protobuf/pprof_frames.h"
@@ -173,7 +173,7 @@ static void reverse(uint32_t *items, size_t count)
 	}
 }
 
-/* Takes a location apart. Its lines are inlined functions, innermost first, and the function itself. */
+/* Parses a location. Its lines are inlined functions, innermost first, and the function itself. */
 static int open_location(struct lode_pprof_frames *maker, struct lode_pprof_entry *entry)
 {
 	struct lode_cursor message = lode_pprof_message_at(maker->tables, entry->at);

@@ -6,7 +6,7 @@
  * with the constants (threads, stacks, methods, names) that other events name by
  * class and key. Everything is read by the metadata, so all versions and all
  * writers' own events are understood. Nothing is copied: a constant is the place in the
- * file where it is, and is taken apart when it is requested.
+ * file where it is, and is parsed when it is requested.
  */
 #ifndef LODE_IMPORT_JFR_CHUNK_H
 #define LODE_IMPORT_JFR_CHUNK_H

@@ -53,7 +53,7 @@ void lode_mapped_frames_release(struct lode_mapped_frames *mapped)
 
 /* ---- the map ---- */
 
-/* A piece of text that is being taken apart. */
+/* A piece of text that is being parsed. */
 struct text {
 	const char *at;
 	const char *end;

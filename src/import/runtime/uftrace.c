@@ -8,7 +8,7 @@
  *			mark (3, always 5), depth (10), address (48)
  *	perf-cpuN.dat	context switches, as records of perf
  *
- * The time between two records of a thread is a run of the stack that is open, but for the time that it was
+ * The time between two records of a thread is a run of the stack that is open, except the time that it was
  * switched out: that is a wait, or a preemption.
  */
 #include "base/cursor.h"

@@ -1,7 +1,7 @@
 /*
  * Exact numbers: see exact_number.h.
  *
- * A number is taken apart into its digits, without zeros at either end, and
+ * A number is parsed into its digits, without zeros at either end, and
  * their power of ten. It is whole when that power is not negative, and
  * nothing on the way is rounded.
  */

@@ -8,7 +8,7 @@
  * Speed comes from three things. Text is read in chunks of whole lines
  * (line_chunks.h), each parsed by whichever thread is free. Neighbouring lines
  * share most of their frames, so a line begins where it first differs from the
- * one before it. And a frame's text is looked up as it is, and taken apart
+ * one before it. And a frame's text is looked up as it is, and parsed
  * only when it is new to the part.
  *
  * All ids are given in order of first appearance, in a part as in the whole, so
@@ -654,7 +654,7 @@ static int has_name(const char *name)
 }
 
 /*
- * Whole lines must end in a number, but for a few; a first line that cannot be seen whole
+ * Whole lines must end in a number, except a few; a first line that cannot be seen whole
  * shows only by its marks, a last one without a line end may be cut off.
  */
 static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)

@@ -45,7 +45,7 @@ void lode_etl_code_release(struct lode_etl_code *code);
 /* The image `path` (UTF-16, up to a NUL or the end) at `base`. Returns 0 or LODE_SYSTEM. */
 int lode_etl_code_add_image(struct lode_etl_code *code, uint32_t pid, uint64_t base, uint64_t size,
 			    struct lode_cursor path);
-/* A method that .NET compiled: two texts of UTF-16, the class and the method, one behind the other. The same. */
+/* A method that .NET compiled: two texts of UTF-16, the class and the method, one after the other. The same. */
 int lode_etl_code_add_method(struct lode_etl_code *code, uint32_t pid, uint64_t base, uint64_t size,
 			     struct lode_cursor names);
 /* The frame of an address; of a caller it is the return address. LODE_NONE when memory has run out. */

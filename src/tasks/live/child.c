@@ -113,7 +113,7 @@ static void close_once(int *fd)
 	*fd = -1;
 }
 
-/* Waits until it has ended, or until it had its time after a wish to stop. */
+/* Waits until it has ended, or until it had its time after a request to stop. */
 static void await_end(struct lode_child *child)
 {
 	struct pollfd end = { child->exit_fd, POLLIN, 0 };

@@ -36,12 +36,12 @@ struct lode_record_target {
 	uint64_t planned_ns;       /* how long they were to be, on average over what is drawn, until */
 	uint64_t planned_since;    /* then */
 	int attaching;             /* the kernel takes its time to attach them */
-	uint64_t unseen_ns;        /* how long it took in all */
+	uint64_t unseen_ns;        /* how long it took in total */
 	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
 	uint64_t sweep_after;      /* nanoseconds until the next visit */
 	uint64_t sweep_cost;       /* processor time of a visit, on average */
 	uint64_t longest_gap;      /* between two visits, */
-	int swept_seldom;          /* but for those behind which long waits were recorded in another way */
+	int swept_seldom;          /* except those behind which long waits were recorded in another way */
 	uint64_t some_since;       /* since when only some slots are chosen, as far as counted; 0: all are */
 	uint64_t some_ns;          /* how long only some were in all, */
 	uint64_t uncertain_ns;     /* and while not every wait of 10 ms and more was recorded */
