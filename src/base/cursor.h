@@ -1,7 +1,7 @@
 /*
- * Cursor: reads bytes that come from a stranger. A read past the end yields
- * zeros and marks the cursor, so that a parser reads a whole structure and asks
- * once whether it was there. Numbers are little-endian unless `swap` is set.
+ * Cursor: reads bytes from untrusted input. A read past the end yields zeros
+ * and marks the cursor, so that a parser can read a whole structure and check
+ * once whether it was complete. Numbers are little-endian unless `swap` is set.
  */
 #ifndef LODE_BASE_CURSOR_H
 #define LODE_BASE_CURSOR_H

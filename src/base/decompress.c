@@ -1,8 +1,8 @@
 /*
  * Unpacker: see decompress.h.
  *
- * Each library has its own idea of where a content ends. gzip: after a member
- * either another one, or zeros up to the end (tapes are padded so), or nothing.
+ * Each library has its own idea of where the content ends. gzip: after a member
+ * either another one, or zeros up to the end (as on padded tapes), or nothing.
  * zstd: after a frame another one, a skippable one, or nothing. xz: the library
  * itself goes on to the next stream and checks the padding. An end of the
  * packed bytes anywhere else means that the file was cut off, which no library

@@ -1,6 +1,7 @@
 /*
- * The one seam for files: every read, write, sync, rename and map of Lode's own
- * files passes here, so that the fault tests can make each of them fail.
+ * The only access to files: every read, write, sync, rename and map of Lode's
+ * own files goes through here, so that the fault tests can make each of them
+ * fail.
  *
  * All functions that can fail return 0 (or a count) or LODE_SYSTEM and write a
  * sentence that names the file and the reason.

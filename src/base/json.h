@@ -1,6 +1,6 @@
 /*
- * JSON writer: keeps commas and nesting right, so that callers only say what
- * there is. Writes into a lode_buffer. Text that is no valid UTF-8 is written
+ * JSON writer: takes care of commas and nesting, so that callers only provide
+ * values. Writes into a lode_buffer. Text that is not valid UTF-8 is written
  * with U+FFFD in place of the wrong bytes.
  */
 #ifndef LODE_BASE_JSON_H

@@ -1,14 +1,14 @@
 /*
  * Checks arrays of numbers 64 bytes at a time; see json_numbers.h.
  *
- * A byte at a time is slow, and to find where a number ends before the next one is looked at makes each wait for the one before.
- * What is right about a number shows at each of its bytes by the byte before it, which masks with one bit per byte (json_block.h)
- * say for all of them at once:
+ * Checking byte by byte is slow, and finding the end of a number before looking at the next one makes each wait
+ * for the one before. Instead, whether a byte is allowed follows from the byte before it, and masks with one
+ * bit per byte (json_block.h) check this for 64 bytes at a time:
  *
- *	a comma or a point		comes behind a digit
- *	a minus				comes behind a comma
- *	what is behind a minus or point	is a digit, and what is behind a comma is one or a minus
- *	a digit behind a leading 0	is wrong
+ *	a comma or a point		comes after a digit
+ *	a minus				comes after a comma
+ *	what follows a minus or point	is a digit, and what follows a comma is one or a minus
+ *	a digit after a leading 0	is wrong
  *	a second point			is wrong: adding the first digits of fractions to all digits carries to behind them
  */
 #include "base/json_numbers.h"

@@ -1,9 +1,9 @@
 /*
- * The one seam for memory: see memory.h.
+ * The only access to memory: see memory.h.
  *
- * The fault counter is atomic, so that failures can be planted in threaded
- * code; an unarmed counter costs one relaxed increment an allocation, and hot
- * code allocates in arenas and doubling arrays anyway. Release builds have no such counter.
+ * The fault counter is atomic, so that failures can be planted in threaded code; an unarmed
+ * counter costs one relaxed increment per allocation, and hot code allocates in arenas and
+ * doubling arrays anyway. Release builds have no such counter.
  *
  * Blocks of a page and more are counted, so that a limit can send some of them elsewhere.
  */

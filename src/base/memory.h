@@ -1,7 +1,7 @@
 /*
- * The one seam for memory: every allocation of Lode passes here, so that the
- * fault tests can make each of them fail. All return NULL when memory has run
- * out or when count * size overflows; none aborts.
+ * The only access to memory: every allocation of Lode goes through here, so
+ * that the fault tests can make each of them fail. All return NULL when memory
+ * has run out or when count * size overflows; none aborts.
  */
 #ifndef LODE_BASE_MEMORY_H
 #define LODE_BASE_MEMORY_H

@@ -1,7 +1,7 @@
 /*
- * Arrays and failures in messages between processes of one job (job_rank.h). Arrays are as they are in memory, with their number in front and filled up
- * to a multiple of 8 bytes, so that they are read in place. Processes are the same program on the same kind of machine; still
- * who reads checks every number.
+ * Arrays and failures in messages between processes of one job (job_rank.h). Arrays are as they are in memory,
+ * with their number in front and filled up to a multiple of 8 bytes, so that they are read in place. Processes
+ * are the same program on the same kind of machine; the reader still checks every number.
  */
 #ifndef LODE_BASE_MESSAGE_H
 #define LODE_BASE_MESSAGE_H

@@ -4,8 +4,8 @@
  * What is written gathers in a buffer and leaves in pieces, so that memory does
  * not grow with the result. A file is written under a temporary name beside its
  * own and takes its place, complete and durable, when it is finished; until then
- * an existing file is untouched. Things that are no plain files (a device, a
- * pipe) are written straight.
+ * an existing file is untouched. Anything that is not a plain file (a device, a
+ * pipe) is written directly.
  *
  * A pipe whose reader went away is an error like any other, and `closed_pipe`
  * is set; the program must ignore SIGPIPE to see it. One thread at a time.

@@ -1,6 +1,7 @@
 /*
- * Threads that receive no signals: these are for the thread that waits, or for the program that uses the
- * library. Only what a thread causes itself, such as reading behind the end of a file that shrank, reaches it.
+ * Threads that receive no signals; these go to the waiting thread, or to the program that uses the library.
+ * Only signals that a thread causes itself reach it, such as SIGBUS from reading past the end of a truncated
+ * file.
  */
 #ifndef LODE_BASE_QUIET_THREAD_H
 #define LODE_BASE_QUIET_THREAD_H

@@ -1,6 +1,7 @@
 /*
- * Safe text: names of streams, threads and functions come from files of strangers.
- * Here they lose the power to move the cursor or to change the title bar.
+ * Safe text: names of streams, threads and functions come from untrusted files.
+ * Control sequences in them, which could move the cursor or change the title bar,
+ * are made harmless here.
  */
 #ifndef LODE_BASE_SAFE_TEXT_H
 #define LODE_BASE_SAFE_TEXT_H

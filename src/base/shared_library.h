@@ -1,6 +1,6 @@
 /*
- * Shared libraries that few commands need. A program that is linked with them spends milliseconds on them at every
- * start, so they are loaded by the first one who uses them.
+ * Shared libraries that few commands need. A program that is linked with them spends milliseconds on them at
+ * every start, so they are loaded on first use.
  */
 #ifndef LODE_BASE_SHARED_LIBRARY_H
 #define LODE_BASE_SHARED_LIBRARY_H

@@ -1,11 +1,11 @@
 /*
  * The order of 64-bit keys: see sort_order.h.
  *
- * Keys that are a few ascending runs, such as the times of several CPUs, are merged. Others are sorted by radix,
- * which leaves out the digits that all keys share: addresses of one file differ in
- * three or four bytes only. Where a key's distance from the smallest one and its place fit into 64 bits
- * together, which they do for the times of any recording, such numbers are sorted: each pass reads them
- * one after another. Otherwise places alone are moved, a byte of the keys a pass, and each key is looked up.
+ * Keys that are a few ascending runs, such as the times of several CPUs, are merged. Others are sorted by
+ * radix, which leaves out the digits that all keys share: addresses of one file differ in three or four bytes
+ * only. Where a key's distance from the smallest one and its place fit into 64 bits together, which they do for
+ * the times of any recording, such numbers are sorted: each pass reads them one after another. Otherwise only
+ * positions are moved, one byte of the keys per pass, and each key is looked up.
  */
 #include "base/sort_order.h"
 

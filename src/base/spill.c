@@ -1,21 +1,22 @@
 /*
  * Blocks outside of memory: see spill.h.
  *
- * One file and one range of addresses: a block at an address is in the file at the same distance
- * from the start. Addresses and the length of the file are reserved generously, both of which cost
- * nothing; room on the disk is taken when a block is made or grows, so that a disk that is full
- * is an error there and not a signal (SIGBUS) later. A block has room for growing, a power of two, behind it;
- * its first page holds how much. The addresses of a block that is freed go to a list for blocks with as much room, and so
- * does its room on the disk unless that is large. What it held is dropped at once, so that it is neither written to the disk nor
- * read again to be made zero.
+ * One file and one range of addresses: a block at an address is in the file at the same distance from the
+ * start. Addresses and the length of the file are reserved generously, both of which cost nothing; room on the
+ * disk is taken when a block is made or grows, so that a disk that is full is an error there and not a signal
+ * (SIGBUS) later. A block has room for growing, a power of two, behind it; its first page holds how much. The
+ * addresses of a block that is freed go to a list for blocks with as much room, and so does its room on the
+ * disk unless that is large. Its content is discarded immediately, so that it is neither written to the disk
+ * nor read again to be zeroed.
  *
- * Blocks in memory are limited to five eighths of what is allowed, and those that stay until the end (memory.h) to a quarter, so
- * that there is room for what is made of one stream, used often and freed. The rest is for pages of the blocks outside,
- * which come and go. The kernel takes them away only when the whole machine is short of memory; so a thread
- * looks every few milliseconds, and when the process has grown too large, it unmaps all of them. They stay in the kernel's page
- * cache until it needs the memory, and come back when they are used. In a control group with as little memory as the limit
- * the cache is no larger than what is left there, so a page comes alone: the kernel would read megabytes around it, and
- * drop for them what is used next.
+ * Blocks in memory are limited to five eighths of what is allowed, and those that stay until the end (memory.h)
+ * to a quarter, so that there is room for data that is computed from one stream, used often and freed. The rest
+ * is for pages of the blocks outside, which come and go. The kernel takes them away only when the whole machine
+ * is short of memory; so a thread looks every few milliseconds, and when the process has grown too large, it
+ * unmaps all of them. They stay in the kernel's page cache until it needs the memory, and come back when they
+ * are used. In a control group with as little memory as the limit the cache is no larger than what is left
+ * there, so pages are read one by one: read-ahead would fetch megabytes around each, and evict what is used
+ * next.
  */
 #include "base/spill.h"
 

@@ -14,9 +14,9 @@
  *	stream_signatures  stream, signature, costs, events: where signatures match
  *	matched_streams    stream, the newest signature it was matched with
  *
- * and from version 3 on indexes over all columns that nothing else can tell: neither
- * the stream files nor another index. Each value is then in the file twice, and
- * SQLite's own check compares the two, so that no changed byte goes unnoticed.
+ * and from version 3 on indexes over all columns that are stored nowhere else, neither in the
+ * stream files nor in another index. Each value is then in the file twice, and SQLite's own
+ * check compares the two, so that no changed byte goes unnoticed.
  *
  * Older catalogues are read as they are; one of version 1 has no signatures. Opening
  * one for writing, or keeping signatures in it, adds what is missing.

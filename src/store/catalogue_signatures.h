@@ -1,11 +1,11 @@
 /*
  * What the catalogue keeps of signatures: a copy of the corpus's text file of
- * signatures (src/mine/signatures.h says which of the two is the truth), and in
- * which streams each of them matches.
+ * signatures (src/mine/signatures.h says which of the two is authoritative), and
+ * in which streams each of them matches.
  *
- * A signature's id is never given again: when its patterns or its kind change it
- * gets a new one, and what was matched with the old one goes. So a stream is
- * matched with all signatures when it was matched with the newest id there is.
+ * A signature's id is never reused: when its patterns or its kind change it gets
+ * a new one, and the matches of the old one are deleted. So a stream is matched
+ * with all signatures when it was matched with the newest id there is.
  *
  * Changes are made between lode_catalogue_begin and lode_catalogue_commit
  * (catalogue.h). All return 0 or a negative code with a sentence.

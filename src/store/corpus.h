@@ -7,9 +7,9 @@
  *	CORPUS/mined.txt           the last result of mining
  *	CORPUS/cache/              results that can be made again (map_cache.h)
  *
- * The catalogue is the truth about what is there: a stream is visible when its
- * row is committed, and that happens after its file is complete, durable and in
- * place. It can be rebuilt from the stream files (lode fsck --repair).
+ * The catalogue is authoritative: a stream is visible when its row is committed,
+ * and that happens after its file is complete, durable and in place. It can be
+ * rebuilt from the stream files (lode fsck --repair).
  */
 #ifndef LODE_STORE_CORPUS_H
 #define LODE_STORE_CORPUS_H

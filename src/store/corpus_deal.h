@@ -1,7 +1,7 @@
 /*
  * Dealing streams to several processes that work on one corpus: they are in one queue, the
  * largest first, and an idle process takes the next. So no process waits for another while
- * there is work, however long single streams take.
+ * there is work, even if some streams take much longer than others.
  */
 #ifndef LODE_STORE_CORPUS_DEAL_H
 #define LODE_STORE_CORPUS_DEAL_H

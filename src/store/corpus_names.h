@@ -1,7 +1,7 @@
 /*
- * Names of corpora as people give them: a folder; `@FILE`, a text file with one name a
- * line (`#` begins a comment); or a pattern with `*`, `?` or `[…]`, which means the
- * corpora that fit, in order of their names.
+ * Names of corpora as people give them: a folder; `@FILE`, a text file with one name
+ * per line (`#` begins a comment); or a pattern with `*`, `?` or `[…]`, which means
+ * all matching corpora, sorted by name.
  */
 #ifndef LODE_STORE_CORPUS_NAMES_H
 #define LODE_STORE_CORPUS_NAMES_H

@@ -1,7 +1,7 @@
 /*
- * Rows of the catalogue against the files they are about. All that a row says of
- * a stream, but where it came from and when, can be read from its file.
- * Private to the corpus.
+ * Compares rows of the catalogue with their stream files. Everything in a row,
+ * except where the stream came from and when, is also in its file. Private to
+ * the corpus.
  */
 #ifndef LODE_STORE_CORPUS_ROWS_H
 #define LODE_STORE_CORPUS_ROWS_H

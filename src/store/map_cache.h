@@ -1,15 +1,15 @@
 /*
- * Map results on disk: what an analysis makes of one stream before it merges the
+ * Map results on disk: what an analysis computes from one stream before it merges the
  * streams, kept next to the corpus so that the next run reads it instead of the events.
  *
  *	CORPUS/cache/KEY.map
  *
  * KEY is a digest of the program's build, the analysis, its options and the content of
  * the stream, so an entry never gets out of date: any change changes the key. The
- * folder may be removed at any time. Entries that were not used for longest go when the
- * folder grows beyond its limit. Any number of threads and processes may use one folder
- * at once. Nothing here fails an analysis: an entry that is damaged is one that is not
- * there, and a folder that cannot be written stays as it is.
+ * folder may be removed at any time. The least recently used entries are deleted when
+ * the folder grows beyond its limit. Any number of threads and processes may use one
+ * folder at once. Nothing here makes an analysis fail: a damaged entry counts as
+ * missing, and a folder that cannot be written stays as it is.
  */
 #ifndef LODE_STORE_MAP_CACHE_H
 #define LODE_STORE_MAP_CACHE_H

@@ -2,8 +2,8 @@
  * Map results as bytes: numbers, and arrays of structs column by column, packed as the
  * columns of a stream file are (store_codec.h). For the payloads of map_cache.h.
  *
- * Reading expects anything: a count is checked against what so many bytes may claim
- * before memory is requested, and a failure shows in the reader, once, at the end.
+ * Readers accept any bytes: a count is checked against the number of bytes before
+ * memory is allocated, and a failure is reported by the reader once, at the end.
  */
 #ifndef LODE_STORE_MAP_COLUMNS_H
 #define LODE_STORE_MAP_COLUMNS_H

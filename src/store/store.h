@@ -5,8 +5,8 @@
  * strings, modules, frames, stack nodes, threads, attributes, symptoms, events;
  * a footer lists them all. A block of events holds up to LODE_BLOCK_EVENTS of
  * one type, each column packed by itself. Dictionary blocks only ever add to
- * the blocks before them, so a file can be written while a recording goes on,
- * and one that was cut off is good up to its last whole block.
+ * the blocks before them, so a file can be written during a recording, and a
+ * truncated one is valid up to its last complete block.
  */
 #ifndef LODE_STORE_STORE_H
 #define LODE_STORE_STORE_H

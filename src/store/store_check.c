@@ -1,11 +1,11 @@
 /*
  * Checking and salvaging stream files: see store.h.
  *
- * The checker does not believe the footer: it walks from block to block, and
- * where one is damaged looks for the next place that reads as a whole block.
- * Every byte belongs to the header, to a good block, to the tail, or is counted
- * as bad. Salvaging reads the good blocks the way the reader does, with `[lost]`
- * in place of what lost dictionary blocks meant, and writes a new file.
+ * The checker does not rely on the footer: it goes from block to block, and
+ * after a damaged one searches for the next place that is a valid block. Every
+ * byte belongs to the header, to a valid block, to the tail, or is counted as
+ * bad. Salvaging reads the valid blocks the way the reader does, with `[lost]`
+ * in place of names from lost dictionary blocks, and writes a new file.
  */
 #include "store/store_file.h"
 

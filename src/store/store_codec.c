@@ -1,12 +1,12 @@
 /*
  * Columns as bytes: see store_codec.h.
  *
- * Both ways go through arrays of 64-bit numbers held in the codec, in cache for
- * a block of 65,536 rows. The loops over planes are written so that compilers
- * turn them into vector code: one function a number of planes, no branches inside.
- * Packing is paid while a program is recorded: a transform is given up as soon as
- * some rows show that it saves nothing, and what it leaves is cut into planes some
- * rows at a time, in the nearest cache.
+ * Both ways go through arrays of 64-bit numbers held in the codec, in cache for a
+ * block of 65,536 rows. The loops over planes are written so that compilers turn
+ * them into vector code: one function per number of planes, no branches inside.
+ * Packing costs time while a program is being recorded, so a transform is
+ * abandoned as soon as some rows show that it saves nothing, and its output is
+ * split into planes a few rows at a time, in the L1 cache.
  */
 #include "store/store_codec.h"
 

@@ -1,14 +1,12 @@
 /*
  * Columns as bytes: how one column of a block is packed. Private to the store.
  *
- * A column is an array of unsigned numbers. Of three ways to look at it (as it
- * is; the steps from row to row; the distance back from the row's own number, for
- * parents in the stack tree) the one with the smallest range is taken, the
- * smallest value is subtracted, and what is left is cut into byte planes: all
- * lowest bytes, then all second bytes, and so on. Planes of equal bytes become
- * one byte, planes that zstd shrinks well are packed, noise is stored as it is,
- * so that reading mostly is copying: that is what makes 100 million events a
- * second possible.
+ * A column is an array of unsigned numbers. Of three transforms (none; the steps from row to
+ * row; the distance back from the row's own number, for parents in the stack tree) the one
+ * with the smallest range is used. The smallest value is subtracted, and the rest is split
+ * into byte planes: all lowest bytes, then all second bytes, and so on. Planes of equal bytes
+ * become one byte, planes that zstd compresses well are compressed, and noise is stored as it
+ * is. So reading is mostly copying, which makes 100 million events a second possible.
  *
  * Column header
  *	 0  1  column number

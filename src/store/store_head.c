@@ -3,7 +3,7 @@
  * see store.h.
  *
  * Blocks are read in file order, and the file's ids are translated into those of
- * the caller's dictionary through one map a kind. Every id is checked against
+ * the caller's dictionary through one map per kind. Every id is checked against
  * what was read before, and the number of dictionary rows is bounded by the size
  * of the file, because rows that cost no bytes could otherwise claim any amount
  * of memory.
