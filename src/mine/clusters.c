@@ -1,9 +1,9 @@
 /*
  * Clusters: see clusters.h.
  *
- * Two clusters can be joined only when some pattern of one is at least as similar
- * to some pattern of the other as the cut asks: an average is no higher than its
- * highest part. And a pattern far from all of another cluster's says little about
+ * Two clusters can be joined only when some pattern of one is at least as similar to
+ * some pattern of the other as the cut asks: an average is no higher than its highest
+ * part. And a pattern that is far from all patterns of another cluster hardly affects
  * whether the two are joined. So only pairs at or above a floor, seven eighths of the
  * cut, are looked for (similarities.h) and held; linkage.h asks for the few others
  * that matter. Memory grows with the similar pairs, not with all pairs.

@@ -1,6 +1,6 @@
 /*
- * Coverage (StackMine, section VII.A.2): how much of the delay that people saw
- * the signatures explain, and in which order to open streams to find them.
+ * Coverage (StackMine, section VII.A.2): how much of the users' delay the
+ * signatures explain, and in which order to open streams to find them.
  *
  *	coverage = CPU and wait time of the area's events that match the signatures
  *	           / total response delay of the symptoms

@@ -2,9 +2,9 @@
  * Which signatures match which stacks, in a form in which unions cost little.
  * Private to coverage.
  *
- * Stacks that just the same signatures match are one class. Classes are nodes of
- * a prefix tree over numbers of signatures (the stack tree serves): class 0 is
- * matched by none, and the way up from a class names its signatures.
+ * Stacks that exactly the same signatures match are one class. Classes are nodes
+ * of a prefix tree over numbers of signatures (the stack tree serves): class 0
+ * is matched by none, and the way up from a class names its signatures.
  */
 #ifndef LODE_MINE_COVERAGE_CLASSES_H
 #define LODE_MINE_COVERAGE_CLASSES_H

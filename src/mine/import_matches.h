@@ -1,7 +1,7 @@
 /*
- * Signatures at import: new streams are matched while they are in memory, and what
- * was found is kept in the catalogue in one go at the end. A stream that is not
- * matched, for any reason, is matched later, when signatures are requested;
+ * Signatures at import: new streams are matched while they are in memory, and the
+ * result is stored in the catalogue in one transaction at the end. A stream that
+ * is not matched, for any reason, is matched later, when signatures are requested;
  * so a failure here is a warning.
  */
 #ifndef LODE_MINE_IMPORT_MATCHES_H

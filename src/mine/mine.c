@@ -2,9 +2,9 @@
  * The way from an area to a ranked list: costs by stack, patterns, similarity and
  * clusters, metrics, order. Each step is a separate file; here they are joined.
  *
- * All output is ordered by costs and names, never by the numbers that
- * frames happened to get, so that two corpora with the same events, however they
- * were imported, give the same list.
+ * All output is ordered by costs and names, never by the numbers that frames
+ * happened to get, so that two corpora with the same events give the same list,
+ * even if they were imported in different ways.
  */
 #include "mine/mine.h"
 

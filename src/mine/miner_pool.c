@@ -2,10 +2,10 @@
  * How the miner's threads share work.
  *
  * Each thread goes through its own part of the search, depth first. One that has
- * nothing left waits here and is counted as hungry; the others look at that count
- * at every step, and a worker that sees it gives away half of what is left to do on its
- * shallowest level, together with a copy of that level's tree. So work moves only
- * when a worker lacks it, and in pieces as large as there are.
+ * nothing left waits here and is counted as hungry; the others look at that count at
+ * every step, and a worker that sees it gives away half of what is left to do on its
+ * shallowest level, together with a copy of that level's tree. So work moves only when
+ * a worker needs it, and in pieces as large as possible.
  *
  * The search is over when no thread has a task and no task waits.
  */

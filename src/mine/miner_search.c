@@ -1,13 +1,12 @@
 /*
  * The miner's search (StackMine, section V), depth first over prefixes.
  *
- * A prefix p comes with its tree: the stacks that support it, cut behind the place
- * where p first ends in them, only with functions that are costly behind p, equal
- * beginnings merged (miner_tree.c). Appending a function x leads to the subtrees
- * below the topmost nodes of x. A prefix whose tree is empty is a candidate; what
- * is contained in another candidate is dropped at the end (maximal.c). Left as it
- * is that visits every costly pattern, 2^70 of them for one stack of 70 frames.
- * What is not visited:
+ * A prefix p comes with its tree: the stacks that support it, cut behind the place where p first
+ * ends in them, only with functions that are costly behind p, equal beginnings merged
+ * (miner_tree.c). Appending a function x leads to the subtrees below the topmost nodes of x. A
+ * prefix whose tree is empty is a candidate; what is contained in another candidate is dropped at
+ * the end (maximal.c). Without further measures this visits every costly pattern, 2^70 of them for
+ * one stack of 70 frames. These are skipped:
  *
  * - Chain: when the tree has one node at the top, every stack goes through it, so
  *   it belongs to every longest pattern behind p. The prefix takes it over at once,

@@ -1,17 +1,16 @@
 /*
  * Address spaces: see address_spaces.h.
  *
- * The tree is a treap: sorted by start, a heap by random priority that starts from a
- * secret, so that it is balanced no matter what a stranger maps, and recursion stays shallow
- * (among four million mappings a depth of 100 is less likely than a broken machine). Mappings of a tree never overlap. All work
- * is done by two operations: split a tree at an address (a mapping across it is
- * cut in two) and join two adjacent trees. Mapping a range is:
- * split before it, split behind it, drop what is between, join with the new one.
+ * The tree is a treap: sorted by start, a heap by random priority that starts from a secret, so that it is
+ * balanced no matter what a stranger maps, and recursion stays shallow (with four million mappings a depth of
+ * 100 is less likely than a hardware failure). Mappings of a tree never overlap. All work is done by two
+ * operations: split a tree at an address (a mapping across it is cut in two) and join two adjacent trees.
+ * Mapping a range is: split before it, split behind it, drop what is between, join with the new one.
  *
- * A node whose owner is the space's may be changed in place; any other may be in
- * the tree of another process and is copied first. A fork gives new owners to
- * both sides, which makes all nodes so far shared for good. When all spaces with such a node are gone that is not noticed, so
- * now and then the nodes that are still reached are marked, and the others are freed.
+ * A node whose owner is the space's may be changed in place; any other may be in the tree of another process
+ * and is copied first. A fork gives new owners to both sides, which makes all nodes so far shared for good. It
+ * is not noticed when all spaces with such a node are gone, so occasionally the nodes that are still reachable
+ * are marked, and the others are freed.
  */
 #include "process/address_spaces.h"
 

@@ -1,10 +1,10 @@
 /*
- * Address spaces: which file is mapped where, for each process, as of now. Fed
- * and asked in order of time.
+ * Address spaces: which file is mapped where, for each process, at the current
+ * time. Changes and queries come in order of time.
  *
- * A space is a balanced tree of mappings. A fork costs nothing: both go on with
- * the same tree, and a change copies the path to it. Each
- * change gives a space a new version; equal versions are equal mappings.
+ * A space is a balanced tree of mappings. A fork costs nothing: both processes
+ * share the tree, and a change copies the path to it. Each change gives a space
+ * a new version; equal versions are equal mappings.
  */
 #ifndef LODE_PROCESS_ADDRESS_SPACES_H
 #define LODE_PROCESS_ADDRESS_SPACES_H

@@ -1,8 +1,8 @@
 /*
- * Files that processes began to run lately, held open from then on: when a flight
- * recorder writes down what it holds, the process, its container or the file
- * itself may be gone. A file is let go some time after the process that mapped it
- * last, and the longest unused one when there are too many.
+ * Files that processes started to run recently, kept open: when a flight recorder
+ * saves its memory, the process, its container or the file itself may be gone. A
+ * file is closed some time after the last process that mapped it ended, or when
+ * there are too many and it is the least recently used one.
  */
 #ifndef LODE_PROCESS_HELD_FILES_H
 #define LODE_PROCESS_HELD_FILES_H

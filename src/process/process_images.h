@@ -1,7 +1,7 @@
 /*
  * Images: the files whose code was run, each once, held open from the moment
- * their code is first seen, so that their symbols can be read at the end though
- * the process, its container or the file itself is gone by then.
+ * their code is first seen, so that their symbols can be read at the end even
+ * if the process, its container or the file itself is gone by then.
  */
 #ifndef LODE_PROCESS_PROCESS_IMAGES_H
 #define LODE_PROCESS_PROCESS_IMAGES_H

@@ -1,7 +1,7 @@
 /*
- * Unwinds user stacks of the machine's processes as of now: which processes there are
- * and what they have mapped, and the unwind table of each binary, loaded when a stack
- * first needs it and shared by all processes.
+ * Unwinds user stacks of the machine's current processes: knows which processes
+ * exist, what they have mapped, and the unwind table of each binary, which is loaded
+ * when a stack first needs it and shared by all processes.
  */
 #ifndef LODE_PROCESS_PROCESS_UNWINDER_H
 #define LODE_PROCESS_PROCESS_UNWINDER_H

@@ -1,7 +1,7 @@
 /*
- * Processes: which there are, what each has mapped, and the names and lives of
- * their threads; as of now in a recording. Fed by /proc at first and by the
- * sideband's changes, in order of time, from then on.
+ * Processes: which ones exist at the current time of a recording, what each has
+ * mapped, and the names and lifetimes of their threads. Read from /proc at
+ * first, and then updated by the side-band's changes, in order of time.
  */
 #ifndef LODE_PROCESS_PROCESSES_H
 #define LODE_PROCESS_PROCESSES_H

@@ -1,8 +1,9 @@
 /*
- * One step of unwinding: from a function to its caller, by a rule. The one piece of
- * code that walks user stacks, compiled twice: into the recorder's BPF programs,
- * where memory is the running thread's, and into the program, where it is a copy of
- * a stack, the bytes in a perf.data sample, or a process stopped by ptrace.
+ * One step of unwinding: from a function to its caller, by a rule. This is the only
+ * code that walks user stacks. It is compiled twice: into the recorder's BPF
+ * programs, where memory is the running thread's, and into the program, where it is
+ * a copy of a stack, the bytes in a perf.data sample, or a process stopped by
+ * ptrace.
  *
  * Before including it, define LODE_UNWIND_READ(context, address, word): reads the
  * 8-byte word at a user address, 1 when it is there, else 0.

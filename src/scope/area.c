@@ -1,15 +1,14 @@
 /*
  * The area of interest of a corpus: see area.h.
  *
- * Streams are mapped in parallel (area_stream.c), each over a dictionary of its
- * own, and merged in the catalogue's order, those that are ready first waiting for
- * their turn; so the numbers of frames and stacks, and with them everything that
- * follows, do not depend on threads.
+ * Streams are mapped in parallel (area_stream.c), each over a dictionary of its own, and merged in
+ * the catalogue's order, each waiting for its turn. So the numbers of frames and stacks, and
+ * everything that follows, do not depend on the number of threads.
  *
- * Only one thread at a time can merge into the whole. Where there are many streams, a thread
- * takes several consecutive ones and merges them with each other first. Their stacks are mostly
- * the same, so what is left to merge in turn is a fraction (a seventh of it with 16 streams), and
- * many threads do not wait for it. The work is a tenth more, so two threads do without.
+ * Only one thread at a time can merge into the whole. Where there are many streams, a thread takes
+ * several consecutive ones and merges them with each other first. Their stacks are mostly the same,
+ * so what is left to merge in turn is a fraction (a seventh of it with 16 streams), and many
+ * threads do not wait for it. This is a tenth more work, so it is not done with two threads.
  *
  * Several processes each collect some consecutive streams and join them up a tree (area_message.h).
  *

@@ -1,11 +1,11 @@
 /*
- * The map step of the area, kept: see area_cache.h.
+ * The cached map step of the area: see area_cache.h.
  *
  * Everything that the rows of a stream depend on is in the key: the plan, the idle rules,
  * the content of the stream and, where its symptoms may count in another stream, which
- * ones do. `--where` is not: it only decides between all rows and none, so other streams
- * that are let in or left out change nothing. The dictionary stays in the stream file,
- * which is read in either case.
+ * ones do. `--where` is not: it only decides between all rows and none, so including or
+ * excluding other streams changes nothing. The dictionary stays in the stream file, which
+ * is read in either case.
  */
 #include "scope/area_cache.h"
 

@@ -8,7 +8,7 @@
  * Folded stacks are nodes of the same tree. A parent's folded stack is known before
  * its children's; a child's is the same when its frame is in the parent's folded
  * stack already, else the parent's with that frame. Which frames a stack has is
- * asked of the path itself, which is short once it is folded.
+ * found by walking its path, which is short once it is folded.
  */
 #include "scope/area.h"
 

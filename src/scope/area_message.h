@@ -1,9 +1,9 @@
 /*
  * An area in the making as a message from one process to another of the same job. Private to scope.
  *
- * Both run the same program on the same kind of machine, so arrays travel as they are in memory; who receives
- * them joins them from where they are in the message. Still nothing is taken on trust: every count is checked
- * against the bytes there are, and every number against what it is a number of.
+ * Both run the same program on the same kind of machine, so arrays are sent as they are in memory, and the
+ * receiver joins them in place. Still nothing is trusted: every count is checked against the size of the
+ * message, and every number against the table it refers to.
  */
 #ifndef LODE_SCOPE_AREA_MESSAGE_H
 #define LODE_SCOPE_AREA_MESSAGE_H

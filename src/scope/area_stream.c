@@ -1,15 +1,16 @@
 /*
  * The map step of the area of interest: from the events of one stream to rows.
  *
- * Where nothing is cut (scope `all`) events are read block by block and forgotten.
- * For the scopes that start from a symptom the needed columns of the whole stream
- * are loaded, the parts of each symptom are united, so that what two symptoms
- * share counts once, and each part goes to the row of its stack.
+ * With scope `all`, events are read block by block and then dropped. For the
+ * scopes that start from a symptom, the needed columns of the whole stream are
+ * loaded, the parts of all symptoms are merged, so that what two symptoms share
+ * counts once, and each part is added to the row of its stack.
  *
  * Every event of the symptom's own thread and of a critical path belongs to the
- * symptom, so nothing of it is idle; in the whole graph, and where nothing is cut,
- * the idle rules tell waits of threads without work apart, and so does where a
- * thread waits for work (work_waits.h). For that the waits are read twice.
+ * symptom, so nothing of it is idle. In the whole graph, and with scope `all`,
+ * waits of threads without work are counted separately, by the idle rules and by
+ * where a thread waits for work (work_waits.h). For the latter the waits are read
+ * twice.
  */
 #include "scope/area_stream.h"
 

@@ -1,26 +1,24 @@
 /*
- * The critical path: what kept a thread from being done earlier. scope.h says
- * what it is; the paper only names it (StackMine, IV).
+ * The critical path: what kept a thread from finishing earlier. scope.h says what it is; the
+ * paper only names it (StackMine, IV).
  *
- * What a thread did at each moment is its timeline: disjoint segments, each of
- * one event, made once a thread when the path first comes to it. Samples are
- * for time they may not have had to themselves, so a sample often overlaps the
- * wait behind it; the wait was measured, so it wins. Making a timeline is a sweep
- * over starts with one pile of open events a type: the top is the one that began
- * last, what has ended is taken off when it comes to light. An event gives at
- * most two segments more, so this is linear.
+ * What a thread did at each moment is its timeline: disjoint segments, each of one event, made
+ * once per thread when the path first reaches it. A sample represents time that may not have
+ * been its own, so it often overlaps the wait after it; the wait was measured, so it wins. A
+ * timeline is made by a sweep over starts with one stack of open events per type: the top is the
+ * one that began last, and events that have ended are popped when they reach the top. An event
+ * adds at most two segments, so this is linear.
  *
- * The walk goes back in time and never turns round. A pile of steps, one for each
- * thread that is being walked, takes the place of recursion: stepping into a
- * waker puts one on it, reaching the start of the wait takes it off. A wait is
- * stepped into at its end only (or where t1 cuts it), and the walk is at each
- * moment once, so each wait is stepped into at most once: the walk ends, and it
- * is linear in the segments it passes. In each thread a cursor follows the walk,
- * so that coming back to a thread is a short search from where it was left.
+ * The walk only goes back in time. A stack of steps, one for each thread that is being walked,
+ * replaces recursion: stepping into a waker pushes one, reaching the start of the wait pops it.
+ * A wait is stepped into at its end only (or where t1 cuts it), and the walk is at each moment
+ * once, so each wait is stepped into at most once: the walk ends, and it is linear in the
+ * segments it passes. In each thread a cursor follows the walk, so that coming back to a thread
+ * is a short search from where it was left.
  *
- * Where a waker's thread did nothing that is known it may be running between two samples, so the
- * time is the wait's that led there. In a recording that was thinned the waker may as well have
- * waited itself, and not been recorded: such time is unknown.
+ * Where nothing is recorded for a waker's thread, it may have been running between two samples,
+ * so the time belongs to the wait that led there. In a thinned recording the waker may also have
+ * been in a wait that was not recorded: such time is unknown.
  */
 #include "scope/scope_index.h"
 

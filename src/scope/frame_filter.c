@@ -1,10 +1,10 @@
 /*
  * Frame filter: see frame_filter.h.
  *
- * Matching a glob goes along pattern and text side by side. At a `*` it notes
- * both places; where the rest does not fit, the star of the note takes one
- * character more. Only the last star can ever need that: the text before it is
- * matched already, as early as can be, which is never worse. So the time is at
+ * Matching a glob goes along pattern and text side by side. At a `*` it
+ * remembers both positions; if the rest does not match, that star takes one
+ * more character. Only the last star can ever need that: the text before it is
+ * already matched as early as possible, which is never worse. So the time is at
  * most the product of the lengths.
  */
 #include "scope/frame_filter.h"

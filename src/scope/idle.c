@@ -2,12 +2,12 @@
  * Idle rules: see idle.h for what they mean and idle.rules for the built-in ones.
  *
  * A rule is a list, a glob for the module and one for the function. Nearly all
- * rules name their function outright, so these are found through a table of
- * names, and only the few with a `*` or `?` in the function are tried one by one.
+ * rules name their function exactly, so these are found through a table of names,
+ * and only the few with a `*` or `?` in the function are tried one by one.
  *
- * A stack's verdict follows from its parent's: a frame that is passed over leaves
- * the decision to its caller, any other frame decides by itself. So one pass over
- * the tree, parents before children, judges all stacks.
+ * A stack's verdict follows from its parent's: a skipped frame leaves the
+ * decision to its caller, any other frame decides. So one pass over the tree,
+ * parents before children, judges all stacks.
  */
 #include "scope/idle.h"
 

@@ -1,11 +1,12 @@
 /*
  * Idle: waits of threads that have nothing to do, event loops, worker pools,
- * timers. Rules in a text file that people extend say which they are: idle.rules
- * is the built-in one and says how to read it; lode-idle(5) too.
+ * timers. Which these are is defined by rules in a text file that users can
+ * extend: idle.rules is the built-in one and explains the format, as does
+ * lode-idle(5).
  *
- * A rule looks at the leaf end of a stack, after frames that say nothing (the
- * scheduler, system-call entry, ways of waiting) are passed over, and, when it
- * asks for it, at the waker.
+ * A rule looks at the leaf end of a stack, skipping frames without information
+ * (the scheduler, system-call entry, ways of waiting), and, if it says so, at
+ * the waker.
  */
 #ifndef LODE_SCOPE_IDLE_H
 #define LODE_SCOPE_IDLE_H

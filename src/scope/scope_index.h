@@ -1,8 +1,8 @@
 /*
  * What the scopes share: events by thread. Private to src/scope/.
  *
- * Threads are put into groups, one a tid; run and wait events of a group are
- * lists of event numbers in order of time.
+ * Threads are grouped by tid; run and wait events of a group are lists of event
+ * numbers in order of time.
  */
 #ifndef LODE_SCOPE_SCOPE_INDEX_H
 #define LODE_SCOPE_SCOPE_INDEX_H

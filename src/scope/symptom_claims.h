@@ -1,8 +1,8 @@
 /*
- * Which stream a symptom counts in, where several have it: recordings of one host
- * that overlap in time, such as those of a flight recorder, contain the same things twice.
- * A symptom is the same when host, thread and time are, and the last event of the
- * thread in it. Private to scope.
+ * Which stream a symptom counts in, where several have it: recordings of one host that
+ * overlap in time, such as those of a flight recorder, contain the same events twice. A
+ * symptom is the same when host, thread and time are, and the last event of the thread in
+ * it. Private to scope.
  */
 #ifndef LODE_SCOPE_SYMPTOM_CLAIMS_H
 #define LODE_SCOPE_SYMPTOM_CLAIMS_H

@@ -1,14 +1,15 @@
 /*
  * The wait graph: StackMine, Figure 2.
  *
- * As printed, every wait looks at every event of the stream. Here the events of
- * a thread are in order of their ends; those that belong to a wait are then one
+ * As printed, every wait looks at every event of the stream. Here the events of a
+ * thread are in order of their ends; those that belong to a wait are then one
  * interval of its waker's list, two binary searches away. Its length is the
  * number of edges that begin at the wait, so edges are counted without being
  * touched. To put the interval into the graph only events that are not in it yet
  * are touched: each entry knows a place further on from where to look (disjoint
- * sets with path halving), so that one that is in is passed over in nearly
- * constant time. In all near-linear in the events that end up in the graph.
+ * sets with path halving), so that one that is already in is skipped in nearly
+ * constant time. In total this is nearly linear in the events that end up in the
+ * graph.
  *
  * Events have one number for both types here: the run events, then the waits. A
  * bit for each says what is in the graph, and reading the bits in order gives the

@@ -1,6 +1,6 @@
 /*
- * Waiting for work: the waits in which a thread has nothing to do until somebody
- * outside of the recording wants something of it.
+ * Waiting for work: the waits in which a thread has nothing to do until a request comes
+ * from outside the recording.
  *
  * A list of functions cannot decide it: a worker that waits for its next request
  * and one that waits for a reply, in the middle of a request, both are in recv().
@@ -24,8 +24,8 @@
  * deeper than the outer loop that a recorded process ended is a wait for it,
  * regardless of the function's name: a backend that waits in epoll for a lock.
  *
- * Use: make; count all waits; where lode_work_waits_needs_runs says so, see all runs;
- * settle; then ask. One thread at a time.
+ * Usage: make; count all waits; if lode_work_waits_needs_runs says so, pass all runs;
+ * settle; then query. One thread at a time.
  */
 #ifndef LODE_SCOPE_WORK_WAITS_H
 #define LODE_SCOPE_WORK_WAITS_H

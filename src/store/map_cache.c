@@ -8,10 +8,10 @@
  *	48  8  XXH3-64 of the payload, seeded with XXH3-64 of bytes 0 to 47
  *	56     payload
  *
- * Entries are written under their own name and renamed, so readers see a whole one
- * or none. They are not made durable: what a crash leaves half-written has a wrong
- * checksum. An entry's time is when it was used last, to the hour, so that reading
- * rarely writes.
+ * Entries are written under a temporary name and renamed, so readers see a
+ * complete one or none. They are not made durable: what a crash leaves
+ * half-written has a wrong checksum. An entry's time is when it was used last, to
+ * the hour, so that reading rarely writes.
  */
 #include "store/map_cache.h"
 

@@ -5,8 +5,8 @@
  * events are read here, one block and only the wanted columns at a time, straight
  * from the map.
  *
- * Nothing in the file is trusted: a block is used only when its checksum holds,
- * and every id must name something that the head defines.
+ * Nothing in the file is trusted: a block is used only if its checksum is right,
+ * and every id must refer to something that the head defines.
  */
 #include "store/store_file.h"
 

@@ -1,10 +1,10 @@
 /*
  * Writing the stream file: see store.h and store_format.h.
  *
- * What is to be written is first cut into *pieces* (a kind of block and a range
- * of rows). Pieces are packed in parallel, a batch at a time, and written in
- * order, so the bytes do not depend on the number of threads. Every block is
- * remembered for the footer.
+ * The data is first divided into *pieces* (a kind of block and a range of rows).
+ * Pieces are packed in parallel, a batch at a time, and written in order, so the
+ * bytes do not depend on the number of threads. Every block is remembered for the
+ * footer.
  *
  * Strings, frames and nodes only grow: each append writes the new ones. Threads,
  * modules, attributes, symptoms and the head may change; a table is written again

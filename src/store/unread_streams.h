@@ -2,8 +2,8 @@
  * Streams that an analysis leaves out because their files are damaged or gone: one bad file
  * among thousands must not end it, and must not disappear silently either.
  *
- * Which streams are left out depends on the files alone, and they are listed in the order of the catalogue, so that
- * threads and processes change nothing.
+ * Which streams are left out depends on the files alone, and they are listed in the order of the catalogue, so
+ * that the number of threads and processes does not affect the result.
  */
 #ifndef LODE_STORE_UNREAD_STREAMS_H
 #define LODE_STORE_UNREAD_STREAMS_H

@@ -1,12 +1,12 @@
 /*
- * The symbols of a binary: which files they come from, and whether the cache
- * still holds for those files.
+ * The symbols of a binary: which files they come from, and whether the cache is
+ * still valid for those files.
  *
- * The cache is asked first. Its entry says which build-id and debug link the
- * binary had; with them the candidates are listed, at a stat each, and when
- * their identity is the one in the entry nothing that matters has come, gone or
- * changed. So a debug package that is installed later is seen, and a hit opens
- * no ELF file at all.
+ * The cache is checked first. Its entry has the build-id and debug link of the
+ * binary; with them the candidates are listed, at the cost of a stat each, and
+ * if their identity is the one in the entry, no relevant file was added,
+ * removed or changed. So a debug package that is installed later is noticed,
+ * and a hit opens no ELF file at all.
  *
  * Otherwise the candidates are opened, best first. A file counts only if it has
  * the right build-id; a debug link without one must have the right checksum.

@@ -1,11 +1,12 @@
 /*
  * Code: see code.h.
  *
- * The plan (code_plan.h) says which bytes are whose. Here the instructions of each
- * function are decoded, piece by piece, into steps (code_steps.h), and each step
- * becomes an end, a callee or a mark. A jump ends the function when it leads to
- * the first instruction of another, or into the procedure linkage table; one into
- * the midst of another is not trusted, since it may be data.
+ * The plan (code_plan.h) says which bytes belong to which function. Here the
+ * instructions of each function are decoded, piece by piece, into steps
+ * (code_steps.h), and each step becomes an end, a callee or a mark. A jump ends
+ * the function when it leads to the first instruction of another, or into the
+ * procedure linkage table; one into the middle of another is not trusted, since it
+ * may be data.
  *
  * Everything is appended once, function after function, so that the work is linear
  * in the bytes of the file.

@@ -1,8 +1,8 @@
 /*
  * The instructions of aarch64 that leave a function or call another: four bytes
- * each, so that one look at each word is all it takes. Words that are data, where
- * no symbol says so, do little harm: returns have few encodings, and of jumps only
- * those to the first instruction of a function will count.
+ * each, so it is enough to look at each word once. Data words that no symbol marks
+ * as data do little harm: returns have few encodings, and only jumps to the first
+ * instruction of a function count.
  *
  * An indirect jump is either the way into a `switch` or a tail call. At a tail
  * call the frame is gone: the return address has just been loaded back, or was

@@ -1,8 +1,8 @@
 /*
- * Cold parts of functions in stripped binaries: nothing but .eh_frame knows them,
- * as functions of their own. But they give themselves away: a function begins
- * without a frame, a part of one in the middle of its frame, so that the very
- * first instruction of its unwinding program describes one.
+ * Cold parts of functions in stripped binaries: only .eh_frame lists them, as
+ * separate functions. They can be recognized: a function begins without a frame,
+ * but a cold part begins in the middle of the frame of its function, so the first
+ * instruction of its unwind program describes one.
  */
 #include "symbols/code_plan.h"
 

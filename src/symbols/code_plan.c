@@ -2,10 +2,10 @@
  * Plans: see code_plan.h.
  *
  * The symbol table of the binary (or of its debug file), laid over the bounds in
- * .eh_frame, cuts its addresses into segments; those in mapped code are
- * the pieces. From there on all is a matter of offsets in the file, so that no
- * address, however wild, needs more than the file has bytes: the pages of the file
- * lead to the piece at an address in a step or two.
+ * .eh_frame, cuts its addresses into segments; those in mapped code are the
+ * pieces. From there on only file offsets are used, so that no address, even a
+ * wild one, needs more memory than the file has bytes: the pages of the file lead
+ * to the piece at an address in a step or two.
  */
 #include "symbols/code_plan.h"
 

@@ -1,11 +1,12 @@
 /*
- * The instructions of x86-64 that leave a function or call another. Where one ends
- * and the next begins is capstone's affair; what the few that matter do is read
- * off their bytes.
+ * The instructions of x86-64 that leave a function or call another. capstone finds
+ * where one ends and the next begins; what the few that matter do is read from
+ * their bytes.
  *
  * A probe in the middle of an instruction would destroy it. So a piece counts as
- * understood only if its instructions follow one another to its very end, and no
- * branch leads between them; else it is one step that is not understood.
+ * understood only if its instructions follow one another to its end, and no branch
+ * leads into the middle of one; otherwise it is a single step that is not
+ * understood.
  *
  * For indirect jumps see code_aarch64.c: here a frame is left by `pop`, `leave` and
  * `add` to the stack pointer, and a `notrack jmp` is always that of a `switch`.

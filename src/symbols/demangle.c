@@ -1,15 +1,15 @@
 /*
  * Demangling: see demangle.h.
  *
- * libiberty's callback interface is used because it allocates nothing (so memory
- * that runs out stays our affair) and because it can be left in the middle: a
- * short mangled name can expand to gigabytes of text, and a long jump out of the
- * callback is how the work is bounded. The library keeps nothing but stack
- * memory in these calls. Names that need more recursion than the library's own
- * limit stay mangled.
+ * libiberty's callback interface is used because it allocates nothing (so only
+ * our own code can run out of memory) and because it can be interrupted: a short
+ * mangled name can expand to gigabytes of text, and a longjmp out of the
+ * callback limits the work. The library keeps nothing but stack memory in these
+ * calls. Names that need more recursion than the library's own limit stay
+ * mangled.
  *
- * Parameters are left out, as perf does: template arguments already say most
- * overloads apart, and lists of parameters make stacks unreadable.
+ * Parameters are left out, as perf does: template arguments already distinguish
+ * most overloads, and lists of parameters make stacks unreadable.
  */
 #include "symbols/demangle.h"
 

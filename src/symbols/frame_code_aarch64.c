@@ -1,8 +1,8 @@
 /*
  * Frames by code: see frame_code_aarch64.h.
  *
- * The kernel throws the call frame information of its vDSO away. Its functions are small
- * and made by a compiler: what they do to the stack pointer and where they save the frame
+ * The kernel drops the call frame information of its vDSO. Its functions are small and
+ * compiler-generated: what they do to the stack pointer and where they save the frame
  * record (x29, x30) follows from a few instructions. The code is read once, from its
  * beginning to its end. Where a branch leads forward, the frame at its target is that at
  * the branch; behind a return or a jump, where no branch led to, it is the largest so far.

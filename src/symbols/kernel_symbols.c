@@ -1,17 +1,17 @@
 /*
- * The kernel's symbols: which list serves for which recording.
+ * The kernel's symbols: which list is used for which recording.
  *
- * A list that came with the recording is taken as it is. Otherwise, when the
- * recording's kernel is the one that runs here, /proc/kallsyms serves; else the
- * copy of kallsyms that perf keeps by build-id; else a vmlinux. Where the kernel
+ * A list that came with the recording is used as it is. Otherwise, if the
+ * recording's kernel is the one that runs here, /proc/kallsyms is used, else the
+ * copy of kallsyms that perf keeps by build-id, else a vmlinux. Where the kernel
  * was moved between the recording and the list (address randomisation), the
  * reference symbol shows by how much; modules move on their own, so their names
  * are then left out.
  *
- * Reading /proc/kallsyms makes the kernel unpack all its names, so what was read
- * is cached; it holds as long as the machine stays up and has the same modules
- * and BPF programs, which is cheap to ask. When that cannot be asked, nothing is
- * cached.
+ * Reading /proc/kallsyms makes the kernel unpack all its names, so the result is
+ * cached. It is valid as long as the machine stays up and has the same modules
+ * and BPF programs, which is cheap to check. If that cannot be checked, nothing
+ * is cached.
  */
 #include "base/hex.h"
 #include "symbols/symbol_cache.h"

@@ -2,9 +2,10 @@
  * Marks: see mark_notes.h.
  *
  * A note is an owner, a type and a description; ours are of owner "stapsdt" and
- * type 3. Its description has three addresses (the mark's, that which the section
- * .stapsdt.base had when the file was linked, and a counter's) and three texts
- * (provider, name, arguments). All of it is checked, for the file is a stranger's.
+ * type 3. Its description has three addresses (of the mark, of the section
+ * .stapsdt.base when the file was linked, and of a counter) and three strings
+ * (provider, name, arguments). All of it is checked, because the file is
+ * untrusted.
  */
 #include "symbols/mark_notes.h"
 

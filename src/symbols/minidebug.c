@@ -1,7 +1,7 @@
 /*
  * .gnu_debugdata: a small ELF file, packed with xz, that some distributions put
  * into their stripped binaries; its .symtab has the functions that .dynsym lacks.
- * A stranger may have packed it: it may unpack to at most MINIDEBUG_LIMIT bytes.
+ * It is untrusted, so it may unpack to at most MINIDEBUG_LIMIT bytes.
  */
 #include "symbols/elf.h"
 

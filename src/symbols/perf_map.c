@@ -1,10 +1,11 @@
 /*
- * Perf maps: the text file in which a program that makes code at run time lists
- * what it made, one function a line: `START SIZE name`, both numbers hexadecimal.
+ * Perf maps: the text file in which a program that generates code at run time
+ * lists this code, one function per line: `START SIZE name`, both numbers
+ * hexadecimal.
  *
  * The program appends while we read: the last line may be cut off. It also moves
- * and throws away code without saying so, so a later line wins over an earlier
- * one where they overlap; that is the table's own rule.
+ * and discards code without saying so, so a later line wins over an earlier one
+ * where they overlap, as everywhere in the table.
  */
 #include "symbols/image.h"
 

@@ -4,11 +4,11 @@
  * There are up to four: .plt; .plt.sec, to which calls go when branches are
  * tracked; .plt.got, for functions whose address is taken as well; .iplt, for
  * functions that are chosen at the start. The linker puts entries of chosen
- * functions among the others but their relocations behind them, so counting
- * entries gives wrong names, and all of libc's memcpy are such. So the code is
- * read: an entry jumps through a slot whose address it holds, and the relocation
- * that fills this slot has the name. The head of .plt has a slot too, which no
- * relocation fills.
+ * functions among the others but their relocations after them, so counting
+ * entries gives wrong names; all variants of libc's memcpy are of this kind. So
+ * the code is read: an entry jumps through a slot whose address it holds, and
+ * the relocation that fills this slot has the name. The head of .plt has a slot
+ * too, which no relocation fills.
  */
 #include "symbols/plt.h"
 

@@ -3,7 +3,7 @@
  * decides: <arch/x86/kernel/uprobes.c> emulates pushes, nops and branches that name their
  * target; <arch/arm64/kernel/probes/decode-insn.c> all branches, what reads the program
  * counter, and, since Linux 6.13, nops. What later kernels add only makes some hits cheaper
- * than is believed.
+ * than we assume.
  */
 #include "symbols/code.h"
 

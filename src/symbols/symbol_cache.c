@@ -23,10 +23,10 @@
  *	        O     origin: six texts, each with a NUL: identity, build-id, binary, debug,
  *	              debuglink, fetched
  *
- * The checksum finds damage; a file that a stranger made can carry a right one,
- * so the sizes must add up exactly and every number in the arrays is checked
- * where it is used (symbol_table.c, image.c, inlines.c). Files are written under a name
- * of their own and renamed, so readers see a whole file or none.
+ * The checksum finds damage; a hostile file can have a correct one, so the sizes must add
+ * up exactly and every number in the arrays is checked where it is used (symbol_table.c,
+ * image.c, inlines.c). Files are written under a temporary name and renamed, so readers see
+ * a complete file or none.
  */
 #include "symbols/symbol_cache.h"
 

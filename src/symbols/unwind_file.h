@@ -20,9 +20,8 @@
  *	        4*N   starts
  *	        2*N   rule numbers
  *
- * Only files with a build-id are cached, under that: it names their content. A
- * stranger's cache file can carry a right checksum, so every number is checked where it
- * is used.
+ * Only files with a build-id are cached, under that: it names their content. A hostile
+ * cache file can have a correct checksum, so every number is checked where it is used.
  */
 #ifndef LODE_SYMBOLS_UNWIND_FILE_H
 #define LODE_SYMBOLS_UNWIND_FILE_H

@@ -1,10 +1,10 @@
 /*
  * Data: see variable_names.h.
  *
- * Variables are requested now and then, one at a time: the symbol table is gone
- * through for each instead of being made into something to search in. Of several
- * symbols that hold the address the smallest is the most exact, and of those the
- * one that other files know.
+ * Variables are looked up rarely, one at a time, so the symbol table is scanned
+ * for each instead of being indexed. Of several symbols that contain the address
+ * the smallest is the most exact, and among equal ones the one that is visible
+ * to other files.
  */
 #include "symbols/variable_names.h"
 
