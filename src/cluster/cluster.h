@@ -4,10 +4,9 @@
  * (mpi_module.c) is linked with it: that is loaded when a launcher started the program, so
  * that a plain `lode` needs no MPI.
  *
- * What processes make of single streams goes to the caches of the corpora (store/map_cache.h),
- * which all must see, and is there when a process died and the job is started again. What follows, merging
- * and the rest of the analysis, they exchange as messages. base/job_rank.h is what the
- * analyses know of it.
+ * What processes compute from single streams goes to the caches of the corpora (store/map_cache.h), which
+ * all must see; if a process dies and the job is started again, it is still there. For merging and the
+ * rest of the analysis they exchange messages. Analyses only use base/job_rank.h.
  */
 #ifndef LODE_CLUSTER_CLUSTER_H
 #define LODE_CLUSTER_CLUSTER_H

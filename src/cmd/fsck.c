@@ -2,7 +2,7 @@
  * lode fsck: checks every byte of corpora and stream files, and repairs them.
  *
  * What was found is the result and goes to standard output; the exit status is 0
- * when all is well (or was made so), 3 when damage is left.
+ * if there is no damage (or it was repaired), 3 if damage is left.
  */
 #include "base/memory.h"
 #include "tasks/analysis.h"

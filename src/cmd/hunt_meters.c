@@ -1,7 +1,8 @@
 /*
  * The meters of lode hunt: see hunt_meters.h. On another host `lode hunt --agent` is
  * started through ssh (or what --ssh names: its words, the host, and the agent's
- * command line are one command), and is spoken with through a pipe each way.
+ * command line are one command), and communicates through one pipe in each
+ * direction.
  */
 #include "cmd/hunt_meters.h"
 

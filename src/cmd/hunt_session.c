@@ -1,11 +1,11 @@
 /*
  * A hunt from its options to its result: searches running processes, or a command, for bottlenecks.
  *
- * A meter is made for what is hunted: the live one here, those of other hosts
- * through their agents, all joined; the search asks it. The loop is the search's
- * step, and the view after it. However it ends (nothing left to examine, the time is
- * up, the program has ended, a signal), the probes go out first, then the result is
- * shown. A command that is still there then gets SIGTERM, as with lode record.
+ * A meter is made for what is hunted: the live one here, those of other hosts through their agents,
+ * all joined; the search asks it. The loop is the search's step, and the view after it. In all
+ * cases (nothing left to examine, the time is up, the program has ended, a signal), the probes are
+ * removed first, then the result is shown. A command that is still running then gets SIGTERM, as
+ * with lode record.
  */
 #include "cmd/hunt.h"
 

@@ -1,7 +1,7 @@
 /*
- * Under a launcher of MPI: all processes run the same command and divide the streams among
- * them. Those behind the first keep what they make of their streams (store/map_cache.h), put their part of
- * the whole together and send it on; then they serve the first one (base/job_rank.h) until it is done.
+ * Under a launcher of MPI: all processes run the same command and divide the streams among them. All but
+ * the first cache what they compute from their streams (store/map_cache.h), merge their part and send it
+ * on; then they serve the first one (base/job_rank.h) until it is done.
  */
 #ifndef LODE_CMD_RANKS_H
 #define LODE_CMD_RANKS_H

@@ -1,6 +1,6 @@
 /*
- * lode sign: gives a name to what lode mine found, and keeps book of what becomes
- * of it. The signatures themselves are the library's (mine/signatures.h).
+ * lode sign: names what lode mine found, and tracks its state. The signatures
+ * themselves are the library's (mine/signatures.h).
  */
 #include "cmd/commands.h"
 #include "mine/pattern_id.h"

@@ -5,14 +5,14 @@
  * streams. Of a stack, each function counts once, however often it recurs.
  *
  * Often many columns separate streams equally well, and the tree takes the first:
- * everything on the stacks of slow code is more frequent in slow streams. So
- * first come those that hardly any but slow streams have, then those that fast ones
- * have instead, then those that all have: "has it or not" says more than "more or less
- * of it". Of the first it counts how much rarer they are in fast streams and how much
+ * everything on the stacks of slow code is more frequent in slow streams. So first
+ * come those that almost only slow streams have, then those that fast ones have
+ * instead, then those that all have: "has it or not" says more than "more or less of
+ * it". Of the first it counts how much rarer they are in fast streams and how much
  * they cost: so a caller comes before its callees, unless it is also called where
  * nothing is slow, and the holder of a lock before its waiters. The kernel's functions
- * come last of each: every wait of a program ends in the scheduler, which is
- * not what anyone can change.
+ * come last of each: every wait of a program ends in the scheduler, which is not what
+ * anyone can change.
  */
 #include "base/id_array.h"
 #include "explain/corpus_columns.h"

@@ -2,8 +2,8 @@
  * A corpus as a table: see corpus_table.h.
  *
  * The first columns are x, then comes y, then what the streams did
- * (corpus_features.c). They are known by number, not by name: nobody keeps a function
- * from being called like an attribute.
+ * (corpus_features.c). They are identified by number, not by name, because a function
+ * can have the same name as an attribute.
  */
 #include "explain/corpus_columns.h"
 

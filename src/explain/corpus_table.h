@@ -1,6 +1,6 @@
 /*
  * A corpus as a table to be explained: one row per stream, in the order of the area,
- * or a symptom, where the area has these apart.
+ * or per symptom, if the area has rows by symptom.
  *
  * x are attributes of the streams, y is one too or a time; the other columns say
  * what the stream did: in how many events of the area each function occurs, how

@@ -1,16 +1,15 @@
 /*
  * Rows that are copies of others (see explain_internal.h).
  *
- * A table that was pasted together twice says no more than once, but the length of its
- * description believes that each row was measured by itself: with 50 copies every
- * single deviation is 50 witnesses for its own function, and cross-validation
- * tests a row with what it learned from its copy. Rows that are equal in every column
- * therefore count once.
+ * A table that was concatenated with itself says no more than before, but the length of its
+ * description assumes that each row was measured separately: with 50 copies every deviation
+ * counts as 50 observations, and cross-validation tests a row with what it learned from its
+ * copy. Rows that are equal in every column therefore count once.
  *
- * Where y has few values, as whole seconds do, equal rows come by themselves and are worth
- * what they are. This shows in rows that differ elsewhere: most of them share their y with
- * others then. Only a table that was repeated as a whole is recognised there, by the number that
- * divides how often each row occurs.
+ * Where y has few values, such as whole seconds, equal rows are to be expected and count. This
+ * shows in rows that differ in other columns: most of them share their y with others then. Only
+ * a table that was repeated as a whole is recognised there, by the number that divides how often
+ * each row occurs.
  */
 #include "explain/explain_internal.h"
 

@@ -1,15 +1,15 @@
 /*
  * Whether chance finds as much (see explain_internal.h).
  *
- * A description that got shorter is no proof where rows are few: of many functions,
- * columns and thresholds some fit any data. What the search would find where
- * there is nothing to find is therefore asked of the search itself.
+ * A description that got shorter is no proof where rows are few: of many functions, columns and
+ * thresholds some fit any data. So the search itself is run on tables in which there is nothing
+ * to find.
  *
- * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled
- * against x and y, and everything is searched again. What y owes to x, and what the columns owe
- * to one another, stays; what they say of y goes. When nothing was there, the table as it
- * is was but one of these shuffles, so it saves more than all but one in fifty of
- * them with a probability of one in fifty at most (a permutation test).
+ * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled against x
+ * and y, and everything is searched again. The relation of y to x and of the columns to each
+ * other stays; what the columns say about y is lost. If there was nothing, the original table
+ * is just one of these shuffles, so it saves more than all but one in fifty of them with a
+ * probability of one in fifty at most (a permutation test).
  *
  * Where no tree explains them there is nothing to shuffle. The other side is then that y
  * follows one function with noise of one peak, regardless of its tails: the residuals on
@@ -17,8 +17,8 @@
  * density only falls (the concave majorant of how their sizes add up), and clusters are
  * looked for in tables made so.
  *
- * Larger tables are not asked: tests/unit/explain_noise_test.c measures that there the
- * description alone is proof enough.
+ * Larger tables are not tested: tests/unit/explain_noise_test.c shows that for these the length
+ * of the description is evidence enough.
  */
 #include "base/id_array.h"
 #include "base/parallel.h"

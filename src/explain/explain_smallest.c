@@ -1,13 +1,13 @@
 /*
- * Algorithm 1 of the paper on discriminant regression trees (section 3), to the letter:
- * for who wants to compare.
+ * Algorithm 1 of the paper on discriminant regression trees (section 3), exactly as
+ * written, for comparisons.
  *
  * x and y alone are clustered, with one function, with two, and so on; the first number
  * whose mean-squared error (each row by its nearest function) is within the bound is
  * taken. The rows' clusters are then labels that CART learns a tree of from all other
  * columns, as long as a split makes the description of the labels shorter, and the
  * accuracy is that of such trees for the labels of rows that they have not seen. Nothing
- * is chosen by the length of the whole, and nothing is asked of chance.
+ * is chosen by the length of the description, and there is no test against chance.
  */
 #include "explain/explain_internal.h"
 #include "explain/model/spectral.h"

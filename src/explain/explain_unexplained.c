@@ -1,6 +1,6 @@
 /*
  * Clusters that no tree explains (see explain_internal.h): x and y alone show them, so
- * plainly that encoding the cluster of each row individually still saves nats. Pieces of one
+ * clearly that encoding the cluster of each row individually still saves nats. Pieces of one
  * curve are no such clusters: there x says which piece it is.
  */
 #include "base/id_array.h"

@@ -2,16 +2,16 @@
  * Cross-validation: how good an explanation is for rows that it has not seen (see
  * explain_internal.h).
  *
- * The rows are divided into folds at random, and for each fold everything is looked for
- * again in the others: the kind of noise, the number of functions, the functions, the
+ * The rows are divided into folds at random, and for each fold everything is searched for
+ * again in the other rows: the kind of noise, the number of functions, the functions, the
  * tree. Numbers that were chosen using all rows would make any choice look better than it is.
  * Only the verdict that there is no evidence for several functions is that of all rows: asking
  * chance again in each fold would take as many times as long.
  *
- * A fold's functions differ from the reported ones, so each is matched with the reported
- * one that most of its rows are nearest to. Accuracy is the share of unseen rows where that
- * is the one they are nearest to themselves. A fold that finds but one function
- * says the same of every row, and is as often right as that is frequent.
+ * A fold's functions differ from the reported ones, so each is matched with the reported one
+ * that most of its rows are nearest to. Accuracy is the share of unseen rows where that is the
+ * one they are nearest to themselves. A fold that finds only one function predicts it for
+ * every row, and is right as often as that function occurs.
  */
 #include "base/id_array.h"
 #include "base/parallel.h"

@@ -2,11 +2,11 @@
  * Call steps: the inferred instances of a stream (latency/instances.h), thread by thread
  * in the order in which a thread made its calls, for formats that want them so.
  *
- * Inference gives an instance when it ends, a callee before its caller. Read backwards
- * that is: callers first, the last call first; so the begins and ends of all instances
- * come out in exactly the opposite of their order, with no more to remember than the
- * calls that are open. They go to a second spool, which is read backwards again. Memory
- * is one stream's events and the depth of stacks; instances are on disk only.
+ * Inference gives an instance when it ends, a callee before its caller. Read backwards,
+ * callers come first and the last call comes first, so the begins and ends of all
+ * instances come out in exactly reverse order, and only the open calls have to be
+ * remembered. They go to a second spool, which is read backwards again. Memory is one
+ * stream's events and the depth of stacks; instances are on disk only.
  */
 #ifndef LODE_EXPORT_CALL_STEPS_H
 #define LODE_EXPORT_CALL_STEPS_H

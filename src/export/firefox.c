@@ -11,9 +11,9 @@
  * Inferred calls become samples, too, one for each time in which the stack did not
  * change, so that the stack chart shows the calls as they were.
  *
- * The format is columns: a thread has tables of stacks, frames, functions and
- * resources of its own, and each column of its samples is an array. So a thread's
- * events are read once a column, from a spool; what its tables hold is found by
+ * The format is columns: a thread has its own tables of stacks, frames, functions
+ * and resources, and each column of its samples is an array. So a thread's events
+ * are read once per column, from a spool; what its tables hold is found by
  * renumbering the nodes, frames and modules that its events use. Strings and
  * libraries are shared and come last, when all are known.
  */

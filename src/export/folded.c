@@ -1,7 +1,7 @@
 /*
  * Exporter `folded`: folded stacks (folded_lines.h). Times, threads and streams are lost:
  * what remains of each distinct stack is the sum of its costs in nanoseconds (of calls:
- * their number), or, with `per_event`, one line an event in the order of the streams.
+ * their number), or, with `per_event`, one line per event in the order of the streams.
  *
  * The sums are a column beside the stack tree of all streams, so memory is the
  * dictionary. An event without a stack is written as the one frame `[no stack]`.

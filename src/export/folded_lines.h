@@ -2,10 +2,10 @@
  * Folded lines: `frame;frame;frame value`, the input of flame graphs, from one or two
  * columns of numbers beside the stack tree. Lines are sorted by the bytes of their stacks.
  *
- * A frame may hold anything, a line may not: `;` in a frame becomes `:`, line ends become
- * spaces, no name at all becomes `[unknown]`. Two stacks that then read the same are one
- * line; that is why the sums move to a second tree, over the written texts, as soon as one
- * frame had to be changed.
+ * A frame can contain any text, but a line cannot: `;` in a frame becomes `:`, line ends
+ * become spaces, no name at all becomes `[unknown]`. Two stacks that then read the same
+ * are one line; that is why the sums move to a second tree, over the written texts, as
+ * soon as one frame had to be changed.
  */
 #ifndef LODE_EXPORT_FOLDED_LINES_H
 #define LODE_EXPORT_FOLDED_LINES_H

@@ -2,13 +2,13 @@
  * Exporter `otlp`: OpenTelemetry's profiles (ProfilesData of opentelemetry.proto.profiles.v1development,
  * protobuf), as collectors and backends take them.
  *
- * A stream is a resource with its host and attributes, and a profile each of its runs (`cpu`)
- * and waits (`off_cpu`), in nanoseconds. A sample is a stack of a thread with a value and a time
- * for each event; events that follow each other with the same thread, stack, waker and CPU share
- * one. Times are as recorded: where the recorder's clock was no calendar, they count from its own
- * start; that of a wait is its beginning. Attributes of ours (`lode.…`) hold what the format does not
- * know: wakers with their stack, and the facts of the stream (stream_facts.h). Calls, symptoms and
- * times on the run queue have no place.
+ * A stream is a resource with its host and attributes, and a profile each of its runs (`cpu`) and waits
+ * (`off_cpu`), in nanoseconds. A sample is a stack of a thread with a value and a time for each event;
+ * events that follow each other with the same thread, stack, waker and CPU share one. Times are as
+ * recorded: where the recorder's clock was no calendar, they count from its own start; that of a wait is
+ * its beginning. Attributes of ours (`lode.…`) hold what the format does not know: wakers with their
+ * stack, and the facts of the stream (stream_facts.h). Calls, symptoms and times on the run queue are not
+ * stored.
  *
  * The tables of the dictionary are ours: strings, functions, locations (one per frame) and stacks have the
  * numbers that they have here; they come last, when all are known. A message must know its size

@@ -1,6 +1,6 @@
 /*
  * Exporter `perfetto`: the protobuf trace of Perfetto, for https://ui.perfetto.dev and
- * trace_processor. A trace is a row of packets:
+ * trace_processor. A trace is a sequence of packets:
  *
  *	threads	a track each, below their process
  *	run	a sample with its call stack (PerfSample)
@@ -10,12 +10,12 @@
  *	call	an instant of its thread
  *	symptom	a slice on a separate track below its thread
  *
- * Functions, mappings and call stacks are interned: each is written once, in front of its
- * first use, and named by a number. Process and thread numbers are the recording's own for
- * one stream; of several, whose hosts may use the same numbers, each stream has a range of
- * its own. All times are as recorded.
+ * Functions, mappings and call stacks are interned: each is written once, in front of its first
+ * use, and named by a number. Process and thread numbers are the recording's own for one stream;
+ * of several, whose hosts may use the same numbers, each stream has its own range. All times are
+ * as recorded.
  *
- * What the format has no place for goes where other readers pass over it, for importing the trace
+ * What the format cannot express is stored where other readers ignore it, for importing the trace
  * again: the facts of the stream (stream_facts.h) as text of a test event, the rest of a wait as
  * annotations. A sample's counter is the run time of its thread so far.
  */

@@ -1,10 +1,11 @@
 /*
- * Exporter `pprof`: profile.proto, gzip, for `go tool pprof` and all that reads it.
+ * Exporter `pprof`: profile.proto, gzip, for `go tool pprof` and all other tools that
+ * read it.
  *
- * Four values a sample: samples and cpu nanoseconds, waits and wait nanoseconds.
- * One sample for each thread and stack, labelled with the thread's name, tid, pid
- * and, when there are several, its stream; times are lost, and so are calls and
- * wakers (calls are counted). Nothing is held but one thread's sums (pprof_profile.h).
+ * Four values per sample: samples and cpu nanoseconds, waits and wait nanoseconds. One
+ * sample for each thread and stack, labelled with the thread's name, tid, pid and,
+ * when there are several, its stream; times are lost, and so are calls and wakers
+ * (calls are counted). Only one thread's sums are in memory (pprof_profile.h).
  */
 #include "export/export.h"
 #include "export/pprof_profile.h"

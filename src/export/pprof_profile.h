@@ -1,10 +1,10 @@
 /*
  * A pprof profile being written: profile.proto, packed with gzip, piece by piece.
  *
- * A protobuf message is a row of fields in any order, so each message leaves as soon as
- * it is known and the tables of strings, functions and locations, which are those of the
- * dictionary, come last. protobuf-c would want the whole message in memory first. A module
- * is a mapping, a frame a function and a location without an address.
+ * A protobuf message is a sequence of fields in any order, so each message is written as
+ * soon as it is known and the tables of strings, functions and locations, which are those
+ * of the dictionary, come last. protobuf-c would want the whole message in memory first. A
+ * module is a mapping, a frame a function and a location without an address.
  */
 #ifndef LODE_EXPORT_PPROF_PROFILE_H
 #define LODE_EXPORT_PPROF_PROFILE_H

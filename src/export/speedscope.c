@@ -4,8 +4,8 @@
  * runs of each thread and one for its waits, weights in nanoseconds; the frames
  * of all streams are shared. Calls have no weight and are left out, counted.
  *
- * Inferred calls make a profile of type "evented" a thread, on one timeline that starts
- * with the first stream.
+ * Inferred calls make a profile of type "evented" per thread, on one timeline that
+ * starts with the first stream.
  *
  * A profile is two arrays, stacks and weights, so a thread's events are read
  * twice: that is what the spool is for. Frames come last, when all are known.

@@ -3,10 +3,10 @@
  *
  * Some formats want all events of a thread together, several times over, one
  * column after the other. A recording has them in order of time. So they are
- * dealt out once, in chunks of one thread and type each, to a scratch file
- * (base/scratch.h) and read back through a map whose pages are given up
+ * distributed once, in chunks of one thread and type each, to a scratch file
+ * (base/scratch.h) and read back through a mapping whose pages are released
  * again: memory stays bounded by the number of threads, and the disk holds about
- * 48 bytes an event meanwhile.
+ * 48 bytes per event meanwhile.
  */
 #ifndef LODE_EXPORT_SPOOL_H
 #define LODE_EXPORT_SPOOL_H

@@ -1,7 +1,7 @@
 /*
- * Facts of a stream for formats that have no place for them: an object of JSON, which
- * goes where the format keeps things that only their writer understands, and which the importer
- * of the format reads (import/exported_facts.h), so that a stream comes back as it was.
+ * Facts of a stream that a format cannot express: a JSON object, stored where the format keeps
+ * data that only its writer understands, and read by the importer of the format
+ * (import/exported_facts.h), so that a stream can be imported again without loss.
  *
  *	{"exporter":"lode","stream":NAME,"host":NAME,"start_ns":N,"attributes":{…},
  *	 "no_process":[TID of threads whose process is not known,…],

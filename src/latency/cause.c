@@ -1,22 +1,22 @@
 /*
- * The root cause: which function of the first path is to be looked at first.
+ * The root cause: which function of the first path to look at first.
  *
  * The hottest function of the path is where the time is spent, but time that is waited is
  * spent in the kernel for all threads: the last function before the kernel and the C library
  * chose to wait.
  *
- * Where the path is one that the good side has, that is all there is to say: the same calls
- * take longer. Where it is new, more is known. A function that the good side calls, too,
- * from other places, did its work there without harm; what is new is that it is called from
- * here. So the search goes up, as long as the path is new, to a function that the good side
- * never shows; and on to one that is called from several places and slow in all of them, if
- * there is one. If its caller is known, and all calls come from it, either it calls this
- * function instead of another one, which is gone, and the new function is the cause; or it
- * does something that it did not do before, and it is the cause itself.
+ * If the good side also has the path, that is the answer: the same calls take longer. If the
+ * path is new, more is known. A function that the good side also calls, from other places,
+ * was not slow there; what is new is that it is called from here. So the search goes up, as
+ * long as the path is new, to a function that the good side never shows; and on to one that
+ * is called from several places and slow in all of them, if there is one. If its caller is
+ * known, and all calls come from it, either it calls this function instead of another one,
+ * which is gone, and the new function is the cause; or it does something that it did not do
+ * before, and it is the cause itself.
  *
  * A function that takes the time itself, or waits, is not passed over. Functions that are
- * too short to be seen look new when they become slow, so that the good side not having
- * their callers says nothing.
+ * too short to be sampled look new when they become slow, so it means nothing that the good
+ * side does not have their callers.
  */
 #include "latency/cause.h"
 

@@ -1,12 +1,12 @@
 /*
  * Is a difference between two sides more than chance? Private to latency.
  *
- * Each stream has a value for each of many *columns* (a path, the whole run). Under chance
- * alone any split of the streams into two sides of these sizes is as likely as the real one
- * (permutation test, two-sided: whichever side is called slow). A column's q is corrected for all columns together: chance makes one or
- * more q of 0.05 or less in at most 5 of 100 comparisons of equal sides, however many columns
- * there are (Westfall and Young's step-down maxT). Columns that rise and fall together cost
- * nothing, which a correction by their number would charge for.
+ * Each stream has a value for each of many *columns* (a path, the whole run). Under chance alone any split of
+ * the streams into two sides of these sizes is as likely as the real one (permutation test, two-sided:
+ * whichever side is called slow). A column's q is corrected for all columns together: chance makes one or more
+ * q of 0.05 or less in at most 5 of 100 comparisons of equal sides, however many columns there are (Westfall
+ * and Young's step-down maxT). Correlated columns do not weaken the test, as they would with a correction by
+ * their number.
  */
 #ifndef LODE_LATENCY_CHANCE_H
 #define LODE_LATENCY_CHANCE_H

@@ -2,10 +2,10 @@
  * Where the time went: the latencies of slow streams against those of good ones
  * (IntroPerf, section 3.4.2).
  *
- * Both sides' trees are laid over one another: two paths are the same when they have the
- * same functions in the same order. Each node then has its own latency per stream on
- * either side; a context that the good side does not have counts whole. A path, from a
- * root to a leaf of the slow side's tree, costs the sum of what its nodes take more.
+ * The trees of both sides are overlaid: two paths are the same if they have the same
+ * functions in the same order. Each node then has its own latency per stream on either
+ * side; a context that the good side does not have counts in full. A path, from a root
+ * to a leaf of the slow side's tree, costs the sum of what its nodes take more.
  */
 #ifndef LODE_LATENCY_DIFF_H
 #define LODE_LATENCY_DIFF_H

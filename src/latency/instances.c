@@ -1,16 +1,17 @@
 /*
  * Function latencies out of stack traces: see instances.h for what an instance is.
  *
- * This is the paper's Algorithm 2, with line 11 as it must read (a frame is new when it
- * DIFFERS from the one that was there), on nodes instead of rows of frames: the last
- * stack of a thread and this one are two nodes of one tree, and what they share is the
- * path down to their common ancestor. Everything below it on the old side ends, everything
- * below it on the new side begins. So a moment costs the depth that changes.
+ * This is the paper's Algorithm 2, with line 11 corrected (a frame is new when it DIFFERS
+ * from the one that was there), on nodes instead of rows of frames: the last stack of a
+ * thread and this one are two nodes of one tree, and what they share is the path down to
+ * their common ancestor. Everything below it on the old side ends, everything below it on
+ * the new side begins. So a moment costs the depth that changes.
  *
  * All instances that begin at one moment begin with the same numbers, and they are
- * neighbours on the stack. A thread therefore keeps *layers*: a layer is what began at
- * one moment and still goes on, from its depth to that of the layer above it. Beginning is
- * one push, and memory is bounded by the number of moments however deep the stacks are.
+ * neighbours on the stack. A thread therefore keeps *layers*: a layer holds everything that
+ * began at one moment and has not ended, from its depth to that of the layer above it.
+ * Beginning is one push, and memory is bounded by the number of moments, not by the depth
+ * of stacks.
  *
  * Moments come from a merge of the three types of events by time. Ends of waits are not
  * in order of time; each thread keeps those that are to come in a heap, which holds one

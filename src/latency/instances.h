@@ -3,8 +3,8 @@
  * thread made, and how long each took, inferred from stacks that were sampled.
  *
  * An *instance* is one node of the stack tree for one uninterrupted time: a call of a
- * function in a context, as far as the stacks can tell. It lasts while one stack of
- * the thread after the other goes through its node.
+ * function in a context, as far as the stacks show. It lasts as long as consecutive
+ * stacks of the thread go through its node.
  *
  * A thread is seen at *moments*: each run and call event is one; a wait is two, its
  * start and the moment when the thread ran again (t + cost + delay), with the same

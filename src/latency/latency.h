@@ -6,10 +6,10 @@
  * Streams are mapped in parallel, each over its own dictionary, and merged in the
  * order of the catalogue, so that the result does not depend on threads.
  *
- * Idle waits are part of latencies like everything else, but `idle` says
- * how much they are, and `own`, which ranks, is without: waits of threads that have nothing
- * to do or wait for work from outside (scope/wait_classes.h), that of a thread which did
- * nothing but wait once, all its life, and waits for another thread to end.
+ * Idle waits are part of latencies like everything else, but `idle` says how much they are,
+ * and `own`, which contexts are ranked by, excludes them: waits of threads that have
+ * nothing to do or wait for work from outside (scope/wait_classes.h), the wait of a thread
+ * that did nothing else in its life, and waits for another thread to end.
  */
 #ifndef LODE_LATENCY_LATENCY_H
 #define LODE_LATENCY_LATENCY_H

@@ -1,6 +1,6 @@
 /*
- * Ranking of paths to the letter of the paper (IntroPerf, section 3.4.2, Algorithm 3), for who
- * wants to compare with it, and how far a ranking is from a known truth (section 5.1).
+ * Ranking of paths exactly as in the paper (IntroPerf, section 3.4.2, Algorithm 3), for
+ * comparisons, and how far a ranking is from a known truth (section 5.1).
  */
 #ifndef LODE_LATENCY_PAPER_RANKING_H
 #define LODE_LATENCY_PAPER_RANKING_H

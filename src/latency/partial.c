@@ -2,7 +2,7 @@
  * From one stream to sums on the nodes of its stack tree.
  *
  * Counts, bounds and quantiles are those of the instances. The estimate is added up from
- * below: what belongs to each very stack (shares.h) is its own latency (the paper's
+ * below: what belongs to each stack itself (shares.h) is its own latency (the paper's
  * top-down normalising, section 3.4.1), and a node's latency is its own and that of all
  * below it. So callees never take more than their callers, and nothing is negative.
  */

@@ -1,5 +1,5 @@
 /*
- * The map step of the latencies, kept: see partial_cache.h.
+ * The cached map step of the latencies: see partial_cache.h.
  *
  * The dictionary stays in the stream file; only the nodes that putting stacks in their
  * places (lost_callers.h) added to the tree are kept with the sums.

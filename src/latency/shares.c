@@ -8,7 +8,8 @@
  * fit into a few periods.
  *
  * Before a thread's first sample, and after its last, there is only one sample to take
- * the time, and the recording began, or ended, who knows when; a gap represents that.
+ * the time, and it is unknown how long before or after it the thread ran; a gap
+ * represents that.
  */
 #include "latency/shares.h"
 

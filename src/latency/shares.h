@@ -1,19 +1,18 @@
 /*
  * Shares: to which stacks the time of a thread belongs. Private to latency.
  *
- * Instances (instances.h) say when each call was seen. For sums another question counts:
- * how long was the thread in this stack, all in all? Two kinds of time are distinguished.
+ * Instances (instances.h) say when each call was seen. For sums the question is a different one: how long was
+ * the thread in this stack in total? Two kinds of time are distinguished.
  *
  * Time that the thread *waited* belongs to the stack that it waited in, all of it.
  *
- * Of the time that it *ran* samples are the measure, since they come without regard to
- * what the thread does: the time between two samples belongs half to the one and half to
- * the other. Context switches and system calls come when the program wants them; a stack
- * that is seen by them alone is there often, but perhaps for a moment only. Where samples
- * are missing (the stream has none, or the thread ran for much longer than their period
- * without one) all moments are taken for samples, which is the best that is left.
+ * Time that it *ran* is measured by samples, since they are independent of what the thread does: the time
+ * between two samples belongs half to the one and half to the other. Context switches and system calls are
+ * not independent; a stack that only they show occurs often, but perhaps only for a moment. Where samples are
+ * missing (the stream has none, or the thread ran for much longer than their period without one) all moments
+ * are treated as samples, which is the best we can do.
  *
- * So all time from a thread's first moment to its last is given away, none twice.
+ * So all time from a thread's first moment to its last is assigned exactly once.
  *
  * Where waits were left out by the recorder (trace/events.h) that does not work: the time between two
  * events is mostly waits that were not recorded. There a stack gets what its waits weigh and what its samples

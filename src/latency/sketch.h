@@ -1,7 +1,7 @@
 /*
- * Sketch: how the latencies of each node are spread, for quantiles. A histogram a node
- * on a scale of logarithms, eight steps for each doubling, so that a quantile is right
- * within 6.25 % for all latencies; small numbers are exact. Memory grows with
+ * Sketch: how the latencies of each node are spread, for quantiles. A histogram per
+ * node on a logarithmic scale, eight steps for each doubling, so that a quantile is
+ * right within 6.25 % for all latencies; small numbers are exact. Memory grows with
  * the number of nodes and the spread of their latencies, not with the number of
  * instances. The order of adding and merging does not matter.
  */

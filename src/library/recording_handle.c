@@ -1,6 +1,7 @@
 /*
- * A recording in the background: see lode/record.h. A worker thread runs liblode_record to its end; its progress function
- * is where the two meet: it passes on how many events there are, and learns that the caller wants to stop.
+ * A recording in the background: see lode/record.h. A worker thread runs liblode_record to its end; its
+ * progress function connects the two: it reports the number of events, and checks whether the caller wants to
+ * stop.
  */
 #include "base/arena.h"
 #include "base/clock.h"

@@ -9,8 +9,8 @@
  * that would cost too little. A node is topmost when it is beyond the end of
  * the last topmost node of its label.
  *
- * Children of a node are found by going through a list: most nodes have very few.
- * Those right below the root, which can be many, are found by label.
+ * Children of a node are found by walking a list: most nodes have very few. Those
+ * right below the root, which can be many, are found by label.
  */
 #include "mine/miner_tree.h"
 

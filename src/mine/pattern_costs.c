@@ -5,8 +5,8 @@
  * cost and events beside them. The stacks that contain a pattern are a few
  * preorder intervals (matcher.h), those that contain any pattern of a group are
  * the union of such intervals; so cost and number of events are differences of
- * sums, and no row counts twice. Only what a group costs in each stream needs a
- * look at its rows.
+ * sums, and no row counts twice. Only the costs of a group by stream need a pass
+ * over its rows.
  *
  * Running sums are wider than 64 bits: the sum over a group stops at the largest
  * number, the differences must not.

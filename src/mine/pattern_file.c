@@ -4,9 +4,9 @@
  * The parser goes through the text line by line. The first line that is neither
  * blank nor a comment decides the form: a keyword begins the structured form, in
  * which frames are indented; anything else begins a bare list, in which every
- * line is a frame and blank lines part the patterns. A keyword in a bare list and
- * an unknown word at the start of a line of the structured form are errors, so
- * that a slip never changes the meaning of a file in silence.
+ * line is a frame and blank lines separate the patterns. A keyword in a bare list
+ * and an unknown word at the start of a line of the structured form are errors,
+ * so that a typo never changes the meaning of a file silently.
  *
  * Blanks at the end of a line are dropped, because editors do that too; the
  * writer escapes those that belong to a name.

@@ -1,14 +1,14 @@
 /*
  * Signatures: see signatures.h.
  *
- * Everything goes by way of a `desk`: the text file as it is now, what the
- * catalogue holds, and the text parsed. Taking a text over compares it with the
- * rows, signature by signature: one whose patterns and kind are as before keeps
- * its id and what it was matched with, any other gets a new id, and rows that the
- * text does not have go. A change edits the text, takes the edited text over like
- * one that a person edited, and puts the file in place before the commit. If the
+ * Everything uses a `desk`: the current text file, the rows of the catalogue, and
+ * the parsed text. Syncing a text compares it with the rows, signature by
+ * signature: one whose patterns and kind are unchanged keeps its id and its
+ * matches, any other gets a new id, and rows that are not in the text are
+ * deleted. A command that changes signatures edits the text, syncs it as if a
+ * person had edited it, and renames the file into place before the commit. If the
  * commit then fails, the next command finds a text that the catalogue does not
- * know and takes it over.
+ * know and syncs it.
  */
 #include "mine/signatures.h"
 

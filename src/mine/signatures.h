@@ -1,18 +1,17 @@
 /*
  * Signatures: patterns that a person has named, with a bug link and a state.
  *
- * They are kept twice. CORPUS/signatures.txt, a pattern file, is what people
- * read, edit and put under version control, and it is the truth; the catalogue
- * holds a copy, where commands find them together with the streams they match.
- * Every command that uses signatures compares the text's digest with that of the
- * text taken over last, and takes a changed text over in one transaction. A text
- * file that is gone is rebuilt from the catalogue; one that is empty means that
- * there are none.
+ * They are stored twice. CORPUS/signatures.txt, a pattern file, is what people
+ * read, edit and put under version control, and it is authoritative. The
+ * catalogue holds a copy, with the streams that each signature matches. Every
+ * command that uses signatures compares the digest of the text with that of the
+ * last sync, and syncs a changed text in one transaction. A missing text file is
+ * rebuilt from the catalogue; an empty one means that there are no signatures.
  *
  * Commands that change signatures edit the text line by line, so that comments
- * and order stay as people wrote them, and put it in place under the catalogue's
- * write lock: two at once cannot lose one another's changes, and after a crash at
- * any moment the text is the old or the new one, whole.
+ * and order are preserved, and rename it into place under the catalogue's write
+ * lock: two commands at the same time cannot lose each other's changes, and after
+ * a crash the text is either the old or the new one, complete.
  */
 #ifndef LODE_MINE_SIGNATURES_H
 #define LODE_MINE_SIGNATURES_H

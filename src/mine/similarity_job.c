@@ -10,8 +10,8 @@
  *	8  0, or the code of a failure; then only its sentence follows
  *	   rows: array; similar ones of all rows: array
  *
- * Only frames of patterns travel, renumbered in the order that they had: so all processes compare in the same
- * order, and what they need is small however many frames a corpus has.
+ * Only frames of patterns are sent, renumbered in their original order, so that all processes compare in the
+ * same order, and the message is small even if a corpus has many frames.
  */
 #include "mine/similarity_job.h"
 

@@ -1,8 +1,9 @@
 /*
  * The stacks of a page: the stack tree as columns, and the names of its frames.
  *
- * From a server each block of columns has those that it needs. In a file all blocks share one
- * tree, a block of its own (`stacks`): streams of a corpus have most stacks in common.
+ * From a server each block of columns has the stacks that it needs. In a file all blocks
+ * share one tree, in a separate block (`stacks`): streams of a corpus have most stacks in
+ * common.
  */
 #ifndef LODE_PAGE_PAGE_STACKS_H
 #define LODE_PAGE_PAGE_STACKS_H

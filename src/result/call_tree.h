@@ -1,11 +1,11 @@
 /*
- * Call tree: the annotated stack tree of one side, or of both laid over one another, cut
- * down to what is worth a look (the paper's Figures 5 and 6).
+ * Call tree: the annotated stack tree of one side, or of both overlaid, reduced to what is
+ * worth showing (the paper's Figures 5 and 6).
  *
- * Only costly functions are in it, those that take a least time with all they call, on
- * one side or the other; an item says how much was left out below it. Callers that have one
- * costly callee and little time of their own are folded into one item, since real stacks
- * are deep and most of them is the way to the point where something happens.
+ * It has only costly functions: those that take a minimum time, including everything they
+ * call, on one side or the other; an item says how much was left out below it. Callers that
+ * have one costly callee and little own time are folded into one item, since real stacks
+ * are deep, and most frames only lead to the point where something happens.
  */
 #ifndef LODE_RESULT_CALL_TREE_H
 #define LODE_RESULT_CALL_TREE_H

@@ -1,7 +1,7 @@
 /*
- * Heat map (the paper's Figure 7): a row a context, a cell one of its functions, from root
- * to leaf; its heat is the logarithm of what the function takes by itself. The hottest
- * function of a row is marked 0, its neighbours with their distance, callers below 0.
+ * Heat map (the paper's Figure 7): a row per context, a cell per function of it, from root
+ * to leaf; its heat is the logarithm of the function's own time. The hottest function of a
+ * row is marked 0, its neighbours with their distance, callers below 0.
  */
 #ifndef LODE_RESULT_HEAT_H
 #define LODE_RESULT_HEAT_H

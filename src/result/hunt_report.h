@@ -1,7 +1,7 @@
 /*
- * The result of a hunt (hunt/search/search.h): lines of JSON while it goes on and a last one that
- * sums it up, and the words that text, graph and page share. All append to a buffer, which
- * remembers when memory ran out. The search and its meter must be there still.
+ * The result of a hunt (hunt/search/search.h): lines of JSON while it runs and a summary at the
+ * end, and the words that text, graph and page share. All append to a buffer, which remembers
+ * when memory ran out. The search and its meter must still exist.
  */
 #ifndef LODE_RESULT_HUNT_REPORT_H
 #define LODE_RESULT_HUNT_REPORT_H

@@ -2,9 +2,9 @@
  * What is in a corpus: reading it. See info_report.h.
  *
  * The first pass reads the head of every stream into one dictionary and, of the
- * events, who (thread), how much (cost) and where (stack). Times are needed for
- * pictures only, and only of what will be shown: a second pass reads them for
- * those streams. Both passes see a block at a time.
+ * events, the thread, the cost and the stack. Times are needed for pictures
+ * only, and only of what will be shown: a second pass reads them for those
+ * streams. Both passes see a block at a time.
  */
 #include "result/info_report.h"
 

@@ -1,7 +1,7 @@
 /*
  * Latencies as JSON: contexts, and single instances line by line. Both may be many, so
- * stacks are copied from texts that are made once (stack_text.h), and what is written
- * leaves at once.
+ * stacks are copied from texts that are made once (stack_text.h), and output is
+ * written immediately.
  */
 #include "result/latency_report.h"
 

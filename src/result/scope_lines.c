@@ -2,7 +2,7 @@
  * From a critical path to the lines people read: see scope.h.
  *
  * The parts and the waits that were stepped into are gone through side by side in
- * order of time. Waits nest like brackets, so a pile of the open ones gives each
+ * order of time. Waits nest like brackets, so a stack of the open ones gives each
  * part its depth. Samples of a thread in a row become one line; so does the time
  * between two of them when it is shorter than a sample represents.
  */

@@ -1,5 +1,5 @@
 /*
- * Time line: see timeline.h.
+ * Timeline: see timeline.h.
  *
  * An event may cover many slices, and there may be millions of them, so each is
  * added in constant time: its parts of the first and last slice to these, and to

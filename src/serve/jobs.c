@@ -1,5 +1,5 @@
 /*
- * Jobs: see jobs.h. One thread a running job reads what its process writes: results,
+ * Jobs: see jobs.h. One thread per running job reads what its process writes: results,
  * messages, and progress on a third pipe (`LODE_PROGRESS_FD`, src/cmd/progress_line.c).
  */
 #include "serve/jobs.h"

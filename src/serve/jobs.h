@@ -1,10 +1,10 @@
 /*
- * Jobs: analyses that run next to the server, each this program itself as a process of
- * its own (`lode mine CORPUS --json`), so that what it says is the contract of the
- * command line, and it can be ended at any moment.
+ * Jobs: analyses that run next to the server, each as a separate process of this
+ * program (`lode mine CORPUS --json`), so that the output is that of the command line,
+ * and a job can be cancelled at any time.
  *
- * A result is kept until the corpus changes; of all results the ones that were asked
- * for longest ago go first when they come to more than a limit.
+ * A result is kept until the corpus changes; when all results together exceed a limit,
+ * the least recently requested ones are dropped first.
  */
 #ifndef LODE_SERVE_JOBS_H
 #define LODE_SERVE_JOBS_H

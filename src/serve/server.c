@@ -1,7 +1,7 @@
 /*
- * The server: see server.h. It listens on the loopback interface alone, and answers only
- * requests that name this machine as their host, so that no page from elsewhere can
- * read a corpus through a browser (DNS rebinding).
+ * The server: see server.h. It listens only on the loopback interface, and answers only
+ * requests that name this machine as their host, so that no page from elsewhere can read
+ * a corpus through a browser (DNS rebinding).
  */
 #include "serve/server.h"
 

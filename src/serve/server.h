@@ -1,7 +1,7 @@
 /*
- * The server behind `lode serve`: the page, and under /api/ what it shows, for this
- * machine alone. Everything under /api/ is an analysis that runs as a job (jobs.h);
- * docs/api.md describes it.
+ * The server behind `lode serve`: the page, and under /api/ the data it shows, for
+ * this machine only. Everything under /api/ is an analysis that runs as a job
+ * (jobs.h); docs/api.md describes it.
  */
 #ifndef LODE_SERVE_SERVER_H
 #define LODE_SERVE_SERVER_H

@@ -8,7 +8,7 @@
  * kernel.
  *
  * The first bug is in a third of the streams and the others in fewer and fewer,
- * down to one stream. Bugs like company: some hosts have many, most have few.
+ * down to one stream. Bugs are clustered: some hosts have many, most have few.
  */
 #include "synth/model.h"
 

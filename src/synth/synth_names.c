@@ -1,7 +1,7 @@
 /*
  * Names: see synth_names.h. A verb and one or two nouns; when a name was given before,
- * other words are tried, and after some tries a number is put behind it, so that
- * it always ends.
+ * other words are tried, and after some tries a number is appended, so that it always
+ * ends.
  */
 #include "synth/synth_names.h"
 

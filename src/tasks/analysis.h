@@ -1,10 +1,10 @@
 /*
  * The harness of the analyses: mine, scope, latency, diff, explain, coverage, info.
  *
- * A command says in a table in which forms its result can be written. lode_analysis_run
- * finds the form that the options ask for and begins the work (progress, notes, Ctrl-C);
- * the command's `make` opens its corpora (source.h) and makes its result; lode_analysis_write
- * brings it out: to a file, to standard output or into a page.
+ * A command says in a table in which forms its result can be written. lode_analysis_run finds
+ * the form that the options ask for and begins the work (progress, notes, Ctrl-C); the
+ * command's `make` opens its corpora (source.h) and makes its result; lode_analysis_write
+ * writes it: to a file, to standard output or into a page.
  */
 #ifndef LODE_TASKS_ANALYSIS_H
 #define LODE_TASKS_ANALYSIS_H

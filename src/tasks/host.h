@@ -1,7 +1,7 @@
 /*
  * The host of a task: the program that runs it. The command line draws progress, prints and
- * obeys signals (cmd/terminal_host.h); a program that uses the library does none of this and
- * gets results and messages as values (library/).
+ * handles signals (cmd/terminal_host.h); a program that uses the library does none of this
+ * and gets results and messages as values (library/).
  */
 #ifndef LODE_TASKS_HOST_H
 #define LODE_TASKS_HOST_H

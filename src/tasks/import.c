@@ -1,9 +1,9 @@
 /*
  * lode import: from recordings of other tools to streams of a corpus (import/import_files.h).
  *
- * Files are taken one after another (an importer uses all processors for one). A file that
- * cannot be read is reported and the next one taken; a corpus that cannot be written ends the
- * command. Ctrl-C is obeyed between two progress reports.
+ * Files are imported one after another (an importer uses all processors for one file). A file
+ * that cannot be read is reported and the next one taken; a corpus that cannot be written
+ * ends the command. Ctrl-C takes effect between two progress reports.
  */
 #include "tasks/command.h"
 #include "tasks/import_options.h"

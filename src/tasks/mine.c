@@ -1,9 +1,9 @@
 /*
  * lode mine: from millions of stacks to a short ranked list (StackMine).
  *
- * The last result of a corpus is kept in CORPUS/mined.txt as a pattern file, so
- * that `lode sign --from ID` and `lode mine --show ID` know what an id means. What a
- * mining is, is in mining.c.
+ * The last result of a corpus is kept in CORPUS/mined.txt as a pattern file, so that
+ * `lode sign --from ID` and `lode mine --show ID` know what an id means. mining.c
+ * does the mining.
  */
 #include "tasks/mining.h"
 

@@ -1,8 +1,8 @@
 /*
  * lode mine --against CORPUS: what is new, gone or changed.
  *
- * The other corpus is mined with the same options and a threshold that is as much
- * for each stream, so that a larger corpus does not find more for being larger.
+ * The other corpus is mined with the same options and the same threshold per
+ * stream, so that a larger corpus does not find more just because it is larger.
  */
 #include "tasks/mining.h"
 #include "text/mine_text.h"

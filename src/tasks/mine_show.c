@@ -1,7 +1,7 @@
 /*
  * lode mine --show ID: from a pattern or a cluster to its streams and the times of
  * its events. What an id means is looked up in the last result of the corpus
- * (CORPUS/mined.txt); a unique beginning of an id will do.
+ * (CORPUS/mined.txt); a unique prefix of an id is enough.
  */
 #include "base/json.h"
 #include "tasks/mining.h"

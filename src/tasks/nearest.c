@@ -1,10 +1,10 @@
 /*
- * Nearest: the right word for a wrong one, by edit distance.
+ * Nearest: suggests the right word for a wrong one, by edit distance.
  *
  * Insertions, deletions, substitutions and swaps of neighbours count one each,
- * because those are the slips of fingers; a swap of case counts nothing. A word
- * is near when no more than a third of the letters differ, or when the wrong
- * one is its beginning (`--form` for `--format`).
+ * because those are typical typos; a change of case counts nothing. A word is
+ * near when no more than a third of the letters differ, or when the wrong one
+ * is its beginning (`--form` for `--format`).
  */
 #include "tasks/nearest.h"
 

@@ -2,9 +2,8 @@
  * Options: reading a command line by tables. See options.h.
  *
  * A word is looked at once, from left to right; the state is the place in argv.
- * Every wrong usage ends in one sentence that quotes what was written and says
- * the nearest right thing, so each refusal below is a place where a person will
- * look for help.
+ * Every wrong usage ends in one sentence that quotes what was written and
+ * suggests a correction.
  */
 #include "tasks/options.h"
 

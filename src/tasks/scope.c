@@ -1,7 +1,7 @@
 /*
- * lode scope: what kept a thread from being done earlier. For each symptom the
- * critical path, the wait graph or the thread's own events. Streams are looked at while
- * the result is written; JSON leaves as it is made.
+ * lode scope: what kept a thread from finishing earlier. For each symptom the critical
+ * path, the wait graph or the thread's own events. Streams are processed while the
+ * result is written; JSON is written as it is produced.
  */
 #include "scope/where.h"
 #include "tasks/scope_forms.h"

@@ -1,6 +1,6 @@
 /*
  * Grid: tables for people, columns of fixed width, numbers set to the right, names to the left.
- * Titles and rows follow one description, so that they cannot come apart.
+ * Titles and rows use one description, so that they cannot get out of step.
  *
  *	static const struct lode_grid_column columns[] = {
  *		{ "TIME", 2, 8 }, { "SHARE", 1, 6 }, { "WHERE", 2, 0 }, { NULL, 0, 0 },

@@ -3,7 +3,7 @@
  * totals, attributes, streams with their pictures, symptoms, threads, modules.
  *
  * A list is cut to what fits on a screen and then says how many are left out and
- * how to see them; nothing is left out in silence.
+ * how to see them; nothing is left out silently.
  */
 #include "base/units.h"
 #include "base/memory.h"

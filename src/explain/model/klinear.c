@@ -1,11 +1,11 @@
 /*
  * K-linear clustering: see klinear.h.
  *
- * Good starts are what it lives on. Candidates are functions through a few
- * random rows. A candidate's tube holds the rows whose residual is below some
- * width; greedily the candidate whose tube holds most rows that no chosen tube
- * holds is taken. What width fits depends on the noise, which is not known yet,
- * so several are tried.
+ * It depends on good starts. Candidates are functions through a few random
+ * rows. A candidate's tube holds the rows whose residual is below some width;
+ * greedily the candidate whose tube holds most rows that no chosen tube holds
+ * is taken. What width fits depends on the noise, which is not known yet, so
+ * several are tried.
  */
 #include "explain/model/klinear.h"
 

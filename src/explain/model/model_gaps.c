@@ -1,15 +1,15 @@
 /*
  * Gaps between functions (see explain_model.h).
  *
- * A number that goes along with y, such as the samples of what takes most of the time,
- * can be cut anywhere, and either side gets a function that is truly slower than the
- * other. That makes two classes only where there are few rows between them. So each pair of
- * functions that a test of a number separates is examined: its rows are put on a
- * scale where the one function is 0 and the other 1. Either they are far from each other
- * in spreads of their noise, or there are clearly fewer rows half-way than around each.
- * Cutting noise of one peak gives neither: halves of an even spread are 3.5 spreads apart, of
- * a normal one 2.7, and most of it, or as much as anywhere, is in between. And on either
- * side of such a cut y still goes along with the number.
+ * A number that is correlated with y, such as the samples of a function that takes most of
+ * the time, can be split anywhere, and one side is then really slower than the other. That
+ * makes two classes only where there are few rows between them. So each pair of functions
+ * that a test of a number separates is examined: its rows are put on a scale where the one
+ * function is 0 and the other 1. Either they are far from each other in spreads of their
+ * noise, or there are clearly fewer rows half-way than around each. Cutting noise of one peak
+ * gives neither: halves of an even spread are 3.5 spreads apart, of a normal one 2.7, and
+ * most of it, or as much as anywhere, is in between. And on either side of such a split y
+ * still varies with the number.
  */
 #include "explain/model/explain_model.h"
 

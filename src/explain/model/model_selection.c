@@ -1,16 +1,15 @@
 /*
  * Model selection: see model_selection.h.
  *
- * Clustering x and y alone can split one noisy function in two and miss the
- * difference between two quiet ones; only together with the tree is it clear what
- * belongs together. So each start has more functions than are wanted. They settle
- * together with the tree, and then the two that are most alike are merged, again
- * and again, down to one; on the way each number of clusters gets a model. Starts
- * are K-linear clusterings from tubes of several widths (or the spectral
- * clustering), the number of clusters itself where it is given, and the leaves of
- * a tree of regressions. What is found at last may still split, where the rows of a
- * leaf want a function of their own. Starts are worked on in parallel, each with its own
- * results, which are compared in a fixed order.
+ * Clustering x and y alone can split one noisy function in two and miss the difference
+ * between two quiet ones; only together with the tree is it clear what belongs together.
+ * So each start has more functions than are wanted. They settle together with the tree,
+ * and then the two that are most alike are merged, again and again, down to one; on the
+ * way each number of clusters gets a model. Starts are K-linear clusterings from tubes
+ * of several widths (or the spectral clustering), the number of clusters itself where it
+ * is given, and the leaves of a tree of regressions. The final model may still be split,
+ * if the rows of a leaf need their own function. Starts are processed in parallel, each
+ * with its own results, which are compared in a fixed order.
  */
 #include "explain/model/model_selection.h"
 

@@ -2,11 +2,11 @@
  * ARFF: the table format of Weka, read into a table (see table_read.h).
  *
  * A head of `@relation` and `@attribute NAME TYPE` lines, then `@data` and one row
- * a line: cells separated by commas, or, sparse, `{INDEX VALUE, …}`, where what is
- * not named is 0 or the first value of the attribute's list. Cells may be quoted
- * with ' or ", with \ before a quote inside. `%` begins a comment line, `?` is a
- * missing value. Like CSV it is walked twice: to see what is there, and to fill
- * the columns.
+ * per line: cells separated by commas, or, sparse, `{INDEX VALUE, …}`, where what
+ * is not named is 0 or the first value of the attribute's list. Cells may be
+ * quoted with ' or ", with \ before a quote inside. `%` begins a comment line, `?`
+ * is a missing value. Like CSV it is walked twice: to see what is there, and to
+ * fill the columns.
  *
  * An attribute called numeric, real or integer must hold numbers. One with a
  * list {a,b} or of type string is numeric anyway when all its values are

@@ -2,10 +2,10 @@
  * Features: the auxiliary columns of a table as a tree sees them.
  *
  * A column with two values becomes a row of bits. One with more numbers becomes
- * ranks: the codes of its values in ascending order, code 0 for "missing"
- * where some rows have no value, so that a missing number counts as less than
- * every number. A categorical column keeps one code a value, missing being a value
- * of its own; it is tested for one value against all others.
+ * ranks: the codes of its values in ascending order, code 0 for "missing" where
+ * some rows have no value, so that a missing number counts as less than every
+ * number. A categorical column keeps one code per value, with "missing" as a
+ * separate value; it is tested for one value against all others.
  *
  * Columns that are equal in every row are one feature that knows all their
  * names; columns with one value are no features at all.

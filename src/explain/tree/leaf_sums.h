@@ -2,11 +2,11 @@
  * Sums over the rows of a leaf, from which follows what a leaf costs. Private to
  * the tree.
  *
- * A leaf can be pure: all its rows follow the cluster that costs them least in sum.
- * Or it is mixed, and the cluster of each row is encoded individually, in as many nats as
- * the entropy of the clusters in it. Without the second way a tree would chase
- * chance: where two clusters are mixed at random, taking each handful of rows for
- * what most of them happen to be would seem to save much.
+ * A leaf can be pure: all its rows follow the cluster that costs them least in sum. Or it
+ * is mixed, and the cluster of each row is encoded individually, in as many nats as the
+ * entropy of the clusters in it. Without the second way a tree would chase chance: where
+ * two clusters are mixed at random, labelling each handful of rows with its majority
+ * would seem to save much.
  */
 #ifndef LODE_EXPLAIN_TREE_LEAF_SUMS_H
 #define LODE_EXPLAIN_TREE_LEAF_SUMS_H

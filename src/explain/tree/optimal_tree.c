@@ -4,9 +4,9 @@
  * A node is a cube: which tests were asked, and what was answered. The cheapest
  * tree below a cube does not depend on the order of the questions, so each cube is
  * solved once and remembered. At a cube, the sums of the rows' costs are taken for
- * both answers of every test at once. No tree below can cost less than the
- * rows under their own best clusters and one leaf a side; where that is not below
- * what is already known, the test is passed over.
+ * both answers of every test at once. No tree below can cost less than the rows
+ * under their own best clusters and one leaf per side; if that is not below the
+ * best known cost, the test is skipped.
  */
 #include "explain/tree/optimal_tree.h"
 

@@ -2,11 +2,11 @@
  * Splits: see splits.h.
  *
  * Binary features are counted all at once, row by row: a row is a string of bits,
- * one a feature, and the strings of a cluster's rows are added up bit by bit in
+ * one per feature, and the strings of a cluster's rows are added up bit by bit in
  * planes, plane p holding bit p of every feature's count. Seven rows are first added
- * with four full adders (three planes come out), these are added to the planes. So a
- * node costs time by its rows, however large the table is, with 64 features to a
- * machine word. Ranks and categories are counted by a histogram.
+ * with four full adders (three planes come out), these are added to the planes. So
+ * the time for a node depends on its rows, not on the size of the table, with 64
+ * features per machine word. Ranks and categories are counted by a histogram.
  */
 #include "explain/tree/splits.h"
 

@@ -1,13 +1,13 @@
 /*
- * Learning a tree from costs: the way of `lode explain` (see tree.h).
+ * Learning a tree from costs, as `lode explain` does (see tree.h).
  *
  * Each row is labelled with the cluster that costs it least. Rows where the second
- * best costs hardly more, as where two functions cross, would only mislead and do
- * not vote. CART grows a tree from the labels, split by split as long as that makes
- * the description shorter; then every leaf gets its cluster by what that costs its
- * rows (those without a vote included, see leaf_sums.h), what does not pay is pruned,
- * and the rest is put in its shortest form. Where there are few binary features that
- * form is found over all of them at once, and nothing need be grown.
+ * best costs hardly more, as where two functions cross, would only mislead and do not
+ * vote. CART grows a tree from the labels, split by split as long as that makes the
+ * description shorter; then every leaf gets its cluster by what that costs its rows
+ * (those without a vote included, see leaf_sums.h), what does not pay is pruned, and
+ * the rest is put in its shortest form. If there are few binary features, that form
+ * is found over all of them directly, and no tree is grown.
  */
 #include "explain/tree/leaf_sums.h"
 

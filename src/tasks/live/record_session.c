@@ -1,11 +1,11 @@
 /*
  * A recording from its options to its stream: see record_session.h.
  *
- * The command, if there is one, is forked first and held back, so that its
- * process is known before recording begins and nothing of it is missed. Then one
- * loop: sleep until there is much to read, or a tenth of a second; read; write
- * now and then; look whether it is over: the command ended, the time is up, the
- * processes are gone, or a stop was requested. In all these cases the stream is finished.
+ * The command, if there is one, is forked first and stopped, so that its process is known
+ * before recording begins and nothing of it is missed. Then one loop: sleep until there
+ * is much to read, or a tenth of a second; read; write now and then; look whether it is
+ * over: the command ended, the time is up, the processes are gone, or a stop was
+ * requested. In all these cases the stream is finished.
  */
 #include "tasks/live/record_session.h"
 

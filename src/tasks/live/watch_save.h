@@ -1,6 +1,6 @@
 /*
- * Saving what a flight recorder holds: by a child of its process, which has all
- * of its memory as it was at that moment, so that recording goes on meanwhile.
+ * Saving what a flight recorder holds: by a forked child, which has a snapshot
+ * of all its memory, so that recording continues meanwhile.
  */
 #ifndef LODE_TASKS_LIVE_WATCH_SAVE_H
 #define LODE_TASKS_LIVE_WATCH_SAVE_H

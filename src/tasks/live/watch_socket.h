@@ -1,8 +1,8 @@
 /*
- * The way from `lode trigger` to the flight recorders that run: each listens on a
- * socket watch-PID in a folder that only its user may enter, /run/lode for root,
- * else $XDG_RUNTIME_DIR/lode. A request is one line, `TID NAME` (TID 0: none is
- * meant); the answer is one line, when the stream is written or refused.
+ * The connection from `lode trigger` to running flight recorders: each listens on
+ * a socket watch-PID in a folder that only its user may enter, /run/lode for
+ * root, else $XDG_RUNTIME_DIR/lode. A request is one line, `TID NAME` (TID 0:
+ * none is meant); the answer is one line, when the stream is written or refused.
  */
 #ifndef LODE_TASKS_LIVE_WATCH_SOCKET_H
 #define LODE_TASKS_LIVE_WATCH_SOCKET_H

@@ -1,12 +1,13 @@
 /*
  * From triggers to streams: see watch_session.h.
  *
- * What is slow once is slow often: a lock that is held too long stops all who want
- * it. Triggers therefore come in bursts, and a burst is one stream: it is written a
- * while after the first trigger (--after), and all that fire until then share it.
- * What the stream needs is held in memory meanwhile; where there is not room for
- * all, it is written early, before more than half of the time before the trigger is
- * gone. Manual triggers do not wait, because a person does.
+ * What is slow once is often slow again: a lock that is held too long stops all
+ * threads that need it. Triggers therefore come in bursts, and a burst is one
+ * stream: it is written a while after the first trigger (--after), and all that
+ * fire until then share it. What the stream needs is held in memory meanwhile;
+ * where there is not room for all, it is written early, before more than half of
+ * the time before the trigger is gone. Manual triggers do not wait, because a
+ * person does.
  */
 #include "base/clock.h"
 #include "tasks/live/watch_session.h"
