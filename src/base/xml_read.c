@@ -108,7 +108,7 @@ static int read_words(struct lode_xml *xml)
 	return at < stop;
 }
 
-/* What begins with `<`. Returns -1 for what is passed over. */
+/* What begins with `<`. Returns -1 for what is skipped. */
 static int read_markup(struct lode_xml *xml)
 {
 	const char *stop;

@@ -2,7 +2,7 @@
  * XML reader: tags and text one after another, in place, without building a tree.
  *
  * It reads what tools write: elements, attributes, text, CDATA, the five named entities and numbered characters.
- * Comments, processing instructions and document types are passed over; entities that a document type declares are not
+ * Comments, processing instructions and document types are skipped; entities that a document type declares are not
  * known, so nothing grows. Own code, since expat calls back, copies every text and would be one more dependency.
  * Whether tags match is not checked, only how deep they nest.
  */

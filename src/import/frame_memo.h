@@ -1,6 +1,6 @@
 /*
  * Frame memo: what a piece of text means as a frame, remembered by the text.
- * Taking a text apart into module and function costs several look-ups; formats
+ * Parsing a text into module and function costs several look-ups; formats
  * repeat the same few thousand texts millions of times.
  */
 #ifndef LODE_IMPORT_FRAME_MEMO_H

@@ -1,10 +1,11 @@
 /*
  * Importers: the sniffer. See import.h.
  *
- * The sniffer asks every importer how sure it is and takes the surest; among
- * equals the first in the list. Comments in front are passed over first, since
- * a sniffer sees only so much. Nothing else knows which formats there are, but
- * for those without an importer (other_formats.h), which are named and refused.
+ * The sniffer asks every importer how certain it is and takes the most certain
+ * one; among equals the first in the list. Leading comments are skipped first,
+ * since a sniffer sees only the first bytes. Nothing else knows which formats
+ * exist, except for those without an importer (other_formats.h), which are
+ * named and refused.
  */
 #include "import/import.h"
 

@@ -2,10 +2,10 @@
  * From files to streams of a corpus: what `lode import` does with each file.
  *
  * Input that is not a plain file, such as a compressed one or standard input, is first spooled to a
- * temporary file, so that every input is in memory as a whole: its digest, and with it the
- * id of each stream (stream_id.h), is then known when the first stream comes out, and the
- * same content is the same stream however it arrives. A stream is in the corpus whole or
- * not at all.
+ * temporary file, so that every input is in memory as a whole: its digest, and with it the id of
+ * each stream (stream_id.h), is then known when the first stream comes out, and the same content is
+ * the same stream, regardless of how it arrives. A stream is in the corpus completely or not at
+ * all.
  */
 #ifndef LODE_IMPORT_IMPORT_FILES_H
 #define LODE_IMPORT_IMPORT_FILES_H

@@ -2,8 +2,8 @@
  * Names of streams: see import_names.h.
  *
  * perf calls every recording `perf.data`, so that the base name alone says nothing
- * once there are several. All files of one name get one folder more in front until
- * no two of them are called the same.
+ * once there are several. All files with the same name are prefixed with one more
+ * folder until all names differ.
  */
 #include "import/import_names.h"
 

@@ -1,7 +1,8 @@
 /*
- * Formats that people try to import and that have no importer: known by their
- * first bytes, so that the message names them instead of complaining about a
- * line of another format. A format that gets an importer is no longer here.
+ * Formats that people try to import and that have no importer. They are
+ * recognized by their first bytes, so that the message names them instead of
+ * complaining about a line of another format. A format that gets an importer is
+ * removed here.
  */
 #ifndef LODE_IMPORT_OTHER_FORMATS_H
 #define LODE_IMPORT_OTHER_FORMATS_H

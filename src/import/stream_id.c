@@ -5,7 +5,7 @@
  *
  * Left out on purpose: the file's name and how it is packed, because a copy is
  * the same recording; and everything about symbols, because a recording that is
- * imported again with better symbols is the same recording still (--replace
+ * imported again with better symbols is still the same recording (--replace
  * takes the newer one). Parts are written one after another, each ended by a
  * byte that none of them holds, so no two sets of parts read the same.
  */

@@ -14,7 +14,7 @@
  * which is gone, and the new function is the cause; or it does something that it did not do
  * before, and it is the cause itself.
  *
- * A function that takes the time itself, or waits, is not passed over. Functions that are
+ * A function that takes the time itself, or waits, is not skipped. Functions that are
  * too short to be sampled look new when they become slow, so it means nothing that the good
  * side does not have their callers.
  */

@@ -156,7 +156,7 @@ static uint32_t move_to(struct finding *finding, uint32_t stack, uint32_t place)
 	return place;
 }
 
-/* Takes note of all places of a stack's first function, once a thread. */
+/* Takes note of all places of a stack's first function, once per thread. */
 static int note_places(struct finding *finding, uint32_t root, uint32_t place, uint32_t mark)
 {
 	struct lode_lost_callers *lost = finding->lost;

@@ -1,16 +1,17 @@
 /*
  * The controller of a budget: see budget.h.
  *
- * What recording takes is of three kinds: what goes on all the time, which are CPU samples and the recorder's own process; what every
- * context switch and waking takes while the programs are attached, regardless of what is recorded; and a part for each record. A record
- * represents `scale` nanoseconds of waiting, so there are inversely as many as the scale
- * is long: the next scale is the last one times what records took over what they may take. While all waits are
- * recorded, because the scale is shorter than any of them, that says nothing of where thinning begins; then the time
- * that was waited, over the number of records that the budget has room for, is a scale to begin with. It goes up at once and
- * comes down by halves (in the first second faster), so that a burst costs a step, and one step that was quiet does not bring the next burst.
+ * The cost of recording has three parts: a constant one, for CPU samples and the recorder's own process; one
+ * for every context switch and waking while the programs are attached, regardless of what is recorded; and one
+ * for each record. A record represents `scale` nanoseconds of waiting, so the number of records is inversely
+ * proportional to the scale: the next scale is the last one times what records took over what they may take.
+ * While all waits are recorded, because the scale is shorter than any of them, that does not show where
+ * thinning begins; then the total waiting time, divided by the number of records that the budget allows, is the
+ * first scale. It goes up immediately and comes down by halves (in the first second faster), so that a burst
+ * costs a step, and one step that was quiet does not bring the next burst.
  *
- * Where context switches by themselves would take more than about half of what there is, the programs are attached only in
- * some slots of time (time_slots.h), as many as keep them at that; the rest is for records.
+ * If context switches alone would take more than about half of the budget, the programs are attached only in
+ * some time slots (time_slots.h), as many as keep their cost at that; the rest is for records.
  */
 #include "record/budget.h"
 

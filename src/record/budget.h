@@ -1,8 +1,8 @@
 /*
- * A budget: holds what recording takes at a share of the machine's processor time, the programs in the kernel and
- * the recorder's own process together, by choosing how many nanoseconds a recorded wait represents (thinning.h); where
- * context switches alone take too much, in how many slots of time the programs are attached (time_slots.h); and how often CPUs
- * are sampled.
+ * A budget: keeps the cost of recording, the programs in the kernel and the recorder's own process together, at
+ * a share of the machine's CPU time. It chooses how many nanoseconds a recorded wait represents (thinning.h);
+ * if context switches alone take too much, in how many time slots the programs are attached (time_slots.h); and
+ * how often CPUs are sampled.
  */
 #ifndef LODE_RECORD_BUDGET_H
 #define LODE_RECORD_BUDGET_H

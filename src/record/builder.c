@@ -2,14 +2,13 @@
  * Builder: see builder.h.
  *
  * An interrupt that wakes a thread runs on top of what the CPU was doing; the
- * thread that it interrupted is not to blame. So such a wait has no waker thread,
- * and the stack of its waker is that of the interrupt alone.
+ * thread that it interrupted has nothing to do with it. So such a wait has no
+ * waker thread, and the stack of its waker is that of the interrupt alone.
  *
- * Threads do the same things over and over. What the stacks of a thread became is
- * remembered in a small table without chains, where the latest takes the place of
- * what was there, so that most records need two looks instead of many. What is
- * remembered holds until a process changes, or a stack comes after one was missed:
- * only these can make something else of the same ids.
+ * Threads repeat the same things. A small direct-mapped table remembers what the
+ * stacks of a thread became, so that most records need two look-ups instead of
+ * many. Its entries are valid until a process changes, or a stack arrives that was
+ * missing before: only then can the same ids mean something else.
  */
 #include "record/builder.h"
 

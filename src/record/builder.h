@@ -1,7 +1,7 @@
 /*
- * Builder: from what a recorder hands over to a stream. The sink of a recorder;
- * the owner of the stream may store its events and empty them at any time between
- * two calls (lode_builder_refresh first).
+ * Builder: turns what a recorder hands over into a stream. The sink of a
+ * recorder; the owner of the stream may store its events and empty them at any
+ * time between two calls (lode_builder_refresh first).
  */
 #ifndef LODE_RECORD_BUILDER_H
 #define LODE_RECORD_BUILDER_H

@@ -1,12 +1,12 @@
 /*
  * The kernel's stack on x86-64, where there are no frame pointers. A part of stacks.bpf.h.
  *
- * The kernel's own way unwinds by tables (ORC) and takes most of the time of a switch.
- * But frames of the kernel's functions have fixed sizes, so how far it is from one
- * return address on the stack to the next depends on the first address alone. Such a
- * *step* is learnt once, from a stack that the kernel unwound: its addresses are looked
- * for in the stack's memory, and the distances between them are kept in a table by
- * address. From then on a walk follows steps: a load and a look-up a frame.
+ * The kernel's own unwinder uses tables (ORC) and takes most of the time of a switch. But
+ * frames of the kernel's functions have fixed sizes, so how far it is from one return address
+ * on the stack to the next depends on the first address alone. Such a *step* is learnt once,
+ * from a stack that the kernel unwound: its addresses are looked for in the stack's memory, and
+ * the distances between them are kept in a table by address. From then on a walk follows steps:
+ * a load and a look-up per frame.
  *
  * Some frames hold the stack pointer to go on with: the last one on an interrupt's stack,
  * and the registers that an interrupt saved (the stack is aligned before they are pushed,

@@ -1,12 +1,12 @@
 /*
- * Long waits and limits on waits with a budget, while the programs of the scheduler are attached only in some slots of time
- * (time_slots.h): a rule must see every wait, and long ones are recorded for certain where the budget has room for that, so a
- * program of its own stays attached, at wakings only. Nearly all of its runs end after one
- * comparison: a thread that got its processor less than the limit ago cannot have waited longer. The others need no state
- * either, since the kernel has it all: when the thread got its processor last, for how long it ran then, and, as it does not
- * run yet, its kernel stack. A part of recorder.bpf.c.
+ * Long waits and limits on waits with a budget, while the programs of the scheduler are attached only in some
+ * slots of time (time_slots.h): a rule must see every wait, and long ones are recorded for certain where the
+ * budget has room for that, so a separate program stays attached, at wakings only. Nearly all of its runs end
+ * after one comparison: a thread that got its processor less than the limit ago cannot have waited longer. The
+ * others need no state either, since the kernel has it all: when the thread got its processor last, for how
+ * long it ran then, and, as it does not run yet, its kernel stack. A part of recorder.bpf.c.
  *
- * Waits of the kernel's own threads are left to the slots: they wait for work, all the time.
+ * Waits of kernel threads are left to the slots, because they mostly wait for work.
  *
  * Such a wait is recorded here, with the weight 1, whether the programs of the scheduler are attached or not, and by neither them
  * nor the sweeps (sweep.bpf.h). Its time in the run queue is not known: it has not begun.

@@ -1,9 +1,9 @@
 /*
  * Build-ids of mapped files: see mapped_build_ids.h.
  *
- * A mapping is reported some milliseconds after it was made. The file that its path leads to
- * by then is taken for the mapped one if it has the same number; the device is not
- * compared, for some file systems (overlayfs, btrfs) show programs another one.
+ * A mapping is reported some milliseconds after it was made. The file at its path is then
+ * assumed to be the mapped one if it has the same inode number; the device is not compared,
+ * because some file systems (overlayfs, btrfs) show programs a different one.
  */
 #include "record/mapped_build_ids.h"
 

@@ -1,10 +1,10 @@
 /*
  * Permissions: see permissions.h.
  *
- * The order of the questions is that of what a person can change: a capability that
- * is missing is the usual reason, and nothing else matters before it is there; but in
- * a user namespace to have it means nothing, and a kernel that is locked down or has
- * no types refuses root, too.
+ * The checks are in the order of what a user can change: a missing capability is the
+ * usual reason, and nothing else matters without it; but in a user namespace a
+ * capability means nothing, and a kernel that is locked down or has no BTF type
+ * information refuses even root.
  */
 #include "record/permissions.h"
 

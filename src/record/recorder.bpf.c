@@ -9,7 +9,7 @@
  * Filters look at the current thread when it is switched out, sampled, or enters
  * a system call. A waking and a switch-in only finish what a switch-out began.
  *
- * Stacks are the cost of it all, and are made cheap in three ways:
+ * Stacks are most of the cost, and are made cheap in three ways:
  *
  * - The user's stack is walked by unwind tables (unwind.bpf.h), or by frame
  *   pointers if that was requested, over a copy of its innermost bytes, which one
@@ -33,8 +33,9 @@
  * Programs without frame pointers can have their stacks copied instead, for the
  * recorder to unwind. All this is in stacks.bpf.h.
  *
- * Who keeps only the last seconds forgets stacks, too; so time is cut into epochs,
- * and in each a stack that is seen is sent again (lode_recorder_renew).
+ * A flight recorder, which keeps only the last seconds, forgets stacks too. So time
+ * is divided into epochs, and in each of them a stack is sent again when it is seen
+ * (lode_recorder_renew).
  *
  * A record is written into the ring of its CPU in three steps that anything may
  * interrupt: a position is taken, the slot is filled, its sequence number is

@@ -1,7 +1,7 @@
 /*
  * Recorder: loads the BPF programs, and hands what they and the sideband report to
- * a sink, in order of time. It keeps nothing: what becomes of a record is the
- * sink's affair (builder.h makes a stream of them).
+ * a sink, in order of time. It keeps nothing: the sink decides what to do with a
+ * record (builder.h makes a stream of them).
  */
 #ifndef LODE_RECORD_RECORDER_H
 #define LODE_RECORD_RECORDER_H

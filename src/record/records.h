@@ -3,11 +3,11 @@
  * the records that pass between them, and the settings and counters.
  *
  * Two ways lead out of the kernel. *Records* of fixed size, the many, go through
- * one ring a CPU in memory that the program maps. *Stacks*, the few, because each
+ * one ring per CPU in memory that the program maps. *Stacks*, the few, because each
  * distinct one is sent once, go through a BPF ring buffer; a record names stacks
  * by their ids. A stack is always sent before the first record that names it, so
- * who reads records first and stacks after knows all stacks of those records,
- * except the lost ones.
+ * a reader that reads records first and stacks afterwards knows all stacks of
+ * those records, except lost ones.
  */
 #ifndef LODE_RECORD_RECORDS_H
 #define LODE_RECORD_RECORDS_H

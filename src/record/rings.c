@@ -5,8 +5,8 @@
  * seems to be before that of its predecessor (an interrupt wrote the other one
  * after this one had looked at the clock) counts as written together with it.
  *
- * Slots are given back some at a time: the kernel looks at the tail for each record
- * it writes, and a tail that changes as often costs both sides cache misses.
+ * Slots are released in batches: the kernel reads the tail for each record it writes, and a
+ * tail that changes that often costs both sides cache misses.
  */
 #include "record/rings.h"
 

@@ -1,7 +1,7 @@
 /*
  * Sideband: see sideband.h.
  *
- * One dummy event a CPU, system-wide, whose ring holds only the records that
+ * One dummy event per CPU, system-wide, whose ring holds only the records that
  * accompany samples. Each record ends with pid, tid and time, by which the rings
  * are put in order. Records are copied out of a ring before they are looked at,
  * because they may wrap around its end.

@@ -1,7 +1,7 @@
 /*
  * Sideband: what happens to processes while a recording runs, from the kernel's
  * perf interface: files mapped for execution with their build-ids, names, forks
- * and exits, of all processes, however short they live.
+ * and exits, of all processes, even if they are very short-lived.
  */
 #ifndef LODE_RECORD_SIDEBAND_H
 #define LODE_RECORD_SIDEBAND_H

@@ -1,8 +1,8 @@
 /*
- * Table installer: puts unwind tables into the kernel, as maps in a map of maps. To fill
- * the map of a large one takes a while; and the kernel makes a map usable at once, but lets
- * the caller wait some ten milliseconds until no program can use what was there before. A
- * thread of its own does both.
+ * Table installer: puts unwind tables into the kernel, as maps in a map of maps. Filling
+ * the map of a large table takes a while; and although the kernel makes a map usable
+ * immediately, the caller has to wait some ten milliseconds until no program can use the
+ * previous one. A separate thread does both.
  */
 #ifndef LODE_RECORD_TABLE_INSTALLER_H
 #define LODE_RECORD_TABLE_INSTALLER_H

@@ -1,7 +1,7 @@
 /*
  * Table maker: makes the unwind tables of binaries on a separate thread. That takes
- * tenths of a second for a large binary, in which the reader of the kernel's rings must
- * go on reading.
+ * tenths of a second for a large binary, and the reader of the kernel's rings must
+ * continue meanwhile.
  */
 #ifndef LODE_RECORD_TABLE_MAKER_H
 #define LODE_RECORD_TABLE_MAKER_H

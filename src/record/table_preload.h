@@ -1,6 +1,7 @@
 /*
- * Unwind tables of processes that run already, before anything is recorded. Without them each stack at the start of a
- * recording would be copied, by all processes at once, and more than the reader can unwind. Private to the recorder.
+ * Loads the unwind tables of processes that already run, before anything is recorded. Otherwise each stack at
+ * the start of a recording would be copied, by all processes at the same time, more than the reader can unwind.
+ * Private to the recorder.
  */
 #ifndef LODE_RECORD_TABLE_PRELOAD_H
 #define LODE_RECORD_TABLE_PRELOAD_H

@@ -1,7 +1,6 @@
 /*
- * Which waits are recorded when not all may be: the one piece of code that decides, compiled
- * twice: into the recorder's BPF programs, and into the program, whose tests thin whole recordings
- * by it and compare.
+ * Decides which waits are recorded when not all can be. This code is compiled twice: into the recorder's BPF
+ * programs, and into the program, whose tests thin whole recordings by it and compare.
  *
  * The chance is chosen when a thread stops running, before its stack is walked, by what is known
  * then: the *place* where it stops (the thread, its system call, its user's program counter and

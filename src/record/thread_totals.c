@@ -4,9 +4,10 @@
  * A wait that began before the first switch-out that was seen is no event, so what was waited until then does not count either: the
  * sum of all waits of a thread is its total.
  *
- * A thread's totals are what was counted at its last record less what was counted at its first. A thread without a first
- * one was born while the recording went on, or is one that nothing is known of, such as one that got the name that
- * is recorded only later. Threads that did nothing are left out, and what is neither run nor queued was waited.
+ * A thread's totals are what was counted at its last record less what was counted at its first. A thread
+ * without a first one was started during the recording, or is unknown until then, such as one that got the
+ * recorded name only later. Threads that did nothing are left out, and what is neither run nor queued was
+ * waited.
  */
 #include "record/thread_totals.h"
 

@@ -1,11 +1,13 @@
 /*
- * Slots of time in which the scheduler's programs are attached, for budgets that are too small to have them attached all
- * the time: on a machine with very many context switches an empty program at each of them takes more than 1 %.
+ * Time slots in which the scheduler programs are attached, for budgets that are too small to have them attached
+ * all the time: on a machine with very many context switches an empty program at each of them takes more than 1
+ * %.
  *
- * Time is cut into slots, and slots into cycles, of as few as have the wanted part of them chosen, at least two, so that it is the same in every
- * moment as far as possible. In each cycle `chosen` slots are drawn at
- * random, each set of that many with equal chance; both numbers are fixed before the cycle begins, by what was seen before. A wait is
- * recorded when its begin and its end are both in chosen slots. With n slots and m chosen ones the chance for that is
+ * Time is divided into slots, and slots are grouped into cycles. A cycle has as few slots as possible for the
+ * wanted share, at least two, so that the share is as constant over time as possible. In each cycle `chosen`
+ * slots are drawn at random, each set of that size with equal probability; both numbers are fixed before the
+ * cycle begins, by what was seen before. A wait is recorded when its begin and its end are both in chosen
+ * slots. With n slots and m chosen ones the chance for that is
  *
  *	m / n                       begin and end in one slot
  *	m (m - 1) / (n (n - 1))     in two slots of one cycle

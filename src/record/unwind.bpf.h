@@ -8,7 +8,7 @@
  * an address (a program that was just started, a library that was just opened) the walk
  * ends, and the stack is copied for the program to unwind; from that the program learns
  * what to load. Where a library may have been mapped in place of another one, stacks are
- * copied too, until the program has heard of it: the tables would lead astray.
+ * copied too, until the program knows about it: the tables would be wrong.
  *
  * The verifier looks at each global function once, by itself. So a step is such a
  * function, finding a rule is another, and a third walks the many frames that need no

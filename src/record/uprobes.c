@@ -5,8 +5,8 @@
  * the kernel's headers of the system that builds may be older than the kernel that
  * runs. So the needed part of the interface is here.
  *
- * The kernel takes all places or none, and returns only an error number. What can
- * be said about it is found out afterwards: whether it knows such links at all.
+ * The kernel accepts all places or none, and returns only an error number. Whether
+ * it supports such links at all is checked afterwards, for the error message.
  */
 #include "record/uprobes.h"
 

@@ -71,7 +71,7 @@ struct lode_parts {
 void lode_parts_release(struct lode_parts *parts);
 
 /*
- * Events by thread, made once a stream for all its symptoms. The stream must be
+ * Events by thread, made once per stream for all its symptoms. The stream must be
  * sorted and must not change while it is used. Columns needed: t, cost, thread,
  * waker (and delay, for critical paths).
  */

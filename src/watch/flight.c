@@ -1,15 +1,15 @@
 /*
  * Flight memory: see flight.h.
  *
- * Time is cut into generations, of a sixteenth of the memory or an eighth of the
- * time. Each is whole by itself: the packed records, the packed stacks and the
- * threads that they name, by numbers of that generation, and the changes of
- * processes, each with the number of the record that it comes before. So the
- * oldest can be dropped without looking at the others. Its changes are applied to
- * the processes then, which thereby are always those of the oldest record.
+ * Time is divided into generations, of a sixteenth of the memory or an eighth of
+ * the time. Each is complete by itself: the packed records, the packed stacks and
+ * the threads that they name, by numbers of that generation, and the changes of
+ * processes, each with the number of the record that it comes before. So the oldest
+ * can be dropped without looking at the others. Its changes are then applied to the
+ * processes, which are thus always those of the oldest record.
  *
  * With each generation the recorder begins an epoch, in which it sends each stack
- * again. A record may still name one of before: it was written before the epoch,
+ * again. A record may still name an earlier one: it was written before the epoch,
  * or it belongs to a long wait. Such a stack is copied from the generation that has
  * it. Stacks of threads that are waiting now are named by records to come; the
  * recorder says which (`held`), and they move on when their generation goes. A

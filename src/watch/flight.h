@@ -1,12 +1,12 @@
 /*
  * Flight memory: the last seconds of what a recorder hands over, in bounded
- * memory; the sink of a recorder whose user keeps nothing until something
- * happens, and then wants to know what was before.
+ * memory. It is the sink of a recorder that stores nothing until something
+ * happens, and then saves what was before.
  *
  * It holds records, the stacks that they name, and what is needed to understand
  * them: processes and their mappings as they were at the time of the oldest
  * record, and what changed since. Replaying it hands over to another sink (a
- * builder's) what that would have been handed over in those seconds.
+ * builder) what that sink would have received in those seconds.
  */
 #ifndef LODE_WATCH_FLIGHT_H
 #define LODE_WATCH_FLIGHT_H

@@ -1,6 +1,7 @@
 /*
- * Pages: memory in pieces of one size, chained together and given back whole, so
- * that what grows at one end and is forgotten at the other never leaves holes.
+ * Pages: memory in pieces of one size, chained together and freed as a whole, so
+ * that data that grows at one end and is dropped at the other does not fragment
+ * memory.
  */
 #ifndef LODE_WATCH_MEMORY_PAGES_H
 #define LODE_WATCH_MEMORY_PAGES_H

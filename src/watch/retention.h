@@ -1,6 +1,6 @@
 /*
- * Retention: how many streams a flight recorder writes, and how many of them stay: a rate,
- * so that a bad day does not fill the disk, and a limit on the streams of one
+ * Retention: how many streams a flight recorder writes, and how many of them stay: a rate
+ * limit, so that a bad day does not fill the disk, and a limit on the streams of one
  * watch. Streams belong to a watch by their attribute LODE_WATCH_ATTRIBUTE.
  */
 #ifndef LODE_WATCH_RETENTION_H

@@ -402,7 +402,7 @@ struct paper_graph {
 	int is_unclear;         /* a share is the threshold, except rounding */
 };
 
-/* All samples of a host or process count, of whatever kind; a function once a sample. */
+/* All samples of a host or process count, of whatever kind; a function once per sample. */
 static void count_samples(const struct oracle *oracle, struct lode_focus place, struct paper_graph *graph)
 {
 	place.function = place.thread = LODE_NONE;

@@ -1,8 +1,8 @@
 /*
  * Meter: the interface through which the search measures. The live one puts probes into
- * running processes (live_meter.h); the tests' one simulates a program; the one
- * of another host speaks through a pipe. The search knows no clock but the
- * meter's, so that a simulated hunt of an hour takes no time.
+ * running processes (live_meter.h); the tests' one simulates a program; the one of
+ * another host speaks through a pipe. The search has no clock except the meter's, so a
+ * simulated hunt of an hour takes no time.
  *
  * A *focus* says where: each axis is narrowed by itself, LODE_NONE is "all". Times
  * are taken while the focus holds: inclusive of callees, recursion counted once a

@@ -6,11 +6,11 @@
  * the sum of all bases (a share: time by wall time), and how much the sub-intervals
  * differ from it shows how sure it is: a confidence interval by Student's t. An
  * experiment concludes when that interval is on one side of the threshold. It is
- * checked repeatedly, and each look is a chance to be wrong; so look k may be
- * wrong with the chance error / (k (k + 1)), and all of them together with no more
- * than `error`. Each look comes a quarter later than the one before, so that there are
- * few. After the longest time the mean decides, and the confidence says how little
- * that may mean.
+ * checked repeatedly, and each look is a chance to be wrong; so look k may be wrong
+ * with the chance error / (k (k + 1)), and all of them together with no more than
+ * `error`. Each look comes a quarter later than the one before, so that there are few.
+ * After the longest time the mean decides, and the confidence says how reliable that
+ * is.
  *
  * What rests on samples is counted in grains. Sub-intervals that happen to be alike do
  * not make it surer than chance allows: the spread is at least that of drawing so many

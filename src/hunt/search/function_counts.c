@@ -1,7 +1,7 @@
 /*
  * Function count graph: see function_counts.h. Nodes and edges are found by hash. Each has
  * the number of the sample that touched it last, so that a function or a
- * call counts once a sample without a look back over the stack.
+ * call counts once per sample without a look back over the stack.
  */
 #include "hunt/search/function_counts.h"
 

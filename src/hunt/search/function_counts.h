@@ -2,13 +2,13 @@
  * Function count graph: how often each function, and each call between two of
  * them, was seen in the stack samples (Deep Start, section 2.1, Fig. 3 and 4).
  *
- * There is one graph for each kind of sample (running, waiting for others, waiting
- * for input and output) and each scope: the whole program, a host, a process, a
- * thread. The paper hangs a tree of counts on every node; graphs side by side say
- * the same, and a search in one scope touches only what was seen there. A function
- * counts once a sample, however often it is on that stack; so does a call.
+ * There is one graph for each kind of sample (running, waiting for others, waiting for
+ * input and output) and each scope: the whole program, a host, a process, a thread. The
+ * paper hangs a tree of counts on every node; graphs side by side say the same, and a
+ * search in one scope touches only what was seen there. A function counts once per
+ * sample, even if it is on that stack several times; so does a call.
  *
- * A program goes through phases. So each weight is there once more as it was lately: it
+ * A program goes through phases. So each weight is also kept for the recent past: it
  * halves in every LODE_COUNT_HALVES looks of the search.
  *
  * In addition there are graphs without calls that count the module of the

@@ -3,21 +3,18 @@
  * with the whole program and narrowing down where a hypothesis is true (Deep Start,
  * sections 1 and 2).
  *
- * A true experiment is refined: to a more specific hypothesis, to each function that
- * its function calls (first to the roots of the call graph), to each host, process,
- * thread, object; one axis at a time. New experiments wait in a queue and start, all
- * that fit, within the cost limit: those of deep starters first, then what connects
- * them, then the plain refinements, each in the order they were made. A false one is
- * stopped and not refined. A true one is watched on while the cost limit has room for
- * that; it may turn false. Those of the whole program need no probes and are watched
- * throughout.
+ * A true experiment is refined: to a more specific hypothesis, to each function that its function calls
+ * (first to the roots of the call graph), to each host, process, thread, object; one axis at a time. New
+ * experiments wait in a queue and start, all that fit, within the cost limit: those of deep starters
+ * first, then what connects them, then the plain refinements, each in the order they were made. A false
+ * one is stopped and not refined. A true one is still watched while the cost limit allows it; it may turn
+ * false. Those of the whole program need no probes and are watched throughout.
  *
- * What the paper does not know: a function that cannot have probes, or whose probes would
- * cost more than the limit by themselves, gets its verdict by samples (sampled_verdict.c); so
- * do modules, to which experiments on all code are refined. A function that neither can
- * decide is passed through: its callees are examined in its place. When a bottleneck
- * goes away, its false siblings run again, and so do verdicts that samples contradict (verdict_recheck.c), a
- * few times at most.
+ * Beyond the paper: a function that cannot have probes, or whose probes would cost more than the limit by
+ * themselves, gets its verdict by samples (sampled_verdict.c); so do modules, to which experiments on all
+ * code are refined. A function that neither can decide is passed through: its callees are examined in its
+ * place. When a bottleneck goes away, its false siblings run again, and so do verdicts that samples
+ * contradict (verdict_recheck.c), a few times at most.
  *
  * One thread. The search knows no clock but the meter's.
  */

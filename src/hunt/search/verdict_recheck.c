@@ -6,8 +6,8 @@
  * a program goes on to its next phase after a function was found false. In both cases
  * samples show the function above its threshold, and it is worth another run.
  *
- * Counts know hosts and processes, no threads and objects: experiments on those are
- * not doubted.
+ * Counts exist for hosts and processes, not for threads and objects: experiments on
+ * those are not rechecked.
  */
 #include "hunt/search/search_internal.h"
 

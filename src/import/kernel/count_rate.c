@@ -2,7 +2,7 @@
  * From counts to time: see count_rate.h.
  *
  * The rate of a pair is sorted into a bin by the upper bits of its floating-point
- * number: 32 bins an octave, and no logarithm that machines might round differently.
+ * number: 32 bins per octave, and no logarithm that machines might round differently.
  */
 #include "import/kernel/count_rate.h"
 

@@ -1,10 +1,10 @@
 /*
- * From counts to time. A sample of a counter (cycles) says how often it has counted
- * since the sample before it; how long that took it does not say. Between two samples
- * that follow each other on one CPU, of one thread, the counter ran for all of the time
- * unless the CPU was idle. So of the rates of all such pairs the true one is the
- * commonest, weighed by counts: idle time only scatters others above it, and the
- * tiny periods that a new thread's counter begins with weigh nothing.
+ * From counts to time. A sample of a counter (cycles) has its count since the sample
+ * before it, but not how long that took. Between two samples that follow each other on
+ * one CPU, of one thread, the counter ran for all of the time unless the CPU was idle.
+ * So the true rate is the most common one among all such pairs, weighted by counts:
+ * idle time only spreads others above it, and the tiny periods at the start of a new
+ * thread's counter have almost no weight.
  */
 #ifndef LODE_IMPORT_COUNT_RATE_H
 #define LODE_IMPORT_COUNT_RATE_H

@@ -1,5 +1,5 @@
 /*
- * Perfetto's protobuf traces (.perfetto-trace, .pftrace): a row of packets, each of a sequence.
+ * Perfetto's protobuf traces (.perfetto-trace, .pftrace): a sequence of packets, each of a sequence.
  *
  *	ftrace bundles		switches and wakings are joined into waits (perfetto_sched.h)
  *	PerfSample		runs; the time that one represents follows from the sampling frequency, else
@@ -8,7 +8,7 @@
  *	TrackEvent		slices (perfetto_tracks.h)
  *	ProcessTree, tracks	processes and names of threads
  *
- * Packets may be compressed, in groups. Other packets, and there are many kinds, are passed over.
+ * Packets may be compressed, in groups. Other packets, and there are many kinds, are skipped.
  * Threads, interned data and clocks are kept while the packets pass; events are
  * made when all that is known of threads is known.
  */

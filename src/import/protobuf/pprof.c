@@ -7,13 +7,13 @@
  * mappings, functions and locations are (pprof_tables.h), a second one turns each sample into
  * an event; a location is parsed into frames when it is first met.
  *
- * A sample has several values (pprof_values.h): CPU time becomes a run, the times of
- * waits a wait each; where no value is CPU time, a count times the period. Some
- * profilers write nonsense as their period; counts are then taken as they are.
- * Labels (pprof_labels.h) say whose sample it is. The format has no time a sample:
- * the events of a thread tile a line of time, as with folded stacks, from the start
- * of the profile on, unless a label has a time stamp. A label `stream`, which our own
- * exporter writes, sets streams apart: each is read in a separate pass.
+ * A sample has several values (pprof_values.h): CPU time becomes a run, the times of waits a
+ * wait each; where no value is CPU time, a count times the period. Some profilers write
+ * nonsense as their period; counts are then taken as they are. Labels (pprof_labels.h) say
+ * whose sample it is. Samples have no time: the events of a thread are placed one after
+ * another, as with folded stacks, from the start of the profile on, unless a label has a time
+ * stamp. A label `stream`, which our own exporter writes, separates streams: each is read in
+ * a separate pass.
  */
 #include "import/protobuf/pprof_fields.h"
 #include "import/protobuf/pprof_frames.h"

@@ -5,9 +5,9 @@
  * Up to Go 1.21 a trace is one row of events. A byte has the type (6 bits) and how many numbers follow (2 bits; 3: a length
  * in bytes is first). A batch says of which processor the events behind it are and when it begins; the
  * first number of an event is the time since the one before. Stacks and strings are events, too, mostly at the end,
- * so the file is gone through twice.
+ * so the file is read twice.
  *
- * From Go 1.22 on it is a row of generations, each of batches: generation, thread, time, size. A batch holds strings,
+ * From Go 1.22 on it is a sequence of generations, each of batches: generation, thread, time, size. A batch holds strings,
  * stacks, CPU samples, the frequency of the clock, or events of a thread, each a byte and a number of numbers
  * that its type says. Numbers of strings and stacks hold for their generation.
  *

@@ -11,7 +11,7 @@
  *	jdk.Socket…, jdk.File…
  *
  * Periods are settings of the recording, which are events themselves and may come behind
- * the samples: each chunk is gone through twice, the first time for the settings alone.
+ * the samples: each chunk is read twice, the first time for the settings alone.
  *
  * A method is the frame `package.Class.method`. Frames of native code that async-profiler
  * adds have their library in place of the class.

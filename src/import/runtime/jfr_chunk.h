@@ -1,7 +1,7 @@
 /*
  * A chunk of a Java Flight Recorder file: its classes and constant pools.
  *
- * A file is a row of chunks, each whole by itself. A chunk has a header, events, one
+ * A file is a sequence of chunks, each whole by itself. A chunk has a header, events, one
  * metadata event that says of what fields the classes are made, and checkpoint events
  * with the constants (threads, stacks, methods, names) that other events name by
  * class and key. Everything is read by the metadata, so all versions and all

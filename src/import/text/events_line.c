@@ -81,7 +81,7 @@ static int stop_wrong_value(struct lode_events_reader *reader)
 	return 0;
 }
 
-/* Whether the value that comes now is to be passed over. */
+/* Whether the value that comes now is to be skipped. */
 static int is_unwanted(const struct lode_events_reader *reader)
 {
 	return reader->skipping || (reader->depth == 1 && reader->field == LODE_JSONL_UNKNOWN);

@@ -1,9 +1,9 @@
 /*
- * Folded stacks: `frame;frame;frame value`, root first, one event a line.
+ * Folded stacks: `frame;frame;frame value`, root first, one event per line.
  *
  * The format has no times and no threads: all events belong to one thread, tid 0
- * of an unknown process, and tile a line of time: the first begins at 0, each
- * other where the one before it ends.
+ * of an unknown process, and follow one another in time: the first begins at 0,
+ * each other where the one before it ends.
  *
  * Speed comes from three things. Text is read in chunks of whole lines
  * (line_chunks.h), each parsed by whichever thread is free. Neighbouring lines

@@ -1,7 +1,7 @@
 /*
  * The file that ETW, the tracing of Windows, writes: buffers of events.
  *
- * A file is a row of buffers, each of one processor; the first holds the event that describes the file.
+ * A file is a sequence of buffers, each of one processor; the first holds the event that describes the file.
  *
  *	offset	size	of a buffer's head (72 bytes)
  *	0	4	bytes of the buffer in the file
@@ -18,7 +18,7 @@
  *	16, 17	performance (16): version (2), head (2), size (2), type (1), group (1), time (8)
  *	18, 19	events of manifests (80): size (2), head (2), flags (2), property (2), tid (4), pid (4), time (8),
  *		provider (16), id (2), version (1)
- *	others	size (2), head (2); passed over
+ *	others	size (2), head (2); skipped
  *
  * The even ones of each pair, 17 and 19 are of 64-bit machines or processes.
  */

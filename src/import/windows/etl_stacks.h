@@ -19,7 +19,7 @@ void lode_etl_stacks_destroy(struct lode_etl_stacks *stacks);
 
 /*
  * An event of the group of stacks, by its type: 32 a stack, 34 a key that is made, 35 given up, 36 written at the end,
- * 37 and 38 a stack by its key. `t` is when it was written, in ticks. Others are passed over. Returns 0 or
+ * 37 and 38 a stack by its key. `t` is when it was written, in ticks. Others are skipped. Returns 0 or
  * LODE_SYSTEM.
  */
 int lode_etl_stacks_take(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data);

@@ -1,6 +1,6 @@
 /*
  * Functions that are in progress when their probes go in (`main`, a long loop) are
- * looked for on the stacks, each thread by itself, after the probes are in. The
+ * searched for on the stacks, thread by thread, after the probes are in. The
  * stacks are samples too.
  */
 #include "hunt/meter/live/live_internal.h"

@@ -1,11 +1,11 @@
 /*
- * What a hunt takes from the program: the time of its probes, the time that
- * threads were held, and, where no CPU is idle, the time that the hunt itself
- * computes. The last is estimated from the program's threads: while one of them is ready
- * and has no CPU, another thread has it, and for as long as the hunt ran in the
- * same time, that may have been the hunt. So of both times the shorter one
- * counts: nothing on a machine with idle CPUs, never more than the hunt has used,
- * and at times what others are to blame for.
+ * What a hunt takes from the program: the time of its probes, the time that threads were
+ * held, and, where no CPU is idle, the time that the hunt itself computes. The last is
+ * estimated from the program's threads: while one of them is ready and has no CPU,
+ * another thread has it, and for as long as the hunt ran in the same time, that may have
+ * been the hunt. So the shorter of both times counts: nothing on a machine with idle
+ * CPUs, never more than the hunt has used, and sometimes time that other programs
+ * caused.
  */
 #include "hunt/meter/live/live_internal.h"
 

@@ -4,9 +4,9 @@
  * A thread has clocks: CPU time, time blocked in synchronisation, in input and
  * output, and other time; one of them runs at any moment, and hooks in the
  * scheduler switch over from one to the next. A function in progress remembers
- * what the clocks showed when it was entered; its time is what they have moved on
- * by when it ends. So a call costs the same however many functions are watched,
- * and one pair of probes gives all kinds of time.
+ * what the clocks showed when it was entered; its time is how far they have
+ * advanced when it ends. So a call costs the same regardless of how many functions
+ * are watched, and one pair of probes gives all kinds of time.
  *
  * Threads and cells are arrays that both sides map. The kernel writes a thread and
  * its cells on the CPU that runs it; the program writes them only while the

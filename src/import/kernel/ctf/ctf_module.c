@@ -2,8 +2,8 @@
  * Reading CTF: see ctf.h. Our own decoder comes first; what it does not know goes through a module that is loaded when
  * it is needed (ctf_module.h).
  *
- * The module is looked for beside the program (or the library) that this code is in, where a build has it, then where it is
- * installed. Once loaded it stays: glib does not like to be unloaded.
+ * The module is looked for beside the program (or the library) that this code is in, where a build has it, then
+ * where it is installed. Once loaded it stays loaded: glib cannot be unloaded safely.
  */
 #include "import/kernel/ctf/ctf_apart.h"
 

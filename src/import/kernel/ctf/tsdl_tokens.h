@@ -1,6 +1,6 @@
 /*
  * Words of TSDL, the language in which CTF 1.8 describes a trace: names, numbers, texts and marks. Comments and
- * white space are passed over.
+ * white space are skipped.
  */
 #ifndef LODE_IMPORT_CTF_TSDL_TOKENS_H
 #define LODE_IMPORT_CTF_TSDL_TOKENS_H

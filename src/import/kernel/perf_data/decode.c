@@ -1,7 +1,7 @@
 /*
  * Decoder: see decode.h.
  *
- * A sample is a row of fields, each there if its bit of the event's sample type
+ * A sample is a sequence of fields, each there if its bit of the event's sample type
  * is set, in this order (those in brackets are stepped over):
  *
  *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see recording_facts.c

@@ -2,9 +2,9 @@
  * Stacks, the second half: from locations to frames, from stacks of locations to
  * the dictionary's stack tree. See chain_stacks.h and chain_stacks.c.
  *
- * Look-ups are independent of each other and run on all processors; names are
- * interned by one thread afterwards. A stack's parent is a call of a stack with a
- * smaller number, so one pass translates all, each call into its node in place.
+ * Look-ups are independent and run on all processors; names are interned by one
+ * thread afterwards. A stack's parent is a call of a stack with a smaller number,
+ * so one pass translates all, each call into its node in place.
  */
 #include "base/parallel.h"
 #include "import/kernel/perf_data/chain_stacks.h"

@@ -1,7 +1,7 @@
 /*
- * Threads and processes of a recording, as of now in the replay. Numbers are the
- * replay's own: a thread gets into the stream only when something is known of it,
- * and its process may be learnt after its first mention.
+ * Threads and processes of a recording, at the current time of the replay.
+ * Numbers are the replay's own: a thread gets into the stream only when something
+ * is known of it, and its process may be learnt after its first mention.
  */
 #ifndef LODE_IMPORT_PERF_DATA_THREADS_H
 #define LODE_IMPORT_PERF_DATA_THREADS_H

@@ -1,9 +1,10 @@
 /*
- * Order: brings entries into order of time.
+ * Order: sorts entries by time.
  *
- * Records of different CPUs are in the file out of order. The recorder ends
- * each round over all CPUs with a mark; nothing that comes later is older than
- * what was the newest at the mark before. So at a mark all up to that time can go.
+ * Records of different CPUs are in the file out of order. The recorder ends each
+ * round over all CPUs with a mark; nothing that comes later is older than what was
+ * the newest at the mark before. So at a mark all entries up to that time can be
+ * handed on.
  */
 #ifndef LODE_IMPORT_PERF_DATA_TIME_ORDER_H
 #define LODE_IMPORT_PERF_DATA_TIME_ORDER_H

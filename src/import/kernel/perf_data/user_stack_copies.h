@@ -2,9 +2,10 @@
  * Copies of user stacks (perf record --call-graph dwarf), from the sample that
  * brings one until the replay comes to the sample's time and unwinds it.
  *
- * Where the recording is in memory a copy points into it. Out of pipes and
- * compressed records it has bytes of its own, and what waits has a limit: beyond
- * it the bytes of new ones are dropped, so that only registers are left.
+ * Where the recording is in memory a copy points into it. From pipes and
+ * compressed records it has its own bytes, and the bytes of waiting copies are
+ * limited: beyond the limit those of new ones are dropped, so that only
+ * registers are left.
  */
 #ifndef LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H
 #define LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H

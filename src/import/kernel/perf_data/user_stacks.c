@@ -1,10 +1,10 @@
 /*
  * User stacks: see user_stacks.h.
  *
- * The walk is lode_unwind's; here is what it reads and asks for. Where it does not
- * reach the start of the thread the reason is put down to one cause: the first code on
- * the way without a table, since all that is behind it is guessed; else the end of the
- * copy; else the code where it ended.
+ * lode_unwind does the walk; here is what it reads and asks for. If it does not reach
+ * the start of the thread, one reason is recorded: the first code on the way without a
+ * table, since all that is behind it is guessed; else the end of the copy; else the
+ * code where it ended.
  */
 #include "import/kernel/perf_data/user_stacks.h"
 
