@@ -137,7 +137,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 			) : (
 				<p>{chance?.sure ? 'No single path takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
-			{!result.tested && <p>There are too few streams to tell differences from chance; four a side would do.</p>}
+			{!result.tested && <p>There are too few streams to tell differences from chance; at least four per side are needed.</p>}
 			{chance && result.tested && (
 				<p>
 					{chance.sure_paths ? plural(chance.sure_paths, 'path') : 'No path'} {chance.sure_paths > 1 ? 'take' : 'takes'} significantly more (level {percent(chance.level)} for all paths together)
@@ -165,7 +165,7 @@ function columnsOf(result: DiffResult): Column<Row>[] {
 				</a>
 			),
 		},
-		{ key: 'cost', title: 'More', number: true, help: 'What the path takes more, a stream', value: (row) => row.cost_ns, cell: (row) => signed(row.cost_ns) },
+		{ key: 'cost', title: 'More', number: true, help: 'How much more time the path takes per stream', value: (row) => row.cost_ns, cell: (row) => signed(row.cost_ns) },
 		{ key: 'base', title: 'Base', number: true, value: (row) => row.base, cell: (row) => (row.new ? 'new' : duration(row.base)) },
 		{ key: 'slow', title: 'Slow', number: true, value: (row) => row.slow, cell: (row) => duration(row.slow) },
 		...(result.tested

@@ -378,7 +378,7 @@ function Summary({ result, lost }: { result: HuntResult; lost: boolean }) {
 				{plural(summary.experiments, 'experiment')} were made, {count(summary.states.true ?? 0)} are true. Probes cost it up to{' '}
 				{percent(summary.highest_cost ?? 0)} of its time (the limit is {percent(summary.cost_limit)}). {live?.running ? 'The hunt goes on.' : `It ended: ${summary.end}.`}
 			</Help>
-			{live?.running && !lost && <p role="status"><progress aria-label="The hunt goes on" /> The search grows here as it goes on.</p>}
+			{live?.running && !lost && <p role="status"><progress aria-label="The hunt goes on" /> The search is shown here while it runs.</p>}
 			{lost && <p role="alert">The server has ended. This is its last state.</p>}
 		</>
 	);

@@ -90,7 +90,7 @@ function columnsOf(result: LatencyResult): Column<Row>[] {
 			),
 		},
 		{
-			key: 'own_ns', title: 'Own', number: true, help: 'What it takes by itself, of all', value: (row) => row.own_ns,
+			key: 'own_ns', title: 'Own', number: true, help: 'Its own time, as a share of all', value: (row) => row.own_ns,
 			cell: (row) => <span class="share"><Bar share={row.own_ns / (result.own_ns || 1)} />{percent(row.own_ns / (result.own_ns || 1))} {duration(row.own_ns)}</span>,
 		},
 		time('estimate_ns', 'In all', 'With what it calls'),
@@ -103,8 +103,8 @@ function columnsOf(result: LatencyResult): Column<Row>[] {
 		{ key: 'count', title: 'Calls', number: true, value: (row) => row.count, cell: (row) => count(row.count) },
 		time('mean_ns', 'Mean', 'Of a call'),
 		time('median_ns', 'Median', 'Half of the calls are shorter'),
-		time('p90_ns', '90%', 'So many of the calls are shorter'),
-		time('p99_ns', '99%', 'So many of the calls are shorter'),
+		time('p90_ns', '90%', 'This share of the calls is shorter'),
+		time('p99_ns', '99%', 'This share of the calls is shorter'),
 	];
 }
 
@@ -115,7 +115,7 @@ function Summary({ result }: { result: LatencyResult }) {
 		<Help words={['context', 'own', 'conservative', 'aggressive', 'interval', 'layer', 'idle']}>
 			{plural(input.instances, 'call')} in {plural(result.contexts_total, 'context')}, inferred from {plural(input.events, 'event')} of{' '}
 			{plural(input.threads, 'thread')} in {plural(input.streams, 'stream')}; they took {duration(result.own_ns)} in all
-			{result.idle_ns > 0 && <>, and {duration(result.idle_ns)} idle, which is kept apart</>}. Ranked by the time that a function takes by itself.
+			{result.idle_ns > 0 && <>, and {duration(result.idle_ns)} idle, which is counted separately</>}. Ranked by the time that a function takes by itself.
 			{contexts.length < result.contexts_total && (
 				<> {count(contexts.length)} contexts are here; the other {count(result.contexts_total - contexts.length)} take less.</>
 			)}

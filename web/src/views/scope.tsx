@@ -193,7 +193,7 @@ function SymptomView({ symptom, stacks }: { symptom: Symptom; stacks: StackTable
 			<p>
 				{tiles ? <>Its critical path: {percent(sums.run / whole)} running, {percent(sums.wait / whole)} waiting, {percent(sums.queue / whole)} on the run queue, {percent(symptom.unknown_ns / whole)} not explained.</>
 					: <>{plural(symptom.events, 'event')} belong to it (scope {symptom.scope}).</>}
-				{blocks.value.has(`stream/${symptom.id}`) && <> <a href={link('stream', [symptom.id], { at: String(symptom.t0), tid: String(symptom.tid) })}>Its time line</a></>}
+				{blocks.value.has(`stream/${symptom.id}`) && <> <a href={link('stream', [symptom.id], { at: String(symptom.t0), tid: String(symptom.tid) })}>Its timeline</a></>}
 			</p>
 			<div class="key" aria-hidden="true">
 				<span class="key-item"><i class="state run" /> running</span> <span class="key-item"><i class="state wait" /> waiting</span>{' '}
