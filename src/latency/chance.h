@@ -39,8 +39,8 @@ struct lode_chance_input {
 int lode_chance_can_detect(size_t base, size_t slow, double level);
 
 /*
- * Fills `columns`, one for each of the input. The same input gives the same result whatever
- * `jobs` is. Where lode_chance_can_detect says no, p and q are 1 and nothing is detectable. `z`:
+ * Fills `columns`, one for each of the input. The same input gives the same result for any
+ * `jobs`. Where lode_chance_can_detect says no, p and q are 1 and nothing is detectable. `z`:
  * so many standard errors a column must differ to be sure beside the others; where it was not
  * tested, beside a thousand. Returns 0 or LODE_SYSTEM.
  */

@@ -38,7 +38,7 @@ int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame);
 int lode_idle_is_way_of_waiting(const struct lode_idle_stacks *stacks, uint32_t frame);
 /* What a thread that waits in this frame may be waiting for (`receive` rules). */
 enum lode_idle_receive {
-	LODE_RECEIVES = 1,           /* something that somebody sends */
+	LODE_RECEIVES = 1,           /* something that another thread sends */
 	LODE_RECEIVES_INTERRUPT = 2, /* only if an interrupt or a timer ended the wait */
 };
 unsigned lode_idle_receives(const struct lode_idle_stacks *stacks, uint32_t frame);
