@@ -112,8 +112,12 @@
 #define MOST_PART 0.95
 /* Of all slots, of which none can be spared any more. */
 #define FEW_SLOTS (1.0 / 32)
-/* Of what was taken too much, as much is saved later as the budget is in so many seconds; and in how many seconds it is. */
+/*
+ * Of what was taken too much, as much is saved later as the budget is in so many seconds, or in this part of the time so far: a short
+ * recording would have nothing left after a burst, a long one has to keep its average. And in how many seconds it is saved.
+ */
 #define DEBT_SECONDS 4.0
+#define DEBT_PART    0.1
 #define PAID_SECONDS 3.0
 /* The other way round less is kept: just what steps without a slot leave for those with several. */
 #define CREDIT_SECONDS 0.5
@@ -492,7 +496,9 @@ static double records_ratio(const struct lode_budget *budget, double room, doubl
 static double aim(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
 	double seconds = more(usage->t, budget->last.t) / 1e9;
-	double most = budget->share * DEBT_SECONDS, least = budget->share * CREDIT_SECONDS;
+	double owed = DEBT_PART * more(usage->t, budget->first.t) / 1e9;
+	double most = budget->share * (owed > DEBT_SECONDS ? owed : DEBT_SECONDS),
+	       least = budget->share * CREDIT_SECONDS;
 
 	if (is_starting(budget, usage))
 		return budget->share * AIM * START_TIMES;
