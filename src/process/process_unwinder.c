@@ -10,10 +10,15 @@
 
 /* Processes are compacted when they take so many bytes more than the last time. */
 #define TIDY_BYTES (4u << 20)
+/* By how much tables may grow before some are dropped: a program may come back, and reading its table again takes time. */
+#define TABLES_BYTES (8u << 20)
+/* Of a table's row: an address and a rule. */
+#define ROW_BYTES (sizeof(uint32_t) + sizeof(uint16_t))
 
 int lode_process_unwinder_init(struct lode_process_unwinder *unwinder, const char *cache)
 {
 	memset(unwinder, 0, sizeof(*unwinder));
+	unwinder->tables_limit = TABLES_BYTES;
 	unwinder->cache = lode_cache_folder(cache);
 	if (!unwinder->cache || lode_process_images_init(&unwinder->images) < 0)
 		return LODE_SYSTEM;
@@ -44,7 +49,8 @@ int lode_process_unwinder_tidy(struct lode_process_unwinder *unwinder, uint64_t 
 {
 	if (lode_processes_forget(&unwinder->processes, t) < 0)
 		return LODE_SYSTEM;
-	if (lode_processes_bytes(&unwinder->processes) < unwinder->compacted + TIDY_BYTES)
+	if (lode_processes_bytes(&unwinder->processes) < unwinder->compacted + TIDY_BYTES &&
+	    unwinder->table_bytes < unwinder->kept_bytes + unwinder->tables_limit)
 		return 0;
 	if (lode_processes_compact(&unwinder->processes, t) < 0)
 		return LODE_SYSTEM;
@@ -89,32 +95,57 @@ static int read_table(const struct lode_process_unwinder *unwinder, const struct
 	return lode_unwind_table_open(table, link, NULL, image->build_id, unwinder->cache);
 }
 
+/* A number for one more table; LODE_NONE when memory has run out. */
+static uint32_t free_number(struct lode_process_unwinder *unwinder)
+{
+	for (uint32_t i = 0; unwinder->free_count && i < unwinder->table_count; i++)
+		if (!unwinder->tables[i].key)
+			return i;
+	if (LODE_APPEND(unwinder->tables, unwinder->table_count, unwinder->table_capacity,
+			(struct lode_binary_table){ 0 }) < 0)
+		return LODE_NONE;
+	unwinder->free_count++;
+	return (uint32_t)unwinder->table_count - 1;
+}
+
+static int index_table(struct lode_process_unwinder *unwinder, const char *key, uint32_t number)
+{
+	return lode_index_insert(&unwinder->index, lode_hash_bytes(key, strlen(key)), number);
+}
+
 /* Takes `key` over, also when it fails. */
 static int add_table(struct lode_process_unwinder *unwinder, const struct lode_process_image *image, char *key,
 		     uint32_t *number)
 {
 	struct lode_binary_table table = { .key = key };
 
-	if (read_table(unwinder, image, &table.table) < 0 ||
-	    LODE_GROW(unwinder->tables, unwinder->table_capacity, unwinder->table_count + 1) < 0 ||
-	    lode_index_insert(&unwinder->index, lode_hash_bytes(key, strlen(key)),
-			      (uint32_t)unwinder->table_count) < 0) {
+	*number = free_number(unwinder);
+	if (*number == LODE_NONE || read_table(unwinder, image, &table.table) < 0 ||
+	    index_table(unwinder, key, *number) < 0) {
 		lode_unwind_table_release(&table.table);
 		lode_free(key);
 		return LODE_SYSTEM;
 	}
-	*number = (uint32_t)unwinder->table_count;
-	unwinder->tables[unwinder->table_count++] = table;
+	unwinder->tables[*number] = table;
+	unwinder->table_bytes += table.table.count * ROW_BYTES;
+	unwinder->free_count--;
 	return 0;
+}
+
+/* By what its table is known; NULL when memory has run out. */
+static char *table_key(const struct lode_process_image *image)
+{
+	if (image->kind == LODE_MAPPED_VDSO)
+		return lode_strdup("[vdso]");
+	return *image->build_id ? lode_strdup(image->build_id)
+				: lode_format("%s %llu", image->path, (unsigned long long)image->mounts);
 }
 
 /* The number of the table of an image that is open. */
 static int get_table(struct lode_process_unwinder *unwinder, const struct lode_process_image *image,
 		     uint32_t *number)
 {
-	char *key = image->kind == LODE_MAPPED_VDSO ? lode_strdup("[vdso]")
-		    : *image->build_id              ? lode_strdup(image->build_id)
-				       : lode_format("%s %llu", image->path, (unsigned long long)image->mounts);
+	char *key = table_key(image);
 	int code = 0;
 
 	if (!key)
@@ -145,6 +176,58 @@ int lode_process_unwinder_load_table(struct lode_process_unwinder *unwinder, uin
 		code = get_table(unwinder, image, table);
 	lode_process_image_close(image);
 	return code ? code : set_table(unwinder, number, *table);
+}
+
+/* ---- dropping tables ---- */
+
+/* Marks the tables of all images. */
+static int mark_needed(const struct lode_process_unwinder *unwinder, unsigned char *needed)
+{
+	for (size_t i = 0; i < unwinder->images.count; i++) {
+		char *key = table_key(&unwinder->images.items[i]);
+		uint32_t number = key ? find_table(unwinder, key) : LODE_NONE;
+
+		if (!key)
+			return LODE_SYSTEM;
+		lode_free(key);
+		if (number != LODE_NONE)
+			needed[number] = 1;
+	}
+	return 0;
+}
+
+/* Drops those that are not marked, and indexes the others again. */
+static int keep_needed(struct lode_process_unwinder *unwinder, const unsigned char *needed, lode_drop_table *drop,
+		       void *context)
+{
+	int code = 0;
+
+	lode_index_release(&unwinder->index);
+	for (uint32_t i = 0; i < unwinder->table_count; i++) {
+		struct lode_binary_table *table = &unwinder->tables[i];
+		size_t rows = table->table.count;
+
+		if (table->key && !needed[i] && !code && (code = drop(context, i, &table->table)) == 0) {
+			unwinder->table_bytes -= rows * ROW_BYTES;
+			lode_free(table->key);
+			*table = (struct lode_binary_table){ 0 };
+			unwinder->free_count++;
+		}
+		if (table->key && index_table(unwinder, table->key, i) < 0)
+			code = LODE_SYSTEM;
+	}
+	return code;
+}
+
+int lode_process_unwinder_drop_tables(struct lode_process_unwinder *unwinder, lode_drop_table *drop, void *context)
+{
+	unsigned char *needed = lode_calloc(unwinder->table_count + 1, 1);
+	int code = needed ? mark_needed(unwinder, needed) : LODE_SYSTEM;
+	if (!code)
+		code = keep_needed(unwinder, needed, drop, context);
+	unwinder->kept_bytes = unwinder->table_bytes;
+	lode_free(needed);
+	return code;
 }
 
 /* ---- walking ---- */

@@ -14,7 +14,7 @@
 #define LODE_TABLE_ABSENT    (LODE_NONE - 1) /* the code has none */
 
 struct lode_binary_table {
-	char *key; /* build-id, or path and mount namespace of a file without one */
+	char *key; /* build-id, or path and mount namespace of a file without one; NULL: the number is free */
 	struct lode_unwind_table table;
 };
 
@@ -29,12 +29,16 @@ struct lode_process_unwinder {
 	struct lode_binary_table *tables;
 	size_t table_count;
 	size_t table_capacity;
+	size_t free_count;       /* of these numbers */
 	struct lode_index index; /* of tables, by key */
 	uint32_t *image_tables;  /* by image: number of its table, or one of the above */
 	size_t image_count;      /* images that have an entry there */
 	size_t image_capacity;
-	uint64_t asked;   /* tables requested so far, also those that are absent */
-	size_t compacted; /* bytes of the processes when they were last compacted */
+	uint64_t asked;      /* tables requested so far, also those that are absent */
+	size_t compacted;    /* bytes of the processes when they were last compacted */
+	size_t table_bytes;  /* of all rows, */
+	size_t kept_bytes;   /* after tables were last dropped, */
+	size_t tables_limit; /* and by how much they may grow before some are again */
 };
 
 /* `cache`: folder of cached tables, NULL for the user's own, "" for none. Returns 0 or LODE_SYSTEM; release it either way. */
@@ -43,10 +47,18 @@ void lode_process_unwinder_release(struct lode_process_unwinder *unwinder);
 /* Something happened to a process. Returns 0 or LODE_SYSTEM. */
 int lode_process_unwinder_apply(struct lode_process_unwinder *unwinder, const struct lode_change *change);
 /*
- * Forgets processes that are gone when they take much memory; then images have other
+ * Forgets processes that are gone when they, or tables, take much memory; then images have other
  * numbers (tables keep theirs). `t`: as in lode_processes_compact. Returns 1 when it did, 0, or LODE_SYSTEM.
  */
 int lode_process_unwinder_tidy(struct lode_process_unwinder *unwinder, uint64_t t);
+
+/* Takes over a table that no process needs any more. Returns 0, or LODE_SYSTEM when it could not. */
+typedef int lode_drop_table(void *context, uint32_t number, struct lode_unwind_table *table);
+/*
+ * Drops tables of binaries that no process has mapped any more; their numbers become those of others. To be called when
+ * lode_process_unwinder_tidy has forgotten processes. Returns 0 or LODE_SYSTEM.
+ */
+int lode_process_unwinder_drop_tables(struct lode_process_unwinder *unwinder, lode_drop_table *drop, void *context);
 
 /* The table of an image as far as it is known; LODE_TABLE_NOT_ASKED: not loaded. */
 uint32_t lode_process_unwinder_known_table(const struct lode_process_unwinder *unwinder, uint32_t image);

@@ -26,6 +26,12 @@ struct lode_table_installer {
 	struct table *waiting;
 	size_t count;
 	size_t capacity;
+	struct table *leaving; /* to be removed when none is waiting */
+	size_t leaving_count;
+	size_t leaving_capacity;
+	uint32_t *free_places;
+	size_t free_count;
+	size_t free_capacity;
 	uint64_t refused;
 };
 
@@ -100,6 +106,7 @@ static void install(struct lode_table_installer *installer, const struct table *
 		fds[count] = make_rows(&tables[i]);
 		count += fds[count] >= 0;
 		lode_free(tables[i].numbers);
+		lode_unwind_table_rest(&tables[i].rows); /* most stacks are walked in the kernel from now on */
 	}
 	__atomic_add_fetch(&installer->refused, all - count, __ATOMIC_RELAXED);
 	done = count;
@@ -110,25 +117,46 @@ static void install(struct lode_table_installer *installer, const struct table *
 		close(fds[i]); /* the map of maps holds it */
 }
 
+/* Installs some of those that wait; with the lock held, which is given up meanwhile. */
+static void install_some(struct lode_table_installer *installer)
+{
+	struct table some[TABLES_AT_A_TIME];
+	uint32_t count = installer->count < TABLES_AT_A_TIME ? (uint32_t)installer->count : TABLES_AT_A_TIME;
+
+	installer->count -= count;
+	memcpy(some, installer->waiting + installer->count, count * sizeof(*some));
+	pthread_mutex_unlock(&installer->worker.lock);
+	install(installer, some, count);
+	pthread_mutex_lock(&installer->worker.lock);
+}
+
+/* Removes one of those that are in place for certain, because none waits. When the kernel is done, no program uses it. */
+static void remove_one(struct lode_table_installer *installer)
+{
+	struct table table = installer->leaving[--installer->leaving_count];
+
+	pthread_mutex_unlock(&installer->worker.lock);
+	bpf_map_delete_elem(installer->tables, &table.place);
+	lode_unwind_table_release(&table.rows);
+	pthread_mutex_lock(&installer->worker.lock);
+	/* Without memory the place stays unused. */
+	(void)!LODE_APPEND(installer->free_places, installer->free_count, installer->free_capacity, table.place);
+}
+
 static void *work(void *argument)
 {
 	struct lode_table_installer *installer = argument;
 
 	pthread_mutex_lock(&installer->worker.lock);
 	for (;;) {
-		struct table some[TABLES_AT_A_TIME];
-		uint32_t count;
-
-		while (!installer->count && !installer->worker.ending)
-			pthread_cond_wait(&installer->worker.changed, &installer->worker.lock);
-		if (!installer->count)
+		if (installer->count)
+			install_some(installer);
+		else if (installer->worker.ending)
 			break;
-		count = installer->count < TABLES_AT_A_TIME ? (uint32_t)installer->count : TABLES_AT_A_TIME;
-		installer->count -= count;
-		memcpy(some, installer->waiting + installer->count, count * sizeof(*some));
-		pthread_mutex_unlock(&installer->worker.lock);
-		install(installer, some, count);
-		pthread_mutex_lock(&installer->worker.lock);
+		else if (installer->leaving_count)
+			remove_one(installer);
+		else
+			pthread_cond_wait(&installer->worker.changed, &installer->worker.lock);
 	}
 	pthread_mutex_unlock(&installer->worker.lock);
 	return NULL;
@@ -152,6 +180,32 @@ void lode_table_installer_add(struct lode_table_installer *installer, uint32_t p
 		install(installer, &table, 1);
 }
 
+int lode_table_installer_remove(struct lode_table_installer *installer, uint32_t place,
+				const struct lode_unwind_table *rows)
+{
+	struct table table = { place, *rows, NULL };
+	int code;
+
+	pthread_mutex_lock(&installer->worker.lock);
+	code = LODE_APPEND(installer->leaving, installer->leaving_count, installer->leaving_capacity, table);
+	if (!code && lode_worker_start(&installer->worker, work, installer))
+		pthread_cond_signal(&installer->worker.changed);
+	else if (!code)
+		remove_one(installer);
+	pthread_mutex_unlock(&installer->worker.lock);
+	return code;
+}
+
+uint32_t lode_table_installer_free_place(struct lode_table_installer *installer)
+{
+	uint32_t place;
+
+	pthread_mutex_lock(&installer->worker.lock);
+	place = installer->free_count ? installer->free_places[--installer->free_count] : 0;
+	pthread_mutex_unlock(&installer->worker.lock);
+	return place;
+}
+
 uint64_t lode_table_installer_refused(struct lode_table_installer *installer)
 {
 	return __atomic_load_n(&installer->refused, __ATOMIC_RELAXED);
@@ -162,6 +216,10 @@ void lode_table_installer_destroy(struct lode_table_installer *installer)
 	if (!installer)
 		return;
 	lode_worker_release(&installer->worker);
+	for (size_t i = 0; i < installer->leaving_count; i++)
+		lode_unwind_table_release(&installer->leaving[i].rows);
+	lode_free(installer->leaving);
+	lode_free(installer->free_places);
 	lode_free(installer->waiting);
 	lode_free(installer);
 }

@@ -15,11 +15,19 @@ struct lode_table_installer;
 struct lode_table_installer *lode_table_installer_create(int tables);
 /*
  * Puts a table at `place` soon; where there is no thread for it, before this returns. What
- * the table points to must outlive the installer. `numbers`, which it frees, are those of the
+ * the table points to must be there until the installer is destroyed, or the table removed. `numbers`, which it frees, are those of the
  * table's rules in the kernel.
  */
 void lode_table_installer_add(struct lode_table_installer *installer, uint32_t place,
 			      const struct lode_unwind_table *table, uint16_t *numbers);
+/*
+ * Removes the table at `place`, to which nothing in the kernel refers any more, and releases it: takes it over. Then the place is free. Returns
+ * 0, or LODE_SYSTEM when memory has run out, and the table stays.
+ */
+int lode_table_installer_remove(struct lode_table_installer *installer, uint32_t place,
+				const struct lode_unwind_table *table);
+/* A place that was freed, which is the caller's now; 0: none. */
+uint32_t lode_table_installer_free_place(struct lode_table_installer *installer);
 /* Tables that the kernel did not take, so far: stacks that need them stay copies. */
 uint64_t lode_table_installer_refused(struct lode_table_installer *installer);
 /* Returns when all are in place. */

@@ -50,8 +50,10 @@ struct lode_unwind_loader {
 	size_t dirty_capacity;
 	size_t rule_count;
 	struct lode_index rule_index;
-	uint32_t *kernel_tables; /* by number of a table: its number in the kernel, or LODE_UNWIND_NO_TABLE */
-	size_t kernel_count;     /* tables that were looked at */
+	/* By number of a table: its number in the kernel, LODE_UNWIND_NO_TABLE, or LODE_UNWIND_PENDING until it is looked at. */
+	uint32_t *kernel_tables;
+	size_t kernel_count;
+	uint64_t sent; /* the unwinder's `asked`, when tables were last looked at */
 	size_t kernel_capacity;
 	uint32_t kernel_next;
 	int has_pending; /* some mapping says so */
@@ -162,17 +164,25 @@ static uint16_t *rule_numbers(struct lode_unwind_loader *loader, const struct lo
 	return NULL;
 }
 
+static uint32_t chunks_of(const struct lode_unwind_table *table)
+{
+	return (uint32_t)((table->count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
+}
+
 /* Sends a table on its way into the kernel, or finds that there is no place for it. Returns 0 or LODE_SYSTEM. */
 static int send_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t *number)
 {
-	uint32_t chunks = (uint32_t)((table->count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
-	uint32_t place = loader->kernel_next;
+	uint32_t chunks = chunks_of(table);
 	uint16_t *numbers;
+	uint32_t place;
 
 	*number = LODE_UNWIND_NO_TABLE;
 	if (!table->count)
 		return 0;
-	if (place >= LODE_UNWIND_TABLES) {
+	place = lode_table_installer_free_place(loader->installer);
+	if (!place)
+		place = loader->kernel_next < LODE_UNWIND_TABLES ? loader->kernel_next++ : 0;
+	if (!place) {
 		loader->totals.refused++;
 		return 0;
 	}
@@ -181,7 +191,6 @@ static int send_table(struct lode_unwind_loader *loader, const struct lode_unwin
 		return LODE_SYSTEM;
 	loader->sizes[place * SIZES_APART].chunks = chunks;
 	lode_table_installer_add(loader->installer, place, table, numbers);
-	loader->kernel_next++;
 	loader->totals.tables++;
 	loader->totals.rows += table->count;
 	loader->totals.bytes += chunks * sizeof(struct lode_unwind_chunk);
@@ -195,13 +204,36 @@ static int load_tables(struct lode_unwind_loader *loader)
 	const struct lode_process_unwinder *unwinder = loader->unwinder;
 	int code = 0;
 
-	if (lode_grow(&loader->kernel_tables, &loader->kernel_capacity, unwinder->table_count,
-		      sizeof(*loader->kernel_tables)) < 0)
-		return LODE_SYSTEM;
-	for (; !code && loader->kernel_count < unwinder->table_count; loader->kernel_count++)
-		code = send_table(loader, &unwinder->tables[loader->kernel_count].table,
-				  &loader->kernel_tables[loader->kernel_count]);
+	if (loader->sent == unwinder->asked)
+		return 0;
+	loader->sent = unwinder->asked;
+	while (!code && loader->kernel_count < unwinder->table_count)
+		code = LODE_APPEND(loader->kernel_tables, loader->kernel_count, loader->kernel_capacity,
+				   LODE_UNWIND_PENDING);
+	for (size_t i = 0; !code && i < loader->kernel_count; i++)
+		if (loader->kernel_tables[i] == LODE_UNWIND_PENDING && unwinder->tables[i].key)
+			code = send_table(loader, &unwinder->tables[i].table, &loader->kernel_tables[i]);
 	return code;
+}
+
+/* No mapping in the kernel refers to it any more. */
+static int drop_table(void *context, uint32_t number, struct lode_unwind_table *table)
+{
+	struct lode_unwind_loader *loader = context;
+	uint32_t place = number < loader->kernel_count ? loader->kernel_tables[number] : LODE_UNWIND_PENDING;
+
+	if (place == LODE_UNWIND_NO_TABLE || place == LODE_UNWIND_PENDING) {
+		lode_unwind_table_release(table);
+	} else {
+		if (lode_table_installer_remove(loader->installer, place, table) < 0)
+			return LODE_SYSTEM;
+		loader->totals.tables--;
+		loader->totals.rows -= table->count;
+		loader->totals.bytes -= chunks_of(table) * sizeof(struct lode_unwind_chunk);
+	}
+	if (number < loader->kernel_count)
+		loader->kernel_tables[number] = LODE_UNWIND_PENDING;
+	return 0;
 }
 
 /* Fills in the table and the bias of a mapping of an image. */
@@ -380,8 +412,11 @@ int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid)
 
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t)
 {
+	int code;
+
 	loader->known = t;
-	return rewrite(loader);
+	code = rewrite(loader);
+	return code ? code : lode_process_unwinder_drop_tables(loader->unwinder, drop_table, loader);
 }
 
 /* Mappings whose table has come meanwhile. */

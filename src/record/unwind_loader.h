@@ -37,7 +37,7 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 void lode_unwind_loader_destroy(struct lode_unwind_loader *loader);
 /* The mappings of a process changed, or it is new. Returns 0 or LODE_SYSTEM. */
 int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid);
-/* All images have new numbers (lode_process_unwinder_tidy); until `t` all changes are known. */
+/* All images have new numbers (lode_process_unwinder_tidy); until `t` all changes are known. Drops tables, too. */
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t);
 /*
  * Brings the kernel up to date with what changed and what was loaded since the last call;

@@ -10,6 +10,7 @@
 #include "symbols/vdso.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, size_t size)
 {
@@ -121,6 +122,12 @@ int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char
 	if (!code && unwritten->path && table->count)
 		pack(table, &unwritten->bytes);
 	return code;
+}
+
+void lode_unwind_table_rest(const struct lode_unwind_table *table)
+{
+	if (table->map.bytes)
+		madvise((void *)(uintptr_t)table->map.bytes, table->map.size, MADV_DONTNEED);
 }
 
 int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,

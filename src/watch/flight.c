@@ -145,6 +145,16 @@ static size_t bytes_in_use(const struct lode_flight *flight)
 	return bytes;
 }
 
+size_t lode_flight_bytes(const struct lode_flight *flight)
+{
+	return bytes_in_use(flight) + flight->pages.spare_count * sizeof(struct lode_page);
+}
+
+void lode_flight_set_memory(struct lode_flight *flight, size_t memory)
+{
+	flight->options.memory = memory;
+}
+
 int lode_flight_create(struct lode_flight **result, const struct lode_flight_options *options)
 {
 	struct lode_flight *flight = lode_calloc(1, sizeof(*flight));

@@ -39,6 +39,10 @@ void lode_flight_destroy(struct lode_flight *flight);
 /* The processes as they were when the oldest record was written, to take a snapshot with, or to adopt. */
 struct lode_processes *lode_flight_processes(struct lode_flight *flight);
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight);
+/* Bytes that it takes, those for later use among them. */
+size_t lode_flight_bytes(const struct lode_flight *flight);
+/* From now on it uses so many bytes, as in its options: when it has more, the next lode_flight_trim drops them. */
+void lode_flight_set_memory(struct lode_flight *flight, size_t memory);
 
 /*
  * Around each read of the recorder. Before it: whether lode_flight_trim will want

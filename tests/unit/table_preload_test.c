@@ -1,12 +1,13 @@
 /*
- * What the kernel is told before a recording starts: which processes and which tables. Plain memory stands for the kernel's
- * maps, and the processes are invented.
+ * What the kernel is told before a recording starts, and while it goes on: which processes and which tables. Plain memory
+ * stands for the kernel's maps, and the processes are invented.
  */
 #include "cmocka_all.h"
 
 #include "record/table_preload.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -203,6 +204,127 @@ static void the_table_that_most_processes_use_comes_first(void **state)
 	close_kernel(&kernel);
 }
 
+/* ---- binaries that come and go ---- */
+
+#define BINARIES 400u
+#define LIVING   8u
+#define ROWS     50u
+#define SECOND   ((uint64_t)1000000000)
+
+/* The number in a file's name becomes the first address of its table. */
+static int invent_table(void *context, struct lode_unwind_table *table, const char *path, const char *build_id,
+			const char *cache)
+{
+	static const struct lode_load load = { .size = PAGES, .executable = 1 };
+	char name[4096] = "";
+	uint32_t *starts = calloc(ROWS, sizeof(*starts) + sizeof(uint16_t) + sizeof(struct lode_unwind_rule));
+
+	(void)context;
+	(void)build_id;
+	(void)cache;
+	assert_non_null(starts);
+	assert_true(readlink(path, name, sizeof(name) - 1) > 0);
+	for (uint32_t i = 0; i < ROWS; i++)
+		starts[i] = i * 16;
+	*table = (struct lode_unwind_table){
+		.base = strtoul(strrchr(name, '/') + 1, NULL, 10),
+		.starts = starts,
+		.rules = (const uint16_t *)(starts + ROWS),
+		.count = ROWS,
+		.dictionary = (const void *)((const uint16_t *)(starts + ROWS) + ROWS),
+		.rule_count = 1,
+		.loads = &load,
+		.load_count = 1,
+		.owned = starts,
+	};
+	return 0;
+}
+
+static void end_process(struct kernel *kernel, uint32_t pid, uint64_t t)
+{
+	struct lode_change change = { .type = LODE_CHANGE_EXIT, .t = t, .pid = pid, .tid = pid };
+
+	assert_int_equal(lode_process_unwinder_apply(&kernel->unwinder, &change), 0);
+}
+
+/* What the recorder does with each reading. */
+static void keep_tables(struct kernel *kernel, uint64_t t)
+{
+	int tidied = lode_process_unwinder_tidy(&kernel->unwinder, t);
+
+	assert_true(tidied >= 0);
+	if (tidied)
+		assert_int_equal(lode_unwind_loader_renumbered(kernel->loader, t), 0);
+	assert_int_equal(lode_unwind_loader_flush(kernel->loader, t), 0);
+}
+
+/* Each living process has a table of its own in the kernel, and what is known of it is that of its binary. */
+static uint32_t assert_own_tables(struct kernel *kernel, uint32_t first, uint32_t end)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct lode_unwind_space *space = space_of(kernel, FIRST_PID + i);
+		uint32_t place = kernel->mappings[space->first].table, number = 0;
+
+		assert_int_equal(space->pid, FIRST_PID + i);
+		assert_true(place > 0 && place < LODE_UNWIND_TABLES);
+		for (uint32_t j = first; j < i; j++)
+			assert_int_not_equal(kernel->mappings[space_of(kernel, FIRST_PID + j)->first].table, place);
+		assert_int_equal(kernel->mappings[space->first].bias, ADDRESS + i);
+		while (!kernel->unwinder.tables[number].key || kernel->unwinder.tables[number].table.base != i)
+			assert_true(++number < kernel->unwinder.table_count);
+		most = place > most ? place : most;
+	}
+	return most;
+}
+
+static void tables_of_binaries_that_are_gone_are_dropped(void **state)
+{
+	char folder[] = "/tmp/lode-test-XXXXXX", path[64];
+	uint32_t most = 0, place;
+	struct kernel kernel;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	open_kernel(&kernel);
+	kernel.unwinder.open_table = invent_table;
+	kernel.unwinder.tables_limit = 20 * ROWS * 6;
+	for (uint32_t i = 0; i < BINARIES; i++) {
+		uint32_t first = i < LIVING ? 0 : i - LIVING + 1;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%u", folder, i);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fclose(file);
+		add_process(&kernel, FIRST_PID + i, ADDRESS, path);
+		if (i >= LIVING) {
+			end_process(&kernel, FIRST_PID + i - LIVING, i * SECOND);
+			snprintf(path, sizeof(path), "%s/%u", folder, i - LIVING);
+			unlink(path);
+		}
+		assert_int_equal(lode_unwind_loader_changed(kernel.loader, FIRST_PID + i), 0);
+		keep_tables(&kernel, (i + 1) * SECOND);
+		/* As copies of stacks ask for tables. */
+		for (uint32_t j = first; j <= i; j++)
+			assert_int_equal(lode_process_unwinder_load(&kernel.unwinder, FIRST_PID + j), 0);
+		assert_int_equal(lode_unwind_loader_flush(kernel.loader, (i + 1) * SECOND), 0);
+		place = assert_own_tables(&kernel, first, i + 1);
+		most = place > most ? place : most;
+		usleep(200); /* a place is free when the installer's thread has got to it */
+	}
+	print_message("%u places, %zu tables\n", most, kernel.unwinder.table_count);
+	assert_true(most < BINARIES && kernel.unwinder.table_count < BINARIES / 4);
+	assert_true(lode_unwind_loader_totals(kernel.loader).tables < BINARIES / 4);
+	close_kernel(&kernel);
+	for (uint32_t i = BINARIES - LIVING; i < BINARIES; i++) {
+		snprintf(path, sizeof(path), "%s/%u", folder, i);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +332,7 @@ int main(void)
 		cmocka_unit_test(processes_without_code_take_no_room),
 		cmocka_unit_test(without_time_processes_are_known_and_their_tables_pending),
 		cmocka_unit_test(the_table_that_most_processes_use_comes_first),
+		cmocka_unit_test(tables_of_binaries_that_are_gone_are_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "tasks/live/budget_control.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -23,6 +24,9 @@
 #define PART_FOR_RINGS 8
 #define PART_FOR_READS 16
 #define LEAST_FLIGHT   4000000u
+/* How often it is looked at what the others take, and what is too little to do anything about. */
+#define SHARE_NS    1000000000u
+#define SHARE_BYTES 1000000u
 
 /* What is left when everything else has its part. */
 static int open_flight(struct lode_watch_session *session, struct lode_error *error)
@@ -35,12 +39,45 @@ static int open_flight(struct lode_watch_session *session, struct lode_error *er
 		return lode_fail(error, LODE_USAGE,
 				 "watch: too little memory to watch this machine; use at least --memory %lluMB",
 				 (unsigned long long)((others + LEAST_FLIGHT) * 4 / 3 / 1000000 + 1));
-	flight.memory = session->memory - others;
+	session->others = others;
+	flight.memory = session->flight_memory = session->memory - others;
 	if (lode_flight_create(&session->flight, &flight) < 0)
 		return lode_fail_memory(error);
 	session->burst.flight = session->flight;
 	session->flight_sink = lode_flight_sink(session->flight);
 	return 0;
+}
+
+/* What the flight memory may take with the others as they are now. */
+static uint64_t left_for_flight(const struct lode_watch_session *session)
+{
+	uint64_t resident = lode_watch_resident() + session->memory / PART_FOR_READS,
+		 flight = lode_flight_bytes(session->flight);
+	uint64_t others = resident > flight + session->others ? resident - flight : session->others;
+
+	return session->memory > others + LEAST_FLIGHT ? session->memory - others : LEAST_FLIGHT;
+}
+
+/*
+ * What is known of processes and their binaries grows and shrinks, and the flight memory gets what is left. What was freed
+ * may still count, so before it gets less that is given back.
+ */
+static void share_memory(struct lode_watch_session *session, uint64_t now)
+{
+	uint64_t left;
+
+	if (now < session->shared_at + SHARE_NS)
+		return;
+	session->shared_at = now;
+	left = left_for_flight(session);
+	if (left + SHARE_BYTES < session->flight_memory) {
+		malloc_trim(0);
+		left = left_for_flight(session);
+	}
+	if (left + SHARE_BYTES >= session->flight_memory && left <= session->flight_memory + SHARE_BYTES)
+		return;
+	session->flight_memory = left;
+	lode_flight_set_memory(session->flight, left);
 }
 
 static int open_all(struct lode_watch_session *session, struct lode_error *error)
@@ -130,6 +167,7 @@ static int read_records(struct lode_watch_session *session)
 		return LODE_SYSTEM;
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return LODE_SYSTEM;
+	share_memory(session, lode_now());
 	renew = lode_flight_trim(session->flight, lode_now(), wants_held ? &session->held : NULL);
 	if (renew > 0)
 		lode_recorder_renew(session->recorder);

@@ -20,6 +20,9 @@ struct lode_watch_session {
 	char *name;
 	uint64_t reported_until; /* symptoms up to here have been written */
 	uint64_t memory;
+	uint64_t others;        /* of the memory: for all but the flight memory, at least; */
+	uint64_t flight_memory; /* what that gets, */
+	uint64_t shared_at;     /* and when it was last decided */
 	uint64_t period;
 	struct lode_recorder *recorder;
 	struct lode_flight *flight;
