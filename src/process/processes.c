@@ -325,6 +325,13 @@ static void forget_gone(struct lode_processes *processes, uint64_t t)
 	processes->gone_first = 0;
 }
 
+int lode_processes_has_ended(const struct lode_processes *processes, uint32_t pid)
+{
+	uint32_t life = find_life(processes, pid, pid);
+
+	return life != LODE_NONE && processes->lives[life].died;
+}
+
 static int apply_exit(struct lode_processes *processes, const struct lode_change *change)
 {
 	uint32_t id = find_life(processes, change->pid, change->tid);

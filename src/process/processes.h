@@ -68,6 +68,8 @@ void lode_processes_note(const struct lode_processes *processes, struct lode_not
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
 /* Whether anything is known of a process. */
 int lode_processes_has(const struct lode_processes *processes, uint32_t pid);
+/* Whether it is known that a process, or at least its first thread, has ended. */
+int lode_processes_has_ended(const struct lode_processes *processes, uint32_t pid);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
 /* The thread, whose name is requested now if it is not known; NULL when memory has run out. */

@@ -376,7 +376,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	return 1;
 }
 
-/* Writes the runs of all processes again. */
+/* Writes the runs of all processes that live again. */
 static int rewrite(struct lode_unwind_loader *loader)
 {
 	const struct lode_processes *processes = &loader->unwinder->processes;
@@ -390,7 +390,7 @@ static int rewrite(struct lode_unwind_loader *loader)
 	lode_index_release(&loader->run_index);
 	loader->totals.crowded = 0;
 	for (size_t i = 0; code >= 0 && i < processes->count; i++) {
-		if (!processes->items[i].space.root)
+		if (!processes->items[i].space.root || lode_processes_has_ended(processes, processes->items[i].pid))
 			continue;
 		code = enter_process(loader, &processes->items[i]);
 		if (code == 0) {
@@ -437,9 +437,11 @@ int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t)
 	if (!code && loader->has_pending && loader->asked != loader->unwinder->asked)
 		settle_pending(loader);
 	for (size_t i = 0; code >= 0 && i < loader->dirty_count; i++) {
-		const struct lode_process *process =
-			lode_processes_get(&loader->unwinder->processes, loader->dirty[i]);
+		const struct lode_process *process;
 
+		if (lode_processes_has_ended(&loader->unwinder->processes, loader->dirty[i]))
+			continue;
+		process = lode_processes_get(&loader->unwinder->processes, loader->dirty[i]);
 		code = process ? enter_process(loader, process) : LODE_SYSTEM;
 		if (code == 0) {
 			code = rewrite(loader);

@@ -279,6 +279,37 @@ static uint32_t assert_own_tables(struct kernel *kernel, uint32_t first, uint32_
 	return most;
 }
 
+/* More than there is room for, but few at a time. */
+static void processes_that_ended_take_no_room(void **state)
+{
+	uint32_t count = LODE_UNWIND_MAPPINGS + 1000;
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t pid = FIRST_PID + i;
+		struct lode_change fork = { .type = LODE_CHANGE_FORK, .t = i, .pid = pid, .tid = pid };
+
+		assert_int_equal(lode_process_unwinder_apply(&kernel.unwinder, &fork), 0);
+		add_process(&kernel, pid, ADDRESS + (uint64_t)i * PAGES, own_path());
+		assert_int_equal(lode_unwind_loader_changed(kernel.loader, pid), 0);
+		if (i >= LIVING)
+			end_process(&kernel, pid - LIVING, i);
+		if (i % 3 == 0)
+			assert_int_equal(lode_unwind_loader_flush(kernel.loader, i), 0);
+	}
+	assert_int_equal(lode_unwind_loader_flush(kernel.loader, count), 0);
+	assert_int_equal(lode_unwind_loader_totals(kernel.loader).crowded, 0);
+	for (uint32_t i = count - LIVING; i < count; i++) {
+		const struct lode_unwind_space *space = space_of(&kernel, FIRST_PID + i);
+
+		assert_int_equal(space->pid, FIRST_PID + i);
+		assert_int_equal(kernel.mappings[space->first].start, ADDRESS + (uint64_t)i * PAGES);
+	}
+	close_kernel(&kernel);
+}
+
 static void tables_of_binaries_that_are_gone_are_dropped(void **state)
 {
 	char folder[] = "/tmp/lode-test-XXXXXX", path[64];
@@ -332,6 +363,7 @@ int main(void)
 		cmocka_unit_test(processes_without_code_take_no_room),
 		cmocka_unit_test(without_time_processes_are_known_and_their_tables_pending),
 		cmocka_unit_test(the_table_that_most_processes_use_comes_first),
+		cmocka_unit_test(processes_that_ended_take_no_room),
 		cmocka_unit_test(tables_of_binaries_that_are_gone_are_dropped),
 	};
 
