@@ -198,6 +198,16 @@ uint64_t lode_export_start(const struct lode_export *export)
 	return start;
 }
 
+int lode_export_add_strings(struct lode_export *export, const char *const texts[], size_t count, uint32_t strings[])
+{
+	for (size_t i = 0; i < count; i++) {
+		strings[i] = lode_strings_add(&export->dictionary.frames.strings, texts[i], strlen(texts[i]));
+		if (strings[i] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type)
 {
 	return !export->options->kinds || (export->options->kinds & 1u << type);

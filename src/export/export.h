@@ -84,6 +84,10 @@ int lode_export_streams(struct lode_export *export,
 /* When the first event of all streams was; UINT64_MAX: there is none. */
 uint64_t lode_export_start(const struct lode_export *export);
 
+/* Adds texts of a format to the dictionary; `strings` become their numbers. Returns 0 or LODE_SYSTEM. */
+int lode_export_add_strings(struct lode_export *export, const char *const texts[], size_t count,
+			    uint32_t strings[]);
+
 /* Whether the options ask for events of this type. */
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type);
 /* Counts events as read; LODE_SYSTEM when the caller requested an end. */

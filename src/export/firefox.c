@@ -31,7 +31,7 @@
 
 #define PROCESSED_VERSION 57
 #define GECKO_VERSION     31
-#define RESOURCE_LIBRARY  1 /* the format's number for "a library" */
+#define RESOURCE_LIBRARY  "1" /* the format's number for "a library" */
 
 /* The categories of frames: the kinds of modules, behind the one the format demands. */
 enum category {
@@ -158,51 +158,27 @@ static int start_tables(struct writer *writer, struct lode_error *error)
 
 /* ---- tables ---- */
 
-/* One cell of a column: what row `i` of a table holds. */
-typedef void cell_writer(struct writer *writer, uint32_t i);
+struct column {
+	const char *key;
+	void (*cell)(struct writer *writer, uint32_t i); /* what row `i` of a table holds; NULL: all have the same */
+	const char *constant;                            /* that */
+};
 
-static int write_column(struct writer *writer, const char *key, uint32_t length, cell_writer *cell,
+static int write_column(struct writer *writer, const struct column *column, uint32_t length,
 			struct lode_error *error)
 {
 	int code = 0;
 
-	lode_json_key_array(&writer->json, key);
+	lode_json_key_array(&writer->json, column->key);
 	for (uint32_t i = 0; i < length && code == 0; i++) {
-		cell(writer, i);
+		if (column->cell)
+			column->cell(writer, i);
+		else
+			lode_json_raw(&writer->json, column->constant, strlen(column->constant));
 		code = lode_output_flow(writer->export->output, error);
 	}
 	lode_json_array_end(&writer->json);
 	return code;
-}
-
-static void cell_null(struct writer *writer, uint32_t i)
-{
-	(void)i;
-	lode_json_null(&writer->json);
-}
-
-static void cell_zero(struct writer *writer, uint32_t i)
-{
-	(void)i;
-	lode_json_u64(&writer->json, 0);
-}
-
-static void cell_minus_one(struct writer *writer, uint32_t i)
-{
-	(void)i;
-	lode_json_i64(&writer->json, -1);
-}
-
-static void cell_false(struct writer *writer, uint32_t i)
-{
-	(void)i;
-	lode_json_bool(&writer->json, 0);
-}
-
-static void cell_one(struct writer *writer, uint32_t i)
-{
-	(void)i;
-	lode_json_u64(&writer->json, RESOURCE_LIBRARY);
 }
 
 static void cell_self(struct writer *writer, uint32_t i)
@@ -258,11 +234,6 @@ static void cell_resource_name(struct writer *writer, uint32_t i)
 	lode_json_u64(&writer->json, writer->export->dictionary.frames.modules[writer->modules.ids[i]].name);
 }
 
-struct column {
-	const char *key;
-	cell_writer *cell;
-};
-
 static int write_table(struct writer *writer, const char *key, uint32_t length, const struct column *columns,
 		       struct lode_error *error)
 {
@@ -271,7 +242,7 @@ static int write_table(struct writer *writer, const char *key, uint32_t length, 
 	lode_json_key_object(&writer->json, key);
 	lode_json_key_u64(&writer->json, "length", length);
 	for (; columns->key && code == 0; columns++)
-		code = write_column(writer, columns->key, length, columns->cell, error);
+		code = write_column(writer, columns, length, error);
 	lode_json_object_end(&writer->json);
 	return code;
 }
@@ -279,38 +250,39 @@ static int write_table(struct writer *writer, const char *key, uint32_t length, 
 static int write_tables(struct writer *writer, struct lode_error *error)
 {
 	static const struct column stacks[] = {
-		{ "frame", cell_stack_frame },
-		{ "prefix", cell_stack_prefix },
-		{ NULL, NULL },
+		{ "frame", cell_stack_frame, NULL },
+		{ "prefix", cell_stack_prefix, NULL },
+		{ NULL, NULL, NULL },
 	};
 	static const struct column frames[] = {
-		{ "address", cell_minus_one },
-		{ "inlineDepth", cell_zero },
-		{ "category", cell_frame_category },
-		{ "subcategory", cell_zero },
-		{ "func", cell_self },
-		{ "nativeSymbol", cell_null },
-		{ "innerWindowID", cell_zero },
-		{ "line", cell_null },
-		{ "column", cell_null },
-		{ NULL, NULL },
+		{ "address", NULL, "-1" },
+		{ "inlineDepth", NULL, "0" },
+		{ "category", cell_frame_category, NULL },
+		{ "subcategory", NULL, "0" },
+		{ "func", cell_self, NULL },
+		{ "nativeSymbol", NULL, "null" },
+		{ "innerWindowID", NULL, "0" },
+		{ "line", NULL, "null" },
+		{ "column", NULL, "null" },
+		{ NULL, NULL, NULL },
 	};
 	static const struct column functions[] = {
-		{ "name", cell_function_name },  { "isJS", cell_false },
-		{ "relevantForJS", cell_false }, { "resource", cell_function_resource },
-		{ "fileName", cell_null },       { "lineNumber", cell_null },
-		{ "columnNumber", cell_null },   { NULL, NULL },
+		{ "name", cell_function_name, NULL }, { "isJS", NULL, "false" },
+		{ "relevantForJS", NULL, "false" },   { "resource", cell_function_resource, NULL },
+		{ "fileName", NULL, "null" },         { "lineNumber", NULL, "null" },
+		{ "columnNumber", NULL, "null" },     { NULL, NULL, NULL },
 	};
 	static const struct column resources[] = {
-		{ "lib", cell_resource_library },
-		{ "name", cell_resource_name },
-		{ "host", cell_null },
-		{ "type", cell_one },
-		{ NULL, NULL },
+		{ "lib", cell_resource_library, NULL },
+		{ "name", cell_resource_name, NULL },
+		{ "host", NULL, "null" },
+		{ "type", NULL, RESOURCE_LIBRARY },
+		{ NULL, NULL, NULL },
 	};
 	static const struct column symbols[] = {
-		{ "libIndex", cell_zero },     { "address", cell_zero }, { "name", cell_zero },
-		{ "functionSize", cell_null }, { NULL, NULL },
+		/* there are none */
+		{ "libIndex", NULL, "0" },        { "address", NULL, "0" }, { "name", NULL, "0" },
+		{ "functionSize", NULL, "null" }, { NULL, NULL, NULL },
 	};
 	int code = write_table(writer, "stackTable", writer->nodes.count, stacks, error);
 
@@ -759,6 +731,7 @@ static void cell_string(struct writer *writer, uint32_t i)
 
 static int write_profile(struct writer *writer, struct lode_error *error)
 {
+	static const struct column strings = { "stringArray", cell_string, NULL };
 	struct lode_json *json = &writer->json;
 	int code;
 
@@ -771,8 +744,8 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 		code = write_libraries(writer, error);
 	lode_json_key_object(json, "shared");
 	if (code == 0)
-		code = write_column(writer, "stringArray",
-				    (uint32_t)writer->export->dictionary.frames.strings.count, cell_string, error);
+		code = write_column(writer, &strings, (uint32_t)writer->export->dictionary.frames.strings.count,
+				    error);
 	lode_json_object_end(json);
 	lode_json_object_end(json);
 	lode_json_line(json);
@@ -784,13 +757,9 @@ static int init(struct writer *writer, struct lode_error *error)
 	static const char *const names[MARKER_KINDS] = { "wait", "call", "symptom" };
 
 	writer->json = (struct lode_json){ .buffer = &writer->export->output->buffer };
-	for (int i = 0; i < MARKER_KINDS; i++) {
-		writer->marker_names[i] =
-			lode_strings_add(&writer->export->dictionary.frames.strings, names[i], strlen(names[i]));
-		if (writer->marker_names[i] == LODE_NONE)
-			return lode_fail_memory(error);
-	}
 	writer->start = lode_export_start(writer->export);
+	if (lode_export_add_strings(writer->export, names, MARKER_KINDS, writer->marker_names) < 0)
+		return lode_fail_memory(error);
 	return 0;
 }
 

@@ -148,24 +148,26 @@ static void add_attribute(struct writer *writer, enum text key, const char *text
 	writer->attribute_count++;
 }
 
-/* The attributes of a thread are three that follow each other, as far as it has them: number, process, name.
+/*
+ * The attributes of a thread are three that follow each other, as far as it has them: number, process, name; `keys` are
+ * theirs. `places` has where they begin, by thread.
  */
-static void put_thread_attributes(struct writer *writer, uint32_t thread, struct lode_buffer *packed)
+static void put_thread_attributes(struct writer *writer, uint32_t thread, const enum text keys[3],
+				  uint32_t *places, struct lode_buffer *packed)
 {
 	const struct lode_thread *item = &writer->stream->threads[thread];
-	uint32_t count = 1;
+	uint32_t count = 1 + (item->pid != LODE_NO_PID) + (item->name != 0);
 
-	if (!writer->attributes[thread]) {
-		writer->attributes[thread] = writer->attribute_count;
-		add_attribute(writer, TEXT_THREAD_ID, NULL, item->tid);
+	if (!places[thread]) {
+		places[thread] = writer->attribute_count;
+		add_attribute(writer, keys[0], NULL, item->tid);
 		if (item->pid != LODE_NO_PID)
-			add_attribute(writer, TEXT_PID, NULL, item->pid);
+			add_attribute(writer, keys[1], NULL, item->pid);
 		if (item->name)
-			add_attribute(writer, TEXT_THREAD_NAME, text_of(writer, item->name), 0);
+			add_attribute(writer, keys[2], text_of(writer, item->name), 0);
 	}
-	count += (item->pid != LODE_NO_PID) + (item->name != 0);
 	for (uint32_t i = 0; i < count; i++)
-		lode_buffer_varint(packed, writer->attributes[thread] + i);
+		lode_buffer_varint(packed, places[thread] + i);
 }
 
 static void put_cpu_attribute(struct writer *writer, uint16_t cpu, struct lode_buffer *packed)
@@ -179,22 +181,8 @@ static void put_cpu_attribute(struct writer *writer, uint16_t cpu, struct lode_b
 	lode_buffer_varint(packed, writer->cpus[cpu]);
 }
 
-/* The same for a waker, and one for its stack. */
-static void put_waker_attributes(struct writer *writer, uint32_t waker, uint32_t stack, struct lode_buffer *packed)
+static void put_waker_stack(struct writer *writer, uint32_t stack, struct lode_buffer *packed)
 {
-	const struct lode_thread *item = &writer->stream->threads[waker];
-	uint32_t count = 1 + (item->pid != LODE_NO_PID) + (item->name != 0);
-
-	if (!writer->wakers[waker]) {
-		writer->wakers[waker] = writer->attribute_count;
-		add_attribute(writer, TEXT_WAKER, NULL, item->tid);
-		if (item->pid != LODE_NO_PID)
-			add_attribute(writer, TEXT_WAKER_PID, NULL, item->pid);
-		if (item->name)
-			add_attribute(writer, TEXT_WAKER_NAME, text_of(writer, item->name), 0);
-	}
-	for (uint32_t i = 0; i < count; i++)
-		lode_buffer_varint(packed, writer->wakers[waker] + i);
 	if (!stack)
 		return;
 	writer->used[stack] = 1;
@@ -209,6 +197,8 @@ static void put_waker_attributes(struct writer *writer, uint32_t waker, uint32_t
 
 static void end_sample(struct writer *writer)
 {
+	static const enum text thread_keys[] = { TEXT_THREAD_ID, TEXT_PID, TEXT_THREAD_NAME };
+	static const enum text waker_keys[] = { TEXT_WAKER, TEXT_WAKER_PID, TEXT_WAKER_NAME };
 	const struct lode_event *event = &writer->sample;
 	struct lode_buffer *sample = &writer->inner;
 	struct lode_buffer packed = { 0 };
@@ -217,10 +207,12 @@ static void end_sample(struct writer *writer)
 		return;
 	writer->events = 0;
 	writer->used[event->stack] = 1;
-	put_thread_attributes(writer, event->thread, &packed);
+	put_thread_attributes(writer, event->thread, thread_keys, writer->attributes, &packed);
 	put_cpu_attribute(writer, event->cpu, &packed);
-	if (event->waker != LODE_NONE)
-		put_waker_attributes(writer, event->waker, event->waker_stack, &packed);
+	if (event->waker != LODE_NONE) {
+		put_thread_attributes(writer, event->waker, waker_keys, writer->wakers, &packed);
+		put_waker_stack(writer, event->waker_stack, &packed);
+	}
 	if (event->stack)
 		lode_protobuf_put_number(sample, SAMPLE_STACK, event->stack);
 	lode_protobuf_put_message(sample, SAMPLE_ATTRIBUTES, &packed);
@@ -459,14 +451,8 @@ static int write_dictionary(struct writer *writer, struct lode_error *error)
 static int init(struct writer *writer, struct lode_error *error)
 {
 	writer->cpus = lode_calloc(LODE_NO_CPU, sizeof(*writer->cpus));
-	if (!writer->cpus)
+	if (!writer->cpus || lode_export_add_strings(writer->export, texts, TEXTS, writer->strings) < 0)
 		return lode_fail_memory(error);
-	for (int i = 0; i < TEXTS; i++) {
-		writer->strings[i] =
-			lode_strings_add(&writer->export->dictionary.frames.strings, texts[i], strlen(texts[i]));
-		if (writer->strings[i] == LODE_NONE)
-			return lode_fail_memory(error);
-	}
 	lode_protobuf_put_message(&writer->attribute_table, DICTIONARY_ATTRIBUTE, &writer->inner);
 	writer->attribute_count = 1;
 	return 0;

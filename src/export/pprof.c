@@ -73,17 +73,11 @@ static int add_list(struct writer *writer, uint32_t thread, enum lode_event_type
 	return code;
 }
 
-static void put_label_text(struct writer *writer, enum text key, uint32_t string)
+/* `field`: what the value is, a string or a number. */
+static void put_label(struct writer *writer, enum text key, unsigned field, uint64_t value)
 {
 	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_KEY, writer->strings[key]);
-	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_TEXT, string);
-	lode_pprof_inner(&writer->pprof, LODE_PPROF_SAMPLE_LABEL);
-}
-
-static void put_label_number(struct writer *writer, enum text key, uint64_t number)
-{
-	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_KEY, writer->strings[key]);
-	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_NUMBER, number);
+	lode_pprof_number(&writer->pprof.inner, field, value);
 	lode_pprof_inner(&writer->pprof, LODE_PPROF_SAMPLE_LABEL);
 }
 
@@ -92,12 +86,12 @@ static void put_labels(struct writer *writer, const struct lode_stream *stream, 
 	const struct lode_thread *item = &stream->threads[thread];
 
 	if (item->name)
-		put_label_text(writer, TEXT_THREAD, item->name);
-	put_label_number(writer, TEXT_TID, item->tid);
+		put_label(writer, TEXT_THREAD, LODE_PPROF_LABEL_TEXT, item->name);
+	put_label(writer, TEXT_TID, LODE_PPROF_LABEL_NUMBER, item->tid);
 	if (item->pid != LODE_NO_PID)
-		put_label_number(writer, TEXT_PID, item->pid);
+		put_label(writer, TEXT_PID, LODE_PPROF_LABEL_NUMBER, item->pid);
 	if (writer->export->count > 1 && stream->name)
-		put_label_text(writer, TEXT_STREAM, stream->name);
+		put_label(writer, TEXT_STREAM, LODE_PPROF_LABEL_TEXT, stream->name);
 }
 
 static int put_sample(struct writer *writer, const struct lode_stream *stream, uint32_t thread, uint32_t number,
@@ -198,13 +192,8 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 
 static int init(struct writer *writer, struct lode_error *error)
 {
-	struct lode_strings *strings = &writer->export->dictionary.frames.strings;
-
-	for (int i = 0; i < TEXTS; i++) {
-		writer->strings[i] = lode_strings_add(strings, texts[i], strlen(texts[i]));
-		if (writer->strings[i] == LODE_NONE)
-			return lode_fail_memory(error);
-	}
+	if (lode_export_add_strings(writer->export, texts, TEXTS, writer->strings) < 0)
+		return lode_fail_memory(error);
 	return lode_pprof_open(&writer->pprof, writer->export->output, &writer->export->dictionary, error);
 }
 
