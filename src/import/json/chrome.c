@@ -259,6 +259,10 @@ static int read_async(struct reading *reading, const struct members *members, ui
 {
 	const struct lode_frames *frames = &reading->import.dictionary.frames;
 	uint32_t frame = find_name(reading, members->name);
+	struct async_mark mark = { .t = t,
+				   .thread = thread,
+				   .order = (uint32_t)reading->async_count,
+				   .begins = begins };
 	int is_own = reading->facts.is_lode && lode_json_is_text(members->category, "symptom");
 
 	if (frame == LODE_NONE)
@@ -266,18 +270,11 @@ static int read_async(struct reading *reading, const struct members *members, ui
 	reading->async_slices += begins && !is_own;
 	if (!is_own && !lode_symptom_marker(reading->import.options, lode_frames_function(frames, frame)))
 		return 0;
-	if (lode_grow(&reading->async, &reading->async_capacity, reading->async_count + 1,
-		      sizeof(*reading->async)) < 0)
+	mark.key = async_key(members, reading->import.stream.threads[thread].pid);
+	if (!is_own || !lode_json_is_text(members->name, "symptom"))
+		mark.name = frames->items[frame].function;
+	if (LODE_APPEND(reading->async, reading->async_count, reading->async_capacity, mark) < 0)
 		return lode_fail_memory(reading->import.error);
-	reading->async[reading->async_count] = (struct async_mark){
-		.key = async_key(members, reading->import.stream.threads[thread].pid),
-		.t = t,
-		.thread = thread,
-		.name = is_own && lode_json_is_text(members->name, "symptom") ? 0 : frames->items[frame].function,
-		.order = (uint32_t)reading->async_count,
-		.begins = begins,
-	};
-	reading->async_count++;
 	return 0;
 }
 

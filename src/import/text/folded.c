@@ -617,8 +617,7 @@ static int read_folded(struct lode_input *input, const struct lode_import_option
 		return lode_fail_memory(error);
 	lode_stream_init(&reading.stream, &reading.dictionary);
 	code = read_all(&reading, sink, error);
-	lode_stream_release(&reading.stream);
-	lode_dictionary_release(&reading.dictionary);
+	lode_import_end(&reading.stream);
 	return code;
 }
 

@@ -102,31 +102,55 @@ static struct lode_ctf_type *make_type(struct lode_tsdl_parser *parser, enum lod
 /* ---- names of types ---- */
 
 /* The words of a type's name, joined by spaces. */
-static int parse_name(struct lode_tsdl_parser *parser, char *name, size_t size)
-{
-	const struct lode_tsdl_token *token = &parser->tokens.token;
-	size_t length = 0;
+struct name {
+	char text[200];
+	size_t length;
+	int words;
+};
 
-	for (int words = 0; token->kind == LODE_TSDL_NAME && words < NAME_LIMIT; words++) {
-		if (length + token->length + 2 > size)
-			break;
-		if (words)
-			name[length++] = ' ';
-		memcpy(name + length, token->text, token->length);
-		length += token->length;
-		lode_tsdl_advance(&parser->tokens);
-	}
-	name[length] = '\0';
-	return length > 0;
+/* Takes the next word of a name; 0: there is none. */
+static int take_word(struct lode_tsdl_tokens *tokens, struct name *name)
+{
+	const struct lode_tsdl_token *token = &tokens->token;
+
+	if (token->kind != LODE_TSDL_NAME || name->words == NAME_LIMIT ||
+	    name->length + token->length + 2 > sizeof(name->text))
+		return 0;
+	if (name->words++)
+		name->text[name->length++] = ' ';
+	memcpy(name->text + name->length, token->text, token->length);
+	name->length += token->length;
+	name->text[name->length] = '\0';
+	lode_tsdl_advance(tokens);
+	return 1;
 }
 
-static const struct lode_ctf_type *find_alias(const struct lode_tsdl_parser *parser, const char *name,
-					      size_t length)
+static const struct lode_ctf_type *find_alias(const struct lode_tsdl_parser *parser, const char *name)
 {
 	for (size_t i = parser->alias_count; i-- > 0;)
-		if (strncmp(parser->aliases[i].name, name, length) == 0 && !parser->aliases[i].name[length])
+		if (!strcmp(parser->aliases[i].name, name))
 			return parser->aliases[i].type;
 	return NULL;
+}
+
+/* The `struct` or `enum` of this name, which was described before. */
+static const struct lode_ctf_type *find_tagged(struct lode_tsdl_parser *parser, const char *tag, const char *name,
+					       const char *unknown)
+{
+	const struct lode_ctf_type *found;
+	char known[200];
+
+	snprintf(known, sizeof(known), "%s%s", tag, name);
+	found = find_alias(parser, known);
+	return found ? found : lode_tsdl_not_understood(parser, unknown);
+}
+
+/* A copy of some items in the arena. */
+static void *keep(struct lode_tsdl_parser *parser, const void *items, size_t size)
+{
+	void *copy = lode_arena_alloc(&parser->arena, size);
+
+	return copy ? memcpy(copy, items, size) : fail_memory(parser);
 }
 
 static void add_alias(struct lode_tsdl_parser *parser, const char *prefix, const char *name,
@@ -144,7 +168,7 @@ static void add_alias(struct lode_tsdl_parser *parser, const char *prefix, const
 		return;
 	}
 	snprintf(text, size, "%s%s", prefix, name);
-	if (find_alias(parser, text, size - 1))
+	if (find_alias(parser, text))
 		lode_tsdl_not_understood(parser, "the type is described twice");
 	if (parser->alias_count == ALIAS_LIMIT)
 		lode_tsdl_not_understood(parser, "there are too many named types");
@@ -156,18 +180,10 @@ static const struct lode_ctf_type *parse_named(struct lode_tsdl_parser *parser)
 {
 	struct lode_tsdl_tokens after = parser->tokens, best = after;
 	const struct lode_ctf_type *type = NULL, *found;
-	char name[200];
-	size_t length = 0;
+	struct name name = { .length = 0 };
 
-	for (int words = 0; words < NAME_LIMIT && after.token.kind == LODE_TSDL_NAME; words++) {
-		if (length + after.token.length + 2 > sizeof(name))
-			break;
-		if (words)
-			name[length++] = ' ';
-		memcpy(name + length, after.token.text, after.token.length);
-		length += after.token.length;
-		lode_tsdl_advance(&after);
-		found = find_alias(parser, name, length);
+	while (take_word(&after, &name)) {
+		found = find_alias(parser, name.text);
 		if (found) {
 			type = found;
 			best = after;
@@ -367,11 +383,7 @@ static void parse_labels(struct lode_tsdl_parser *parser, struct lode_ctf_type *
 	}
 	lode_tsdl_expect(parser, "}");
 	if (!parser->code && count) {
-		type->labels = lode_arena_alloc(&parser->arena, count * sizeof(*labels));
-		if (type->labels)
-			memcpy(type->labels, labels, count * sizeof(*labels));
-		else
-			fail_memory(parser);
+		type->labels = keep(parser, labels, count * sizeof(*labels));
 		type->label_count = (uint32_t)count;
 	}
 	lode_free(labels);
@@ -383,13 +395,9 @@ static const struct lode_ctf_type *parse_enumeration(struct lode_tsdl_parser *pa
 	const char *name = parser->tokens.token.kind == LODE_TSDL_NAME ? lode_tsdl_word(parser, 0) : NULL;
 	const struct lode_ctf_type *base;
 	struct lode_ctf_type *type;
-	char known[200];
 
-	if (name && !lode_tsdl_at(&parser->tokens, ":")) {
-		snprintf(known, sizeof(known), "enum %s", name);
-		base = find_alias(parser, known, strlen(known));
-		return base ? base : lode_tsdl_not_understood(parser, "the enumeration is not known");
-	}
+	if (name && !lode_tsdl_at(&parser->tokens, ":"))
+		return find_tagged(parser, "enum ", name, "the enumeration is not known");
 	if (!lode_tsdl_expect(parser, ":"))
 		return NULL;
 	base = parse_type(parser, scope);
@@ -530,13 +538,8 @@ static void parse_members(struct lode_tsdl_parser *parser, struct scope *members
 /* Moves the members into the arena and sums them up. */
 static void finish_members(struct lode_tsdl_parser *parser, struct lode_ctf_type *type, struct scope *members)
 {
-	if (!parser->code && members->count) {
-		type->members = lode_arena_alloc(&parser->arena, members->count * sizeof(*members->members));
-		if (!type->members)
-			fail_memory(parser);
-		else
-			memcpy(type->members, members->members, members->count * sizeof(*members->members));
-	}
+	if (!parser->code && members->count)
+		type->members = keep(parser, members->members, members->count * sizeof(*members->members));
 	for (size_t i = 0; !parser->code && i < members->count; i++) {
 		const struct lode_ctf_type *member = members->members[i].type;
 		int variant = type->kind == LODE_CTF_VARIANT;
@@ -578,15 +581,9 @@ static const struct lode_ctf_type *parse_struct(struct lode_tsdl_parser *parser,
 	const char *name = parser->tokens.token.kind == LODE_TSDL_NAME ? lode_tsdl_word(parser, 0) : NULL;
 	struct scope scope = { .outer = outer };
 	struct lode_ctf_type *type;
-	char known[200];
 
-	if (name && !lode_tsdl_at(&parser->tokens, "{")) {
-		const struct lode_ctf_type *found;
-
-		snprintf(known, sizeof(known), "struct %s", name);
-		found = find_alias(parser, known, strlen(known));
-		return found ? found : lode_tsdl_not_understood(parser, "the structure is not known");
-	}
+	if (name && !lode_tsdl_at(&parser->tokens, "{"))
+		return find_tagged(parser, "struct ", name, "the structure is not known");
 	type = make_type(parser, LODE_CTF_STRUCT);
 	if (!type)
 		return NULL;
@@ -682,12 +679,14 @@ void lode_tsdl_alias(struct lode_tsdl_parser *parser)
 {
 	int named = lode_tsdl_skip(&parser->tokens, "typealias");
 	const struct lode_ctf_type *type = lode_tsdl_type(parser);
-	char name[200];
+	struct name name = { .length = 0 };
 
 	if (!named)
 		return;
 	lode_tsdl_expect(parser, ":=");
-	if (!parser->code && !parse_name(parser, name, sizeof(name)))
+	while (!parser->code && take_word(&parser->tokens, &name))
+		;
+	if (!name.words)
 		lode_tsdl_not_understood(parser, "the name of the type is missing");
-	add_alias(parser, "", name, type);
+	add_alias(parser, "", name.text, type);
 }
