@@ -141,12 +141,8 @@ static void work(struct lode_synth_host *host)
 	if (chance < 40)
 		lode_synth_run(timeline, &host->ui, task->leaves[LODE_SYNTH_RUN],
 			       lode_synth_random_between(&timeline->random, 1, 6));
-	else if (chance < 65)
-		lode_synth_wait(timeline, &host->ui, task->leaves[LODE_SYNTH_DISK],
-				1000 + lode_synth_random_duration(&timeline->random, 5 * LODE_SYNTH_MS),
-				LODE_SYNTH_DISK_INTERRUPT);
 	else if (chance < 72)
-		lode_synth_wait(timeline, &host->ui, task->leaves[LODE_SYNTH_FAULT],
+		lode_synth_wait(timeline, &host->ui, task->leaves[chance < 65 ? LODE_SYNTH_DISK : LODE_SYNTH_FAULT],
 				1000 + lode_synth_random_duration(&timeline->random, 5 * LODE_SYNTH_MS),
 				LODE_SYNTH_DISK_INTERRUPT);
 	else if (chance < 77)

@@ -15,6 +15,7 @@
  */
 #include "import/runtime/jfr_chunk.h"
 
+#include "base/utf8.h"
 #include "import/runtime/jfr_packed.h"
 
 #include <stdlib.h>
@@ -86,20 +87,6 @@ static struct lode_cursor cursor_at(const struct lode_jfr_chunk *chunk, uint64_t
 /* How a text is written, by its first byte. */
 enum encoding { TEXT_NULL, TEXT_EMPTY, TEXT_POOLED, TEXT_UTF8, TEXT_CHARS, TEXT_LATIN1 };
 
-static void add_character(struct lode_buffer *buffer, uint64_t c)
-{
-	if (c < 0x80) {
-		lode_buffer_byte(buffer, (char)c);
-	} else if (c < 0x800) {
-		lode_buffer_byte(buffer, (char)(0xc0 | c >> 6));
-		lode_buffer_byte(buffer, (char)(0x80 | (c & 0x3f)));
-	} else {
-		lode_buffer_byte(buffer, (char)(0xe0 | (c >> 12 & 0xf)));
-		lode_buffer_byte(buffer, (char)(0x80 | (c >> 6 & 0x3f)));
-		lode_buffer_byte(buffer, (char)(0x80 | (c & 0x3f)));
-	}
-}
-
 /* Reads a text; what it says goes to `buffer` unless that is NULL. Returns the key of one in the pool, else 0. */
 static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor *cursor,
 			  struct lode_buffer *buffer)
@@ -122,7 +109,7 @@ static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor
 			uint64_t c = read_number(chunk, cursor, 2);
 
 			if (buffer)
-				add_character(buffer, c);
+				lode_utf8_append(buffer, (uint16_t)c);
 		}
 		return 0;
 	}
@@ -130,7 +117,7 @@ static uint64_t read_text(const struct lode_jfr_chunk *chunk, struct lode_cursor
 	if (buffer && encoding == TEXT_UTF8)
 		lode_buffer_add(buffer, bytes, size);
 	for (uint64_t i = 0; buffer && encoding == TEXT_LATIN1 && i < size; i++)
-		add_character(buffer, bytes[i]);
+		lode_utf8_append(buffer, bytes[i]);
 	return 0;
 }
 

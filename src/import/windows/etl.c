@@ -481,8 +481,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	if (code < 0)
 		return code;
 	lode_etl_threads_finish(&reader->threads);
-	if (lode_etl_stacks_finish(reader->stacks) < 0)
-		return lode_fail_memory(reader->error);
+	lode_etl_stacks_finish(reader->stacks);
 	if (reader->record_count && (code = replay_records(reader)) < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))

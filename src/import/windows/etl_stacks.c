@@ -138,15 +138,15 @@ static int add_addresses(struct lode_etl_stacks *stacks, struct lode_cursor data
 static uint32_t settle_row(struct lode_etl_stacks *stacks, size_t first)
 {
 	struct row row = { first, (uint32_t)(stacks->address_count - first) };
-	size_t size = row.count * sizeof(uint64_t), probe = 0;
-	uint64_t hash = row.count ? lode_hash_bytes(stacks->addresses + first, size) : 0;
-	uint32_t id;
+	const uint64_t *addresses = stacks->addresses;
+	size_t size = row.count * sizeof(*addresses);
+	uint64_t hash = row.count ? lode_hash_bytes(addresses + first, size) : 0;
+	uint32_t id = LODE_INDEX_FIND(i, &stacks->row_index, hash,
+				      stacks->rows[i].count == row.count &&
+					      (!size || memcmp(addresses + stacks->rows[i].first,
+							       addresses + first, size) == 0));
 
-	while ((id = lode_index_next(&stacks->row_index, hash, &probe)) != LODE_NONE) {
-		if (stacks->rows[id].count != row.count ||
-		    (size &&
-		     memcmp(stacks->addresses + stacks->rows[id].first, stacks->addresses + first, size) != 0))
-			continue;
+	if (id != LODE_NONE) {
 		stacks->address_count = first;
 		return id;
 	}
@@ -279,7 +279,7 @@ static int compare_references(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-int lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
+void lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
 {
 	if (stacks->key_count)
 		qsort(stacks->keys, stacks->key_count, sizeof(*stacks->keys), compare_keys);
@@ -290,7 +290,6 @@ int lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
 		      compare_references);
 	if (stacks->user.count)
 		qsort(stacks->user.items, stacks->user.count, sizeof(*stacks->user.items), compare_references);
-	return 0;
 }
 
 /* ---- asking ---- */

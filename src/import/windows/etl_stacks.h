@@ -23,8 +23,8 @@ void lode_etl_stacks_destroy(struct lode_etl_stacks *stacks);
  * LODE_SYSTEM.
  */
 int lode_etl_stacks_take(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data);
-/* All events are read: from now on stacks can be requested. Returns 0 or LODE_SYSTEM. */
-int lode_etl_stacks_finish(struct lode_etl_stacks *stacks);
+/* All events are read: from now on stacks can be requested. */
+void lode_etl_stacks_finish(struct lode_etl_stacks *stacks);
 /*
  * The node of the stack of thread `tid` (of process `pid`) at tick `t`; 0 when there is none, LODE_NONE when memory
  * has run out.

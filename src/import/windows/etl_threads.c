@@ -27,37 +27,27 @@ void lode_etl_threads_release(struct lode_etl_threads *threads)
 	lode_index_release(&threads->index);
 }
 
-static int add_owner(struct lode_etl_threads *threads, const struct lode_etl_owner *owner)
-{
-	if (threads->owner_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(threads->owners, threads->owner_count, threads->owner_capacity, *owner) < 0)
-		return LODE_SYSTEM;
-	return 0;
-}
-
 int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t tid, uint32_t pid)
 {
 	struct lode_etl_owner owner = { .t = t, .tid = tid, .pid = pid, .next = LODE_NONE };
 	uint64_t hash = lode_hash_u64(tid);
-	uint32_t number = (uint32_t)threads->owner_count, id;
-	size_t probe = 0;
+	uint32_t number = (uint32_t)threads->owner_count, last;
+	uint32_t first = LODE_INDEX_FIND(i, &threads->index, hash, threads->owners[i].tid == tid);
 
-	while ((id = lode_index_next(&threads->index, hash, &probe)) != LODE_NONE) {
-		if (threads->owners[id].tid != tid)
-			continue;
-		/* the first owner keeps the number of the last one */
-		uint32_t last = threads->owners[id].next == LODE_NONE ? id : threads->owners[id].next;
-
-		if (threads->owners[last].pid == pid)
-			return 0;
-		if (add_owner(threads, &owner) < 0)
-			return LODE_SYSTEM;
-		threads->owners[id].next = number;
-		return 0;
+	if (first == LODE_NONE) {
+		owner.t = 0;
+		return LODE_INDEX_APPEND(&threads->index, hash, threads->owners, threads->owner_count,
+					 threads->owner_capacity, owner);
 	}
-	owner.t = 0;
-	return add_owner(threads, &owner) < 0 || lode_index_insert(&threads->index, hash, number) < 0 ? LODE_SYSTEM
-												      : 0;
+	/* the first owner keeps the number of the last one */
+	last = threads->owners[first].next == LODE_NONE ? first : threads->owners[first].next;
+	if (threads->owners[last].pid == pid)
+		return 0;
+	if (number >= LODE_NONE - 1 ||
+	    LODE_APPEND(threads->owners, threads->owner_count, threads->owner_capacity, owner) < 0)
+		return LODE_SYSTEM;
+	threads->owners[first].next = number;
+	return 0;
 }
 
 int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name)
