@@ -44,7 +44,6 @@ void lode_perfetto_tracks_release(struct lode_perfetto_tracks *tracks)
 	lode_free(tracks->items);
 	lode_free(tracks->marks);
 	lode_free(tracks->events);
-	lode_free(tracks->event_types);
 	lode_free(tracks->symptoms);
 }
 
@@ -242,11 +241,9 @@ static int read_legacy(struct event *event, uint64_t *duration)
 
 static int add_own(struct lode_perfetto_tracks *tracks, enum lode_event_type type, const struct lode_event *event)
 {
-	if (lode_grow(&tracks->events, &tracks->event_capacity, tracks->event_count + 1, sizeof(*event)) < 0 ||
-	    lode_grow(&tracks->event_types, &tracks->type_capacity, tracks->event_count + 1, 1) < 0)
+	if (LODE_APPEND(tracks->events, tracks->event_count, tracks->event_capacity,
+			(struct lode_perfetto_own_event){ *event, type }) < 0)
 		return lode_fail_memory(tracks->import->error);
-	tracks->events[tracks->event_count] = *event;
-	tracks->event_types[tracks->event_count++] = (uint8_t)type;
 	return 0;
 }
 
@@ -401,13 +398,12 @@ static int find_stream_thread(struct lode_perfetto_tracks *tracks, uint32_t numb
 static int finish_own(struct lode_perfetto_tracks *tracks)
 {
 	for (size_t i = 0; i < tracks->event_count; i++) {
-		struct lode_event *event = &tracks->events[i];
+		struct lode_event *event = &tracks->events[i].event;
 
 		if (find_stream_thread(tracks, event->thread, &event->thread) < 0 ||
 		    find_stream_thread(tracks, event->waker, &event->waker) < 0)
 			return LODE_SYSTEM;
-		if (lode_stream_add_event(&tracks->import->stream, (enum lode_event_type)tracks->event_types[i],
-					  event) < 0)
+		if (lode_stream_add_event(&tracks->import->stream, tracks->events[i].type, event) < 0)
 			return lode_fail_memory(tracks->import->error);
 	}
 	for (size_t i = 0; i < tracks->symptom_count; i++) {

@@ -39,6 +39,11 @@ struct lode_perfetto_own {
 	uint64_t uuid;
 };
 
+struct lode_perfetto_own_event {
+	struct lode_event event;
+	enum lode_event_type type;
+};
+
 struct lode_perfetto_tracks {
 	struct lode_json_import *import;
 	struct lode_perfetto_interned *interned;
@@ -52,11 +57,9 @@ struct lode_perfetto_tracks {
 	size_t mark_count;
 	size_t mark_capacity;
 	struct lode_perfetto_own own;
-	struct lode_event *events; /* of our own export; threads are numbers of `threads` */
-	uint8_t *event_types;
+	struct lode_perfetto_own_event *events; /* of our own export; threads are numbers of `threads` */
 	size_t event_count;
 	size_t event_capacity;
-	size_t type_capacity;
 	struct lode_symptom *symptoms; /* the same */
 	size_t symptom_count;
 	size_t symptom_capacity;

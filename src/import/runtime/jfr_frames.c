@@ -367,12 +367,10 @@ int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk 
 		return 0;
 	if (constant->memo == LODE_NONE) {
 		if (make_stack(frames, chunk, value, stack, truncated) < 0 || frames->stack_count >= LODE_NONE - 1 ||
-		    lode_grow(&frames->stacks, &frames->stack_capacity, frames->stack_count + 1,
-			      sizeof(*frames->stacks)) < 0)
+		    LODE_APPEND(frames->stacks, frames->stack_count, frames->stack_capacity,
+				(struct lode_jfr_stack){ *stack, *truncated }) < 0)
 			return LODE_SYSTEM;
-		frames->stacks[frames->stack_count].stack = *stack;
-		frames->stacks[frames->stack_count].truncated = *truncated;
-		constant->memo = (uint32_t)frames->stack_count++;
+		constant->memo = (uint32_t)frames->stack_count - 1;
 	}
 	*stack = frames->stacks[constant->memo].stack;
 	*truncated = frames->stacks[constant->memo].truncated;

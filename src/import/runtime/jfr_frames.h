@@ -22,6 +22,11 @@ struct lode_jfr_path {
 	uint32_t node;
 };
 
+struct lode_jfr_stack {
+	uint32_t stack;
+	int truncated;
+};
+
 struct lode_jfr_frames {
 	struct lode_dictionary *dictionary;
 	struct lode_buffer text;
@@ -35,10 +40,7 @@ struct lode_jfr_frames {
 	uint32_t round; /* begins anew with each chunk and class of frames: other keys mean other methods */
 	uint32_t round_class;
 	uint64_t round_chunk;
-	struct {
-		uint32_t stack;
-		int truncated;
-	} * stacks; /* what the constants' memos name */
+	struct lode_jfr_stack *stacks; /* what the constants' memos name */
 	size_t stack_count;
 	size_t stack_capacity;
 	unsigned char *waits; /* by frame: whether it waits for something; 0: not asked yet, 1: no, 2: yes */

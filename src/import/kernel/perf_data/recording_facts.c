@@ -30,7 +30,6 @@ void lode_perf_facts_release(struct lode_perf_facts *facts)
 {
 	lode_free(facts->events);
 	lode_free(facts->ids);
-	lode_free(facts->id_events);
 	lode_index_release(&facts->id_index);
 	release_build_ids(&facts->build_ids);
 	release_build_ids(&facts->late_build_ids);
@@ -131,24 +130,17 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id)
 {
-	uint32_t at = LODE_INDEX_FIND(i, &facts->id_index, lode_hash_u64(id), facts->ids[i] == id);
+	uint32_t at = LODE_INDEX_FIND(i, &facts->id_index, lode_hash_u64(id), facts->ids[i].id == id);
 
-	return at == LODE_NONE ? NULL : &facts->events[facts->id_events[at]];
+	return at == LODE_NONE ? NULL : &facts->events[facts->ids[at].event];
 }
 
 static int add_id(struct lode_perf_facts *facts, size_t event, uint64_t id)
 {
 	if (lode_perf_facts_event(facts, id))
 		return 0;
-	if (facts->id_count >= LODE_NONE - 1 ||
-	    lode_grow(&facts->ids, &facts->id_capacity, facts->id_count + 1, sizeof(*facts->ids)) < 0 ||
-	    lode_grow(&facts->id_events, &facts->id_event_capacity, facts->id_count + 1,
-		      sizeof(*facts->id_events)) < 0 ||
-	    lode_index_insert(&facts->id_index, lode_hash_u64(id), (uint32_t)facts->id_count) < 0)
-		return LODE_SYSTEM;
-	facts->ids[facts->id_count] = id;
-	facts->id_events[facts->id_count++] = (uint16_t)event;
-	return 0;
+	return LODE_INDEX_APPEND(&facts->id_index, lode_hash_u64(id), facts->ids, facts->id_count,
+				 facts->id_capacity, (struct lode_perf_id){ id, (uint16_t)event });
 }
 
 int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes, size_t count)

@@ -73,6 +73,12 @@ struct lode_perf_build_id {
 	int kernel;           /* recorded as the kernel's */
 };
 
+/* What samples of an event have as their id. */
+struct lode_perf_id {
+	uint64_t id;
+	uint16_t event;
+};
+
 struct lode_perf_build_ids {
 	struct lode_perf_build_id *items;
 	size_t count;
@@ -91,11 +97,9 @@ struct lode_perf_facts {
 	struct lode_perf_event *events;
 	size_t event_count;
 	size_t event_capacity;
-	uint64_t *ids; /* ids[i] belongs to events[id_events[i]] */
-	uint16_t *id_events;
+	struct lode_perf_id *ids;
 	size_t id_count;
 	size_t id_capacity;
-	size_t id_event_capacity;
 	struct lode_index id_index;
 	struct lode_perf_build_ids build_ids;
 	struct lode_perf_build_ids late_build_ids; /* that came after the freeze; the reader's until its end */
