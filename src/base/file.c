@@ -355,7 +355,8 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
 	if (status.st_size == 0)
 		return 0;
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Shared: in private mappings uprobes put breakpoints, also those of other programs. */
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
 		return fail_errno(error, path, "cannot be mapped");
 	map->bytes = bytes;
