@@ -272,6 +272,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	snprintf(life->name, sizeof(life->name), "%s", change->text);
 	if (!change->executed)
 		return 0;
+	life->died = 0; /* exec by another thread ends the first one, and takes its number */
 	process = enter_process(processes, change->pid);
 	if (!process)
 		return LODE_SYSTEM;

@@ -310,6 +310,32 @@ static void processes_that_ended_take_no_room(void **state)
 	close_kernel(&kernel);
 }
 
+/* The kernel reports the end of the first thread, and then the new program under its number. */
+static void a_process_lives_on_when_another_thread_calls_exec(void **state)
+{
+	struct lode_change fork = { .type = LODE_CHANGE_FORK, .t = 1, .pid = FIRST_PID, .tid = FIRST_PID };
+	struct lode_change name = { .type = LODE_CHANGE_NAME,
+				    .t = 3,
+				    .pid = FIRST_PID,
+				    .tid = FIRST_PID,
+				    .executed = 1,
+				    .text = (char[]){ "new" } };
+	struct kernel kernel;
+
+	(void)state;
+	open_kernel(&kernel);
+	assert_int_equal(lode_process_unwinder_apply(&kernel.unwinder, &fork), 0);
+	end_process(&kernel, FIRST_PID, 2);
+	assert_true(lode_processes_has_ended(&kernel.unwinder.processes, FIRST_PID));
+	assert_int_equal(lode_process_unwinder_apply(&kernel.unwinder, &name), 0);
+	add_process(&kernel, FIRST_PID, ADDRESS, own_path());
+	assert_int_equal(lode_unwind_loader_changed(kernel.loader, FIRST_PID), 0);
+	keep_tables(&kernel, 60 * SECOND);
+	assert_int_equal(space_of(&kernel, FIRST_PID)->pid, FIRST_PID);
+	assert_int_equal(space_of(&kernel, FIRST_PID)->count, 1);
+	close_kernel(&kernel);
+}
+
 static void tables_of_binaries_that_are_gone_are_dropped(void **state)
 {
 	char folder[] = "/tmp/lode-test-XXXXXX", path[64];
@@ -364,6 +390,7 @@ int main(void)
 		cmocka_unit_test(without_time_processes_are_known_and_their_tables_pending),
 		cmocka_unit_test(the_table_that_most_processes_use_comes_first),
 		cmocka_unit_test(processes_that_ended_take_no_room),
+		cmocka_unit_test(a_process_lives_on_when_another_thread_calls_exec),
 		cmocka_unit_test(tables_of_binaries_that_are_gone_are_dropped),
 	};
 
