@@ -106,7 +106,7 @@ static void install(struct lode_table_installer *installer, const struct table *
 		fds[count] = make_rows(&tables[i]);
 		count += fds[count] >= 0;
 		lode_free(tables[i].numbers);
-		lode_unwind_table_rest(&tables[i].rows); /* most stacks are walked in the kernel from now on */
+		lode_unwind_table_drop_pages(&tables[i].rows); /* most stacks are walked in the kernel from now on */
 	}
 	__atomic_add_fetch(&installer->refused, all - count, __ATOMIC_RELAXED);
 	done = count;

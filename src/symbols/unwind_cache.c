@@ -124,7 +124,7 @@ int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char
 	return code;
 }
 
-void lode_unwind_table_rest(const struct lode_unwind_table *table)
+void lode_unwind_table_drop_pages(const struct lode_unwind_table *table)
 {
 	if (table->map.bytes)
 		madvise((void *)(uintptr_t)table->map.bytes, table->map.size, MADV_DONTNEED);

@@ -61,7 +61,7 @@ void lode_unwind_unwritten_write(struct lode_unwind_unwritten *unwritten);
 /* The vDSO of this machine's kernel, if the build-id agrees or is "". */
 int lode_unwind_table_vdso(struct lode_unwind_table *table, const char *build_id);
 /* It is not needed soon: what its cache file takes of this process's memory is given back, and read again when needed. */
-void lode_unwind_table_rest(const struct lode_unwind_table *table);
+void lode_unwind_table_drop_pages(const struct lode_unwind_table *table);
 /* A zeroed table is empty. */
 void lode_unwind_table_release(struct lode_unwind_table *table);
 

@@ -62,7 +62,7 @@ static uint64_t left_for_flight(const struct lode_watch_session *session)
  * What is known of processes and their binaries grows and shrinks, and the flight memory gets what is left. What was freed
  * may still count, so before it gets less that is given back.
  */
-static void share_memory(struct lode_watch_session *session, uint64_t now)
+static void fit_flight_memory(struct lode_watch_session *session, uint64_t now)
 {
 	uint64_t left;
 
@@ -167,7 +167,7 @@ static int read_records(struct lode_watch_session *session)
 		return LODE_SYSTEM;
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return LODE_SYSTEM;
-	share_memory(session, lode_now());
+	fit_flight_memory(session, lode_now());
 	renew = lode_flight_trim(session->flight, lode_now(), wants_held ? &session->held : NULL);
 	if (renew > 0)
 		lode_recorder_renew(session->recorder);
