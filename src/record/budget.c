@@ -42,27 +42,6 @@
 #define MOST_STRETCH    3.0
 
 /*
- * What cannot be measured from inside, in nanoseconds: the interrupt of a sample, and how much longer
- * than its own time a program that takes stacks keeps its processor from others, whose caches it uses.
- */
-#define SAMPLE_NS 2000
-#define CACHES    1.2
-
-/*
- * The same for the many runs that take no stack. They take more than they see of themselves: being called, and what they push
- * out of caches and TLBs. How much more depends on how cold these are, and that can be seen: a run that
- * takes WARM_NS inside found everything in place and costs twice that; what is beyond comes from misses, of which
- * there are several outside for each inside. Fitted to paired runs with and without (bench/record --budget): 85 ns inside
- * and 170 in all for two processes that take turns, 140 and 570 for Apache, 210 and 1100 for MariaDB.
- */
-#define WARM_NS     85.0
-#define WARM_FACTOR 2.0
-#define COLD_FACTOR 5.0
-/* Being called, for a run that is over at once; and a run that only sees that it is off, where everything is in place. */
-#define CALL_OUTSIDE_NS 60.0
-#define REST_NS         60.0
-
-/*
  * Programs stay attached between slots where attaching takes so much of the time, and staying likely takes no more than so much of the
  * budget, as long as it takes no more than a little above; of all runs, those of them that are switches; and over how many steps both are averages.
  */
@@ -75,16 +54,17 @@
 #define NOT_SOON -10.0
 
 /*
- * Of the budget, what looking for long waits may take, about a third; how many steps tell what it does, and of how many the average is; after
- * how many nanoseconds it is tried again, at first and at most, and where fewer context switches promise that it fits; and after how
- * many steps in which all of these were seen it is not needed any more.
+ * Of the budget, what looking for long waits may take, about a third, and following mappings; how many steps tell what a program does that
+ * stays attached, and of how many the average is; after how many nanoseconds it is tried again, at first and at most.
  */
-#define CERTAIN          0.35
-#define CERTAIN_STEPS    4
-#define CERTAIN_AVERAGE  8
-#define TRY_AFTER_NS     60000000000u
+#define CERTAIN        0.35
+#define FOLLOWS        0.1
+#define TRIAL_STEPS    4
+#define TRIAL_AVERAGE  8
+#define TRY_AFTER_NS   60000000000u
+#define MOST_TRY_AFTER 320000000000u
+/* Where fewer context switches promise that looking for long waits fits; and after how many steps in which all of these were seen it is not needed. */
 #define TRY_SOONER_NS    10000000000u
-#define MOST_TRY_AFTER   320000000000u
 #define CERTAIN_NO_SLOTS 8
 
 /* Before that a recording still loads tables, and learns. */
@@ -124,12 +104,6 @@
 /* And what CPU samples and the process may take before there are fewer samples. */
 #define STEADY 0.4
 
-/*
- * What a record takes of the recorder's process at most, in nanoseconds; where it takes more, that is because processes come
- * and go, which are followed however little is recorded.
- */
-#define RECORD_NS 15000
-
 /* How fast the scale comes down, in the short steps of the beginning and later. */
 #define START_DOWN 0.125
 #define DOWN       0.5
@@ -151,7 +125,8 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
 	budget->slots = (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
 	budget->steady = -1;
-	budget->try_after = TRY_AFTER_NS;
+	budget->follows = 1;
+	budget->certain_trial.after = budget->follow_trial.after = TRY_AFTER_NS;
 	budget->first.t = budget->last.t = budget->second.t = now;
 }
 
@@ -173,133 +148,42 @@ static double more(uint64_t now, uint64_t before)
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* Of the process, what records of waits and system calls take. */
-static double process_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	double process = more(now->process, before->process);
-	double most = RECORD_NS * (more(now->recorded, before->recorded) + more(now->calls, before->calls));
-
-	return process < most ? process : most;
-}
-
-static double samples_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return CACHES * more(now->sampling, before->sampling) + SAMPLE_NS * more(now->samples, before->samples);
-}
-
-/* What so many short runs take that see `spent` of it. */
-static double short_runs(double runs, double spent)
-{
-	double inside = runs > 0 ? spent / runs : 0;
-
-	return runs * (WARM_FACTOR * inside + (inside > WARM_NS ? COLD_FACTOR * (inside - WARM_NS) : 0));
-}
-
-/* Those of the program that follows what processes map: what it sees of itself, and being called. */
-static double mappings_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return CACHES * more(now->mapping, before->mapping) +
-	       CALL_OUTSIDE_NS * more(now->map_runs, before->map_runs);
-}
-
-/* Nanoseconds since `before` that go on whether the programs of the scheduler are attached or not. */
-static double steady_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return samples_part(now, before) + mappings_part(now, before) + more(now->process, before->process) -
-	       process_part(now, before);
-}
-
-/* Those of context switches, wakings and system calls by themselves. */
-static double switches_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return short_runs(more(now->runs, before->runs), more(now->other, before->other));
-}
-
-/* Those of the program that looks for long waits: what it takes beside its own comparison is as much as for any other. */
-static double limits_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	double runs = more(now->waking_runs, before->waking_runs);
-
-	return short_runs(runs, more(now->waking, before->waking)) + runs * CALL_OUTSIDE_NS +
-	       CACHES * more(now->long_waits, before->long_waits);
-}
-
-/* How cold caches are, by what runs take. */
-static double coldness(const struct lode_budget_usage *now)
-{
-	double inside = now->runs ? (double)now->other / (double)now->runs : 0;
-
-	return inside > WARM_NS ? inside / WARM_NS : 1;
-}
-
-/* Those of programs that are attached and do nothing. */
-static double rests_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return more(now->rests, before->rests) * REST_NS * coldness(now);
-}
-
-static double records_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
-{
-	return CACHES * more(now->stacks, before->stacks) + process_part(now, before);
-}
-
-/* How cold caches are changes, and what runs take is not in proportion to it: so it is added up step by step. */
-static struct lode_budget_usage with_sums(const struct lode_budget_usage *usage,
-					  const struct lode_budget_usage *last)
-{
-	struct lode_budget_usage now = *usage;
-
-	now.switching = last->switching + switches_part(usage, last);
-	now.limiting = last->limiting + limits_part(usage, last);
-	now.resting = last->resting + rests_part(usage, last);
-	return now;
-}
-
-/* Of all processors between the two. */
-static double share_between(const struct lode_budget *budget, const struct lode_budget_usage *now,
-			    const struct lode_budget_usage *before)
-{
-	double machine = more(now->t, before->t) * budget->cpus;
-
-	if (machine <= 0)
-		return 0;
-	return (steady_part(now, before) + now->switching - before->switching + now->limiting - before->limiting +
-		now->resting - before->resting + records_part(now, before) + more(now->saving, before->saving)) /
-	       machine;
-}
-
 /* Keeps account of whole seconds. */
 static void count_second(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
+	struct lode_budget_costs costs;
 	double share;
 
 	if (usage->t - budget->second.t < SECOND_NS)
 		return;
-	share = share_between(budget, usage, &budget->second);
+	costs = lode_budget_costs_between(&budget->costs, &budget->second_costs);
+	share = lode_budget_costs_total(&costs) / (more(usage->t, budget->second.t) * budget->cpus);
 	if (budget->second.t - budget->first.t >= BEGIN_NS) {
 		budget->seconds++;
 		budget->seconds_over += share > 1.1 * budget->share;
 		budget->worst = share > budget->worst ? share : budget->worst;
 	}
 	budget->second = *usage;
+	budget->second_costs = budget->costs;
 }
 
 double lode_budget_settled(const struct lode_budget *budget, struct lode_budget_parts *parts)
 {
 	const struct lode_budget_usage *now = &budget->last, *before = &budget->settled;
+	struct lode_budget_costs costs = lode_budget_costs_between(&budget->costs, &budget->settled_costs);
 	double machine = more(now->t, before->t) * budget->cpus;
 
 	memset(parts, 0, sizeof(*parts));
 	if (!before->t || machine <= 0)
 		return 0;
-	parts->samples = samples_part(now, before) / machine;
-	parts->process = more(now->process, before->process) / machine;
-	parts->saving = more(now->saving, before->saving) / machine;
-	parts->switches = (now->switching - before->switching + now->resting - before->resting) / machine;
-	parts->stacks = CACHES * more(now->stacks, before->stacks) / machine;
-	parts->limits = (now->limiting - before->limiting) / machine;
-	parts->mappings = mappings_part(now, before) / machine;
-	return share_between(budget, now, before);
+	parts->samples = costs.samples / machine;
+	parts->process = (costs.process + costs.records) / machine;
+	parts->saving = costs.saving / machine;
+	parts->switches = (costs.switches + costs.rests) / machine;
+	parts->stacks = costs.stacks / machine;
+	parts->limits = costs.limits / machine;
+	parts->mappings = (costs.mappings + costs.reports) / machine;
+	return lode_budget_costs_total(&costs) / machine;
 }
 
 /* The scale at which so many records would be made of what was waited, where nearly all waits were recorded. */
@@ -411,7 +295,22 @@ static void choose_slots(struct lode_budget *budget, double room)
 
 static void average(double *sum, double one, unsigned steps)
 {
-	*sum += (one - *sum) / (steps < CERTAIN_AVERAGE ? steps : CERTAIN_AVERAGE);
+	*sum += (one - *sum) / (steps < TRIAL_AVERAGE ? steps : TRIAL_AVERAGE);
+}
+
+/* A program that stays attached took `taken` of the machine. Returns whether that is too much, as far as is known yet. */
+static int takes_too_much(struct lode_budget_trial *trial, double taken, double most)
+{
+	average(&trial->taken, taken, ++trial->steps);
+	return trial->steps >= TRIAL_STEPS && trial->taken > most;
+}
+
+/* It is tried again later. */
+static void try_later(struct lode_budget_trial *trial, uint64_t now)
+{
+	trial->at = now + trial->after;
+	trial->after = trial->after * 2 < MOST_TRY_AFTER ? trial->after * 2 : MOST_TRY_AFTER;
+	trial->steps = 0;
 }
 
 /* Looking for long waits took `taken` of the machine. Whether that goes on. */
@@ -422,27 +321,25 @@ static int stays_certain(struct lode_budget *budget, const struct lode_budget_us
 		return 0;
 	if (usage->waking_runs == budget->last.waking_runs)
 		return 1; /* not attached yet */
-	average(&budget->long_waits, taken, ++budget->long_steps);
 	if (usage->t - budget->first.t >= BEGIN_NS)
 		average(&budget->all_fixed, budget->fixed, ++budget->fixed_steps);
-	if (budget->long_steps < CERTAIN_STEPS ||
-	    (budget->long_waits <= CERTAIN * budget->share &&
-	     (budget->fixed_steps < CERTAIN_STEPS || budget->all_fixed <= budget->share)))
+	if (!takes_too_much(&budget->certain_trial, taken, CERTAIN * budget->share) &&
+	    (budget->fixed_steps < TRIAL_STEPS || budget->all_fixed <= budget->share))
 		return 1;
 	budget->tried_attached = budget->attached;
-	budget->try_at = usage->t + budget->try_after;
-	budget->try_after = budget->try_after * 2 < MOST_TRY_AFTER ? budget->try_after * 2 : MOST_TRY_AFTER;
+	try_later(&budget->certain_trial, usage->t);
 	return 0;
 }
 
 /* Whether looking for long waits, which took too much, is likely to fit by now: there are as many wakings as context switches. */
 static int may_fit(const struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
+	const struct lode_budget_trial *trial = &budget->certain_trial;
 	double likely;
 
-	if (budget->tried_attached <= 0 || usage->t + budget->try_after / 2 < budget->try_at + TRY_SOONER_NS)
+	if (budget->tried_attached <= 0 || usage->t + trial->after / 2 < trial->at + TRY_SOONER_NS)
 		return 0;
-	likely = budget->long_waits * budget->attached / budget->tried_attached;
+	likely = trial->taken * budget->attached / budget->tried_attached;
 	return likely <= CERTAIN * budget->share && budget->fixed + likely <= budget->share;
 }
 
@@ -451,29 +348,42 @@ static void choose_certain(struct lode_budget *budget, const struct lode_budget_
 {
 	if (budget->certain) {
 		budget->certain = stays_certain(budget, usage, taken);
-	} else if (budget->slots.chosen < LODE_SLOTS && (usage->t >= budget->try_at || may_fit(budget, usage))) {
+	} else if (budget->slots.chosen < LODE_SLOTS &&
+		   (usage->t >= budget->certain_trial.at || may_fit(budget, usage))) {
 		budget->certain = 1;
-		budget->long_steps = budget->fixed_steps = budget->steps_seen = 0;
+		budget->certain_trial.steps = budget->fixed_steps = budget->steps_seen = 0;
+	}
+}
+
+/* Following what processes map took `taken` of the machine. */
+static void choose_follows(struct lode_budget *budget, const struct lode_budget_usage *usage, double taken)
+{
+	if (is_starting(budget, usage)) /* the recorder itself maps much */
+		return;
+	if (!budget->follows) {
+		budget->follows = usage->t >= budget->follow_trial.at;
+	} else if (takes_too_much(&budget->follow_trial, taken, FOLLOWS * budget->share)) {
+		budget->follows = 0;
+		try_later(&budget->follow_trial, usage->t);
 	}
 }
 
 /* Whether programs stay attached between slots. That they are ready at once is not worth everything. */
-static void choose_rests(struct lode_budget *budget, const struct lode_budget_usage *usage, double on)
+static void choose_rests(struct lode_budget *budget, const struct lode_budget_usage *usage, double on, double rests)
 {
 	const struct lode_budget_usage *last = &budget->last;
 	double time = more(usage->t, last->t), likely;
 
 	budget->unseen += (more(usage->unseen, last->unseen) / time - budget->unseen) / RESTING_STEPS;
 	if (budget->rests) {
-		budget->resting +=
-			(rests_part(usage, last) / (time * budget->cpus) - budget->resting) / RESTING_STEPS;
+		budget->resting += (rests - budget->resting) / RESTING_STEPS;
 		budget->rests = budget->resting <= RESTS_LONGER * budget->share;
 		budget->unseen = budget->rests ? 0 : NOT_SOON;
 		return;
 	}
 	if (on < LEAST_ON_NS || budget->unseen < UNSEEN || budget->slots.chosen >= LODE_SLOTS)
 		return;
-	likely = more(usage->runs, last->runs) / on * SWITCH_RUNS * REST_NS * coldness(usage);
+	likely = lode_budget_costs_of_calls(&budget->caches, more(usage->runs, last->runs) * SWITCH_RUNS, on) / on;
 	budget->rests = likely <= RESTS * budget->share;
 	budget->resting = likely;
 }
@@ -508,15 +418,23 @@ static double aim(struct lode_budget *budget, const struct lode_budget_usage *us
 	return budget->share * AIM - budget->debt / PAID_SECONDS;
 }
 
+/* What goes on whether the programs of the scheduler are attached or not. */
+static double steady_part(const struct lode_budget_costs *costs)
+{
+	return costs->samples + costs->mappings + costs->reports + costs->process;
+}
+
 /* What context switches and records took while the programs were attached, and what goes on at all times. */
-static void look(struct lode_budget *budget, const struct lode_budget_usage *usage, double on, double steady)
+static void look(struct lode_budget *budget, const struct lode_budget_usage *usage,
+		 const struct lode_budget_costs *costs, double on)
 {
 	double time = more(usage->t, budget->last.t);
 	double kept = HALF_ON_NS / (HALF_ON_NS + on / budget->cpus) * HALF_NS / (HALF_NS + time);
+	double steady = is_starting(budget, usage) ? -1 : steady_part(costs) / (time * budget->cpus);
 
 	budget->steady = budget->steady < 0 ? steady : budget->steady + (steady - budget->steady) / STEADY_STEPS;
-	budget->seen_switches = budget->seen_switches * kept + switches_part(usage, &budget->last);
-	budget->seen_records = budget->seen_records * kept + records_part(usage, &budget->last);
+	budget->seen_switches = budget->seen_switches * kept + costs->switches;
+	budget->seen_records = budget->seen_records * kept + costs->stacks + costs->records;
 	budget->seen_on = budget->seen_on * kept + on;
 	if (budget->seen_on < LEAST_ON_NS)
 		return;
@@ -537,53 +455,85 @@ static double planned_part(struct lode_budget *budget, const struct lode_budget_
 	return planned / time;
 }
 
+/* What was taken since the last step. What the kernel reports of mappings goes on where these are not followed. */
+static struct lode_budget_costs count_costs(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double machine = more(usage->t, budget->last.t) * budget->cpus;
+	struct lode_budget_costs costs;
+
+	lode_budget_caches_look(&budget->caches, usage, &budget->last);
+	costs = lode_budget_costs(usage, &budget->last, budget->cpus, &budget->caches);
+	if (usage->map_runs > budget->last.map_runs)
+		budget->reports = costs.reports / machine;
+	else if (!budget->follows)
+		costs.reports = budget->reports * machine;
+	lode_budget_costs_add(&budget->costs, &costs);
+	return costs;
+}
+
+/* Whether programs stay attached that see more than the scheduler's. */
+static void choose_stays(struct lode_budget *budget, const struct lode_budget_usage *usage,
+			 const struct lode_budget_costs *costs, double on)
+{
+	double machine = more(usage->t, budget->last.t) * budget->cpus;
+
+	choose_certain(budget, usage, costs->limits / machine);
+	choose_follows(budget, usage, costs->mappings / machine);
+	choose_rests(budget, usage, on, costs->rests / machine);
+}
+
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
 	double machine = more(usage->t, budget->last.t) * budget->cpus,
 	       on = more(usage->on, budget->last.on) * budget->cpus;
-	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
-	double records = records_part(usage, &budget->last), room, steered, part;
-	double limits = limits_part(usage, &budget->last) + rests_part(usage, &budget->last);
-	struct lode_budget_usage now = with_sums(usage, &budget->last);
+	double limits, records, room, steered, part;
+	struct lode_budget_costs costs;
 
 	if (machine <= 0)
 		return;
+	costs = count_costs(budget, usage);
+	limits = (costs.limits + costs.rests) / machine;
+	records = costs.stacks + costs.records;
 	budget->ends_cycle = !is_starting(budget, usage) && is_starting(budget, &budget->last);
-	budget->taken = budget->expected = (steady + switches + limits + records) / machine;
-	look(budget, usage, on, is_starting(budget, usage) ? -1 : steady / machine);
+	budget->taken = budget->expected = (lode_budget_costs_total(&costs) - costs.saving) / machine;
+	look(budget, usage, &costs, on);
 	part = planned_part(budget, usage);
 	if (part < 1)
-		budget->expected = (steady + limits) / machine +
+		budget->expected = steady_part(&costs) / machine + limits +
 				   (budget->attached + budget->recorded) * real_part(budget, part);
-	steered = is_starting(budget, usage) ? samples_part(usage, &budget->last) / machine : budget->steady;
-	room = aim(budget, usage) - steered - limits / machine;
+	steered = is_starting(budget, usage) ? costs.samples / machine : budget->steady;
+	room = aim(budget, usage) - steered - limits;
 	if (room < budget->share * LEAST)
 		room = budget->share * LEAST;
-	count_second(budget, &now);
+	count_second(budget, usage);
 	budget->records +=
 		((part < 1 ? budget->recorded * real_part(budget, part) : records / machine) - budget->records) /
 		RECORDS_STEPS;
-	budget->fixed = steered + limits / machine + budget->attached * attached_part(budget);
+	budget->fixed = steered + limits + budget->attached * attached_part(budget);
 	if (on >= LEAST_ON_NS) {
 		choose_slots(budget, room);
 		choose_scale(budget, usage, records_ratio(budget, room, records / on));
 	}
-	choose_certain(budget, usage, limits_part(usage, &budget->last) / machine);
-	choose_rests(budget, usage, on);
+	choose_stays(budget, usage, &costs, on);
 	choose_frequency(budget, usage, steered);
-	if (!budget->settled.t && usage->t - budget->first.t >= BEGIN_NS)
-		budget->settled = now;
-	budget->last = now;
+	if (!budget->settled.t && usage->t - budget->first.t >= BEGIN_NS) {
+		budget->settled = *usage;
+		budget->settled_costs = budget->costs;
+	}
+	budget->last = *usage;
 }
 
 void lode_budget_end(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
-	budget->last = with_sums(usage, &budget->last);
+	count_costs(budget, usage);
+	budget->last = *usage;
 }
 
 double lode_budget_share(const struct lode_budget *budget)
 {
-	return share_between(budget, &budget->last, &budget->first);
+	double machine = more(budget->last.t, budget->first.t) * budget->cpus;
+
+	return machine > 0 ? lode_budget_costs_total(&budget->costs) / machine : 0;
 }
 
 int lode_budget_parse(const char *text, double *share)

@@ -7,6 +7,7 @@
 #ifndef LODE_RECORD_BUDGET_H
 #define LODE_RECORD_BUDGET_H
 
+#include "record/budget_costs.h"
 #include "record/time_slots.h"
 
 #include <stdint.h>
@@ -15,33 +16,15 @@
 #define LODE_BUDGET_FREQUENCY       97
 #define LODE_BUDGET_LEAST_FREQUENCY 19
 
-/* All since the start. */
-struct lode_budget_usage {
-	uint64_t t;           /* nanoseconds */
-	uint64_t on;          /* nanoseconds in which the programs of the scheduler were attached, */
-	uint64_t planned;     /* and were to be, on average over what is drawn by chance */
-	uint64_t stacks;      /* spent in the kernel on waits and system calls that are recorded */
-	uint64_t other;       /* spent in the kernel on those that are not, in */
-	uint64_t runs;        /* runs of programs, each of which takes more than it sees */
-	uint64_t waking_runs; /* of the program for long waits, which is attached at all times, and spent in it */
-	uint64_t waking;
-	uint64_t long_waits; /* spent in it on waits that are recorded */
-	uint64_t map_runs;   /* of the program that follows what processes map, and spent in it */
-	uint64_t mapping;
-	uint64_t rests;    /* runs of programs that stay attached between slots and do nothing */
-	uint64_t unseen;   /* nanoseconds in which programs were to be attached and the kernel took its time */
-	uint64_t sampling; /* spent in the kernel on */
-	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
-	uint64_t process;  /* of the recorder's process, all its threads */
-	uint64_t saving;   /* of processes that write streams for it: counts, but is not steered by */
-	uint64_t calls;    /* recorded, of the system */
-	uint64_t waits;    /* that there were */
-	uint64_t recorded; /* of them */
-	uint64_t waited;   /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
-	/* Nanoseconds that these runs took, by what was seen of each step: kept by the budget itself. */
-	double switching;
-	double limiting;
-	double resting;
+/*
+ * A program that stays attached at all times as long as it takes no more than its part of the budget; if it took more, it is tried
+ * again later, after longer and longer times.
+ */
+struct lode_budget_trial {
+	double taken;   /* of the machine, on average over about the last two seconds */
+	unsigned steps; /* of which that is the average */
+	uint64_t at;    /* when it is tried again, */
+	uint64_t after; /* and how long after that once more */
 };
 
 struct lode_budget {
@@ -57,6 +40,7 @@ struct lode_budget {
 	int ends_cycle; /* the plan holds from now on, not from the next cycle: the first second is over */
 	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
 	int rests;      /* programs stay attached between slots, because attaching them again takes too long */
+	int follows; /* what processes map is followed at once, not only when the kernel's report of it is read */
 	/* What it took in the last step, as a share of all processors, and the part that does not depend on the scale, on average over slots. */
 	double taken;
 	double expected; /* the same on average over which slots are drawn */
@@ -74,15 +58,14 @@ struct lode_budget {
 	double steady; /* what goes on whether they are attached or not, over about the last second; below 0: not known yet */
 	double debt; /* seconds of the machine above what was aimed at that are still to be saved; below 0: to be used */
 	unsigned steps_over; /* in a row in which records took too much */
-	/* While long waits are looked for: what that took lately, on average over so many steps; and all cost that does not depend on the scale. */
-	double long_waits;
-	unsigned long_steps;
+	/* Looking for long waits; and all cost meanwhile that does not depend on the scale. */
+	struct lode_budget_trial certain_trial;
 	double all_fixed;
 	unsigned fixed_steps;
-	/* When it is tried again, and how long after that once more; earlier where what it took for these context switches fits now. */
-	uint64_t try_at;
-	uint64_t try_after;
-	double tried_attached;
+	double tried_attached; /* it did not fit with these context switches, and is tried earlier where there are fewer */
+	/* Following what processes map; and what the kernel's reports took of the machine meanwhile. */
+	struct lode_budget_trial follow_trial;
+	double reports;
 	/* Of the time, what was not seen while the kernel took its time to attach programs, and what resting took; over about two seconds. */
 	double unseen;
 	double resting;
@@ -95,6 +78,11 @@ struct lode_budget {
 	struct lode_budget_usage first;
 	struct lode_budget_usage settled; /* after the first three seconds; t is 0: they are not over */
 	struct lode_budget_usage second;  /* at the beginning of this second */
+	struct lode_budget_caches caches;
+	/* The sums of all costs until `last`, `settled` and `second`. */
+	struct lode_budget_costs costs;
+	struct lode_budget_costs settled_costs;
+	struct lode_budget_costs second_costs;
 };
 
 /* `share`: 0.01 for 1 %. `now`: as in usages. */

@@ -129,6 +129,11 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
  * Returns whether it is by now.
  */
 int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);
+/*
+ * Whether what processes map is followed at once; else a library that takes the place of another is known only when the kernel's report of it
+ * is read. Does nothing where the kernel cannot.
+ */
+void lode_recorder_set_follows(struct lode_recorder *recorder, int follows);
 /* With `thin`: from the end of the next slot on programs stay attached between slots and do nothing, or are detached again. */
 void lode_recorder_set_rests(struct lode_recorder *recorder, int rests);
 /*

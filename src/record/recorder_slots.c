@@ -138,6 +138,21 @@ void lode_recorder_set_rests(struct lode_recorder *recorder, int rests)
 	recorder->rests = rests;
 }
 
+void lode_recorder_set_follows(struct lode_recorder *recorder, int follows)
+{
+	struct recorder *programs = recorder->programs;
+
+	if (!bpf_program__autoload(programs->progs.lode_map) || !recorder->started ||
+	    follows == !!programs->links.lode_map)
+		return;
+	if (follows) {
+		programs->links.lode_map = bpf_program__attach(programs->progs.lode_map); /* later if it fails */
+		return;
+	}
+	bpf_link__destroy(programs->links.lode_map);
+	programs->links.lode_map = NULL;
+}
+
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
 {
 	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;

@@ -73,6 +73,18 @@ static double chance(double length, uint64_t scale)
 	return sum / 16;
 }
 
+/* How much colder caches are than where everything is in place. */
+static double coldness(const struct load *load)
+{
+	return load->inside > 85 ? load->inside / 85 - 1 : 0;
+}
+
+/* How many times what it sees of itself a program takes that takes stacks. */
+static double stack_factor(const struct load *load)
+{
+	return 1.15 + 0.5 * coldness(load);
+}
+
 /* A millisecond with programs attached. */
 static void see(struct machine *machine, double recorded_part)
 {
@@ -81,8 +93,7 @@ static void see(struct machine *machine, double recorded_part)
 	/* No slot is like another. */
 	double rate = load->waits * machine->rate * TICK / 1e9;
 	uint64_t waits = take(&machine->sums[0], rate), recorded = take(&machine->sums[1], rate * recorded_part);
-	double runs = (double)waits * load->runs,
-	       outside = 2 * load->inside + (load->inside > 85 ? 5 * (load->inside - 85) : 0);
+	double runs = (double)waits * load->runs, outside = 2 * load->inside + 5 * 85 * coldness(load);
 
 	usage->waits += waits;
 	usage->recorded += recorded;
@@ -92,7 +103,7 @@ static void see(struct machine *machine, double recorded_part)
 	usage->stacks += (uint64_t)((double)recorded * load->record_ns);
 	usage->process += (uint64_t)((double)recorded * load->record_ns);
 	usage->on += TICK;
-	machine->taken += floor(runs) * outside + 2.2 * (double)recorded * load->record_ns;
+	machine->taken += floor(runs) * outside + (1 + stack_factor(load)) * (double)recorded * load->record_ns;
 }
 
 /* What goes on at all times. */
@@ -106,12 +117,12 @@ static void go_on(struct machine *machine)
 	usage->samples += samples;
 	usage->sampling += samples * 3000;
 	usage->process += take(&machine->sums[3], process);
-	machine->taken += (double)samples * 5600 + process;
+	machine->taken += (double)samples * (3000 * stack_factor(load) + 6000) + process;
 	if (machine->budget.rests && !machine->slots.now.on) {
 		double rests = load->waits * load->runs * 0.55 * TICK / 1e9;
 
 		usage->rests += take(&machine->sums[4], rests);
-		machine->taken += rests * 60 * (load->inside > 85 ? load->inside / 85 : 1);
+		machine->taken += rests * 70 + 0.017 * coldness(load) * TICK * CPUS;
 	}
 	usage->t += TICK;
 	if (usage->t / TICK % 64 == 0)
@@ -221,9 +232,9 @@ static void a_budget_is_held_with_slots_drawn_at_random(void **state)
 				      loads[l].name, 100 * shares[i], spread.mean, spread.below, spread.above,
 				      RUNS);
 			assert_true(spread.mean <= 1.03);
-			/* Where the kernel lets nothing be attached for a second, a small one is left to chance. */
-			if (loads[l].settle > 1000 && shares[i] < 0.015)
-				assert_true(spread.mean >= 0.8 && spread.above <= RUNS / 8);
+			/* Where the kernel lets nothing be attached for a second, not all of it can be used. */
+			if (loads[l].settle > 1000)
+				assert_true(spread.mean >= 0.7 && spread.above <= RUNS / 8);
 			else
 				assert_true(spread.mean >= 0.94 && spread.below + spread.above <= RUNS / 20);
 		}

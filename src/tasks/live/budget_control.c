@@ -32,6 +32,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.t = now,
 		.on = on,
 		.planned = planned(target, now),
+		.attachings = target->attachings,
 		.stacks = counts.stacks_ns,
 		.other = counts.other_ns,
 		.runs = counts.runs,
@@ -116,6 +117,7 @@ static int enter_slot(struct lode_record_target *target, struct lode_recorder *r
 				 strerror(errno));
 	now = lode_now();
 	target->attaching = !done;
+	target->attachings += done && target->slots.now.on && !target->budget.rests;
 	if (target->slots.now.on) {
 		target->unseen_ns += now - asked;
 		lode_slots_delay(&target->slots, now);
@@ -226,6 +228,7 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	if (budget->ends_cycle)
 		lode_slots_end_cycle(&target->slots, now);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
+	lode_recorder_set_follows(recorder, budget->follows);
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);

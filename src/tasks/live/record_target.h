@@ -36,6 +36,7 @@ struct lode_record_target {
 	uint64_t planned_ns;       /* how long they were to be, on average over what is drawn, until */
 	uint64_t planned_since;    /* then */
 	int attaching;             /* the kernel takes its time to attach them */
+	uint64_t attachings;       /* how often they were */
 	uint64_t unseen_ns;        /* how long it took in total */
 	uint64_t swept_at;         /* when all threads were last visited (lode_recorder_sweep); 0: never */
 	uint64_t sweep_after;      /* nanoseconds until the next visit */
