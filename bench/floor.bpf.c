@@ -90,6 +90,12 @@ int floor_waking(uint64_t *context)
 	return 0;
 }
 
+SEC("tp_btf/vm_unmapped_area")
+int floor_mapping(uint64_t *context)
+{
+	return 0;
+}
+
 SEC("perf_event")
 int floor_sample(void *context)
 {

@@ -70,6 +70,7 @@ int main(int count, char *words[])
 	programs->rodata->one_in = chance ? (uint32_t)chance : 1;
 	bpf_program__set_autoload(chance ? programs->progs.floor_switch : programs->progs.uniform_switch, false);
 	bpf_program__set_autoload(programs->progs.floor_waking, !chance);
+	bpf_program__set_autoload(programs->progs.floor_mapping, false);
 	bpf_program__set_autoattach(programs->progs.floor_sample, false);
 	if (floor__load(programs) || floor__attach(programs) ||
 	    sample(programs->progs.floor_sample, strtoul(words[1], NULL, 10))) {

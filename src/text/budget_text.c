@@ -26,6 +26,8 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 	if (report->unseen_ns > report->duration / 50)
 		lode_buffer_print(line, "; for %s the kernel did not let context switches be seen",
 				  lode_duration_text(report->unseen_ns, text));
+	if (report->mappings > report->share / 4)
+		lode_buffer_print(line, "; following what processes map took %.2g%%", 100 * report->mappings);
 	if (report->fixed > report->share)
 		lode_buffer_print(line,
 				  "; context switches and processes that come and go take %.2g%% by themselves%s",
