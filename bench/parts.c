@@ -6,15 +6,13 @@
  * Parts: switch, waking, mapping (programs at these tracepoints), samples:FREQUENCY, reports (the kernel's reports of mappings of
  * code, which nothing reads). Answers each line with "done", or ends.
  */
-#include <bpf/libbpf.h>
+#include "floor_samples.h"
+
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
@@ -47,29 +45,14 @@ static int attach(struct bpf_program *program)
 	return 0;
 }
 
-static int open_event(struct perf_event_attr *attr, int cpu)
+static int sample(struct bpf_program *program, const char *frequency)
 {
-	return (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
+	unsigned long each = strtoul(frequency, NULL, 10);
+	int count = each ? attach_samples(program, each, links + link_count, (int)(MOST - link_count)) : -1;
 
-static int sample(struct bpf_program *program, unsigned long frequency)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.exclude_idle = 1,
-		.sample_period = 1000000000 / (frequency ? frequency : 1),
-	};
-
-	for (int cpu = 0; cpu < libbpf_num_possible_cpus() && link_count < MOST; cpu++) {
-		int fd = open_event(&attr, cpu);
-		struct bpf_link *link = fd >= 0 ? bpf_program__attach_perf_event(program, fd) : NULL;
-
-		if (!link)
-			return fail("samples");
-		links[link_count++] = link;
-	}
+	if (count < 0)
+		return fail("samples");
+	link_count += (size_t)count;
 	return 0;
 }
 
@@ -115,9 +98,11 @@ static int turn_on(struct floor *programs, char *names)
 		else if (!strcmp(name, "reports"))
 			code = report();
 		else if (!strncmp(name, "samples:", 8))
-			code = sample(programs->progs.floor_sample, strtoul(name + 8, NULL, 10));
-		else if (strcmp(name, "nothing"))
+			code = sample(programs->progs.floor_sample, name + 8);
+		else if (strcmp(name, "nothing")) {
+			errno = EINVAL;
 			code = fail(name);
+		}
 	}
 	return code;
 }

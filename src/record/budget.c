@@ -461,7 +461,7 @@ static struct lode_budget_costs count_costs(struct lode_budget *budget, const st
 	double machine = more(usage->t, budget->last.t) * budget->cpus;
 	struct lode_budget_costs costs;
 
-	lode_budget_caches_look(&budget->caches, usage, &budget->last);
+	lode_budget_caches_update(&budget->caches, usage, &budget->last);
 	costs = lode_budget_costs(usage, &budget->last, budget->cpus, &budget->caches);
 	if (usage->map_runs > budget->last.map_runs)
 		budget->reports = costs.reports / machine;

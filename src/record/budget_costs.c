@@ -26,10 +26,10 @@
  * the caches since, until nothing of it is left in them. An empty one took 70 ns at each of 450,000 wakeups a second (turns), 390 at each of 58,000
  * (Apache), 900 at each of 60,000 (MariaDB), and 1,300 at each of 14,000 mappings (Apache).
  */
-#define CALL_NS 70.0
-#define COOLING                                                                                                   \
-	0.017 /* nanoseconds for each nanosecond since the last call, for each time that caches are colder */
+#define CALL_NS      70.0
 #define MOST_CALL_NS 1400.0
+/* For each nanosecond since the last call, and each time that caches are colder. */
+#define COOLING 0.017
 
 /* What the load takes longer when the programs of the scheduler are attached and detached once: the kernel changes its code. */
 #define ATTACHING_NS 200000.0
@@ -52,8 +52,8 @@ static double more(uint64_t now, uint64_t before)
 /* Fewer say nothing: one in 64 is measured. */
 #define LEAST_RUNS 2000.0
 
-void lode_budget_caches_look(struct lode_budget_caches *caches, const struct lode_budget_usage *now,
-			     const struct lode_budget_usage *before)
+void lode_budget_caches_update(struct lode_budget_caches *caches, const struct lode_budget_usage *now,
+			       const struct lode_budget_usage *before)
 {
 	double time = more(now->t, before->t), inside;
 

@@ -49,7 +49,7 @@ struct lode_budget_usage {
 
 /*
  * How cold the caches are that programs find, by how long runs take that record nothing. What is attached all the time warms them for the
- * others, at the expense of the load, so it is the coldest of the last minute that counts.
+ * others, at the expense of the load, so the coldest of about the last minute counts.
  */
 struct lode_budget_caches {
 	double runs; /* of the last seconds, and nanoseconds in them */
@@ -57,8 +57,8 @@ struct lode_budget_caches {
 	double inside; /* nanoseconds in each, where they were coldest; 0: not known yet */
 };
 
-void lode_budget_caches_look(struct lode_budget_caches *caches, const struct lode_budget_usage *now,
-			     const struct lode_budget_usage *before);
+void lode_budget_caches_update(struct lode_budget_caches *caches, const struct lode_budget_usage *now,
+			       const struct lode_budget_usage *before);
 /* What it took between two moments on so many CPUs. */
 struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 					   const struct lode_budget_usage *before, unsigned cpus,
