@@ -365,6 +365,8 @@ static void choose_follows(struct lode_budget *budget, const struct lode_budget_
 	} else if (takes_too_much(&budget->follow_trial, taken, FOLLOWS * budget->share)) {
 		budget->follows = 0;
 		try_later(&budget->follow_trial, usage->t);
+		/* Every minute: how much is mapped, and what reports of it take, is not known otherwise. */
+		budget->follow_trial.after = TRY_AFTER_NS;
 	}
 }
 

@@ -472,7 +472,7 @@ static void mappings_are_followed_where_the_budget_has_room(void **state)
 		lode_budget_settled(&machine.budget, &parts);
 		assert_true(parts.mappings * CPUS * 1e9 > 0.6 * machine.maps * REPORT_NS);
 		machine.maps /= 4;
-		run_for(&machine, 330, loads, 2);
+		run_for(&machine, 70, loads, 2);
 		assert_true(machine.budget.follows);
 	}
 }
