@@ -61,6 +61,7 @@ static char *parse_hex(char *at, char end, uint64_t *number)
 static int parse_mapping(char *line, struct lode_proc_mapping *mapping)
 {
 	char *at = parse_hex(line, '-', &mapping->start);
+	uint64_t major, minor;
 	size_t length;
 
 	at = parse_hex(at, ' ', &mapping->end);
@@ -70,12 +71,14 @@ static int parse_mapping(char *line, struct lode_proc_mapping *mapping)
 	memcpy(mapping->rights, at, length);
 	mapping->rights[length] = '\0';
 	at = parse_hex(at + length + 1, ' ', &mapping->offset);
-	for (int skipped = 0; at && skipped < 2; skipped++) { /* device, inode */
-		at += strcspn(at, " ");
-		at += strspn(at, " ");
-	}
+	at = parse_hex(at, ':', &major);
+	at = parse_hex(at, ' ', &minor);
 	if (!at)
 		return 0;
+	mapping->major = (uint32_t)major;
+	mapping->minor = (uint32_t)minor;
+	mapping->inode = strtoull(at, &at, 10);
+	at += strspn(at, " ");
 	at[strcspn(at, "\n")] = '\0';
 	mapping->path = at;
 	return 1;

@@ -21,7 +21,10 @@ struct lode_proc_mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
-	char rights[8];   /* such as "r-xp" */
+	char rights[8]; /* such as "r-xp" */
+	uint32_t major; /* of the file's device */
+	uint32_t minor;
+	uint64_t inode;   /* 0: no file */
 	const char *path; /* "": none; valid during the visit */
 };
 

@@ -122,6 +122,11 @@ static int map_image(struct lode_processes *processes, struct lode_process *proc
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
 }
 
+int lode_process_counts_code(const struct lode_proc_mapping *mapping)
+{
+	return mapping->rights[1] != 'w' && mapping->rights[2] == 'x' && strcmp(mapping->path, "[vsyscall]");
+}
+
 static int add_mapping(void *context, const struct lode_proc_mapping *line)
 {
 	struct mapped *mapped = context;
@@ -130,6 +135,8 @@ static int add_mapping(void *context, const struct lode_proc_mapping *line)
 					    .start = line->start,
 					    .end = line->end };
 
+	if (lode_process_counts_code(line))
+		mapped->process->code_bytes += line->end - line->start;
 	return line->rights[2] == 'x' ? map_image(mapped->processes, mapped->process, image, line->offset) : 0;
 }
 
@@ -144,6 +151,8 @@ static int read_maps(struct lode_processes *processes, struct lode_process *proc
 	struct mapped mapped = { processes, process };
 
 	process->complete = 1;
+	process->code_bytes = 0;
+	process->read_at = lode_now();
 	set_mounts(processes, process, lode_process_mounts(process->pid));
 	return lode_proc_mappings(process->pid, add_mapping, &mapped);
 }
@@ -195,9 +204,11 @@ static void ask_name(struct lode_thread_lifetime *life)
 	life->name[strcspn(life->name, "\n")] = '\0';
 }
 
-int lode_processes_has(const struct lode_processes *processes, uint32_t pid)
+struct lode_process *lode_processes_find(const struct lode_processes *processes, uint32_t pid)
 {
-	return find_process(processes, pid) != LODE_NONE;
+	uint32_t id = find_process(processes, pid);
+
+	return id == LODE_NONE ? NULL : &processes->items[id];
 }
 
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
@@ -253,6 +264,8 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 					    .end = change->end };
 
 	lode_hex(build_id, change->build_id, change->build_id_size);
+	if (process)
+		process->code_bytes = 0;
 	return process ? map_image(processes, process, image, change->offset) : LODE_SYSTEM;
 }
 
@@ -277,6 +290,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (!process)
 		return LODE_SYSTEM;
 	process->complete = 1;
+	process->code_bytes = process->nothing_new = 0;
 	set_mounts(processes, process, change->mounts);
 	return 0;
 }
@@ -301,6 +315,9 @@ static int apply_fork(struct lode_processes *processes, const struct lode_change
 	processes->items[to].space = lode_space_fork(&processes->spaces, &processes->items[from].space);
 	processes->items[to].mounts = processes->items[from].mounts;
 	processes->items[to].complete = processes->items[from].complete;
+	processes->items[to].code_bytes = processes->items[from].code_bytes;
+	processes->items[to].read_at = processes->items[from].read_at;
+	processes->items[to].nothing_new = 0;
 	return 0;
 }
 
@@ -315,6 +332,7 @@ static void forget_gone(struct lode_processes *processes, uint64_t t)
 		if (id != LODE_NONE && (life == LODE_NONE || processes->lives[life].died)) {
 			lode_space_clear(&processes->spaces, &processes->items[id].space);
 			processes->items[id].complete = 0;
+			processes->items[id].code_bytes = 0;
 		}
 		processes->gone_first++;
 	}
@@ -439,6 +457,9 @@ static int copy_processes(struct copying *copying, uint64_t t)
 		}
 		copy->mounts = process->mounts;
 		copy->complete = process->complete;
+		copy->code_bytes = process->code_bytes;
+		copy->read_at = process->read_at;
+		copy->nothing_new = process->nothing_new;
 		code = copy_space(copying, &roots, &process->space, (uint32_t)copying->to->count - 1);
 	}
 	lode_index_release(&roots);

@@ -7,6 +7,7 @@
 #define LODE_PROCESS_PROCESSES_H
 
 #include "base/notes.h"
+#include "base/proc_files.h"
 #include "process/process_images.h"
 #include "process/process_change.h"
 #include "process/address_spaces.h"
@@ -18,6 +19,10 @@ struct lode_process {
 	struct lode_space space;
 	uint64_t mounts; /* as in images.h */
 	int complete;    /* all that is mapped is known */
+	/* When its mappings were last read: bytes of code that is not to be written to (0: not known, or not any more), when that was, and how often in a row nothing was new. */
+	uint64_t code_bytes;
+	uint64_t read_at;
+	uint32_t nothing_new;
 };
 
 struct lode_thread_lifetime {
@@ -66,8 +71,10 @@ int lode_processes_snapshot(struct lode_processes *processes, uint64_t patience)
 /* Adds what was left out. */
 void lode_processes_note(const struct lode_processes *processes, struct lode_notes *notes);
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
-/* Whether anything is known of a process. */
-int lode_processes_has(const struct lode_processes *processes, uint32_t pid);
+/* What is known of a process; NULL: nothing. */
+struct lode_process *lode_processes_find(const struct lode_processes *processes, uint32_t pid);
+/* Whether a mapping counts for `code_bytes`, as it does for the kernel (`exec_vm`). */
+int lode_process_counts_code(const struct lode_proc_mapping *mapping);
 /* Whether it is known that a process, or at least its first thread, has ended. */
 int lode_processes_has_ended(const struct lode_processes *processes, uint32_t pid);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */

@@ -63,6 +63,9 @@
 #define TRIAL_AVERAGE  8
 #define TRY_AFTER_NS   60000000000u
 #define MOST_TRY_AFTER 320000000000u
+/* Mappings of a program that starts; and of what reports may take at most, where mappings are read meanwhile. */
+#define START_MAPPINGS 40.0
+#define READS_LONGER   0.5
 /* Where fewer context switches promise that looking for long waits fits; and after how many steps in which all of these were seen it is not needed. */
 #define TRY_SOONER_NS    10000000000u
 #define CERTAIN_NO_SLOTS 8
@@ -370,6 +373,23 @@ static void choose_follows(struct lode_budget *budget, const struct lode_budget_
 	}
 }
 
+/*
+ * Where reports of mappings take too much, mappings are read instead. Not where most are of new programs: these may have ended before they
+ * are read.
+ */
+static void choose_map_reads(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double machine = more(usage->t, budget->last.t) * budget->cpus,
+	       starts = lode_budget_costs_of_reports(START_MAPPINGS * more(usage->execs, budget->last.execs)) /
+			machine;
+	double most = FOLLOWS * budget->share * (budget->reads_maps ? READS_LONGER : 1);
+
+	budget->start_reports += (starts - budget->start_reports) / TRIAL_AVERAGE;
+	if (budget->follows && budget->follow_trial.steps < TRIAL_STEPS)
+		return; /* not known yet */
+	budget->reads_maps = !budget->follows && budget->reports - budget->start_reports > most;
+}
+
 /* Whether programs stay attached between slots. That they are ready at once is not worth everything. */
 static void choose_rests(struct lode_budget *budget, const struct lode_budget_usage *usage, double on, double rests)
 {
@@ -465,10 +485,9 @@ static struct lode_budget_costs count_costs(struct lode_budget *budget, const st
 
 	lode_budget_caches_update(&budget->caches, usage, &budget->last);
 	costs = lode_budget_costs(usage, &budget->last, budget->cpus, &budget->caches);
-	if (usage->map_runs > budget->last.map_runs)
+	if (budget->follows)
 		budget->reports = costs.reports / machine;
-	else if (!budget->follows)
-		costs.reports = budget->reports * machine;
+	costs.reports = budget->reads_maps ? 0 : budget->reports * machine;
 	lode_budget_costs_add(&budget->costs, &costs);
 	return costs;
 }
@@ -481,6 +500,7 @@ static void choose_stays(struct lode_budget *budget, const struct lode_budget_us
 
 	choose_certain(budget, usage, costs->limits / machine);
 	choose_follows(budget, usage, costs->mappings / machine);
+	choose_map_reads(budget, usage);
 	choose_rests(budget, usage, on, costs->rests / machine);
 }
 

@@ -41,6 +41,7 @@ struct lode_budget {
 	int certain;    /* long waits are looked for in each waking, so that all of them are recorded */
 	int rests;      /* programs stay attached between slots, because attaching them again takes too long */
 	int follows; /* what processes map is followed at once, not only when the kernel's report of it is read */
+	int reads_maps; /* it is not even reported, but read where a stack shows that it changed; the owner takes this back where it cannot be */
 	/* What it took in the last step, as a share of all processors, and the part that does not depend on the scale, on average over slots. */
 	double taken;
 	double expected; /* the same on average over which slots are drawn */
@@ -63,9 +64,10 @@ struct lode_budget {
 	double all_fixed;
 	unsigned fixed_steps;
 	double tried_attached; /* it did not fit with these context switches, and is tried earlier where there are fewer */
-	/* Following what processes map; and what the kernel's reports took of the machine meanwhile. */
+	/* Following what processes map; and what the kernel's reports take of the machine meanwhile, and those of new programs. */
 	struct lode_budget_trial follow_trial;
 	double reports;
+	double start_reports;
 	/* Of the time, what was not seen while the kernel took its time to attach programs, and what resting took; over about two seconds. */
 	double unseen;
 	double resting;

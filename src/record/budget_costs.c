@@ -82,6 +82,11 @@ double lode_budget_costs_of_calls(const struct lode_budget_caches *caches, doubl
 	return all < runs * MOST_CALL_NS ? all : runs * MOST_CALL_NS;
 }
 
+double lode_budget_costs_of_reports(double mappings)
+{
+	return mappings * REPORT_NS;
+}
+
 /* What so many runs take that record nothing and see `spent` of it. */
 static double short_runs(const struct lode_budget_caches *caches, double runs, double spent)
 {
@@ -107,7 +112,7 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 			   SAMPLE_NS * more(now->samples, before->samples),
 		.mappings = stack * more(now->mapping, before->mapping) +
 			    lode_budget_costs_of_calls(caches, map_runs, time),
-		.reports = REPORT_NS * map_runs,
+		.reports = lode_budget_costs_of_reports(map_runs),
 		.switches = short_runs(caches, more(now->runs, before->runs), more(now->other, before->other)) +
 			    ATTACHING_NS * more(now->attachings, before->attachings),
 		.limits = stack * (more(now->waking, before->waking) + more(now->long_waits, before->long_waits)) +

@@ -35,6 +35,7 @@ struct lode_budget_usage {
 	uint64_t long_waits; /* spent in it on waits that are recorded */
 	uint64_t map_runs;   /* of the program that follows what processes map, and spent in it */
 	uint64_t mapping;
+	uint64_t execs;    /* processes that began to run a program */
 	uint64_t rests;    /* runs of programs that stay attached between slots and do nothing */
 	uint64_t unseen;   /* nanoseconds in which programs were to be attached and the kernel took its time */
 	uint64_t sampling; /* spent in the kernel on */
@@ -65,6 +66,8 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 					   const struct lode_budget_caches *caches);
 /* The same of a program that would be called so often in `time` nanoseconds of all CPUs, and does nothing. */
 double lode_budget_costs_of_calls(const struct lode_budget_caches *caches, double runs, double time);
+/* What the kernel's reports take of so many mappings. */
+double lode_budget_costs_of_reports(double mappings);
 void lode_budget_costs_add(struct lode_budget_costs *sum, const struct lode_budget_costs *more);
 /* `later` less `earlier`. */
 struct lode_budget_costs lode_budget_costs_between(const struct lode_budget_costs *later,

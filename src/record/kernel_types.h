@@ -57,7 +57,9 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long exec_vm; /* pages of code that is not to be written to */
+};
 
 typedef struct {
 	int counter;

@@ -88,6 +88,8 @@ volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
 volatile uint32_t copies_wait = 0;  /* the reader was woken for them */
 volatile uint64_t mapped_known = 0; /* the program knows what processes mapped until then */
+volatile uint32_t reads_maps =
+	0; /* the kernel does not report that; the program reads it when a copy of a stack asks for it */
 
 #define WRONG_WALKS_LIMIT  16
 #define CALIBRATIONS_LIMIT 64

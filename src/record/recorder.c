@@ -215,6 +215,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	ring_buffer__free(recorder->stacks);
 	lode_unwind_loader_destroy(recorder->loader);
 	lode_stack_copies_release(&recorder->copies);
+	lode_map_reads_release(&recorder->map_reads);
 	lode_table_maker_destroy(recorder->maker);
 	lode_process_unwinder_release(&recorder->unwinder);
 	lode_buffer_release(&recorder->held);

@@ -134,6 +134,13 @@ int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);
  * is read. Does nothing where the kernel cannot.
  */
 void lode_recorder_set_follows(struct lode_recorder *recorder, int follows);
+/*
+ * Whether mappings are read from /proc when a stack shows that they changed, and the kernel does not report them (map_reads.h). Returns
+ * whether they are from now on.
+ */
+int lode_recorder_set_map_reads(struct lode_recorder *recorder, int reads);
+/* Processes that began to run a program, so far. */
+uint64_t lode_recorder_execs(const struct lode_recorder *recorder);
 /* With `thin`: from the end of the next slot on programs stay attached between slots and do nothing, or are detached again. */
 void lode_recorder_set_rests(struct lode_recorder *recorder, int rests);
 /*

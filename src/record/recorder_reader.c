@@ -25,6 +25,12 @@ int lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int des
 	return poll(waited, 2, milliseconds) < 0 || waited[1].revents;
 }
 
+/* Whether the process may have mapped something that was not reported. */
+static int is_in_doubt(const struct lode_recorder *recorder, const struct lode_record_copy *copy)
+{
+	return recorder->programs->bss->reads_maps || (recorder->has_read_maps && copy->is_unmapped);
+}
+
 static void take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
 {
 	size_t head = offsetof(struct lode_record_copy, bytes);
@@ -32,6 +38,7 @@ static void take_copy(struct lode_recorder *recorder, const struct lode_record_c
 	if (size < head || copy->size > size - head || !recorder->unwinds)
 		return;
 	if (lode_stack_copies_add(&recorder->copies, copy) < 0 ||
+	    (is_in_doubt(recorder, copy) && lode_map_reads_doubt(&recorder->map_reads, copy) < 0) ||
 	    (recorder->loader && lode_unwind_loader_changed(recorder->loader, copy->pid) < 0))
 		recorder->failed = 1;
 }
@@ -125,6 +132,7 @@ struct changes {
 	const struct lode_change *items;
 	size_t count;
 	size_t given;
+	size_t reads_given; /* of those of the recorder's map_reads */
 };
 
 /* What the unwinder has to know of a change. */
@@ -139,14 +147,31 @@ static int follow_change(struct lode_recorder *recorder, const struct lode_chang
 	return lode_unwind_loader_changed(recorder->loader, change->pid);
 }
 
+/* The next one up to `until`; NULL: none. Of the same time first what the kernel reported: then mappings were read. */
+static const struct lode_change *next_change(const struct lode_recorder *recorder, struct changes *changes,
+					     uint64_t until)
+{
+	const struct lode_change *reported = &changes->items[changes->given],
+				 *read = &recorder->map_reads.changes[changes->reads_given];
+	int has_reported = changes->given < changes->count && reported->t <= until,
+	    has_read = changes->reads_given < recorder->map_reads.count && read->t <= until;
+
+	if (has_read && (!has_reported || read->t < reported->t)) {
+		changes->reads_given++;
+		return read;
+	}
+	changes->given += (size_t)has_reported;
+	return has_reported ? reported : NULL;
+}
+
 static int hand_over_changes(struct lode_recorder *recorder, struct changes *changes, uint64_t until)
 {
 	const struct lode_recorder_sink *sink = recorder->sink;
+	const struct lode_change *change;
 	int code = 0;
 
-	while (!code && changes->given < changes->count && changes->items[changes->given].t <= until) {
-		const struct lode_change *change = &changes->items[changes->given++];
-
+	while (!code && (change = next_change(recorder, changes, until))) {
+		recorder->execs += change->type == LODE_CHANGE_NAME && change->executed;
 		code = follow_change(recorder, change);
 		if (!code)
 			code = sink->change(sink->context, change);
@@ -218,6 +243,18 @@ static int keep_tables(struct lode_recorder *recorder, uint64_t t)
 	return lode_unwind_loader_flush(recorder->loader, t);
 }
 
+/* Reads the mappings of processes that changed them, where the kernel does not report that. */
+static int read_maps(struct lode_recorder *recorder, const struct changes *changes)
+{
+	if (!recorder->has_read_maps)
+		return 0;
+	if (recorder->programs->bss->reads_maps &&
+	    lode_map_reads_next_round(&recorder->map_reads, recorder->cpu_count, lode_now()))
+		lode_unwind_loader_doubt(recorder->loader);
+	return lode_map_reads_read(&recorder->map_reads, &recorder->unwinder.processes, changes->items,
+				   changes->count, recorder->copies.known);
+}
+
 int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
 {
 	struct changes changes = { 0 };
@@ -240,8 +277,9 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 		return LODE_SYSTEM;
 	if (lode_sideband_read(recorder->sideband, until, &changes.items, &changes.count) < 0)
 		return LODE_SYSTEM;
-	if (hand_over(recorder, &changes) < 0)
+	if (read_maps(recorder, &changes) < 0 || hand_over(recorder, &changes) < 0)
 		return LODE_SYSTEM;
+	lode_map_reads_settle(&recorder->map_reads, &recorder->unwinder.processes);
 	recorder->copies.known = until;
 	if (!recorder->loader)
 		return 0;

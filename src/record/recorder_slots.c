@@ -153,6 +153,27 @@ void lode_recorder_set_follows(struct lode_recorder *recorder, int follows)
 	programs->links.lode_map = NULL;
 }
 
+int lode_recorder_set_map_reads(struct lode_recorder *recorder, int reads)
+{
+	uint32_t *own = (uint32_t *)(uintptr_t)&recorder->programs->bss->reads_maps;
+
+	if (!recorder->loader || reads == (int)*own)
+		return (int)*own;
+	/* Both, rather than neither, for a moment. */
+	if (reads) {
+		recorder->has_read_maps = 1;
+		__atomic_store_n(own, 1, __ATOMIC_SEQ_CST);
+	}
+	if (lode_sideband_report_maps(recorder->sideband, !reads) == 0)
+		__atomic_store_n(own, (uint32_t)reads, __ATOMIC_SEQ_CST);
+	return (int)*own;
+}
+
+uint64_t lode_recorder_execs(const struct lode_recorder *recorder)
+{
+	return recorder->execs;
+}
+
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
 {
 	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;

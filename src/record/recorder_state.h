@@ -3,6 +3,7 @@
 #define LODE_RECORD_RECORDER_STATE_H
 
 #include "base/memory.h"
+#include "record/map_reads.h"
 #include "record/recorder.h"
 #include "record/recorder_skeleton.h"
 #include "record/rings.h"
@@ -31,6 +32,9 @@ struct lode_recorder {
 	int holds;               /* they come to `held` */
 	size_t ring_left;        /* bytes of their ring that this reading may still take */
 	struct lode_stack_copies copies;
+	struct lode_map_reads map_reads;
+	int has_read_maps; /* at some time the kernel did not report mappings: what was missed is read when it is needed */
+	uint64_t execs; /* processes that began to run a program, so far */
 	int started;
 	int wants_certain; /* every long wait is to be recorded, from a slot on that is not the only one, */
 	int is_certain;    /* and is */

@@ -164,10 +164,11 @@ struct lode_record_copy {
 	uint32_t size; /* of `bytes` */
 	uint32_t pid;  /* whose stack it is */
 	uint32_t tid;  /* for which thread it is kept: of a waker, who was woken */
-	uint32_t kind;
-	uint32_t unused;
-	uint64_t number; /* of copies so far, on this CPU */
-	uint64_t t;      /* when it was taken */
+	uint16_t kind;
+	uint16_t is_unmapped; /* the walk in the kernel ended where, by what it knows, nothing is mapped */
+	uint32_t code_pages;  /* of the process, as the kernel counts them */
+	uint64_t number;      /* of copies so far, on this CPU */
+	uint64_t t;           /* when it was taken */
 	uint64_t pc;
 	uint64_t sp; /* `bytes` begin LODE_RECORD_RED_ZONE below it */
 	uint64_t fp;

@@ -2,7 +2,8 @@
  * Sideband: see sideband.h.
  *
  * One dummy event per CPU, system-wide, whose ring holds only the records that
- * accompany samples. Each record ends with pid, tid and time, by which the rings
+ * accompany samples. A second one reports mappings, too, in the place of the first
+ * and into the same ring; the kernel has no work with mappings once it is closed, not when it is only disabled. Each record ends with pid, tid and time, by which the rings
  * are put in order. Records are copied out of a ring before they are looked at,
  * because they may wrap around its end.
  */
@@ -30,7 +31,8 @@
 #define EXECUTABLE 4u
 
 struct ring {
-	int fd;
+	int fd;                            /* its event, which does not report mappings, */
+	int maps_fd;                       /* and the one that does; -1: none, the first is enabled */
 	struct perf_event_mmap_page *page; /* and the data behind it; NULL: none */
 };
 
@@ -49,7 +51,7 @@ struct lode_sideband {
 
 #define RECORD_LIMIT 65536u
 
-static int open_event(int cpu)
+static int open_event(int cpu, int maps)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -57,8 +59,8 @@ static int open_event(int cpu)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.disabled = 1,
-		.mmap = 1,
-		.mmap2 = 1,
+		.mmap = maps != 0,
+		.mmap2 = maps != 0,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -80,12 +82,50 @@ static int fail_event(int number, struct lode_error *error)
 				strerror(number));
 }
 
+/* Adds the event that reports mappings. Returns 0, or -1 with errno set. */
+static int report_maps(struct ring *ring, int cpu)
+{
+	if (ring->maps_fd >= 0)
+		return 0;
+	ring->maps_fd = open_event(cpu, 1);
+	if (ring->maps_fd < 0)
+		return -1;
+	if (ioctl(ring->maps_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 &&
+	    ioctl(ring->maps_fd, PERF_EVENT_IOC_ENABLE, 0) == 0 && ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
+		return 0;
+	close(ring->maps_fd);
+	ring->maps_fd = -1;
+	return -1;
+}
+
+/* For a moment both are enabled, so that nothing is missed; that a process was forked or ended may be said twice. */
+static int end_report(struct ring *ring)
+{
+	if (ring->maps_fd < 0)
+		return 0;
+	if (ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return -1;
+	close(ring->maps_fd);
+	ring->maps_fd = -1;
+	return 0;
+}
+
+int lode_sideband_report_maps(struct lode_sideband *sideband, int reports)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < sideband->ring_count; i++)
+		if (sideband->rings[i].page)
+			code = reports ? report_maps(&sideband->rings[i], (int)i) : end_report(&sideband->rings[i]);
+	return code;
+}
+
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)
 {
 	size_t size = (RING_PAGES + 1) * sideband->page_size;
 	void *page;
 
-	ring->fd = open_event(cpu);
+	ring->fd = open_event(cpu, 0);
 	if (ring->fd < 0)
 		return errno == ENODEV ? 0 /* the CPU is switched off */ : fail_event(errno, error);
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0); /* from the kernel */
@@ -95,7 +135,7 @@ static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu,
 				 "kernel.perf_event_mlock_kb or run as root",
 				 strerror(errno));
 	ring->page = page;
-	if (ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+	if (report_maps(ring, cpu) < 0)
 		return lode_fail(error, LODE_SYSTEM, "process events cannot be enabled: %s", strerror(errno));
 	return 0;
 }
@@ -118,7 +158,7 @@ int lode_sideband_open(struct lode_sideband **result, struct lode_error *error)
 		code = lode_fail_memory(error);
 	}
 	for (size_t i = 0; i < sideband->ring_count; i++)
-		sideband->rings[i].fd = -1;
+		sideband->rings[i].fd = sideband->rings[i].maps_fd = -1;
 	for (size_t i = 0; !code && i < sideband->ring_count; i++)
 		code = open_ring(sideband, &sideband->rings[i], (int)i, error);
 	if (code) {
@@ -136,6 +176,8 @@ void lode_sideband_close(struct lode_sideband *sideband)
 	for (size_t i = 0; i < sideband->ring_count; i++) {
 		if (sideband->rings[i].page)
 			munmap(sideband->rings[i].page, (RING_PAGES + 1) * sideband->page_size);
+		if (sideband->rings[i].maps_fd >= 0)
+			close(sideband->rings[i].maps_fd);
 		if (sideband->rings[i].fd >= 0)
 			close(sideband->rings[i].fd);
 	}

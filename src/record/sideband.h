@@ -18,6 +18,11 @@ struct lode_sideband;
 int lode_sideband_open(struct lode_sideband **sideband, struct lode_error *error);
 void lode_sideband_close(struct lode_sideband *sideband);
 /*
+ * Whether files that are mapped are reported, as they are at first. The kernel then prepares a report of everything that any process
+ * maps, code or not, which takes it more than a microsecond. Returns 0, or -1 when that cannot be changed.
+ */
+int lode_sideband_report_maps(struct lode_sideband *sideband, int reports);
+/*
  * The changes since the last call up to the time `until`, in order of time; later
  * ones are kept for the next call. The array is the sideband's and valid until
  * then. Returns 0 or LODE_SYSTEM.

@@ -276,7 +276,7 @@ __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 }
 
 static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct pt_regs *regs, uint32_t tid,
-						uint32_t kind)
+						uint32_t kind, bool is_unmapped)
 {
 	uint32_t number = kind == LODE_COPY_CALL     ? SCRATCH_CALL
 			  : kind == LODE_COPY_SAMPLE ? SCRATCH_SAMPLE
@@ -289,6 +289,8 @@ static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct
 	copy->pid = task->tgid;
 	copy->tid = tid;
 	copy->kind = kind;
+	copy->is_unmapped = is_unmapped;
+	copy->code_pages = task->mm->exec_vm;
 	copy->pc = REGS_PC(regs);
 	copy->sp = REGS_SP(regs);
 	copy->fp = REGS_FP(regs);

@@ -593,6 +593,8 @@ static __always_inline void clear_space(struct lode_unwind_space *space, uint32_
 {
 	space->id = 0;
 	space->strays = 0;
+	space->code_pages = 0;
+	space->quiet = 0;
 	space->pid = pid;
 }
 
@@ -667,6 +669,13 @@ static __always_inline bool is_stale(const struct lode_unwind_space *space)
 	       (!space->stale_id || space->stale_id == space->id);
 }
 
+/* Where mappings are not reported: whether the process has mapped or unmapped code since they were read. */
+static __always_inline bool has_changed(const struct lode_unwind_space *space, struct task_struct *task)
+{
+	return *(volatile uint32_t *)&reads_maps && space->code_pages != (uint32_t)task->mm->exec_vm &&
+	       bpf_ktime_get_ns() >= space->quiet;
+}
+
 /*
  * The user's stack of the current thread. Returns whether copying it would show more.
  * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
@@ -684,6 +693,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	scratch->hash = scratch->stack.addresses[0];
 	scratch->stack.count = 1;
 	scratch->stack.end = LODE_STACK_UNMAPPED;
+	scratch->space.id = 0;
 	if (!space)
 		return false;
 	if (!space->id)
@@ -700,7 +710,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		.is_exact = 1,
 		.signed_returns = HAS_LINK,
 	};
-	stale = is_stale(space);
+	stale = is_stale(space) || has_changed(space, task);
 	if (KEEPS_WALKS) {
 		begin_trail(scratch);
 		recent = stale ? 0 : recent_place(scratch, kind);

@@ -15,10 +15,12 @@
 
 #include "base/error.h"
 #include "base/hash_index.h"
+#include "record/map_reads.h"
 #include "record/table_installer.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Elements of the kernel's arrays take 8 bytes at least. */
 #define SIZES_APART (8 / sizeof(struct lode_unwind_size))
@@ -33,6 +35,7 @@ struct run {
 struct lode_unwind_loader {
 	struct lode_process_unwinder *unwinder;
 	struct lode_unwind_maps maps;
+	uint64_t page_size;
 	uint64_t known; /* until then all changes of processes are known */
 	struct lode_table_installer *installer;
 	struct lode_unwind_space *spaces;     /* of the kernel */
@@ -89,6 +92,7 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 		return NULL;
 	loader->unwinder = unwinder;
 	loader->maps = *maps;
+	loader->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	loader->kernel_next = 1;
 	loader->rule_count = 1; /* number 0 is the empty rule, which the kernel has from the start */
 	loader->images = lode_calloc(LODE_UNWIND_MAPPINGS, sizeof(*loader->images));
@@ -351,6 +355,28 @@ static void mark_stale(struct lode_unwind_loader *loader, struct lode_unwind_spa
 	}
 }
 
+/* Where mappings are not reported: by what the kernel sees that they changed. */
+static void set_code(const struct lode_unwind_loader *loader, struct lode_unwind_space *space,
+		     const struct lode_process *process)
+{
+	space->quiet = lode_map_reads_quiet(process);
+	__atomic_store_n(&space->code_pages, (uint32_t)(process->code_bytes / loader->page_size), __ATOMIC_RELEASE);
+}
+
+void lode_unwind_loader_doubt(struct lode_unwind_loader *loader)
+{
+	const struct lode_processes *processes = &loader->unwinder->processes;
+
+	for (size_t i = 0; i < processes->count; i++) {
+		struct lode_process *process = &processes->items[i];
+		struct lode_unwind_space *space = &loader->spaces[process->pid % LODE_UNWIND_SPACES];
+
+		process->code_bytes = 0;
+		if (space->pid == process->pid)
+			set_code(loader, space, process);
+	}
+}
+
 /* Adds a process to the kernel's maps. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
 {
@@ -359,8 +385,10 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	const struct run *run;
 	int code;
 
-	if (space->pid == process->pid && space->id == id)
+	if (space->pid == process->pid && space->id == id) {
+		set_code(loader, space, process);
 		return 1;
+	}
 	code = find_run(loader, id) ? 1 : add_run(loader, &process->space);
 	if (code <= 0)
 		return code;
@@ -370,6 +398,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	space->first = run->first;
 	space->count = run->count;
 	space->strays = 0;
+	set_code(loader, space, process);
 	/* Last: a walk in the kernel may look at it at any moment. */
 	__atomic_store_n(&space->id, id, __ATOMIC_RELEASE);
 	mark_stale(loader, space, run);

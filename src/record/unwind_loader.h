@@ -37,6 +37,8 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 void lode_unwind_loader_destroy(struct lode_unwind_loader *loader);
 /* The mappings of a process changed, or it is new. Returns 0 or LODE_SYSTEM. */
 int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid);
+/* What was read of the mappings of processes does not count any more: they are read again when a stack goes through them. */
+void lode_unwind_loader_doubt(struct lode_unwind_loader *loader);
 /* All images have new numbers (lode_process_unwinder_tidy); until `t` all changes are known. Drops tables, too. */
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t);
 /*

@@ -57,8 +57,11 @@ struct lode_unwind_space {
 	uint32_t strays; /* copies of stacks that end where nothing is mapped, since it was entered */
 	uint32_t window; /* of time, in which `copies` of other stacks were sent */
 	uint32_t copies;
-	uint32_t stale_id; /* with this id, or with any if it is 0, it is out of date ... */
-	uint64_t stale;    /* ... until the program knows what happened until then (`mapped_known`) */
+	uint32_t stale_id;   /* with this id, or with any if it is 0, it is out of date ... */
+	uint64_t stale;      /* ... until the program knows what happened until then (`mapped_known`) */
+	uint64_t quiet;      /* until then its mappings are not read again */
+	uint32_t code_pages; /* that it had when they were read; 0: not known */
+	uint32_t unused;
 };
 
 /*

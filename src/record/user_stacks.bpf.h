@@ -46,7 +46,7 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 	if (REGS_COMPAT(regs))
 		return take_compat_leaf(scratch, regs);
 	if (!use_tables)
-		return copy_bytes ? copy_user_stack(task, regs, tid, kind) : walk_user_stack(scratch, regs);
+		return copy_bytes ? copy_user_stack(task, regs, tid, kind, false) : walk_user_stack(scratch, regs);
 	may_help = walk_by_tables(scratch, task, regs, kind, &id);
 	if (id)
 		return id;
@@ -54,7 +54,7 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 		return 0;
 	if (!may_help || !copy_bytes)
 		return identify(scratch);
-	id = copy_user_stack(task, regs, tid, kind);
+	id = copy_user_stack(task, regs, tid, kind, scratch->space.id && scratch->stack.end == LODE_STACK_UNMAPPED);
 	/* No room for a copy: as far as the walk came. */
 	return id ? id : identify(scratch);
 }

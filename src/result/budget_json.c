@@ -26,6 +26,7 @@ void lode_budget_json(const struct lode_budget_report *report, struct lode_json 
 	if (report->certain_ns)
 		lode_json_key_u64(json, "certain_ns", report->certain_ns);
 	lode_json_key_double(json, "certain_share", report->certain_share);
+	lode_json_key_double(json, "mappings_read", report->mappings_read);
 	lode_json_key_u64(json, "seconds", report->seconds);
 	lode_json_key_u64(json, "seconds_over", report->seconds_over);
 	lode_json_key_double(json, "worst_second", report->worst_second);

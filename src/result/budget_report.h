@@ -18,6 +18,7 @@ struct lode_budget_report {
 	double stacks;
 	double limits;
 	double mappings;
+	double mappings_read; /* of the time, that in which the kernel did not report mappings, which took too much; they were read when needed */
 	uint64_t duration;
 	uint64_t unseen_ns; /* in which the kernel did not let them be seen */
 	uint64_t certain_ns; /* where they were not seen all the time: longer waits are recorded for certain; 0: not known */

@@ -30,6 +30,7 @@ struct machine {
 	struct lode_budget_usage usage;
 	double wakings; /* a second; 0: long waits cannot be looked for */
 	double maps;    /* mappings of processes a second */
+	double execs;   /* programs that start, a second */
 	double unseen;  /* of the time, for which the kernel takes its time to attach programs */
 	double taken;   /* share of the last step, by the machine's own account */
 };
@@ -108,12 +109,14 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 	} else if (machine->budget.slots.chosen < LODE_SLOTS) {
 		usage->unseen += (uint64_t)(machine->unseen * (double)length);
 	}
+	usage->map_runs += 3; /* of a moment, before it is detached */
 	if (machine->budget.follows) {
 		usage->map_runs += (uint64_t)(machine->maps * seconds);
 		usage->mapping += (uint64_t)(machine->maps * seconds * 200);
 		spent += machine->maps * seconds * MAP_NS;
 	}
-	spent += machine->maps * seconds * REPORT_NS;
+	usage->execs += (uint64_t)(machine->execs * seconds);
+	spent += machine->budget.reads_maps ? 0 : machine->maps * seconds * REPORT_NS;
 	usage->samples += (uint64_t)samples;
 	usage->sampling += (uint64_t)samples * 3000;
 	spent += samples * SAMPLE_NS;
@@ -445,7 +448,7 @@ static void what_stays_attached_and_takes_too_much_is_detached(void **state)
 	assert_true(steps < 20);
 }
 
-/* A server that maps a file for each request: what cannot be spared is counted where it is not seen any more. */
+/* New programs map as much as a server that sends files: what cannot be spared is counted where it is not seen any more. */
 static void mappings_are_followed_where_the_budget_has_room(void **state)
 {
 	static const struct load loads[] = { { 20000, 30000 }, { 500, 3000000 } };
@@ -461,11 +464,13 @@ static void mappings_are_followed_where_the_budget_has_room(void **state)
 		run_for(&machine, 20, loads, 2);
 		assert_true(machine.budget.follows);
 		machine.maps *= 4;
-		run_for(&machine, 4, loads, 2);
+		machine.execs = machine.maps / 25;
+		run_for(&machine, 8, loads, 2);
 		assert_false(machine.budget.follows);
 		for (int step = 0; step < 400; step++) {
 			run_step(&machine, loads, 2);
 			steps += (unsigned)machine.budget.follows;
+			assert_false(machine.budget.reads_maps);
 			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
 		}
 		assert_true(steps > 0 && steps < 40);
@@ -474,6 +479,39 @@ static void mappings_are_followed_where_the_budget_has_room(void **state)
 		machine.maps /= 4;
 		run_for(&machine, 70, loads, 2);
 		assert_true(machine.budget.follows);
+	}
+}
+
+/* A server that maps a file for each request: even the kernel's reports of it are spared. */
+static void mappings_are_read_where_reports_take_too_much(void **state)
+{
+	static const struct load loads[] = { { 20000, 30000 }, { 500, 3000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+		unsigned changes = 0;
+
+		start(&machine, shares[i]);
+		machine.maps = 0.5 * shares[i] * CPUS / (MAP_NS * 1e-9);
+		machine.execs = machine.maps / 1000;
+		run_for(&machine, 4, loads, 2);
+		assert_true(machine.budget.reads_maps);
+		for (int step = 0; step < 400; step++) {
+			int reads = machine.budget.reads_maps;
+
+			run_step(&machine, loads, 2);
+			changes += machine.budget.reads_maps != reads;
+			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+		}
+		assert_int_equal(changes, 0);
+		/* Now new programs do it. */
+		machine.execs = machine.maps / 25;
+		run_for(&machine, 8, loads, 2);
+		assert_false(machine.budget.reads_maps);
+		machine.execs = machine.maps = 0;
+		run_for(&machine, 70, loads, 2);
+		assert_true(machine.budget.follows && !machine.budget.reads_maps);
 	}
 }
 
@@ -557,6 +595,7 @@ int main(void)
 		cmocka_unit_test(programs_stay_attached_where_the_kernel_takes_its_time),
 		cmocka_unit_test(what_stays_attached_and_takes_too_much_is_detached),
 		cmocka_unit_test(mappings_are_followed_where_the_budget_has_room),
+		cmocka_unit_test(mappings_are_read_where_reports_take_too_much),
 		cmocka_unit_test(a_pause_in_a_slot_does_not_change_the_next_second),
 		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),

@@ -115,7 +115,7 @@ static void compare(struct world *world, uint32_t i)
 
 	if (!world->lives[i] && (!world->died[i] || world->died[i] + 5ull * SECOND < world->t))
 		return;
-	assert_true(lode_processes_has(&world->fresh.processes, pid));
+	assert_non_null(lode_processes_find(&world->fresh.processes, pid));
 	expected = lode_processes_life(&world->all.processes, pid, pid);
 	found = lode_processes_life(&world->fresh.processes, pid, pid);
 	assert_string_equal(found->name, world->names[i]);

@@ -41,6 +41,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.long_waits = counts.long_ns,
 		.map_runs = counts.map_runs,
 		.mapping = counts.map_ns,
+		.execs = lode_recorder_execs(recorder),
 		.rests = counts.rests,
 		.unseen = target->unseen_ns,
 		.sampling = counts.samples_ns,
@@ -224,11 +225,13 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 		return;
 	usage = budget_usage(target, recorder, now);
 	count_thinned(target, now);
+	target->maps_read_ns += budget->reads_maps ? now - budget->last.t : 0;
 	lode_budget_step(budget, &usage);
 	if (budget->ends_cycle)
 		lode_slots_end_cycle(&target->slots, now);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
 	lode_recorder_set_follows(recorder, budget->follows);
+	budget->reads_maps = lode_recorder_set_map_reads(recorder, budget->reads_maps);
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);
@@ -249,12 +252,12 @@ void lode_budget_control_end(struct lode_record_target *target, struct lode_reco
 	count_certain(target, target->budget.last.t);
 }
 
-/* Of the recording, in which programs were attached. */
-static double on_share(const struct lode_budget *budget)
+/* Of the whole recording. */
+static double share_of_time(const struct lode_budget *budget, uint64_t time)
 {
 	uint64_t all = budget->last.t - budget->first.t;
 
-	return all ? (double)(budget->last.on - budget->first.on) / (double)all : 1;
+	return all ? (double)time / (double)all : 1;
 }
 
 /* From which length on all waits were recorded; 0: not known. */
@@ -287,7 +290,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.share = budget->share,
 		.taken = lode_budget_share(budget),
 		.fixed = budget->fixed,
-		.attached = on_share(budget),
+		.attached = share_of_time(budget, budget->last.on - budget->first.on),
 		.worst_second = budget->worst,
 		.settled = settled,
 		.samples = parts.samples,
@@ -297,6 +300,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.stacks = parts.stacks,
 		.limits = parts.limits,
 		.mappings = parts.mappings,
+		.mappings_read = share_of_time(budget, target->maps_read_ns),
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
 		.certain_ns = certain_length(target),

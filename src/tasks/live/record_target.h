@@ -49,6 +49,7 @@ struct lode_record_target {
 	int is_certain;            /* they are now */
 	uint64_t longest_scale; /* while all slots were chosen, where even long waits were left out by chance; */
 	uint64_t thinned_ns;    /* for how long they were */
+	uint64_t maps_read_ns;  /* for how long the kernel did not report what processes map */
 	uint64_t saving_ns;     /* processor time of processes that save for it (budget_control.h) */
 };
 

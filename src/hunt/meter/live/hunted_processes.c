@@ -346,7 +346,7 @@ int lode_hunted_apply(struct lode_hunted_processes *target, const struct lode_ch
 	 * A child may have run its program before the message of its birth was read: what it mapped and how
 	 * it is called comes only once.
 	 */
-	if (!process && !lode_processes_has(&target->spaces, of))
+	if (!process && !lode_processes_find(&target->spaces, of))
 		return 0;
 	code = lode_processes_apply(&target->spaces, change);
 	if (!code && process && change->type == LODE_CHANGE_NAME && change->tid == change->pid)

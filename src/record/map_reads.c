@@ -1,0 +1,269 @@
+/* Mappings that are read from /proc: see map_reads.h. */
+#include "record/map_reads.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Nanoseconds until a process is read again, and the most: twice as long each time that no file was new. Programs that make code as they
+ * run change the number of pages all the time, and broken stacks lead anywhere.
+ */
+#define AGAIN_NS      2000000u
+#define MOST_AGAIN_NS 10000000000u
+
+/* A round takes so long at least, and reading no more than one in so many nanoseconds of a CPU. */
+#define ROUND_NS   2000000000u
+#define ROUND_PART 4000u
+
+static void free_changes(struct lode_map_reads *reads)
+{
+	for (size_t i = 0; i < reads->count; i++)
+		lode_free(reads->changes[i].text);
+	reads->count = 0;
+}
+
+void lode_map_reads_release(struct lode_map_reads *reads)
+{
+	free_changes(reads);
+	lode_free(reads->changes);
+	lode_free(reads->doubts);
+	lode_mapped_build_ids_release(&reads->build_ids);
+	memset(reads, 0, sizeof(*reads));
+}
+
+uint64_t lode_map_reads_quiet(const struct lode_process *process)
+{
+	uint64_t again = AGAIN_NS;
+
+	for (uint32_t i = 0; i < process->nothing_new && again < MOST_AGAIN_NS; i++)
+		again *= 2;
+	return process->read_at ? process->read_at + (again < MOST_AGAIN_NS ? again : MOST_AGAIN_NS) : 0;
+}
+
+/* ---- processes in doubt ---- */
+
+int lode_map_reads_doubt(struct lode_map_reads *reads, const struct lode_record_copy *copy)
+{
+	struct lode_map_doubt *last = reads->doubt_count ? &reads->doubts[reads->doubt_count - 1] : NULL;
+	struct lode_map_doubt doubt = { .pid = copy->pid,
+					.is_unmapped = copy->is_unmapped,
+					.code_bytes = copy->code_pages * (uint64_t)sysconf(_SC_PAGESIZE) };
+
+	if (last && last->pid == doubt.pid) {
+		last->code_bytes = doubt.code_bytes;
+		last->is_unmapped |= doubt.is_unmapped;
+		return 0;
+	}
+	return LODE_APPEND(reads->doubts, reads->doubt_count, reads->doubt_capacity, doubt);
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const struct lode_map_doubt *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+/* Each process once, by number. */
+static void merge_doubts(struct lode_map_reads *reads)
+{
+	size_t kept = 0;
+
+	if (reads->doubt_count)
+		qsort(reads->doubts, reads->doubt_count, sizeof(*reads->doubts), compare_pids);
+	for (size_t i = 0; i < reads->doubt_count; i++) {
+		struct lode_map_doubt *last = kept ? &reads->doubts[kept - 1] : NULL;
+
+		if (!last || last->pid != reads->doubts[i].pid) {
+			reads->doubts[kept++] = reads->doubts[i];
+			continue;
+		}
+		/* Which of two is the later one is not known any more: what they disagree on is. */
+		if (last->code_bytes != reads->doubts[i].code_bytes)
+			last->code_bytes = 0;
+		last->is_unmapped |= reads->doubts[i].is_unmapped;
+	}
+	reads->doubt_count = kept;
+}
+
+/* What the sideband says of them. */
+static void note_changes(struct lode_map_reads *reads, const struct lode_change *changes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct lode_change *change = &changes[i];
+		int forks = change->type == LODE_CHANGE_FORK && change->pid != change->parent_pid;
+		struct lode_map_doubt wanted = { .pid = change->pid }, *doubt;
+
+		if (!forks && !(change->type == LODE_CHANGE_NAME && change->executed))
+			continue;
+		doubt = bsearch(&wanted, reads->doubts, reads->doubt_count, sizeof(*doubt), compare_pids);
+		if (!doubt)
+			continue;
+		doubt->changed_at = change->t;
+		doubt->parent = forks ? change->parent_pid : 0;
+	}
+}
+
+/* Whether a process is to be read. `process`: what is known of it, or NULL. */
+static int is_due(struct lode_map_doubt *doubt, const struct lode_processes *processes,
+		  const struct lode_process *process, uint64_t now)
+{
+	if (doubt->changed_at) {
+		process = doubt->parent ? lode_processes_find(processes, doubt->parent) : NULL;
+		now = UINT64_MAX;
+	}
+	if (!process || (!process->complete && !process->code_bytes))
+		return doubt->changed_at != 0; /* else all of it is read when its stack is unwound */
+	doubt->is_alarm = doubt->is_unmapped || (process->code_bytes && process->code_bytes != doubt->code_bytes);
+	return (doubt->is_alarm || !process->code_bytes) && now >= lode_map_reads_quiet(process);
+}
+
+/* ---- reading ---- */
+
+struct reading {
+	struct lode_map_reads *reads;
+	const struct lode_processes *processes;
+	const struct lode_process *known; /* NULL: nothing of it counts any more */
+	struct lode_map_doubt *doubt;
+	uint64_t t; /* of its changes */
+	int is_there;
+};
+
+/* Whether the same is mapped there already. */
+static int is_known(const struct reading *reading, const struct lode_proc_mapping *line)
+{
+	const struct lode_mapping *mapping =
+		reading->known ? lode_space_find(&reading->processes->spaces, &reading->known->space, line->start)
+			       : NULL;
+	enum lode_mapped kind = lode_mapped_kind(line->path);
+	const struct lode_process_image *image;
+	size_t length;
+
+	if (!mapping || mapping->end < line->end)
+		return 0;
+	image = &reading->processes->images->items[mapping->image];
+	if (kind != LODE_MAPPED_FILE)
+		return image->kind == kind;
+	length = lode_mapped_length(line->path); /* it may have been deleted since */
+	return mapping->offset + (line->start - mapping->start) == line->offset &&
+	       lode_mapped_length(image->path) == length && !strncmp(image->path, line->path, length);
+}
+
+static int take_line(void *context, const struct lode_proc_mapping *line)
+{
+	struct reading *reading = context;
+	struct lode_map_reads *reads = reading->reads;
+	struct lode_file_number file = { line->major, line->minor, line->inode, 0 };
+	struct lode_change change = {
+		.type = LODE_CHANGE_MAP,
+		.t = reading->t,
+		.pid = reading->doubt->pid,
+		.tid = reading->doubt->pid,
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+	};
+
+	reading->is_there = 1;
+	if (lode_process_counts_code(line))
+		reading->doubt->code_bytes += line->end - line->start;
+	if (line->rights[2] != 'x' || is_known(reading, line))
+		return 0;
+	reading->doubt->is_new |= lode_mapped_kind(line->path) == LODE_MAPPED_FILE;
+	change.text = lode_strdup(line->path);
+	if (change.text && lode_mapped_build_ids_set(&reads->build_ids, &file, &change) == 0 &&
+	    LODE_APPEND(reads->changes, reads->count, reads->capacity, change) == 0)
+		return 0;
+	lode_free(change.text);
+	return LODE_SYSTEM;
+}
+
+static int read_process(struct lode_map_reads *reads, const struct lode_processes *processes,
+			struct lode_map_doubt *doubt, uint64_t known)
+{
+	struct reading reading = {
+		.reads = reads,
+		.processes = processes,
+		.known = doubt->changed_at ? NULL : lode_processes_find(processes, doubt->pid),
+		.doubt = doubt,
+		.t = doubt->changed_at ? doubt->changed_at : known,
+	};
+	int code;
+
+	doubt->read_at = lode_now();
+	doubt->code_bytes = 0;
+	code = lode_proc_mappings(doubt->pid, take_line, &reading);
+	reads->gone += !reading.is_there;
+	return code;
+}
+
+/* Of this thread. */
+static uint64_t cpu_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct lode_change *a = left, *b = right;
+
+	return a->t < b->t ? -1 : a->t > b->t;
+}
+
+int lode_map_reads_read(struct lode_map_reads *reads, const struct lode_processes *processes,
+			const struct lode_change *changes, size_t count, uint64_t known)
+{
+	uint64_t now = lode_now(), began = cpu_time();
+	int code = 0;
+
+	free_changes(reads);
+	merge_doubts(reads);
+	note_changes(reads, changes, count);
+	for (size_t i = 0; !code && i < reads->doubt_count; i++) {
+		struct lode_map_doubt *doubt = &reads->doubts[i];
+
+		if (is_due(doubt, processes, lode_processes_find(processes, doubt->pid), now))
+			code = read_process(reads, processes, doubt, known);
+	}
+	if (reads->count)
+		qsort(reads->changes, reads->count, sizeof(*reads->changes), compare_times);
+	reads->spent += cpu_time() - began;
+	return code;
+}
+
+int lode_map_reads_next_round(struct lode_map_reads *reads, unsigned cpus, uint64_t now)
+{
+	uint64_t time = now - reads->began;
+
+	if (time < ROUND_NS || time / ROUND_PART * cpus < reads->spent)
+		return 0;
+	reads->began = now;
+	reads->spent = 0;
+	return 1;
+}
+
+void lode_map_reads_settle(struct lode_map_reads *reads, struct lode_processes *processes)
+{
+	for (size_t i = 0; i < reads->doubt_count; i++) {
+		const struct lode_map_doubt *doubt = &reads->doubts[i];
+		struct lode_process *process = doubt->read_at ? lode_processes_find(processes, doubt->pid) : NULL;
+
+		if (!process)
+			continue;
+		process->code_bytes = doubt->code_bytes;
+		process->read_at = doubt->read_at;
+		if (doubt->is_new)
+			process->nothing_new = 0;
+		else
+			process->nothing_new += (uint32_t)doubt->is_alarm;
+	}
+	reads->doubt_count = 0;
+}

@@ -1,0 +1,321 @@
+/*
+ * Mappings that are read from /proc when stacks show that they changed: this program maps and unmaps code of its own, at
+ * random, too, and what is known of it is compared with /proc/self/maps.
+ */
+#include "cmocka_all.h"
+
+#include "base/clock.h"
+#include "base/proc_files.h"
+#include "base/random.h"
+#include "record/map_reads.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FILES   3
+#define PLACES  16
+#define NOBODY  100000000u /* beyond all numbers that a machine gives to processes */
+#define MOST_NS 10000000000u
+
+struct world {
+	struct lode_process_images images;
+	struct lode_processes processes;
+	struct lode_map_reads reads;
+	size_t page;
+	char *place; /* room for mappings, of FILES pages each */
+	int files[FILES];
+	char paths[FILES][64];
+	uint64_t known; /* until then changes are known */
+};
+
+static int set_up(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	*state = world;
+	if (!world || lode_process_images_init(&world->images) < 0 ||
+	    lode_processes_init(&world->processes, &world->images) < 0)
+		return -1;
+	world->page = (size_t)sysconf(_SC_PAGESIZE);
+	world->place = mmap(NULL, PLACES * FILES * world->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < FILES; i++) {
+		strcpy(world->paths[i], "/tmp/map_reads_test_XXXXXX");
+		world->files[i] = mkstemp(world->paths[i]);
+		if (world->files[i] < 0 || ftruncate(world->files[i], (off_t)(FILES * world->page)) < 0)
+			return -1;
+	}
+	return world->place == MAP_FAILED || !lode_processes_get(&world->processes, (uint32_t)getpid()) ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *world = *state;
+
+	munmap(world->place, PLACES * FILES * world->page);
+	for (int i = 0; i < FILES; i++) {
+		close(world->files[i]);
+		unlink(world->paths[i]);
+	}
+	lode_map_reads_release(&world->reads);
+	lode_processes_release(&world->processes);
+	lode_process_images_release(&world->images);
+	free(world);
+	return 0;
+}
+
+/* As the kernel counts it. */
+static uint64_t code_bytes(void)
+{
+	char text[8192];
+
+	assert_int_equal(lode_proc_text(text, sizeof(text), "/proc/self/status"), 0);
+	return (lode_proc_field(text, "VmExe:", 10, 0) + lode_proc_field(text, "VmLib:", 10, 0)) * 1024;
+}
+
+static struct lode_process *self(const struct world *world)
+{
+	return lode_processes_find(&world->processes, (uint32_t)getpid());
+}
+
+/* A stack of this process was copied, or of another one. */
+static void copy_of(struct world *world, uint32_t pid, int is_unmapped)
+{
+	static struct lode_record_copy copy;
+
+	copy.pid = pid;
+	copy.is_unmapped = (uint16_t)is_unmapped;
+	copy.code_pages = (uint32_t)(code_bytes() / world->page);
+	assert_int_equal(lode_map_reads_doubt(&world->reads, &copy), 0);
+}
+
+/* Returns how many changes there were, all of which are applied. */
+static size_t read_all(struct world *world, const struct lode_change *changes, size_t count)
+{
+	size_t found, given = 0;
+
+	assert_int_equal(lode_map_reads_read(&world->reads, &world->processes, changes, count, world->known), 0);
+	found = world->reads.count;
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(lode_processes_apply(&world->processes, &changes[i]), 0);
+	for (; given < found; given++)
+		assert_int_equal(lode_processes_apply(&world->processes, &world->reads.changes[given]), 0);
+	lode_map_reads_settle(&world->reads, &world->processes);
+	world->known = lode_now();
+	return found;
+}
+
+static size_t copy_and_read(struct world *world, int is_unmapped)
+{
+	copy_of(world, (uint32_t)getpid(), is_unmapped);
+	return read_all(world, NULL, 0);
+}
+
+/* As if the last reading was long ago. */
+static void wait_long(struct world *world)
+{
+	self(world)->read_at = 1;
+}
+
+static char *map(struct world *world, int place, int file, size_t pages)
+{
+	char *at = world->place + (size_t)place * FILES * world->page;
+	void *mapped = mmap(at, pages * world->page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			    world->files[file], 0);
+
+	assert_ptr_equal(mapped, at);
+	return at;
+}
+
+static void unmap(struct world *world, int place)
+{
+	char *at = world->place + (size_t)place * FILES * world->page;
+
+	assert_ptr_not_equal(mmap(at, FILES * world->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+				  0),
+			     MAP_FAILED);
+}
+
+static const char *known_at(const struct world *world, const char *address)
+{
+	const struct lode_mapping *mapping =
+		lode_space_find(&world->processes.spaces, &self(world)->space, (uintptr_t)address);
+
+	return mapping ? world->images.items[mapping->image].path : "";
+}
+
+static void code_is_counted_as_the_kernel_does(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(self(world)->code_bytes, code_bytes());
+	map(world, 0, 0, 2);
+	wait_long(world);
+	copy_and_read(world, 0);
+	assert_int_equal(self(world)->code_bytes, code_bytes());
+}
+
+static void what_is_new_is_found_once(void **state)
+{
+	struct world *world = *state;
+	char *at;
+
+	assert_int_equal(copy_and_read(world, 0), 0);
+	at = map(world, 1, 1, 3);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 1);
+	assert_string_equal(known_at(world, at), world->paths[1]);
+	assert_string_equal(known_at(world, at + 3 * world->page - 1), world->paths[1]);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 0);
+	assert_int_equal(self(world)->nothing_new, 0);
+	/* A file that was deleted since is the same one. */
+	unlink(world->paths[1]);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 1), 0);
+}
+
+static void what_comes_in_the_place_of_another_is_found(void **state)
+{
+	struct world *world = *state;
+	char *at = map(world, 2, 0, 2);
+
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 1);
+	map(world, 2, 1, 3);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 1);
+	assert_string_equal(known_at(world, at), world->paths[1]);
+	/* Of the same size only in the next round. */
+	map(world, 2, 2, 3);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 0);
+	self(world)->code_bytes = 0;
+	assert_int_equal(copy_and_read(world, 0), 1);
+	assert_string_equal(known_at(world, at), world->paths[2]);
+}
+
+static void false_alarms_become_rare(void **state)
+{
+	struct world *world = *state;
+	uint64_t quiet = 0, last = 0;
+	unsigned reads = 0;
+
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(copy_and_read(world, 1), 0); /* too soon */
+		assert_int_equal(self(world)->nothing_new, i);
+		wait_long(world);
+		copy_and_read(world, 1);
+		quiet = lode_map_reads_quiet(self(world)) - self(world)->read_at;
+		assert_true(quiet >= last && quiet <= MOST_NS);
+		last = quiet;
+	}
+	assert_int_equal(quiet, MOST_NS);
+	/* To make sure is no alarm. */
+	self(world)->code_bytes = 0;
+	wait_long(world);
+	copy_and_read(world, 0);
+	assert_int_equal(self(world)->nothing_new, 20);
+	for (uint64_t t = 0; t < 100; t++)
+		reads += (unsigned)lode_map_reads_next_round(&world->reads, 2, t * 1000000000u);
+	assert_true(reads > 30 && reads < 60);
+	/* Where it takes 10 ms, each time. */
+	reads = 0;
+	for (uint64_t t = 100; t < 200; t++) {
+		int next = lode_map_reads_next_round(&world->reads, 2, t * 1000000000u);
+
+		reads += (unsigned)next;
+		world->reads.spent += next ? 10000000 : 0;
+	}
+	assert_true(reads >= 4 && reads <= 6);
+}
+
+/* A child that was forked has what its parent has, one that runs another program nothing of it. */
+static void new_processes_are_read_when_they_run_another_program(void **state)
+{
+	struct world *world = *state;
+	char name[] = "program";
+	struct lode_change fork = { .type = LODE_CHANGE_FORK,
+				    .t = 5,
+				    .pid = NOBODY,
+				    .tid = NOBODY,
+				    .parent_pid = (uint32_t)getpid(),
+				    .parent_tid = (uint32_t)getpid() };
+	struct lode_change exec = { .type = LODE_CHANGE_NAME,
+				    .t = 6,
+				    .pid = NOBODY,
+				    .tid = NOBODY,
+				    .executed = 1,
+				    .text = name };
+
+	copy_of(world, NOBODY, 0);
+	assert_int_equal(read_all(world, &fork, 1), 0);
+	assert_int_equal(world->reads.gone, 0);
+	copy_of(world, NOBODY, 0);
+	assert_int_equal(read_all(world, &exec, 1), 0);
+	assert_int_equal(world->reads.gone, 1); /* there is no such process */
+	exec.pid = exec.tid = (uint32_t)getpid();
+	copy_of(world, exec.pid, 0);
+	assert_int_equal(lode_map_reads_read(&world->reads, &world->processes, &exec, 1, 1), 0);
+	assert_true(world->reads.count > 2); /* this program, the C library and others, all of them again */
+	for (size_t i = 0; i < world->reads.count; i++)
+		assert_int_equal(world->reads.changes[i].t, exec.t);
+	lode_map_reads_settle(&world->reads, &world->processes);
+}
+
+/* All that can be run must be known as it is. */
+static int check_line(void *context, const struct lode_proc_mapping *line)
+{
+	const struct world *world = context;
+	const struct lode_mapping *mapping =
+		line->rights[2] == 'x' ? lode_space_find(&world->processes.spaces, &self(world)->space, line->start)
+				       : NULL;
+
+	if (line->rights[2] != 'x' || line->path[0] != '/')
+		return 0;
+	assert_non_null(mapping);
+	assert_int_equal(mapping->offset + line->start - mapping->start, line->offset);
+	assert_string_equal(world->images.items[mapping->image].path, line->path);
+	return 0;
+}
+
+static void random_mappings_are_known(void **state)
+{
+	struct world *world = *state;
+	uint64_t seed = 17;
+
+	for (int i = 0; i < 3000; i++) {
+		int place = (int)(lode_splitmix64(&seed) % PLACES), file = (int)(lode_splitmix64(&seed) % FILES);
+		uint64_t before = code_bytes();
+
+		if (lode_splitmix64(&seed) % 3)
+			map(world, place, file, 1 + lode_splitmix64(&seed) % FILES);
+		else
+			unmap(world, place);
+		if (code_bytes() == before)
+			self(world)->code_bytes = 0; /* as by the next round */
+		wait_long(world);
+		copy_and_read(world, 0);
+		assert_int_equal(self(world)->code_bytes, code_bytes());
+		assert_int_equal(lode_proc_mappings(0, check_line, world), 0);
+	}
+}
+
+#define WITH_WORLD(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORLD(code_is_counted_as_the_kernel_does),
+		WITH_WORLD(what_is_new_is_found_once),
+		WITH_WORLD(what_comes_in_the_place_of_another_is_found),
+		WITH_WORLD(false_alarms_become_rare),
+		WITH_WORLD(new_processes_are_read_when_they_run_another_program),
+		WITH_WORLD(random_mappings_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
