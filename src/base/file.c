@@ -218,7 +218,7 @@ static const char *advice(int error_number)
 	}
 }
 
-static int fail_errno(struct lode_error *error, const char *path, const char *what)
+int lode_file_fail(struct lode_error *error, const char *path, const char *what)
 {
 	return lode_fail(error, LODE_SYSTEM, "%s: %s: %s%s", path, what, strerror(errno), advice(errno));
 }
@@ -230,7 +230,7 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
 	if (planted_failure() != 1)
 		fd = is_new ? create(path, flags | O_CLOEXEC, mode) : open(path, flags | O_CLOEXEC, mode);
 	if (fd < 0)
-		return fail_errno(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
+		return lode_file_fail(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
 	return fd;
 }
 
@@ -240,9 +240,9 @@ int lode_file_close(int fd, const char *path, struct lode_error *error)
 	int number = errno;
 
 	if (close(fd) < 0)
-		return fail_errno(error, path, "cannot be closed");
+		return lode_file_fail(error, path, "cannot be closed");
 	errno = number;
-	return planted == 1 ? fail_errno(error, path, "cannot be closed") : 0;
+	return planted == 1 ? lode_file_fail(error, path, "cannot be closed") : 0;
 }
 
 /*
@@ -265,7 +265,7 @@ ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struc
 
 	switch (planted_failure()) {
 	case 1:
-		return fail_errno(error, path, "cannot be read");
+		return lode_file_fail(error, path, "cannot be read");
 	case 2:
 		size = (size + 1) / 2;
 	}
@@ -273,7 +273,7 @@ ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struc
 		got = read(fd, bytes, size);
 	} while (got < 0 && try_again(fd, POLLIN));
 	if (got < 0)
-		return fail_errno(error, path, "cannot be read");
+		return lode_file_fail(error, path, "cannot be read");
 	return got;
 }
 
@@ -288,7 +288,7 @@ int lode_file_write(int fd, const void *bytes, size_t size, const char *path, st
 		if (put < 0 && !planted && try_again(fd, POLLOUT))
 			continue;
 		if (put < 0)
-			return fail_errno(error, path, "cannot be written");
+			return lode_file_fail(error, path, "cannot be written");
 		next += put;
 		size -= (size_t)put;
 	}
@@ -298,7 +298,7 @@ int lode_file_write(int fd, const void *bytes, size_t size, const char *path, st
 int lode_file_sync(int fd, const char *path, struct lode_error *error)
 {
 	if (planted_failure() == 1 || fsync(fd) < 0)
-		return fail_errno(error, path, "cannot be synced to disk");
+		return lode_file_fail(error, path, "cannot be synced to disk");
 	return 0;
 }
 
@@ -317,7 +317,7 @@ int lode_file_sync_folder(const char *path, struct lode_error *error)
 int lode_file_rename(const char *from, const char *to, struct lode_error *error)
 {
 	if (planted_failure() == 1 || rename(from, to) < 0)
-		return fail_errno(error, to, "cannot be renamed into place");
+		return lode_file_fail(error, to, "cannot be renamed into place");
 	lode_file_keep(from);
 	return 0;
 }
@@ -325,7 +325,7 @@ int lode_file_rename(const char *from, const char *to, struct lode_error *error)
 int lode_file_remove(const char *path, struct lode_error *error)
 {
 	if (planted_failure() == 1 || (unlink(path) < 0 && errno != ENOENT))
-		return fail_errno(error, path, "cannot be removed");
+		return lode_file_fail(error, path, "cannot be removed");
 	lode_file_keep(path);
 	return 0;
 }
@@ -335,12 +335,12 @@ int lode_file_make_folder(const char *path, struct lode_error *error)
 	struct stat status;
 
 	if (planted_failure() == 1)
-		return fail_errno(error, path, "cannot be made");
+		return lode_file_fail(error, path, "cannot be made");
 	if (mkdir(path, 0777) == 0)
 		return 0;
 	if (errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 		return 0;
-	return fail_errno(error, path, "cannot be made");
+	return lode_file_fail(error, path, "cannot be made");
 }
 
 int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct lode_error *error)
@@ -350,7 +350,7 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 
 	memset(map, 0, sizeof(*map));
 	if (planted_failure() == 1 || fstat(fd, &status) < 0)
-		return fail_errno(error, path, "cannot be read");
+		return lode_file_fail(error, path, "cannot be read");
 	if (!S_ISREG(status.st_mode))
 		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
 	if (status.st_size == 0)
@@ -358,7 +358,7 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 	/* Shared: in private mappings uprobes put breakpoints, also those of other programs. */
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
-		return fail_errno(error, path, "cannot be mapped");
+		return lode_file_fail(error, path, "cannot be mapped");
 	map->bytes = bytes;
 	map->size = (size_t)status.st_size;
 	return 0;

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Says that `what` ("cannot be opened") failed for errno, and what to do about it. Returns LODE_SYSTEM. */
+int lode_file_fail(struct lode_error *error, const char *path, const char *what);
 /* open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. */
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
 /* Closes; a failing close is reported, because a network file system reports its write errors there. */

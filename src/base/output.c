@@ -42,8 +42,8 @@ int lode_output_unique(const char *prefix, mode_t mode, char **path, struct lode
 			return fd;
 		lode_free(*path);
 		*path = NULL;
-		if (errno != EEXIST)
-			break;
+		if (errno != EEXIST) /* of the two names, the user knows the one that was asked for */
+			return lode_file_fail(error, prefix, "cannot be created");
 	}
 	return fd;
 }

@@ -40,12 +40,12 @@ static int check_name(const struct lode_record_rule *rule, struct lode_error *er
 			 LODE_THREAD_NAME - 1);
 }
 
-static int refuse(const char *text, struct lode_error *error)
+static int refuse(const char *text, int limits_only, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
-			 "'%s' is not a rule; write 'thread NAME', 'run > 2s', 'thread NAME wait > 50ms', "
-			 "'thread NAME queue > 10ms', 'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
-			 text);
+			 "'%s' is not a rule; write %s'thread NAME wait > 50ms', 'thread NAME queue > 10ms', "
+			 "'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
+			 text, limits_only ? "" : "'thread NAME', 'run > 2s', ");
 }
 
 /* `head`, of `length`, comes before the limit: what it is about. False: nothing that is known. */
@@ -96,7 +96,7 @@ static int read_limit(struct lode_record_rule *rule, const char *text, struct lo
 	return lode_duration_parse_in(text, behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE : 1;
 }
 
-int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
+static int parse_rule(struct lode_record_rule *rule, const char *text, int limits_only, struct lode_error *error)
 {
 	const char *rest = lode_behind_word(behind_spaces(text), "thread");
 	int read;
@@ -106,13 +106,18 @@ int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, stru
 	if (read < 0)
 		return read;
 	if (!read && !(rest && *rest))
-		return refuse(text, error);
+		return refuse(text, limits_only, error);
 	if (!read) {
 		rule->type = LODE_RULE_THREAD;
 		rule->name = rest;
 		rule->length = strlen(rest);
 	}
 	return rule->type <= LODE_RULE_QUEUE ? check_name(rule, error) : 0;
+}
+
+int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
+{
+	return parse_rule(rule, text, 0, error);
 }
 
 int lode_record_rule_is_limit(const struct lode_record_rule *rule)
@@ -145,7 +150,7 @@ struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *r
 }
 
 int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,
-			    struct lode_error *error)
+			    int limits_only, struct lode_error *error)
 {
 	if (count > LODE_RECORD_LIMITS)
 		return lode_fail(error, LODE_USAGE, "%zu rules were given; at most %d can be", count,
@@ -155,7 +160,7 @@ int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *
 	if (!rules->rules || !rules->limits)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < count; i++) {
-		int code = lode_record_rule_parse(&rules->rules[i], texts[i], error);
+		int code = parse_rule(&rules->rules[i], texts[i], limits_only, error);
 
 		if (code < 0)
 			return code;

@@ -57,9 +57,9 @@ struct lode_record_times {
 
 /* Reads a rule, except its number. Returns 0, or LODE_USAGE with a sentence. */
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error);
-/* Reads all of them. Returns 0, or LODE_USAGE or LODE_SYSTEM with a sentence. */
+/* Reads all of them; `limits_only`: a sentence on a wrong one names only limits. Returns 0, or LODE_USAGE or LODE_SYSTEM with a sentence. */
 int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,
-			    struct lode_error *error);
+			    int limits_only, struct lode_error *error);
 void lode_record_rules_release(struct lode_record_rules *rules);
 /* Whether it is a limit that the kernel checks. */
 int lode_record_rule_is_limit(const struct lode_record_rule *rule);

@@ -20,7 +20,7 @@ static int read_rules(struct lode_record_session *session, struct lode_error *er
 {
 	const struct lode_option_list *symptoms = &session->settings->symptoms;
 	struct lode_record_rules *rules = &session->rules;
-	int code = lode_record_rules_parse(rules, symptoms->items, symptoms->count, error);
+	int code = lode_record_rules_parse(rules, symptoms->items, symptoms->count, 0, error);
 
 	for (size_t i = 0; !code && i < rules->count; i++)
 		if (rules->rules[i].type == LODE_RULE_RUN && !session->call->operand_count)

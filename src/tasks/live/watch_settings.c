@@ -13,7 +13,7 @@ static int read_rules(struct lode_watch_session *session, struct lode_error *err
 {
 	const struct lode_option_list *triggers = &session->settings->triggers;
 	struct lode_record_rules *rules = &session->rules;
-	int code = lode_record_rules_parse(rules, triggers->items, triggers->count, error);
+	int code = lode_record_rules_parse(rules, triggers->items, triggers->count, 1, error);
 
 	for (size_t i = 0; !code && i < rules->count; i++)
 		if (!lode_record_rule_is_limit(&rules->rules[i]))
