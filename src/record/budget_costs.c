@@ -11,11 +11,11 @@
 #define SAMPLE_NS 6000.0
 
 /*
- * Runs that record nothing are called, and push out of caches and TLBs what the load needs: twice what they see of themselves, and of
- * what is beyond WARM_NS, which comes from misses, several outside for each inside. 170 ns in all for turns, 690 for Apache, 1,100 for MariaDB.
+ * Runs are called, and push out of caches and TLBs what the load needs: as much as those that record nothing see of themselves, and of what is
+ * beyond WARM_NS, which comes from misses, several outside for each inside. In all, those that record nothing take 170 ns for turns and 550 for Apache.
  */
-#define WARM_FACTOR 2.0
-#define COLD_FACTOR 5.0
+#define WARM_FACTOR 1.0
+#define COLD_FACTOR 3.0
 
 /* How much longer than its own time a program that takes stacks keeps its processor from others; and for each time that caches are colder. */
 #define STACK_FACTOR      1.15
@@ -52,27 +52,44 @@ static double more(uint64_t now, uint64_t before)
 /* Fewer say nothing: one in 64 is measured. */
 #define LEAST_RUNS 2000.0
 
+/* That took no stacks. */
+static double other_runs(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	double runs = more(now->runs, before->runs), stacks = more(now->stack_runs, before->stack_runs);
+
+	return runs > stacks ? runs - stacks : 0;
+}
+
 void lode_budget_caches_update(struct lode_budget_caches *caches, const struct lode_budget_usage *now,
 			       const struct lode_budget_usage *before)
 {
-	double time = more(now->t, before->t), inside;
+	double time = more(now->t, before->t), spent;
 
-	caches->runs = caches->runs * AVERAGE_NS / (AVERAGE_NS + time) + more(now->runs, before->runs);
+	caches->runs = caches->runs * AVERAGE_NS / (AVERAGE_NS + time) + other_runs(now, before);
 	caches->spent = caches->spent * AVERAGE_NS / (AVERAGE_NS + time) + more(now->other, before->other);
 	if (caches->runs < LEAST_RUNS)
 		return;
-	inside = caches->spent / caches->runs;
-	if (inside < caches->inside)
-		inside += (caches->inside - inside) * FADING_NS / (FADING_NS + time);
-	caches->inside = inside;
+	spent = caches->spent / caches->runs;
+	if (spent < caches->inside)
+		spent += (caches->inside - spent) * FADING_NS / (FADING_NS + time);
+	caches->inside = spent;
+}
+
+static double inside(const struct lode_budget_caches *caches)
+{
+	return caches->inside > 0 ? caches->inside : USUAL_NS;
 }
 
 /* How many times as cold as where everything is in place, beyond once. */
 static double coldness(const struct lode_budget_caches *caches)
 {
-	double inside = caches->inside > 0 ? caches->inside : USUAL_NS;
+	return inside(caches) > WARM_NS ? inside(caches) / WARM_NS - 1 : 0;
+}
 
-	return inside > WARM_NS ? inside / WARM_NS - 1 : 0;
+/* What a run takes outside of what it sees. */
+static double outside(const struct lode_budget_caches *caches)
+{
+	return WARM_FACTOR * inside(caches) + COLD_FACTOR * WARM_NS * coldness(caches);
 }
 
 double lode_budget_costs_of_calls(const struct lode_budget_caches *caches, double runs, double time)
@@ -87,13 +104,24 @@ double lode_budget_costs_of_reports(double mappings)
 	return mappings * REPORT_NS;
 }
 
-/* What so many runs take that record nothing and see `spent` of it. */
-static double short_runs(const struct lode_budget_caches *caches, double runs, double spent)
+/* What runs take by themselves: those that take stacks would take as much without these. */
+static double all_runs(const struct lode_budget_caches *caches, const struct lode_budget_usage *now,
+		       const struct lode_budget_usage *before)
 {
-	double inside = runs * caches->inside > spent ? runs * caches->inside : spent,
-	       beyond = inside - runs * WARM_NS;
+	double other = other_runs(now, before) * inside(caches), spent = more(now->other, before->other);
 
-	return WARM_FACTOR * inside + (beyond > 0 ? COLD_FACTOR * beyond : 0);
+	return (other > spent ? other : spent) + more(now->stack_runs, before->stack_runs) * inside(caches) +
+	       more(now->runs, before->runs) * outside(caches);
+}
+
+/* And what stacks take beside. */
+static double stacks(const struct lode_budget_caches *caches, const struct lode_budget_usage *now,
+		     const struct lode_budget_usage *before, double factor)
+{
+	double all = factor * more(now->stacks, before->stacks) -
+		     more(now->stack_runs, before->stack_runs) * inside(caches);
+
+	return all > 0 ? all : 0;
 }
 
 struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
@@ -113,12 +141,11 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 		.mappings = stack * more(now->mapping, before->mapping) +
 			    lode_budget_costs_of_calls(caches, map_runs, time),
 		.reports = lode_budget_costs_of_reports(map_runs),
-		.switches = short_runs(caches, more(now->runs, before->runs), more(now->other, before->other)) +
-			    ATTACHING_NS * more(now->attachings, before->attachings),
+		.switches = all_runs(caches, now, before) + ATTACHING_NS * more(now->attachings, before->attachings),
 		.limits = stack * (more(now->waking, before->waking) + more(now->long_waits, before->long_waits)) +
 			  lode_budget_costs_of_calls(caches, waking_runs, time),
 		.rests = lode_budget_costs_of_calls(caches, more(now->rests, before->rests), time),
-		.stacks = stack * more(now->stacks, before->stacks),
+		.stacks = stacks(caches, now, before, stack),
 		.records = records,
 		.process = process - records,
 		.saving = more(now->saving, before->saving),

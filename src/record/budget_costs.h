@@ -27,9 +27,10 @@ struct lode_budget_usage {
 	uint64_t on;          /* nanoseconds in which the programs of the scheduler were attached, */
 	uint64_t planned;     /* and were to be, on average over what is drawn by chance */
 	uint64_t attachings;  /* how often they were attached, and detached again */
-	uint64_t stacks;      /* spent in the kernel on waits and system calls that are recorded */
-	uint64_t other;       /* spent in the kernel on those that are not, in */
-	uint64_t runs;        /* runs of programs, each of which takes more than it sees */
+	uint64_t runs;        /* of programs in the kernel, each of which takes more than it sees; */
+	uint64_t stack_runs;  /* those of them that took stacks, */
+	uint64_t stacks;      /* spent in these, */
+	uint64_t other;       /* and in the others */
 	uint64_t waking_runs; /* of the program for long waits, which is attached at all times, and spent in it */
 	uint64_t waking;
 	uint64_t long_waits; /* spent in it on waits that are recorded */

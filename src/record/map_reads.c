@@ -16,9 +16,10 @@
 #define AGAIN_NS      2000000u
 #define MOST_AGAIN_NS 10000000000u
 
-/* A round takes so long at least, and reading no more than one in so many nanoseconds of a CPU. */
-#define ROUND_NS   2000000000u
-#define ROUND_PART 4000u
+/* A round takes so long at least and at most, and between that reading no more than one in so many nanoseconds of a CPU. */
+#define ROUND_NS      2000000000u
+#define MOST_ROUND_NS 60000000000u
+#define ROUND_PART    4000u
 
 static void free_changes(struct lode_map_reads *reads)
 {
@@ -243,7 +244,7 @@ int lode_map_reads_next_round(struct lode_map_reads *reads, unsigned cpus, uint6
 {
 	uint64_t time = now - reads->began;
 
-	if (time < ROUND_NS || time / ROUND_PART * cpus < reads->spent)
+	if (time < ROUND_NS || (time < MOST_ROUND_NS && time / ROUND_PART * cpus < reads->spent))
 		return 0;
 	reads->began = now;
 	reads->spent = 0;

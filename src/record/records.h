@@ -196,7 +196,8 @@ struct lode_record_counts {
 	uint64_t samples_ns; /* spent in the programs of samples */
 	uint64_t calls;      /* of the system that were recorded */
 	uint64_t runs; /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
-	uint64_t stacks_ns;   /* spent in those that took stacks */
+	uint64_t stack_runs;  /* those of them that took stacks, */
+	uint64_t stacks_ns;   /* spent in these, */
 	uint64_t other_ns;    /* and in the others, as far as the programs see it */
 	uint64_t waking_runs; /* of the program for long waits (long_waits.bpf.h), and spent in it, */
 	uint64_t waking_ns;

@@ -50,6 +50,7 @@ static __always_inline void end_run(const struct run *run, uint64_t now, bool to
 	if (!thin || !run->own)
 		return;
 	if (took_stacks) {
+		run->own->stack_runs++;
 		run->own->stacks_ns += bpf_ktime_get_ns() - now;
 	} else if (run->begun) {
 		spent = bpf_ktime_get_ns() - run->begun;

@@ -34,7 +34,7 @@ struct load {
 static const struct load loads[] = {
 	{ "turns", 270000, 6000, 3.4, 88, 900, 0.0013, 0.002, 1, 10 },
 	{ "database", 45000, 60000, 2.2, 215, 2500, 0.0012, 0.001, 8, 1200 },
-	{ "web", 50000, 100000, 2.5, 150, 1800, 0.0015, 0.001, 3, 100 },
+	{ "web", 60000, 100000, 2.5, 150, 1800, 0.0015, 0.001, 3, 100 },
 };
 
 struct machine {
@@ -93,17 +93,20 @@ static void see(struct machine *machine, double recorded_part)
 	/* No slot is like another. */
 	double rate = load->waits * machine->rate * TICK / 1e9;
 	uint64_t waits = take(&machine->sums[0], rate), recorded = take(&machine->sums[1], rate * recorded_part);
-	double runs = (double)waits * load->runs, outside = 2 * load->inside + 5 * 85 * coldness(load);
+	double runs = floor((double)waits * load->runs), stack_runs = floor((double)recorded * load->runs),
+	       outside = load->inside + 3 * 85 * coldness(load);
 
 	usage->waits += waits;
 	usage->recorded += recorded;
 	usage->waited += (uint64_t)((double)waits * load->length);
 	usage->runs += (uint64_t)runs;
-	usage->other += (uint64_t)(runs * load->inside);
+	usage->stack_runs += (uint64_t)stack_runs;
+	usage->other += (uint64_t)((runs - stack_runs) * load->inside);
 	usage->stacks += (uint64_t)((double)recorded * load->record_ns);
 	usage->process += (uint64_t)((double)recorded * load->record_ns);
 	usage->on += TICK;
-	machine->taken += floor(runs) * outside + (1 + stack_factor(load)) * (double)recorded * load->record_ns;
+	machine->taken += (runs - stack_runs) * load->inside + runs * outside +
+			  (1 + stack_factor(load)) * (double)recorded * load->record_ns;
 }
 
 /* What goes on at all times. */
@@ -236,7 +239,9 @@ static void a_budget_is_held_with_slots_drawn_at_random(void **state)
 			if (loads[l].settle > 1000)
 				assert_true(spread.mean >= 0.7 && spread.above <= RUNS / 8);
 			else
-				assert_true(spread.mean >= 0.94 && spread.below + spread.above <= RUNS / 20);
+				/* And where it takes a tenth of one, not quite all where most slots are chosen. */
+				assert_true(spread.mean >= (loads[l].settle > 10 && shares[i] > 0.03 ? 0.9 : 0.94) &&
+					    spread.below <= RUNS / 6 && spread.above <= RUNS / 20);
 		}
 	}
 }
@@ -266,7 +271,7 @@ static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **st
 		print_message("%.1f %%: %.3f of it with ten times the load, %.3f without\n", 100 * shares[i],
 			      up.mean, down.mean);
 		/* What the first moments took too much is saved. */
-		assert_true(up.mean >= 0.75 && up.mean <= 1.05 && up.above <= RUNS / 20);
+		assert_true(up.mean >= 0.65 && up.mean <= 1.05 && up.above <= RUNS / 20);
 		/* All of it takes less than the larger ones. */
 		assert_true(down.mean <= 1.05 && down.above <= RUNS / 20 &&
 			    (shares[i] > 0.015 || down.mean >= 0.85));

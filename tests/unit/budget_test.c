@@ -12,7 +12,7 @@
 #define CPUS 4
 #define STEP 250000000u
 #define RECORD_NS                                                                                                 \
-	4300 /* 2000 that the kernel's programs see, 300 that they take by using caches, 2000 in the process */
+	4090 /* 2000 that the kernel's programs see, 300 that they take by using caches, 2000 in the process, less three runs that take no stacks */
 #define RUN_NS    140 /* of which the program sees 70 */
 #define CALL_NS   70
 #define WAKING_NS (CALL_NS + 69)  /* of which it sees 60 */
@@ -89,7 +89,8 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 		usage->waited += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length
 											      : LODE_THIN_LONG));
 		usage->runs += (uint64_t)(3 * waits);
-		usage->other += (uint64_t)(3 * waits * 70);
+		usage->stack_runs += (uint64_t)(3 * recorded);
+		usage->other += (uint64_t)(3 * (waits - recorded) * 70);
 		usage->stacks += (uint64_t)(recorded * 2000);
 		usage->process += (uint64_t)(recorded * 2000);
 		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
@@ -515,6 +516,30 @@ static void mappings_are_read_where_reports_take_too_much(void **state)
 	}
 }
 
+/* Runs that take stacks are measured apart from the others: what these take shows how cold caches are, however few they are. */
+static void what_is_recorded_does_not_make_caches_seem_warm(void **state)
+{
+	struct lode_budget_caches caches = { 0 };
+	struct lode_budget_usage first = { .t = 1000000000, .runs = 100000, .other = 16000000 }, second = first;
+	struct lode_budget_costs few, many;
+
+	(void)state;
+	lode_budget_caches_update(&caches, &first, &(struct lode_budget_usage){ 0 });
+	assert_true(fabs(caches.inside - 160) < 1);
+	few = lode_budget_costs(&first, &(struct lode_budget_usage){ 0 }, CPUS, &caches);
+	second.t += 1000000000;
+	second.runs += 100000;
+	second.stack_runs += 90000;
+	second.stacks += 90000 * 1000;
+	second.other += 10000 * 160;
+	lode_budget_caches_update(&caches, &second, &first);
+	assert_true(fabs(caches.inside - 160) < 1);
+	many = lode_budget_costs(&second, &first, CPUS, &caches);
+	/* Being called takes the same. */
+	assert_true(fabs(many.switches - few.switches) < few.switches / 100);
+	assert_true(many.stacks > 90000 * (1000 - 160) && few.stacks <= 0);
+}
+
 /* The choice is for a second, and a slot is a hundredth of it. */
 static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 {
@@ -596,6 +621,7 @@ int main(void)
 		cmocka_unit_test(what_stays_attached_and_takes_too_much_is_detached),
 		cmocka_unit_test(mappings_are_followed_where_the_budget_has_room),
 		cmocka_unit_test(mappings_are_read_where_reports_take_too_much),
+		cmocka_unit_test(what_is_recorded_does_not_make_caches_seem_warm),
 		cmocka_unit_test(a_pause_in_a_slot_does_not_change_the_next_second),
 		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),

@@ -34,6 +34,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.planned = planned(target, now),
 		.attachings = target->attachings,
 		.stacks = counts.stacks_ns,
+		.stack_runs = counts.stack_runs,
 		.other = counts.other_ns,
 		.runs = counts.runs,
 		.waking_runs = counts.waking_runs,
