@@ -290,7 +290,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (!process)
 		return LODE_SYSTEM;
 	process->complete = 1;
-	process->code_bytes = process->nothing_new = 0;
+	process->code_bytes = process->read_at = process->nothing_new = 0;
 	set_mounts(processes, process, change->mounts);
 	return 0;
 }
@@ -460,6 +460,7 @@ static int copy_processes(struct copying *copying, uint64_t t)
 		copy->code_bytes = process->code_bytes;
 		copy->read_at = process->read_at;
 		copy->nothing_new = process->nothing_new;
+		copy->read_ns = process->read_ns;
 		code = copy_space(copying, &roots, &process->space, (uint32_t)copying->to->count - 1);
 	}
 	lode_index_release(&roots);

@@ -23,6 +23,7 @@ struct lode_process {
 	uint64_t code_bytes;
 	uint64_t read_at;
 	uint32_t nothing_new;
+	uint32_t read_ns; /* and what that took */
 };
 
 struct lode_thread_lifetime {

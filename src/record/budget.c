@@ -63,9 +63,10 @@
 #define TRIAL_AVERAGE  8
 #define TRY_AFTER_NS   60000000000u
 #define MOST_TRY_AFTER 320000000000u
-/* Mappings of a program that starts; and of what reports may take at most, where mappings are read meanwhile. */
+/* Mappings of a program that starts; and of the other reports, what those of new programs may take at most before mappings are read. */
 #define START_MAPPINGS 40.0
-#define READS_LONGER   0.5
+#define REPORT_STEPS   2 /* over which it is an average what reports take */
+#define READS_AGAIN    0.5
 /* Where fewer context switches promise that looking for long waits fits; and after how many steps in which all of these were seen it is not needed. */
 #define TRY_SOONER_NS    10000000000u
 #define CERTAIN_NO_SLOTS 8
@@ -377,17 +378,14 @@ static void choose_follows(struct lode_budget *budget, const struct lode_budget_
  * Where reports of mappings take too much, mappings are read instead. Not where most are of new programs: these may have ended before they
  * are read.
  */
-static void choose_map_reads(struct lode_budget *budget, const struct lode_budget_usage *usage)
+static void choose_map_reads(struct lode_budget *budget)
 {
-	double machine = more(usage->t, budget->last.t) * budget->cpus,
-	       starts = lode_budget_costs_of_reports(START_MAPPINGS * more(usage->execs, budget->last.execs)) /
-			machine;
-	double most = FOLLOWS * budget->share * (budget->reads_maps ? READS_LONGER : 1);
+	double part = budget->reads_maps ? 1 : READS_AGAIN;
 
-	budget->start_reports += (starts - budget->start_reports) / TRIAL_AVERAGE;
 	if (budget->follows && budget->follow_trial.steps < TRIAL_STEPS)
 		return; /* not known yet */
-	budget->reads_maps = !budget->follows && budget->reports - budget->start_reports > most;
+	budget->reads_maps = !budget->follows && budget->other_reports > FOLLOWS * budget->share &&
+			     budget->start_reports <= part * budget->other_reports;
 }
 
 /* Whether programs stay attached between slots. That they are ready at once is not worth everything. */
@@ -477,6 +475,18 @@ static double planned_part(struct lode_budget *budget, const struct lode_budget_
 	return planned / time;
 }
 
+/* What reports take, and those of new programs: the first is known only while mappings are followed. */
+static void look_at_reports(struct lode_budget *budget, double all, double starts)
+{
+	unsigned steps = budget->follow_trial.steps + 1;
+
+	budget->start_reports += (starts - budget->start_reports) / TRIAL_AVERAGE;
+	if (!budget->follows)
+		return;
+	average(&budget->reports, all, steps < REPORT_STEPS ? steps : REPORT_STEPS);
+	average(&budget->other_reports, all - starts, steps);
+}
+
 /* What was taken since the last step. What the kernel reports of mappings goes on where these are not followed. */
 static struct lode_budget_costs count_costs(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
@@ -485,8 +495,11 @@ static struct lode_budget_costs count_costs(struct lode_budget *budget, const st
 
 	lode_budget_caches_update(&budget->caches, usage, &budget->last);
 	costs = lode_budget_costs(usage, &budget->last, budget->cpus, &budget->caches);
-	if (budget->follows)
-		budget->reports = costs.reports / machine;
+	if (machine > 0)
+		look_at_reports(budget, costs.reports / machine,
+				lode_budget_costs_of_reports(START_MAPPINGS *
+							     more(usage->execs, budget->last.execs)) /
+					machine);
 	costs.reports = budget->reads_maps ? 0 : budget->reports * machine;
 	lode_budget_costs_add(&budget->costs, &costs);
 	return costs;
@@ -500,7 +513,7 @@ static void choose_stays(struct lode_budget *budget, const struct lode_budget_us
 
 	choose_certain(budget, usage, costs->limits / machine);
 	choose_follows(budget, usage, costs->mappings / machine);
-	choose_map_reads(budget, usage);
+	choose_map_reads(budget);
 	choose_rests(budget, usage, on, costs->rests / machine);
 }
 

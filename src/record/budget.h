@@ -64,10 +64,11 @@ struct lode_budget {
 	double all_fixed;
 	unsigned fixed_steps;
 	double tried_attached; /* it did not fit with these context switches, and is tried earlier where there are fewer */
-	/* Following what processes map; and what the kernel's reports take of the machine meanwhile, and those of new programs. */
+	/* Following what processes map; what the kernel's reports took of the machine meanwhile, and of that those which were not of new programs. */
 	struct lode_budget_trial follow_trial;
 	double reports;
-	double start_reports;
+	double other_reports;
+	double start_reports; /* of new programs, over about the last two seconds */
 	/* Of the time, what was not seen while the kernel took its time to attach programs, and what resting took; over about two seconds. */
 	double unseen;
 	double resting;

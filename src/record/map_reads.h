@@ -15,13 +15,17 @@
 struct lode_map_doubt {
 	uint32_t pid;
 	int is_unmapped;     /* at least one of them ends where nothing is known */
-	uint64_t code_bytes; /* that it had, by the last of them */
+	uint64_t code_bytes; /* that it had, by the last of them; 0: they do not agree */
+	uint64_t t;          /* when the last of them was taken */
 	/* By what the sideband says: it was forked, by whom, or runs another program; and when that was. 0: neither. */
 	uint64_t changed_at;
-	uint32_t parent;  /* 0: it runs another program */
-	int is_alarm;     /* it is read because something changed, not only to make sure */
-	uint64_t read_at; /* 0: it was not */
-	int is_new;       /* some of its files were not known */
+	uint32_t parent;     /* 0: it runs another program */
+	int is_reported;     /* the sideband has mappings of it */
+	int is_alarm;        /* it is read because something changed, not only to make sure */
+	uint64_t read_at;    /* 0: it was not */
+	uint64_t read_bytes; /* of code that it has; 0: it is gone, or cannot be read */
+	uint32_t read_ns;
+	int is_new; /* some of its files were not known */
 };
 
 /* A zeroed struct is ready. */
@@ -33,9 +37,10 @@ struct lode_map_reads {
 	size_t count;
 	size_t capacity;
 	struct lode_mapped_build_ids build_ids;
-	uint64_t gone;  /* processes that had ended before they were read */
-	uint64_t began; /* the round in which each process is read once more, to make sure */
-	uint64_t spent; /* nanoseconds of CPU time on reading since then */
+	uint64_t gone;      /* programs that had ended before anything was known of what they mapped */
+	uint64_t began;     /* the round in which each process is read once more, to make sure */
+	uint64_t spent;     /* nanoseconds of CPU time on reading since then */
+	uint64_t forgot_at; /* build-ids: the number of a file may come again for another one */
 };
 
 void lode_map_reads_release(struct lode_map_reads *reads);
@@ -47,8 +52,11 @@ int lode_map_reads_doubt(struct lode_map_reads *reads, const struct lode_record_
  */
 int lode_map_reads_read(struct lode_map_reads *reads, const struct lode_processes *processes,
 			const struct lode_change *changes, size_t count, uint64_t known);
-/* All changes are applied: remembers what was read in the processes. */
-void lode_map_reads_settle(struct lode_map_reads *reads, struct lode_processes *processes);
+/*
+ * All changes until then are applied: remembers what was read in the processes. What was copied later is looked at again, together with the
+ * changes of that time.
+ */
+void lode_map_reads_settle(struct lode_map_reads *reads, struct lode_processes *processes, uint64_t until);
 /*
  * Whether it is time to make sure of all processes, each when a stack next goes through it: a library may have come in the place of another
  * one of the same size. That is so every few seconds, or less often where it takes more than a small part of the time of so many CPUs.

@@ -164,3 +164,11 @@ int lode_permissions_fail(unsigned needs, int number, struct lode_error *error)
 	lode_permissions_look("", &permissions);
 	return lode_permissions_explain(&permissions, needs, number, error);
 }
+
+int lode_permissions_read_maps(void)
+{
+	struct lode_permissions permissions;
+
+	lode_permissions_look("", &permissions);
+	return has(&permissions, CAP_PTRACE);
+}

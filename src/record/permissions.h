@@ -34,5 +34,7 @@ int lode_permissions_explain(const struct lode_permissions *permissions, unsigne
 			     struct lode_error *error);
 /* Both of this process. */
 int lode_permissions_fail(unsigned needs, int number, struct lode_error *error);
+/* Whether this process may read what others have mapped, whoever they belong to. */
+int lode_permissions_read_maps(void);
 
 #endif

@@ -879,6 +879,8 @@ int lode_fork(uint64_t *context)
 	copy->count = space->count;
 	copy->stale = space->stale;
 	copy->stale_id = space->stale_id;
+	copy->code_pages = space->code_pages;
+	copy->quiet = space->quiet;
 	copy->id = space->id;
 	return 0;
 }

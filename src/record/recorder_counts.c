@@ -73,9 +73,9 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	note_tables(recorder, notes);
-	lode_notes_add(
-		notes, recorder->map_reads.gone,
-		"processes that ended before what they had mapped was read: their addresses have no symbols", NULL);
+	lode_notes_add(notes, recorder->map_reads.gone,
+		       "programs that ended before what they had mapped was read: their addresses have no symbols",
+		       NULL);
 	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded", NULL);
 	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
 	lode_notes_add(notes, counts.wrong_walks, "kernel stacks that had to be taken again", NULL);

@@ -3,8 +3,8 @@
  *
  * The order of the steps matters. First it is noted how far the rings of records are filled; then the stacks are taken,
  * then the changes of processes: a stack is sent before the first record that names it gets its place in a ring, and
- * a mapping is reported before the first stack through it, so everything that a record needs is there. Then records (by their
- * ends, when they were written) and changes are handed over merged by time, the records in place (zero-copy).
+ * a mapping is reported before the first stack through it, or read now where a stack asks for it (map_reads.h), so everything that a
+ * record needs is there. Then records (by their ends, when they were written) and changes are handed over merged by time, the records in place (zero-copy).
  */
 #include "base/clock.h"
 #include "record/recorder_state.h"
@@ -248,6 +248,8 @@ static int read_maps(struct lode_recorder *recorder, const struct changes *chang
 {
 	if (!recorder->has_read_maps)
 		return 0;
+	if (recorder->programs->bss->reads_maps && recorder->reads_until < lode_now())
+		recorder->programs->bss->reads_maps = 0;
 	if (recorder->programs->bss->reads_maps &&
 	    lode_map_reads_next_round(&recorder->map_reads, recorder->cpu_count, lode_now()))
 		lode_unwind_loader_doubt(recorder->loader);
@@ -279,7 +281,7 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 		return LODE_SYSTEM;
 	if (read_maps(recorder, &changes) < 0 || hand_over(recorder, &changes) < 0)
 		return LODE_SYSTEM;
-	lode_map_reads_settle(&recorder->map_reads, &recorder->unwinder.processes);
+	lode_map_reads_settle(&recorder->map_reads, &recorder->unwinder.processes, until);
 	recorder->copies.known = until;
 	if (!recorder->loader)
 		return 0;

@@ -3,6 +3,7 @@
  * and the totals of threads (thread_totals.h).
  */
 #include "base/clock.h"
+#include "record/permissions.h"
 #include "record/recorder_state.h"
 #include "record/task_iterator.h"
 
@@ -153,20 +154,25 @@ void lode_recorder_set_follows(struct lode_recorder *recorder, int follows)
 	programs->links.lode_map = NULL;
 }
 
+/* Nanoseconds for which mappings are read when the kernel reports them again: what it did not report is known then, of processes that run. */
+#define READ_ON_NS 30000000000u
+
 int lode_recorder_set_map_reads(struct lode_recorder *recorder, int reads)
 {
 	uint32_t *own = (uint32_t *)(uintptr_t)&recorder->programs->bss->reads_maps;
+	int before = recorder->reads_until == UINT64_MAX;
 
-	if (!recorder->loader || reads == (int)*own)
-		return (int)*own;
-	/* Both, rather than neither, for a moment. */
-	if (reads) {
-		recorder->has_read_maps = 1;
-		__atomic_store_n(own, 1, __ATOMIC_SEQ_CST);
+	if (!recorder->loader || reads == before || (reads && !lode_permissions_read_maps()))
+		return before;
+	if (lode_sideband_report_maps(recorder->sideband, !reads) < 0) {
+		lode_sideband_report_maps(recorder->sideband, !before);
+		return before;
 	}
-	if (lode_sideband_report_maps(recorder->sideband, !reads) == 0)
-		__atomic_store_n(own, (uint32_t)reads, __ATOMIC_SEQ_CST);
-	return (int)*own;
+	recorder->has_read_maps = 1;
+	recorder->reads_until = reads ? UINT64_MAX : lode_now() + READ_ON_NS;
+	lode_unwind_loader_doubt(recorder->loader);
+	__atomic_store_n(own, 1, __ATOMIC_SEQ_CST);
+	return reads;
 }
 
 uint64_t lode_recorder_execs(const struct lode_recorder *recorder)

@@ -34,7 +34,8 @@ struct lode_recorder {
 	struct lode_stack_copies copies;
 	struct lode_map_reads map_reads;
 	int has_read_maps; /* at some time the kernel did not report mappings: what was missed is read when it is needed */
-	uint64_t execs; /* processes that began to run a program, so far */
+	uint64_t reads_until; /* mappings are read until then; UINT64_MAX: as long as the kernel does not report them */
+	uint64_t execs;       /* processes that began to run a program, so far */
 	int started;
 	int wants_certain; /* every long wait is to be recorded, from a slot on that is not the only one, */
 	int is_certain;    /* and is */

@@ -89,7 +89,7 @@ static int report_maps(struct ring *ring, int cpu)
 		return 0;
 	ring->maps_fd = open_event(cpu, 1);
 	if (ring->maps_fd < 0)
-		return -1;
+		return errno == ENODEV ? 0 /* the CPU is switched off by now */ : -1;
 	if (ioctl(ring->maps_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0 &&
 	    ioctl(ring->maps_fd, PERF_EVENT_IOC_ENABLE, 0) == 0 && ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0) == 0)
 		return 0;
@@ -114,9 +114,12 @@ int lode_sideband_report_maps(struct lode_sideband *sideband, int reports)
 {
 	int code = 0;
 
-	for (size_t i = 0; !code && i < sideband->ring_count; i++)
-		if (sideband->rings[i].page)
-			code = reports ? report_maps(&sideband->rings[i], (int)i) : end_report(&sideband->rings[i]);
+	for (size_t i = 0; i < sideband->ring_count; i++)
+		if (sideband->rings[i].page &&
+		    (reports ? report_maps(&sideband->rings[i], (int)i) : end_report(&sideband->rings[i])) < 0)
+			code = -1;
+	if (code && reports)
+		lode_sideband_report_maps(sideband, 0);
 	return code;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Sideband: what happens to processes while a recording runs, from the kernel's
- * perf interface: files mapped for execution with their build-ids, names, forks
- * and exits, of all processes, even if they are very short-lived.
+ * perf interface: files mapped for execution with their build-ids (unless that
+ * takes too much), names, forks and exits, of all processes, even if they are very short-lived.
  */
 #ifndef LODE_RECORD_SIDEBAND_H
 #define LODE_RECORD_SIDEBAND_H
@@ -19,7 +19,8 @@ int lode_sideband_open(struct lode_sideband **sideband, struct lode_error *error
 void lode_sideband_close(struct lode_sideband *sideband);
 /*
  * Whether files that are mapped are reported, as they are at first. The kernel then prepares a report of everything that any process
- * maps, code or not, which takes it more than a microsecond. Returns 0, or -1 when that cannot be changed.
+ * maps, code or not, which takes it more than a microsecond. Returns 0, or -1 where not all CPUs could be changed; then none reports
+ * that was to begin, and those that were to end may go on.
  */
 int lode_sideband_report_maps(struct lode_sideband *sideband, int reports);
 /*

@@ -371,9 +371,12 @@ void lode_unwind_loader_doubt(struct lode_unwind_loader *loader)
 		struct lode_process *process = &processes->items[i];
 		struct lode_unwind_space *space = &loader->spaces[process->pid % LODE_UNWIND_SPACES];
 
+		/* Those whose first thread has ended cannot be read. */
+		if (lode_processes_has_ended(processes, process->pid))
+			continue;
 		process->code_bytes = 0;
 		if (space->pid == process->pid)
-			set_code(loader, space, process);
+			__atomic_store_n(&space->code_pages, 0, __ATOMIC_RELEASE);
 	}
 }
 
@@ -458,6 +461,16 @@ static void settle_pending(struct lode_unwind_loader *loader)
 			set_table(loader, &loader->mappings[i], loader->mappings[i].bias, loader->images[i]);
 }
 
+/* A process whose first thread has ended may go on with others, with what is known of it. */
+static void keep_entry(struct lode_unwind_loader *loader, uint32_t pid)
+{
+	const struct lode_process *process = lode_processes_find(&loader->unwinder->processes, pid);
+	struct lode_unwind_space *space = &loader->spaces[pid % LODE_UNWIND_SPACES];
+
+	if (process && space->pid == pid && space->id)
+		set_code(loader, space, process);
+}
+
 int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t)
 {
 	int code = load_tables(loader);
@@ -468,8 +481,10 @@ int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t)
 	for (size_t i = 0; code >= 0 && i < loader->dirty_count; i++) {
 		const struct lode_process *process;
 
-		if (lode_processes_has_ended(&loader->unwinder->processes, loader->dirty[i]))
+		if (lode_processes_has_ended(&loader->unwinder->processes, loader->dirty[i])) {
+			keep_entry(loader, loader->dirty[i]);
 			continue;
+		}
 		process = lode_processes_get(&loader->unwinder->processes, loader->dirty[i]);
 		code = process ? enter_process(loader, process) : LODE_SYSTEM;
 		if (code == 0) {

@@ -17,6 +17,10 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+void work(double seconds);
+void work_of_first(double seconds);
+void work_of_second(double seconds);
+
 #ifdef SECOND
 /* Has another frame than the first. */
 __attribute__((noinline)) void work_of_second(double seconds)
@@ -37,8 +41,6 @@ __attribute__((noinline)) void work_of_first(double seconds)
 }
 #define WORK work_of_first
 #endif
-
-void work(double seconds);
 
 void work(double seconds)
 {

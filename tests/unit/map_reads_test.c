@@ -10,10 +10,12 @@
 #include "record/map_reads.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILES   3
@@ -103,7 +105,7 @@ static size_t read_all(struct world *world, const struct lode_change *changes, s
 		assert_int_equal(lode_processes_apply(&world->processes, &changes[i]), 0);
 	for (; given < found; given++)
 		assert_int_equal(lode_processes_apply(&world->processes, &world->reads.changes[given]), 0);
-	lode_map_reads_settle(&world->reads, &world->processes);
+	lode_map_reads_settle(&world->reads, &world->processes, UINT64_MAX);
 	world->known = lode_now();
 	return found;
 }
@@ -194,6 +196,7 @@ static void what_comes_in_the_place_of_another_is_found(void **state)
 	wait_long(world);
 	assert_int_equal(copy_and_read(world, 0), 0);
 	self(world)->code_bytes = 0;
+	wait_long(world);
 	assert_int_equal(copy_and_read(world, 0), 1);
 	assert_string_equal(known_at(world, at), world->paths[2]);
 }
@@ -210,6 +213,7 @@ static void false_alarms_become_rare(void **state)
 		assert_int_equal(self(world)->nothing_new, i);
 		wait_long(world);
 		copy_and_read(world, 1);
+		self(world)->read_ns = 0;
 		quiet = lode_map_reads_quiet(self(world)) - self(world)->read_at;
 		assert_true(quiet >= last && quiet <= MOST_NS);
 		last = quiet;
@@ -268,7 +272,105 @@ static void new_processes_are_read_when_they_run_another_program(void **state)
 	assert_true(world->reads.count > 2); /* this program, the C library and others, all of them again */
 	for (size_t i = 0; i < world->reads.count; i++)
 		assert_int_equal(world->reads.changes[i].t, exec.t);
-	lode_map_reads_settle(&world->reads, &world->processes);
+	lode_map_reads_settle(&world->reads, &world->processes, UINT64_MAX);
+}
+
+/* What a child shares with its parent stays shared: nothing of it is new. */
+static void a_child_that_was_forked_has_what_its_parent_has(void **state)
+{
+	struct world *world = *state;
+	struct lode_change born = { .type = LODE_CHANGE_FORK, .t = 5, .parent_pid = (uint32_t)getpid() };
+	const struct lode_process *child;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	born.parent_tid = born.parent_pid;
+	born.pid = born.tid = (uint32_t)pid;
+	self(world)->code_bytes = 0; /* as by the next round */
+	copy_of(world, born.pid, 0);
+	assert_int_equal(read_all(world, &born, 1), 0);
+	child = lode_processes_find(&world->processes, born.pid);
+	assert_non_null(child);
+	assert_int_equal(child->space.version, self(world)->space.version);
+	assert_int_equal(child->code_bytes, code_bytes());
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void what_cannot_be_read_is_not_asked_for_again_and_again(void **state)
+{
+	struct world *world = *state;
+	char name[] = "program";
+	struct lode_change exec = { .type = LODE_CHANGE_NAME,
+				    .t = 6,
+				    .pid = NOBODY,
+				    .tid = NOBODY,
+				    .executed = 1,
+				    .text = name };
+	const struct lode_process *process;
+
+	copy_of(world, NOBODY, 0);
+	assert_int_equal(read_all(world, &exec, 1), 0);
+	process = lode_processes_find(&world->processes, NOBODY);
+	assert_non_null(process);
+	assert_int_equal(process->code_bytes, code_bytes()); /* as the kernel says */
+	assert_int_equal(process->nothing_new, 1);
+	assert_int_equal(world->reads.gone, 1);
+	copy_of(world, NOBODY, 0);
+	assert_int_equal(read_all(world, NULL, 0), 0);
+	assert_int_equal(process->nothing_new, 1); /* not read */
+}
+
+/* Changes are known until some time, and stacks a little further. */
+static void copies_of_later_are_looked_at_again(void **state)
+{
+	static struct lode_record_copy copy = { .pid = NOBODY, .t = 100 };
+	struct world *world = *state;
+
+	assert_int_equal(lode_map_reads_doubt(&world->reads, &copy), 0);
+	assert_int_equal(lode_map_reads_read(&world->reads, &world->processes, NULL, 0, 50), 0);
+	lode_map_reads_settle(&world->reads, &world->processes, 99);
+	assert_int_equal(world->reads.doubt_count, 1);
+	assert_int_equal(lode_map_reads_read(&world->reads, &world->processes, NULL, 0, 99), 0);
+	lode_map_reads_settle(&world->reads, &world->processes, 100);
+	assert_int_equal(world->reads.doubt_count, 0);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "cp %s %s.new && mv %s.new %s", from, to, to, to);
+	assert_int_equal(system(command), 0);
+}
+
+/* A library that is built again and loaded in the place of the old one. */
+static void a_new_version_at_the_old_path_is_found(void **state)
+{
+	struct world *world = *state;
+	char *at;
+
+	copy_file("/bin/true", world->paths[0]);
+	close(world->files[0]);
+	world->files[0] = open(world->paths[0], O_RDONLY | O_CLOEXEC);
+	at = map(world, 3, 0, 2);
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 1);
+	self(world)->code_bytes = 0;
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 0);
+	copy_file("/bin/false", world->paths[0]);
+	close(world->files[0]);
+	world->files[0] = open(world->paths[0], O_RDONLY | O_CLOEXEC);
+	map(world, 3, 0, 2);
+	self(world)->code_bytes = 0;
+	wait_long(world);
+	assert_int_equal(copy_and_read(world, 0), 1);
+	assert_string_equal(known_at(world, at), world->paths[0]);
 }
 
 /* All that can be run must be known as it is. */
@@ -319,6 +421,10 @@ int main(void)
 		WITH_WORLD(what_comes_in_the_place_of_another_is_found),
 		WITH_WORLD(false_alarms_become_rare),
 		WITH_WORLD(new_processes_are_read_when_they_run_another_program),
+		WITH_WORLD(a_child_that_was_forked_has_what_its_parent_has),
+		WITH_WORLD(what_cannot_be_read_is_not_asked_for_again_and_again),
+		WITH_WORLD(copies_of_later_are_looked_at_again),
+		WITH_WORLD(a_new_version_at_the_old_path_is_found),
 		WITH_WORLD(random_mappings_are_known),
 	};
 

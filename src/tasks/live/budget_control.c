@@ -253,12 +253,12 @@ void lode_budget_control_end(struct lode_record_target *target, struct lode_reco
 	count_certain(target, target->budget.last.t);
 }
 
-/* Of the whole recording. */
-static double share_of_time(const struct lode_budget *budget, uint64_t time)
+/* Of the whole recording. `otherwise`: where there is none. */
+static double share_of_time(const struct lode_budget *budget, uint64_t time, double otherwise)
 {
 	uint64_t all = budget->last.t - budget->first.t;
 
-	return all ? (double)time / (double)all : 1;
+	return all ? (double)time / (double)all : otherwise;
 }
 
 /* From which length on all waits were recorded; 0: not known. */
@@ -291,7 +291,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.share = budget->share,
 		.taken = lode_budget_share(budget),
 		.fixed = budget->fixed,
-		.attached = share_of_time(budget, budget->last.on - budget->first.on),
+		.attached = share_of_time(budget, budget->last.on - budget->first.on, 1),
 		.worst_second = budget->worst,
 		.settled = settled,
 		.samples = parts.samples,
@@ -301,7 +301,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.stacks = parts.stacks,
 		.limits = parts.limits,
 		.mappings = parts.mappings,
-		.mappings_read = share_of_time(budget, target->maps_read_ns),
+		.mappings_read = share_of_time(budget, target->maps_read_ns, 0),
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
 		.certain_ns = certain_length(target),
