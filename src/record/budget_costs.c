@@ -32,7 +32,7 @@
 #define COOLING 0.017
 
 /* What the load takes longer when the programs of the scheduler are attached and detached once: the kernel changes its code. */
-#define ATTACHING_NS 200000.0
+#define ATTACHING_NS 500000.0
 /* What the kernel does for each mapping of a process, of code or not, while it reports those of code: it finds out the name of the file first. */
 #define REPORT_NS 1300.0
 
