@@ -23,7 +23,7 @@
 
 /* Instructions of a program, and of all together; the kernel gives up at a million each. Linux 6.1 looks at a fifth more than later ones. */
 #define MOST_OF_ONE 125000
-#define MOST_OF_ALL 250000
+#define MOST_OF_ALL 300000
 
 #define LOG_BYTES  65536
 #define STATISTICS 4 /* the kernel's log has these alone */

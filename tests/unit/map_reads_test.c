@@ -116,10 +116,10 @@ static size_t copy_and_read(struct world *world, int is_unmapped)
 	return read_all(world, NULL, 0);
 }
 
-/* As if the last reading was long ago. */
+/* As if the last reading was long ago, on a machine that was just started, too. */
 static void wait_long(struct world *world)
 {
-	self(world)->read_at = 1;
+	self(world)->read_at = 0;
 }
 
 static char *map(struct world *world, int place, int file, size_t pages)
