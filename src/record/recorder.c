@@ -1,7 +1,7 @@
 /*
  * Recorder: see recorder.h. This file loads the BPF programs, starts and stops them. Beside it: recorder_settings.c (before
  * loading), recorder_samples.c (CPU samples), recorder_reader.c (reading), recorder_threads.c (threads off their CPU),
- * recorder_slots.c (slots, sweeps, totals) and recorder_counts.c; they share recorder_state.h.
+ * recorder_slots.c (slots, sweeps, totals), recorder_maps.c (what processes map) and recorder_counts.c; they share recorder_state.h.
  */
 #include "record/recorder.h"
 

@@ -28,6 +28,11 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 	lode_free(each);
 }
 
+uint64_t lode_recorder_execs(const struct lode_recorder *recorder)
+{
+	return recorder->execs;
+}
+
 /* Events during which a program was interrupted by the same program are not seen by it. */
 static uint64_t missed(struct lode_recorder *recorder)
 {

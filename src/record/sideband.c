@@ -2,10 +2,11 @@
  * Sideband: see sideband.h.
  *
  * One dummy event per CPU, system-wide, whose ring holds only the records that
- * accompany samples. A second one reports mappings, too, in the place of the first
- * and into the same ring; the kernel has no work with mappings once it is closed, not when it is only disabled. Each record ends with pid, tid and time, by which the rings
- * are put in order. Records are copied out of a ring before they are looked at,
- * because they may wrap around its end.
+ * accompany samples. A second one reports mappings, too, in the place of the first and
+ * into the same ring; the kernel has no work with mappings once it is closed, not when
+ * it is only disabled. Each record ends with pid, tid and time, by which the rings are
+ * put in order. Records are copied out of a ring before they are looked at, because they
+ * may wrap around its end.
  */
 #include "record/sideband.h"
 

@@ -242,23 +242,30 @@ static void false_alarms_become_rare(void **state)
 	assert_true(lode_map_reads_next_round(&world->reads, 2, world->reads.began + 60000000000u));
 }
 
+/* The process runs another program from now on. */
+static struct lode_change program_of(uint32_t pid)
+{
+	static char name[] = "program";
+
+	return (struct lode_change){ .type = LODE_CHANGE_NAME,
+				     .t = 6,
+				     .pid = pid,
+				     .tid = pid,
+				     .executed = 1,
+				     .text = name };
+}
+
 /* A child that was forked has what its parent has, one that runs another program nothing of it. */
 static void new_processes_are_read_when_they_run_another_program(void **state)
 {
 	struct world *world = *state;
-	char name[] = "program";
 	struct lode_change fork = { .type = LODE_CHANGE_FORK,
 				    .t = 5,
 				    .pid = NOBODY,
 				    .tid = NOBODY,
 				    .parent_pid = (uint32_t)getpid(),
 				    .parent_tid = (uint32_t)getpid() };
-	struct lode_change exec = { .type = LODE_CHANGE_NAME,
-				    .t = 6,
-				    .pid = NOBODY,
-				    .tid = NOBODY,
-				    .executed = 1,
-				    .text = name };
+	struct lode_change exec = program_of(NOBODY);
 
 	copy_of(world, NOBODY, 0);
 	assert_int_equal(read_all(world, &fork, 1), 0);
@@ -304,13 +311,7 @@ static void a_child_that_was_forked_has_what_its_parent_has(void **state)
 static void what_cannot_be_read_is_not_asked_for_again_and_again(void **state)
 {
 	struct world *world = *state;
-	char name[] = "program";
-	struct lode_change exec = { .type = LODE_CHANGE_NAME,
-				    .t = 6,
-				    .pid = NOBODY,
-				    .tid = NOBODY,
-				    .executed = 1,
-				    .text = name };
+	struct lode_change exec = program_of(NOBODY);
 	const struct lode_process *process;
 
 	copy_of(world, NOBODY, 0);
