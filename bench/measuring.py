@@ -1,5 +1,6 @@
 """What the benchmarks share: running commands, medians, tables in Markdown."""
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -12,6 +13,7 @@ import tempfile
 import time
 
 MB = 1000 * 1000
+STATISTICS = '/proc/sys/kernel/bpf_stats_enabled'
 
 
 def say(text):
@@ -25,6 +27,34 @@ def run_seconds(pid):
         with contextlib.suppress(OSError), open(path, encoding='ascii') as file:
             total += int(file.read().split()[0])
     return total / 1e9
+
+
+@contextlib.contextmanager
+def program_statistics():
+    """Has the kernel count the runs of BPF programs and their time, which makes them slower; no longer than this process lives."""
+    fd = ctypes.CDLL('libbpf.so.1').bpf_enable_stats(0)
+    if fd < 0:
+        sys.exit('bench: the kernel does not count the time of BPF programs: %s' % os.strerror(-fd))
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def check_no_statistics():
+    with open(STATISTICS, encoding='utf-8') as file:
+        if file.read().strip() != '0':
+            sys.exit('bench: kernel.bpf_stats_enabled makes BPF programs slower; set it to 0')
+
+
+def start_recorder(command, **more):
+    """Starts a recorder in a session of its own, as systemd and other terminals do.
+
+    Where the kernel groups processes by session (kernel.sched_autogroup_enabled), a recorder in the load's own session
+    makes each of its context switches slower, because the weight of the group on each processor changes all the time: two
+    programs that take turns lost 1.4 % to a recorder that only slept.
+    """
+    return subprocess.Popen(command, start_new_session=True, **more)
 
 
 class Run:

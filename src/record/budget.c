@@ -46,8 +46,8 @@
  * budget, as long as it takes no more than a little above; of all runs, those of them that are switches; and over how many steps both are averages.
  */
 #define UNSEEN        0.04
-#define RESTS         0.2
-#define RESTS_LONGER  0.25
+#define RESTS         0.25
+#define RESTS_LONGER  0.3
 #define SWITCH_RUNS   0.55
 #define RESTING_STEPS 8
 /* So low after it took too much: it fades in ten seconds, and only then it is tried again. */

@@ -4,18 +4,18 @@
 /*
  * What cannot be measured from inside, by paired runs with and without (bench/calls). All of it depends on how cold caches are, and
  * that can be seen: a run that records nothing and takes WARM_NS found everything in place. Two processes that take turns have 85 ns,
- * Apache 160, MariaDB 210. The interrupt of a sample takes 3 microseconds with the first and 9 with Apache.
+ * Apache 150, MariaDB 210. The interrupt of a sample takes 3 microseconds with the first and 9 with Apache.
  */
 #define WARM_NS   85.0
 #define USUAL_NS  140.0 /* where it is not known yet */
 #define SAMPLE_NS 6000.0
 
 /*
- * Runs are called, and push out of caches and TLBs what the load needs: as much as those that record nothing see of themselves, and of what is
- * beyond WARM_NS, which comes from misses, several outside for each inside. In all, those that record nothing take 170 ns for turns and 550 for Apache.
+ * Runs are called, and push out of caches and TLBs what the load needs: a part of what those that record nothing see of themselves, and of what is
+ * beyond WARM_NS, which comes from misses, several outside for each inside. In all, those that record nothing take 145 ns for turns and 420 for Apache.
  */
-#define WARM_FACTOR 1.0
-#define COLD_FACTOR 3.0
+#define WARM_FACTOR 0.66
+#define COLD_FACTOR 2.7
 
 /* How much longer than its own time a program that takes stacks keeps its processor from others; and for each time that caches are colder. */
 #define STACK_FACTOR      1.15
@@ -23,16 +23,22 @@
 
 /*
  * A program that is over at once: being called takes little where it was called a moment ago, and more the longer others used
- * the caches since, until nothing of it is left in them. An empty one took 70 ns at each of 450,000 wakeups a second (turns), 390 at each of 58,000
- * (Apache), 900 at each of 60,000 (MariaDB), and 1,300 at each of 14,000 mappings (Apache).
+ * the caches since, until nothing of it is left in them. An empty one took 60 ns at each of 450,000 wakeups a second (turns), 300 at each of 58,000
+ * (Apache), 900 at each of 60,000 (MariaDB), and 830 at each of 14,000 mappings (Apache). What is counted for Apache's wakeups is
+ * about twice that, so that it is enough for MariaDB's.
  */
 #define CALL_NS      70.0
 #define MOST_CALL_NS 1400.0
 /* For each nanosecond since the last call, and each time that caches are colder. */
 #define COOLING 0.017
 
-/* What the load takes longer when the programs of the scheduler are attached and detached once: the kernel changes its code. */
-#define ATTACHING_NS 500000.0
+/*
+ * What the load takes longer when the programs of the scheduler are attached and detached once, because the kernel changes its code; and when the
+ * recorder's process ran, as a part of its time. Both more for each time that caches are colder.
+ */
+#define ATTACHING_NS          200000.0
+#define ATTACHING_COLD_FACTOR 2.5
+#define PROCESS_COLD_FACTOR   0.4
 /* What the kernel does for each mapping of a process, of code or not, while it reports those of code: it finds out the name of the file first. */
 #define REPORT_NS 1300.0
 
@@ -128,8 +134,10 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 					   const struct lode_budget_usage *before, unsigned cpus,
 					   const struct lode_budget_caches *caches)
 {
-	double stack = STACK_FACTOR + STACK_COLD_FACTOR * coldness(caches);
+	double cold = coldness(caches), stack = STACK_FACTOR + STACK_COLD_FACTOR * cold;
 	double time = more(now->t, before->t) * cpus, process = more(now->process, before->process);
+	double attaching = ATTACHING_NS * (1 + ATTACHING_COLD_FACTOR * cold),
+	       beside = 1 + PROCESS_COLD_FACTOR * cold;
 	double waking_runs = more(now->waking_runs, before->waking_runs),
 	       map_runs = more(now->map_runs, before->map_runs);
 	double records = RECORD_NS * (more(now->recorded, before->recorded) + more(now->calls, before->calls));
@@ -141,13 +149,13 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 		.mappings = stack * more(now->mapping, before->mapping) +
 			    lode_budget_costs_of_calls(caches, map_runs, time),
 		.reports = lode_budget_costs_of_reports(map_runs),
-		.switches = all_runs(caches, now, before) + ATTACHING_NS * more(now->attachings, before->attachings),
+		.switches = all_runs(caches, now, before) + attaching * more(now->attachings, before->attachings),
 		.limits = stack * (more(now->waking, before->waking) + more(now->long_waits, before->long_waits)) +
 			  lode_budget_costs_of_calls(caches, waking_runs, time),
 		.rests = lode_budget_costs_of_calls(caches, more(now->rests, before->rests), time),
 		.stacks = stacks(caches, now, before, stack),
-		.records = records,
-		.process = process - records,
+		.records = beside * records,
+		.process = beside * (process - records),
 		.saving = more(now->saving, before->saving),
 	};
 }
