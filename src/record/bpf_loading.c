@@ -11,6 +11,7 @@
 #include "record/permissions.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +81,7 @@ int lode_bpf_loading_fail(unsigned needs, int number, struct lode_error *error)
 {
 	struct utsname system;
 
-	if (!refusal[0])
+	if (!refusal[0] || number == EMFILE) /* the verifier may have been content */
 		return lode_permissions_fail(needs, number, error);
 	return lode_fail(error, LODE_SYSTEM,
 			 "the verifier of Linux %s rejects Lode's BPF program %s: %s; please report this as a bug "

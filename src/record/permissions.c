@@ -161,6 +161,11 @@ int lode_permissions_fail(unsigned needs, int number, struct lode_error *error)
 {
 	struct lode_permissions permissions;
 
+	if (number == EMFILE)
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"recording needs several open files for each CPU, more than this process may have; raise "
+			"the limit as root with 'ulimit -n 65536', or in a systemd unit with LimitNOFILE=65536");
 	lode_permissions_look("", &permissions);
 	return lode_permissions_explain(&permissions, needs, number, error);
 }
