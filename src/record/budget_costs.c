@@ -24,13 +24,12 @@
 /*
  * A program that is over at once: being called takes little where it was called a moment ago, and more the longer others used
  * the caches since, until nothing of it is left in them. An empty one took 60 ns at each of 450,000 wakeups a second (turns), 300 at each of 58,000
- * (Apache), 900 at each of 60,000 (MariaDB), and 830 at each of 14,000 mappings (Apache). What is counted for Apache's wakeups is
- * about twice that, so that it is enough for MariaDB's.
+ * (Apache), 900 at each of 60,000 (MariaDB), and 830 at each of 14,000 mappings (Apache).
  */
 #define CALL_NS      70.0
 #define MOST_CALL_NS 1400.0
 /* For each nanosecond since the last call, and each time that caches are colder. */
-#define COOLING 0.017
+#define COOLING 0.01
 
 /*
  * What the load takes longer when the programs of the scheduler are attached and detached once, because the kernel changes its code; and when the
@@ -140,6 +139,7 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 	       beside = 1 + PROCESS_COLD_FACTOR * cold;
 	double waking_runs = more(now->waking_runs, before->waking_runs),
 	       map_runs = more(now->map_runs, before->map_runs);
+	double off = time - more(now->on, before->on) * cpus;
 	double records = RECORD_NS * (more(now->recorded, before->recorded) + more(now->calls, before->calls));
 
 	records = process < records ? process : records;
@@ -152,7 +152,7 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 		.switches = all_runs(caches, now, before) + attaching * more(now->attachings, before->attachings),
 		.limits = stack * (more(now->waking, before->waking) + more(now->long_waits, before->long_waits)) +
 			  lode_budget_costs_of_calls(caches, waking_runs, time),
-		.rests = lode_budget_costs_of_calls(caches, more(now->rests, before->rests), time),
+		.rests = lode_budget_costs_of_calls(caches, more(now->rests, before->rests), off > 0 ? off : 0),
 		.stacks = stacks(caches, now, before, stack),
 		.records = beside * records,
 		.process = beside * (process - records),
