@@ -7,6 +7,7 @@
  */
 #include "base/memory.h"
 #include "cmd/commands.h"
+#include "cmd/open_files.h"
 #include "cmd/ranks.h"
 #include "cmd/signals.h"
 #include "cmd/terminal_host.h"
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	lode_signals_init();
+	lode_open_files_raise();
 	code = run(&call, argc > 0 ? (size_t)argc - 1 : 0, argv + 1, &error);
 	if (error.text[0] && code && !lode_ranks_helps())
 		lode_say(&call.err, LODE_RED, "%s", error.text);

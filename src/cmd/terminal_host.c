@@ -2,6 +2,7 @@
 #include "cmd/terminal_host.h"
 
 #include "cmd/commands.h"
+#include "cmd/open_files.h"
 #include "cmd/ranks.h"
 #include "cmd/signals.h"
 
@@ -77,10 +78,11 @@ static void say(struct lode_host *host, const struct lode_call *call, enum lode_
 	lode_say(&call->err, style, "%s", text);
 }
 
-static void restore_signals(const struct lode_host *host)
+static void restore(const struct lode_host *host)
 {
 	(void)host;
 	lode_signals_restore();
+	lode_open_files_restore();
 }
 
 struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
@@ -94,7 +96,7 @@ struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 	};
 
 	static const struct lode_host_commands commands = {
-		.restore = restore_signals,
+		.restore = restore,
 		.started = lode_signals_command,
 	};
 

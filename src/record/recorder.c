@@ -6,7 +6,6 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
-#include "base/open_files.h"
 #include "record/bpf_loading.h"
 #include "record/kernel_features.h"
 #include "record/permissions.h"
@@ -180,7 +179,6 @@ int lode_recorder_create(struct lode_recorder **result, const struct lode_record
 	*result = NULL;
 	if (!recorder)
 		return lode_fail_memory(error);
-	lode_open_files_raise();
 	recorder->cgroup = -1;
 	recorder->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
 	recorder->slot_count = lode_recorder_slots(recorder->cpu_count, options->ring_bytes);

@@ -2,7 +2,6 @@
 #include "tasks/live/child.h"
 
 #include "base/clock.h"
-#include "base/open_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,6 @@ static void become(const struct lode_host *host, int gate, int failure, char *co
 
 	if (host->commands)
 		host->commands->restore(host);
-	lode_open_files_restore();
 	if (read(gate, &byte, 1) != 1)
 		_exit(127);
 	execvp(words[0], words);

@@ -1,5 +1,5 @@
 /* The limit of open files: see open_files.h. */
-#include "base/open_files.h"
+#include "cmd/open_files.h"
 
 #include <sys/resource.h>
 
