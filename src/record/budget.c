@@ -350,7 +350,9 @@ static int may_fit(const struct lode_budget *budget, const struct lode_budget_us
 /* All long waits are recorded where that takes no more than its part. Where context switches are seen at all times they are anyway. */
 static void choose_certain(struct lode_budget *budget, const struct lode_budget_usage *usage, double taken)
 {
-	if (budget->certain) {
+	if (budget->keeps_certain) {
+		budget->certain = 1;
+	} else if (budget->certain) {
 		budget->certain = stays_certain(budget, usage, taken);
 	} else if (budget->slots.chosen < LODE_SLOTS &&
 		   (usage->t >= budget->certain_trial.at || may_fit(budget, usage))) {

@@ -32,6 +32,7 @@ struct lode_budget {
 	unsigned cpus;
 	unsigned asked;     /* CPU samples a second */
 	int keeps_attached; /* every context switch must be seen: all slots are chosen, regardless of the cost */
+	int keeps_certain;  /* so must every long wait */
 	/* What to do until the next step: */
 	uint64_t scale; /* as thin_scale of the programs */
 	uint32_t call_weight;

@@ -31,6 +31,7 @@ struct lode_recorder_options {
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
 	const char *cache;   /* folder of cached unwind tables; NULL: the user's own, "": none */
 	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */
+	uint64_t long_waits; /* nanoseconds; with `thin` all waits that are longer are recorded; 0: see lode_recorder_set_certain */
 	int only_own;      /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
 	int no_own_walk;   /* kernel stacks only by the kernel's own way; for tests */
 	size_t ring_bytes; /* of the rings of all CPUs together; 0: as much as is good for speed */
@@ -51,7 +52,7 @@ struct lode_recorder_sink {
 
 struct lode_recorder;
 
-/* Whether there are limits for which every context switch must be seen. */
+/* Whether every context switch must be seen, for limits, or for long waits. */
 int lode_recorder_sees_all_waits(const struct lode_recorder_options *options);
 /* Nanoseconds that one CPU sample represents. */
 uint64_t lode_recorder_period(const struct lode_recorder_options *options);
@@ -125,7 +126,7 @@ void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned freque
  */
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot);
 /*
- * With `thin`: every wait of 10 ms or more is recorded at all times, if the kernel lets it, from the next slot on that is one of several.
+ * With `thin`: every wait over `long_waits`, or else 10 ms, is recorded at all times, if the kernel lets it, from the next slot on that is one of several.
  * Returns whether it is by now.
  */
 int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);

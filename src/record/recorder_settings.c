@@ -74,8 +74,7 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
-/* Whether every long wait can be recorded, by a separate program, at wakings (long_waits.bpf.h). */
-static int can_be_certain(const struct lode_recorder_options *options)
+int lode_recorder_can_be_certain(const struct lode_recorder_options *options)
 {
 	return options->thin && !options->cgroup && lode_kernel_counts_arrivals();
 }
@@ -89,15 +88,17 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 			return 0;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
-	return waits && can_be_certain(options);
+	return waits && lode_recorder_can_be_certain(options);
 }
 
 /* Nanoseconds; 0: none. Shorter waits than those that are requested are not recorded at all. */
 static uint64_t certain_limit(const struct lode_recorder_options *options)
 {
-	if (!can_be_certain(options))
+	uint64_t limit = options->long_waits ? options->long_waits : LODE_THIN_LONG;
+
+	if (!lode_recorder_can_be_certain(options))
 		return 0;
-	return options->min_wait > LODE_THIN_LONG ? options->min_wait : LODE_THIN_LONG;
+	return options->min_wait > limit ? options->min_wait : limit;
 }
 
 static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
@@ -190,6 +191,8 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoattach(programs->progs.lode_sweep, false);
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
 	programs->rodata->certain_limit = certain_limit(options);
+	if (options->long_waits)
+		programs->rodata->all_over = options->long_waits;
 	bpf_program__set_autoload(programs->progs.lode_long_wait,
 				  programs->rodata->limits_at_waking || programs->rodata->certain_limit);
 	bpf_program__set_autoattach(programs->progs.lode_long_wait, false);

@@ -24,5 +24,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
  * programs of the scheduler need not be attached for them.
  */
 int lode_recorder_limits_at_waking(const struct lode_recorder_options *options);
+/* Whether every long wait can be recorded, by a separate program, at wakings (long_waits.bpf.h). */
+int lode_recorder_can_be_certain(const struct lode_recorder_options *options);
 
 #endif

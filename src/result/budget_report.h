@@ -21,8 +21,9 @@ struct lode_budget_report {
 	double mappings_read; /* of the time, that in which the kernel did not report mappings, which took too much; they were read when needed */
 	uint64_t duration;
 	uint64_t unseen_ns; /* in which the kernel did not let them be seen */
+	uint64_t long_ns;   /* a wait is a long one from then on */
 	uint64_t certain_ns; /* where they were not seen all the time: longer waits are recorded for certain; 0: not known */
-	double certain_share; /* of the time in which they were not all seen, that in which those of 10 ms and more were recorded */
+	double certain_share; /* of the time in which they were not all seen, that in which long ones were recorded */
 	uint64_t seconds;
 	uint64_t seconds_over;
 	uint64_t waits;
@@ -33,7 +34,8 @@ struct lode_budget_report {
 	uint64_t kernel_ns;
 	uint64_t process_ns;
 	uint64_t saving_ns;
-	int sees_all_waits; /* limits need every context switch */
+	int sees_all_waits;  /* limits need every context switch, */
+	int sees_long_waits; /* --long-waits every wakeup */
 };
 
 /* The member "budget" of an object; nothing without one. */

@@ -3,8 +3,13 @@
 
 #include "base/units.h"
 
-/* Where the budget has room for looking for them at every wakeup. */
-#define SHORTEST_CERTAIN_NS 10000000u
+/* Why more may be taken than the budget. */
+static const char *reason(const struct lode_budget_report *report)
+{
+	if (report->sees_all_waits)
+		return ", because limits need every one of them";
+	return report->sees_long_waits ? ", because '--long-waits' needs every wakeup" : "";
+}
 
 void lode_budget_text(const struct lode_budget_report *report, struct lode_buffer *line)
 {
@@ -19,8 +24,9 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 	if (report->certain_ns)
 		lode_buffer_print(line, ", and every wait longer than %s",
 				  lode_duration_text(report->certain_ns, text));
-	if (report->certain_ns > SHORTEST_CERTAIN_NS && report->certain_share >= 0.005)
-		lode_buffer_print(line, " (in %.2g%% of the time, than 10ms)", 100 * report->certain_share);
+	if (report->certain_ns > report->long_ns && report->certain_share >= 0.005)
+		lode_buffer_print(line, " (in %.2g%% of the time, than %s)", 100 * report->certain_share,
+				  lode_duration_text(report->long_ns, text));
 	if (report->frequency < report->asked_frequency)
 		lode_buffer_text(line, "; CPUs sampled less often");
 	if (report->unseen_ns > report->duration / 50)
@@ -31,6 +37,5 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 	if (report->fixed > report->share)
 		lode_buffer_print(line,
 				  "; context switches and processes that come and go take %.2g%% by themselves%s",
-				  100 * report->fixed,
-				  report->sees_all_waits ? ", because limits need every one of them" : "");
+				  100 * report->fixed, reason(report));
 }

@@ -405,6 +405,25 @@ static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
 	assert_true(machine.budget.certain);
 }
 
+/* On request they are, whatever it takes: then what is left goes to the rest. */
+static void long_waits_are_certain_on_request(void **state)
+{
+	static const struct load busy[] = { { 250000, 30000 }, { 500, 3000000 } };
+	struct machine machine;
+
+	(void)state;
+	for (int times = 1; times <= 4; times++) { /* half of the budget to twice of it */
+		start(&machine, 0.01);
+		machine.budget.keeps_certain = 1;
+		machine.wakings = times * 0.5 * 0.01 * CPUS / 139e-9;
+		for (int step = 0; step < 200; step++) {
+			run_step(&machine, busy, 2);
+			assert_true(machine.budget.certain);
+		}
+		assert_true(machine.taken <= 0.01 * (times < 2 ? 1.1 : 0.5 * times + 0.35));
+	}
+}
+
 /* Only where attaching them takes long, and it takes no more than a quarter of the budget. */
 static void programs_stay_attached_where_the_kernel_takes_its_time(void **state)
 {
@@ -617,6 +636,7 @@ int main(void)
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(long_waits_are_certain_where_the_budget_has_room),
 		cmocka_unit_test(long_waits_are_certain_soon_after_the_load_shrinks),
+		cmocka_unit_test(long_waits_are_certain_on_request),
 		cmocka_unit_test(programs_stay_attached_where_the_kernel_takes_its_time),
 		cmocka_unit_test(what_stays_attached_and_takes_too_much_is_detached),
 		cmocka_unit_test(mappings_are_followed_where_the_budget_has_room),

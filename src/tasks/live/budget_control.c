@@ -65,6 +65,7 @@ void lode_budget_control_begin(struct lode_record_target *target, struct lode_re
 	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN), frequency,
 			 now);
 	target->budget.keeps_attached = target->sees_all_waits;
+	target->budget.keeps_certain = target->settings->long_waits != 0;
 	lode_slots_init(&target->slots, now ^ (uint64_t)getpid() << 32);
 	target->on_since = target->planned_since = now;
 	target->budget.first = target->budget.last = target->budget.second = budget_usage(target, recorder, now);
@@ -128,7 +129,7 @@ static int enter_slot(struct lode_record_target *target, struct lode_recorder *r
 	return 0;
 }
 
-/* Keeps how long only some slots were chosen, and for how much of that not every wait of 10 ms and more was recorded. */
+/* Keeps how long only some slots were chosen, and for how much of that not every long wait was recorded. */
 static void count_certain(struct lode_record_target *target, uint64_t now)
 {
 	if (target->some_since) {
@@ -209,7 +210,7 @@ static void count_thinned(struct lode_record_target *target, uint64_t now)
 {
 	const struct lode_budget *budget = &target->budget;
 
-	if (target->slots.chosen < LODE_SLOTS || budget->scale <= LODE_THIN_ALL_LONG)
+	if (target->slots.chosen < LODE_SLOTS || budget->keeps_certain || budget->scale <= LODE_THIN_ALL_LONG)
 		return;
 	target->thinned_ns += now - budget->last.t;
 	if (budget->scale > target->longest_scale)
@@ -261,17 +262,24 @@ static double share_of_time(const struct lode_budget *budget, uint64_t time, dou
 	return all ? (double)time / (double)all : otherwise;
 }
 
+/* What counts as a long wait. */
+static uint64_t long_waits(const struct lode_record_target *target)
+{
+	return target->settings->long_waits ? target->settings->long_waits : LODE_THIN_LONG;
+}
+
 /* From which length on all waits were recorded; 0: not known. */
 static uint64_t certain_length(const struct lode_record_target *target)
 {
-	uint64_t least = target->settings->min_wait > LODE_THIN_LONG ? target->settings->min_wait : LODE_THIN_LONG;
+	uint64_t least = target->settings->min_wait, limit = long_waits(target);
 
-	if (!target->some_ns || target->uncertain_ns)
+	least = least > limit ? least : limit;
+	if (target->uncertain_ns || (!target->some_ns && !target->budget.keeps_certain))
 		least = 2 * target->longest_gap;
 	return least > target->longest_scale ? least : target->longest_scale;
 }
 
-/* Of the time in which some waits were left out, the part in which those of 10 ms and more were not. */
+/* Of the time in which some waits were left out, the part in which long ones were not. */
 static double certain_share(const struct lode_record_target *target)
 {
 	double some = (double)(target->some_ns + target->thinned_ns);
@@ -304,6 +312,7 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.mappings_read = share_of_time(budget, target->maps_read_ns, 0),
 		.duration = budget->last.t - budget->first.t,
 		.unseen_ns = target->unseen_ns,
+		.long_ns = long_waits(target),
 		.certain_ns = certain_length(target),
 		.certain_share = certain_share(target),
 		.seconds = budget->seconds,
@@ -317,5 +326,6 @@ struct lode_budget_report lode_budget_control_report(const struct lode_record_ta
 		.process_ns = budget->last.process - budget->first.process,
 		.saving_ns = budget->last.saving,
 		.sees_all_waits = budget->keeps_attached,
+		.sees_long_waits = budget->keeps_certain,
 	};
 }

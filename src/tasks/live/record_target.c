@@ -77,6 +77,8 @@ static int read_budget(struct lode_record_target *target, double share, struct l
 			LODE_USAGE, "%s: '--budget' needs a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
 			target->word, settings->budget);
 	target->budget.share = settings->no_budget ? 0 : share;
+	if (settings->long_waits && target->budget.share <= 0)
+		return wrong(target, error, "'--long-waits' needs '--budget'; without one, every wait is recorded");
 	return 0;
 }
 
@@ -147,6 +149,7 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 		.thin = target->budget.share > 0,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
+		.long_waits = settings->long_waits,
 		.has_command = target->command_count > 0,
 		.unwind = lode_unwind_method(settings->unwind),
 		.copy_bytes = (unsigned)settings->unwind_size,

@@ -45,7 +45,7 @@ struct lode_record_target {
 	int swept_seldom;          /* except those behind which long waits were recorded in another way */
 	uint64_t some_since;       /* since when only some slots are chosen, as far as counted; 0: all are */
 	uint64_t some_ns;          /* how long only some were in all, */
-	uint64_t uncertain_ns;     /* and while not every wait of 10 ms and more was recorded */
+	uint64_t uncertain_ns;     /* and while not every long wait was recorded */
 	int is_certain;            /* they are now */
 	uint64_t longest_scale; /* while all slots were chosen, where even long waits were left out by chance; */
 	uint64_t thinned_ns;    /* for how long they were */
