@@ -70,7 +70,7 @@ const volatile bool walk_kernel = false;
 const volatile bool only_own = false;       /* neither the kernel's stacks nor those of wakers */
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
-const volatile uint64_t all_over = UINT64_MAX; /* no longer wait of a user's thread is left to chance */
+const volatile uint64_t all_over = INT64_MAX; /* no longer wait of a user's thread is left to chance */
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 const volatile bool thin = false;        /* there is a budget */
 const volatile bool with_totals = false; /* totals of threads are reported (thread_totals.bpf.h) */
@@ -493,6 +493,14 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 	return 0;
 }
 
+/* Whether a wait is too long for chance. Without a branch, behind which the verifier of Linux 6.1 would look at all that follows once more. */
+static __always_inline uint32_t is_over(struct task_struct *task, uint64_t cost)
+{
+	uint32_t is_kernels = task->flags / PF_KTHREAD & 1;
+
+	return (all_over - cost) >> 63 & ~is_kernels;
+}
+
 /* The wait or preemption of a thread is over, at `now`. Returns whether it was to be recorded. */
 static __always_inline bool end_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
 {
@@ -507,9 +515,8 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 	}
 	if (thin) {
 		bool taken = was_taken_at_waking(thread, task, cost, passed), swept = !taken && was_swept(thread);
-		bool is_long = cost > all_over && !(task->flags & PF_KTHREAD);
 
-		weight = lode_settle(thread, cost + delay, passed || swept || taken || is_long);
+		weight = lode_settle(thread, cost + delay, (passed || swept || taken) | is_over(task, cost));
 		if (!weight || taken)
 			return false;
 		if (!thread->weight) {
