@@ -19,7 +19,7 @@
 #define THREADS 5
 #define STACKS  200
 #define WAITS   600000
-#define ROUNDS  200
+#define ROUNDS  (TEST_SANITIZED ? 10 : 200) /* sanitizers are for memory, not for averages */
 #define TOP     50
 
 struct wait {
@@ -193,15 +193,16 @@ static void calibrated_recordings_agree_with_totals_and_with_the_whole(void **st
 	for (size_t i = 0; i < TOP; i++) {
 		double ratio = trials[i].plain / trials[i].squares;
 
-		assert_true(fabs(trials[i].sum / ROUNDS - trials[i].truth) <= trials[i].truth / 100);
+		assert_true(TEST_SANITIZED ||
+			    fabs(trials[i].sum / ROUNDS - trials[i].truth) <= trials[i].truth / 100);
 		held += trials[i].held / (TOP * ROUNDS);
 		smaller += log(ratio) / TOP;
 		most = ratio > most ? ratio : most;
 	}
 	print_message("held %.3f; variance %.2f times smaller, for one stack %.1f times\n", held, exp(smaller),
 		      most);
-	assert_true(held >= 0.93 && held <= 0.975);
-	assert_true(smaller > 0 && most > 2);
+	assert_true(TEST_SANITIZED || (held >= 0.93 && held <= 0.975));
+	assert_true(TEST_SANITIZED || (smaller > 0 && most > 2));
 	free(events);
 	free(waits);
 	small_end(&small);

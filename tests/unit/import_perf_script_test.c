@@ -426,7 +426,7 @@ static void random_samples_read_as_they_were_printed(void **state)
 	uint64_t seed = 21;
 
 	(void)state;
-	for (int round = 0; round < 1500; round++) {
+	for (int round = 0; round < TEST_ROUNDS(1500); round++) {
 		struct lode_buffer text = { 0 }, reported = { 0 };
 		struct imported imported;
 		char *expected, *got;

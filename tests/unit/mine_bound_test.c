@@ -183,7 +183,7 @@ static void no_pair_is_ruled_out_that_is_as_similar(void **state)
 	size_t ruled_out = 0;
 
 	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(20000); round++) {
 		uint64_t frames = 2 + random_below(&seed, FEW - 1);
 		struct setup setup = { 0 };
 
@@ -199,7 +199,7 @@ static void no_pair_is_ruled_out_that_is_as_similar(void **state)
 		ruled_out += check(&setup);
 		stop(&setup);
 	}
-	assert_true(ruled_out > 20000);
+	assert_true(ruled_out > TEST_ROUNDS(20000));
 }
 
 /*

@@ -99,8 +99,8 @@ static void outside_of_slots_each_event_is_by_itself(void **state)
 
 #define CYCLES   30
 #define PATTERNS 4
-#define STACKS   3 /* of each pattern */
-#define ROUNDS   1500
+#define STACKS   3                             /* of each pattern */
+#define ROUNDS   (TEST_SANITIZED ? 100 : 1500) /* sanitizers are for memory, not for averages */
 
 struct wait {
 	uint32_t slot;
@@ -213,8 +213,8 @@ static void intervals_hold_the_truth_of_bursts(void **state)
 		}
 		print_message("%u of %u slots: held %.1f %%, without knowing them %.1f %%\n", plans[i], LODE_SLOTS,
 			      100.0 * held / all, 100.0 * blind / all);
-		assert_true(held >= 0.93 * all && held <= 0.97 * all);
-		assert_true(blind < 0.9 * all);
+		assert_true(TEST_SANITIZED || (held >= 0.93 * all && held <= 0.97 * all));
+		assert_true(TEST_SANITIZED || blind < 0.9 * all);
 	}
 }
 

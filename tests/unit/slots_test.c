@@ -265,7 +265,7 @@ static void what_is_seen_in_slots_is_everything_on_average(void **state)
 	double all = 0, expected = 0, variance = 0;
 
 	(void)state;
-	for (int trial = 0; trial < TEST_ROUNDS(60); trial++) {
+	for (int trial = 0; trial < (TEST_SANITIZED ? 2 : 60); trial++) {
 		struct wait waits[WAITS];
 		struct lode_slot_plan plan[CYCLES];
 		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };

@@ -65,7 +65,7 @@ static void blocks_hold_what_was_written(void **state)
 
 	(void)state;
 	assert_int_equal(lode_spill_limit(LIMIT, NULL), 0);
-	for (int i = 0; i < 4000; i++) {
+	for (int i = 0; i < TEST_ROUNDS(4000); i++) {
 		struct pair *pair = &pairs[random_below(&seed, BLOCKS)];
 
 		assert_true(!pair->size || memcmp(pair->block, pair->expected, pair->size) == 0);
@@ -241,7 +241,7 @@ static void rows_are_sorted_and_keep_their_order(void **state)
 	uint64_t seed = 9;
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < TEST_ROUNDS(3000); round++) {
 		size_t count = random_below(&seed, 60), keys = 1 + random_below(&seed, 20),
 		       run = random_below(&seed, 20);
 		struct row *rows = lode_calloc(count, sizeof(*rows));

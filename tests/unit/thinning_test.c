@@ -92,7 +92,7 @@ static void long_waits_are_recorded_until_there_are_too_many(void **state)
 
 #define PLACES   200
 #define PATTERNS 50
-#define ROUNDS   200
+#define ROUNDS   (TEST_SANITIZED ? 10 : 200) /* sanitizers are for memory, not for averages */
 #define WAITS    600000
 
 struct wait {
@@ -229,14 +229,15 @@ static void thinned_recordings_cost_what_the_whole_one_does(void **state)
 	}
 	assert_true(uniformly >= recorded); /* it had no smaller chance */
 	for (size_t i = 0; i < PATTERNS; i++) {
-		assert_true(fabs(trials[i].sum / ROUNDS - trials[i].truth) <= trials[i].truth / 100);
+		assert_true(TEST_SANITIZED ||
+			    fabs(trials[i].sum / ROUNDS - trials[i].truth) <= trials[i].truth / 100);
 		held += trials[i].held;
 		ratio += log(trials[i].uniform_squares / trials[i].squares);
 	}
 	held /= PATTERNS * ROUNDS;
 	ratio = exp(ratio / PATTERNS);
 	print_message("recorded 1 in %u; held %.3f; variance %.1f times smaller\n", weight, held, ratio);
-	assert_true(held >= 0.93 && held <= 0.97);
+	assert_true(TEST_SANITIZED || (held >= 0.93 && held <= 0.97));
 	assert_true(ratio >= 4);
 	free(waits);
 }
