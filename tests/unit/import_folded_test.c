@@ -294,8 +294,12 @@ static void the_first_wrong_line_is_named_whichever_thread_meets_it(void **state
 	struct lode_buffer text = { 0 };
 
 	(void)state;
-	for (int i = 1; i <= 1500000; i++)
-		lode_buffer_text(&text, i == 900001 || i == 1499999 ? "wrong\n" : "a;b 1\n");
+	for (int i = 1; i <= 150000; i++)
+		lode_buffer_text(&text,
+				 i == 90001 || i == 149999
+					 ? "wrong\n"
+					 : "a;the_name_of_a_function_that_makes_these_lines_longer_than_b 1\n");
+	assert_true(text.size > 9000000); /* several chunks */
 	for (unsigned jobs = 1; jobs < 5; jobs += TEST_SANITIZED ? 3 : 1) {
 		struct lode_import_options options = { .jobs = jobs };
 		struct imported imported;
@@ -303,7 +307,7 @@ static void the_first_wrong_line_is_named_whichever_thread_meets_it(void **state
 		import_bytes(&imported, &lode_importer_folded, text.bytes, text.size, &options);
 		assert_int_equal(imported.code, 0);
 		assert_int_equal(note_count(&imported, "lines that do not end in a number"), 2);
-		assert_non_null(strstr(imported.notes.items[0].example, "x.y.gz:900001: "));
+		assert_non_null(strstr(imported.notes.items[0].example, "x.y.gz:90001: "));
 		release_imported(&imported);
 	}
 	lode_buffer_release(&text);
