@@ -42,6 +42,7 @@ struct lode_budget_usage {
 	uint64_t sampling; /* spent in the kernel on */
 	uint64_t samples;  /* samples of CPUs, whose interrupts take more */
 	uint64_t process;  /* of the recorder's process, all its threads */
+	uint64_t sweeps;   /* visits of all threads (sweeper.h) by one of them, which take more than it runs */
 	uint64_t saving;   /* of processes that write streams for it */
 	uint64_t calls;    /* recorded, of the system */
 	uint64_t waits;    /* that there were */
@@ -67,6 +68,8 @@ struct lode_budget_costs lode_budget_costs(const struct lode_budget_usage *now,
 					   const struct lode_budget_caches *caches);
 /* The same of a program that would be called so often in `time` nanoseconds of all CPUs, and does nothing. */
 double lode_budget_costs_of_calls(const struct lode_budget_caches *caches, double runs, double time);
+/* What a sweep takes beside the time that its thread runs. */
+double lode_budget_costs_beside_sweep(const struct lode_budget_caches *caches);
 /* What the kernel's reports take of so many mappings. */
 double lode_budget_costs_of_reports(double mappings);
 void lode_budget_costs_add(struct lode_budget_costs *sum, const struct lode_budget_costs *more);

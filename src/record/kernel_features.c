@@ -7,6 +7,7 @@
 
 #include <bpf/btf.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 
 static int switch_has_state(const struct btf *types)
 {
@@ -20,6 +21,16 @@ static int switch_has_state(const struct btf *types)
 	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
 }
 
+/* Verifiers of Linux 6.7 to 6.11 have the functions for it too, but nobody tried what they say to the program. */
+static int iterates_threads(const struct btf *types)
+{
+	unsigned major, minor;
+	struct utsname system;
+
+	return btf__find_by_name_kind(types, "bpf_iter_task_new", BTF_KIND_FUNC) > 0 && uname(&system) == 0 &&
+	       sscanf(system.release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 12));
+}
+
 struct lode_kernel_features lode_kernel_features(void)
 {
 	struct btf *types = btf__load_vmlinux_btf();
@@ -30,6 +41,7 @@ struct lode_kernel_features lode_kernel_features(void)
 	features.switch_has_state = switch_has_state(types);
 	features.can_cast = btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	features.reports_areas = btf__find_by_name_kind(types, "btf_trace_vm_unmapped_area", BTF_KIND_TYPEDEF) > 0;
+	features.iterates_threads = iterates_threads(types);
 	btf__free(types);
 	return features;
 }

@@ -7,8 +7,9 @@
 /* What the kernel's own description of its types (BTF) tells. */
 struct lode_kernel_features {
 	int switch_has_state; /* sched_switch has the thread's state: since Linux 5.18; before, it has one parameter less */
-	int can_cast;      /* programs may read its memory as structs: since Linux 6.2 */
-	int reports_areas; /* it reports where memory will be mapped: vm_unmapped_area */
+	int can_cast;         /* programs may read its memory as structs: since Linux 6.2 */
+	int iterates_threads; /* a program can go through all threads: since Linux 6.12 */
+	int reports_areas;    /* it reports where memory will be mapped: vm_unmapped_area */
 };
 
 /* Reads it, once for all: it is some megabytes. Without it the kernel is taken for a new one that cannot cast. */

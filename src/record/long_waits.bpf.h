@@ -22,9 +22,6 @@ volatile uint64_t certain_until = 0;          /* to then */
 volatile uint64_t waking_limit =
 	INT64_MAX; /* the shortest of all these limits at present; it is compared as a signed number */
 
-/* Threads with a real-time priority have numbers below. */
-#define FIRST_FAIR_PRIORITY 100
-
 /* Whether a wait of `task` is recorded here that lasted so long and was over at `woken`. */
 static __always_inline bool is_certain(struct task_struct *task, uint64_t cost, uint64_t woken)
 {
@@ -45,25 +42,13 @@ static __always_inline bool was_taken_at_waking(const struct lode_record_thread 
 	       is_certain(task, cost, thread->woken ? thread->woken : thread->out);
 }
 
-/* When a thread that is woken now stopped running. What real-time threads ran last is not kept: it counts as waited. */
-static __always_inline uint64_t stopped_at(struct task_struct *task)
-{
-	uint64_t arrived = task->sched_info.last_arrival + clock_ahead;
-
-	if (task->prio < FIRST_FAIR_PRIORITY)
-		return arrived;
-	return arrived + (task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime);
-}
-
 /* Sweeps leave the wait alone that a thread is in. */
 static __always_inline void leave_to_waking(uint32_t tid)
 {
 	struct lode_record_swept *swept = sweep_ended ? bpf_map_lookup_elem(&sweeps, &tid) : 0;
 
-	if (swept) {
-		swept->visits = 0;
-		swept->begun = 0;
-	}
+	if (swept)
+		swept->state = LODE_SWEPT_LEFT;
 }
 
 /* The stacks of the wait, where they were taken when it began; else its kernel stack, and the last user stack of its place. */

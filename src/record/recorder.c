@@ -212,7 +212,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	if (!recorder)
 		return;
 	lode_recorder_stop_samples(recorder);
-	bpf_link__destroy(recorder->sweep);
+	lode_sweeper_destroy(recorder->sweeper, 0);
 	lode_scheduler_programs_destroy(recorder->scheduler);
 	ring_buffer__free(recorder->stacks);
 	lode_unwind_loader_destroy(recorder->loader);
@@ -265,6 +265,11 @@ int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error
 		if (!recorder->scheduler)
 			return lode_fail_memory(error);
 	}
+	if (recorder->programs->rodata->with_sweeps) {
+		recorder->sweeper = lode_sweeper_create(recorder->programs);
+		if (!recorder->sweeper)
+			return lode_fail_memory(error);
+	}
 	recorder->started = 1;
 	recorder->programs->bss->sweep_from = lode_now();
 	lode_recorder_take_totals(recorder, LODE_RECORD_TOTALS_FIRST);
@@ -277,7 +282,8 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 
 	if (lode_recorder_keep_slot(recorder) < 0)
 		return LODE_SYSTEM;
-	lode_recorder_end_sweeps(recorder);
+	lode_sweeper_destroy(recorder->sweeper, 1);
+	recorder->sweeper = NULL;
 	lode_recorder_take_totals(recorder, LODE_RECORD_TOTALS_LAST);
 	lode_recorder_stop_samples(recorder);
 	lode_scheduler_programs_destroy(recorder->scheduler);

@@ -10,6 +10,7 @@
 #include "base/notes.h"
 #include "record/records.h"
 #include "record/sideband.h"
+#include "record/sweeper.h"
 #include "record/time_slots.h"
 #include "record/unwind_loader.h"
 
@@ -145,10 +146,12 @@ uint64_t lode_recorder_execs(const struct lode_recorder *recorder);
 /* With `thin`: from the end of the next slot on programs stay attached between slots and do nothing, or are detached again. */
 void lode_recorder_set_rests(struct lode_recorder *recorder, int rests);
 /*
- * With `thin`: visits all threads, so that waits that go on from one visit to the next are recorded whether programs are attached
- * or not (sweep.bpf.h). Returns whether the kernel lets it.
+ * With `thin`: all threads are visited from now on, so that waits that go on from one visit to the next are recorded
+ * whether programs are attached or not (sweeper.h). Returns whether this recorder can do that.
  */
-int lode_recorder_sweep(struct lode_recorder *recorder);
+int lode_recorder_set_sweeps(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace);
+/* Until lode_recorder_stop. */
+struct lode_sweeper_counts lode_recorder_sweeps(const struct lode_recorder *recorder);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

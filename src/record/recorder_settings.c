@@ -189,6 +189,9 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->with_sweeps = options->thin && !options->cgroup;
 	bpf_program__set_autoload(programs->progs.lode_sweep, programs->rodata->with_sweeps);
 	bpf_program__set_autoattach(programs->progs.lode_sweep, false);
+	bpf_program__set_autoload(programs->progs.lode_sweep_at_once,
+				  programs->rodata->with_sweeps && kernel->iterates_threads);
+	bpf_program__set_autoattach(programs->progs.lode_sweep_at_once, false);
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
 	programs->rodata->certain_limit = certain_limit(options);
 	if (options->long_waits && options->long_waits < INT64_MAX)

@@ -20,25 +20,17 @@ void lode_recorder_take_totals(struct lode_recorder *recorder, enum lode_record_
 	bpf_link__destroy(link);
 }
 
-int lode_recorder_sweep(struct lode_recorder *recorder)
+int lode_recorder_set_sweeps(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace)
 {
-	if (!recorder->programs->rodata->with_sweeps)
+	if (!recorder->sweeper)
 		return 0;
-	if (!recorder->sweep)
-		recorder->sweep = bpf_program__attach_iter(recorder->programs->progs.lode_sweep, NULL);
-	lode_task_iterator_run(recorder->sweep);
-	recorder->programs->bss->sweep_ended = lode_now();
-	return recorder->sweep != NULL;
+	lode_sweeper_set(recorder->sweeper, pace);
+	return 1;
 }
 
-void lode_recorder_end_sweeps(struct lode_recorder *recorder)
+struct lode_sweeper_counts lode_recorder_sweeps(const struct lode_recorder *recorder)
 {
-	if (!recorder->sweep)
-		return;
-	recorder->programs->bss->sweep_is_last = 1;
-	lode_recorder_sweep(recorder);
-	bpf_link__destroy(recorder->sweep);
-	recorder->sweep = NULL;
+	return recorder->sweeper ? lode_sweeper_counts(recorder->sweeper) : (struct lode_sweeper_counts){ 0 };
 }
 
 int lode_recorder_keep_slot(struct lode_recorder *recorder)

@@ -9,6 +9,7 @@
 #include "record/rings.h"
 #include "record/scheduler_programs.h"
 #include "record/stack_copies.h"
+#include "record/sweeper.h"
 #include "record/table_maker.h"
 
 struct lode_recorder {
@@ -43,11 +44,11 @@ struct lode_recorder {
 	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */
-	struct bpf_link *sweep;    /* the iterator that finds long waits between slots, once it is used */
-	struct bpf_link **samples; /* one per CPU, or NULL */
-	int *sample_events;        /* their descriptors, which the links own; -1: none */
-	struct lode_rings rings;   /* over `ends` and `slots` */
-	struct lode_record *seen;  /* slots that ended, to be handed over */
+	struct lode_sweeper *sweeper;              /* with a budget, once it is started */
+	struct bpf_link **samples;                 /* one per CPU, or NULL */
+	int *sample_events;                        /* their descriptors, which the links own; -1: none */
+	struct lode_rings rings;                   /* over `ends` and `slots` */
+	struct lode_record *seen;                  /* slots that ended, to be handed over */
 	size_t seen_count;
 	size_t seen_capacity;
 	struct lode_record *open; /* what was not over when the recording ended */
@@ -76,7 +77,5 @@ int lode_recorder_add_open_waits(struct lode_recorder *recorder, uint64_t end);
 void lode_recorder_take_totals(struct lode_recorder *recorder, enum lode_record_type type);
 /* The current slot is over: keeps it, where it is one of several, as a record. Returns 0 or LODE_SYSTEM. */
 int lode_recorder_keep_slot(struct lode_recorder *recorder);
-/* The last sweep, which records the waits that are not over. */
-void lode_recorder_end_sweeps(struct lode_recorder *recorder);
 
 #endif

@@ -153,7 +153,7 @@ static int add_held(void *context, const struct lode_record_thread *thread)
 static int add_swept(struct lode_recorder *recorder, struct lode_recorder_held *held)
 {
 	int sweeps = bpf_map__fd(recorder->programs->maps.sweeps);
-	uint32_t key, left = recorder->sweep ? 2 * LODE_RECORD_THREADS : 0;
+	uint32_t key, left = recorder->programs->bss->sweep_ended ? 2 * LODE_RECORD_THREADS : 0;
 	struct lode_record_swept swept;
 	int code = 0;
 

@@ -271,20 +271,29 @@ struct lode_record_thread {
 	struct lode_record_entry entry; /* its last system call, when these are recorded */
 };
 
-/* A thread that was off its processor when it was visited (sweep.bpf.h). */
+/* Threads that are visited in one run of a program; it is not interrupted meanwhile, for a quarter of a millisecond. */
+#define LODE_SWEEP_THREADS 1000
+
+/* How often a thread was visited in its wait (sweep.bpf.h). */
+enum lode_swept_state {
+	LODE_SWEPT_NOT, /* it was on its processor */
+	LODE_SWEPT_ONCE,
+	LODE_SWEPT_TWICE, /* or more often: the wait is recorded, */
+	LODE_SWEPT_LEFT,  /* unless others do it, or it began before the recording */
+};
+
+/* A thread that was visited. What is below `preempted` is known from the second visit on. */
 struct lode_record_swept {
 	uint64_t start_time; /* of the thread: its tid may become another's */
-	uint64_t begun;      /* of its wait; */
-	uint64_t visited;    /* last; */
-	uint64_t queued;     /* its time in the run queue until then, */
-	uint64_t ran;        /* and on processors, */
-	uint64_t arrivals;   /* and how often it got one; */
+	uint32_t switches;
+	uint8_t state;
+	uint8_t preempted;
+	uint64_t begun;    /* its wait, */
+	uint64_t queued;   /* its time in the run queue until then, */
+	uint64_t arrivals; /* and how often it got a processor */
 	uint64_t user;
 	uint64_t kernel;
-	uint32_t switches;
 	uint32_t call;
-	uint32_t visits;
-	uint32_t preempted;
 };
 
 /* What is learnt about walking the kernel's stack in one program. */

@@ -1,20 +1,25 @@
 /*
- * Long waits between slots (time_slots.h): while the scheduler programs are detached, no thread is seen to stop or run again. So
- * an iterator visits all threads, twenty times a second at most. A thread that it finds off its processor twice in a row, without a context
- * switch in between, is in a long wait, and that wait is recorded for certain, with the weight 1. All others are left to
- * the slots. Which of both a wait is depends only on when it was and when threads were visited, not on chance, so each wait
- * counts once, and sums stay right on average. A part of recorder.bpf.c.
+ * Long waits between slots (time_slots.h): while the scheduler programs are detached, no thread is seen to stop or run
+ * again. So all threads are visited, as often as the budget allows. A thread that is off its processor twice in a row,
+ * without a context switch in between, is in a long wait, and that wait is recorded for certain, with the weight 1. All
+ * others are left to the slots. Which of both a wait is depends only on when it was and when threads were visited, not on
+ * chance, so each wait counts once, and sums stay right on average. A part of recorder.bpf.c.
  *
  * What the programs of the scheduler saw of such a wait is exact: where it began in a chosen slot, and where it also
- * ended in one. Otherwise the thread's last arrival on a processor gives its begin, except how long it
- * ran then, which is taken for what it usually ran; and its next arrival the end, unless there were several by the next visit: then
- * the middle of where the first can have been.
+ * ended in one. Otherwise the scheduler knows when the thread last got its processor and for how long it ran then, which
+ * gives its begin; and its next arrival the end, unless there were several by the next visit: then the middle of where
+ * the first can have been.
+ *
+ * Nearly all visits find a thread that ran since the last one, or one that is in a wait that is known already. So those
+ * are quick: the rest of what is kept of a wait is looked at in the second visit.
  */
 #ifndef LODE_RECORD_SWEEP_BPF_H
 #define LODE_RECORD_SWEEP_BPF_H
 
 const volatile bool with_sweeps = false;
 volatile uint64_t sweep_from = 0;    /* waits that began before are left out: when the recording began */
+volatile uint64_t sweep_began = 0;   /* the current sweep, or the last, */
+volatile uint64_t sweep_before = 0;  /* and the one before that */
 volatile uint64_t sweep_ended = 0;   /* the last complete sweep; 0: there was none */
 volatile uint32_t sweep_is_last = 0; /* the recording ends: what is not over is recorded as it is */
 volatile int64_t clock_ahead = 0;    /* CLOCK_MONOTONIC less the scheduler's clock; 0: not known */
@@ -29,15 +34,12 @@ struct {
 	__type(value, struct lode_record_swept);
 } sweeps SEC(".maps");
 
-/* Of a wait that is recorded by sweeps: it was met twice. */
-#define SWEPT_VISITS 2
-
 /* Whether the wait that a thread ends now is one of sweeps. If so, it is the caller who records it. */
 __noinline int lode_take_swept(uint32_t tid, uint32_t switches)
 {
 	struct lode_record_swept *swept = bpf_map_lookup_elem(&sweeps, &tid);
 
-	if (!swept || swept->visits < SWEPT_VISITS || swept->switches != switches)
+	if (!swept || swept->state != LODE_SWEPT_TWICE || swept->switches != switches)
 		return 0;
 	return !bpf_map_delete_elem(&sweeps, &tid);
 }
@@ -67,6 +69,19 @@ static __always_inline void watch_clocks(const struct run *run, struct task_stru
 	own->arrived = run->begun; /* of most runs: 0 */
 	if (run->begun)
 		own->arrived_tid = next->pid;
+}
+
+/* Threads with a real-time priority have numbers below. */
+#define FIRST_FAIR_PRIORITY 100
+
+/* When a thread that waits stopped running. What real-time threads ran last is not kept: it counts as waited. */
+static __always_inline uint64_t stopped_at(struct task_struct *task)
+{
+	uint64_t arrived = task->sched_info.last_arrival + clock_ahead;
+
+	if (task->prio < FIRST_FAIR_PRIORITY)
+		return arrived;
+	return arrived + (task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime);
 }
 
 /* ---- visits ---- */
@@ -106,17 +121,18 @@ static __always_inline void write_swept(struct task_struct *task, const struct l
 	finish_record(record, position);
 }
 
-/* The thread ran since the last visit. */
-static __always_inline void end_swept(struct task_struct *task, const struct lode_record_swept *swept)
+/* The thread ran since it was last visited, at `visited`. */
+static __always_inline void end_swept(struct task_struct *task, const struct lode_record_swept *swept,
+				      uint64_t visited)
 {
 	uint64_t arrived = task->sched_info.last_arrival + clock_ahead, now = bpf_ktime_get_ns();
 	bool once = task->sched_info.pcount == swept->arrivals + 1;
 
 	if (arrived > now)
 		arrived = now;
-	if (arrived < swept->visited)
-		arrived = swept->visited;
-	write_swept(task, swept, once ? arrived : swept->visited + (arrived - swept->visited) / 2,
+	if (arrived < visited)
+		arrived = visited;
+	write_swept(task, swept, once ? arrived : visited + (arrived - visited) / 2,
 		    once ? task->sched_info.run_delay - swept->queued : 0, 0);
 }
 
@@ -137,54 +153,29 @@ static __always_inline void take_swept_stacks(struct task_struct *task, struct l
 		swept->kernel = 0; /* it began to run meanwhile */
 }
 
-/* When the wait of a thread began that is met for the first time. `before`: of an earlier wait, or NULL. */
-static __always_inline void find_begin(struct task_struct *task, struct lode_record_swept *swept,
-				       const struct lode_record_swept *before)
+/* What is known of the wait that a thread is in, which did not run since the first visit. */
+static __noinline int find_swept(struct task_struct *task, struct lode_record_swept *swept)
 {
 	struct lode_record_thread *thread = find_thread(task->pid);
-	uint64_t runs = before ? swept->arrivals - before->arrivals : 0;
-
-	if (thread && thread->state != LODE_THREAD_RUNNING && thread->switches == swept->switches &&
-	    thread->out >= swept->start_time) {
-		swept->begun = thread->out;
-		swept->user = thread->weight ? thread->user : 0;
-		swept->kernel = thread->weight ? thread->kernel : 0;
-		return;
-	}
-	swept->begun = task->sched_info.last_arrival + clock_ahead;
-	if (runs)
-		swept->begun += (swept->ran - before->ran) / runs;
-	if (!clock_ahead || swept->begun > swept->visited)
-		swept->begun = swept->visited;
-}
-
-/* A thread that is off its processor is met for the first time in this wait. */
-static __noinline int begin_swept(struct task_struct *task, uint64_t now, const struct lode_record_swept *before)
-{
-	struct lode_record_swept swept = {};
-	uint32_t tid = task->pid;
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
+	bool seen = thread && thread->state != LODE_THREAD_RUNNING && thread->switches == swept->switches &&
+		    thread->out >= swept->start_time;
 
-	swept.start_time = task->start_time;
-	swept.visited = now;
-	swept.queued = task->sched_info.run_delay;
-	swept.ran = task->se.sum_exec_runtime;
-	swept.arrivals = task->sched_info.pcount;
-	swept.switches = switches_of(task);
-	swept.call = regs ? call_of(task, regs) : 0;
-	swept.visits = 1;
-	swept.preempted = !task->__state;
-	find_begin(task, &swept, before);
-	return bpf_map_update_elem(&sweeps, &tid, &swept, BPF_ANY);
-}
-
-static __always_inline void visit_again(struct task_struct *task, struct lode_record_swept *swept, uint64_t now)
-{
-	if (swept->begun < sweep_from)
-		return; /* a full recording would not have it either */
-	if (++swept->visits == SWEPT_VISITS)
-		take_swept_stacks(task, swept);
-	swept->visited = now;
+	swept->begun = seen ? thread->out : clock_ahead ? stopped_at(task) : sweep_before;
+	if (swept->begun > sweep_began)
+		swept->begun = sweep_before;
+	if (swept->begun < sweep_from) {
+		swept->state = LODE_SWEPT_LEFT; /* a full recording would not have it either */
+		return 0;
+	}
+	swept->state = LODE_SWEPT_TWICE;
+	swept->queued = task->sched_info.run_delay;
+	swept->arrivals = task->sched_info.pcount;
+	swept->call = regs ? call_of(task, regs) : 0;
+	swept->user = seen && thread->weight ? thread->user : 0;
+	swept->kernel = seen && thread->weight ? thread->kernel : 0;
+	take_swept_stacks(task, swept);
+	return 0;
 }
 
 /* The recording ends in the middle of a wait. */
@@ -198,40 +189,91 @@ static __always_inline void leave_open(struct task_struct *task, const struct lo
 		thread->state = LODE_THREAD_RUNNING;
 }
 
-static __always_inline bool is_same_wait(struct task_struct *task, const struct lode_record_swept *swept)
+/* A thread is off its processor, and was not in this wait when it was visited before. */
+static __always_inline void begin_swept(struct task_struct *task, struct lode_record_swept *swept)
 {
-	return swept->start_time == task->start_time && swept->switches == switches_of(task) && !is_on_cpu(task);
+	swept->start_time = task->start_time;
+	swept->switches = switches_of(task);
+	swept->preempted = !task->__state;
+	swept->state = LODE_SWEPT_ONCE;
 }
 
-static __always_inline bool is_recorded_by_sweeps(const struct lode_record_swept *swept, struct task_struct *task)
+/* Returns whether the thread of `swept` is still in the same wait. */
+static __always_inline bool visit_again(struct task_struct *task, struct lode_record_swept *swept)
 {
-	return swept->visits >= SWEPT_VISITS && swept->start_time == task->start_time;
+	bool same_thread = swept->start_time == task->start_time;
+
+	if (same_thread && swept->switches == switches_of(task) && !is_on_cpu(task) && swept->state) {
+		if (swept->state == LODE_SWEPT_ONCE)
+			find_swept(task, swept);
+		if (sweep_is_last && swept->state == LODE_SWEPT_TWICE)
+			leave_open(task, swept, bpf_ktime_get_ns());
+		return true;
+	}
+	if (same_thread && swept->state == LODE_SWEPT_TWICE)
+		end_swept(task, swept, sweep_before);
+	swept->state = LODE_SWEPT_NOT;
+	return false;
+}
+
+static __noinline int visit(struct task_struct *task)
+{
+	struct lode_record_swept *swept, none = {};
+	uint32_t tid = task->pid;
+
+	if (!is_wanted(task) || !bpf_core_field_exists(task->sched_info.last_arrival))
+		return 0;
+	swept = bpf_map_lookup_elem(&sweeps, &tid);
+	if ((swept && visit_again(task, swept)) || is_on_cpu(task) || sweep_is_last)
+		return 0;
+	if (swept) {
+		begin_swept(task, swept);
+	} else {
+		begin_swept(task, &none);
+		bpf_map_update_elem(&sweeps, &tid, &none, BPF_NOEXIST);
+	}
+	return 0;
 }
 
 SEC("iter/task")
 int lode_sweep(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	uint64_t now = bpf_ktime_get_ns();
-	struct lode_record_swept *swept;
-	uint32_t tid;
 
-	if (!task || !is_wanted(task) || !bpf_core_field_exists(task->sched_info.last_arrival))
-		return 0;
-	tid = task->pid;
-	swept = bpf_map_lookup_elem(&sweeps, &tid);
-	if (swept && is_same_wait(task, swept)) {
-		visit_again(task, swept, now);
-		if (sweep_is_last && swept->visits >= SWEPT_VISITS)
-			leave_open(task, swept, now);
-		return 0;
+	return task ? visit(task) : 0;
+}
+
+/* Of Linux 6.7; used since 6.12. */
+struct bpf_iter_task {
+	uint64_t opaque[3];
+};
+
+extern int bpf_iter_task_new(struct bpf_iter_task *iterator, struct task_struct *task,
+			     unsigned int flags) __weak __ksym;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *iterator) __weak __ksym;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *iterator) __weak __ksym;
+
+#define ALL_THREADS 1
+
+/* Those that were visited: not a local variable, by which the verifier would tell one round of the loop from the next. */
+volatile uint32_t sweep_count = 0;
+
+/* The same in a single run of a program, which takes a third of the time. Visits no more than LODE_SWEEP_THREADS. */
+SEC("raw_tp")
+int lode_sweep_at_once(void *context)
+{
+#ifndef LODE_PLAIN_READS
+	struct bpf_iter_task iterator;
+	struct task_struct *task;
+
+	sweep_count = 0;
+	bpf_iter_task_new(&iterator, 0, ALL_THREADS);
+	while (sweep_count < LODE_SWEEP_THREADS && (task = bpf_iter_task_next(&iterator))) {
+		visit(task);
+		sweep_count++;
 	}
-	if (swept && is_recorded_by_sweeps(swept, task))
-		end_swept(task, swept);
-	if (!is_on_cpu(task) && !sweep_is_last)
-		begin_swept(task, now, swept);
-	else if (swept)
-		swept->visits = 0; /* kept for what it ran since */
+	bpf_iter_task_destroy(&iterator);
+#endif
 	return 0;
 }
 
@@ -243,8 +285,9 @@ static __always_inline void forget_swept(struct task_struct *task)
 
 	if (!swept)
 		return;
-	if (is_recorded_by_sweeps(swept, task) && bpf_core_field_exists(task->sched_info.last_arrival))
-		end_swept(task, swept);
+	if (swept->state == LODE_SWEPT_TWICE && swept->start_time == task->start_time &&
+	    bpf_core_field_exists(task->sched_info.last_arrival))
+		end_swept(task, swept, sweep_began);
 	bpf_map_delete_elem(&sweeps, &tid);
 }
 

@@ -50,6 +50,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.calls = counts.calls,
 		.process = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000u +
 			   (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000u,
+		.sweeps = lode_recorder_sweeps(recorder).sweeps,
 		.saving = target->saving_ns,
 		.waits = counts.waits,
 		.recorded = counts.recorded_waits,
@@ -78,23 +79,13 @@ void lode_budget_control_begin(struct lode_record_target *target, struct lode_re
 /* Steps of the budget that are not longer wake the recorder; the others come when it is awake anyway. */
 #define EARLY_STEP_NS 100000000u
 
-/* When all threads are to be visited again (sweep.bpf.h). */
-static uint64_t next_sweep(const struct lode_record_target *target)
-{
-	if (!target->swept_at || target->sweep_after == UINT64_MAX)
-		return UINT64_MAX;
-	return target->swept_at + target->sweep_after;
-}
-
-/* When there is something to do next: a slot is over, or one of the first, short steps, or threads are to be visited. */
+/* When there is something to do next: a slot is over, or one of the first, short steps. */
 static uint64_t next_change(const struct lode_record_target *target)
 {
 	uint64_t next = target->slots.ends ? target->slots.ends : UINT64_MAX;
-	uint64_t due = lode_budget_due(&target->budget), sweep = next_sweep(target);
+	uint64_t due = lode_budget_due(&target->budget);
 
-	if (due < next && due - target->budget.last.t < EARLY_STEP_NS)
-		next = due;
-	return sweep < next ? sweep : next;
+	return due < next && due - target->budget.last.t < EARLY_STEP_NS ? due : next;
 }
 
 int lode_budget_control_sleep(const struct lode_record_target *target, int milliseconds)
@@ -163,57 +154,45 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 }
 
 /* Nanoseconds between two visits of all threads, at least, and the part of the budget that they may take. */
-#define SWEEP_NS    50000000u
-#define SWEEP_SHARE 0.1
+#define SWEEP_NS    5000000u
+#define SWEEP_SHARE 0.2
 /* While long waits are recorded anyway: for those that are not over when the recording ends. */
 #define SELDOM_NS 1000000000u
 
-/* Of this thread: a visit may be preempted. */
-static uint64_t processor_time(void)
+/* Whether all context switches are seen, but there are so many long waits that some of them are left to chance. */
+static int thins_long_waits(const struct lode_record_target *target)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+	return target->slots.chosen >= LODE_SLOTS && !target->budget.keeps_certain &&
+	       target->budget.scale > LODE_THIN_ALL_LONG;
 }
 
-/* Once context switches are not seen at all times, long waits are looked for between them. */
-static void sweep(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
+/* Once not every long wait is recorded anyway, they are looked for. */
+static void set_sweeps(struct lode_record_target *target, struct lode_recorder *recorder)
 {
 	const struct lode_budget *budget = &target->budget;
-	uint64_t began, cost;
-	double rest;
+	int is_needed = !target->is_certain;
 
-	if (budget->share <= 0 || (!target->swept_at && target->slots.chosen >= LODE_SLOTS) ||
-	    now - target->swept_at < target->sweep_after)
+	if (!target->sweeps && target->slots.chosen >= LODE_SLOTS && !thins_long_waits(target))
 		return;
-	if (target->swept_at && !target->swept_seldom && now - target->swept_at > target->longest_gap)
-		target->longest_gap = now - target->swept_at;
-	began = processor_time();
-	if (!lode_recorder_sweep(recorder)) {
-		target->sweep_after = UINT64_MAX;
-		return;
-	}
-	cost = processor_time() - began;
-	/* On average: one visit that is interrupted does not keep the next one away. */
-	target->sweep_cost = target->swept_at ? target->sweep_cost - target->sweep_cost / 8 + cost / 8 : cost;
-	target->swept_at = now;
-	rest = (double)target->sweep_cost / (budget->share * SWEEP_SHARE * budget->cpus);
-	target->sweep_after = rest > SWEEP_NS ? (uint64_t)rest : SWEEP_NS;
-	target->swept_seldom = target->is_certain;
-	if (target->swept_seldom && target->sweep_after < SELDOM_NS)
-		target->sweep_after = SELDOM_NS;
+	target->sweeps = lode_recorder_set_sweeps(recorder,
+						  &(struct lode_sweeper_pace){
+							  .after = is_needed ? SWEEP_NS : SELDOM_NS,
+							  .share = budget->share * SWEEP_SHARE * budget->cpus,
+							  .beside = lode_budget_costs_beside_sweep(&budget->caches),
+							  .is_needed = is_needed,
+						  });
+	target->longest_gap = lode_recorder_sweeps(recorder).longest_gap;
 }
 
-/* The step that ends now: where all slots were chosen and the scale was so long that even long waits were left out by chance. */
+/* The step that ends now. */
 static void count_thinned(struct lode_record_target *target, uint64_t now)
 {
 	const struct lode_budget *budget = &target->budget;
 
-	if (target->slots.chosen < LODE_SLOTS || budget->keeps_certain || budget->scale <= LODE_THIN_ALL_LONG)
+	if (!thins_long_waits(target))
 		return;
 	target->thinned_ns += now - budget->last.t;
-	if (budget->scale > target->longest_scale)
+	if (!target->sweeps && budget->scale > target->longest_scale)
 		target->longest_scale = budget->scale;
 }
 
@@ -222,7 +201,6 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	struct lode_budget *budget = &target->budget;
 	struct lode_budget_usage usage;
 
-	sweep(target, recorder, now);
 	if (now < lode_budget_due(budget))
 		return;
 	usage = budget_usage(target, recorder, now);
@@ -237,8 +215,8 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);
-		target->sweep_after = target->sweep_after == UINT64_MAX ? UINT64_MAX : 0;
 	}
+	set_sweeps(target, recorder);
 	if (budget->frequency)
 		lode_recorder_set_frequency(recorder, budget->frequency);
 }
@@ -252,6 +230,7 @@ void lode_budget_control_end(struct lode_record_target *target, struct lode_reco
 	usage = budget_usage(target, recorder, lode_now());
 	lode_budget_end(&target->budget, &usage);
 	count_certain(target, target->budget.last.t);
+	target->longest_gap = lode_recorder_sweeps(recorder).longest_gap;
 }
 
 /* Of the whole recording. `otherwise`: where there is none. */
