@@ -559,6 +559,21 @@ static void what_is_recorded_does_not_make_caches_seem_warm(void **state)
 	assert_true(many.stacks > 90000 * (1000 - 160) && few.stacks <= 0);
 }
 
+/* The thread that makes sweeps runs for less than they take, and caches that are cold make the difference larger. */
+static void sweeps_take_more_than_their_thread_runs(void **state)
+{
+	struct lode_budget_caches warm = { .inside = 1 }, cold = { .inside = 300 };
+	const struct lode_budget_usage none = { .t = 1000000000 },
+				       some = { .t = 1000000000, .process = 4000000, .sweeps = 100 };
+	double least = lode_budget_costs(&some, &(struct lode_budget_usage){ 0 }, CPUS, &warm).process -
+		       lode_budget_costs(&none, &(struct lode_budget_usage){ 0 }, CPUS, &warm).process;
+
+	(void)state;
+	assert_true(fabs(least - (4000000 + 100 * lode_budget_costs_beside_sweep(&warm))) < 1);
+	assert_true(lode_budget_costs_beside_sweep(&warm) > 10000);
+	assert_true(lode_budget_costs_beside_sweep(&cold) > 1.5 * lode_budget_costs_beside_sweep(&warm));
+}
+
 /* The choice is for a second, and a slot is a hundredth of it. */
 static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 {
@@ -642,6 +657,7 @@ int main(void)
 		cmocka_unit_test(mappings_are_followed_where_the_budget_has_room),
 		cmocka_unit_test(mappings_are_read_where_reports_take_too_much),
 		cmocka_unit_test(what_is_recorded_does_not_make_caches_seem_warm),
+		cmocka_unit_test(sweeps_take_more_than_their_thread_runs),
 		cmocka_unit_test(a_pause_in_a_slot_does_not_change_the_next_second),
 		cmocka_unit_test(what_was_taken_after_the_start_is_told_by_its_parts),
 		cmocka_unit_test(shares_are_read_with_their_percent),
