@@ -156,8 +156,12 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 /* Nanoseconds between two visits of all threads, at least, and the part of the budget that they may take. */
 #define SWEEP_NS    5000000u
 #define SWEEP_SHARE 0.2
-/* While long waits are recorded anyway: for those that are not over when the recording ends. */
+/*
+ * While long waits are recorded anyway: for those that are not over when the recording ends. And for how long threads are visited often after
+ * all context switches are seen again: by then, waits whose begin was not seen are over, or known to be long.
+ */
 #define SELDOM_NS 1000000000u
+#define AFTER_NS  1000000000u
 
 /* Whether all context switches are seen, but there are so many long waits that some of them are left to chance. */
 static int thins_long_waits(const struct lode_record_target *target)
@@ -166,14 +170,18 @@ static int thins_long_waits(const struct lode_record_target *target)
 	       target->budget.scale > LODE_THIN_ALL_LONG;
 }
 
-/* Once not every long wait is recorded anyway, they are looked for. */
-static void set_sweeps(struct lode_record_target *target, struct lode_recorder *recorder)
+/* Where not every long wait is recorded anyway, they are looked for. */
+static void set_sweeps(struct lode_record_target *target, struct lode_recorder *recorder, uint64_t now)
 {
 	const struct lode_budget *budget = &target->budget;
-	int is_needed = !target->is_certain;
+	int is_needed;
 
-	if (!target->sweeps && target->slots.chosen >= LODE_SLOTS && !thins_long_waits(target))
+	/* What is planned counts already: visits begin before context switches are left out. */
+	if (budget->slots.chosen < LODE_SLOTS || target->slots.chosen < LODE_SLOTS || thins_long_waits(target))
+		target->sweeps_until = now + AFTER_NS;
+	if (!target->sweeps_until)
 		return;
+	is_needed = !target->is_certain && now < target->sweeps_until;
 	target->sweeps = lode_recorder_set_sweeps(recorder,
 						  &(struct lode_sweeper_pace){
 							  .after = is_needed ? SWEEP_NS : SELDOM_NS,
@@ -216,7 +224,7 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 		count_certain(target, now);
 		target->is_certain = lode_recorder_set_certain(recorder, 0);
 	}
-	set_sweeps(target, recorder);
+	set_sweeps(target, recorder, now);
 	if (budget->frequency)
 		lode_recorder_set_frequency(recorder, budget->frequency);
 }

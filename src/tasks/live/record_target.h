@@ -38,16 +38,17 @@ struct lode_record_target {
 	int attaching;             /* the kernel takes its time to attach them */
 	uint64_t attachings;       /* how often they were */
 	uint64_t unseen_ns;        /* how long it took in total */
-	int sweeps;                /* all threads are visited (lode_recorder_set_sweeps) */
-	uint64_t longest_gap;      /* between two visits that were needed */
-	uint64_t some_since;       /* since when only some slots are chosen, as far as counted; 0: all are */
-	uint64_t some_ns;          /* how long only some were in all, */
-	uint64_t uncertain_ns;     /* and while not every long wait was recorded */
-	int is_certain;            /* they are now */
-	uint64_t thinned_ns;       /* while all slots were chosen: how long even long waits were left to chance; */
-	uint64_t longest_scale;    /* if they were not looked for */
-	uint64_t maps_read_ns;     /* for how long the kernel did not report what processes map */
-	uint64_t saving_ns;        /* processor time of processes that save for it (budget_control.h) */
+	int sweeps;                /* all threads are visited (lode_recorder_set_sweeps), */
+	uint64_t sweeps_until;  /* often until then, unless long waits are recorded in another way; 0: never yet */
+	uint64_t longest_gap;   /* between two visits that were needed */
+	uint64_t some_since;    /* since when only some slots are chosen, as far as counted; 0: all are */
+	uint64_t some_ns;       /* how long only some were in all, */
+	uint64_t uncertain_ns;  /* and while not every long wait was recorded */
+	int is_certain;         /* they are now */
+	uint64_t thinned_ns;    /* while all slots were chosen: how long even long waits were left to chance; */
+	uint64_t longest_scale; /* if they were not looked for */
+	uint64_t maps_read_ns;  /* for how long the kernel did not report what processes map */
+	uint64_t saving_ns;     /* processor time of processes that save for it (budget_control.h) */
 };
 
 /* Checks what is requested; release it in either case. `budget`: that without --budget, 0: none. */
