@@ -8,7 +8,9 @@ static const char *reason(const struct lode_budget_report *report)
 {
 	if (report->sees_all_waits)
 		return ", because limits need every one of them";
-	return report->sees_long_waits ? ", because '--long-waits' needs every wakeup" : "";
+	if (report->sees_long_waits)
+		return ", because '--long-waits' needs every wakeup";
+	return report->limits > report->share / 2 ? ", because limits on waits need every wakeup" : "";
 }
 
 void lode_budget_text(const struct lode_budget_report *report, struct lode_buffer *line)
