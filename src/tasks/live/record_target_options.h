@@ -48,8 +48,8 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "also record system calls"),         \
 		LODE_DURATION("min-wait", 0, LODE_RECORD_TARGET_FIELD(base, min_wait), "TIME",                    \
 			      "leave out shorter waits"),                                                         \
-		LODE_DURATION("long-waits", 0, LODE_RECORD_TARGET_FIELD(base, long_waits), "TIME",                \
-			      "with a budget: record every wait longer than this, regardless of the cost"),       \
+		LODE_SOME_DURATION("long-waits", 0, LODE_RECORD_TARGET_FIELD(base, long_waits), "TIME",           \
+				   "with a budget: record every wait longer than this, regardless of the cost"),  \
 		LODE_CHOICE("unwind", 0, LODE_RECORD_TARGET_FIELD(base, unwind), "METHOD",                        \
 			    "how user stacks are unwound (default: auto)", lode_unwind_choice),                   \
 		LODE_NUMBER("unwind-size", 0, LODE_RECORD_TARGET_FIELD(base, unwind_size), "BYTES",               \
