@@ -51,12 +51,7 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 	record->delay = delay;
 	record->user = 0;
 	record->kernel = 0;
-	record->waker_user = 0;
-	record->waker_kernel = 0;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->waker_pid = 0;
-	record->waker_tid = 0;
+	set_thread(record, task);
 	record->value = passed;
 	record->type = LODE_RECORD_FIRED;
 	record->flags = 0;

@@ -352,6 +352,17 @@ static __always_inline struct lode_record *begin_record(uint64_t *position)
 	return record;
 }
 
+/* What it is about: `task`, whose waker is not known or does not matter. */
+static __always_inline void set_thread(struct lode_record *record, struct task_struct *task)
+{
+	record->waker_user = 0;
+	record->waker_kernel = 0;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->waker_pid = 0;
+	record->waker_tid = 0;
+}
+
 static __always_inline void finish_record(struct lode_record *record, uint64_t position)
 {
 	__sync_lock_test_and_set(&record->sequence, position + 1);

@@ -15,12 +15,7 @@ static __always_inline void write_event(struct task_struct *task, uint8_t type, 
 	record->delay = 0;
 	record->user = user;
 	record->kernel = kernel;
-	record->waker_user = 0;
-	record->waker_kernel = 0;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->waker_pid = 0;
-	record->waker_tid = 0;
+	set_thread(record, task);
 	record->value = value;
 	record->type = type;
 	record->flags = 0;

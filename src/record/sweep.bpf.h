@@ -108,12 +108,7 @@ static __always_inline void write_swept(struct task_struct *task, const struct l
 	record->delay = delay;
 	record->user = swept->user;
 	record->kernel = swept->kernel;
-	record->waker_user = 0;
-	record->waker_kernel = 0;
-	record->pid = task->tgid;
-	record->tid = task->pid;
-	record->waker_pid = 0;
-	record->waker_tid = 0;
+	set_thread(record, task);
 	record->value = swept->call;
 	record->type = swept->preempted ? LODE_RECORD_PREEMPT : LODE_RECORD_WAIT;
 	record->flags = LODE_RECORD_LATE | flags;
