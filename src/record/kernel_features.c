@@ -21,7 +21,7 @@ static int switch_has_state(const struct btf *types)
 	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
 }
 
-/* Verifiers of Linux 6.7 to 6.11 have the functions for it too, but nobody tried what they say to the program. */
+/* Linux 6.7 to 6.11 have the functions for it too, but the program was not tried with their verifiers. */
 static int iterates_threads(const struct btf *types)
 {
 	unsigned major, minor;

@@ -70,7 +70,8 @@ const volatile bool walk_kernel = false;
 const volatile bool only_own = false;       /* neither the kernel's stacks nor those of wakers */
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
-const volatile uint64_t all_over = INT64_MAX; /* no longer wait of a user's thread is left to chance */
+const volatile uint64_t long_wait_ns =
+	INT64_MAX; /* longer waits of user-space threads are always recorded (--long-waits) */
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 const volatile bool thin = false;        /* there is a budget */
 const volatile bool with_totals = false; /* totals of threads are reported (thread_totals.bpf.h) */
@@ -504,12 +505,12 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 	return 0;
 }
 
-/* Whether a wait is too long for chance. Without a branch, behind which the verifier of Linux 6.1 would look at all that follows once more. */
-static __always_inline uint32_t is_over(struct task_struct *task, uint64_t cost)
+/* Whether a wait is recorded regardless of chance. Without a branch: the verifier of Linux 6.1 would check all that follows once more. */
+static __always_inline uint32_t is_long_wait(struct task_struct *task, uint64_t cost)
 {
 	uint32_t is_kernels = task->flags / PF_KTHREAD & 1;
 
-	return (all_over - cost) >> 63 & ~is_kernels;
+	return (long_wait_ns - cost) >> 63 & ~is_kernels;
 }
 
 /* The wait or preemption of a thread is over, at `now`. Returns whether it was to be recorded. */
@@ -527,7 +528,7 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 	if (thin) {
 		bool taken = was_taken_at_waking(thread, task, cost, passed), swept = !taken && was_swept(thread);
 
-		weight = lode_settle(thread, cost + delay, (passed || swept || taken) | is_over(task, cost));
+		weight = lode_settle(thread, cost + delay, (passed || swept || taken) | is_long_wait(task, cost));
 		if (!weight || taken)
 			return false;
 		if (!thread->weight) {

@@ -195,7 +195,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
 	programs->rodata->certain_limit = certain_limit(options);
 	if (options->long_waits && options->long_waits < INT64_MAX)
-		programs->rodata->all_over = options->long_waits;
+		programs->rodata->long_wait_ns = options->long_waits;
 	bpf_program__set_autoload(programs->progs.lode_long_wait,
 				  programs->rodata->limits_at_waking || programs->rodata->certain_limit);
 	bpf_program__set_autoattach(programs->progs.lode_long_wait, false);
