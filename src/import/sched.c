@@ -63,7 +63,8 @@ struct lode_sched *lode_sched_create(struct lode_stream *stream, struct lode_not
 		return NULL;
 	sched->stream = stream;
 	sched->notes = notes;
-	sched->preempt = lode_strings_add(&stream->dictionary->frames.strings, "preempt", strlen("preempt"));
+	sched->preempt =
+		lode_strings_add(&stream->dictionary->frames.strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
 	if (sched->preempt == LODE_NONE) {
 		lode_free(sched);
 		return NULL;

@@ -272,6 +272,17 @@ static void head_json(struct writing *writing, struct lode_buffer *head)
 	lode_json_object_end(&json);
 }
 
+/* The page has no list of preemptions that parts could refer to. */
+static void leave_out_preemptions(struct lode_parts *parts)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->items[i].type != LODE_CALL)
+			parts->items[kept++] = parts->items[i];
+	parts->count = kept;
+}
+
 int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *shared, struct lode_buffer *out,
 		     struct lode_error *error)
 {
@@ -280,8 +291,10 @@ int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *
 	uint64_t last;
 	int code = find_threads(&writing);
 
-	for (size_t i = 0; i < report->count && !code; i++)
+	for (size_t i = 0; i < report->count && !code; i++) {
 		code = lode_scope_report_find(report, i, error);
+		leave_out_preemptions(&report->items[i].parts);
+	}
 	if (!code)
 		code = find_order(&writing, LODE_RUN);
 	if (!code)

@@ -43,7 +43,7 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 	    lode_record_stacks_init(&builder->stacks, &builder->dictionary, &builder->processes, symbolizer,
 				    kallsyms) < 0)
 		return LODE_SYSTEM;
-	builder->preempt = add_string(builder, "preempt");
+	builder->preempt = add_string(builder, LODE_PREEMPTION);
 	return builder->preempt == LODE_NONE ? LODE_SYSTEM : 0;
 }
 

@@ -7,7 +7,7 @@
 
 int lode_calibration_init(struct lode_calibration *calibration, const struct lode_stream *stream)
 {
-	static const char preempt[] = "preempt";
+	static const char preempt[] = LODE_PREEMPTION;
 
 	memset(calibration, 0, sizeof(*calibration));
 	calibration->preempt = lode_strings_find(&stream->dictionary->frames.strings, preempt, sizeof(preempt) - 1);

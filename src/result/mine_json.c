@@ -107,6 +107,7 @@ static void symptoms_json(struct lode_json *json, const struct lode_area *area)
 	if (area->scope == LODE_SCOPE_CRITICAL_PATH) {
 		lode_json_key_u64(json, "waiting_ns", symptoms.waiting);
 		lode_json_key_u64(json, "running_ns", symptoms.running);
+		lode_json_key_u64(json, "ready_ns", symptoms.ready);
 		lode_json_key_u64(json, "idle_ns", symptoms.idling);
 	}
 	lode_json_object_end(json);

@@ -38,6 +38,7 @@ struct lode_mine_symptoms lode_mine_sum_symptoms(const struct lode_area *area)
 		sum.delay = lode_add_saturating(sum.delay, stream->delay);
 		sum.waiting = lode_add_saturating(sum.waiting, stream->waiting);
 		sum.running = lode_add_saturating(sum.running, stream->running);
+		sum.ready = lode_add_saturating(sum.ready, stream->ready);
 		sum.idling = lode_add_saturating(sum.idling, stream->idling);
 		sum.unknown = lode_add_saturating(sum.unknown, stream->unknown);
 	}

@@ -71,8 +71,9 @@ void lode_mine_variants_release(struct lode_mine_variants *variants);
 struct lode_mine_symptoms {
 	uint64_t count;
 	uint64_t delay;   /* sum of their lengths, */
-	uint64_t waiting; /* which is these four */
+	uint64_t waiting; /* which is these five */
 	uint64_t running;
+	uint64_t ready;
 	uint64_t idling;
 	uint64_t unknown;
 };

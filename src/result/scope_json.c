@@ -61,19 +61,24 @@ static char *put_wait(const struct writer *writer, uint32_t wait, char *at)
 	return at;
 }
 
-/* Whether the part is time on the run queue, after the wait itself. */
-static int is_queued(const struct lode_events *waits, const struct lode_part *part)
+/* A thread that was preempted is ready; so is one on the run queue after a wait, which is told beside the wait. */
+static char *put_type(const struct lode_part *part, char *at)
 {
-	return part->type == LODE_WAIT && part->cost &&
-	       part->t >= lode_add_saturating(waits->t[part->event], waits->cost[part->event]);
+	switch (part->type) {
+	case LODE_RUN:
+		return LODE_PUT(at, "{\"type\":\"run\",\"tid\":");
+	case LODE_WAIT:
+		return LODE_PUT(at, "{\"type\":\"wait\",\"tid\":");
+	default:
+		return LODE_PUT(at, "{\"type\":\"ready\",\"tid\":");
+	}
 }
 
 static char *put_part(const struct writer *writer, const struct lode_part *part, char *at)
 {
 	const struct lode_events *events = &writer->report->stream.events[part->type];
 
-	at = part->type == LODE_RUN ? LODE_PUT(at, "{\"type\":\"run\",\"tid\":")
-				    : LODE_PUT(at, "{\"type\":\"wait\",\"tid\":");
+	at = put_type(part, at);
 	at = lode_put_number(at, thread_of(writer, events->thread[part->event])->tid);
 	at = LODE_PUT(at, ",\"t\":");
 	at = lode_put_number(at, part->t);
@@ -81,7 +86,7 @@ static char *put_part(const struct writer *writer, const struct lode_part *part,
 	at = lode_put_number(at, part->cost);
 	if (part->type == LODE_WAIT)
 		at = put_wait(writer, part->event, at);
-	if (is_queued(events, part))
+	if (lode_part_is_ready(&writer->report->stream, part))
 		at = LODE_PUT(at, ",\"queued\":true");
 	at = LODE_PUT(at, ",\"stack\":");
 	at = put_stack(writer, events->stack[part->event], at);
@@ -110,7 +115,7 @@ static int write_parts(struct writer *writer, const struct lode_parts *parts,
 		const struct lode_events *events = &writer->report->stream.events[parts->items[i].type];
 		uint32_t event = parts->items[i].event;
 		size_t stacks = writer->stacks.lengths[events->stack[event]] +
-				writer->stacks.lengths[events->waker_stack[event]];
+				(events->waker_stack ? writer->stacks.lengths[events->waker_stack[event]] : 0);
 		char *room = lode_buffer_room(buffer, PART_ROOM + stacks);
 
 		if (!room)
@@ -196,6 +201,7 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 		lode_json_key_u64(&json, "parts", item->events);
 		lode_json_key_u64(&json, "run_ns", item->cost[LODE_RUN]);
 		lode_json_key_u64(&json, "wait_ns", item->cost[LODE_WAIT]);
+		lode_json_key_u64(&json, "ready_ns", item->cost[LODE_CALL]);
 		lode_timeline_json(&item->line, &json);
 		lode_json_object_end(&json);
 	}

@@ -78,12 +78,11 @@ static int add_unknown(struct maker *maker, uint64_t until)
 
 static enum lode_scope_line_type type_of(const struct maker *maker, const struct lode_part *part)
 {
-	const struct lode_events *waits = &maker->stream->events[LODE_WAIT];
 	const struct lode_parts *stepped = &maker->found->stepped;
 
 	if (part->type == LODE_RUN)
 		return LODE_LINE_RUN;
-	if (part->t >= lode_add_saturating(waits->t[part->event], waits->cost[part->event]))
+	if (lode_part_is_ready(maker->stream, part))
 		return LODE_LINE_QUEUED;
 	if (maker->open_count && stepped->items[maker->open[maker->open_count - 1]].event == part->event)
 		return LODE_LINE_UNSEEN;

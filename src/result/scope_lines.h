@@ -10,7 +10,7 @@
 enum lode_scope_line_type {
 	LODE_LINE_RUN,     /* samples of one thread in a row */
 	LODE_LINE_WAIT,    /* a wait that counts itself */
-	LODE_LINE_QUEUED,  /* a thread on the run queue */
+	LODE_LINE_QUEUED,  /* a thread on the run queue, after a wait or preempted */
 	LODE_LINE_STEP,    /* a wait that was stepped into; the lines below it explain it */
 	LODE_LINE_UNSEEN,  /* part of a wait that was stepped into, of whose waker nothing is known */
 	LODE_LINE_UNKNOWN, /* nothing is known of the symptom's thread */
@@ -20,7 +20,7 @@ struct lode_scope_line {
 	enum lode_scope_line_type type;
 	uint32_t depth;  /* how many waits were stepped into to come here */
 	uint32_t thread; /* of the stream; of the symptom where it is unknown */
-	uint32_t event;  /* the wait; nothing for runs */
+	uint32_t event;  /* the wait; nothing for runs and on the run queue */
 	uint64_t t;
 	uint64_t length;
 	uint64_t unseen; /* of runs: the time between samples, too short to have its own line */

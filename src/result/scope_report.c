@@ -11,6 +11,9 @@
 #define COLUMNS                                                                                                   \
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
 
+/* Rules may look at all calls, critical paths look at preemptions. */
+#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME)
+
 /* Several parts may be of one event. */
 static int count_events(struct lode_scope_found *found, struct lode_error *error)
 {
@@ -103,11 +106,9 @@ static int find_first(struct lode_scope_report *report, struct lode_error *error
 	return code;
 }
 
-/* Of `call` events only those that a rule may look at are read. */
 static int load(struct lode_scope_report *report, struct lode_store *store, struct lode_error *error)
 {
-	unsigned calls = report->options->rules->count ? LODE_T | LODE_THREAD | LODE_STACK : 0;
-	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, COLUMNS, calls };
+	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, COLUMNS, CALL_COLUMNS };
 	int code = lode_store_head(store, &report->stream, error);
 
 	if (code < 0)

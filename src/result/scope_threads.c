@@ -6,11 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t time_of(const struct lode_scope_thread *thread)
+{
+	uint64_t sum = 0;
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		sum = lode_add_saturating(sum, thread->cost[type]);
+	return sum;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct lode_scope_thread *a = left, *b = right;
-	uint64_t x = lode_add_saturating(a->cost[LODE_RUN], a->cost[LODE_WAIT]);
-	uint64_t y = lode_add_saturating(b->cost[LODE_RUN], b->cost[LODE_WAIT]);
+	uint64_t x = time_of(a), y = time_of(b);
 
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -47,7 +55,7 @@ static void draw_part(struct lode_timeline *line, const struct lode_part *part, 
 	uint64_t end = lode_add_saturating(part->t, part->cost);
 	uint64_t from = part->t > symptom->t0 ? part->t : symptom->t0, to = end < symptom->t1 ? end : symptom->t1;
 
-	if (from < to)
+	if (from < to && part->type != LODE_CALL)
 		lode_timeline_add(line, part->type == LODE_WAIT, from, to - from);
 }
 

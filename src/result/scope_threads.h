@@ -8,9 +8,9 @@
 #include "result/timeline.h"
 
 struct lode_scope_thread {
-	uint32_t thread;           /* of the stream */
-	uint64_t events;           /* parts of the scope, of a thread or a graph events */
-	uint64_t cost[2];          /* ns, by LODE_RUN, LODE_WAIT: of whole parts */
+	uint32_t thread;                 /* of the stream */
+	uint64_t events;                 /* parts of the scope, of a thread or a graph events */
+	uint64_t cost[LODE_EVENT_TYPES]; /* ns, of whole parts: running; in waits, with the run queue after them; preempted */
 	struct lode_timeline line; /* of the time in the symptom; none where it was not requested */
 };
 

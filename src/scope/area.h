@@ -71,7 +71,8 @@ struct lode_area_stream {
 	uint64_t unknown;       /* ns of critical paths that no event explains; */
 	uint64_t running;       /* of samples on them, before anything was filtered; */
 	uint64_t waiting;       /* of waits; */
-	uint64_t idling;        /* of waits that the rules call idle. These four add up to `delay` */
+	uint64_t idling;        /* of waits that the rules call idle; */
+	uint64_t ready;         /* in which a thread had no processor. These five add up to `delay` */
 	uint64_t own_symptoms;  /* that came with the stream, also where the scope does not look at symptoms */
 	uint64_t own_delay;     /* sum of their lengths */
 	struct lode_area_symptom symptom; /* by_symptom: which one */
@@ -122,6 +123,9 @@ struct lode_area_options {
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };
+
+/* The scope of an area: where the options leave it open, critical paths if there are symptoms. Never auto. */
+enum lode_scope lode_area_scope(const struct lode_area_options *options, const struct lode_corpus_list *list);
 
 /*
  * Collects the area of all streams of `corpus`. The result does not depend on

@@ -60,7 +60,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 3", &description);
+	code = lode_map_key_make(key, "area 4", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -70,7 +70,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 /* Who adds a field writes and reads it here, too, and then changes the size. */
 _Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept");
 _Static_assert(sizeof(struct lode_area_rows) == 8 * 8, "all sums of rows are kept");
-_Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
+_Static_assert(sizeof(struct lode_area_account) == 40, "all of an account is kept");
 _Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
 							   8 + sizeof(char *) + 5 * sizeof(struct lode_area_rows) +
 							   2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
@@ -110,12 +110,11 @@ static const struct lode_map_field symptom_fields[] = {
 static const struct lode_map_layout symptom_layout = { sizeof(struct lode_area_symptom), symptom_fields, 4 };
 
 static const struct lode_map_field account_fields[] = {
-	LODE_MAP_FIELD(struct lode_area_account, unknown),
-	LODE_MAP_FIELD(struct lode_area_account, running),
-	LODE_MAP_FIELD(struct lode_area_account, waiting),
-	LODE_MAP_FIELD(struct lode_area_account, idling),
+	LODE_MAP_FIELD(struct lode_area_account, unknown), LODE_MAP_FIELD(struct lode_area_account, running),
+	LODE_MAP_FIELD(struct lode_area_account, waiting), LODE_MAP_FIELD(struct lode_area_account, idling),
+	LODE_MAP_FIELD(struct lode_area_account, ready),
 };
-static const struct lode_map_layout account_layout = { sizeof(struct lode_area_account), account_fields, 4 };
+static const struct lode_map_layout account_layout = { sizeof(struct lode_area_account), account_fields, 5 };
 
 static const struct lode_map_field number_field[] = { { 0, sizeof(uint64_t) } };
 static const struct lode_map_layout number_layout = { sizeof(uint64_t), number_field, 1 };

@@ -122,6 +122,7 @@ static void set_account(struct lode_area_stream *head, const struct lode_area_ac
 	head->running = account->running;
 	head->waiting = account->waiting;
 	head->idling = account->idling;
+	head->ready = account->ready;
 }
 
 static int add_head(struct lode_area_merge *merge, const struct lode_area_stream *head)

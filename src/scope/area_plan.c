@@ -47,11 +47,11 @@ static int parse_time(struct lode_area_plan *plan, const char *text, struct lode
 	return code;
 }
 
-static enum lode_scope choose_scope(const struct lode_area_plan *plan, const struct lode_corpus_list *list)
+enum lode_scope lode_area_scope(const struct lode_area_options *options, const struct lode_corpus_list *list)
 {
-	if (plan->options->scope != LODE_SCOPE_AUTO)
-		return plan->options->scope;
-	if (plan->rules.count)
+	if (options->scope != LODE_SCOPE_AUTO)
+		return options->scope;
+	if (options->symptoms && options->symptoms[0])
 		return LODE_SCOPE_CRITICAL_PATH;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].symptoms)
@@ -72,7 +72,7 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 		code = lode_symptom_rules_parse(&plan->rules, options->symptoms, error);
 	if (code)
 		return code;
-	plan->scope = choose_scope(plan, list);
+	plan->scope = lode_area_scope(options, list);
 	if (plan->rules.count && plan->scope == LODE_SCOPE_ALL)
 		return lode_fail(
 			error, LODE_USAGE,

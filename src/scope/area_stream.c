@@ -27,8 +27,8 @@
 #define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
 #define CALL_COLUMNS                                                                                              \
-	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK |                                             \
-	 LODE_WEIGHT) /* derived symptoms look at calls */
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME |                                 \
+	 LODE_WEIGHT) /* derived symptoms look at calls, critical paths at preemptions */
 
 /* Waits as lode_work_waits_count wants them. */
 #define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
@@ -357,7 +357,9 @@ static struct lode_area_account account_for(const struct mapping *mapping, const
 		const struct lode_events *events = &mapping->partial->stream.events[part->type];
 		uint64_t *sum = &account.running;
 
-		if (part->type == LODE_WAIT)
+		if (lode_part_is_ready(&mapping->partial->stream, part))
+			sum = &account.ready;
+		else if (part->type == LODE_WAIT)
 			sum = mapping->idle && lode_idle_event(mapping->idle, events->stack[part->event],
 							       events->waker_stack[part->event])
 				      ? &account.idling
@@ -373,6 +375,18 @@ static void add_account(struct lode_area_account *to, const struct lode_area_acc
 	to->running = lode_add_saturating(to->running, more->running);
 	to->waiting = lode_add_saturating(to->waiting, more->waiting);
 	to->idling = lode_add_saturating(to->idling, more->idling);
+	to->ready = lode_add_saturating(to->ready, more->ready);
+}
+
+/* No stack is to blame for the time that a thread was ready: it is only accounted for. */
+static void leave_out_ready(const struct mapping *mapping, struct lode_parts *parts, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < parts->count; i++)
+		if (!lode_part_is_ready(&mapping->partial->stream, &parts->items[i]))
+			parts->items[kept++] = parts->items[i];
+	parts->count = kept;
 }
 
 /* A symptom by itself: its rows follow those of the one before. */
@@ -432,8 +446,10 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 			mark_own(&partial->stream, symptoms[i].thread, own);
 		partial->symptoms++;
 		partial->delay = lode_add_saturating(partial->delay, length);
-		if (!code && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH)
+		if (!code && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH) {
 			account = account_for(mapping, &parts, first, result.unknown);
+			leave_out_ready(mapping, &parts, first);
+		}
 		add_account(&partial->account, &account);
 		if (length > partial->longest_delay)
 			partial->longest_delay = length;
@@ -495,8 +511,7 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS,
-						     LODE_T | LODE_STACK | LODE_WEIGHT };
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, CALL_COLUMNS };
 	struct lode_scope_index *index = NULL;
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 

@@ -26,6 +26,7 @@ struct lode_area_account {
 	uint64_t running;
 	uint64_t waiting;
 	uint64_t idling;
+	uint64_t ready;
 };
 
 /* An event in the area, idle ones left out. */

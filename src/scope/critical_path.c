@@ -4,8 +4,8 @@
  *
  * What a thread did at each moment is its timeline: disjoint segments, each of one event, made
  * once per thread when the path first reaches it. A sample represents time that may not have
- * been its own, so it often overlaps the wait after it; the wait was measured, so it wins. A
- * timeline is made by a sweep over starts with one stack of open events per type: the top is the
+ * been its own, so it often overlaps the wait or preemption after it; these were measured, so they
+ * win. A timeline is made by a sweep over starts with one stack of open events per type: the top is the
  * one that began last, and events that have ended are popped when they reach the top. An event
  * adds at most two segments, so this is linear.
  *
@@ -63,7 +63,7 @@ struct pile {
 
 struct lode_timelines {
 	struct timeline *groups;
-	struct pile open[LODE_SCOPE_TYPES];
+	struct pile open[LODE_EVENT_TYPES];
 	struct step *steps;
 	size_t step_count;
 	size_t step_capacity;
@@ -76,7 +76,7 @@ void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
 		return;
 	for (size_t i = 0; i < group_count; i++)
 		lode_free(timelines->groups[i].items);
-	for (int type = 0; type < LODE_SCOPE_TYPES; type++)
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_free(timelines->open[type].items);
 	lode_free(timelines->groups);
 	lode_free(timelines->steps);
@@ -103,13 +103,16 @@ static int make(struct lode_scope_index *index)
 
 /* ---- a thread's timeline ---- */
 
-/* When the thread could run again: a wait's time on the run queue is its own. */
+/* When the thread could run again: the time on the run queue belongs to the wait or preemption before it. */
 static uint64_t event_over(const struct lode_scope_index *index, int type, uint32_t event)
 {
 	const struct lode_events *events = &index->stream->events[type];
-	uint64_t end = lode_event_end(events, event);
 
-	return type == LODE_WAIT ? lode_add_saturating(end, events->delay[event]) : end;
+	if (type == LODE_CALL)
+		return lode_add_saturating(events->t[event], events->delay[event]);
+	if (type == LODE_WAIT)
+		return lode_add_saturating(lode_event_end(events, event), events->delay[event]);
+	return lode_event_end(events, event);
 }
 
 static int add_segment(struct timeline *line, uint64_t start, uint64_t end, int type, uint32_t event)
@@ -127,9 +130,9 @@ static int add_segment(struct timeline *line, uint64_t start, uint64_t end, int 
 /* The type whose open event covers `now`; -1 when none does. */
 static int covering(const struct lode_scope_index *index, uint64_t now)
 {
-	static const int by_rank[LODE_SCOPE_TYPES] = { LODE_WAIT, LODE_RUN };
+	static const int by_rank[LODE_EVENT_TYPES] = { LODE_WAIT, LODE_CALL, LODE_RUN };
 
-	for (int rank = 0; rank < LODE_SCOPE_TYPES; rank++) {
+	for (int rank = 0; rank < LODE_EVENT_TYPES; rank++) {
 		int type = by_rank[rank];
 		struct pile *pile = &index->timelines->open[type];
 
@@ -172,7 +175,7 @@ static int beginning(const struct lode_scope_index *index, const size_t next[], 
 {
 	int first = -1;
 
-	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		uint64_t t;
 
 		if (next[type] >= ends[type])
@@ -188,12 +191,14 @@ static int beginning(const struct lode_scope_index *index, const size_t next[], 
 
 static int sweep(const struct lode_scope_index *index, struct timeline *line, size_t group)
 {
-	size_t next[LODE_SCOPE_TYPES], ends[LODE_SCOPE_TYPES];
+	size_t next[LODE_EVENT_TYPES] = { 0 }, ends[LODE_EVENT_TYPES] = { 0 };
 	uint64_t now = 0, start = 0;
 	int type;
 
-	for (type = 0; type < LODE_SCOPE_TYPES; type++) {
+	for (type = 0; type < LODE_EVENT_TYPES; type++) {
 		index->timelines->open[type].count = 0;
+		if (!index->lists[type].starts)
+			continue;
 		next[type] = index->lists[type].starts[group];
 		ends[type] = index->lists[type].starts[group + 1];
 	}
@@ -355,9 +360,9 @@ static int walk_back(struct walk *walk, const struct step *step)
 	if (segment->end < walk->x)
 		return take_gap(walk, step, segment->end);
 	from = segment->start > step->low ? segment->start : step->low;
-	if (segment->type == LODE_RUN)
-		return take(walk, LODE_RUN, segment->event, from);
-	return take_wait(walk, segment->event, from);
+	if (segment->type == LODE_WAIT)
+		return take_wait(walk, segment->event, from);
+	return take(walk, (int)segment->type, segment->event, from);
 }
 
 static int walk_all(struct walk *walk, const struct lode_symptom *symptom)

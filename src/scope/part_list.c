@@ -16,6 +16,12 @@ int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t
 			   (struct lode_part){ .t = t, .cost = cost, .event = event, .type = (uint8_t)type });
 }
 
+int lode_part_is_ready(const struct lode_stream *stream, const struct lode_part *part)
+{
+	return part->type == LODE_CALL || (part->type == LODE_WAIT && part->cost &&
+					   part->t >= lode_event_end(&stream->events[LODE_WAIT], part->event));
+}
+
 void lode_parts_reverse(struct lode_parts *parts, size_t first)
 {
 	for (size_t last = parts->count; first + 1 < last; first++) {

@@ -16,12 +16,13 @@
  *
  * The critical path walks back from t1 to t0, at first in the symptom's thread.
  * What a thread did at a moment is what one of its events says: a wait that covers
- * the moment, with the time it then was in the run queue (`delay`), else a
- * sample; of several of one type the one that began last.
+ * the moment, with the time it then was in the run queue (`delay`), else a preemption
+ * (a call that has only such a delay), else a sample; of several of one type the one
+ * that began last.
  *
  *	running         the sample counts
- *	on the run      the wait counts: no other thread caused it
- *	queue
+ *	ready, on the   the wait or the preemption counts: no thread caused it but those
+ *	run queue       that had the processors
  *	blocked         at the wait's end the walk steps into the waker, goes back in
  *	                that thread to the start of the wait, and goes on before it
  *	                where it was. The wait itself counts when no thread is behind
@@ -57,9 +58,15 @@ struct lode_part {
 	uint64_t t;     /* start of the part; of the event itself where it counts whole */
 	uint64_t cost;  /* length of the part; the event's cost where it counts whole */
 	uint32_t event; /* number in stream->events[type] */
-	uint8_t type;   /* LODE_RUN or LODE_WAIT */
+	uint8_t type;   /* LODE_RUN or LODE_WAIT; on a critical path also LODE_CALL, a preemption */
 	uint8_t unused[3];
 };
+
+/*
+ * Whether the thread was ready then, but had no processor: preempted, or on the run queue after a wait. Columns t and
+ * cost of waits.
+ */
+int lode_part_is_ready(const struct lode_stream *stream, const struct lode_part *part);
 
 struct lode_parts {
 	struct lode_part *items;
@@ -73,7 +80,8 @@ void lode_parts_release(struct lode_parts *parts);
 /*
  * Events by thread, made once per stream for all its symptoms. The stream must be
  * sorted and must not change while it is used. Columns needed: t, cost, thread,
- * waker (and delay, for critical paths).
+ * waker (and delay, for critical paths); of calls thread, delay and name besides t, or
+ * critical paths do not know of preemptions.
  */
 struct lode_scope_index;
 

@@ -60,31 +60,64 @@ static int check_threads(const struct lode_scope_index *index, enum lode_event_t
 	return 0;
 }
 
-static int list_events(struct lode_scope_index *index, enum lode_event_type type, struct lode_error *error)
+/* Which events are listed: all runs and waits; of calls those of the name `name`, with time on the run queue. */
+static int is_listed(const struct lode_events *events, uint32_t name, size_t i)
+{
+	return name == LODE_NONE || (events->name[i] == name && events->delay[i]);
+}
+
+static int list_events(struct lode_scope_index *index, enum lode_event_type type, uint32_t name,
+		       struct lode_error *error)
 {
 	const struct lode_events *events = &index->stream->events[type];
 	struct lode_scope_list *list = &index->lists[type];
+	size_t listed = 0;
 
 	if (events->count >= LODE_NONE)
 		return lode_fail(error, LODE_BAD_INPUT, "the stream has more %s events than fit; split it",
 				 lode_event_type_name(type));
+	for (size_t i = 0; i < events->count; i++)
+		listed += (size_t)is_listed(events, name, i);
 	list->starts = lode_calloc(index->group_count + 2, sizeof(*list->starts));
-	list->events = lode_calloc(events->count + 1, sizeof(*list->events));
+	list->events = lode_calloc(listed + 1, sizeof(*list->events));
 	if (!list->starts || !list->events)
 		return lode_fail_memory(error);
 	/* Counted two places further on, summed, then used as the place of the next: ends as the starts. */
 	for (size_t i = 0; i < events->count; i++)
-		list->starts[index->groups[events->thread[i]] + 2]++;
+		if (is_listed(events, name, i))
+			list->starts[index->groups[events->thread[i]] + 2]++;
 	for (size_t i = 2; i < index->group_count + 2; i++)
 		list->starts[i] += list->starts[i - 1];
 	for (size_t i = 0; i < events->count; i++)
-		list->events[list->starts[index->groups[events->thread[i]] + 1]++] = (uint32_t)i;
+		if (is_listed(events, name, i))
+			list->events[list->starts[index->groups[events->thread[i]] + 1]++] = (uint32_t)i;
 	return 0;
+}
+
+static int list_all(struct lode_scope_index *index, enum lode_event_type type, struct lode_error *error)
+{
+	int code = check_threads(index, type, error);
+
+	return code ? code : list_events(index, type, LODE_NONE, error);
+}
+
+/* Where the calls were not read, or no thread was preempted, there is no list. */
+static int list_preemptions(struct lode_scope_index *index, struct lode_error *error)
+{
+	const struct lode_events *calls = &index->stream->events[LODE_CALL];
+	const struct lode_strings *strings = &index->stream->dictionary->frames.strings;
+	uint32_t name = lode_strings_find(strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1);
+	int code;
+
+	if (name == LODE_NONE || !calls->count || !calls->t || !calls->thread || !calls->delay || !calls->name)
+		return 0;
+	code = check_threads(index, LODE_CALL, error);
+	return code ? code : list_events(index, LODE_CALL, name, error);
 }
 
 void lode_scope_index_release_lists(struct lode_scope_index *index)
 {
-	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		lode_free(index->lists[type].events);
 		lode_free(index->lists[type].starts);
 	}
@@ -106,11 +139,10 @@ int lode_scope_index_make(struct lode_scope_index **result, const struct lode_st
 	index->groups = lode_threads_by_tid(stream, &index->group_count);
 	if (!index->groups)
 		code = lode_fail_memory(error);
-	for (int type = 0; type < LODE_SCOPE_TYPES && !code; type++) {
-		code = check_threads(index, (enum lode_event_type)type, error);
-		if (!code)
-			code = list_events(index, (enum lode_event_type)type, error);
-	}
+	for (int type = 0; type < LODE_SCOPE_TYPES && !code; type++)
+		code = list_all(index, (enum lode_event_type)type, error);
+	if (!code)
+		code = list_preemptions(index, error);
 	if (code < 0) {
 		lode_scope_index_release_lists(index);
 		return code;

@@ -1,15 +1,15 @@
 /*
  * What the scopes share: events by thread. Private to src/scope/.
  *
- * Threads are grouped by tid; run and wait events of a group are lists of event
- * numbers in order of time.
+ * Threads are grouped by tid; run and wait events of a group, and its preemptions,
+ * are lists of event numbers in order of time.
  */
 #ifndef LODE_SCOPE_SCOPE_INDEX_H
 #define LODE_SCOPE_SCOPE_INDEX_H
 
 #include "scope/scope.h"
 
-/* Only run and wait events can be in a scope. */
+/* Run and wait events can be in any scope; preemptions, which are calls, only on critical paths. */
 #define LODE_SCOPE_TYPES 2
 
 struct lode_scope_list {
@@ -24,7 +24,7 @@ struct lode_scope_index {
 	const struct lode_stream *stream;
 	uint32_t *groups; /* by thread */
 	size_t group_count;
-	struct lode_scope_list lists[LODE_SCOPE_TYPES]; /* by LODE_RUN, LODE_WAIT */
+	struct lode_scope_list lists[LODE_EVENT_TYPES]; /* of LODE_CALL the preemptions alone */
 	const uint8_t *interrupts;                      /* by stack; NULL: none is known */
 	struct lode_wait_graph *graph;                  /* made when first requested, as are */
 	struct lode_timelines *timelines;
@@ -49,7 +49,7 @@ static inline void lode_scope_fetch(const struct lode_scope_index *index, int ty
 		return;
 	later = index->lists[type].events[place + 8];
 	__builtin_prefetch(&events->t[later]);
-	__builtin_prefetch(&events->cost[later]);
+	__builtin_prefetch(type == LODE_CALL ? &events->delay[later] : &events->cost[later]);
 }
 
 /* Replaces each key by a number, the same for equal keys, from 0 in their order. Returns 0 or LODE_SYSTEM. */

@@ -90,13 +90,29 @@ static void put_area(struct page *page)
 	put(page, "\n");
 }
 
-static void put_account(struct page *page, const char *word, uint64_t part, uint64_t whole, const char *lead)
+/* Where the time of critical paths went. */
+static void put_account(struct page *page, const struct lode_mine_symptoms *sum)
 {
+	const struct {
+		const char *word;
+		uint64_t time;
+	} parts[] = {
+		{ "waiting", sum->waiting },
+		{ "running", sum->running },
+		{ "ready without a processor", sum->ready },
+		{ "asleep on the path", sum->idling },
+		{ "unknown", sum->unknown },
+	};
 	char time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+	const char *lead = ": ";
 
-	if (part)
-		lode_buffer_print(page->buffer, "%s%s %s (%s)", lead, lode_duration_text(part, time), word,
-				  lode_share_text(part, whole, share));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].time)
+			continue;
+		lode_buffer_print(page->buffer, "%s%s %s (%s)", lead, lode_duration_text(parts[i].time, time),
+				  parts[i].word, lode_share_text(parts[i].time, sum->delay, share));
+		lead = ", ";
+	}
 }
 
 /*
@@ -112,15 +128,8 @@ static void put_symptoms(struct page *page)
 		return;
 	lode_buffer_print(page->buffer, "symptoms  %s, %s in all", lode_count_text(sum.count, count),
 			  lode_duration_text(sum.delay, delay));
-	if (page->report->area->scope == LODE_SCOPE_CRITICAL_PATH && sum.delay) {
-		put(page, ":");
-		put_account(page, "waiting", sum.waiting, sum.delay, " ");
-		put_account(page, "running", sum.running, sum.delay, sum.waiting ? ", " : " ");
-		put_account(page, "asleep on the path", sum.idling, sum.delay,
-			    sum.waiting || sum.running ? ", " : " ");
-		put_account(page, "unknown", sum.unknown, sum.delay,
-			    sum.waiting || sum.running || sum.idling ? ", " : " ");
-	}
+	if (page->report->area->scope == LODE_SCOPE_CRITICAL_PATH && sum.delay)
+		put_account(page, &sum);
 	put(page, "\n");
 }
 

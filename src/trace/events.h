@@ -32,6 +32,8 @@ enum lode_event_type {
 const char *lode_event_type_name(enum lode_event_type type);
 
 #define LODE_NO_CPU UINT16_MAX
+/* The name of calls that are preemptions. */
+#define LODE_PREEMPTION "preempt"
 
 /* Costs and ends of time spans are sums that stop at the largest number instead of wrapping. */
 static inline uint64_t lode_add_saturating(uint64_t a, uint64_t b)

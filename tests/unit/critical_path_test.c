@@ -139,6 +139,34 @@ static void time_on_the_run_queue_is_the_waits_own(void **state)
 	small_end(&small);
 }
 
+/* The holder of the lock had no processor for most of the wait. */
+static void a_thread_that_was_preempted_is_ready(void **state)
+{
+	struct lode_event preempted = { .t = 2, .delay = 6, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct lode_event call = { .t = 9, .delay = 6, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct small_stream small;
+	struct path path;
+
+	(void)state;
+	small_begin(&small);
+	small_wait(&small, 1, 0, 10, 2);
+	small_run(&small, 2, 0, 5);
+	small_run(&small, 2, 8, 2);
+	preempted.name = lode_strings_add(&small.dictionary.frames.strings, "preempt", 7);
+	preempted.thread = call.thread = lode_stream_tid(&small.stream, 2);
+	assert_int_equal(lode_stream_add_event(&small.stream, LODE_CALL, &preempted), 0);
+	assert_int_equal(lode_stream_add_event(&small.stream, LODE_CALL, &call), 0); /* of another name */
+	path = path_in(&small, 1, 0, 10);
+	assert_int_equal(path.parts.count, 3);
+	require_part(&path.parts, 0, LODE_RUN, 0, 0, 2);
+	require_part(&path.parts, 1, LODE_CALL, 0, 2, 6);
+	require_part(&path.parts, 2, LODE_RUN, 1, 8, 2);
+	assert_false(lode_part_is_ready(&small.stream, &path.parts.items[0]));
+	assert_true(lode_part_is_ready(&small.stream, &path.parts.items[1]));
+	path_release(&path);
+	small_end(&small);
+}
+
 static void a_sample_ends_where_a_wait_begins(void **state)
 {
 	struct small_stream small;
@@ -334,19 +362,30 @@ struct slow {
 
 static uint64_t over(const struct lode_event *event, int type)
 {
-	return event->t + event->cost + (type == LODE_WAIT ? event->delay : 0);
+	return event->t + event->cost + (type == LODE_RUN ? 0 : event->delay);
+}
+
+/* Calls say what a thread did only if it was preempted. */
+static int tells(const struct slow *slow, int type, const struct lode_event *event)
+{
+	return type != LODE_CALL ||
+	       !strcmp(lode_strings_get(&slow->stream->dictionary->frames.strings, event->name), "preempt");
 }
 
 /* What the thread with this tid did from moment x to x + 1. */
 static struct reason did(const struct slow *slow, uint32_t tid, uint64_t x)
 {
-	for (int type = LODE_WAIT; type >= LODE_RUN; type--) {
+	static const int types[] = { LODE_WAIT, LODE_CALL, LODE_RUN };
+
+	for (int rank = 0; rank < 3; rank++) {
+		int type = types[rank];
 		const struct lode_events *events = &slow->stream->events[type];
 
 		for (size_t i = events->count; i--;) {
 			struct lode_event event = lode_events_get(events, i);
 
-			if (slow->stream->threads[event.thread].tid == tid && event.t <= x && over(&event, type) > x)
+			if (tells(slow, type, &event) && slow->stream->threads[event.thread].tid == tid &&
+			    event.t <= x && over(&event, type) > x)
 				return (struct reason){ type, (uint32_t)i };
 		}
 	}
@@ -581,6 +620,7 @@ int main(void)
 		cmocka_unit_test(a_chain_of_waits_is_followed_to_its_end),
 		cmocka_unit_test(a_wait_counts_itself_where_no_waker_explains_it),
 		cmocka_unit_test(time_on_the_run_queue_is_the_waits_own),
+		cmocka_unit_test(a_thread_that_was_preempted_is_ready),
 		cmocka_unit_test(a_sample_ends_where_a_wait_begins),
 		cmocka_unit_test(threads_that_wait_for_one_another_end_the_chain),
 		cmocka_unit_test(a_waker_that_was_blocked_itself_is_not_followed_further),

@@ -86,6 +86,8 @@ static inline uint32_t small_random_thread(struct small_stream *small, uint64_t 
 static inline void small_random(struct small_stream *small, uint64_t *seed, size_t most, uint64_t limit)
 {
 	uint32_t frame = lode_frames_parse(&small->dictionary.frames, "f", 1);
+	uint32_t preempt =
+		lode_strings_add(&small->dictionary.frames.strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
 
 	for (uint32_t node = 0; node < 4; node++)
 		assert_int_equal(lode_stack_tree_child(&small->dictionary.tree, node, frame), node + 1);
@@ -100,9 +102,11 @@ static inline void small_random(struct small_stream *small, uint64_t *seed, size
 		};
 		int type = random_below(seed, 8) ? (int)random_below(seed, 2) : LODE_CALL;
 
-		if (type == LODE_CALL)
+		if (type == LODE_CALL) {
 			event.cost = 0;
-		else if (type == LODE_WAIT && random_below(seed, 2))
+			event.name = random_below(seed, 4) ? preempt : 0;
+			event.delay = random_below(seed, 3) ? random_below(seed, limit / 2) : 0;
+		} else if (type == LODE_WAIT && random_below(seed, 2))
 			event.delay = random_below(seed, 6);
 		if (type == LODE_WAIT && random_below(seed, 6)) {
 			event.waker = small_random_thread(small, seed);

@@ -2,13 +2,13 @@
 // the path stepped into holds what its waker did meanwhile.
 
 export interface PathPart {
-	type: 'run' | 'wait';
+	type: 'run' | 'wait' | 'ready';
 	tid: number;
 	t: number;
 	cost_ns: number;
 	waker?: number;
 	interrupt?: boolean;
-	queued?: boolean; // on the run queue, after the wait itself
+	queued?: boolean; // on the run queue: after the wait itself, or preempted
 	stack: number;
 	waker_stack?: number;
 }

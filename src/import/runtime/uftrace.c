@@ -497,7 +497,8 @@ static int read_folder(struct reader *reader, const struct lode_import_sink *sin
 {
 	int code;
 
-	reader->preempt = lode_strings_add(&reader->dictionary.frames.strings, "preempt", 7);
+	reader->preempt =
+		lode_strings_add(&reader->dictionary.frames.strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
 	if (reader->preempt == LODE_NONE)
 		return lode_fail_memory(reader->error);
 	code = read_tasks(reader);
