@@ -17,8 +17,9 @@ LODE_CHOICES(kind_choice, "wait", "run", "both")
 #define FIELD(field) offsetof(struct lode_mine_settings, field)
 
 static const struct lode_option options[] = {
-	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
-		    "mine waits, CPU samples or both together (default: wait if there are any)", kind_choice),
+	LODE_CHOICE("kind", 'k', FIELD(kind),
+		    "KIND", "mine waits, CPU samples or both (default: both on critical paths, otherwise wait if there are any)",
+		    kind_choice),
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "minimum cost of a pattern: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",

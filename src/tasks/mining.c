@@ -34,24 +34,40 @@ const char *lode_rank_choice(size_t i)
 	return i < LODE_RANKS ? lode_rank_name((enum lode_rank)i) : NULL;
 }
 
-/* Waits are what people come for; a profile without any is mined for CPU time. */
-static int choose_kind(struct lode_corpus *corpus, const char *name, enum lode_event_type *kind,
-		       struct lode_error *error)
+/*
+ * The parts of a critical path add up to the symptom, whether the thread ran or waited, so both are mined together.
+ * Elsewhere waits are what people come for; a profile without any is mined for CPU time.
+ */
+static void choose_kind(const struct lode_area_settings *settings, const struct lode_corpus_list *list,
+			struct lode_mine_options *how)
+{
+	const struct lode_area_options area = {
+		.scope = lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO),
+		.symptoms = settings->symptoms.items,
+	};
+	uint64_t waits = 0, runs = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		waits += list->items[i].events[LODE_WAIT];
+		runs += list->items[i].events[LODE_RUN];
+	}
+	how->both = waits && runs && lode_area_scope(&area, list) == LODE_SCOPE_CRITICAL_PATH;
+	how->kind = !waits && runs ? LODE_RUN : LODE_WAIT;
+}
+
+static int read_kind(struct lode_corpus *corpus, const struct lode_mine_settings *settings,
+		     struct lode_mine_options *how, struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
-	uint64_t waits = 0, runs = 0;
 	int code;
 
-	*kind = name && !strcmp(name, "run") ? LODE_RUN : LODE_WAIT;
-	if (name)
+	how->kind = settings->kind && !strcmp(settings->kind, "run") ? LODE_RUN : LODE_WAIT;
+	how->both = settings->kind && !strcmp(settings->kind, "both");
+	if (settings->kind)
 		return 0;
 	code = lode_corpus_streams(corpus, &list, error);
-	for (size_t i = 0; !code && i < list.count; i++) {
-		waits += list.items[i].events[LODE_WAIT];
-		runs += list.items[i].events[LODE_RUN];
-	}
-	if (!waits && runs)
-		*kind = LODE_RUN;
+	if (!code)
+		choose_kind(&settings->area, &list, how);
 	lode_corpus_list_release(&list);
 	return code;
 }
@@ -79,7 +95,6 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	memset(mining, 0, sizeof(*mining));
 	mining->how = (struct lode_mine_options){
 		.rank = (enum lode_rank)lode_option_choice(settings->rank, lode_rank_choice),
-		.both = settings->kind && !strcmp(settings->kind, "both"),
 		.fold_recursion = settings->fold_recursion,
 		.min_length = (uint32_t)settings->min_length,
 		.max_length = (uint32_t)settings->max_length,
@@ -91,7 +106,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code)
 		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
 	if (!code)
-		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
+		code = read_kind(mining->source.corpus, settings, &mining->how, error);
 	if (!code)
 		code = lode_source_area(&mining->source, &settings->area,
 					mining->how.both ? 0 : 1u << mining->how.kind, work, &mining->reading,

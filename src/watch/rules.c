@@ -216,13 +216,20 @@ static int apply_thread(const struct lode_record_rule *rule, struct lode_builder
 static int apply_run(const struct lode_record_rule *rule, struct lode_builder *builder,
 		     const struct lode_record_times *times)
 {
+	const struct lode_thread_lifetime *life;
+	uint64_t t1 = times->command_ended;
 	uint32_t thread;
 
-	if (!times->command || times->command_ended - times->command_began <= rule->limit)
+	if (!times->command)
+		return 0;
+	/* It takes a moment until a process that has ended is noticed. */
+	life = lode_processes_life(&builder->processes, times->command, times->command);
+	if (life && life->died > times->command_began && life->died < t1)
+		t1 = life->died;
+	if (t1 - times->command_began <= rule->limit)
 		return 0;
 	thread = lode_stream_thread(&builder->stream, times->command, times->command);
-	if (thread == LODE_NONE ||
-	    add_symptom(builder, rule, thread, times->command_began, times->command_ended) < 0)
+	if (thread == LODE_NONE || add_symptom(builder, rule, thread, times->command_began, t1) < 0)
 		return LODE_SYSTEM;
 	return 1;
 }

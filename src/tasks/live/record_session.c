@@ -14,6 +14,8 @@
 #include "tasks/attributes.h"
 #include "tasks/live/budget_control.h"
 
+#include <stdio.h>
+
 /* ---- what is requested ---- */
 
 static int read_rules(struct lode_record_session *session, struct lode_error *error)
@@ -200,16 +202,39 @@ static int record(struct lode_record_session *session, struct lode_error *error)
 
 /* ---- the end ---- */
 
+static int apply_rule(struct lode_record_session *session, const struct lode_record_rule *rule,
+		      struct lode_error *error)
+{
+	int found = lode_record_rule_apply(rule, &session->builder, &session->times);
+
+	if (found < 0)
+		return lode_fail_memory(error);
+	session->symptoms += found;
+	return 0;
+}
+
+/*
+ * Where nobody says what was slow, it is the command: its critical path shows what its user waited for. One that the
+ * recording ended, such as a server, has no end to wait for.
+ */
+static int add_run_of_command(struct lode_record_session *session, struct lode_error *error)
+{
+	char program[64], text[80];
+	struct lode_record_rule rule = { .type = LODE_RULE_RUN, .text = text };
+
+	if (!session->target.by_itself)
+		return 0;
+	snprintf(text, sizeof(text), "run of %s", lode_record_target_name(&session->target, program));
+	return apply_rule(session, &rule, error);
+}
+
 static int add_symptoms(struct lode_record_session *session, struct lode_error *error)
 {
-	for (size_t i = 0; i < session->rules.count; i++) {
-		int found = lode_record_rule_apply(&session->rules.rules[i], &session->builder, &session->times);
+	int code = 0;
 
-		if (found < 0)
-			return lode_fail_memory(error);
-		session->symptoms += found;
-	}
-	return 0;
+	for (size_t i = 0; !code && i < session->rules.count; i++)
+		code = apply_rule(session, &session->rules.rules[i], error);
+	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
 /* Losses are stored in the stream, for later analyses. */
