@@ -6,41 +6,55 @@
 #include <string.h>
 
 /* The one list of commands, in the order of `lode help`. */
-#define COMMANDS(X)                                                                                               \
+#define COMMANDS(GROUP, X)                                                                                        \
+	GROUP("Collect")                                                                                          \
 	X(record)                                                                                                 \
 	X(watch)                                                                                                  \
 	X(trigger)                                                                                                \
 	X(import)                                                                                                 \
 	X(symbolize)                                                                                              \
-	X(export)                                                                                                 \
-	X(info)                                                                                                   \
-	X(scope)                                                                                                  \
+	GROUP("Look")                                                                                             \
 	X(mine)                                                                                                   \
+	X(scope)                                                                                                  \
 	X(latency)                                                                                                \
+	X(explain)                                                                                                \
+	X(hunt)                                                                                                   \
+	X(info)                                                                                                   \
+	GROUP("Compare")                                                                                          \
 	X(diff)                                                                                                   \
 	X(sign)                                                                                                   \
 	X(signatures)                                                                                             \
 	X(coverage)                                                                                               \
-	X(explain)                                                                                                \
-	X(hunt)                                                                                                   \
-	X(report)                                                                                                 \
+	GROUP("Share")                                                                                            \
 	X(serve)                                                                                                  \
+	X(report)                                                                                                 \
+	X(export)                                                                                                 \
 	X(mcp)                                                                                                    \
+	GROUP("Maintain")                                                                                         \
 	X(fsck)                                                                                                   \
 	X(synth)                                                                                                  \
 	X(help)                                                                                                   \
 	X(version)
 
-#define DECLARE(name) extern const struct lode_command lode_command_##name;
-#define ENTRY(name)   &lode_command_##name,
+#define NOTHING(text)
+#define DECLARE(name)   extern const struct lode_command lode_command_##name;
+#define ENTRY(name)     &lode_command_##name,
+#define TITLE_ROW(text) { .title = (text) },
+#define NAME_ROW(name)  { .command = &lode_command_##name },
 
-COMMANDS(DECLARE)
+COMMANDS(NOTHING, DECLARE)
 
-static const struct lode_command *const commands[] = { COMMANDS(ENTRY) NULL };
+static const struct lode_command *const commands[] = { COMMANDS(NOTHING, ENTRY) NULL };
+static const struct lode_command_row rows[] = { COMMANDS(TITLE_ROW, NAME_ROW){ NULL, NULL } };
 
 const struct lode_command *const *lode_commands(void)
 {
 	return commands;
+}
+
+const struct lode_command_row *lode_command_rows(void)
+{
+	return rows;
 }
 
 LODE_CHOICES(color_choice, "auto", "always", "never")

@@ -15,6 +15,12 @@ struct lode_shared_settings {
 
 /* All commands in order, NULL-terminated. */
 const struct lode_command *const *lode_commands(void);
+/* The same in groups, as `lode help` shows them: a row is the title of a group or a command; both NULL: the end. */
+struct lode_command_row {
+	const char *title;
+	const struct lode_command *command;
+};
+const struct lode_command_row *lode_command_rows(void);
 /* The command called `name`, or NULL with a sentence that suggests the nearest. */
 const struct lode_command *lode_command_find(const char *name, struct lode_error *error);
 /* The options every command has. */

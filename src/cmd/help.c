@@ -20,12 +20,20 @@ static const struct lode_option options[] = {
 
 void lode_help_all(struct lode_buffer *buffer)
 {
-	lode_buffer_text(buffer, "Usage: lode COMMAND [OPTIONS] ARGS\n\n"
-				 "Lode finds performance bugs from call stacks: it collects what threads ran and\n"
-				 "waited for, and shows which call stacks cost the most time.\n\n"
-				 "Commands:\n");
-	for (const struct lode_command *const *command = lode_commands(); *command; command++)
-		lode_buffer_print(buffer, "  %-11s %s\n", (*command)->name, (*command)->summary);
+	lode_buffer_text(buffer,
+			 "Usage: lode COMMAND [OPTIONS] ARGS\n\n"
+			 "Lode finds performance bugs from call stacks: it collects what threads ran and\n"
+			 "waited for, and shows which call stacks cost the most time.\n\n"
+			 "Start:\n"
+			 "  lode record -o corpus -- ./program  # as root; or lode import perf.data\n"
+			 "  lode mine corpus                    # what cost the most time, and where\n"
+			 "  lode serve corpus --open            # the same in the browser, on a timeline\n");
+	for (const struct lode_command_row *row = lode_command_rows(); row->title || row->command; row++) {
+		if (row->title)
+			lode_buffer_print(buffer, "\n%s:\n", row->title);
+		else
+			lode_buffer_print(buffer, "  %-11s %s\n", row->command->name, row->command->summary);
+	}
 	lode_buffer_text(buffer, "\nOptions:\n");
 	lode_options_help(lode_shared_options, buffer);
 	lode_buffer_text(buffer,

@@ -253,6 +253,7 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 	case LODE_RECORD_PREEMPT:
 		*type = LODE_CALL;
 		event->name = builder->preempt;
+		builder->preemptions++;
 		return 0;
 	case LODE_RECORD_SLOT:
 		*type = LODE_CALL;
@@ -264,6 +265,7 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 		return 0;
 	default:
 		*type = LODE_CALL;
+		builder->system_calls++;
 		event->name = call_name(builder, record->value);
 		return event->name == LODE_NONE ? LODE_SYSTEM : 0;
 	}

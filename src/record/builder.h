@@ -65,9 +65,11 @@ struct lode_builder {
 	size_t broken_capacity;
 	uint64_t unexplained; /* waits whose waker was not seen */
 	uint64_t open;        /* waits that were not over at the end */
-	uint64_t late;        /* events recorded only because they were long (LODE_RECORD_LATE), */
-	uint64_t late_bare;   /* and those of them without a user's stack */
-	uint64_t events;      /* so far */
+	uint64_t preemptions;
+	uint64_t system_calls;
+	uint64_t late;      /* events recorded only because they were long (LODE_RECORD_LATE), */
+	uint64_t late_bare; /* and those of them without a user's stack */
+	uint64_t events;    /* so far */
 };
 
 /*

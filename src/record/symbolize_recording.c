@@ -11,6 +11,7 @@
 
 #include "record/calibration.h"
 #include "symbols/name_frames.h"
+#include "symbols/unnamed_note.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -405,7 +406,7 @@ static int prepare(struct translation *translation, struct lode_error *error)
 		return lode_fail_memory(error);
 	translation->seen[0] = 1; /* no stack */
 	if (options->symbolizer)
-		lode_notes_add(options->notes, translation->unnamed, "addresses without a symbol", NULL);
+		lode_note_unnamed(options->notes, translation->unnamed, &translation->stream->dictionary->frames);
 	return 0;
 }
 

@@ -42,6 +42,10 @@ unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment
 void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus, struct lode_buffer *buffer);
 /* What the focus of an experiment adds to that of its first parent: `app!sort`, `thread 12 worker`. */
 void lode_hunt_step(const struct lode_search *search, uint32_t experiment, struct lode_buffer *buffer);
+/* What a hypothesis says of a place, for people: `uses the CPU`, `waits for other threads`. */
+const char *lode_hunt_claim(enum lode_hypothesis hypothesis);
+/* How the search came to an experiment, for people: `found from samples`; NULL: step by step, as usual. */
+const char *lode_hunt_origin(enum lode_experiment_origin origin);
 /* A measured value or a threshold: `42.3%`, `16 bytes`. */
 void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_buffer *buffer);
 /* What an experiment has measured, and how if not by probes: `42.3%`, `42.3% by samples`. */

@@ -283,6 +283,28 @@ void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *
 	}
 }
 
+const char *lode_hunt_claim(enum lode_hypothesis hypothesis)
+{
+	static const char *const claims[LODE_HYPOTHESES] = {
+		[LODE_CPU_BOUND] = "uses the CPU",
+		[LODE_SYNC_WAITING] = "waits for other threads",
+		[LODE_IO_BLOCKING] = "waits for input and output",
+		[LODE_SMALL_IO] = "moves only",
+	};
+
+	return claims[hypothesis];
+}
+
+const char *lode_hunt_origin(enum lode_experiment_origin origin)
+{
+	static const char *const origins[LODE_ORIGINS] = {
+		[LODE_ORIGIN_CONNECT] = "calls one that samples show",
+		[LODE_ORIGIN_DEEP_START] = "found from samples",
+	};
+
+	return origins[origin];
+}
+
 void lode_hunt_step(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(search);
@@ -290,12 +312,12 @@ void lode_hunt_step(const struct lode_search *search, uint32_t id, struct lode_b
 	const struct lode_experiment *parent;
 
 	if (experiment->parent == LODE_NONE) {
-		lode_buffer_text(buffer, lode_hypothesis_name(experiment->hypothesis));
+		lode_buffer_text(buffer, lode_hunt_claim(experiment->hypothesis));
 		return;
 	}
 	parent = &history->experiments[experiment->parent];
 	if (parent->hypothesis != experiment->hypothesis)
-		lode_buffer_text(buffer, lode_hypothesis_name(experiment->hypothesis));
+		lode_buffer_text(buffer, lode_hunt_claim(experiment->hypothesis));
 	for (int axis = 0; axis < LODE_AXES; axis++)
 		if (lode_focus_on(&experiment->focus, (enum lode_focus_axis)axis) !=
 		    lode_focus_on(&parent->focus, (enum lode_focus_axis)axis)) {
@@ -338,17 +360,10 @@ static void put_confidence(double confidence, struct lode_buffer *buffer)
 
 static void put_verb(const struct lode_experiment *experiment, struct lode_buffer *buffer)
 {
-	static const char *const verbs[LODE_HYPOTHESES] = {
-		[LODE_CPU_BOUND] = " uses the CPU ",
-		[LODE_SYNC_WAITING] = " waits for others ",
-		[LODE_IO_BLOCKING] = " waits for input and output ",
-		[LODE_SMALL_IO] = " moves only ",
-	};
-
-	lode_buffer_text(buffer, verbs[experiment->hypothesis]);
+	lode_buffer_print(buffer, " %s ", lode_hunt_claim(experiment->hypothesis));
 	lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
 	if (experiment->hypothesis == LODE_SMALL_IO)
-		lode_buffer_text(buffer, " in an operation");
+		lode_buffer_text(buffer, " per operation");
 	else if (experiment->value > 1)
 		put_whole(experiment, buffer);
 	else
@@ -415,7 +430,7 @@ void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lo
 	put_evidence(experiment, buffer);
 	lode_buffer_print(buffer, "), found after %s", lode_duration_text(experiment->found - began, text));
 	if (experiment->origin == LODE_ORIGIN_DEEP_START)
-		lode_buffer_text(buffer, " by a deep start");
+		lode_buffer_text(buffer, " from samples");
 	if (experiment->lost)
 		lode_buffer_print(buffer, "; no longer after %s",
 				  lode_duration_text(experiment->lost - began, text));

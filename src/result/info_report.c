@@ -83,7 +83,7 @@ static int read_blocks(struct reading *reading, unsigned columns, int with_calls
 
 		if (type == LODE_CALL && !with_calls)
 			continue;
-		code = lode_store_events(reading->store, i, columns | (type == LODE_CALL ? 0 : LODE_COST),
+		code = lode_store_events(reading->store, i, columns | (type == LODE_CALL ? LODE_NAME : LODE_COST),
 					 &reading->events, error);
 		if (!code)
 			code = check_numbers(reading, error);
@@ -232,6 +232,15 @@ static void count_module(struct lode_info *info, uint32_t node, uint64_t cost)
 	module->cost = lode_add_saturating(module->cost, cost);
 }
 
+static void count_preemptions(struct reading *reading)
+{
+	const struct lode_strings *strings = &reading->info->dictionary.frames.strings;
+	uint32_t name = lode_strings_find(strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1);
+
+	for (size_t i = 0; name != LODE_NONE && i < reading->events.count; i++)
+		reading->target->preemptions += reading->events.name[i] == name;
+}
+
 static void sum_block(struct reading *reading, enum lode_event_type type)
 {
 	const struct lode_events *events = &reading->events;
@@ -251,6 +260,8 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 			count_module(reading->info, events->stack[i], cost);
 	}
 	reading->target->events[type] += events->count;
+	if (type == LODE_CALL)
+		count_preemptions(reading);
 }
 
 static int collect_stream(struct lode_info *info, size_t i, const struct lode_progress *progress,

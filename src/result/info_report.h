@@ -43,6 +43,7 @@ struct lode_info_stream {
 	uint32_t host; /* string */
 	uint64_t events[LODE_EVENT_TYPES];
 	uint64_t represents[LODE_EVENT_TYPES]; /* sums of their weights */
+	uint64_t preemptions;                  /* of the calls */
 	uint64_t cost[LODE_EVENT_TYPES];
 	uint64_t first_t;
 	uint64_t last_t;

@@ -22,6 +22,8 @@ void lode_record_json(const struct lode_record_report *report, struct lode_buffe
 	lode_json_key_text(&json, "corpus", report->corpus);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_json_key_u64(&json, lode_event_type_name((enum lode_event_type)type), entry->events[type]);
+	lode_json_key_u64(&json, "preemptions", report->preemptions);
+	lode_json_key_u64(&json, "system_calls", report->system_calls);
 	lode_json_key_u64(&json, "stacks", entry->stacks);
 	lode_json_key_u64(&json, "symptoms", entry->symptoms);
 	lode_json_key_u64(&json, "duration_ns", report->duration);

@@ -17,6 +17,8 @@ struct lode_record_report {
 	const struct lode_corpus_entry *entry; /* of the stream */
 	const char *corpus;
 	uint64_t duration;
+	uint64_t preemptions; /* these two are calls of the stream */
+	uint64_t system_calls;
 	uint64_t lost; /* records */
 	int has_symptom_rules;
 	int symptoms;                            /* found by them */

@@ -65,17 +65,21 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 		LODE_MEMORY_OPTION(LODE_AREA_FIELD(base, memory)),                                                \
 		LODE_STRICT_OPTION(LODE_AREA_FIELD(base, strict))
 
-#define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, "critical-path if there are symptoms, otherwise all")
+/* Which events count. `default_scope`: what `--scope` is by default. */
+#define LODE_PLACE_OPTIONS(base, default_scope)                                                                   \
+	LODE_SYMPTOM_OPTION(base),                                                                                \
+		LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                    \
+			    "which events count (default: " default_scope ")", lode_scope_choice),                \
+		LODE_MATCH_OPTION(base, "stacks"),                                                                \
+		LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                   \
+			  "only stacks without a matching frame"),                                                \
+		LODE_WHERE_OPTION(base),                                                                          \
+		LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time),                                                 \
+			  "A..B", "only events that begin in this time range; '+A..+B' counts from the start of each stream")
+#define LODE_DEFAULT_SCOPE      "critical-path if there are symptoms, otherwise all"
+#define LODE_AREA_OPTIONS(base) LODE_AREA_OPTIONS_FROM(base, LODE_DEFAULT_SCOPE)
 /* For a command with another default, `default_scope`. */
-#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                                            \
-	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                                         \
-		    "which events count (default: " default_scope ")", lode_scope_choice),                                     \
-		LODE_SYMPTOM_OPTION(base), LODE_MATCH_OPTION(base, "stacks"),                                                  \
-		LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                                \
-			  "only stacks without a matching frame"),                                                             \
-		LODE_WHERE_OPTION(base),                                                                                       \
-		LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time),                                                              \
-			  "A..B", "only events that begin in this time range; '+A..+B' counts from the start of each stream"), \
-		LODE_READING_OPTIONS(base)
+#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                               \
+	LODE_PLACE_OPTIONS(base, default_scope), LODE_READING_OPTIONS(base)
 
 #endif

@@ -16,16 +16,29 @@ LODE_CHOICES(kind_choice, "wait", "run", "both")
 
 #define FIELD(field) offsetof(struct lode_mine_settings, field)
 
+/* What most people need comes first. */
 static const struct lode_option options[] = {
-	LODE_CHOICE("kind", 'k', FIELD(kind),
-		    "KIND", "mine waits, CPU samples or both (default: both on critical paths, otherwise wait if there are any)",
-		    kind_choice),
-	LODE_AREA_OPTIONS(FIELD(area)),
+	LODE_TEXT("show", 0, FIELD(show), "ID", "show the events of a pattern or cluster from the last run"),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
+	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
+	LODE_CHOICE(
+		"kind", 'k', FIELD(kind), "KIND",
+		"mine waits, CPU samples or both (default: both on critical paths, otherwise wait if there are "
+		"any)",
+		kind_choice),
+	LODE_PLACE_OPTIONS(FIELD(area), LODE_DEFAULT_SCOPE),
+	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
+		  "show what is new, gone or changed compared with another corpus"),
+	LODE_FLAG("new", 0, FIELD(only_new), "show only what no signature covers"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
+		  "write to FILE instead of standard output; .html makes it a page, .json JSON"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
+	LODE_FLAG("all-frames", 0, FIELD(all_frames), "also show frames of the scheduler and kernel entry"),
+	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", lode_rank_choice),
 	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "minimum cost of a pattern: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
 		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
 	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
-	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", lode_rank_choice),
 	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
 		  "count only the first call of a recursive function: faster, fewer patterns"),
 	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),
@@ -33,19 +46,10 @@ static const struct lode_option options[] = {
 		    UINT32_MAX - 1),
 	LODE_NUMBER("max-patterns", 0, FIELD(max_patterns), "N", "stop after this many patterns", 1, 0),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE", "measure these patterns instead of mining"),
-	LODE_TEXT("show", 0, FIELD(show), "ID", "show the events of a pattern or cluster from the last run"),
-	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
-		  "show what is new, gone or changed compared with another corpus"),
-	LODE_FLAG("new", 0, FIELD(only_new), "show only what no signature covers"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
-	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
-	LODE_FLAG("all-frames", 0, FIELD(all_frames), "also show frames of the scheduler and kernel entry"),
-	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
+	LODE_READING_OPTIONS(FIELD(area)),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data),
 		  "write the content of the page as JSON: costs in all streams"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
-	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
-		  "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
 

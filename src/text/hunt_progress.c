@@ -26,16 +26,16 @@ void lode_hunt_news(const struct lode_hunt_report *report, uint32_t id, struct l
 
 	if (!is_news(experiment, lode_search_options(search)->cost))
 		return;
-	lode_buffer_print(buffer, "%7s %-9s %s ", lode_duration_text(lode_search_lasted(search), text),
-			  lode_experiment_state_name(experiment->state),
-			  lode_hypothesis_name(experiment->hypothesis));
+	lode_buffer_print(buffer, "%7s %-9s ", lode_duration_text(lode_search_lasted(search), text),
+			  lode_experiment_state_name(experiment->state));
 	lode_hunt_focus(search, &experiment->focus, buffer);
+	lode_buffer_print(buffer, " %s", lode_hunt_claim(experiment->hypothesis));
 	if (experiment->runs) {
 		lode_buffer_byte(buffer, ' ');
 		lode_hunt_measured(experiment, buffer);
 	}
-	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
-		lode_buffer_print(buffer, " (%s)", lode_experiment_origin_name(experiment->origin));
+	if (lode_hunt_origin(experiment->origin))
+		lode_buffer_print(buffer, " (%s)", lode_hunt_origin(experiment->origin));
 	if (experiment->why)
 		lode_buffer_print(buffer, ": %s", experiment->why);
 	lode_buffer_byte(buffer, '\n');
@@ -93,8 +93,8 @@ static void put_facts(const struct lode_search *search, const struct lode_experi
 	if (experiment->found)
 		lode_buffer_print(line, "  %s",
 				  lode_duration_text(experiment->found - lode_search_began(search), text));
-	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
-		lode_buffer_print(line, "  %s", lode_experiment_origin_name(experiment->origin));
+	if (lode_hunt_origin(experiment->origin))
+		lode_buffer_print(line, "  %s", lode_hunt_origin(experiment->origin));
 	if (experiment->state == LODE_EXPERIMENT_DEFERRED && experiment->cost >= 0)
 		lode_buffer_print(line, "  cost %.1f%%", 100 * experiment->cost);
 }

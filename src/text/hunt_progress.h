@@ -8,7 +8,7 @@
 #include "result/hunt_report.h"
 #include "text/look.h"
 
-/* Appends `  1.2s true  CPUbound app!main 98.0% (deep-start)`; nothing where the change is no news. */
+/* Appends `  1.2s true  app!main uses the CPU 98.0% (found from samples)`; nothing where the change is no news. */
 void lode_hunt_news(const struct lode_hunt_report *report, uint32_t experiment, struct lode_buffer *buffer);
 
 /*

@@ -76,7 +76,7 @@ static void put_way(const struct lode_search *search, uint32_t id, const char *a
 		lode_buffer_text(buffer, first ? "     by way of " : arrow);
 		lode_hunt_step(search, at, buffer);
 		if (history->experiments[at].origin == LODE_ORIGIN_DEEP_START && steps_in_code(history, at))
-			lode_buffer_text(buffer, " (deep start)");
+			lode_buffer_text(buffer, " (found from samples)");
 		first = 0;
 	}
 	if (!first)
@@ -173,7 +173,7 @@ static void put_one_open(const struct lode_search *search, size_t id, size_t ali
 	double sampled = lode_hunt_sampled(search, experiment);
 
 	lode_hunt_focus(search, &experiment->focus, buffer);
-	lode_buffer_print(buffer, " (%s", lode_hypothesis_name(experiment->hypothesis));
+	lode_buffer_print(buffer, " (%s", lode_hunt_claim(experiment->hypothesis));
 	if (experiment->focus.function != LODE_NONE)
 		lode_buffer_print(buffer, ", in %.1f%% of the samples", 100 * sampled);
 	if (experiment->state == LODE_EXPERIMENT_RUNNING && experiment->observed) {
@@ -286,8 +286,8 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 		lode_buffer_byte(buffer, ' ');
 		lode_hunt_measured(experiment, buffer);
 	}
-	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
-		lode_buffer_print(buffer, " [%s]", lode_experiment_origin_name(experiment->origin));
+	if (lode_hunt_origin(experiment->origin))
+		lode_buffer_print(buffer, " [%s]", lode_hunt_origin(experiment->origin));
 }
 
 /* What was false and far from its threshold is only counted. */

@@ -82,6 +82,7 @@ struct totals {
 	uint64_t represents[LODE_EVENT_TYPES];
 	uint64_t cost[LODE_EVENT_TYPES];
 	uint64_t all_events;
+	uint64_t preemptions; /* of the calls */
 	uint64_t bytes;
 	size_t hosts;
 };
@@ -114,6 +115,7 @@ static struct totals sum_up(struct writer *writer)
 		const struct lode_info_stream *stream = &writer->info->streams[i];
 
 		totals.bytes += stream->file_size;
+		totals.preemptions += stream->preemptions;
 		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 			totals.events[type] += stream->events[type];
 			totals.represents[type] += stream->represents[type];
@@ -161,6 +163,9 @@ static void add_totals(struct writer *writer, const char *path)
 				  lode_count_text(totals.events[type], count));
 		if (type != LODE_CALL)
 			lode_buffer_print(writer->buffer, "    %s", lode_duration_text(totals.cost[type], cost));
+		else if (totals.preemptions)
+			lode_buffer_print(writer->buffer, "    %s of them preemptions",
+					  lode_count_text(totals.preemptions, cost));
 		if (totals.represents[type] > totals.events[type])
 			lode_buffer_print(writer->buffer, "    recorded for %s: not all were",
 					  lode_count_text(totals.represents[type], count));
@@ -310,8 +315,8 @@ static void add_stream(struct writer *writer, struct lode_grid *grid, const stru
 static void add_streams(struct writer *writer)
 {
 	struct lode_grid_column columns[] = {
-		{ "NAME", 2, 0 },  { "HOST", 1, 0 }, { "RUN", 1, 11 }, { "WAIT", 1, 11 },
-		{ "CALL", 1, 11 }, { "SPAN", 1, 8 }, { "SIZE", 1, 8 }, { NULL, 0, 0 },
+		{ "NAME", 2, 0 },   { "HOST", 1, 0 }, { "RUNS", 1, 11 }, { "WAITS", 1, 11 },
+		{ "CALLS", 1, 11 }, { "SPAN", 1, 8 }, { "SIZE", 1, 8 },  { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->stream_count;
@@ -395,13 +400,13 @@ static int has_totals(const struct lode_info *info)
 static void add_threads(struct writer *writer, const size_t *busiest)
 {
 	struct lode_grid_column plain[] = {
-		{ "NAME", 2, 0 }, { "PID", 1, 10 },   { "TID", 1, 10 },   { "RUN", 1, 8 },
-		{ "WAIT", 1, 8 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
+		{ "NAME", 2, 0 },      { "PID", 1, 10 },   { "TID", 1, 10 },   { "RUN TIME", 1, 8 },
+		{ "WAIT TIME", 1, 9 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
 	};
 	struct lode_grid_column counted[] = {
-		{ "NAME", 2, 0 },   { "PID", 1, 10 },   { "TID", 1, 10 },    { "RUN", 1, 8 },
-		{ "WAIT", 1, 8 },   { "CALLS", 1, 11 }, { "ALL RUN", 2, 8 }, { "WAITED", 1, 8 },
-		{ "QUEUED", 1, 8 }, { "WAITS", 1, 11 }, { "STREAM", 2, 0 },  { NULL, 0, 0 },
+		{ "NAME", 2, 0 },      { "PID", 1, 10 },       { "TID", 1, 10 },    { "RUN TIME", 1, 8 },
+		{ "WAIT TIME", 1, 9 }, { "CALLS", 1, 11 },     { "ALL RUN", 2, 8 }, { "ALL WAITED", 1, 10 },
+		{ "QUEUED", 1, 8 },    { "ALL WAITS", 1, 11 }, { "STREAM", 2, 0 },  { NULL, 0, 0 },
 	};
 	int exact = has_totals(writer->info);
 	struct lode_grid_column *columns = exact ? counted : plain;

@@ -176,7 +176,8 @@ void lode_lines_heat(struct lode_lines *lines, const struct lode_heat *heat)
 		lines->buffer,
 		"\nheat      each character is a function, from root to leaf, by how much%s time it takes:\n"
 		"          # up to %s, O a tenth of it, o a hundredth, : less, . nothing%s\n"
-		"          0 is the hottest of a row, -1 its caller, +1 its callee\n",
+		"          a number marks the character before it: 0 the hottest of a row, -1 its caller, +1 its "
+		"callee\n",
 		heat->less ? " more" : "", lode_duration_text((uint64_t)heat->most, text),
 		heat->less ? " more" : "");
 	for (size_t i = 0; i < heat->count; i++)

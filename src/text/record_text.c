@@ -3,15 +3,25 @@
 
 #include "base/units.h"
 
+/* `12 waits` */
+static void put_count(struct lode_buffer *line, const char *lead, uint64_t count, const char *one)
+{
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(line, "%s%s %s%s", lead, lode_count_text(count, text), one, lode_plural(count));
+}
+
 void lode_record_text(const struct lode_record_report *report, struct lode_buffer *line)
 {
 	const struct lode_corpus_entry *entry = report->entry;
 	char text[LODE_UNITS_TEXT];
 
 	lode_buffer_print(line, "%s: ", entry->name);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_buffer_print(line, "%s%s %s", type ? ", " : "", lode_count_text(entry->events[type], text),
-				  lode_event_type_name((enum lode_event_type)type));
+	put_count(line, "", entry->events[LODE_RUN], "sample");
+	put_count(line, ", ", entry->events[LODE_WAIT], "wait");
+	put_count(line, ", ", report->preemptions, "preemption");
+	if (report->system_calls)
+		put_count(line, ", ", report->system_calls, "system call");
 	lode_buffer_print(line, "; %s stacks", lode_count_text(entry->stacks, text));
 	lode_buffer_print(line, "; %s", lode_duration_text(report->duration, text));
 	if (report->has_symptom_rules)

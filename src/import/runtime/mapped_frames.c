@@ -6,6 +6,7 @@
 #include "import/module_name.h"
 #include "import/symbol_maps.h"
 #include "symbols/mapping_kind.h"
+#include "symbols/unnamed_note.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,6 +261,6 @@ void lode_mapped_frames_report(const struct lode_mapped_frames *mapped)
 	lode_notes_add(notes, mapped->cut, LODE_CUT_AT_LEAF, NULL);
 	if (mapped->options->no_symbols)
 		return;
-	lode_notes_add(notes, mapped->unnamed - mapped->unmapped, "addresses without a symbol", NULL);
+	lode_note_unnamed(notes, mapped->unnamed - mapped->unmapped, &mapped->dictionary->frames);
 	lode_notes_add(notes, mapped->unmapped, "addresses outside of the memory map that the profile has", NULL);
 }

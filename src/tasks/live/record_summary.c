@@ -62,6 +62,8 @@ static struct lode_record_report make_report(const struct lode_record_session *s
 		.entry = &session->entry,
 		.corpus = lode_corpus_path(session->corpus),
 		.duration = session->times.ended - session->times.began,
+		.preemptions = session->builder.preemptions,
+		.system_calls = session->builder.system_calls,
 		.lost = counts.lost,
 		.has_symptom_rules = session->settings->symptoms.count > 0,
 		.symptoms = session->symptoms,

@@ -8,6 +8,7 @@
  */
 #include "base/parallel.h"
 #include "import/kernel/perf_data/chain_stacks.h"
+#include "symbols/unnamed_note.h"
 
 #define PIECE     2048 /* locations looked up at a time */
 #define INLINES   64   /* functions inlined into one another that are shown */
@@ -298,7 +299,7 @@ int lode_perf_stacks_translate(struct lode_perf_stacks *stacks, struct lode_dict
 		translation.map = NULL;
 	}
 	if (!options->no_symbols)
-		lode_notes_add(options->notes, translation.unnamed, "addresses without a symbol", NULL);
+		lode_note_unnamed(options->notes, translation.unnamed, &dictionary->frames);
 	lode_notes_add(options->notes, translation.too_deep,
 		       "calls whose inlined functions would make a stack too deep", NULL);
 	lode_free(translation.depths);
