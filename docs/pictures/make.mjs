@@ -35,7 +35,19 @@ async function draw(page, name) {
 	await page.screenshot({ path: join(here, name) });
 }
 
+// The critical path of the longest of the slow clicks.
+async function drawClick(name) {
+	const file = join(folder, 'click.html');
+	const page = await browser.newPage({ viewport: { width: 1200, height: 515 } });
+
+	execFileSync(lode, ['scope', join(corpora, 'lock_chain'), '--where', 'variant=bad', '--symptom', 'wait > 5ms in handle_click', '-q', '-o', file]);
+	await page.goto(`file://${file}`);
+	await page.getByRole('heading', { name: /^Symptom/ }).evaluate((heading) => heading.scrollIntoView());
+	await draw(page, name);
+}
+
 try {
+	await drawClick('click.png');
 	await draw(await open(['lock_chain', 'path_hash', 'name_scan', 'plugin_host'], '--title', 'four slow programs'), 'overview.png');
 	const page = await open(['lock_chain'], '--title', 'lock_chain', '--symptom', 'wait > 5ms in handle_click');
 

@@ -87,5 +87,6 @@ void lode_compare_text(const struct lode_compare_report *report, const struct lo
 		put_compared(compared, compared->from_other ? report->other : report->here, look, buffer);
 	}
 	if (shown < count)
-		lode_buffer_print(buffer, "\n%zu more clusters; '--top N' or '--all' shows them\n", count - shown);
+		lode_buffer_print(buffer, "\n%zu more cluster%s; '--top N' or '--all' shows them\n", count - shown,
+				  lode_plural(count - shown));
 }

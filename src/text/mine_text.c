@@ -516,8 +516,9 @@ static void put_clusters(struct page *page)
 		put(page,
 		    "\nFrames of the scheduler and of kernel entry are left out; '--all-frames' shows them.\n");
 	if (shown < report->mined->clusters.count)
-		lode_buffer_print(page->buffer, "\n%zu more clusters; '--top N' or '--all' shows them\n",
-				  report->mined->clusters.count - shown);
+		lode_buffer_print(page->buffer, "\n%zu more cluster%s; '--top N' or '--all' shows them\n",
+				  report->mined->clusters.count - shown,
+				  lode_plural(report->mined->clusters.count - shown));
 }
 
 /* Why there is nothing, and what to do. */
