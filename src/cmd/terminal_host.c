@@ -7,6 +7,7 @@
 #include "cmd/signals.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STATUS_EVERY 500000000u /* ns */
@@ -85,6 +86,16 @@ static void restore(const struct lode_host *host)
 	lode_open_files_restore();
 }
 
+/* `LODE_KEEP=cache` or `nothing`, for programs that run commands on a corpus that is not theirs to change (serve/jobs.c). */
+static enum lode_keep find_keep(void)
+{
+	const char *text = getenv("LODE_KEEP");
+
+	if (text && !strcmp(text, "cache"))
+		return LODE_KEEP_CACHE;
+	return text && !strcmp(text, "nothing") ? LODE_KEEP_NOTHING : LODE_KEEP_ALL;
+}
+
 struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 {
 	static const struct lode_host_job job = {
@@ -103,6 +114,7 @@ struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host)
 	memset(host, 0, sizeof(*host));
 	host->status_fd = -1;
 	host->host = (struct lode_host){
+		.keep = find_keep(),
 		.begin = begin,
 		.pause = pause_bar,
 		.hold = hold,

@@ -134,16 +134,23 @@ static void touch(int fd)
 		futimens(fd, NULL);
 }
 
-static int map_entry(const char *path, struct lode_map *map)
+static int map_entry(const struct lode_map_cache *cache, const char *path, struct lode_map *map)
 {
 	int fd = lode_file_open(path, O_RDONLY, 0, NULL), code;
 
 	if (fd < 0)
 		return fd;
-	touch(fd);
+	if (!cache->options.read_only)
+		touch(fd);
 	code = lode_map_descriptor(map, fd, path, NULL);
 	lode_file_close(fd, path, NULL);
 	return code;
+}
+
+static void remove_entry(const struct lode_map_cache *cache, const char *path)
+{
+	if (!cache->options.read_only)
+		unlink(path);
 }
 
 int lode_map_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key, struct lode_cached_map *found)
@@ -152,11 +159,11 @@ int lode_map_cache_find(struct lode_map_cache *cache, const struct lode_map_key 
 	int is_there = 0;
 
 	memset(found, 0, sizeof(*found));
-	if (path && map_entry(path, &found->map) == 0) {
+	if (path && map_entry(cache, path, &found->map) == 0) {
 		is_there = lode_cached_map_parse(found->map.bytes, found->map.size, key, &found->payload) == 0;
 		if (!is_there) {
 			lode_cached_map_release(found);
-			unlink(path);
+			remove_entry(cache, path);
 		}
 	}
 	lode_free(path);
@@ -176,7 +183,7 @@ void lode_map_cache_drop(struct lode_map_cache *cache, const struct lode_map_key
 	char *path = path_of(cache, key);
 
 	if (path)
-		unlink(path);
+		remove_entry(cache, path);
 	lode_free(path);
 	atomic_fetch_sub(&cache->found, 1);
 }
@@ -222,7 +229,7 @@ void lode_map_cache_put(struct lode_map_cache *cache, const struct lode_map_key 
 {
 	char *path, *temporary;
 
-	if (atomic_load(&cache->broken) || payload->failed)
+	if (cache->options.read_only || atomic_load(&cache->broken) || payload->failed)
 		return;
 	path = path_of(cache, key);
 	temporary = lode_format("%s/.%s.%ld.%u.tmp", cache->folder, key->text, (long)getpid(),

@@ -23,6 +23,7 @@ struct lode_map_cache;
 struct lode_map_cache_options {
 	uint64_t limit;        /* bytes; 0: half of what the streams take, at least 256 MiB */
 	uint64_t least_events; /* streams with fewer are quicker to read again */
+	int read_only;         /* what is there is found; nothing is put, dropped or marked as used */
 };
 
 /* The name of an entry: 32 hexadecimal digits. */

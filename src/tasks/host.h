@@ -63,7 +63,15 @@ struct lode_host_commands {
 	void (*started)(int pid);
 };
 
+/* What tasks may write into a corpus that they only read. */
+enum lode_keep {
+	LODE_KEEP_ALL,     /* kept work (store/map_cache.h), and the last result of a mine */
+	LODE_KEEP_CACHE,   /* kept work alone */
+	LODE_KEEP_NOTHING, /* kept work is used where it is there, and left as it is */
+};
+
 struct lode_host {
+	enum lode_keep keep;
 	int collects; /* takes results as a whole, also those that could be written while they are made */
 	/* Long work begins; returns its progress, which also reports requests to stop. */
 	const struct lode_progress *(*begin)(struct lode_host *host, const struct lode_call *call);

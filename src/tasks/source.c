@@ -55,9 +55,10 @@ static int use_cache(struct lode_source *source, const struct lode_area_settings
 		     struct lode_error *error)
 {
 	/* Processes of one job hand over all of their work. */
-	const struct lode_map_cache_options options = { .least_events = lode_host_launched(source->host)
-										? 0
-										: WORTH_KEEPING };
+	const struct lode_map_cache_options options = {
+		.least_events = lode_host_launched(source->host) ? 0 : WORTH_KEEPING,
+		.read_only = source->host->keep == LODE_KEEP_NOTHING,
+	};
 
 	if (settings->no_cache)
 		return 0;

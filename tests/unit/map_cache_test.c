@@ -314,6 +314,75 @@ static void a_folder_that_cannot_be_written_changes_nothing(void **state)
 	assert_int_equal(unlink(cache_folder(fixture)), 0);
 }
 
+/* ---- reading only ---- */
+
+static struct timespec time_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_mtim;
+}
+
+static void collect_read_only(struct fixture *fixture, struct lode_map_cache_counts *counts)
+{
+	const struct lode_map_cache_options options = { .read_only = 1 };
+	const struct lode_area_options how = { .scope = LODE_SCOPE_ALL };
+	struct lode_corpus *corpus;
+	struct lode_area area;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_READ, &fixture->error), 0);
+	assert_int_equal(lode_corpus_use_cache(corpus, &options), 0);
+	assert_int_equal(lode_area_collect(corpus, &how, NULL, &area, &fixture->error), 0);
+	*counts = lode_map_cache_counts(lode_corpus_cache(corpus));
+	lode_area_release(&area);
+	lode_corpus_close(corpus);
+}
+
+/* What is there is used; nothing is put, removed or marked as used, whole or not. */
+static void a_cache_that_is_only_read_stays_as_it_is(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	const struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct lode_map_cache_counts counts;
+	struct dirent *entry;
+	char path[512];
+	struct run run;
+	DIR *listing;
+	int files = 0;
+
+	temporary_remove(cache_folder(fixture));
+	collect_read_only(fixture, &counts);
+	assert_int_equal(access(cache_folder(fixture), F_OK), -1);
+	run_area(fixture, WITH, &options, &run);
+	lode_area_release(&run.area);
+	listing = opendir(cache_folder(fixture));
+	while ((entry = readdir(listing))) {
+		snprintf(path, sizeof(path), "%s/%s", cache_folder(fixture), entry->d_name);
+		if (entry->d_name[0] == '.')
+			continue;
+		if (files++ == 0)
+			assert_int_equal(truncate(path, 60), 0);
+		assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	}
+	assert_int_equal(files, STREAMS);
+	collect_read_only(fixture, &counts);
+	assert_int_equal(counts.found, STREAMS - 1);
+	assert_int_equal(counts.put, 0);
+	rewinddir(listing);
+	for (files = 0; (entry = readdir(listing));) {
+		snprintf(path, sizeof(path), "%s/%s", cache_folder(fixture), entry->d_name);
+		if (entry->d_name[0] == '.')
+			continue;
+		assert_int_equal(time_of(path).tv_sec, 1000);
+		files++;
+	}
+	closedir(listing);
+	assert_int_equal(files, STREAMS);
+	temporary_remove(cache_folder(fixture));
+}
+
 /* ---- limits ---- */
 
 static uint64_t size_of_folder(const char *folder, int *count)
@@ -419,6 +488,7 @@ int main(void)
 		cmocka_unit_test(only_new_and_changed_streams_are_read_again),
 		cmocka_unit_test(damaged_entries_are_made_again),
 		cmocka_unit_test(a_folder_that_cannot_be_written_changes_nothing),
+		cmocka_unit_test(a_cache_that_is_only_read_stays_as_it_is),
 		cmocka_unit_test(what_was_not_used_for_longest_goes_first),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_or_nothing_is_kept),
 	};
