@@ -254,6 +254,9 @@ static void an_agent_whose_hunt_goes_away_takes_its_probes_out(void **state)
 	simulation_release(&served.simulation);
 }
 
+/* Arrays inside one another: more than is read, and no more than a socket takes at once. */
+#define DEEP 50000
+
 /* What the other side says, and what becomes of a meter that gets it. */
 static int greeted_with(const char *text, struct lode_error *error)
 {
@@ -271,6 +274,7 @@ static int greeted_with(const char *text, struct lode_error *error)
 
 static void greetings_that_are_wrong_are_reported(void **state)
 {
+	static char deep[2 * DEEP + 16] = "{\"agent\":";
 	struct lode_error error = { "" };
 
 	(void)state;
@@ -278,6 +282,10 @@ static void greetings_that_are_wrong_are_reported(void **state)
 	assert_non_null(strstr(error.text, "far"));
 	assert_int_equal(greeted_with("Welcome to far!\n", &error), LODE_BAD_INPUT);
 	assert_int_equal(greeted_with("[1]\n", &error), LODE_BAD_INPUT);
+	memset(deep + strlen(deep), '[', DEEP);
+	memset(deep + strlen(deep), ']', DEEP);
+	strcat(deep, "}\n");
+	assert_int_equal(greeted_with(deep, &error), LODE_BAD_INPUT);
 	assert_int_equal(greeted_with("{\"agent\":3}\n", &error), LODE_SYSTEM);
 	assert_int_equal(greeted_with("{\"error\":\"no privilege\"}\n", &error), LODE_SYSTEM);
 	assert_string_equal(error.text, "host far: no privilege");

@@ -4,6 +4,7 @@
 #include "hunt/meter/remote/agent_protocol.h"
 
 #include "base/file.h"
+#include "base/json_read.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -99,13 +100,19 @@ static ssize_t fill_line(struct lode_wire *wire, struct lode_error *error)
 
 int lode_wire_receive(struct lode_wire *wire, yajl_val *value, struct lode_error *error)
 {
-	char reason[256];
+	struct lode_json_value root;
+	struct lode_error reason;
 	ssize_t length = fill_line(wire, error);
+	char *line;
 
 	if (length <= 0)
 		return (int)length;
-	wire->input.bytes[wire->taken + (size_t)length - 1] = '\0';
-	*value = yajl_tree_parse(wire->input.bytes + wire->taken, reason, sizeof(reason));
+	line = wire->input.bytes + wire->taken;
+	line[length - 1] = '\0';
+	/* yajl frees trees by recursion: what is nested too deep must not become one. */
+	*value = lode_json_check(wire->name, line, (size_t)length - 1, &root, &reason) < 0
+			 ? NULL
+			 : yajl_tree_parse(line, NULL, 0);
 	wire->taken += (size_t)length;
 	if (!*value || !YAJL_IS_OBJECT(*value)) {
 		yajl_tree_free(*value);
