@@ -82,9 +82,9 @@ static int wait_for(struct lode_jobs *jobs, const struct lode_text_list *words,
 		if (!code && state.state == LODE_JOB_FAILED)
 			code = fail(&state, error);
 		if (!code && state.state == LODE_JOB_DONE)
-			lode_buffer_add(json, state.result.bytes, state.result.size);
-		lode_buffer_release(&state.result);
-		lode_buffer_release(&state.message);
+			lode_buffer_add(json, lode_shared_result_bytes(state.result),
+					lode_shared_result_size(state.result));
+		lode_job_view_release(&state);
 		if (code || state.state == LODE_JOB_DONE)
 			return code;
 		if (lode_progress_report(progress, state.phase, "", state.done, state.total))
@@ -112,7 +112,7 @@ int lode_report_view_make(const struct lode_report_view *view, const struct lode
 {
 	struct lode_text_list words = { 0 };
 	struct lode_jobs *jobs;
-	int code = lode_jobs_make(&jobs, call->operands[0], error);
+	int code = lode_jobs_make(&jobs, call->operands[0], LODE_JOBS_KEEP_CACHE, error);
 
 	if (code)
 		return code;

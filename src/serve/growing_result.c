@@ -9,7 +9,7 @@
 struct lode_growing_result {
 	const char *name;
 	pthread_mutex_t lock; /* of what is below */
-	struct lode_buffer json;
+	struct lode_shared_result *latest;
 	uint64_t version;
 };
 
@@ -30,7 +30,7 @@ void lode_growing_free(struct lode_growing_result *growing)
 	if (!growing)
 		return;
 	pthread_mutex_destroy(&growing->lock);
-	lode_buffer_release(&growing->json);
+	lode_shared_result_release(growing->latest);
 	lode_free(growing);
 }
 
@@ -42,29 +42,33 @@ const char *lode_growing_name(const struct lode_growing_result *growing)
 int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running,
 		     struct lode_error *error)
 {
-	int failed;
+	struct lode_shared_result *before = NULL, *made;
+	struct lode_buffer text = { 0 };
 
-	pthread_mutex_lock(&growing->lock);
-	lode_buffer_clear(&growing->json);
-	lode_buffer_print(&growing->json, "{\"live\":{\"version\":%" PRIu64 ",\"running\":%s},",
-			  ++growing->version, running ? "true" : "false");
+	lode_buffer_print(&text, "{\"live\":{\"version\":%" PRIu64 ",\"running\":%s},", growing->version + 1,
+			  running ? "true" : "false");
 	if (json->size)
-		lode_buffer_add(&growing->json, json->bytes + 1, json->size - 1);
-	failed = growing->json.failed || json->failed;
+		lode_buffer_add(&text, json->bytes + 1, json->size - 1);
+	text.failed |= json->failed;
+	made = lode_shared_result_make(&text);
+	if (!made)
+		return lode_fail_memory(error);
+	pthread_mutex_lock(&growing->lock);
+	before = growing->latest;
+	growing->latest = made;
+	growing->version++;
 	pthread_mutex_unlock(&growing->lock);
-	return failed ? lode_fail_memory(error) : 0;
+	lode_shared_result_release(before);
+	return 0;
 }
 
-uint64_t lode_growing_get(struct lode_growing_result *growing, uint64_t seen, struct lode_buffer *json)
+uint64_t lode_growing_get(struct lode_growing_result *growing, uint64_t seen, struct lode_shared_result **latest)
 {
 	uint64_t version;
 
 	pthread_mutex_lock(&growing->lock);
 	version = growing->version;
-	if (version && version != seen) {
-		lode_buffer_add(json, growing->json.bytes, growing->json.size);
-		json->failed |= growing->json.failed;
-	}
+	*latest = version && version != seen ? lode_shared_result_hold(growing->latest) : NULL;
 	pthread_mutex_unlock(&growing->lock);
 	return version;
 }

@@ -1,13 +1,13 @@
 /*
  * A result that is still being made, for a server to show: its latest state as JSON,
  * with a number that grows with each change, so that no client is sent the same twice.
- * May be used from several threads.
+ * One thread sets it, any number of others read it.
  */
 #ifndef LODE_SERVE_GROWING_RESULT_H
 #define LODE_SERVE_GROWING_RESULT_H
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "serve/shared_result.h"
 
 #include <stdint.h>
 
@@ -23,7 +23,7 @@ const char *lode_growing_name(const struct lode_growing_result *growing);
  */
 int lode_growing_set(struct lode_growing_result *growing, const struct lode_buffer *json, int running,
 		     struct lode_error *error);
-/* Appends the latest state unless it is `seen`. Returns its number; 0: there is none yet. */
-uint64_t lode_growing_get(struct lode_growing_result *growing, uint64_t seen, struct lode_buffer *json);
+/* The latest state, held for the caller, or NULL if it is `seen`. Returns its number; 0: there is none yet. */
+uint64_t lode_growing_get(struct lode_growing_result *growing, uint64_t seen, struct lode_shared_result **latest);
 
 #endif

@@ -12,7 +12,7 @@ struct lode_http_library {
 	__typeof__(MHD_get_daemon_info) *get_daemon_info;
 	__typeof__(MHD_get_connection_values) *get_connection_values;
 	__typeof__(MHD_lookup_connection_value) *lookup_connection_value;
-	__typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+	__typeof__(MHD_create_response_from_buffer_with_free_callback_cls) *create_response_with_free_callback;
 	__typeof__(MHD_add_response_header) *add_response_header;
 	__typeof__(MHD_queue_response) *queue_response;
 	__typeof__(MHD_destroy_response) *destroy_response;

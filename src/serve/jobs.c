@@ -1,6 +1,10 @@
 /*
  * Jobs: see jobs.h. One thread per running job reads what its process writes: results,
  * messages, and progress on a third pipe (`LODE_PROGRESS_FD`, src/cmd/progress_line.c).
+ * What a job may write is in its environment, too (`LODE_KEEP`, src/cmd/terminal_host.c).
+ *
+ * Threads whose job has ended are joined at the next request, before it starts another:
+ * there are never more of them than jobs that can run at a time.
  */
 #include "serve/jobs.h"
 
@@ -21,10 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_RUNNING 4
-#define MOST_KEPT    (512u << 20)  /* bytes of results */
-#define MOST_RESULT  (1024u << 20) /* bytes of one result */
-#define MOST_MESSAGE 4096
+#define MAX_RUNNING    4
+#define MAX_KEPT       256           /* results */
+#define MAX_KEPT_BYTES (512u << 20)  /* of all of them */
+#define MAX_RESULT     (1024u << 20) /* bytes of one result */
+#define MAX_MESSAGE    4096
 
 /* What is done soon, and is what a page shows first, comes before analyses; so does the browser. */
 #define QUICK "info"
@@ -49,11 +54,13 @@ struct job {
 	pid_t pid;
 	int pipes[PIPES]; /* to read from */
 	pthread_t reader;
+	int is_joined;
 	uint64_t asked; /* when it was requested last, in requests */
 	char phase[128];
 	uint64_t done;
 	uint64_t total;
-	struct lode_buffer result;
+	struct lode_buffer output;         /* until it has ended, then `result` */
+	struct lode_shared_result *result; /* done */
 	struct lode_buffer message;
 	struct lode_buffer line; /* of progress, not complete yet */
 };
@@ -61,12 +68,13 @@ struct job {
 struct lode_jobs {
 	pthread_mutex_t lock; /* of all below, and of what jobs are */
 	char *catalogue;      /* its path */
+	enum lode_jobs_keep keep;
 	struct job *first;
 	size_t running;
 	uint64_t requests;
 };
 
-int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_error *error)
+int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, enum lode_jobs_keep keep, struct lode_error *error)
 {
 	struct lode_jobs *made = lode_calloc(1, sizeof(*made));
 
@@ -77,6 +85,7 @@ int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_erro
 		lode_free(made);
 		return lode_fail_memory(error);
 	}
+	made->keep = keep;
 	pthread_mutex_init(&made->lock, NULL);
 	return 0;
 }
@@ -126,19 +135,27 @@ static size_t count_words(char *const *words)
 	return count;
 }
 
-/* The environment with `variable` and UTF-8, which readers of JSON and pages have; a fresh array. The first of a name counts. */
-static char **environment_with(char *variable)
+/* A fresh array: the environment behind these variables, which end with NULL. The first of a name counts. */
+static char **environment_behind(char *const *variables)
 {
-	static char utf8[] = "LC_ALL=C.UTF-8";
-	size_t count = count_words(environ);
-	char **copy = lode_calloc(count + 3, sizeof(*copy));
+	size_t first = count_words(variables), count = count_words(environ);
+	char **copy = lode_calloc(first + count + 1, sizeof(*copy));
 
 	if (copy) {
-		copy[0] = variable;
-		copy[1] = utf8;
-		memcpy(copy + 2, environ, count * sizeof(*copy));
+		memcpy(copy, variables, first * sizeof(*copy));
+		memcpy(copy + first, environ, count * sizeof(*copy));
 	}
 	return copy;
+}
+
+/* For a job that reports progress to a descriptor. UTF-8 is what readers of JSON and pages have. */
+static char **make_environment(enum lode_jobs_keep keep, char progress[40], int progress_fd)
+{
+	static char utf8[] = "LC_ALL=C.UTF-8", cache[] = "LODE_KEEP=cache", nothing[] = "LODE_KEEP=nothing";
+	char *const variables[] = { progress, utf8, keep == LODE_JOBS_KEEP_CACHE ? cache : nothing, NULL };
+
+	snprintf(progress, 40, "LODE_PROGRESS_FD=%d", progress_fd);
+	return environment_behind(variables);
 }
 
 /* Starts this program; returns 0 or an error number. */
@@ -173,7 +190,7 @@ static int start_process(struct job *job, char *const *words, struct lode_error 
 	size_t count = count_words(words);
 	char **arguments = lode_calloc(count + 2, sizeof(*arguments));
 	char **environment;
-	char variable[40];
+	char progress[40];
 	int pipes[PIPES][2];
 	int number = ENOMEM;
 
@@ -181,8 +198,7 @@ static int start_process(struct job *job, char *const *words, struct lode_error 
 		lode_free(arguments);
 		return lode_fail(error, LODE_SYSTEM, "cannot start an analysis: %s", strerror(errno));
 	}
-	snprintf(variable, sizeof(variable), "LODE_PROGRESS_FD=%d", pipes[PROGRESS][1]);
-	environment = environment_with(variable);
+	environment = make_environment(job->jobs->keep, progress, pipes[PROGRESS][1]);
 	if (arguments && environment) {
 		arguments[0] = name;
 		memcpy(arguments + 1, words, count * sizeof(*arguments));
@@ -222,19 +238,19 @@ static void read_progress(struct job *job)
 		line->size -= (size_t)(end + 1 - line->bytes);
 		memmove(line->bytes, end + 1, line->size + 1);
 	}
-	if (line->size > MOST_MESSAGE)
+	if (line->size > MAX_MESSAGE)
 		lode_buffer_clear(line);
 }
 
-static void take_bytes(struct job *job, enum pipe_kind kind, const char *bytes, size_t size)
+static void handle_bytes(struct job *job, enum pipe_kind kind, const char *bytes, size_t size)
 {
 	pthread_mutex_lock(&job->jobs->lock);
 	if (kind == OUTPUT) {
-		lode_buffer_add(&job->result, bytes, size);
-		if (job->result.size > MOST_RESULT)
+		lode_buffer_add(&job->output, bytes, size);
+		if (job->output.size > MAX_RESULT)
 			kill(job->pid, SIGTERM);
 	} else if (kind == MESSAGES) {
-		if (job->message.size < MOST_MESSAGE)
+		if (job->message.size < MAX_MESSAGE)
 			lode_buffer_add(&job->message, bytes, size);
 	} else {
 		lode_buffer_add(&job->line, bytes, size);
@@ -252,10 +268,14 @@ static void finish(struct job *job)
 	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	/* A status of 1 is a result as well: something was found. */
-	fine = WIFEXITED(status) && WEXITSTATUS(status) <= 1 && !job->result.failed;
-	if (!fine && !job->message.size)
-		lode_buffer_text(&job->message, job->result.failed ? "memory ran out" : "the analysis was ended");
-	job->state = fine ? LODE_JOB_DONE : LODE_JOB_FAILED;
+	fine = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+	if (fine)
+		job->result = lode_shared_result_make(&job->output);
+	if (!job->result && !job->message.size)
+		lode_buffer_text(&job->message, fine ? "memory ran out" : "the analysis was ended");
+	lode_buffer_release(&job->output);
+	lode_buffer_release(&job->line);
+	job->state = job->result ? LODE_JOB_DONE : LODE_JOB_FAILED;
 	job->jobs->running--;
 	pthread_mutex_unlock(&job->jobs->lock);
 }
@@ -280,7 +300,7 @@ static void *read_job(void *context)
 				continue;
 			size = read(files[i].fd, bytes, sizeof(bytes));
 			if (size > 0) {
-				take_bytes(job, (enum pipe_kind)i, bytes, (size_t)size);
+				handle_bytes(job, (enum pipe_kind)i, bytes, (size_t)size);
 			} else if (size == 0 || errno != EINTR) {
 				files[i].fd = -1;
 				open--;
@@ -318,16 +338,30 @@ static struct job **find(struct lode_jobs *jobs, const char *key, size_t size)
 	return place;
 }
 
+/* A job that has ended, or is about to: its reader takes the lock until then. */
+static void join(struct job *job)
+{
+	if (!job->is_joined)
+		pthread_join(job->reader, NULL);
+	job->is_joined = 1;
+}
+
+static void join_ended(struct lode_jobs *jobs)
+{
+	for (struct job *job = jobs->first; job; job = job->next)
+		if (job->state != LODE_JOB_RUNNING)
+			join(job);
+}
+
 /* Takes a job that has ended off the list. */
 static void forget(struct job **place)
 {
 	struct job *job = *place;
 
 	*place = job->next;
-	pthread_join(job->reader, NULL); /* it holds no lock any more */
-	lode_buffer_release(&job->result);
+	join(job);
+	lode_shared_result_release(job->result);
 	lode_buffer_release(&job->message);
-	lode_buffer_release(&job->line);
 	lode_free(job->key);
 	lode_free(job);
 }
@@ -337,15 +371,16 @@ static void make_room(struct lode_jobs *jobs, const struct job *keep)
 {
 	for (;;) {
 		struct job **oldest = NULL;
-		size_t bytes = 0;
+		size_t bytes = 0, count = 0;
 
 		for (struct job **place = &jobs->first; *place; place = &(*place)->next) {
-			bytes += (*place)->result.size;
+			bytes += (*place)->result ? lode_shared_result_size((*place)->result) : 0;
+			count++;
 			if ((*place)->state != LODE_JOB_RUNNING && *place != keep &&
 			    (!oldest || (*place)->asked < (*oldest)->asked))
 				oldest = place;
 		}
-		if (bytes <= MOST_KEPT || !oldest)
+		if ((bytes <= MAX_KEPT_BYTES && count <= MAX_KEPT) || !oldest)
 			return;
 		forget(oldest);
 	}
@@ -356,11 +391,12 @@ static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t s
 		 struct lode_error *error)
 {
 	struct job *job = lode_calloc(1, sizeof(*job));
-	int code = job ? start_process(job, words, error) : lode_fail_memory(error);
+	int code;
 
 	*started = NULL;
 	if (job)
 		job->jobs = jobs;
+	code = job ? start_process(job, words, error) : lode_fail_memory(error);
 	if (!code && lode_quiet_thread(&job->reader, read_job, job)) {
 		kill(job->pid, SIGKILL);
 		waitpid(job->pid, NULL, 0);
@@ -390,7 +426,7 @@ static void describe(struct job *job, struct lode_job_view *view)
 	view->total = job->total;
 	memcpy(view->phase, job->phase, sizeof(view->phase));
 	if (job->state == LODE_JOB_DONE)
-		lode_buffer_add(&view->result, job->result.bytes, job->result.size);
+		view->result = lode_shared_result_hold(job->result);
 	if (job->state == LODE_JOB_FAILED)
 		lode_buffer_add(&view->message, job->message.bytes, job->message.size);
 }
@@ -403,11 +439,12 @@ static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t siz
 	struct job *job = *place;
 	int code = 0;
 
+	join_ended(jobs);
 	if (job && job->state != LODE_JOB_RUNNING && memcmp(&job->version, &now, sizeof(now))) {
 		forget(place);
 		job = NULL;
 	}
-	if (!job && jobs->running >= MOST_RUNNING) {
+	if (!job && jobs->running >= MAX_RUNNING) {
 		view->state = LODE_JOB_BUSY;
 		lode_free(key);
 		return 0;
@@ -440,9 +477,18 @@ int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_vi
 	pthread_mutex_lock(&jobs->lock);
 	code = ask(jobs, words, key, size, view, error);
 	pthread_mutex_unlock(&jobs->lock);
-	if (!code && (view->result.failed || view->message.failed))
+	if (!code && view->message.failed) {
+		lode_job_view_release(view);
 		code = lode_fail_memory(error);
+	}
 	return code;
+}
+
+void lode_job_view_release(struct lode_job_view *view)
+{
+	lode_shared_result_release(view->result);
+	lode_buffer_release(&view->message);
+	view->result = NULL;
 }
 
 void lode_jobs_cancel(struct lode_jobs *jobs, char *const *words)

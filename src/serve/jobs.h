@@ -3,14 +3,15 @@
  * program (`lode mine CORPUS --json`), so that the output is that of the command line,
  * and a job can be cancelled at any time.
  *
- * A result is kept until the corpus changes; when all results together exceed a limit,
- * the least recently requested ones are dropped first.
+ * A result is kept until the corpus changes; when there are too many results, or they take
+ * too much memory, the least recently requested ones are dropped first.
  */
 #ifndef LODE_SERVE_JOBS_H
 #define LODE_SERVE_JOBS_H
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "serve/shared_result.h"
 
 struct lode_jobs;
 
@@ -21,18 +22,26 @@ enum lode_job_state {
 	LODE_JOB_BUSY, /* too many are running; it was not started */
 };
 
-/* The state of a job; `result` and `message` are copies, the caller's to release. */
+/* The state of a job, the caller's to release. */
 struct lode_job_view {
 	enum lode_job_state state;
 	char phase[128]; /* running: what it does, and how far it is; a total of 0: unknown */
 	uint64_t done;
 	uint64_t total;
-	struct lode_buffer result;  /* done: what it wrote */
-	struct lode_buffer message; /* failed: what it said */
+	struct lode_shared_result *result; /* done: what it wrote; held for the caller */
+	struct lode_buffer message;        /* failed: what it said; a copy */
+};
+
+void lode_job_view_release(struct lode_job_view *view);
+
+/* What jobs may write into the corpus. None of them writes what the user made, such as the last result of a mine. */
+enum lode_jobs_keep {
+	LODE_JOBS_KEEP_CACHE,   /* work that the next job can use */
+	LODE_JOBS_KEEP_NOTHING, /* a corpus that is only read */
 };
 
 /* `corpus`: its folder. On success the caller frees it. */
-int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_error *error);
+int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, enum lode_jobs_keep keep, struct lode_error *error);
 /* Ends what is running. */
 void lode_jobs_free(struct lode_jobs *jobs);
 

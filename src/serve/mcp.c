@@ -1,10 +1,12 @@
 /*
- * A Model Context Protocol server: see mcp.h. One request at a time.
+ * A Model Context Protocol server: see mcp.h. One request at a time. Messages are checked as a whole before
+ * anything in them is read (base/json_read.h), which also limits how deep they are nested.
  */
 #include "serve/mcp.h"
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_read.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "serve/jobs.h"
@@ -14,13 +16,12 @@
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
-#include <yajl/yajl_tree.h>
 
-#define PROTOCOL       "2025-06-18"
-#define LONGEST_LINE   (1u << 20)
-#define LONGEST_ANSWER 100000 /* bytes of a tool's text */
-#define TREE_MIN       "10%"
-#define BETWEEN_LOOKS  20000 /* us */
+#define PROTOCOL      "2025-06-18"
+#define MAX_LINE      (1u << 20)
+#define MAX_ANSWER    100000 /* bytes of a tool's text */
+#define TREE_MIN      "10%"
+#define BETWEEN_LOOKS 20000 /* us */
 
 /* Errors of JSON-RPC. */
 #define PARSE_ERROR      (-32700)
@@ -44,18 +45,28 @@ static void put_raw(struct mcp *mcp, const char *value)
 	lode_json_raw(&mcp->json, value, strlen(value));
 }
 
-static void put_id(struct mcp *mcp, yajl_val id)
+static void put_text(struct mcp *mcp, struct lode_json_value text)
+{
+	struct lode_buffer bytes = { 0 };
+
+	lode_json_text_to(text, &bytes);
+	lode_json_text_n(&mcp->json, bytes.size ? bytes.bytes : "", bytes.size);
+	mcp->answer.failed |= bytes.failed;
+	lode_buffer_release(&bytes);
+}
+
+static void put_id(struct mcp *mcp, struct lode_json_value id)
 {
 	lode_json_key(&mcp->json, "id");
-	if (YAJL_IS_STRING(id))
-		lode_json_text(&mcp->json, YAJL_GET_STRING(id));
-	else if (YAJL_IS_NUMBER(id))
-		put_raw(mcp, YAJL_GET_NUMBER(id));
+	if (lode_json_kind(id) == LODE_JSON_TEXT)
+		put_text(mcp, id);
+	else if (lode_json_kind(id) == LODE_JSON_NUMBER)
+		lode_json_raw(&mcp->json, id.at, lode_json_length(id));
 	else
 		lode_json_null(&mcp->json);
 }
 
-static void begin(struct mcp *mcp, yajl_val id)
+static void begin(struct mcp *mcp, struct lode_json_value id)
 {
 	lode_buffer_clear(&mcp->answer);
 	mcp->json = (struct lode_json){ .buffer = &mcp->answer };
@@ -73,7 +84,8 @@ static int send(struct mcp *mcp, struct lode_error *error)
 	return lode_file_write(mcp->out, mcp->answer.bytes, mcp->answer.size, "standard output", error);
 }
 
-static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sentence, struct lode_error *error)
+static int send_error(struct mcp *mcp, struct lode_json_value id, int number, const char *sentence,
+		      struct lode_error *error)
 {
 	begin(mcp, id);
 	lode_json_key_object(&mcp->json, "error");
@@ -84,24 +96,21 @@ static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sent
 	return send(mcp, error);
 }
 
-static yajl_val child(yajl_val tree, const char *name)
-{
-	const char *path[] = { name, NULL };
-
-	return tree ? yajl_tree_get(tree, path, yajl_t_any) : NULL;
-}
-
 /* ---- initialize, tools/list ---- */
 
-static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_error *error)
+static int initialize(struct mcp *mcp, struct lode_json_value id, struct lode_json_value params,
+		      struct lode_error *error)
 {
-	yajl_val version = child(params, "protocolVersion");
+	struct lode_json_value version = lode_json_get(params, "protocolVersion");
 
 	begin(mcp, id);
 	lode_json_key_object(&mcp->json, "result");
 	/* Older versions are the same as far as tools go. */
-	lode_json_key_text(&mcp->json, "protocolVersion",
-			   YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
+	lode_json_key(&mcp->json, "protocolVersion");
+	if (lode_json_kind(version) == LODE_JSON_TEXT)
+		put_text(mcp, version);
+	else
+		lode_json_text(&mcp->json, PROTOCOL);
 	lode_json_key(&mcp->json, "capabilities");
 	put_raw(mcp, "{\"tools\":{}}");
 	lode_json_key_object(&mcp->json, "serverInfo");
@@ -112,10 +121,8 @@ static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode
 		&mcp->json, "instructions",
 		"Lode finds performance bugs from call stacks. Begin with 'info' to see the streams and their "
 		"attributes, then 'mine' for the costliest call-stack patterns, 'scope' for the critical path of "
-		"a "
-		"slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in "
-		"options "
-		"need a unit, such as 200ms.");
+		"a slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in "
+		"options need a unit, such as 200ms.");
 	lode_json_object_end(&mcp->json);
 	return send(mcp, error);
 }
@@ -149,7 +156,7 @@ static void put_schema(struct mcp *mcp, const struct lode_route *route)
 	lode_json_object_end(&mcp->json);
 }
 
-static int list_tools(struct mcp *mcp, yajl_val id, struct lode_error *error)
+static int list_tools(struct mcp *mcp, struct lode_json_value id, struct lode_error *error)
 {
 	begin(mcp, id);
 	lode_json_key_object(&mcp->json, "result");
@@ -172,33 +179,56 @@ static int list_tools(struct mcp *mcp, yajl_val id, struct lode_error *error)
 
 /* ---- tools/call ---- */
 
-/* The text of an argument; NULL for what is neither text, number nor true. */
-static const char *argument_text(yajl_val value)
+/* The text of a name or an argument, for the caller to free; NULL for what is neither text, number nor true. */
+static char *text_of(struct lode_json_value value)
 {
-	if (YAJL_IS_STRING(value))
-		return YAJL_GET_STRING(value);
-	if (YAJL_IS_NUMBER(value))
-		return YAJL_GET_NUMBER(value);
-	return YAJL_IS_TRUE(value) ? "" : NULL;
+	struct lode_buffer text = { 0 };
+
+	switch (lode_json_kind(value)) {
+	case LODE_JSON_TEXT:
+		lode_json_text_to(value, &text);
+		break;
+	case LODE_JSON_NUMBER:
+		lode_buffer_add(&text, value.at, lode_json_length(value));
+		break;
+	case LODE_JSON_TRUE:
+		break;
+	default:
+		return NULL;
+	}
+	lode_buffer_byte(&text, '\0');
+	if (text.failed || strlen(text.bytes) + 1 != text.size) /* no word of a command has a NUL inside */
+		lode_buffer_release(&text);
+	return text.bytes;
 }
 
-static int read_arguments(const struct lode_route *route, yajl_val arguments, int *as_json,
+static int read_argument(const struct lode_route *route, const char *key, const char *value, int *as_json,
+			 struct lode_text_list *words, struct lode_error *error)
+{
+	if (!strcmp(key, "format")) {
+		*as_json = value && !strcmp(value, "json");
+		return 0;
+	}
+	if (!is_argument(key))
+		return lode_fail(error, LODE_USAGE, "%s: not an argument of this tool", key);
+	return value ? lode_route_option(route, key, value, words, error) : 0;
+}
+
+static int read_arguments(const struct lode_route *route, struct lode_json_value arguments, int *as_json,
 			  struct lode_text_list *words, struct lode_error *error)
 {
+	struct lode_json_walk walk = lode_json_walk(arguments);
+	struct lode_json_value key, value;
 	int code = 0;
 
-	if (!YAJL_IS_OBJECT(arguments))
+	if (lode_json_kind(arguments) != LODE_JSON_OBJECT)
 		return 0;
-	for (size_t i = 0; i < arguments->u.object.len && !code; i++) {
-		const char *key = arguments->u.object.keys[i];
-		const char *value = argument_text(arguments->u.object.values[i]);
+	while (!code && lode_json_member(&walk, &key, &value)) {
+		char *name = text_of(key), *text = text_of(value);
 
-		if (!strcmp(key, "format"))
-			*as_json = value && !strcmp(value, "json");
-		else if (!is_argument(key))
-			code = lode_fail(error, LODE_USAGE, "%s: not an argument of this tool", key);
-		else if (value)
-			code = lode_route_option(route, key, value, words, error);
+		code = name ? read_argument(route, name, text, as_json, words, error) : lode_fail_memory(error);
+		lode_free(name);
+		lode_free(text);
 	}
 	return code;
 }
@@ -235,23 +265,26 @@ static void leave_out_json(struct lode_text_list *words)
 	words->count = kept;
 }
 
-/* A result that is too long is cut at the end of a line, and says so. False when it has no such end: half a JSON is none. */
-static int cut(struct lode_buffer *text)
+/*
+ * A result that is too long is cut at the end of a line, and says so. False when it has no such end: half a JSON is
+ * none.
+ */
+static int cut(const struct lode_shared_result *result, struct lode_buffer *text)
 {
-	size_t whole = text->size;
+	const char *bytes = lode_shared_result_bytes(result);
+	size_t whole = lode_shared_result_size(result), size = whole < MAX_ANSWER ? whole : MAX_ANSWER;
 
-	if (whole <= LONGEST_ANSWER)
-		return 1;
-	text->size = LONGEST_ANSWER;
-	while (text->size && text->bytes[text->size - 1] != '\n')
-		text->size--;
-	lode_buffer_print(text,
-			  "[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
-			  text->size, whole);
-	return text->size > 0 && memchr(text->bytes, '\n', text->size) != text->bytes + text->size - 1;
+	while (size && size < whole && bytes[size - 1] != '\n')
+		size--;
+	lode_buffer_add(text, bytes, size);
+	if (size < whole)
+		lode_buffer_print(
+			text, "[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
+			size, whole);
+	return size || !whole;
 }
 
-static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *text, int failed,
+static int send_text(struct mcp *mcp, struct lode_json_value id, const struct lode_buffer *text, int failed,
 		     struct lode_error *error)
 {
 	begin(mcp, id);
@@ -268,8 +301,10 @@ static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *tex
 	return send(mcp, error);
 }
 
-static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_text_list *words, struct lode_error *error)
+static int run_tool(struct mcp *mcp, struct lode_json_value id, const struct lode_text_list *words,
+		    struct lode_error *error)
 {
+	struct lode_buffer text = { 0 };
 	struct lode_job_view view;
 	int code = lode_jobs_ask(mcp->jobs, words->items, &view, error), fine;
 
@@ -279,28 +314,29 @@ static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_text_list *w
 	}
 	if (code)
 		return code;
-	fine = view.state == LODE_JOB_DONE && cut(&view.result);
-	code = send_text(mcp, id, view.state == LODE_JOB_DONE ? &view.result : &view.message, !fine, error);
-	lode_buffer_release(&view.result);
-	lode_buffer_release(&view.message);
+	fine = view.state == LODE_JOB_DONE && cut(view.result, &text);
+	code = send_text(mcp, id, view.state == LODE_JOB_DONE ? &text : &view.message, !fine, error);
+	lode_buffer_release(&text);
+	lode_job_view_release(&view);
 	return code;
 }
 
-static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_error *error)
+static int call_tool(struct mcp *mcp, struct lode_json_value id, struct lode_json_value params,
+		     struct lode_error *error)
 {
-	yajl_val name = child(params, "name");
+	char *name = text_of(lode_json_get(params, "name"));
 	const char *stream;
-	const struct lode_route *route = YAJL_IS_STRING(name) ? lode_route_find(YAJL_GET_STRING(name), &stream)
-							      : NULL;
+	const struct lode_route *route = name ? lode_route_find(name, &stream) : NULL;
 	struct lode_error wrong = { "" };
 	struct lode_text_list words = { 0 };
 	int as_json = 0, code;
 
+	lode_free(name);
 	if (!route || !is_tool(route))
 		return send_error(mcp, id, INVALID_PARAMS, "there is no such tool; tools/list names all", error);
 	code = lode_route_begin(route, mcp->corpus, "", &words, &wrong);
 	if (!code)
-		code = read_arguments(route, child(params, "arguments"), &as_json, &words, &wrong);
+		code = read_arguments(route, lode_json_get(params, "arguments"), &as_json, &words, &wrong);
 	if (!code && as_json)
 		code = prune_tree(route, &words, &wrong);
 	if (code)
@@ -316,16 +352,16 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 
 /* ---- messages ---- */
 
-static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl_val params,
-			  struct lode_error *error)
+static int answer_request(struct mcp *mcp, struct lode_json_value id, struct lode_json_value method,
+			  struct lode_json_value params, struct lode_error *error)
 {
-	if (!strcmp(method, "initialize"))
+	if (lode_json_is_text(method, "initialize"))
 		return initialize(mcp, id, params, error);
-	if (!strcmp(method, "tools/list"))
+	if (lode_json_is_text(method, "tools/list"))
 		return list_tools(mcp, id, error);
-	if (!strcmp(method, "tools/call"))
+	if (lode_json_is_text(method, "tools/call"))
 		return call_tool(mcp, id, params, error);
-	if (strcmp(method, "ping"))
+	if (!lode_json_is_text(method, "ping"))
 		return send_error(mcp, id, METHOD_NOT_FOUND,
 				  "this server knows initialize, ping, tools/list and tools/call", error);
 	begin(mcp, id);
@@ -334,38 +370,37 @@ static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl
 	return send(mcp, error);
 }
 
-static int take_line(struct mcp *mcp, const char *line, struct lode_error *error)
+static int handle_line(struct mcp *mcp, const char *line, size_t length, struct lode_error *error)
 {
-	yajl_val message = yajl_tree_parse(line, NULL, 0);
-	yajl_val id = child(message, "id"), method = child(message, "method");
-	int code = 0;
+	struct lode_error wrong = { "" };
+	struct lode_json_value message, id, method;
 
-	if (!message)
-		code = send_error(mcp, NULL, PARSE_ERROR, "invalid JSON", error);
-	else if (!YAJL_IS_OBJECT(message) || !YAJL_IS_STRING(method))
-		code = send_error(mcp, id, INVALID_REQUEST, "invalid request: method is missing", error);
-	else if (id) /* what has no id is a notification, which wants no answer */
-		code = answer_request(mcp, id, YAJL_GET_STRING(method), child(message, "params"), error);
-	yajl_tree_free(message);
-	return code;
+	if (lode_json_check("message", line, length, &message, &wrong) < 0)
+		return send_error(mcp, (struct lode_json_value){ NULL }, PARSE_ERROR, wrong.text, error);
+	id = lode_json_get(message, "id");
+	method = lode_json_get(message, "method");
+	if (lode_json_kind(method) != LODE_JSON_TEXT)
+		return send_error(mcp, id, INVALID_REQUEST, "invalid request: method is missing", error);
+	if (!id.at) /* a notification, which wants no answer */
+		return 0;
+	return answer_request(mcp, id, method, lode_json_get(message, "params"), error);
 }
 
-static int take_lines(struct mcp *mcp, struct lode_buffer *input, struct lode_error *error)
+static int handle_lines(struct mcp *mcp, struct lode_buffer *input, struct lode_error *error)
 {
 	size_t start = 0;
 	char *end;
 	int code = 0;
 
 	while (!code && (end = memchr(input->bytes + start, '\n', input->size - start))) {
-		*end = '\0';
 		if (input->bytes + start != end)
-			code = take_line(mcp, input->bytes + start, error);
+			code = handle_line(mcp, input->bytes + start, (size_t)(end - input->bytes) - start, error);
 		start = (size_t)(end + 1 - input->bytes);
 	}
 	memmove(input->bytes, input->bytes + start, input->size - start);
 	input->size -= start;
-	if (!code && input->size > LONGEST_LINE)
-		code = lode_fail(error, LODE_BAD_INPUT, "a message is longer than %u bytes", LONGEST_LINE);
+	if (!code && input->size > MAX_LINE)
+		code = lode_fail(error, LODE_BAD_INPUT, "a message is longer than %u bytes", MAX_LINE);
 	return code;
 }
 
@@ -389,7 +424,7 @@ static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
 		if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN))
 			break;
 		input.size += size > 0 ? (size_t)size : 0;
-		code = take_lines(mcp, &input, error);
+		code = handle_lines(mcp, &input, error);
 	}
 	lode_buffer_release(&input);
 	return code;
@@ -398,7 +433,7 @@ static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
 int lode_mcp_run(const char *corpus, int in, int out, int (*stopped)(void), struct lode_error *error)
 {
 	struct mcp mcp = { .corpus = corpus, .out = out, .stopped = stopped };
-	int code = lode_jobs_make(&mcp.jobs, corpus, error);
+	int code = lode_jobs_make(&mcp.jobs, corpus, LODE_JOBS_KEEP_NOTHING, error);
 
 	if (!code)
 		code = read_messages(&mcp, in, error);

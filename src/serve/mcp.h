@@ -1,6 +1,6 @@
 /*
  * A Model Context Protocol server over two descriptors: JSON-RPC 2.0, one message per
- * line. Its tools are the analyses of a corpus (routes.h), read-only; what they return
+ * line. Its tools are the analyses of a corpus (routes.h), into which nothing is written; what they return
  * is text as people read it, or JSON when requested, and never longer than a limit.
  */
 #ifndef LODE_SERVE_MCP_H

@@ -48,28 +48,41 @@ static const char *const headers[][2] = {
 	{ "X-Frame-Options", "DENY" },
 };
 
-/* The buffer's bytes go over to the answer. */
-static enum MHD_Result answer(const struct exchange *exchange, unsigned status, const char *type,
-			      struct lode_buffer *body)
+static void release(void *result)
+{
+	lode_shared_result_release(result);
+}
+
+/* Takes a hold of the result over; NULL: there was no memory for it. */
+static enum MHD_Result answer_result(const struct exchange *exchange, unsigned status, const char *type,
+				     struct lode_shared_result *shared)
 {
 	const struct lode_http_library *http = &exchange->server->http;
-	struct MHD_Response *response;
+	const char *bytes = shared ? lode_shared_result_bytes(shared) : "";
+	/* It is only read there, which not all versions of the library declare. */
+	struct MHD_Response *response =
+		http->create_response_with_free_callback(shared ? lode_shared_result_size(shared) : 0,
+							 (void *)(uintptr_t)bytes, release, shared);
 	enum MHD_Result result;
 
-	if (body->failed) {
-		lode_buffer_release(body);
-		status = MHD_HTTP_INTERNAL_SERVER_ERROR;
-	}
-	response = http->create_response_from_buffer(body->size, body->bytes, MHD_RESPMEM_MUST_COPY);
-	lode_buffer_release(body);
-	if (!response)
+	if (!response) {
+		lode_shared_result_release(shared);
 		return MHD_NO;
+	}
 	http->add_response_header(response, "Content-Type", type);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
 		http->add_response_header(response, headers[i][0], headers[i][1]);
-	result = http->queue_response(exchange->connection, status, response);
+	result = http->queue_response(exchange->connection, shared ? status : MHD_HTTP_INTERNAL_SERVER_ERROR,
+				      response);
 	http->destroy_response(response);
 	return result;
+}
+
+/* Takes ownership of the bytes. */
+static enum MHD_Result answer(const struct exchange *exchange, unsigned status, const char *type,
+			      struct lode_buffer *body)
+{
+	return answer_result(exchange, status, type, lode_shared_result_make(body));
 }
 
 static enum MHD_Result answer_error(const struct exchange *exchange, unsigned status, const char *sentence,
@@ -185,7 +198,7 @@ static enum MHD_Result answer_job(const struct exchange *exchange, const struct 
 		return refuse(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
 	switch (view.state) {
 	case LODE_JOB_DONE:
-		result = answer(exchange, MHD_HTTP_OK, route->type, &view.result);
+		result = answer_result(exchange, MHD_HTTP_OK, route->type, lode_shared_result_hold(view.result));
 		break;
 	case LODE_JOB_FAILED:
 		result = answer_error(exchange, 422, view.message.bytes, view.message.size);
@@ -197,8 +210,7 @@ static enum MHD_Result answer_job(const struct exchange *exchange, const struct 
 	default:
 		result = answer_progress(exchange, &view);
 	}
-	lode_buffer_release(&view.result);
-	lode_buffer_release(&view.message);
+	lode_job_view_release(&view);
 	return result;
 }
 
@@ -237,16 +249,17 @@ static enum MHD_Result answer_growing(const struct exchange *exchange, const cha
 	const char *seen = exchange->server->http.lookup_connection_value(exchange->connection,
 									  MHD_GET_ARGUMENT_KIND, "seen");
 	struct lode_job_view starting = { .phase = "starting" };
-	struct lode_buffer json = { 0 };
+	struct lode_shared_result *latest;
 	uint64_t version;
 
 	if (strcmp(name, lode_growing_name(exchange->server->growing)) != 0)
 		return refuse(exchange, MHD_HTTP_NOT_FOUND, "there is no such result");
-	version = lode_growing_get(exchange->server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
+	version = lode_growing_get(exchange->server->growing, seen ? strtoull(seen, NULL, 10) : 0, &latest);
 	if (!version)
 		return answer_progress(exchange, &starting);
-	return answer(exchange, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json",
-		      &json);
+	if (latest)
+		return answer_result(exchange, MHD_HTTP_OK, "application/json", latest);
+	return answer(exchange, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
 }
 
 /* ---- requests ---- */
@@ -328,8 +341,7 @@ static void begin_early(struct lode_server *server, const char *name, const char
 	if (!lode_route_begin(route, server->corpus, id, &words, &error) &&
 	    !lode_route_option(route, option, NULL, &words, &error))
 		lode_jobs_ask(server->jobs, words.items, &view, &error);
-	lode_buffer_release(&view.result);
-	lode_buffer_release(&view.message);
+	lode_job_view_release(&view);
 	lode_text_list_release(&words);
 }
 
@@ -352,7 +364,8 @@ int lode_server_start(struct lode_server **server, const char *corpus, const cha
 		return lode_fail_memory(error);
 	made->corpus = lode_strdup(corpus);
 	made->title = lode_strdup(title);
-	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, error) : lode_fail_memory(error);
+	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, LODE_JOBS_KEEP_CACHE, error)
+					   : lode_fail_memory(error);
 	if (!code)
 		code = listen_on(made, port, error);
 	if (!code) {

@@ -112,7 +112,7 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 		return lode_mine_against(analysis, mining, error);
 	if (code)
 		return code;
-	if (!settings->result.page_data)                 /* a server changes nothing */
+	if (analysis->call->host->keep == LODE_KEEP_ALL)
 		remember(mining, &analysis->work.notes); /* before it is shown: the reader may stop early */
 	return lode_analysis_write(analysis, &mining->report, error);
 }

@@ -4,7 +4,8 @@
 //	node tests/page/serve.mjs LODE MODULES
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -56,6 +57,18 @@ function childrenOf(pid) {
 		} catch {
 			return false;
 		}
+	});
+}
+
+// All files of a corpus, with their contents and times.
+function snapshot(corpus) {
+	const files = readdirSync(join(folder, corpus), { recursive: true }).map((name) => join(folder, corpus, name));
+
+	return files.sort().map((path) => {
+		const { mode, mtimeMs } = statSync(path);
+		const content = statSync(path).isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder';
+
+		return `${path} ${mode} ${mtimeMs} ${content}`;
 	});
 }
 
@@ -170,6 +183,63 @@ async function endsWithItsJobs() {
 		assert.throws(() => process.kill(Number(child), 0), 'a job is left over');
 }
 
+// What the user mined last stays, whatever is asked; only kept work may come.
+async function aServerChangesNothingButTheCache() {
+	const id = /^cluster (\S+)/m.exec((run('mine', 'large', '-q'), readFileSync(join(folder, 'large/mined.txt'), 'utf8')))[1];
+	const before = snapshot('large');
+	const { server, address } = await start('large');
+
+	for (const path of ['mine?match=nothing', 'mine', 'mine-run', 'latency', 'scope', 'profile', 'info'])
+		assert.equal((await result(`${address}api/${path}`)).status, 200, path);
+	server.kill();
+	await new Promise((done) => server.once('exit', done));
+	const kept = (line) => !/large\/cache\b/.test(line);
+
+	assert.deepEqual(snapshot('large').filter(kept), before.filter(kept));
+	run('sign', 'large', '--name', 'known', '--from', id);
+}
+
+const byAgents = (text) => spawnSync(lode, ['mcp', 'large'], { cwd: folder, input: text, encoding: 'utf8', maxBuffer: 1 << 30 });
+const callOf = (name, id) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: { format: 'json', top: 1 } } })}\n`;
+
+// Its tools promise that they only read.
+function agentsChangeNothing() {
+	for (const cache of ['none', 'full']) {
+		if (cache === 'none')
+			rmSync(join(folder, 'large/cache'), { recursive: true, force: true });
+		else
+			run('latency', 'large', '-q');
+		const before = snapshot('large');
+		const names = ['info', 'mine', 'mine-run', 'scope', 'latency', 'diff', 'explain', 'coverage'];
+		const { stdout, status } = byAgents(names.map(callOf).join(''));
+
+		assert.equal(status, 0);
+		assert.equal(stdout.trim().split('\n').length, names.length);
+		assert.match(stdout, /isError\\?":false/);
+		assert.deepEqual(snapshot('large'), before, 'the corpus is not as it was');
+	}
+}
+
+function deepJsonIsRefused() {
+	const ping = `${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' })}\n`;
+
+	for (const [open, close] of [['[', ']'], ['{"a":', '}'], ['{"id":1,"method":"ping","params":[', ']}']])
+		for (const depth of [4097, 5000, 70_000]) {
+			const first = (open.length + close.length) * depth < 1 << 20 ? depth : Math.floor((1 << 20) / (open.length + close.length)) - 1;
+			const { stdout, status } = byAgents(`${open.repeat(first)}1${close.repeat(first)}\n${ping}`);
+			const [error, answer] = stdout.trim().split('\n').map((line) => JSON.parse(line));
+
+			assert.equal(status, 0);
+			assert.equal(error.error.code, -32700);
+			assert.match(error.error.message, /nested too deep/);
+			assert.deepEqual(answer, { jsonrpc: '2.0', id: 2, result: {} });
+		}
+	const { stdout } = byAgents(`${'['.repeat(400_000)}${']'.repeat(400_000)}\n{"id":\n[]\n"x"\n{"id":"\\u00e9\\n","method":"ping"}\n`);
+
+	assert.deepEqual(stdout.trim().split('\n').map((line) => JSON.parse(line)).map(({ id, error }) => [id, error?.code]),
+		[[null, -32700], [null, -32700], [null, -32600], [null, -32700], ['\u00e9\n', undefined]]);
+}
+
 async function agentsCanAsk() {
 	const from = (name) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/client/${name}.js`)));
 	const { Client } = await from('index');
@@ -210,6 +280,7 @@ async function agentsCanAsk() {
 
 try {
 	run('synth', '-q', '-o', 'corpus', '--streams', '12', '--events', '4000');
+	run('synth', '-q', '-o', 'large', '--streams', '2', '--events', '12000'); // enough of them that work is kept
 	const { server, address } = await start('corpus');
 
 	try {
@@ -220,7 +291,7 @@ try {
 	} finally {
 		server.kill('SIGTERM');
 	}
-	for (const test of [theOverviewIsReadyEarly, endsWithItsJobs, agentsCanAsk]) {
+	for (const test of [theOverviewIsReadyEarly, endsWithItsJobs, aServerChangesNothingButTheCache, agentsChangeNothing, deepJsonIsRefused, agentsCanAsk]) {
 		await test();
 		console.log(`ok ${test.name}`);
 	}
