@@ -29,10 +29,13 @@ int lode_hunt_live_check(struct lode_error *error)
 
 static int start(struct lode_hunt_live *live, const char *title, uint16_t port, struct lode_error *error)
 {
-	int code = lode_server_start_growing(&live->server, live->live, title, port ? port : DEFAULT_PORT, error);
+	struct lode_server_options options = { .title = title, .port = port ? port : DEFAULT_PORT };
+	int code = lode_server_start_growing(&live->server, live->live, &options, error);
 
-	if (code && !port) /* taken, perhaps by lode serve */
-		code = lode_server_start_growing(&live->server, live->live, title, 0, error);
+	if (code && !port) { /* taken, perhaps by lode serve */
+		options.port = 0;
+		code = lode_server_start_growing(&live->server, live->live, &options, error);
+	}
 	return code;
 }
 
@@ -48,9 +51,8 @@ int lode_hunt_live_open(struct lode_hunt_live *live, const struct lode_call *cal
 	lode_buffer_release(&title);
 	if (code)
 		return code;
-	snprintf(live->address, sizeof(live->address), "http://127.0.0.1:%u/",
-		 (unsigned)lode_server_port(live->server));
-	lode_say(&call->err, LODE_PLAIN, "the hunt is shown at %s for this machine only", live->address);
+	lode_say(&call->err, LODE_PLAIN, "the hunt is shown at %s to those who have this address",
+		 lode_server_address(live->server));
 	return 0;
 }
 
@@ -74,7 +76,8 @@ void lode_hunt_live_stay(struct lode_hunt_live *live, const struct lode_call *ca
 	if (!live->server || (lode_signals_stop() && lode_signals_stop() != SIGINT))
 		return;
 	lode_signals_again();
-	lode_say(&call->err, LODE_PLAIN, "the hunt is over; its page stays at %s until Ctrl-C", live->address);
+	lode_say(&call->err, LODE_PLAIN, "the hunt is over; its page stays at %s until Ctrl-C",
+		 lode_server_address(live->server));
 	while (!lode_signals_stop())
 		usleep(50000);
 	lode_signals_release();

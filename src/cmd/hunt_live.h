@@ -11,7 +11,6 @@ struct lode_growing_result;
 struct lode_hunt_live {
 	struct lode_server *server; /* NULL: nothing is served, and the other functions do nothing */
 	struct lode_growing_result *live;
-	char address[64];
 	uint64_t published; /* when, on the clock of lode_now */
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #ifdef LODE_HAVE_SERVER
+#include "base/memory.h"
 #include "serve/server.h"
 #endif
 
@@ -18,6 +19,8 @@
 struct settings {
 	uint64_t port;
 	int any_port;
+	const char *socket;
+	const char *token_file;
 	const char *title;
 	int open;
 };
@@ -27,6 +30,8 @@ struct settings {
 static const struct lode_option options[] = {
 	LODE_NUMBER("port", 'p', FIELD(port), "N", "the port on this machine (default: 7070)", 1, 65535),
 	LODE_FLAG("any-port", 0, FIELD(any_port), "use any free port"),
+	LODE_TEXT("socket", 0, FIELD(socket), "PATH", "a Unix socket for you alone, instead of a port"),
+	LODE_TEXT("token-file", 0, FIELD(token_file), "FILE", "the token is in FILE (default: a random one)"),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
 	LODE_FLAG("open", 0, FIELD(open), "open the page in the browser"),
 	LODE_NO_MORE_OPTIONS,
@@ -34,16 +39,20 @@ static const struct lode_option options[] = {
 
 #ifdef LODE_HAVE_SERVER
 
-/* The browser is started beside; whether there is one is not our affair. */
-static void open_browser(const char *address)
+/*
+ * The browser is started beside; whether there is one is not our affair. Its command line can be read by all users of the
+ * machine, so the token on it is good for this visit only.
+ */
+static void open_browser(struct lode_server *server)
 {
-	pid_t pid = fork();
+	char *address = lode_server_address_once(server);
 
-	if (pid)
-		return;
-	lode_signals_release();
-	execlp("xdg-open", "xdg-open", address, (char *)NULL);
-	_exit(127);
+	if (address && fork() == 0) {
+		lode_signals_release();
+		execlp("xdg-open", "xdg-open", address, (char *)NULL);
+		_exit(127);
+	}
+	lode_free(address);
 }
 
 /* A folder without a catalogue is reported now, not in the browser. */
@@ -57,31 +66,53 @@ static int check_corpus(const char *path, struct lode_error *error)
 	return code;
 }
 
+static int check_settings(const struct settings *settings, struct lode_error *error)
+{
+	if (settings->socket && (settings->port || settings->any_port || settings->token_file || settings->open))
+		return lode_fail(error, LODE_USAGE,
+				 "--socket needs no port and no token, and no browser opens it; leave out --port, "
+				 "--any-port, --token-file and --open");
+	return 0;
+}
+
+static void tell(struct lode_call *call, const char *corpus, const struct lode_server *server)
+{
+	const struct settings *settings = call->settings;
+
+	dprintf(call->out.fd, "%s\n", lode_server_address(server));
+	if (!call->quiet)
+		lode_say(&call->err, LODE_PLAIN, "serving %s to those who %s; Ctrl-C ends it", corpus,
+			 settings->socket ? "may open this socket" : "have this address");
+}
+
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	const char *path = call->operands[0];
-	uint64_t port = settings->any_port ? 0 : settings->port ? settings->port : DEFAULT_PORT;
+	const struct lode_server_options how = {
+		.title = settings->title ? settings->title : path,
+		.port = (uint16_t)(settings->any_port ? 0
+				   : settings->port   ? settings->port
+						      : DEFAULT_PORT),
+		.socket_path = settings->socket,
+		.token_file = settings->token_file,
+	};
 	struct lode_server *server;
-	char address[64];
-	int code = lode_page_is_there(error);
+	int code = check_settings(settings, error);
 
+	if (!code)
+		code = lode_page_is_there(error);
 	if (!code)
 		code = check_corpus(path, error);
 	lode_signals_hold();
 	if (!code)
-		code = lode_server_start(&server, path, settings->title ? settings->title : path, (uint16_t)port,
-					 error);
+		code = lode_server_start(&server, path, &how, error);
 	if (code)
 		return code;
 	lode_signals_hold_for_good(); /* it ends with its jobs, however long they take for that */
-	snprintf(address, sizeof(address), "http://127.0.0.1:%u/", (unsigned)lode_server_port(server));
-	dprintf(call->out.fd, "%s\n", address);
-	if (!call->quiet)
-		lode_say(&call->err, LODE_PLAIN, "serving %s at %s for this machine only; Ctrl-C ends it", path,
-			 address);
+	tell(call, path, server);
 	if (settings->open)
-		open_browser(address);
+		open_browser(server);
 	while (!lode_signals_stop())
 		usleep(50000);
 	lode_server_end(server);
@@ -104,12 +135,14 @@ const struct lode_command lode_command_serve = {
 	.name = "serve",
 	.summary = "show a corpus in the browser, live",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Serves the page of 'lode report' to browsers on this machine. Analyses of the overview start "
+	.about = "Serves the page of 'lode report' to browsers on this machine. The address that it prints has a "
+		 "token, without which nobody gets an answer. Analyses of the overview start "
 		 "immediately, others when a view needs them; they can be cancelled, and their results are kept "
 		 "until CORPUS changes.",
 	.examples = "  lode serve corpus\n"
 		    "  lode serve corpus --port 8080 --open\n"
-		    "  curl -s http://127.0.0.1:7070/api/info | jq .symptoms\n",
+		    "  lode serve corpus --socket lode.socket &\n"
+		    "  curl -s --unix-socket lode.socket http://localhost/api/info | jq .symptoms\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,

@@ -13,6 +13,7 @@
 #define TITLE_MARK "<!--title-->"
 #define INDEX_MARK "<!--index-->"
 #define DATA_MARK  "<!--data-->"
+#define POLICY     "http-equiv=\"Content-Security-Policy\" content=\""
 
 extern const char lode_page_template[];
 
@@ -23,6 +24,15 @@ int lode_page_is_there(struct lode_error *error)
 	return lode_fail(error, LODE_USAGE,
 			 "this lode was built without its page, since Node.js or its packages were missing; "
 			 "use --json, or build it again with them (see README.md)");
+}
+
+void lode_page_policy(struct lode_buffer *policy)
+{
+	const char *start = strstr(lode_page_template, POLICY);
+
+	if (start)
+		start += strlen(POLICY);
+	lode_buffer_add(policy, start ? start : "", start ? strcspn(start, "\"") : 0);
 }
 
 void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api)

@@ -11,6 +11,9 @@
 /* Fails with LODE_USAGE, and says what to do, when the program was built without its page. */
 int lode_page_is_there(struct lode_error *error);
 
+/* Appends the page's content security policy, for servers that send it as a header, too. */
+void lode_page_policy(struct lode_buffer *policy);
+
 /* What the page knows from the start. */
 struct lode_page_index {
 	struct lode_buffer text;

@@ -1,21 +1,20 @@
 /*
- * The server: see server.h. It listens only on the loopback interface, and answers only
- * requests that name this machine as their host, so that no page from elsewhere can read
- * a corpus through a browser (DNS rebinding).
+ * The server: see server.h. It listens on the loopback interface or on a Unix socket, and refuses requests that
+ * access.h does not let in before it looks at what they ask for.
  */
 #include "serve/server.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "page/page.h"
-#include "serve/jobs.h"
+#include "serve/access.h"
+#include "serve/answers.h"
 #include "serve/growing_result.h"
-#include "serve/http_library.h"
+#include "serve/jobs.h"
+#include "serve/listener.h"
 #include "serve/routes.h"
 #include "store/corpus.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,86 +22,26 @@
 
 #define API     "/api/"
 #define THREADS 4
+#define TIMEOUT 60u /* s without any progress */
 
 struct lode_server {
 	struct lode_http_library http;
+	struct lode_access access;
+	struct lode_listener listener;
 	struct MHD_Daemon *daemon;
 	struct lode_jobs *jobs;
 	struct lode_growing_result *growing; /* not NULL: instead of a corpus; the caller's */
 	char *corpus;
 	char *title;
-	uint16_t port;
+	char *address;
+	struct lode_buffer policy; /* of the page, ends with a NUL */
 };
 
-/* A request that is being answered. */
+/* A request that is being answered by this server. */
 struct exchange {
+	struct lode_exchange with;
 	struct lode_server *server;
-	struct MHD_Connection *connection;
 };
-
-/* ---- answers ---- */
-
-static const char *const headers[][2] = {
-	{ "Cache-Control", "no-store" },      { "X-Content-Type-Options", "nosniff" },
-	{ "Referrer-Policy", "no-referrer" }, { "Cross-Origin-Resource-Policy", "same-origin" },
-	{ "X-Frame-Options", "DENY" },
-};
-
-static void release(void *result)
-{
-	lode_shared_result_release(result);
-}
-
-/* Takes a hold of the result over; NULL: there was no memory for it. */
-static enum MHD_Result answer_result(const struct exchange *exchange, unsigned status, const char *type,
-				     struct lode_shared_result *shared)
-{
-	const struct lode_http_library *http = &exchange->server->http;
-	const char *bytes = shared ? lode_shared_result_bytes(shared) : "";
-	/* It is only read there, which not all versions of the library declare. */
-	struct MHD_Response *response =
-		http->create_response_with_free_callback(shared ? lode_shared_result_size(shared) : 0,
-							 (void *)(uintptr_t)bytes, release, shared);
-	enum MHD_Result result;
-
-	if (!response) {
-		lode_shared_result_release(shared);
-		return MHD_NO;
-	}
-	http->add_response_header(response, "Content-Type", type);
-	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
-		http->add_response_header(response, headers[i][0], headers[i][1]);
-	result = http->queue_response(exchange->connection, shared ? status : MHD_HTTP_INTERNAL_SERVER_ERROR,
-				      response);
-	http->destroy_response(response);
-	return result;
-}
-
-/* Takes ownership of the bytes. */
-static enum MHD_Result answer(const struct exchange *exchange, unsigned status, const char *type,
-			      struct lode_buffer *body)
-{
-	return answer_result(exchange, status, type, lode_shared_result_make(body));
-}
-
-static enum MHD_Result answer_error(const struct exchange *exchange, unsigned status, const char *sentence,
-				    size_t length)
-{
-	struct lode_buffer body = { 0 };
-	struct lode_json json = { .buffer = &body };
-
-	lode_json_object(&json);
-	lode_json_key(&json, "error");
-	lode_json_text_n(&json, sentence, length);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
-	return answer(exchange, status, "application/json", &body);
-}
-
-static enum MHD_Result refuse(const struct exchange *exchange, unsigned status, const char *sentence)
-{
-	return answer_error(exchange, status, sentence, strlen(sentence));
-}
 
 static enum MHD_Result answer_progress(const struct exchange *exchange, const struct lode_job_view *view)
 {
@@ -116,7 +55,7 @@ static enum MHD_Result answer_progress(const struct exchange *exchange, const st
 	lode_json_key_u64(&json, "total", view->total);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
-	return answer(exchange, MHD_HTTP_ACCEPTED, "application/json", &body);
+	return lode_answer(&exchange->with, MHD_HTTP_ACCEPTED, "application/json", &body);
 }
 
 /* ---- the page ---- */
@@ -163,9 +102,9 @@ static enum MHD_Result answer_page(const struct exchange *exchange)
 	lode_page_index_release(&index);
 	if (code) {
 		lode_buffer_release(&page);
-		return refuse(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+		return lode_answer_error(&exchange->with, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
 	}
-	return answer(exchange, MHD_HTTP_OK, "text/html; charset=utf-8", &page);
+	return lode_answer_page(&exchange->with, &page);
 }
 
 /* ---- analyses ---- */
@@ -195,17 +134,18 @@ static enum MHD_Result answer_job(const struct exchange *exchange, const struct 
 	enum MHD_Result result;
 
 	if (lode_jobs_ask(exchange->server->jobs, words->items, &view, &error))
-		return refuse(exchange, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+		return lode_answer_error(&exchange->with, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
 	switch (view.state) {
 	case LODE_JOB_DONE:
-		result = answer_result(exchange, MHD_HTTP_OK, route->type, lode_shared_result_hold(view.result));
+		result = lode_answer_result(&exchange->with, MHD_HTTP_OK, route->type,
+					    lode_shared_result_hold(view.result));
 		break;
 	case LODE_JOB_FAILED:
-		result = answer_error(exchange, 422, view.message.bytes, view.message.size);
+		result = lode_answer_error_n(&exchange->with, 422, view.message.bytes, view.message.size);
 		break;
 	case LODE_JOB_BUSY:
-		result = refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
-				"too many analyses are running; wait for one, or cancel one");
+		result = lode_answer_error(&exchange->with, MHD_HTTP_SERVICE_UNAVAILABLE,
+					   "too many analyses are running; wait for one, or cancel one");
 		break;
 	default:
 		result = answer_progress(exchange, &view);
@@ -224,16 +164,18 @@ static enum MHD_Result answer_api(const struct exchange *exchange, const char *n
 	enum MHD_Result result;
 
 	if (!route)
-		return refuse(exchange, MHD_HTTP_NOT_FOUND, "there is no such analysis; docs/api.md lists them");
+		return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND,
+					 "there is no such analysis; docs/api.md lists them");
 	reading.code = lode_route_begin(route, exchange->server->corpus, id, &words, &error);
 	if (!reading.code)
-		exchange->server->http.get_connection_values(exchange->connection, MHD_GET_ARGUMENT_KIND,
+		exchange->server->http.get_connection_values(exchange->with.connection, MHD_GET_ARGUMENT_KIND,
 							     read_option, &reading);
 	if (reading.code) {
-		result = refuse(exchange, MHD_HTTP_BAD_REQUEST, error.text);
+		result = lode_answer_error(&exchange->with, MHD_HTTP_BAD_REQUEST, error.text);
 	} else if (cancel) {
 		lode_jobs_cancel(exchange->server->jobs, words.items);
-		result = answer(exchange, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
+		result = lode_answer(&exchange->with, MHD_HTTP_NO_CONTENT, "application/json",
+				     &(struct lode_buffer){ 0 });
 	} else {
 		result = answer_job(exchange, route, &words);
 	}
@@ -246,87 +188,188 @@ static enum MHD_Result answer_api(const struct exchange *exchange, const char *n
 /* Without a body when it is as `seen` says. */
 static enum MHD_Result answer_growing(const struct exchange *exchange, const char *name)
 {
-	const char *seen = exchange->server->http.lookup_connection_value(exchange->connection,
+	const char *seen = exchange->server->http.lookup_connection_value(exchange->with.connection,
 									  MHD_GET_ARGUMENT_KIND, "seen");
 	struct lode_job_view starting = { .phase = "starting" };
 	struct lode_shared_result *latest;
 	uint64_t version;
 
 	if (strcmp(name, lode_growing_name(exchange->server->growing)) != 0)
-		return refuse(exchange, MHD_HTTP_NOT_FOUND, "there is no such result");
+		return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND, "there is no such result");
 	version = lode_growing_get(exchange->server->growing, seen ? strtoull(seen, NULL, 10) : 0, &latest);
 	if (!version)
 		return answer_progress(exchange, &starting);
 	if (latest)
-		return answer_result(exchange, MHD_HTTP_OK, "application/json", latest);
-	return answer(exchange, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
+		return lode_answer_result(&exchange->with, MHD_HTTP_OK, "application/json", latest);
+	return lode_answer(&exchange->with, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
+}
+
+/* ---- who asks ---- */
+
+#define REFUSAL_HOST                                                                                              \
+	"this server answers only requests for 127.0.0.1, localhost or [::1] with its own port; use the same "    \
+	"port at both ends of a tunnel"
+#define REFUSAL_SITE                                                                                              \
+	"this request comes from a page of another site; open the address that lode printed in the address bar "  \
+	"of the browser"
+#define REFUSAL_TOKEN                                                                                             \
+	"a token is needed: open the address that lode printed when it started, or send the token in it as "      \
+	"Authorization: Bearer TOKEN"
+
+static const char *find_header(const struct exchange *exchange, const char *name)
+{
+	return exchange->with.http->lookup_connection_value(exchange->with.connection, MHD_HEADER_KIND, name);
+}
+
+static enum lode_access_verdict judge(const struct exchange *exchange, int is_page)
+{
+	const struct lode_http_library *http = exchange->with.http;
+	struct MHD_Connection *connection = exchange->with.connection;
+	struct lode_access *access = &exchange->server->access;
+	const struct lode_access_request request = {
+		.host = find_header(exchange, "Host"),
+		.origin = find_header(exchange, "Origin"),
+		.fetch_site = find_header(exchange, "Sec-Fetch-Site"),
+		.authorization = find_header(exchange, "Authorization"),
+		.session = http->lookup_connection_value(connection, MHD_COOKIE_KIND, access->cookie),
+		.token = is_page ? http->lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token") : NULL,
+	};
+
+	return lode_access_check(access, &request);
+}
+
+/* People get a page that they can read, programs JSON. */
+static enum MHD_Result refuse(const struct exchange *exchange, const char *url, unsigned status,
+			      const char *sentence)
+{
+	struct lode_exchange last = exchange->with;
+
+	last.is_refused = 1;
+	return lode_starts_with(url, API) ? lode_answer_error(&last, status, sentence)
+					  : lode_answer_sentence(&last, status, sentence);
 }
 
 /* ---- requests ---- */
 
-static int is_this_machine(const struct exchange *exchange)
+static enum MHD_Result answer_granted(const struct exchange *exchange, const char *url, const char *method)
 {
-	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
-	const char *host = exchange->server->http.lookup_connection_value(exchange->connection, MHD_HEADER_KIND,
-									  MHD_HTTP_HEADER_HOST);
+	int cancel = !strcmp(method, MHD_HTTP_METHOD_DELETE);
 
-	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
-		size_t length = strlen(names[i]);
-
-		if (!strncmp(host, names[i], length) && (!host[length] || host[length] == ':'))
-			return 1;
-	}
-	return 0;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0 && !cancel)
+		return lode_answer_error(&exchange->with, MHD_HTTP_METHOD_NOT_ALLOWED,
+					 "only GET and DELETE are known here");
+	if (lode_starts_with(url, API) && exchange->server->growing)
+		return answer_growing(exchange, url + strlen(API));
+	if (lode_starts_with(url, API))
+		return answer_api(exchange, url + strlen(API), cancel);
+	if (!strcmp(url, "/") && !cancel)
+		return answer_page(exchange);
+	return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
 }
 
-static enum MHD_Result take(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-			    const char *version, const char *upload, size_t *upload_size, void **state)
+static enum MHD_Result answer_request(const struct exchange *exchange, const char *url, const char *method)
+{
+	const struct lode_access *access = &exchange->server->access;
+
+	switch (judge(exchange, !strcmp(url, "/"))) {
+	case LODE_ACCESS_GRANTED:
+		return answer_granted(exchange, url, method);
+	case LODE_ACCESS_FIRST_VISIT:
+		return lode_answer_cookie(&exchange->with, access->cookie, access->session);
+	case LODE_ACCESS_OTHER_HOST:
+		return refuse(exchange, url, MHD_HTTP_FORBIDDEN, REFUSAL_HOST);
+	case LODE_ACCESS_OTHER_SITE:
+		return refuse(exchange, url, MHD_HTTP_FORBIDDEN, REFUSAL_SITE);
+	default:
+		return refuse(exchange, url, MHD_HTTP_UNAUTHORIZED, REFUSAL_TOKEN);
+	}
+}
+
+static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
+				      const char *method, const char *version, const char *upload,
+				      size_t *upload_size, void **state)
 {
 	struct lode_server *server = context;
-	const struct exchange exchange = { server, connection };
-	int cancel = !strcmp(method, MHD_HTTP_METHOD_DELETE);
+	const struct exchange exchange = {
+		.with = { .http = &server->http, .connection = connection, .policy = server->policy.bytes },
+		.server = server,
+	};
 
 	(void)version;
 	(void)upload;
 	(void)state;
 	*upload_size = 0;
-	if (!is_this_machine(&exchange))
-		return refuse(&exchange, MHD_HTTP_FORBIDDEN, "this server answers requests for this machine alone");
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
-		return refuse(&exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
-	if (lode_starts_with(url, API) && server->growing)
-		return answer_growing(&exchange, url + strlen(API));
-	if (lode_starts_with(url, API))
-		return answer_api(&exchange, url + strlen(API), cancel);
-	if (!strcmp(url, "/") && !cancel)
-		return answer_page(&exchange);
-	return refuse(&exchange, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
+	return answer_request(&exchange, url, method);
 }
 
 /* ---- the whole ---- */
 
-static int listen_on(struct lode_server *server, uint16_t port, struct lode_error *error)
+static int open_listener(struct lode_server *server, const struct lode_server_options *options,
+			 struct lode_error *error)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	const union MHD_DaemonInfo *info;
+	char token[LODE_MAX_TOKEN + 1];
+	int code = 0;
+
+	if (options->socket_path)
+		return lode_listener_open_path(&server->listener, options->socket_path, error);
+	if (options->token_file)
+		code = lode_access_read_token(options->token_file, token, error);
+	if (!code)
+		code = lode_access_set_token(&server->access, options->token_file ? token : NULL, error);
+	if (!code)
+		code = lode_listener_open_port(&server->listener, options->port, error);
+	lode_access_set_port(&server->access, server->listener.port);
+	return code;
+}
+
+static char *address_with(const struct lode_server *server, const char *token)
+{
+	return lode_format("http://127.0.0.1:%u/?token=%s", (unsigned)server->listener.port, token);
+}
+
+static int start_daemon(struct lode_server *server, struct lode_error *error)
+{
+	errno = 0;
+	server->daemon = server->http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+						   handle_request, server, MHD_OPTION_LISTEN_SOCKET,
+						   server->listener.fd, MHD_OPTION_THREAD_POOL_SIZE,
+						   (unsigned)THREADS, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT,
+						   MHD_OPTION_END);
+	if (!server->daemon)
+		return lode_fail(error, LODE_SYSTEM, "cannot start a server: %s",
+				 errno ? strerror(errno) : "libmicrohttpd refuses it");
+	server->listener.fd = -1; /* the daemon closes it */
+	return 0;
+}
+
+static int start(struct lode_server *server, const struct lode_server_options *options, struct lode_error *error)
+{
 	int code = lode_http_library_load(&server->http, error);
 
-	if (code < 0)
+	server->title = lode_strdup(options->title);
+	lode_page_policy(&server->policy);
+	lode_buffer_text(&server->policy, "; frame-ancestors 'none'");
+	lode_buffer_byte(&server->policy, '\0');
+	if (!code && (!server->title || server->policy.failed))
+		code = lode_fail_memory(error);
+	if (!code)
+		code = open_listener(server, options, error);
+	if (code)
 		return code;
-	errno = 0;
-	server->daemon = server->http.start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take, server,
-						   MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE,
-						   THREADS, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
-	if (!server->daemon)
-		return lode_fail(error, LODE_SYSTEM, "cannot listen on port %u: %s; choose another with --port",
-				 (unsigned)port, errno ? strerror(errno) : "it is in use");
-	info = server->http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-	server->port = info ? info->port : port;
-	return 0;
+	server->address = options->socket_path ? lode_strdup(options->socket_path)
+					       : address_with(server, server->access.token);
+	return server->address ? start_daemon(server, error) : lode_fail_memory(error);
+}
+
+static struct lode_server *make_server(void)
+{
+	struct lode_server *server = lode_calloc(1, sizeof(*server));
+
+	if (server) {
+		lode_access_init(&server->access);
+		server->listener.fd = -1;
+	}
+	return server;
 }
 
 /* Starts an analysis ahead of its request, which reports the error if this fails. */
@@ -353,52 +396,57 @@ static void begin_overview(struct lode_server *server)
 	begin_early(server, "mine-run", LODE_ROUTE_PAGE_DATA);
 }
 
-int lode_server_start(struct lode_server **server, const char *corpus, const char *title, uint16_t port,
+int lode_server_start(struct lode_server **server, const char *corpus, const struct lode_server_options *options,
 		      struct lode_error *error)
 {
-	struct lode_server *made = lode_calloc(1, sizeof(*made));
+	struct lode_server *made = make_server();
 	int code;
 
-	*server = made;
+	*server = NULL;
 	if (!made)
 		return lode_fail_memory(error);
 	made->corpus = lode_strdup(corpus);
-	made->title = lode_strdup(title);
-	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, LODE_JOBS_KEEP_CACHE, error)
-					   : lode_fail_memory(error);
+	code = made->corpus ? lode_jobs_make(&made->jobs, corpus, LODE_JOBS_KEEP_CACHE, error)
+			    : lode_fail_memory(error);
 	if (!code)
-		code = listen_on(made, port, error);
-	if (!code) {
-		begin_overview(made);
-		return 0;
+		code = start(made, options, error);
+	if (code) {
+		lode_server_end(made);
+		return code;
 	}
-	lode_server_end(made);
-	*server = NULL;
-	return code;
+	begin_overview(made);
+	*server = made;
+	return 0;
 }
 
-int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title,
-			      uint16_t port, struct lode_error *error)
+int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing,
+			      const struct lode_server_options *options, struct lode_error *error)
 {
-	struct lode_server *made = lode_calloc(1, sizeof(*made));
+	struct lode_server *made = make_server();
 	int code;
 
-	*server = made;
+	*server = NULL;
 	if (!made)
 		return lode_fail_memory(error);
 	made->growing = growing;
-	made->title = lode_strdup(title);
-	code = made->title ? listen_on(made, port, error) : lode_fail_memory(error);
-	if (code) {
+	code = start(made, options, error);
+	if (code)
 		lode_server_end(made);
-		*server = NULL;
-	}
+	else
+		*server = made;
 	return code;
 }
 
-uint16_t lode_server_port(const struct lode_server *server)
+const char *lode_server_address(const struct lode_server *server)
 {
-	return server->port;
+	return server->address;
+}
+
+char *lode_server_address_once(struct lode_server *server)
+{
+	const char *token = server->listener.port ? lode_access_make_once(&server->access) : NULL;
+
+	return token ? address_with(server, token) : NULL;
 }
 
 void lode_server_end(struct lode_server *server)
@@ -407,8 +455,12 @@ void lode_server_end(struct lode_server *server)
 		return;
 	if (server->daemon)
 		server->http.stop_daemon(server->daemon);
+	lode_listener_close(&server->listener);
+	lode_access_release(&server->access);
 	lode_jobs_free(server->jobs);
+	lode_buffer_release(&server->policy);
 	lode_free(server->corpus);
 	lode_free(server->title);
+	lode_free(server->address);
 	lode_free(server);
 }

@@ -1,7 +1,7 @@
 /*
- * The server behind `lode serve`: the page, and under /api/ the data it shows, for
- * this machine only. Everything under /api/ is an analysis that runs as a job
- * (jobs.h); docs/api.md describes it.
+ * The server behind `lode serve` and `lode hunt --serve`: the page, and under /api/ the data it shows, for whoever
+ * started it (access.h). What is under /api/ of a corpus is an analysis that runs as a job (jobs.h); docs/api.md
+ * describes it.
  */
 #ifndef LODE_SERVE_SERVER_H
 #define LODE_SERVE_SERVER_H
@@ -13,17 +13,23 @@
 struct lode_server;
 struct lode_growing_result;
 
-/*
- * Begins to serve `corpus` on a port of the loopback interface; 0 takes a free one.
- * `title` is the page's. On success the caller ends it.
- */
-int lode_server_start(struct lode_server **server, const char *corpus, const char *title, uint16_t port,
+struct lode_server_options {
+	const char *title;       /* of the page */
+	uint16_t port;           /* of the loopback interface; 0 takes a free one */
+	const char *socket_path; /* not NULL: a Unix socket instead of a port */
+	const char *token_file;  /* has the token; NULL: a random one */
+};
+
+/* Begins to serve a corpus. On success the caller ends it. */
+int lode_server_start(struct lode_server **server, const char *corpus, const struct lode_server_options *options,
 		      struct lode_error *error);
 /* The same for one result that is still being made, which must outlive the server. */
-int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title,
-			      uint16_t port, struct lode_error *error);
-/* The port it has. */
-uint16_t lode_server_port(const struct lode_server *server);
+int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing,
+			      const struct lode_server_options *options, struct lode_error *error);
+/* Where it is: the address with its token, or the path of its socket. */
+const char *lode_server_address(const struct lode_server *server);
+/* The same address with a token for one visit (access.h), for the caller to free; NULL: there is none. */
+char *lode_server_address_once(struct lode_server *server);
 /* Ends what is running, and frees it. */
 void lode_server_end(struct lode_server *server);
 

@@ -1,10 +1,12 @@
 // A real browser for the tests of the page, and a folder for their data. Arguments of each: LODE MODULES.
 // Exits with 77 when there is no browser or no page in LODE.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+
+import { startServer } from './server.mjs';
 
 export const [program, modules, ...others] = process.argv.slice(2);
 export const lode = resolve(program);
@@ -38,6 +40,9 @@ export function check(right, what) {
 	console.log(`FAILED ${current}: ${what}`);
 }
 
+// Several pages that share cookies.
+export const newContext = () => browser.newContext();
+
 // A page of the folder, or of an address, once it shows its first view. `before` is called with the empty page.
 export async function open(file, width, colorScheme = 'light', before = () => {}) {
 	const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, hasTouch: width < 600 });
@@ -46,21 +51,21 @@ export async function open(file, width, colorScheme = 'light', before = () => {}
 	page.on('pageerror', (error) => check(false, `error: ${error.message}`));
 	const address = /^(http|file):/.test(file) ? file : `file://${join(folder, file)}`;
 
-	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/#.*/, '').replace(/[^/]*$/, '')), `asks for ${request.url()}`));
+	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/[?#].*/, '').replace(/[^/]*$/, '')), `asks for ${request.url()}`));
 	await before(page);
 	await page.goto(address);
 	await page.waitForSelector('main .help');
 	return page;
 }
 
-// Calls `work` with the address of a server of the corpus.
+// Calls `work` with the address that a server of the corpus has printed, and with the server.
 export async function serve(corpus, work) {
-	const server = spawn(lode, ['serve', corpus, '--any-port', '-q'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+	const server = await startServer(lode, folder, corpus);
 
 	try {
-		await work(await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim()))));
+		await work(server.printed, server);
 	} finally {
-		server.kill();
+		await server.end();
 	}
 }
 

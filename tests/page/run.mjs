@@ -6,9 +6,10 @@
 // PICTURES: a folder that gets a picture of each view.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 
-import { check, current, folder, lode, main, open, others, require, run, section, serve } from './browser.mjs';
+import { check, current, folder, lode, main, newContext, open, others, require, run, section, serve } from './browser.mjs';
 
 const [pictures] = others;
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -408,6 +409,7 @@ async function fromAServer() {
 	await serve('corpus', async (address) => {
 		const page = await open(address, 1400);
 
+		check(!/token/.test(page.url()), 'the token stays in the address');
 		for (const view of ['Waits', 'Coverage', 'Symptoms', 'Latency', 'Flame graph', 'Overview']) {
 			await page.click(`nav >> text=${view}`);
 			await page.waitForSelector('main .help');
@@ -418,6 +420,40 @@ async function fromAServer() {
 		await page.click('table[aria-label=Streams] a >> nth=0');
 		await page.waitForSelector('canvas.time-line');
 		await page.close();
+	});
+}
+
+// A page of another site, in a browser that has the server's cookie: what it asks for is refused, and changes nothing.
+async function otherSites() {
+	run('mine', '-q', 'corpus');
+	const mined = () => readFileSync(join(folder, 'corpus/mined.txt'), 'utf8');
+	const before = mined();
+
+	await serve('corpus', async (address, { address: place }) => {
+		const context = await newContext();
+		const site = createServer((_, answer) => answer.end(`<!DOCTYPE html><title>other</title><img src="${place}api/mine?match=nothing"><iframe src="${place}"></iframe><a href="${place}">there</a>`));
+
+		await new Promise((done) => site.listen(0, '127.0.0.1', done));
+		await (await context.newPage()).goto(address);
+		check((await context.cookies(place)).length === 1, 'there is no cookie');
+		// A port of the same host is another origin of the same site.
+		for (const host of ['localhost', '127.0.0.1']) {
+			const other = await context.newPage();
+			const asked = [], answered = [];
+
+			other.on('request', (request) => request.url().startsWith(place) && asked.push(request.url()));
+			other.on('response', (response) => response.url().startsWith(place) && answered.push(response.status()));
+			await other.goto(`http://${host}:${site.address().port}/`, { waitUntil: 'networkidle' });
+			check(asked.length === 2 && answered.every((status) => status === 403), `${host}: ${asked} were answered with ${answered}`);
+			check((await other.evaluate(() => document.images[0].naturalWidth)) === 0, `${host}: an answer was shown`);
+			const [visit] = await Promise.all([other.waitForResponse((response) => response.url() === place), other.click('a')]);
+
+			check(visit.status() === 403, `${host}: a link is answered with ${visit.status()}`);
+			await other.close();
+		}
+		check(mined() === before, 'another site has changed what was mined last');
+		site.close();
+		await context.close();
 	});
 }
 
@@ -551,5 +587,6 @@ await main(async () => {
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);
 	await section('from a server', fromAServer);
+	await section('pages of other sites', otherSites);
 	await section('a hunt that is served', servedHunt);
 });

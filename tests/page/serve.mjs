@@ -1,16 +1,17 @@
-// lode serve and lode mcp, asked as programs do: the same answers as the command line gives, and
-// nothing for strangers.
+// lode serve and lode mcp, asked as programs do: the same answers as the command line gives, nothing for strangers, and
+// nothing changed.
 //
 //	node tests/page/serve.mjs LODE MODULES
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { request } from 'node:http';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+
+import { ask, sleep, startServer } from './server.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const lode = resolve(program);
@@ -19,36 +20,7 @@ process.env.LC_ALL = 'C.UTF-8';
 const require = createRequire(resolve(modules, 'x.js'));
 const folder = mkdtempSync(join(tmpdir(), 'lode-serve-'));
 const run = (...words) => execFileSync(lode, words, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 30 });
-const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
-
-function ask(address, { method = 'GET', headers = {} } = {}) {
-	return new Promise((done, failed) => {
-		const call = request(address, { method, headers }, (answer) => {
-			const parts = [];
-
-			answer.on('data', (part) => parts.push(part));
-			answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(parts) }));
-		});
-
-		call.on('error', failed);
-		call.end();
-	});
-}
-
-// Asks until the analysis is done.
-async function result(address) {
-	for (;;) {
-		const answer = await ask(address);
-
-		if (answer.status !== 202)
-			return answer;
-		const { state, done, total } = JSON.parse(answer.body);
-
-		assert.equal(state, 'running');
-		assert.ok(done >= 0 && total >= 0);
-		await sleep(20);
-	}
-}
+const start = (corpus, ...options) => startServer(lode, folder, corpus, ...options);
 
 function childrenOf(pid) {
 	return readdirSync('/proc').filter((name) => {
@@ -72,15 +44,9 @@ function snapshot(corpus) {
 	});
 }
 
-async function start(corpus) {
-	const server = spawn(lode, ['serve', corpus, '--any-port', '-q'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-	const address = await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim())));
+// ---- answers ----
 
-	assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/$/);
-	return { server, address };
-}
-
-async function answersAreThoseOfTheCommands(address) {
+async function answersAreThoseOfTheCommands({ result }) {
 	const routes = {
 		info: ['info', 'corpus', '--json'],
 		mine: ['mine', 'corpus', '--json', '--kind=wait'],
@@ -96,22 +62,20 @@ async function answersAreThoseOfTheCommands(address) {
 	};
 
 	for (const [route, words] of Object.entries(routes)) {
-		const answer = await result(`${address}api/${route}`);
+		const answer = await result(`api/${route}`);
 
 		assert.equal(answer.status, 200, `${route}: ${answer.body}`);
 		assert.ok(answer.body.equals(spawnSync(lode, words, { cwd: folder, maxBuffer: 1 << 30 }).stdout), `${route} is not what the command says`);
 	}
 	const { streams } = JSON.parse(run('info', 'corpus', '--json'));
-	const answer = await result(`${address}api/stream/${streams[0].id}`);
+	const answer = await result(`api/stream/${streams[0].id}`);
 
 	assert.equal(answer.status, 200);
 	assert.ok(answer.body.length > 1000);
 }
 
-async function strangersGetNothing(address) {
+async function wrongRequestsAreRefused({ get, result }) {
 	for (const [path, status, options] of [
-		['api/info', 403, { headers: { host: 'example.org' } }],
-		['api/info', 403, { headers: { host: 'localhost.example.org:80' } }],
 		['api/nothing', 404],
 		['api/stream/..%2F..%2Fetc', 400],
 		['api/mine?output=%2Ftmp%2Fx', 400],
@@ -120,79 +84,191 @@ async function strangersGetNothing(address) {
 		['api/info', 405, { method: 'POST' }],
 		['nowhere', 404],
 	]) {
-		const answer = await answerTo(`${address}${path}`, options);
+		const answer = await (options ? get(path, options) : result(path));
 
 		assert.equal(answer.status, status, `${path}: ${answer.body}`);
 		assert.ok(JSON.parse(answer.body).error.length > 10);
 	}
+}
+
+// ---- who may ask ----
+
+async function strangersGetNothing({ address, port, token, get }) {
+	const other = 'x'.repeat(32);
+
+	for (const [headers, status] of [
+		[{ authorization: '' }, 401],
+		[{ authorization: `Bearer ${other}` }, 401],
+		[{ authorization: '', cookie: `lode-${port}=${token}` }, 401],
+		[{ host: 'example.org' }, 403],
+		[{ host: 'localhost.example.org:80' }, 403],
+		[{ host: '127.0.0.1:1' }, 403],
+		[{ 'sec-fetch-site': 'cross-site' }, 403],
+		[{ 'sec-fetch-site': 'same-site' }, 403],
+		[{ origin: 'http://example.org' }, 403],
+		[{ origin: 'null' }, 403],
+		[{ 'sec-fetch-site': 'same-origin', origin: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}` }, 200],
+		[{ host: `localhost:${port}` }, 200],
+		[{ host: `[::1]:${port}` }, 200],
+	])
+		for (const path of ['', 'api/info?brief', 'api/nothing', 'nowhere']) {
+			const answer = await get(path, { headers });
+
+			if (status === 200)
+				assert.ok(![401, 403].includes(answer.status), `${path} ${JSON.stringify(headers)}: ${answer.status}`);
+			else
+				assert.equal(answer.status, status, `${path} ${JSON.stringify(headers)}: ${answer.body}`);
+			if (status !== 200 && path.startsWith('api/'))
+				assert.ok(JSON.parse(answer.body).error.length > 10);
+		}
+	for (const place of [`${address}?token=${other}`, `${address}?token=`, `${address}api/info?token=${token}`])
+		assert.equal((await ask(place)).status, 401);
 	const page = await ask(address);
 
-	assert.equal(page.headers['x-content-type-options'], 'nosniff');
-	assert.equal(page.headers['access-control-allow-origin'], undefined);
+	assert.match(page.headers['content-type'], /text\/html/);
+	assert.match(String(page.body), /the address that lode printed/);
+	assert.equal(page.headers['www-authenticate'], 'Bearer');
 }
 
-// Wrong requests are refused at once, or when the analysis says so.
-async function answerTo(address, options) {
-	return options ? ask(address, options) : result(address);
+async function theFirstVisitGetsACookie({ address, port, printed, token, get }) {
+	const visit = await ask(printed);
+	const [cookie, ...attributes] = visit.headers['set-cookie'][0].split('; ');
+
+	assert.equal(visit.status, 303);
+	assert.equal(visit.headers.location, '/', 'the token stays in the address');
+	assert.ok(cookie.startsWith(`lode-${port}=`) && !cookie.includes(token));
+	assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict']);
+	assert.match(token, /^[0-9a-f]{32}$/);
+	for (const path of ['', 'api/info?brief'])
+		assert.ok((await ask(`${address}${path}`, { headers: { cookie: `other=1; ${cookie}` } })).status < 300);
+	const page = await get('');
+
+	assert.match(page.headers['content-security-policy'], /^default-src 'none'; script-src 'sha256-.*; frame-ancestors 'none'$/);
+	assert.ok(String(page.body).includes(page.headers['content-security-policy'].replace("; frame-ancestors 'none'", '')), 'page and header disagree');
+	for (const { headers } of [page, await get('api/info?brief'), await ask(address)]) {
+		assert.match(headers['content-security-policy'], /frame-ancestors 'none'/);
+		assert.equal(headers['cache-control'], 'no-store');
+		assert.equal(headers['x-content-type-options'], 'nosniff');
+		assert.equal(headers['referrer-policy'], 'no-referrer');
+		assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+		assert.equal(headers['access-control-allow-origin'], undefined);
+	}
 }
 
-async function resultsFollowTheCorpus(address) {
-	const before = JSON.parse((await result(`${address}api/info`)).body).streams.length;
+async function aTokenFileHasTheToken() {
+	const file = join(folder, 'token');
+	const words = ['serve', 'corpus', '--any-port', '--token-file', file];
+
+	writeFileSync(file, `${'t'.repeat(30)}\n`, { mode: 0o644 });
+	const refused = spawnSync(lode, words, { cwd: folder, encoding: 'utf8' });
+
+	assert.equal(refused.status, 2);
+	assert.match(refused.stderr, /chmod 600/);
+	rmSync(file);
+	writeFileSync(file, `${'t'.repeat(30)}\n`, { mode: 0o600 });
+	const { token, get, end } = await start(...words.slice(1));
+
+	assert.equal(token, 't'.repeat(30));
+	assert.equal((await get('')).status, 200);
+	await end();
+}
+
+// All users can read the browser's command line.
+async function theBrowserGetsATokenForOneVisit() {
+	const bin = mkdtempSync(join(folder, 'bin-')), opened = join(bin, 'opened'), path = process.env.PATH;
+
+	writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
+	process.env.PATH = `${bin}:${path}`;
+	const { token, end } = await start('corpus', '--any-port', '--open');
+
+	process.env.PATH = path;
+	while (!existsSync(opened))
+		await sleep(20);
+	const address = readFileSync(opened, 'utf8').trim();
+
+	assert.ok(!address.includes(token), 'the token is on a command line');
+	assert.equal((await ask(address)).status, 303);
+	assert.equal((await ask(address)).status, 401);
+	await end();
+}
+
+// The mode of the file says who may connect; pages of other sites are refused all the same.
+async function aSocketNeedsNoToken() {
+	const path = join(folder, 'socket');
+	const { printed, server, end } = await start('corpus', '--socket', path);
+	const through = (place, headers = {}) => ask(`http://localhost/${place}`, { socketPath: path, headers });
+
+	assert.equal(printed, path);
+	assert.equal(statSync(path).mode & 0o777, 0o600);
+	assert.equal((await through('')).status, 200);
+	assert.ok([200, 202].includes((await through('api/info?brief')).status));
+	assert.equal((await through('api/info', { 'sec-fetch-site': 'cross-site' })).status, 403);
+	assert.equal((await through('api/info', { host: 'example.org' })).status, 403);
+	assert.match(spawnSync(lode, ['serve', 'corpus', '--socket', path], { cwd: folder, encoding: 'utf8' }).stderr, /in use/);
+	assert.equal(spawnSync(lode, ['serve', 'corpus', '--socket', path, '--port', '7070'], { cwd: folder }).status, 2);
+	await end('SIGKILL');
+	assert.ok(existsSync(path) && server.killed);
+	const again = await start('corpus', '--socket', path);
+
+	assert.equal((await through('')).status, 200);
+	await again.end();
+	assert.ok(!existsSync(path), 'the socket is left behind');
+}
+
+// ---- jobs ----
+
+async function resultsFollowTheCorpus({ result }) {
+	const before = JSON.parse((await result('api/info')).body).streams.length;
 
 	run('synth', '-q', '-o', 'corpus', '--streams', '1', '--events', '500', '--seed', '9');
-	assert.equal(JSON.parse((await result(`${address}api/info`)).body).streams.length, before + 1, 'an old result is shown');
+	assert.equal(JSON.parse((await result('api/info')).body).streams.length, before + 1, 'an old result is shown');
 }
 
-async function jobsCanBeCancelled(address, server) {
-	const place = `${address}api/latency`;
-
-	assert.equal((await ask(place)).status, 202);
-	assert.equal((await ask(place, { method: 'DELETE' })).status, 204);
-	for (let i = 0; i < 100 && childrenOf(server.pid).length; i++)
+async function jobsCanBeCancelled({ get, server }) {
+	assert.equal((await get('api/latency')).status, 202);
+	assert.equal((await get('api/latency', { method: 'DELETE' })).status, 204);
+	for (let i = 0; i < 500 && childrenOf(server.pid).length; i++)
 		await sleep(20);
 	assert.deepEqual(childrenOf(server.pid), [], 'a cancelled job goes on');
 }
 
 async function theOverviewIsReadyEarly() {
-	const { server, address } = await start('corpus');
-	const ended = new Promise((done) => server.once('exit', done));
+	const { server, get, end } = await start('corpus');
 
 	try {
 		for (let i = 0; i < 600 && childrenOf(server.pid).length; i++)
 			await sleep(100);
 		for (const path of ['info?brief', 'mine?page-data', 'mine-run?page-data'])
-			assert.equal((await ask(`${address}api/${path}`)).status, 200, `${path} was not begun with the server`);
+			assert.equal((await get(`api/${path}`)).status, 200, `${path} was not begun with the server`);
 	} finally {
-		server.kill('SIGTERM');
-		await ended;
+		await end();
 	}
 }
 
 async function endsWithItsJobs() {
-	const { server, address } = await start('corpus');
+	const { server, get, end } = await start('corpus');
 
-	await ask(`${address}api/latency`);
+	await get('api/latency');
 	const children = childrenOf(server.pid);
-	const ended = new Promise((done) => server.once('exit', done));
 	const begin = Date.now();
 
-	server.kill('SIGINT');
-	await ended;
+	await end('SIGINT');
 	assert.ok(Date.now() - begin < 2000, 'it takes long to end');
 	for (const child of children)
 		assert.throws(() => process.kill(Number(child), 0), 'a job is left over');
 }
 
+// ---- nothing is changed ----
+
 // What the user mined last stays, whatever is asked; only kept work may come.
 async function aServerChangesNothingButTheCache() {
 	const id = /^cluster (\S+)/m.exec((run('mine', 'large', '-q'), readFileSync(join(folder, 'large/mined.txt'), 'utf8')))[1];
 	const before = snapshot('large');
-	const { server, address } = await start('large');
+	const { result, end } = await start('large');
 
 	for (const path of ['mine?match=nothing', 'mine', 'mine-run', 'latency', 'scope', 'profile', 'info'])
-		assert.equal((await result(`${address}api/${path}`)).status, 200, path);
-	server.kill();
-	await new Promise((done) => server.once('exit', done));
+		assert.equal((await result(`api/${path}`)).status, 200, path);
+	await end();
 	const kept = (line) => !/large\/cache\b/.test(line);
 
 	assert.deepEqual(snapshot('large').filter(kept), before.filter(kept));
@@ -252,6 +328,7 @@ async function agentsCanAsk() {
 
 	for (const name of ['info', 'mine', 'scope', 'latency', 'diff', 'explain', 'coverage'])
 		assert.ok(names.includes(name), `no tool ${name}`);
+	assert.ok(tools.every(({ annotations }) => annotations.readOnlyHint));
 	const text = (answer) => answer.content[0].text;
 	const mined = await client.callTool({ name: 'mine', arguments: { top: 2 } });
 
@@ -281,17 +358,17 @@ async function agentsCanAsk() {
 try {
 	run('synth', '-q', '-o', 'corpus', '--streams', '12', '--events', '4000');
 	run('synth', '-q', '-o', 'large', '--streams', '2', '--events', '12000'); // enough of them that work is kept
-	const { server, address } = await start('corpus');
+	const server = await start('corpus');
 
 	try {
-		for (const test of [answersAreThoseOfTheCommands, strangersGetNothing, resultsFollowTheCorpus, jobsCanBeCancelled]) {
-			await test(address, server);
+		for (const test of [answersAreThoseOfTheCommands, wrongRequestsAreRefused, strangersGetNothing, theFirstVisitGetsACookie, resultsFollowTheCorpus, jobsCanBeCancelled]) {
+			await test(server);
 			console.log(`ok ${test.name}`);
 		}
 	} finally {
-		server.kill('SIGTERM');
+		await server.end();
 	}
-	for (const test of [theOverviewIsReadyEarly, endsWithItsJobs, aServerChangesNothingButTheCache, agentsChangeNothing, deepJsonIsRefused, agentsCanAsk]) {
+	for (const test of [aTokenFileHasTheToken, theBrowserGetsATokenForOneVisit, aSocketNeedsNoToken, theOverviewIsReadyEarly, endsWithItsJobs, aServerChangesNothingButTheCache, agentsChangeNothing, deepJsonIsRefused, agentsCanAsk]) {
 		await test();
 		console.log(`ok ${test.name}`);
 	}

@@ -158,6 +158,8 @@ function useLive(first: HuntResult): { result: HuntResult; lost: boolean } {
 					return;
 				if (answer.status === 200)
 					setState({ result: (await answer.json()) as HuntResult, lost: false });
+				else if (answer.status >= 400)
+					setState({ ...state, lost: true }); // another server has its port now
 				else
 					timer = setTimeout(look, BETWEEN_LOOKS);
 			} catch {
