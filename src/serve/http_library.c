@@ -8,6 +8,7 @@ int lode_http_library_load(struct lode_http_library *http, struct lode_error *er
 	const struct lode_library_function functions[] = {
 		{ "MHD_start_daemon", &http->start_daemon },
 		{ "MHD_stop_daemon", &http->stop_daemon },
+		{ "MHD_get_connection_info", &http->get_connection_info },
 		{ "MHD_get_connection_values", &http->get_connection_values },
 		{ "MHD_lookup_connection_value", &http->lookup_connection_value },
 		{ "MHD_create_response_from_buffer_with_free_callback_cls",

@@ -9,6 +9,7 @@
 struct lode_http_library {
 	__typeof__(MHD_start_daemon) *start_daemon;
 	__typeof__(MHD_stop_daemon) *stop_daemon;
+	__typeof__(MHD_get_connection_info) *get_connection_info;
 	__typeof__(MHD_get_connection_values) *get_connection_values;
 	__typeof__(MHD_lookup_connection_value) *lookup_connection_value;
 	__typeof__(MHD_create_response_from_buffer_with_free_callback_cls) *create_response_with_free_callback;

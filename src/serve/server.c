@@ -1,6 +1,9 @@
 /*
  * The server: see server.h. It listens on the loopback interface or on a Unix socket, and refuses requests that
  * access.h does not let in before it looks at what they ask for.
+ *
+ * Some limits are the library's (libmicrohttpd): memory of a request, no progress for a minute. The one on addresses is
+ * ours, because version 0.9.75 has no answer for one whose options take more memory than a request has.
  */
 #include "serve/server.h"
 
@@ -9,6 +12,7 @@
 #include "page/page.h"
 #include "serve/access.h"
 #include "serve/answers.h"
+#include "serve/connections.h"
 #include "serve/growing_result.h"
 #include "serve/jobs.h"
 #include "serve/listener.h"
@@ -19,15 +23,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-#define API     "/api/"
-#define THREADS 4
-#define TIMEOUT 60u /* s without any progress */
+#define API          "/api/"
+#define THREADS      4
+#define TIMEOUT      60u /* s without any progress */
+#define REQUEST_ROOM (128u << 10)
+
+#define MAX_CONNECTIONS 256
+#define REQUEST_NS      10000000000ull /* until a request must be there */
+#define MAX_ADDRESS     8192           /* bytes, with all options */
+#define MAX_OPTIONS     128
 
 struct lode_server {
 	struct lode_http_library http;
 	struct lode_access access;
 	struct lode_listener listener;
+	struct lode_connections *connections;
 	struct MHD_Daemon *daemon;
 	struct lode_jobs *jobs;
 	struct lode_growing_result *growing; /* not NULL: instead of a corpus; the caller's */
@@ -267,10 +279,14 @@ static enum MHD_Result answer_granted(const struct exchange *exchange, const cha
 	return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
 }
 
-static enum MHD_Result answer_request(const struct exchange *exchange, const char *url, const char *method)
+static enum MHD_Result answer_request(const struct exchange *exchange, const char *url, const char *method,
+				      int is_too_long)
 {
 	const struct lode_access *access = &exchange->server->access;
 
+	if (is_too_long)
+		return refuse(exchange, url, MHD_HTTP_URI_TOO_LONG,
+			      "the address is too long, or has too many options");
 	switch (judge(exchange, !strcmp(url, "/"))) {
 	case LODE_ACCESS_GRANTED:
 		return answer_granted(exchange, url, method);
@@ -285,6 +301,17 @@ static enum MHD_Result answer_request(const struct exchange *exchange, const cha
 	}
 }
 
+static struct lode_connection *connection_of(struct lode_server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		server->http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* ---- what the library calls ---- */
+
+/* A request is there as a whole. `*state` is what note_address returned. */
 static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
 				      const char *method, const char *version, const char *upload,
 				      size_t *upload_size, void **state)
@@ -297,9 +324,64 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
 
 	(void)version;
 	(void)upload;
-	(void)state;
 	*upload_size = 0;
-	return answer_request(&exchange, url, method);
+	lode_connection_begin_answer(server->connections, connection_of(server, connection));
+	return answer_request(&exchange, url, method, *state != NULL);
+}
+
+static void handle_completion(void *context, struct MHD_Connection *connection, void **state,
+			      enum MHD_RequestTerminationCode code)
+{
+	struct lode_server *server = context;
+
+	(void)code;
+	*state = NULL;
+	lode_connection_end_answer(server->connections, connection_of(server, connection));
+}
+
+static int is_too_long(const char *address)
+{
+	size_t options = 0, length = 0;
+
+	for (; address[length] && length <= MAX_ADDRESS; length++)
+		options += address[length] == '&';
+	return length > MAX_ADDRESS || options >= MAX_OPTIONS;
+}
+
+/*
+ * Sees an address before the library takes its options apart. Where that is too much work it must not come to it: the
+ * options are cut off, in the library's own buffer, and the request is refused when it is there as a whole.
+ */
+static void *note_address(void *context, const char *address, struct MHD_Connection *connection)
+{
+	static char too_long;
+	char *options;
+
+	(void)context;
+	(void)connection;
+	if (!address || !is_too_long(address))
+		return NULL;
+	options = strchr(address, '?');
+	if (options)
+		options[1] = '\0';
+	return &too_long;
+}
+
+static void handle_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+			      enum MHD_ConnectionNotificationCode code)
+{
+	struct lode_server *server = context;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		lode_connections_remove(server->connections, *socket_context);
+		*socket_context = NULL;
+		return;
+	}
+	info = server->http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*socket_context = info ? lode_connections_add(server->connections, info->connect_fd) : NULL;
+	if (info && !*socket_context)
+		shutdown(info->connect_fd, SHUT_RDWR);
 }
 
 /* ---- the whole ---- */
@@ -330,11 +412,16 @@ static char *address_with(const struct lode_server *server, const char *token)
 static int start_daemon(struct lode_server *server, struct lode_error *error)
 {
 	errno = 0;
-	server->daemon = server->http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
-						   handle_request, server, MHD_OPTION_LISTEN_SOCKET,
-						   server->listener.fd, MHD_OPTION_THREAD_POOL_SIZE,
-						   (unsigned)THREADS, MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT,
-						   MHD_OPTION_END);
+	/* Twice as many connections as are let in: those that were shut down take a moment to go. */
+	server->daemon =
+		server->http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+					  handle_request, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
+					  MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+					  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT, MHD_OPTION_CONNECTION_LIMIT,
+					  2u * MAX_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+					  (size_t)REQUEST_ROOM, MHD_OPTION_URI_LOG_CALLBACK, note_address, server,
+					  MHD_OPTION_NOTIFY_COMPLETED, handle_completion, server,
+					  MHD_OPTION_NOTIFY_CONNECTION, handle_connection, server, MHD_OPTION_END);
 	if (!server->daemon)
 		return lode_fail(error, LODE_SYSTEM, "cannot start a server: %s",
 				 errno ? strerror(errno) : "libmicrohttpd refuses it");
@@ -344,6 +431,7 @@ static int start_daemon(struct lode_server *server, struct lode_error *error)
 
 static int start(struct lode_server *server, const struct lode_server_options *options, struct lode_error *error)
 {
+	const struct lode_connections_limits limits = { MAX_CONNECTIONS, REQUEST_NS };
 	int code = lode_http_library_load(&server->http, error);
 
 	server->title = lode_strdup(options->title);
@@ -352,6 +440,8 @@ static int start(struct lode_server *server, const struct lode_server_options *o
 	lode_buffer_byte(&server->policy, '\0');
 	if (!code && (!server->title || server->policy.failed))
 		code = lode_fail_memory(error);
+	if (!code)
+		code = lode_connections_make(&server->connections, &limits, error);
 	if (!code)
 		code = open_listener(server, options, error);
 	if (code)
@@ -455,6 +545,7 @@ void lode_server_end(struct lode_server *server)
 		return;
 	if (server->daemon)
 		server->http.stop_daemon(server->daemon);
+	lode_connections_free(server->connections);
 	lode_listener_close(&server->listener);
 	lode_access_release(&server->access);
 	lode_jobs_free(server->jobs);
