@@ -1,6 +1,7 @@
 /* The one seam for files: see file.h. */
 #include "base/file.h"
 
+#include "base/file_owner.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -213,6 +214,8 @@ static const char *advice(int error_number)
 		return "; raise the limit on open files (ulimit -n)";
 	case EROFS:
 		return "; choose a place that can be written";
+	case ELOOP:
+		return "; links are not followed here: put the file itself in its place";
 	default:
 		return "";
 	}
@@ -225,13 +228,26 @@ int lode_file_fail(struct lode_error *error, const char *path, const char *what)
 
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error)
 {
-	int is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL), fd = -1;
+	int is_new = flags & O_CREAT, fd = -1;
 
 	if (planted_failure() != 1)
-		fd = is_new ? create(path, flags | O_CLOEXEC, mode) : open(path, flags | O_CLOEXEC, mode);
+		fd = is_new ? create(path, flags | O_EXCL | O_CLOEXEC, mode) : open(path, flags | O_CLOEXEC, mode);
 	if (fd < 0)
-		return lode_file_fail(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
+		return lode_file_fail(error, path, is_new ? "cannot be created" : "cannot be opened");
+	if (is_new)
+		lode_file_give_to_user(fd, path);
 	return fd;
+}
+
+int lode_file_open_plain(const char *path, int flags, struct lode_error *error)
+{
+	int fd = lode_file_open(path, flags | O_NONBLOCK | O_NOCTTY, 0, error);
+	struct stat status;
+
+	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+		return fd;
+	close(fd);
+	return lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
 }
 
 int lode_file_close(int fd, const char *path, struct lode_error *error)
@@ -330,14 +346,16 @@ int lode_file_remove(const char *path, struct lode_error *error)
 	return 0;
 }
 
-int lode_file_make_folder(const char *path, struct lode_error *error)
+int lode_file_make_folder(const char *path, mode_t mode, struct lode_error *error)
 {
 	struct stat status;
 
 	if (planted_failure() == 1)
 		return lode_file_fail(error, path, "cannot be made");
-	if (mkdir(path, 0777) == 0)
+	if (mkdir(path, mode) == 0) {
+		lode_file_give_folder_to_user(path);
 		return 0;
+	}
 	if (errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 		return 0;
 	return lode_file_fail(error, path, "cannot be made");
@@ -366,8 +384,7 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 
 int lode_map_open(struct lode_map *map, const char *path, struct lode_error *error)
 {
-	/* Without blocking: a pipe in place of the file is refused below, not waited for. */
-	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
+	int fd = lode_file_open_plain(path, O_RDONLY, error);
 	int code;
 
 	memset(map, 0, sizeof(*map));

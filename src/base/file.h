@@ -17,8 +17,17 @@
 
 /* Says that `what` ("cannot be opened") failed for errno, and what to do about it. Returns LODE_SYSTEM. */
 int lode_file_fail(struct lode_error *error, const char *path, const char *what);
-/* open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. */
+/*
+ * open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. With O_CREAT the file is always a new one, as if
+ * O_EXCL was given: what others may have put there, a link or a file, is never written to. A new file may belong to
+ * the user who called sudo (file_owner.h).
+ */
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
+/*
+ * The same for reading what must be a plain file, for example because another user may have put it there: a pipe or a
+ * device is LODE_BAD_INPUT at once, never waited for. With O_NOFOLLOW in `flags`, links are refused, too.
+ */
+int lode_file_open_plain(const char *path, int flags, struct lode_error *error);
 /* Closes; a failing close is reported, because a network file system reports its write errors there. */
 int lode_file_close(int fd, const char *path, struct lode_error *error);
 /* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals, waits where `fd` does not. */
@@ -31,11 +40,11 @@ int lode_file_sync_folder(const char *path, struct lode_error *error);
 int lode_file_rename(const char *from, const char *to, struct lode_error *error);
 /* Removes a file; one that is not there is no failure. */
 int lode_file_remove(const char *path, struct lode_error *error);
-/* Makes a folder; one that is already there is no failure. */
-int lode_file_make_folder(const char *path, struct lode_error *error);
+/* Makes a folder; one that is already there is no failure. A new one may belong to the user who called sudo (file_owner.h). */
+int lode_file_make_folder(const char *path, mode_t mode, struct lode_error *error);
 
 /*
- * A file opened with O_CREAT | O_EXCL is unfinished until it is renamed or removed
+ * A file opened with O_CREAT is unfinished until it is renamed or removed
  * here, or kept: who is ended by a signal removes what is unfinished. At most 256
  * at a time are known; one more would stay, for `lode fsck` to find.
  */

@@ -62,35 +62,51 @@ static int open_straight(struct lode_output *output, struct lode_error *error)
 	return output->fd < 0 ? output->fd : 0;
 }
 
-int lode_output_open(struct lode_output *output, const char *path, struct lode_error *error)
+/* For the file of `output->path`; `follow`: what is no plain file is written to. */
+static int open_file(struct lode_output *output, const char *name, int follow, struct lode_error *error)
 {
-	char target[PATH_MAX];
 	struct stat status;
 	mode_t mode = 0666;
-	int code = 0;
 
-	if (!path || strcmp(path, "-") == 0)
-		return lode_output_descriptor(output, STDOUT_FILENO, "standard output", error);
+	if ((follow ? stat : lstat)(output->path, &status) == 0) {
+		if (S_ISDIR(status.st_mode))
+			return lode_fail(error, LODE_USAGE, "%s: is a folder; name a file", name);
+		if (!S_ISREG(status.st_mode) && follow)
+			return open_straight(output, error);
+		if (S_ISREG(status.st_mode))
+			mode = status.st_mode & 0777;
+	}
+	output->fd = lode_output_unique(output->path, mode, &output->temporary, error);
+	return output->fd < 0 ? output->fd : 0;
+}
+
+static int open_path(struct lode_output *output, const char *name, const char *path, int follow,
+		     struct lode_error *error)
+{
+	int code;
+
 	memset(output, 0, sizeof(*output));
 	output->fd = -1;
 	output->owned = 1;
-	output->path = lode_strdup(realpath(path, target) ? target : path);
-	if (!output->path)
-		return lode_fail_memory(error);
-	if (stat(output->path, &status) == 0) {
-		mode = status.st_mode & 0777;
-		if (S_ISDIR(status.st_mode))
-			code = lode_fail(error, LODE_USAGE, "%s: is a folder; name a file", path);
-		else if (!S_ISREG(status.st_mode))
-			code = open_straight(output, error);
-	}
-	if (code == 0 && output->fd < 0) {
-		output->fd = lode_output_unique(output->path, mode, &output->temporary, error);
-		code = output->fd < 0 ? output->fd : 0;
-	}
+	output->path = lode_strdup(path);
+	code = output->path ? open_file(output, name, follow, error) : lode_fail_memory(error);
 	if (code < 0)
 		release(output);
 	return code;
+}
+
+int lode_output_open(struct lode_output *output, const char *path, struct lode_error *error)
+{
+	char target[PATH_MAX];
+
+	if (!path || strcmp(path, "-") == 0)
+		return lode_output_descriptor(output, STDOUT_FILENO, "standard output", error);
+	return open_path(output, path, realpath(path, target) ? target : path, 1, error);
+}
+
+int lode_output_replace(struct lode_output *output, const char *path, struct lode_error *error)
+{
+	return open_path(output, path, path, 0, error);
 }
 
 void lode_output_memory(struct lode_output *output)

@@ -37,6 +37,11 @@ struct lode_output {
  * with lode_output_finish or lode_output_abandon.
  */
 int lode_output_open(struct lode_output *output, const char *path, struct lode_error *error);
+/*
+ * The same for a file that belongs to a corpus, where others may have put something under its name: a link or a pipe is
+ * replaced, and what it leads to is untouched.
+ */
+int lode_output_replace(struct lode_output *output, const char *path, struct lode_error *error);
 /* The same over a descriptor, which stays the caller's and is called `name` in messages. */
 int lode_output_descriptor(struct lode_output *output, int fd, const char *name, struct lode_error *error);
 /* For results that are needed as a whole: all of it stays in the buffer. End with lode_output_abandon. */

@@ -119,7 +119,7 @@ int lode_mined_file_write(const char *corpus, const struct lode_mined *mined, co
 {
 	char *path = lode_format("%s/%s", corpus, LODE_MINED_FILE);
 	struct lode_output output;
-	int code = path ? lode_output_open(&output, path, error) : lode_fail_memory(error);
+	int code = path ? lode_output_replace(&output, path, error) : lode_fail_memory(error);
 
 	if (!code) {
 		write_clusters(mined, kind, frames, &output.buffer);

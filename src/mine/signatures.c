@@ -148,7 +148,7 @@ static int read_text(struct desk *desk, struct lode_error *error)
 	desk->missing = access(desk->path, F_OK) < 0 && errno == ENOENT;
 	if (desk->missing)
 		return 0;
-	fd = lode_file_open(desk->path, O_RDONLY, 0, error);
+	fd = lode_file_open_plain(desk->path, O_RDONLY | O_NOFOLLOW, error);
 	if (fd < 0)
 		return fd;
 	code = read_descriptor(desk, fd, error);
@@ -355,7 +355,7 @@ static int take_over(struct desk *desk, struct lode_error *error)
 static int write_file(struct desk *desk, struct lode_error *error)
 {
 	struct lode_output output;
-	int code = lode_output_open(&output, desk->path, error);
+	int code = lode_output_replace(&output, desk->path, error);
 
 	if (code)
 		return code;

@@ -19,7 +19,7 @@ int lode_process_unwinder_init(struct lode_process_unwinder *unwinder, const cha
 {
 	memset(unwinder, 0, sizeof(*unwinder));
 	unwinder->tables_limit = TABLES_BYTES;
-	unwinder->cache = lode_cache_folder(cache);
+	unwinder->cache = lode_cache_folder(cache, NULL);
 	if (!unwinder->cache || lode_process_images_init(&unwinder->images) < 0)
 		return LODE_SYSTEM;
 	return lode_processes_init(&unwinder->processes, &unwinder->images);

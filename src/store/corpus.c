@@ -38,9 +38,9 @@ struct lode_corpus {
 
 static int make_folders(struct lode_corpus *corpus, struct lode_error *error)
 {
-	int code = lode_file_make_folder(corpus->path, error);
+	int code = lode_file_make_folder(corpus->path, 0777, error);
 
-	return code ? code : lode_file_make_folder(corpus->streams, error);
+	return code ? code : lode_file_make_folder(corpus->streams, 0777, error);
 }
 
 static int is_corpus(const char *catalogue_path)

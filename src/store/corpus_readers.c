@@ -145,12 +145,18 @@ static int delete_file(struct lode_corpus_readers *readers, const char *file, st
 static int mark_file(struct lode_corpus_readers *readers, const char *file, struct lode_error *error)
 {
 	char *mark = mark_of(readers->streams, file);
-	int fd = mark ? lode_file_open(mark, O_WRONLY | O_CREAT, 0666, error) : lode_fail_memory(error);
+	int fd, code = 0;
 
+	if (!mark)
+		return lode_fail_memory(error);
+	fd = lode_file_open(mark, O_WRONLY | O_CREAT, 0666, error);
 	if (fd >= 0)
 		close(fd);
+	else if (errno != EEXIST) /* it may have been marked before */
+		code = fd;
+	lode_file_keep(mark);
 	lode_free(mark);
-	return fd < 0 ? fd : 0;
+	return code;
 }
 
 int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue, const char *file,

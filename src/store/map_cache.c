@@ -136,7 +136,7 @@ static void touch(int fd)
 
 static int map_entry(const struct lode_map_cache *cache, const char *path, struct lode_map *map)
 {
-	int fd = lode_file_open(path, O_RDONLY, 0, NULL), code;
+	int fd = lode_file_open_plain(path, O_RDONLY | O_NOFOLLOW, NULL), code;
 
 	if (fd < 0)
 		return fd;
@@ -234,7 +234,7 @@ void lode_map_cache_put(struct lode_map_cache *cache, const struct lode_map_key 
 	path = path_of(cache, key);
 	temporary = lode_format("%s/.%s.%ld.%u.tmp", cache->folder, key->text, (long)getpid(),
 				atomic_fetch_add(&cache->names, 1));
-	if (path && temporary && lode_file_make_folder(cache->folder, NULL) == 0 &&
+	if (path && temporary && lode_file_make_folder(cache->folder, 0777, NULL) == 0 &&
 	    write_file(path, temporary, key, payload) == 0)
 		atomic_fetch_add(&cache->put, 1);
 	else

@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int check_kind(struct lode_elf *elf)
@@ -28,15 +27,12 @@ static int check_kind(struct lode_elf *elf)
 
 int lode_elf_open(struct lode_elf *elf, const char *path)
 {
-	struct stat status;
-
 	memset(elf, 0, sizeof(*elf));
 	elf_version(EV_CURRENT);
-	elf->fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, NULL);
+	elf->fd = lode_file_open_plain(path, O_RDONLY, NULL);
 	if (elf->fd < 0)
-		return LODE_SYSTEM;
-	if (fstat(elf->fd, &status) == 0 && S_ISREG(status.st_mode))
-		elf->elf = elf_begin(elf->fd, ELF_C_READ_MMAP, NULL);
+		return elf->fd;
+	elf->elf = elf_begin(elf->fd, ELF_C_READ_MMAP, NULL);
 	return check_kind(elf);
 }
 

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void lode_origin_release(struct lode_origin *origin)
@@ -22,14 +21,11 @@ void lode_origin_release(struct lode_origin *origin)
 
 int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error)
 {
-	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
-	struct stat status;
+	int fd = lode_file_open_plain(path, O_RDONLY, error);
 	ssize_t got = 1;
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		got = lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
 	while (got > 0) {
 		size_t step = bytes->size < 4096 ? 4096 : 1 << 20;
 		char *room = lode_buffer_room(bytes, step);

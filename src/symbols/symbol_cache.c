@@ -27,18 +27,25 @@
  * up exactly and every number in the arrays is checked where it is used (symbol_table.c,
  * image.c, inlines.c). Files are written under a temporary name and renamed, so readers see
  * a complete file or none.
+ *
+ * The names and rules in such a file cannot be checked, so root uses only folders that nobody but root and the user who
+ * called sudo can write to, and only their files. The owner of a file counts more than that of the folder, which can be
+ * exchanged at any moment.
  */
 #include "symbols/symbol_cache.h"
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/file_owner.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/output.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_VERSION 1u
@@ -65,7 +72,7 @@ _Static_assert(sizeof(struct header) == 96, "the header has no holes");
 _Static_assert(sizeof(struct lode_table_record) == 24, "a record has no holes");
 _Static_assert(sizeof(struct lode_load) == 32, "a load has no holes");
 
-char *lode_cache_folder(const char *wanted)
+static char *choose_folder(const char *wanted)
 {
 	const char *base = getenv("XDG_CACHE_HOME");
 
@@ -77,6 +84,35 @@ char *lode_cache_folder(const char *wanted)
 	if (base && base[0] == '/')
 		return lode_format("%s/.cache/lode/symbols", base);
 	return lode_strdup("");
+}
+
+/* Whether root may use it. One that is not there yet will be root's. */
+static int is_trusted(const char *folder, struct lode_error *why)
+{
+	struct stat status;
+
+	if (geteuid() != 0 || !*folder || stat(folder, &status) < 0)
+		return 1;
+	if (!lode_owner_is_trusted(status.st_uid))
+		return lode_fail(why, 0,
+				 "%s: belongs to user %ld, so root does not use it; name another folder with "
+				 "'--symbol-cache'",
+				 folder, (long)status.st_uid);
+	if (lode_writable_by_others(&status))
+		return lode_fail(why, 0,
+				 "%s: can be written by other users, so root does not use it; change its "
+				 "permissions, or name another folder with '--symbol-cache'",
+				 folder);
+	return 1;
+}
+
+char *lode_cache_folder(const char *wanted, struct lode_error *why)
+{
+	char *folder = choose_folder(wanted);
+
+	if (folder && !is_trusted(folder, why))
+		*folder = '\0';
+	return folder;
 }
 
 /* A build-id comes from a recording: only hexadecimal digits may get into a file's name. */
@@ -180,13 +216,27 @@ int lode_cache_parse(const void *bytes, size_t size, struct lode_cached *cached)
 	return code;
 }
 
+int lode_cache_map(const char *path, struct lode_map *map)
+{
+	int fd = lode_file_open_plain(path, O_RDONLY | O_NOFOLLOW, NULL), code = LODE_BAD_INPUT;
+	struct stat status;
+
+	memset(map, 0, sizeof(*map));
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) == 0 && lode_owner_is_trusted(status.st_uid))
+		code = lode_map_descriptor(map, fd, path, NULL);
+	close(fd);
+	return code;
+}
+
 int lode_cache_read(const char *path, struct lode_cached *cached)
 {
 	struct lode_map map;
 	int code;
 
 	memset(cached, 0, sizeof(*cached));
-	code = lode_map_open(&map, path, NULL);
+	code = lode_cache_map(path, &map);
 	if (code < 0)
 		return code;
 	code = lode_cache_parse(map.bytes, map.size, cached);
@@ -209,7 +259,7 @@ static int make_folders(const char *path, struct lode_error *error)
 	for (char *slash = strchr(copy + 1, '/'); slash && code == 0; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (access(copy, F_OK) < 0)
-			code = lode_file_make_folder(copy, error);
+			code = lode_file_make_folder(copy, 0777, error);
 		*slash = '/';
 	}
 	lode_free(copy);
@@ -259,21 +309,20 @@ static void add_content(struct lode_buffer *buffer, const struct lode_cached *ca
 	memcpy(buffer->bytes, &header, sizeof(header));
 }
 
-/* Writes `buffer` under a name that no other thread of this machine uses, then renames. */
+/* Writes `buffer` to a new file beside `path`, then renames. */
 static int put_in_place(const char *path, const struct lode_buffer *buffer, struct lode_error *error)
 {
-	char *own = lode_format("%s.%ld", path, (long)gettid());
-	int fd, code;
+	char *own;
+	int fd = lode_output_unique(path, 0666, &own, error), code;
 
-	if (!own)
-		return lode_fail_memory(error);
-	fd = lode_file_open(own, O_WRONLY | O_CREAT | O_TRUNC, 0666, error);
-	code = fd < 0 ? fd : lode_file_write(fd, buffer->bytes, buffer->size, own, error);
-	if (fd >= 0 && lode_file_close(fd, own, code == 0 ? error : NULL) < 0)
+	if (fd < 0)
+		return fd;
+	code = lode_file_write(fd, buffer->bytes, buffer->size, own, error);
+	if (lode_file_close(fd, own, code == 0 ? error : NULL) < 0)
 		code = LODE_SYSTEM;
 	if (code == 0)
 		code = lode_file_rename(own, path, error);
-	if (fd >= 0 && code < 0)
+	if (code < 0)
 		lode_file_remove(own, NULL);
 	lode_free(own);
 	return code;

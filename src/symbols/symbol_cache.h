@@ -21,8 +21,11 @@ struct lode_cached {
 	uint64_t extra[2]; /* kernel: addresses of _text and _stext */
 };
 
-/* The folder to use: `wanted`, or the user's own; "" when there is none. NULL when memory ran out. */
-char *lode_cache_folder(const char *wanted);
+/*
+ * The folder to use: `wanted`, or the user's own; "" when there is none, or one that root must not believe: other users
+ * could put wrong names and unwind tables there. Then `why` (may be NULL) says so. NULL when memory ran out.
+ */
+char *lode_cache_folder(const char *wanted, struct lode_error *why);
 /* Path of the file for `key` and `kind` ("symbols", "inlines"), to be freed; NULL when memory ran out. */
 char *lode_cache_path(const char *folder, const char *build_id, const char *path, const char *kind);
 /*
@@ -32,6 +35,8 @@ char *lode_cache_path(const char *folder, const char *build_id, const char *path
  * releases `cached`.
  */
 int lode_cache_read(const char *path, struct lode_cached *cached);
+/* Maps a file of the cache, of any kind. LODE_BAD_INPUT for links, and where root finds another user's file. */
+int lode_cache_map(const char *path, struct lode_map *map);
 /* The same over bytes in memory, which the table then points into (fuzzing). They must be aligned to 8. */
 int lode_cache_parse(const void *bytes, size_t size, struct lode_cached *cached);
 /* Puts the file in place, whole or not at all, and makes its folder if need be. */

@@ -48,10 +48,13 @@ static int copy_paths(struct lode_symbolizer *symbolizer, const char *const *pat
 
 static int copy_options(struct lode_symbolizer *symbolizer, const struct lode_symbols_options *options)
 {
+	struct lode_error why = { "" };
+
 	symbolizer->options = *options;
 	symbolizer->options.paths = NULL;
 	symbolizer->options.root = NULL;
-	symbolizer->cache = lode_cache_folder(options->cache);
+	symbolizer->cache = lode_cache_folder(options->cache, &why);
+	lode_notes_add(options->notes, why.text[0] != '\0', "symbol caches not used", why.text);
 	symbolizer->options.cache = symbolizer->cache;
 	if (!symbolizer->cache || copy_paths(symbolizer, options->paths) < 0)
 		return LODE_SYSTEM;

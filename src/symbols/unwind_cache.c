@@ -43,7 +43,7 @@ int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, 
 static int read_cached(struct lode_unwind_table *table, const char *path)
 {
 	struct lode_map map;
-	int code = lode_map_open(&map, path, NULL);
+	int code = lode_cache_map(path, &map);
 
 	if (code < 0)
 		return code;

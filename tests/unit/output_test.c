@@ -119,6 +119,30 @@ static void a_link_is_followed_and_a_private_file_stays_private(void **state)
 	assert_int_equal(status.st_mode & 0777, 0600);
 }
 
+static void a_link_in_a_corpus_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_output output;
+	struct lode_error error;
+	struct stat status;
+
+	put(fixture->path, "precious");
+	assert_int_equal(symlink(fixture->path, fixture->link), 0);
+	assert_int_equal(lode_output_replace(&output, fixture->link, &error), 0);
+	lode_buffer_text(&output.buffer, "new");
+	assert_int_equal(lode_output_finish(&output, &error), 0);
+	assert_holds(fixture->path, "precious");
+	assert_holds(fixture->link, "new");
+	assert_int_equal(lstat(fixture->link, &status), 0);
+	assert_true(S_ISREG(status.st_mode));
+	/* A pipe is not waited for. */
+	assert_int_equal(unlink(fixture->link), 0);
+	assert_int_equal(mkfifo(fixture->link, 0600), 0);
+	assert_int_equal(lode_output_replace(&output, fixture->link, &error), 0);
+	assert_int_equal(lode_output_finish(&output, &error), 0);
+	assert_holds(fixture->link, "");
+}
+
 static void a_device_stays_a_device(void **state)
 {
 	struct lode_output output;
@@ -283,6 +307,7 @@ int main(void)
 		TEST(a_file_appears_only_when_it_is_finished),
 		TEST(giving_up_leaves_what_was_there),
 		TEST(a_link_is_followed_and_a_private_file_stays_private),
+		TEST(a_link_in_a_corpus_is_replaced),
 		TEST(a_device_stays_a_device),
 		TEST(a_folder_and_a_missing_folder_are_errors),
 		TEST(a_pipe_that_nobody_reads_is_an_error_and_says_so),

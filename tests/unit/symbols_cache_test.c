@@ -198,6 +198,60 @@ static void a_table_is_made_once_and_then_comes_from_the_cache(void **state)
 	assert_int_equal(fixture->notes.count, 0);
 }
 
+static void root_does_not_believe_the_cache_of_another_user(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[512];
+	int cached;
+
+	if (geteuid() != 0)
+		skip();
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_int_equal(files_in(fixture->cache, path), 1);
+	/* A file that another user put into root's folder is made again, and is root's then. */
+	assert_int_equal(chown(path, 4321, 4321), 0);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_false(cached);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_true(cached);
+	assert_int_equal(fixture->notes.count, 0);
+	/* A folder of another user, or for all, is left alone. */
+	assert_int_equal(chown(fixture->cache, 4321, 4321), 0);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_false(cached);
+	assert_int_equal(fixture->notes.count, 1);
+	assert_string_equal(fixture->notes.items[0].what, "symbol caches not used");
+	assert_int_equal(chown(fixture->cache, 0, 0), 0);
+	assert_int_equal(chmod(fixture->cache, 01777), 0);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_false(cached);
+	/* The user who called sudo could do anything as root. */
+	assert_int_equal(chmod(fixture->cache, 0755), 0);
+	assert_int_equal(chown(fixture->cache, 4321, 4321), 0);
+	setenv("SUDO_UID", "4321", 1);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	unsetenv("SUDO_UID");
+	assert_true(cached);
+}
+
+static void a_link_in_the_cache_is_replaced_and_not_followed(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[512], away[256];
+	struct stat status;
+	int cached;
+
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_int_equal(files_in(fixture->cache, path), 1);
+	snprintf(away, sizeof(away), "%s/away", fixture->folder);
+	assert_int_equal(rename(path, away), 0);
+	assert_int_equal(symlink(away, path), 0);
+	assert_true(name_is(fixture, fixture->whole, "well_known", &cached));
+	assert_false(cached);
+	assert_int_equal(lstat(path, &status), 0);
+	assert_true(S_ISREG(status.st_mode));
+}
+
 static void a_binary_that_changed_is_read_again(void **state)
 {
 	struct fixture *fixture = *state;
@@ -595,6 +649,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_table_is_made_once_and_then_comes_from_the_cache, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(root_does_not_believe_the_cache_of_another_user, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_link_in_the_cache_is_replaced_and_not_followed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_binary_that_changed_is_read_again, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_symbol_a_function_has_the_bounds_of_its_unwind_entry,
 						set_up, tear_down),
