@@ -214,8 +214,6 @@ static const char *advice(int error_number)
 		return "; raise the limit on open files (ulimit -n)";
 	case EROFS:
 		return "; choose a place that can be written";
-	case ELOOP:
-		return "; links are not followed here: put the file itself in its place";
 	default:
 		return "";
 	}
@@ -244,6 +242,10 @@ int lode_file_open_plain(const char *path, int flags, struct lode_error *error)
 	int fd = lode_file_open(path, flags | O_NONBLOCK | O_NOCTTY, 0, error);
 	struct stat status;
 
+	if (fd < 0 && errno == ELOOP && flags & O_NOFOLLOW)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is a link, which is not followed here; put the file itself in its place",
+				 path);
 	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
 		return fd;
 	close(fd);

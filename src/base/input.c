@@ -263,23 +263,38 @@ static int map_or_read(struct lode_input *input, struct lode_error *error)
 	return 0;
 }
 
-int lode_input_open(struct lode_input **result, const char *path, struct lode_error *error)
+/* `fd` may be an error's code. */
+static int open_descriptor(struct lode_input **result, const char *name, int fd, int own, struct lode_error *error)
 {
-	int standard = strcmp(path, "-") == 0;
-	struct lode_input *input = make_input(standard ? "standard input" : path);
+	struct lode_input *input = fd < 0 ? NULL : make_input(name);
 	int code;
 
 	*result = NULL;
-	if (!input)
+	if (fd < 0)
+		return fd;
+	if (!input) {
+		if (own)
+			close(fd);
 		return lode_fail_memory(error);
-	input->own_fd = !standard;
-	input->fd = standard ? STDIN_FILENO : lode_file_open(path, O_RDONLY | O_NOCTTY, 0, error);
-	if (input->fd < 0)
-		return hand_out(result, input, LODE_SYSTEM);
+	}
+	input->own_fd = own;
+	input->fd = fd;
 	code = map_or_read(input, error);
 	if (code == 0)
 		code = prepare(input, error);
 	return hand_out(result, input, code);
+}
+
+int lode_input_open(struct lode_input **input, const char *path, struct lode_error *error)
+{
+	if (strcmp(path, "-") == 0)
+		return open_descriptor(input, "standard input", STDIN_FILENO, 0, error);
+	return open_descriptor(input, path, lode_file_open(path, O_RDONLY | O_NOCTTY, 0, error), 1, error);
+}
+
+int lode_input_open_plain(struct lode_input **input, const char *path, int flags, struct lode_error *error)
+{
+	return open_descriptor(input, path, lode_file_open_plain(path, O_RDONLY | flags, error), 1, error);
 }
 
 int lode_input_memory(struct lode_input **result, const char *name, const void *bytes, size_t size,

@@ -22,6 +22,8 @@ struct lode_input;
 
 /* `path` may be "-". On success `*input` is the caller's, to be closed. */
 int lode_input_open(struct lode_input **input, const char *path, struct lode_error *error);
+/* The same for a file that nobody named, such as one of a corpus: it must be a plain one (lode_file_open_plain, with `flags`). */
+int lode_input_open_plain(struct lode_input **input, const char *path, int flags, struct lode_error *error);
 /* The same over bytes in memory, which must outlive it (fuzzing, tests). */
 int lode_input_memory(struct lode_input **input, const char *name, const void *bytes, size_t size,
 		      struct lode_error *error);

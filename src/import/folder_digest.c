@@ -67,7 +67,7 @@ static int add_file(const char *folder, const char *name, struct lode_buffer *li
 		return 0;
 	}
 	*bytes += (uint64_t)status.st_size;
-	code = lode_input_open(&input, path, error);
+	code = lode_input_open_plain(&input, path, 0, error);
 	if (code == 0)
 		code = lode_input_digest(input, digest, error);
 	if (code == 0)

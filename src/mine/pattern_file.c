@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "trace/stack_tree.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -499,23 +500,39 @@ int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, co
 	return code;
 }
 
-int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
-			   struct lode_error *error)
+/* Closes `input`. */
+static int read_input(struct lode_pattern_file *file, struct lode_input *input, struct lode_frames *frames,
+		      struct lode_error *error)
 {
-	struct lode_input *input;
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_open(&input, path, error);
+	int code = lode_input_whole(input, &bytes, &size, error);
 
-	memset(file, 0, sizeof(*file));
-	if (code < 0)
-		return code;
-	code = lode_input_whole(input, &bytes, &size, error);
 	if (!code)
 		code = lode_pattern_file_parse(file, lode_input_name(input), (const char *)bytes, size, frames,
 					       error);
 	lode_input_close(input);
 	return code;
+}
+
+int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
+			   struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_open(&input, path, error);
+
+	memset(file, 0, sizeof(*file));
+	return code < 0 ? code : read_input(file, input, frames, error);
+}
+
+int lode_pattern_file_read_own(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
+			       struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_open_plain(&input, path, O_NOFOLLOW, error);
+
+	memset(file, 0, sizeof(*file));
+	return code < 0 ? code : read_input(file, input, frames, error);
 }
 
 void lode_pattern_file_release(struct lode_pattern_file *file)

@@ -65,6 +65,9 @@ int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, co
 /* The same from a file, which may be packed; `-` is standard input. */
 int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
 			   struct lode_error *error);
+/* The same for a file that belongs to a corpus and must be a plain one, no link. */
+int lode_pattern_file_read_own(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
+			       struct lode_error *error);
 void lode_pattern_file_release(struct lode_pattern_file *file);
 /* For editing such a file: appends a line `keyword VALUE`, and one pattern with its frames. */
 void lode_pattern_line_write(const char *keyword, const char *value, struct lode_buffer *buffer);

@@ -91,7 +91,7 @@ int lode_mined_file_read(struct lode_pattern_file *file, const char *corpus, str
 		code = lode_fail(error, LODE_USAGE, "%s: has not been mined yet; run 'lode mine %s' first", corpus,
 				 corpus);
 	else
-		code = lode_pattern_file_read(file, path, frames, error);
+		code = lode_pattern_file_read_own(file, path, frames, error);
 	lode_free(path);
 	return code;
 }

@@ -15,6 +15,7 @@
 #include "base/input.h"
 #include "scope/frame_filter.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #define LINE_LIMIT 4096
@@ -210,10 +211,11 @@ static int read_builtin(struct lode_idle_rules *rules, struct lode_error *error)
 	return code;
 }
 
-static int read_file(struct lode_idle_rules *rules, const char *path, struct lode_error *error)
+int lode_idle_rules_add(struct lode_idle_rules *rules, const char *path, int of_corpus, struct lode_error *error)
 {
 	struct lode_input *input;
-	int code = lode_input_open(&input, path, error);
+	int code = of_corpus ? lode_input_open_plain(&input, path, O_NOFOLLOW, error)
+			     : lode_input_open(&input, path, error);
 
 	if (code < 0)
 		return code;
@@ -238,7 +240,7 @@ int lode_idle_rules_load(struct lode_idle_rules **result, const char *const *pat
 		code = read_builtin(rules, error);
 	}
 	for (; !code && paths && *paths; paths++)
-		code = read_file(rules, *paths, error);
+		code = lode_idle_rules_add(rules, *paths, 0, error);
 	if (code < 0)
 		lode_idle_rules_free(rules);
 	else

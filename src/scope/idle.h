@@ -18,6 +18,8 @@ struct lode_idle_rules;
 
 /* The built-in rules, and behind them those of `paths` (NULL-terminated, may be NULL). */
 int lode_idle_rules_load(struct lode_idle_rules **rules, const char *const *paths, struct lode_error *error);
+/* Adds those of one more file; `of_corpus`: nobody named it, so it must be a plain file, no link. */
+int lode_idle_rules_add(struct lode_idle_rules *rules, const char *path, int of_corpus, struct lode_error *error);
 void lode_idle_rules_free(struct lode_idle_rules *rules);
 
 /* Appends a text that identifies these rules; NULL means no rules. */

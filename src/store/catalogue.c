@@ -28,6 +28,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BUSY_MILLISECONDS 60000
 #define APPLICATION_ID    0x4c4f4445
@@ -257,6 +258,28 @@ static int make_schema(struct lode_catalogue *catalogue, struct lode_error *erro
 	return code;
 }
 
+/*
+ * SQLite opens the file and its journals by their names, and would wait for a pipe and follow a link, which another user
+ * may have put into the folder.
+ */
+static int check_files(const char *path, struct lode_error *error)
+{
+	static const char *const suffixes[] = { "", "-journal", "-wal", "-shm" };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		char *name = lode_format("%s%s", path, suffixes[i]);
+		struct stat status;
+
+		if (!name)
+			code = lode_fail_memory(error);
+		else if (lstat(name, &status) == 0 && !S_ISREG(status.st_mode))
+			code = lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file; remove it", name);
+		lode_free(name);
+	}
+	return code;
+}
+
 int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum lode_catalogue_mode mode,
 			struct lode_error *error)
 {
@@ -270,6 +293,11 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 	if (!catalogue || !(catalogue->path = lode_strdup(path))) {
 		lode_free(catalogue);
 		return lode_fail_memory(error);
+	}
+	code = check_files(path, error);
+	if (code) {
+		lode_catalogue_close(catalogue);
+		return code;
 	}
 	if (sqlite3_open_v2(path, &catalogue->db, flags, NULL) != SQLITE_OK) {
 		code = catalogue->db ? lode_sql_fail(catalogue, error) : lode_fail_memory(error);

@@ -12,41 +12,33 @@
 /* Events of a stream below which reading them takes no longer than looking for what is kept. */
 #define WORTH_KEEPING 10000
 
-/* Appends CORPUS/idle.rules of each corpus that has it. */
-static int find_own_rules(struct lode_corpus *corpus, struct lode_arena *arena, const char **paths, size_t *count)
+/* Adds CORPUS/idle.rules of each corpus that has it. */
+static int add_own_rules(struct lode_source *source, struct lode_error *error)
 {
-	for (size_t i = 0; i < lode_corpus_count(corpus); i++) {
-		char *own = lode_format("%s/idle.rules", lode_corpus_path(lode_corpus_member(corpus, i)));
+	int code = 0;
+
+	for (size_t i = 0; !code && i < lode_corpus_count(source->corpus); i++) {
+		char *own = lode_format("%s/idle.rules", lode_corpus_path(lode_corpus_member(source->corpus, i)));
 
 		if (!own)
-			return LODE_SYSTEM;
-		if (!access(own, F_OK) && !(paths[(*count)++] = lode_arena_text(arena, own, strlen(own)))) {
-			lode_free(own);
-			return LODE_SYSTEM;
-		}
+			code = lode_fail_memory(error);
+		else if (!access(own, F_OK))
+			code = lode_idle_rules_add(source->rules, own, 1, error);
 		lode_free(own);
 	}
-	return 0;
+	return code;
 }
 
 /* The built-in idle rules, those of the corpora (CORPUS/idle.rules), those of the command line. */
 static int load_rules(struct lode_source *source, const struct lode_area_settings *settings,
 		      struct lode_error *error)
 {
-	size_t most = settings->idle_rules.count + lode_corpus_count(source->corpus), count = 0;
-	const char **paths = lode_calloc(most + 1, sizeof(*paths));
-	struct lode_arena arena = { 0 };
-	int code;
+	int code = lode_idle_rules_load(&source->rules, NULL, error);
 
-	if (!paths || find_own_rules(source->corpus, &arena, paths, &count) < 0) {
-		code = lode_fail_memory(error);
-	} else {
-		for (size_t i = 0; i < settings->idle_rules.count; i++)
-			paths[count++] = settings->idle_rules.items[i];
-		code = lode_idle_rules_load(&source->rules, paths, error);
-	}
-	lode_arena_release(&arena);
-	lode_free(paths);
+	if (!code)
+		code = add_own_rules(source, error);
+	for (size_t i = 0; !code && i < settings->idle_rules.count; i++)
+		code = lode_idle_rules_add(source->rules, settings->idle_rules.items[i], 0, error);
 	return code;
 }
 

@@ -104,7 +104,7 @@ static int read_another(struct recording *recording, const char *path, struct lo
 	if (lode_grow(&recording->more, &recording->more_capacity, recording->more_count + 1,
 		      sizeof(*recording->more)) < 0)
 		return lode_fail_memory(error);
-	code = lode_input_open(&input, path, error);
+	code = lode_input_open_plain(&input, path, 0, error);
 	if (code < 0)
 		return code;
 	recording->more[recording->more_count++] = input;

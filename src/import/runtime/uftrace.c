@@ -94,7 +94,7 @@ static int open_file(struct reader *reader, const char *name, struct lode_input 
 	*input = NULL;
 	if (!path)
 		return lode_fail_memory(reader->error);
-	code = lode_input_open(input, path, &ignored);
+	code = lode_input_open_plain(input, path, 0, &ignored);
 	lode_free(path);
 	if (code < 0)
 		return 0;
