@@ -62,6 +62,21 @@ void lode_process_images_release(struct lode_process_images *images)
 	memset(images, 0, sizeof(*images));
 }
 
+/*
+ * Perf maps of other users are not believed, and when they are read the process may be gone. The effective user writes
+ * files; a user of a container is the one that it is outside, for files as well.
+ */
+static void learn_owner(struct lode_process_image *image)
+{
+	char text[4096], *line;
+	unsigned user;
+
+	lode_proc_text(text, sizeof(text), "/proc/%u/status", image->pid);
+	line = strstr(text, "\nUid:");
+	if (line && sscanf(line, "\nUid: %*u %u", &user) == 1)
+		image->owner = user;
+}
+
 uint32_t lode_process_images_get(struct lode_process_images *images, const struct lode_process_image *wanted)
 {
 	struct lode_process_image image = *wanted;
@@ -77,6 +92,8 @@ uint32_t lode_process_images_get(struct lode_process_images *images, const struc
 	image.path = map;
 	id = map ? add_image(images, &image) : LODE_NONE;
 	lode_free(map);
+	if (id != LODE_NONE && !images->items[id].owner)
+		learn_owner(&images->items[id]);
 	return id;
 }
 
@@ -123,6 +140,18 @@ static char *reachable_path(const struct lode_process_image *image)
 	return lode_proc_root_path(image->pid, image->path, lode_mapped_length(image->path));
 }
 
+/* Opens its perf map, unless that is another user's. */
+static int open_perf_map(struct lode_process_image *image)
+{
+	char *path = reachable_path(image);
+	int fd;
+
+	learn_owner(image); /* it may have changed its user since */
+	fd = path ? lode_perf_map_open(path, image->owner, NULL) : -1;
+	lode_free(path);
+	return fd < 0 ? -1 : fd;
+}
+
 static int open_path(char *path)
 {
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
@@ -158,8 +187,12 @@ static void open_file(struct lode_process_images *images, struct lode_process_im
 	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
 	struct lode_elf elf;
 
+	if (image->kind == LODE_MAPPED_ANONYMOUS) {
+		image->fd = open_perf_map(image);
+		return;
+	}
 	image->fd = open_mapped(images, image);
-	if (image->fd < 0 || image->kind != LODE_MAPPED_FILE)
+	if (image->fd < 0)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
 	if (!lode_elf_open(&elf, link)) {
@@ -271,19 +304,37 @@ static int still_leads_to(const char *path, const char *build_id)
 	return strcmp(found, build_id) == 0;
 }
 
+/* Where it could not be opened, reading it by its path says why. */
+static struct lode_image *open_map_symbols(struct lode_process_images *images, struct lode_process_image *image,
+					   struct lode_symbolizer *symbolizer)
+{
+	struct lode_image *symbols = NULL;
+	char link[40], *path;
+
+	if (image->fd < 0)
+		open_file(images, image); /* it may have come by now */
+	if (image->fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+		return lode_symbolizer_perf_map(symbolizer, link, LODE_PERF_MAP_OPEN);
+	}
+	path = reachable_path(image);
+	if (path)
+		symbols = lode_symbolizer_perf_map(symbolizer, path, image->owner);
+	lode_free(path);
+	return symbols;
+}
+
 static struct lode_image *open_symbols(struct lode_process_images *images, struct lode_process_image *image,
 				       struct lode_symbolizer *symbolizer)
 {
 	char link[40];
 
-	if (image->kind == LODE_MAPPED_ANONYMOUS && image->fd < 0)
-		open_file(images, image); /* it may have come by now */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
 	switch (image->kind) {
 	case LODE_MAPPED_VDSO:
 		return lode_symbolizer_vdso(symbolizer, image->build_id);
 	case LODE_MAPPED_ANONYMOUS:
-		return lode_symbolizer_perf_map(symbolizer, image->fd < 0 ? image->path : link);
+		return open_map_symbols(images, image, symbolizer);
 	default:
 		if (image->fd < 0 || (!image->mounts && still_leads_to(image->path, image->build_id)))
 			return lode_symbolizer_binary(symbolizer, image->path, image->build_id);

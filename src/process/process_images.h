@@ -24,6 +24,7 @@ struct lode_process_image {
 	uint32_t pid;         /* a process that has it, and where */
 	uint64_t start;
 	uint64_t end;
+	uid_t owner;        /* of anonymous memory: the user of the process; root where it is not known */
 	uint32_t module;    /* of the dictionary; LODE_NONE until it is used */
 	int fd;             /* -1: not open */
 	int shares_name;    /* another image is called the same and is another file */

@@ -48,6 +48,7 @@ struct lode_image {
 	size_t path_capacity;
 	char *reference_name; /* kernel */
 	uint64_t reference;
+	uid_t owner; /* perf map: the user of its process, or LODE_PERF_MAP_OPEN */
 
 	pthread_mutex_t lock;
 	atomic_int loaded;
@@ -94,5 +95,8 @@ int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *by
 
 /* The whole of a plain file or of one under /proc or /sys, at most `limit` bytes; 0 or a negative code. */
 int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error);
+/* The same of one that is open as `fd`, which is closed; or `fd` is a negative code, which is returned. */
+int lode_image_read_descriptor(int fd, const char *path, size_t limit, struct lode_buffer *bytes,
+			       struct lode_error *error);
 
 #endif

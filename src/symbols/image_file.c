@@ -21,7 +21,12 @@ void lode_origin_release(struct lode_origin *origin)
 
 int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error)
 {
-	int fd = lode_file_open_plain(path, O_RDONLY, error);
+	return lode_image_read_descriptor(lode_file_open_plain(path, O_RDONLY, error), path, limit, bytes, error);
+}
+
+int lode_image_read_descriptor(int fd, const char *path, size_t limit, struct lode_buffer *bytes,
+			       struct lode_error *error)
+{
 	ssize_t got = 1;
 
 	if (fd < 0)

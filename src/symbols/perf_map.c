@@ -6,12 +6,17 @@
  * The program appends while we read: the last line may be cut off. It also moves
  * and discards code without saying so, so a later line wins over an earlier one
  * where they overlap, as everywhere in the table.
+ *
+ * Its name is known to everybody before the program writes it, so whose file it is decides whether it is believed.
  */
 #include "symbols/image.h"
 
 #include "base/error.h"
+#include "base/file_owner.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PERF_MAP_LIMIT (256u << 20)
 /* perf's own limit is lower, but names of JavaScript and C# functions are long. */
@@ -83,6 +88,38 @@ int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *by
 	return 0;
 }
 
+static int is_believed(uid_t found, uid_t owner)
+{
+	uid_t user;
+	gid_t group;
+
+	return found == 0 || found == owner || found == geteuid() ||
+	       (lode_sudo_user(&user, &group) && found == user);
+}
+
+int lode_perf_map_open(const char *path, uid_t owner, struct lode_error *error)
+{
+	int fd = lode_file_open_plain(path, O_RDONLY | O_NOFOLLOW, error);
+	struct stat status;
+
+	if (fd < 0 || (fstat(fd, &status) == 0 && is_believed(status.st_uid, owner)))
+		return fd;
+	close(fd);
+	return lode_fail(error, LODE_BAD_INPUT,
+			 "%s: belongs to user %ld, neither to the user of the process nor to root", path,
+			 (long)status.st_uid);
+}
+
+static int read_map(const struct lode_image *image, struct lode_buffer *bytes, struct lode_error *error)
+{
+	const char *path = image->paths[0];
+
+	if (image->owner == LODE_PERF_MAP_OPEN)
+		return lode_image_read_file(path, PERF_MAP_LIMIT, bytes, error);
+	return lode_image_read_descriptor(lode_perf_map_open(path, image->owner, error), path, PERF_MAP_LIMIT,
+					  bytes, error);
+}
+
 int lode_image_load_perf_map(struct lode_image *image)
 {
 	struct lode_table_builder builder = { 0 };
@@ -90,7 +127,7 @@ int lode_image_load_perf_map(struct lode_image *image)
 	const char *path = image->paths[0];
 	struct lode_error error = { "" };
 	uint64_t skipped = 0;
-	int code = lode_image_read_file(path, PERF_MAP_LIMIT, &bytes, &error);
+	int code = read_map(image, &bytes, &error);
 
 	if (code < 0) {
 		lode_notes_add(image->options->notes, 1,

@@ -114,6 +114,7 @@ struct wanted {
 	const char *build_id;       /* "" when unknown */
 	const char *reference_name; /* kernel */
 	uint64_t reference;
+	uid_t owner; /* perf map */
 };
 
 /* Build-ids are compared and put into paths as lower-case text. */
@@ -138,6 +139,7 @@ static struct lode_image *make_image(struct lode_symbolizer *symbolizer, const s
 	image->cache = symbolizer->cache;
 	image->demangle = !symbolizer->options.no_demangle && wanted->kind != LODE_IMAGE_KERNEL;
 	image->reference = wanted->reference;
+	image->owner = wanted->owner;
 	image->build_id = lode_strdup(wanted->build_id);
 	image->reference_name = lode_strdup(wanted->reference_name);
 	if (LODE_GROW(image->paths, image->path_capacity, 1) == 0)
@@ -234,21 +236,22 @@ static struct lode_image *get(struct lode_symbolizer *symbolizer, struct wanted 
 struct lode_image *lode_symbolizer_binary(struct lode_symbolizer *symbolizer, const char *path,
 					  const char *build_id)
 {
-	return get(symbolizer, (struct wanted){ LODE_IMAGE_BINARY, path, build_id, NULL, 0 });
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_BINARY, path, build_id, NULL, 0, 0 });
 }
 
 struct lode_image *lode_symbolizer_vdso(struct lode_symbolizer *symbolizer, const char *build_id)
 {
-	return get(symbolizer, (struct wanted){ LODE_IMAGE_VDSO, "[vdso]", build_id, NULL, 0 });
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_VDSO, "[vdso]", build_id, NULL, 0, 0 });
 }
 
-struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path)
+struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path, uid_t owner)
 {
-	return get(symbolizer, (struct wanted){ LODE_IMAGE_PERF_MAP, path, NULL, NULL, 0 });
+	return get(symbolizer, (struct wanted){ LODE_IMAGE_PERF_MAP, path, NULL, NULL, 0, owner });
 }
 
 struct lode_image *lode_symbolizer_kernel(struct lode_symbolizer *symbolizer, const char *build_id,
 					  const char *kallsyms, const char *reference_name, uint64_t reference)
 {
-	return get(symbolizer, (struct wanted){ LODE_IMAGE_KERNEL, kallsyms, build_id, reference_name, reference });
+	return get(symbolizer,
+		   (struct wanted){ LODE_IMAGE_KERNEL, kallsyms, build_id, reference_name, reference, 0 });
 }

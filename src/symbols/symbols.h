@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct lode_symbols_options {
 	const char *const *paths; /* more folders with debug files or binaries, NULL-terminated; or NULL */
@@ -53,8 +54,18 @@ struct lode_image *lode_symbolizer_kernel(struct lode_symbolizer *symbolizer, co
 					  const char *kallsyms, const char *reference_name, uint64_t reference);
 /* The vDSO of this machine, if the build-id agrees or is "". */
 struct lode_image *lode_symbolizer_vdso(struct lode_symbolizer *symbolizer, const char *build_id);
-/* A perf map (/tmp/perf-PID.map): image addresses are run-time addresses. */
-struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path);
+/*
+ * A perf map (/tmp/perf-PID.map): image addresses are run-time addresses. `owner` is the user of the process, as for
+ * lode_perf_map_open, or LODE_PERF_MAP_OPEN where `path` leads to a descriptor of that function.
+ */
+struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path, uid_t owner);
+#define LODE_PERF_MAP_OPEN ((uid_t)-1)
+/*
+ * Opens a perf map. Everybody can write to /tmp, so it must be a plain file, no link, and belong to `owner`, to root, to
+ * this program's user or to the one who called sudo. Returns the descriptor, LODE_SYSTEM where there is none, or
+ * LODE_BAD_INPUT.
+ */
+int lode_perf_map_open(const char *path, uid_t owner, struct lode_error *error);
 
 void lode_image_load(struct lode_image *image);
 /* Number of symbols; 0 where nothing was found. */

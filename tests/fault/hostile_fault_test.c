@@ -225,7 +225,7 @@ static int symbolise(const char *path, struct lode_error *error)
 	lode_image_find(image, 0x1000, &symbol);
 	lode_image_inlines(image, 0x1000, names, 4);
 	lode_image_link_register(image, 0x1000);
-	image = lode_symbolizer_perf_map(symbolizer, path);
+	image = lode_symbolizer_perf_map(symbolizer, path, 0);
 	lode_image_find(image, 0x1000, &symbol);
 	image = lode_symbolizer_kernel(symbolizer, "", path, "_text", 0x1000);
 	lode_image_find(image, 0x1000, &symbol);

@@ -575,7 +575,7 @@ static void use_everything(struct fixture *fixture, const char *kallsyms, const 
 	image = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_stext", 0);
 	if (image && lode_image_find(image, 0xffff800080010110, &symbol))
 		assert_string_equal(symbol.name, "do_sys_open");
-	image = lode_symbolizer_perf_map(symbolizer, map);
+	image = lode_symbolizer_perf_map(symbolizer, map, 0);
 	if (image && lode_image_find(image, 0x1010, &symbol))
 		assert_string_equal(symbol.name, "jitted");
 	image = lode_symbolizer_vdso(symbolizer, "");

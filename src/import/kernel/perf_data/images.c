@@ -285,7 +285,7 @@ static struct lode_image *open_image(struct lode_perf_images *images, const stru
 	case LODE_PERF_VDSO:
 		return lode_symbolizer_vdso(images->symbolizer, image->build_id);
 	case LODE_PERF_PERF_MAP:
-		return lode_symbolizer_perf_map(images->symbolizer, image->path);
+		return lode_symbolizer_perf_map(images->symbolizer, image->path, 0);
 	default:
 		return NULL;
 	}
