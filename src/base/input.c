@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -46,6 +47,7 @@
 #define BACKGROUND_DIGEST (8u << 20)
 #define DIGEST_PIECE      (1u << 20)
 #define GIVE_BACK_PIECE   (4u << 20)
+#define FREE_SHARE        20 /* of a disk that is unpacked to, 1/FREE_SHARE stays free */
 
 struct lode_input {
 	char *name;
@@ -521,6 +523,20 @@ int lode_input_is_whole(const struct lode_input *input)
 	return input->whole;
 }
 
+/* Whether `size` more bytes may be written: what is unpacked must not fill the disk of others. */
+static int check_room(const struct lode_input *input, int fd, size_t size, struct lode_error *error)
+{
+	struct statvfs disk;
+
+	if (fstatvfs(fd, &disk) < 0 || disk.f_bavail >= disk.f_blocks / FREE_SHARE + size / disk.f_frsize)
+		return 0;
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"%s: unpacks to more than %llu MB, and %s is nearly full; name a folder on a larger disk with "
+		"TMPDIR, or unpack the file yourself",
+		input->name, (unsigned long long)(input->unpacked / 1000000), lode_scratch_folder());
+}
+
 static int spool(struct lode_input *input, int fd, struct lode_error *error)
 {
 	const unsigned char *bytes;
@@ -529,6 +545,8 @@ static int spool(struct lode_input *input, int fd, struct lode_error *error)
 	for (;;) {
 		int code = lode_input_peek(input, 1, &bytes, &size, error);
 
+		if (code == 0)
+			code = check_room(input, fd, size, error);
 		if (code == 0 && size)
 			code = lode_file_write(fd, bytes, size, lode_scratch_folder(), error);
 		if (code < 0)

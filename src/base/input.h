@@ -66,7 +66,7 @@ uint64_t lode_input_line_number(const struct lode_input *input);
 /*
  * All of the input, from its first byte, as one piece; only before anything was
  * skipped. What is not a plain file is spooled into an unlinked temporary file
- * in $TMPDIR, never into memory.
+ * in $TMPDIR, never into memory, as long as a twentieth of that disk stays free.
  */
 int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size, struct lode_error *error);
 /*

@@ -170,14 +170,16 @@ static int read_input(struct reading *reading, struct lode_error *error)
 	struct lode_import_sink sink = { take, reading };
 	const unsigned char *bytes;
 	size_t size;
-	int code = lode_input_whole(reading->input, &bytes, &size, error);
+	int code;
 
-	if (code < 0)
-		return code;
-	import->files[reading->file].bytes = size;
+	/* Before all of it is unpacked: a few bytes show that a file is none of ours. */
 	reading->importer = lode_import_choose(reading->input, &import->options, error);
 	if (!reading->importer)
 		return LODE_BAD_INPUT;
+	code = lode_input_whole(reading->input, &bytes, &size, error);
+	if (code < 0)
+		return code;
+	import->files[reading->file].bytes = size;
 	reading->is_folder |= reading->importer->is_folder;
 	note_useless_options(reading);
 	code = open_corpus(import, error);
