@@ -2,22 +2,26 @@
 #include "base/error.h"
 
 #include "base/memory.h"
+#include "base/unsafe_characters.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* File names and frames come from outside: nothing in them may drive a terminal. */
 static void escape_controls(char *text, const char *raw, size_t size)
 {
+	const unsigned char *at = (const unsigned char *)raw, *end = at + strlen(raw);
+	char escaped[LODE_ESCAPED_SIZE];
 	size_t used = 0;
 
-	for (; *raw && used + 5 < size; raw++) {
-		unsigned char byte = (unsigned char)*raw;
+	while (at < end && used + LODE_ESCAPED_SIZE <= size) {
+		size_t length = lode_character(at, (size_t)(end - at), escaped);
+		size_t shown = *escaped ? strlen(escaped) : length;
 
-		if (byte < 0x20 || byte == 0x7f)
-			used += (size_t)snprintf(text + used, size - used, "\\x%02x", byte);
-		else
-			text[used++] = *raw;
+		memcpy(text + used, *escaped ? (const void *)escaped : at, shown);
+		used += shown;
+		at += length;
 	}
 	text[used] = '\0';
 }

@@ -54,34 +54,6 @@ void lode_json_array_end(struct lode_json *json)
 	close_with(json, ']');
 }
 
-size_t lode_utf8_length(const unsigned char *text, size_t left)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	uint32_t code;
-	size_t length;
-
-	if (text[0] < 0x80)
-		return 1;
-	if (text[0] >= 0xc2 && text[0] < 0xe0)
-		length = 2, code = text[0] & 0x1f;
-	else if (text[0] >= 0xe0 && text[0] < 0xf0)
-		length = 3, code = text[0] & 0x0f;
-	else if (text[0] >= 0xf0 && text[0] < 0xf5)
-		length = 4, code = text[0] & 0x07;
-	else
-		return 0;
-	if (length > left)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return length;
-}
-
 static void write_escaped(struct lode_buffer *buffer, unsigned char byte)
 {
 	switch (byte) {

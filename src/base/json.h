@@ -7,9 +7,7 @@
 #define LODE_BASE_JSON_H
 
 #include "base/buffer.h"
-
-/* Length of the valid UTF-8 character at `text` (`left` bytes, at least one, are there), or 0. */
-size_t lode_utf8_length(const unsigned char *text, size_t left);
+#include "base/utf8.h"
 
 /* Begins with its buffer and zeros: `struct lode_json json = { .buffer = buffer };`. */
 struct lode_json {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/safe_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +53,7 @@ int lode_output_descriptor(struct lode_output *output, int fd, const char *name,
 {
 	memset(output, 0, sizeof(*output));
 	output->fd = fd;
+	output->is_terminal = isatty(fd);
 	output->path = lode_strdup(name);
 	return output->path ? 0 : lode_fail_memory(error);
 }
@@ -114,6 +116,21 @@ void lode_output_memory(struct lode_output *output)
 	*output = (struct lode_output){ .fd = -1, .in_memory = 1 };
 }
 
+/* What people see on a terminal is made safe; files get every byte as it is. */
+static int write_buffer(struct lode_output *output, struct lode_error *error)
+{
+	struct lode_buffer safe = { 0 };
+	const struct lode_buffer *shown = &output->buffer;
+	int code;
+
+	if (output->is_terminal && lode_text_for_terminal(shown, 0, &safe))
+		shown = &safe;
+	code = safe.failed ? lode_fail_memory(error)
+			   : lode_file_write(output->fd, shown->bytes, shown->size, output->path, error);
+	lode_buffer_release(&safe);
+	return code;
+}
+
 int lode_output_flush(struct lode_output *output, struct lode_error *error)
 {
 	int code;
@@ -123,7 +140,7 @@ int lode_output_flush(struct lode_output *output, struct lode_error *error)
 	if (output->in_memory)
 		return 0;
 	errno = 0;
-	code = lode_file_write(output->fd, output->buffer.bytes, output->buffer.size, output->path, error);
+	code = write_buffer(output, error);
 	if (code < 0) {
 		output->closed_pipe = errno == EPIPE;
 		return code;

@@ -26,7 +26,8 @@ struct lode_output {
 	char *path;                /* where it ends up, or what messages call it */
 	char *temporary;           /* its name until it is finished; NULL: written straight */
 	int fd;
-	int owned;        /* the descriptor is ours to close */
+	int owned; /* the descriptor is ours to close */
+	int is_terminal;
 	int closed_pipe;  /* the reader has gone; stays set after the end */
 	int in_memory;    /* stays in the buffer */
 	uint64_t written; /* bytes that left the buffer */

@@ -2,71 +2,59 @@
 #include "base/safe_text.h"
 
 #include "base/memory.h"
+#include "base/unsafe_characters.h"
 
-/* A control character: C0, DEL, or C1 in its UTF-8 form. Returns how many bytes it has. */
-static size_t control_length(const unsigned char *at)
+#include <string.h>
+
+/* Appends the character at `at`, of a text up to `end`; adds its columns to `*width`; returns its bytes. */
+static size_t add_character(struct lode_buffer *buffer, const unsigned char *at, const unsigned char *end,
+			    size_t *width)
 {
-	if (*at < 0x20 || *at == 0x7f)
-		return 1;
-	if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
-		return 2;
-	return 0;
-}
+	char escaped[LODE_ESCAPED_SIZE];
+	size_t length = lode_character(at, (size_t)(end - at), escaped);
 
-/* Appends the character at `at`; adds its columns to `*width`; returns its bytes. */
-static size_t add_character(struct lode_buffer *buffer, const unsigned char *at, size_t *width)
-{
-	size_t control = control_length(at);
-	size_t length = 1;
-
-	if (control) {
-		if (buffer)
-			lode_buffer_print(buffer, "\\x%02x", at[control - 1]);
-		*width += 4;
-		return control;
-	}
-	while (*at >= 0xc0 && (at[length] & 0xc0) == 0x80 && length < 4)
-		length++;
-	if (buffer)
+	if (buffer && *escaped)
+		lode_buffer_text(buffer, escaped);
+	else if (buffer)
 		lode_buffer_add(buffer, at, length);
-	*width += 1;
+	*width += *escaped ? strlen(escaped) : 1;
 	return length;
 }
 
 void lode_text_safe(struct lode_buffer *buffer, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
 	size_t width = 0;
 
-	while (*at)
-		at += add_character(buffer, at, &width);
+	while (at < end)
+		at += add_character(buffer, at, end, &width);
 }
 
 size_t lode_text_width(const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
 	size_t width = 0;
 
-	while (*at)
-		at += add_character(NULL, at, &width);
+	while (at < end)
+		at += add_character(NULL, at, end, &width);
 	return width;
 }
 
 void lode_text_column(struct lode_buffer *buffer, const char *text, size_t width)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
 	size_t limit = lode_text_width(text) > width ? width - 1 : width;
 	size_t used = 0;
 
-	while (*at) {
+	while (at < end) {
 		size_t after = used;
 
-		add_character(NULL, at, &after);
+		add_character(NULL, at, end, &after);
 		if (after > limit)
 			break;
-		at += add_character(buffer, at, &used);
+		at += add_character(buffer, at, end, &used);
 	}
-	if (*at && width) {
+	if (at < end && width) {
 		lode_buffer_byte(buffer, '~');
 		used++;
 	}
@@ -74,23 +62,34 @@ void lode_text_column(struct lode_buffer *buffer, const char *text, size_t width
 		lode_buffer_byte(buffer, ' ');
 }
 
-static int is_safe(const struct lode_buffer *buffer, size_t start)
+/* Whether one of the `kept` bytes, which may be "". */
+static int is_kept(unsigned char byte, const char *kept)
 {
-	for (size_t i = start; i < buffer->size; i++) {
-		unsigned char next = i + 1 < buffer->size ? (unsigned char)buffer->bytes[i + 1] : 0;
-		const unsigned char pair[2] = { (unsigned char)buffer->bytes[i], next };
+	return byte && strchr(kept, byte) != NULL;
+}
 
-		if (control_length(pair))
-			return 0;
+/* Bytes of the buffer from `start` on that need no escaping. */
+static size_t safe_length(const struct lode_buffer *buffer, size_t start, const char *kept)
+{
+	const unsigned char *bytes = (const unsigned char *)buffer->bytes;
+	char escaped[LODE_ESCAPED_SIZE];
+	size_t at = start;
+
+	while (at < buffer->size) {
+		size_t length = lode_character(bytes + at, buffer->size - at, escaped);
+
+		if (*escaped && !is_kept(bytes[at], kept))
+			break;
+		at += length;
 	}
-	return 1;
+	return at - start;
 }
 
 void lode_text_escape(struct lode_buffer *buffer, size_t start)
 {
 	char *raw;
 
-	if (buffer->failed || is_safe(buffer, start))
+	if (buffer->failed || safe_length(buffer, start, "") == buffer->size - start)
 		return;
 	raw = lode_strndup(buffer->bytes + start, buffer->size - start);
 	buffer->size = start;
@@ -99,4 +98,24 @@ void lode_text_escape(struct lode_buffer *buffer, size_t start)
 	else
 		buffer->failed = 1;
 	lode_free(raw);
+}
+
+int lode_text_for_terminal(const struct lode_buffer *raw, int has_colours, struct lode_buffer *safe)
+{
+	const char *kept = has_colours ? "\n\t\r\033" : "\n\t";
+	const unsigned char *bytes = (const unsigned char *)raw->bytes;
+	size_t at = raw->failed ? raw->size : safe_length(raw, 0, kept);
+
+	if (at == raw->size)
+		return 0;
+	lode_buffer_add(safe, bytes, at);
+	while (at < raw->size) {
+		size_t width = 0, length;
+
+		at += add_character(safe, bytes + at, bytes + raw->size, &width);
+		length = safe_length(raw, at, kept);
+		lode_buffer_add(safe, bytes + at, length);
+		at += length;
+	}
+	return 1;
 }

@@ -1,7 +1,7 @@
 /*
  * Safe text: names of streams, threads and functions come from untrusted files.
- * Control sequences in them, which could move the cursor or change the title bar,
- * are made harmless here.
+ * Control sequences in them, which could move the cursor or change the title bar, and
+ * invisible characters that change the order of a line are made harmless here.
  */
 #ifndef LODE_BASE_SAFE_TEXT_H
 #define LODE_BASE_SAFE_TEXT_H
@@ -16,5 +16,11 @@ void lode_text_column(struct lode_buffer *buffer, const char *text, size_t width
 size_t lode_text_width(const char *text);
 /* Makes what the buffer holds from `start` on safe. */
 void lode_text_escape(struct lode_buffer *buffer, size_t start);
+/*
+ * The last barrier before a terminal, for what consists of lines already, such as JSON: appends `raw` to `safe` with
+ * everything escaped but line ends, tabs and, if it `has_colours`, escape sequences. Returns 1, or 0 where nothing had
+ * to be, and then `safe` is left alone.
+ */
+int lode_text_for_terminal(const struct lode_buffer *raw, int has_colours, struct lode_buffer *safe);
 
 #endif

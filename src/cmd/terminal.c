@@ -57,13 +57,23 @@ static size_t count_lines(const struct lode_buffer *buffer)
 	return lines;
 }
 
-int lode_show(const struct lode_terminal *out, const struct lode_buffer *results, struct lode_error *error)
+static int show(const struct lode_terminal *out, const struct lode_buffer *results, struct lode_error *error)
 {
 	if (results->failed)
 		return lode_fail_memory(error);
 	if (out->height && count_lines(results) >= out->height && lode_pager_show(results->bytes, results->size))
 		return 0;
 	return lode_file_write(out->fd, results->bytes, results->size, "standard output", error);
+}
+
+int lode_show(const struct lode_terminal *out, const struct lode_buffer *results, struct lode_error *error)
+{
+	struct lode_buffer safe = { 0 };
+	int changed = out->look.is_terminal && lode_text_for_terminal(results, 1, &safe);
+	int code = show(out, changed ? &safe : results, error);
+
+	lode_buffer_release(&safe);
+	return code;
 }
 
 void lode_say(const struct lode_terminal *err, enum lode_style style, const char *format, ...)

@@ -270,6 +270,10 @@ static void control_characters_in_an_error_are_shown_escaped(void **state)
 	(void)state;
 	assert_int_equal(lode_fail(&error, LODE_BAD_INPUT, "%s: is bad", "a\033[2Jb\n"), LODE_BAD_INPUT);
 	assert_string_equal(error.text, "a\\x1b[2Jb\\x0a: is bad");
+	lode_fail(&error, LODE_BAD_INPUT, "%s: is bad",
+		  "red\xc2\x9b"
+		  "31m\xe2\x80\xae");
+	assert_string_equal(error.text, "red\\u009b31m\\u202e: is bad");
 }
 
 static void text_from_outside_cannot_drive_a_terminal(void **state)
@@ -280,7 +284,16 @@ static void text_from_outside_cannot_drive_a_terminal(void **state)
 		{ "a\033[2Jb", "a\\x1b[2Jb" },
 		{ "\x7f", "\\x7f" },
 		{ "Z\xc3\xbcrich", "Z\xc3\xbcrich" },
-		{ "c1\xc2\x9b", "c1\\x9b" },
+		{ "c1\xc2\x9b", "c1\\u009b" },
+		{ "\xe2\x80\xae"
+		  "evil",
+		  "\\u202e"
+		  "evil" },
+		{ "\xe2\x81\xa6x\xe2\x81\xa9", "\\u2066x\\u2069" },
+		{ "\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\xa8", "\\u200b\\u200f\\u2028" },
+		{ "\xf3\xa0\x80\x81", "\\udb40\\udc01" },
+		{ "not \x9b utf-8 \xe2\x80", "not \\x9b utf-8 \\xe2\\x80" },
+		{ "\xe2\x80\xa6 \xf0\x9f\x98\x80", "\xe2\x80\xa6 \xf0\x9f\x98\x80" },
 	};
 
 	(void)state;
@@ -300,6 +313,26 @@ static void text_from_outside_cannot_drive_a_terminal(void **state)
 	}
 }
 
+static void the_last_barrier_keeps_lines_colours_and_json(void **state)
+{
+	struct lode_buffer raw = { 0 }, safe = { 0 };
+
+	(void)state;
+	lode_buffer_text(&raw, "{\"a\":\"\xc3\xbc\"}\n\033[1mx\033[0m\t");
+	assert_int_equal(lode_text_for_terminal(&raw, 1, &safe), 0);
+	assert_int_equal(safe.size, 0);
+	assert_int_equal(lode_text_for_terminal(&raw, 0, &safe), 1);
+	lode_buffer_byte(&safe, '\0');
+	assert_string_equal(safe.bytes, "{\"a\":\"\xc3\xbc\"}\n\\x1b[1mx\\x1b[0m\t");
+	lode_buffer_clear(&safe);
+	lode_buffer_text(&raw, "\xc2\x9b\xc2\x9b end\n");
+	assert_int_equal(lode_text_for_terminal(&raw, 1, &safe), 1);
+	lode_buffer_byte(&safe, '\0');
+	assert_string_equal(safe.bytes, "{\"a\":\"\xc3\xbc\"}\n\033[1mx\033[0m\t\\u009b\\u009b end\n");
+	lode_buffer_release(&raw);
+	lode_buffer_release(&safe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +350,7 @@ int main(void)
 		cmocka_unit_test(notes_on_what_is_read_again_count_once),
 		cmocka_unit_test(control_characters_in_an_error_are_shown_escaped),
 		cmocka_unit_test(text_from_outside_cannot_drive_a_terminal),
+		cmocka_unit_test(the_last_barrier_keeps_lines_colours_and_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
