@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -232,9 +233,22 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
 		fd = is_new ? create(path, flags | O_EXCL | O_CLOEXEC, mode) : open(path, flags | O_CLOEXEC, mode);
 	if (fd < 0)
 		return lode_file_fail(error, path, is_new ? "cannot be created" : "cannot be opened");
-	if (is_new)
+	if (is_new) {
 		lode_file_give_to_user(fd, path);
+		flock(fd, LOCK_EX | LOCK_NB); /* without it, `lode fsck` has less to go by */
+	}
 	return fd;
+}
+
+int lode_file_is_locked(const char *path)
+{
+	int fd = lode_file_open_plain(path, O_RDONLY | O_NOFOLLOW, NULL), is_locked;
+
+	if (fd < 0)
+		return 0;
+	is_locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return is_locked;
 }
 
 int lode_file_open_plain(const char *path, int flags, struct lode_error *error)

@@ -20,7 +20,7 @@ int lode_file_fail(struct lode_error *error, const char *path, const char *what)
 /*
  * open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. With O_CREAT the file is always a new one, as if
  * O_EXCL was given: what others may have put there, a link or a file, is never written to. A new file may belong to
- * the user who called sudo (file_owner.h).
+ * the user who called sudo (file_owner.h), and is locked until it is closed.
  */
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
 /*
@@ -28,6 +28,8 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
  * device is LODE_BAD_INPUT at once, never waited for. With O_NOFOLLOW in `flags`, links are refused, too.
  */
 int lode_file_open_plain(const char *path, int flags, struct lode_error *error);
+/* Whether another process is writing a file that it created. */
+int lode_file_is_locked(const char *path);
 /* Closes; a failing close is reported, because a network file system reports its write errors there. */
 int lode_file_close(int fd, const char *path, struct lode_error *error);
 /* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals, waits where `fd` does not. */

@@ -13,12 +13,12 @@
 #include "store/catalogue.h"
 #include "store/catalogue_salvage.h"
 #include "store/corpus_files.h"
+#include "store/corpus_leftovers.h"
 #include "store/corpus_readers.h"
 #include "store/corpus_rows.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -356,22 +356,32 @@ static int check_discarded(struct check *check, const char *name, const char *pa
 	return check->repair ? lode_corpus_discard(&check->readers, check->catalogue, name, error) : 0;
 }
 
-/* Whether the process that writes an unfinished file is there. */
-static int has_writer(const char *name)
+static int check_leftover(struct check *check, const char *path, struct lode_error *error)
 {
-	long process = lode_corpus_temporary_process(name);
-
-	return process > 0 && (kill((pid_t)process, 0) == 0 || errno == EPERM);
+	check->result->leftovers++;
+	lode_notes_add(check->notes, 1,
+		       check->repair ? "leftovers of commands that were killed"
+				     : "leftovers of commands that were killed; --repair removes them",
+		       path);
+	return check->repair ? lode_file_remove(path, error) : 0;
 }
 
-/* A temporary file whose writer is gone. */
-static int check_temporary(struct check *check, const char *name, const char *path, struct lode_error *error)
+/* Whether the process that writes an unfinished file is there. */
+static int has_writer(const char *name, const char *path)
 {
-	if (has_writer(name))
-		return 0; /* an import is in progress */
-	check->result->leftovers++;
-	lode_notes_add(check->notes, 1, "leftovers of imports that were cut off", path);
-	return check->repair ? lode_file_remove(path, error) : 0;
+	return lode_corpus_has_writer(path, lode_corpus_temporary_process(name));
+}
+
+/* Those beside the streams. */
+static int check_leftovers(struct check *check, struct lode_error *error)
+{
+	struct lode_text_list paths = { 0 };
+	int code = lode_corpus_leftovers(check->path, &paths) < 0 ? lode_fail_memory(error) : 0;
+
+	for (size_t i = 0; !code && i < paths.count; i++)
+		code = check_leftover(check, paths.items[i], error);
+	lode_text_list_release(&paths);
+	return code;
 }
 
 /* Makes a stream of the whole blocks of a recording that was cut off. */
@@ -411,7 +421,7 @@ static int check_recording(struct check *check, const char *name, const char *pa
 {
 	int code;
 
-	if (has_writer(name))
+	if (has_writer(name, path))
 		return 0;                   /* it goes on */
 	if (row_with_id(check, name + 1)) { /* it died when all was done but clearing away */
 		check->result->leftovers++;
@@ -445,7 +455,7 @@ static int check_file(struct check *check, const char *name, struct lode_error *
 	case LODE_FILE_REPLACED: /* goes with the file that it names */
 		break;
 	case LODE_FILE_TEMPORARY:
-		code = check_temporary(check, name, path, error);
+		code = has_writer(name, path) ? 0 : check_leftover(check, path, error);
 		break;
 	case LODE_FILE_RECORDING:
 		code = check_recording(check, name, path, error);
@@ -552,6 +562,8 @@ int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_res
 		code = check_catalogue(&check, error);
 	if (!code)
 		code = check_files(&check, error);
+	if (!code)
+		code = check_leftovers(&check, error);
 	if (!code)
 		code = check_rows(&check, error);
 	release(&check);

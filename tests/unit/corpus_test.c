@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -522,6 +523,101 @@ static void where_hosts_share_files_a_replaced_one_stays_for_an_hour(void **stat
 	lode_corpus_close(corpus);
 }
 
+/* How many leftovers a check finds. */
+static uint64_t leftovers_of(const char *path, int repair)
+{
+	struct lode_corpus_check_result result;
+	struct lode_error error;
+
+	assert_int_equal(lode_corpus_check(path, repair, &result, NULL, NULL, &error), 0);
+	return result.leftovers;
+}
+
+/* A process that writes a stream, and waits for its end; `*fd` is read when it writes. */
+static pid_t start_writer(struct lode_corpus *corpus, int *fd)
+{
+	struct lode_store_writer *writer;
+	int ready[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		char *draft = lode_corpus_draft(corpus, id_b);
+
+		if (draft && !lode_store_create(&writer, draft, 1, NULL) && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_true(pid > 0);
+	close(ready[1]);
+	*fd = ready[0];
+	return pid;
+}
+
+static void files_of_a_killed_import_are_leftovers_and_those_of_a_running_one_are_not(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus *corpus;
+	siginfo_t end;
+	char byte;
+	pid_t pid;
+	int fd;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error), 0);
+	pid = start_writer(corpus, &fd);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	assert_int_equal(leftovers_of(fixture->path, 1), 0);
+	/* It is not waited for, so its number is still in use. */
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT), 0);
+	assert_int_equal(leftovers_of(fixture->path, 0), 1);
+	assert_int_equal(leftovers_of(fixture->path, 1), 1);
+	assert_int_equal(leftovers_of(fixture->path, 0), 0);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	lode_corpus_close(corpus);
+}
+
+static void put_file(const char *path, time_t written)
+{
+	struct timespec times[2] = { { written, 0 }, { written, 0 } };
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+}
+
+static void a_process_id_that_is_used_again_hides_no_leftover(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus *corpus;
+	char path[256];
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error), 0);
+	lode_corpus_close(corpus);
+	/* This process is between closing its file and renaming it. */
+	snprintf(path, sizeof(path), "%s/streams/.%s.%ld.0.lode.tmp", fixture->path, id_b, (long)getpid());
+	put_file(path, time(NULL));
+	assert_int_equal(leftovers_of(fixture->path, 0), 0);
+	/* A file from before it was started, and one that is old while process 1 is older. */
+	put_file(path, time(NULL) - 600);
+	snprintf(path, sizeof(path), "%s/streams/.%s.1.0.lode.tmp", fixture->path, id_a);
+	put_file(path, time(NULL) - 7200);
+	assert_int_equal(leftovers_of(fixture->path, 0), 2);
+	/* Beside the streams. */
+	snprintf(path, sizeof(path), "%s/mined.txt.999999999-123456789.part", fixture->path);
+	put_file(path, time(NULL));
+	snprintf(path, sizeof(path), "%s/cache", fixture->path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/cache/.%s.999999999.0.tmp", fixture->path, id_a);
+	put_file(path, time(NULL));
+	assert_int_equal(leftovers_of(fixture->path, 1), 4);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(leftovers_of(fixture->path, 0), 0);
+}
+
 static void a_missing_file_and_a_leftover_are_found_and_cleared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -563,6 +659,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_lost_catalogue_is_made_anew_from_the_streams, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_hosts_share_files_a_replaced_one_stays_for_an_hour, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(files_of_a_killed_import_are_leftovers_and_those_of_a_running_one_are_not,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_id_that_is_used_again_hides_no_leftover, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_missing_file_and_a_leftover_are_found_and_cleared, set_up,
 						tear_down),
