@@ -240,6 +240,13 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
 	return fd;
 }
 
+mode_t lode_file_mode(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) < 0 ? 0666 : status.st_mode & 0666;
+}
+
 int lode_file_is_locked(const char *path)
 {
 	int fd = lode_file_open_plain(path, O_RDONLY | O_NOFOLLOW, NULL), is_locked;

@@ -28,6 +28,8 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
  * device is LODE_BAD_INPUT at once, never waited for. With O_NOFOLLOW in `flags`, links are refused, too.
  */
 int lode_file_open_plain(const char *path, int flags, struct lode_error *error);
+/* The permissions of a file, for one that takes its place; those for all where there is none. */
+mode_t lode_file_mode(const char *path);
 /* Whether another process is writing a file that it created. */
 int lode_file_is_locked(const char *path);
 /* Closes; a failing close is reported, because a network file system reports its write errors there. */

@@ -24,6 +24,7 @@ struct lode_hunt_settings {
 	const char *profile;
 	struct lode_option_list outputs;
 	const char *name;
+	int command_line;
 	struct lode_option_list attributes;
 	const char *dot;
 	const char *html;

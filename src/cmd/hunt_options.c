@@ -43,6 +43,7 @@ const struct lode_option lode_hunt_options[] = {
 		  "keep samples and results as a stream of this corpus; or write a page (.html), the search "
 		  "history graph for Graphviz (.dot), steps (.json) or text (.txt); can be repeated"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
+	LODE_FLAG("command-line", 0, FIELD(command_line), LODE_COMMAND_LINE_HELP),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; can be repeated"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
 	LODE_FLAG("serve", 0, FIELD(serve), "show the search in the browser while it runs, and then until Ctrl-C"),
@@ -237,7 +238,7 @@ char *lode_hunt_target(const struct lode_call *call)
 	struct lode_buffer text = { 0 };
 	char *copy;
 
-	for (size_t i = 0; i < call->operand_count; i++)
+	for (size_t i = 0; i < call->operand_count && (!i || settings->command_line); i++)
 		lode_buffer_print(&text, "%s%s", i ? " " : "", call->operands[i]);
 	for (size_t i = 0; i < settings->pids.count; i++)
 		lode_buffer_print(&text, "%s%s", i ? ", " : "process ", settings->pids.items[i]);

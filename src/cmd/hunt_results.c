@@ -24,7 +24,7 @@ int lode_hunt_results_init(struct lode_hunt_results *results, const struct lode_
 int lode_hunt_results_open(struct lode_hunt_results *results, struct lode_error *error)
 {
 	return results->outputs.corpus
-		       ? lode_corpus_open(&results->corpus, results->outputs.corpus, LODE_CORPUS_CREATE, error)
+		       ? lode_corpus_open(&results->corpus, results->outputs.corpus, LODE_CORPUS_RECORD, error)
 		       : 0;
 }
 

@@ -42,7 +42,8 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 	if (!code && !(recording->path = lode_corpus_recording(corpus, recording->id)))
 		code = lode_fail_memory(error);
 	if (!code)
-		code = lode_store_create(&recording->writer, recording->path, 1, error);
+		code = lode_store_create(&recording->writer, recording->path, lode_corpus_file_mode(corpus), 1,
+					 error);
 	if (code) {
 		lode_recording_abandon(recording, NULL);
 		return code;

@@ -9,6 +9,7 @@
  */
 #include "record/symbolize_recording.h"
 
+#include "base/file.h"
 #include "record/calibration.h"
 #include "symbols/name_frames.h"
 #include "symbols/unnamed_note.h"
@@ -438,7 +439,8 @@ static int translate(struct translation *translation, const char *from, const ch
 	if (!code)
 		code = prepare(translation, error);
 	if (!code)
-		code = lode_store_create(&translation->writer, to, translation->options->jobs, error);
+		code = lode_store_create(&translation->writer, to, lode_file_mode(from),
+					 translation->options->jobs, error);
 	if (code)
 		return code;
 	code = translate_events(translation, error);

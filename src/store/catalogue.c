@@ -24,8 +24,11 @@
  * The journal is SQLite's plain rollback journal: it works on every file system
  * and leaves no extra files behind.
  */
+#include "base/file.h"
 #include "store/catalogue_sql.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -278,6 +281,20 @@ static int check_files(const char *path, struct lode_error *error)
 		lode_free(name);
 	}
 	return code;
+}
+
+int lode_catalogue_create(const char *path, mode_t mode, struct lode_error *error)
+{
+	struct stat status;
+	int fd;
+
+	if (lstat(path, &status) == 0)
+		return 0;
+	fd = lode_file_open(path, O_WRONLY | O_CREAT, mode, error);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : fd;
+	lode_file_keep(path);
+	return lode_file_close(fd, path, error);
 }
 
 int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum lode_catalogue_mode mode,

@@ -18,6 +18,8 @@ enum lode_catalogue_mode {
 	LODE_CATALOGUE_WRITE, /* created if it does not exist; an older one is brought to the newest version */
 };
 
+/* Creates an empty file for a new catalogue; one that is there is no failure. SQLite's journals get its owner and permissions. */
+int lode_catalogue_create(const char *path, mode_t mode, struct lode_error *error);
 /* `path` of the SQLite file. */
 int lode_catalogue_open(struct lode_catalogue **catalogue, const char *path, enum lode_catalogue_mode mode,
 			struct lode_error *error);

@@ -29,6 +29,7 @@ struct lode_corpus {
 	struct lode_corpus_readers readers;
 	struct lode_map_cache *cache;
 	int writable;
+	int is_private;              /* what is created is for its owner alone */
 	struct lode_corpus **others; /* that were opened with it as one */
 	size_t other_count;
 	char *title; /* of all of them; NULL: it is alone */
@@ -38,9 +39,10 @@ struct lode_corpus {
 
 static int make_folders(struct lode_corpus *corpus, struct lode_error *error)
 {
-	int code = lode_file_make_folder(corpus->path, 0777, error);
+	mode_t mode = corpus->is_private ? 0700 : 0777;
+	int code = lode_file_make_folder(corpus->path, mode, error);
 
-	return code ? code : lode_file_make_folder(corpus->streams, 0777, error);
+	return code ? code : lode_file_make_folder(corpus->streams, mode, error);
 }
 
 static int is_corpus(const char *catalogue_path)
@@ -84,7 +86,7 @@ static int has_lost_catalogue(const struct lode_corpus *corpus, const char *cata
 static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode, struct lode_error *error)
 {
 	char *path = lode_format("%s/%s", corpus->path, LODE_CATALOGUE_FILE);
-	int code = 0;
+	int code = 0, may_create = mode == LODE_CORPUS_CREATE || mode == LODE_CORPUS_RECORD;
 
 	if (!path)
 		return lode_fail_memory(error);
@@ -94,13 +96,15 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 			"%s: is missing or empty, but there are streams; 'lode fsck --repair %s' rebuilds it",
 			path, corpus->path);
 	} else if (!is_corpus(path)) {
-		if (mode != LODE_CORPUS_CREATE)
+		if (!may_create)
 			code = lode_corpus_refuse(corpus->path, error);
 		else
 			code = may_become_corpus(corpus, error);
 	}
-	if (!code && mode == LODE_CORPUS_CREATE)
+	if (!code && may_create)
 		code = make_folders(corpus, error);
+	if (!code && may_create)
+		code = lode_catalogue_create(path, lode_corpus_file_mode(corpus), error);
 	if (!code)
 		code = lode_catalogue_open(&corpus->catalogue, path,
 					   mode == LODE_CORPUS_READ ? LODE_CATALOGUE_READ : LODE_CATALOGUE_WRITE,
@@ -125,6 +129,7 @@ int lode_corpus_open(struct lode_corpus **result, const char *path, enum lode_co
 	corpus->streams = corpus->path ? lode_format("%s/%s", corpus->path, LODE_STREAMS_FOLDER) : NULL;
 	lode_corpus_readers_init(&corpus->readers, corpus->streams);
 	corpus->writable = mode != LODE_CORPUS_READ;
+	corpus->is_private = mode == LODE_CORPUS_RECORD;
 	code = corpus->streams ? open_catalogue(corpus, mode, error) : lode_fail_memory(error);
 	if (code) {
 		lode_corpus_close(corpus);
@@ -229,6 +234,11 @@ void lode_corpus_close(struct lode_corpus *corpus)
 const char *lode_corpus_path(const struct lode_corpus *corpus)
 {
 	return corpus->path;
+}
+
+mode_t lode_corpus_file_mode(const struct lode_corpus *corpus)
+{
+	return corpus->is_private ? 0600 : 0666;
 }
 
 int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options)
@@ -425,6 +435,20 @@ int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entr
 	return code;
 }
 
+/* The permissions of the file that the stream has, or those of new ones: a private stream that is replaced stays private. */
+static mode_t mode_of_stream(struct lode_corpus *corpus, const char *id)
+{
+	char file[256], *path = NULL;
+	mode_t mode = lode_corpus_file_mode(corpus);
+
+	if (lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), NULL) == 1)
+		path = lode_format("%s/%s", corpus->streams, file);
+	if (path)
+		mode &= lode_file_mode(path);
+	lode_free(path);
+	return mode;
+}
+
 int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source,
 		    const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error)
 {
@@ -445,7 +469,7 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 		lode_free(temporary);
 		return lode_fail_memory(error);
 	}
-	code = lode_store_write(temporary, stream, jobs, error);
+	code = lode_store_write(temporary, mode_of_stream(corpus, id), stream, jobs, error);
 	if (!code)
 		code = place_file(corpus, &entry, temporary, stream, replace, error);
 	unlink(temporary);

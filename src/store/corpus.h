@@ -29,6 +29,7 @@ enum lode_corpus_mode {
 	LODE_CORPUS_READ,   /* must be there */
 	LODE_CORPUS_WRITE,  /* must be there; open for writing */
 	LODE_CORPUS_CREATE, /* created if it does not exist; open for writing */
+	LODE_CORPUS_RECORD, /* the same, but what is created is for its owner alone: others run what is recorded */
 };
 
 /* Opens the folder `path`. One handle a thread. */
@@ -47,6 +48,8 @@ struct lode_corpus *lode_corpus_member(struct lode_corpus *corpus, size_t i);
 /* What people call it: its path, or those of the first few and how many more. */
 const char *lode_corpus_title(const struct lode_corpus *corpus);
 const char *lode_corpus_path(const struct lode_corpus *corpus);
+/* The permissions of new stream files. */
+mode_t lode_corpus_file_mode(const struct lode_corpus *corpus);
 /* From here on analyses keep what they make of each stream, and take what is kept. Returns 0 or LODE_SYSTEM. */
 int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options);
 /* NULL where lode_corpus_use_cache was not called. */

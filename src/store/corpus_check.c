@@ -123,6 +123,8 @@ static int remake_catalogue(struct check *check, struct lode_error *error)
 	if (!code && access(journal, F_OK) == 0)
 		code = lode_file_rename(journal, journal_aside, error);
 	if (!code)
+		code = lode_catalogue_create(check->catalogue_path, lode_file_mode(aside), error);
+	if (!code)
 		code = lode_catalogue_salvage(aside, &check->salvaged, error);
 	lode_free(aside);
 	lode_free(journal);

@@ -47,6 +47,7 @@ struct lode_map_cache {
 	struct lode_map_cache_options options;
 	atomic_int broken; /* the folder cannot be written; not tried again */
 	atomic_uint names; /* of files being written */
+	atomic_uint mode;  /* of entries; 0: not known yet */
 	_Atomic uint64_t found;
 	_Atomic uint64_t put;
 };
@@ -207,10 +208,31 @@ static int write_entry(int fd, const char *path, const struct lode_map_key *key,
 	return code;
 }
 
-static int write_file(const char *path, const char *temporary, const struct lode_map_key *key,
+/* Entries may be read by those who may read every stream. */
+static mode_t mode_of_entries(struct lode_map_cache *cache)
+{
+	mode_t mode = atomic_load(&cache->mode);
+	DIR *folder = mode ? NULL : opendir(cache->streams);
+	struct dirent *found;
+	struct stat status;
+
+	if (mode)
+		return mode;
+	mode = 0666;
+	while (folder && (found = readdir(folder)))
+		if (fstatat(dirfd(folder), found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(status.st_mode))
+			mode &= status.st_mode | 0600;
+	if (folder)
+		closedir(folder);
+	atomic_store(&cache->mode, mode);
+	return mode;
+}
+
+static int write_file(const char *path, const char *temporary, mode_t mode, const struct lode_map_key *key,
 		      const struct lode_buffer *payload)
 {
-	int fd = lode_file_open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, NULL), code;
+	int fd = lode_file_open(temporary, O_WRONLY | O_CREAT, mode, NULL), code;
 
 	if (fd < 0)
 		return fd;
@@ -235,7 +257,7 @@ void lode_map_cache_put(struct lode_map_cache *cache, const struct lode_map_key 
 	temporary = lode_format("%s/.%s.%ld.%u.tmp", cache->folder, key->text, (long)getpid(),
 				atomic_fetch_add(&cache->names, 1));
 	if (path && temporary && lode_file_make_folder(cache->folder, 0777, NULL) == 0 &&
-	    write_file(path, temporary, key, payload) == 0)
+	    write_file(path, temporary, mode_of_entries(cache), key, payload) == 0)
 		atomic_fetch_add(&cache->put, 1);
 	else
 		atomic_store(&cache->broken, 1);

@@ -14,6 +14,8 @@
 #include "base/notes.h"
 #include "trace/stream.h"
 
+#include <sys/types.h>
+
 #define LODE_BLOCK_EVENTS  65536
 #define LODE_STORE_VERSION 1
 
@@ -22,10 +24,11 @@
 struct lode_store_writer;
 
 /*
- * Creates `path` (which must not exist) for writing, with `jobs` threads for
- * packing (0: one a processor). Nothing is durable before lode_store_finish.
+ * Creates `path` (which must not exist) for writing, with these permissions as far as the umask allows, and `jobs`
+ * threads for packing (0: one a processor). Nothing is durable before lode_store_finish.
  */
-int lode_store_create(struct lode_store_writer **writer, const char *path, unsigned jobs, struct lode_error *error);
+int lode_store_create(struct lode_store_writer **writer, const char *path, mode_t mode, unsigned jobs,
+		      struct lode_error *error);
 /*
  * Packs quickly from here on, and less well: for a file that is written while
  * something else must not be slowed down, and read once.
@@ -46,7 +49,8 @@ int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error
 void lode_store_abandon(struct lode_store_writer *writer);
 
 /* create + append + finish. */
-int lode_store_write(const char *path, const struct lode_stream *stream, unsigned jobs, struct lode_error *error);
+int lode_store_write(const char *path, mode_t mode, const struct lode_stream *stream, unsigned jobs,
+		     struct lode_error *error);
 
 /* ---- reading ---- */
 
@@ -116,7 +120,7 @@ int lode_store_check(const char *path, struct lode_fsck_result *result, struct l
 		     struct lode_error *error);
 /*
  * Writes the whole blocks of the damaged file `path` to the new file `to`; what
- * was in lost dictionary blocks reads as `[lost]` afterwards.
+ * was in lost dictionary blocks reads as `[lost]` afterwards. It is as private as the damaged one.
  */
 int lode_store_salvage(const char *path, const char *to, struct lode_fsck_result *result, struct lode_notes *notes,
 		       struct lode_error *error);

@@ -7,6 +7,7 @@
  * bad. Salvaging reads the valid blocks the way the reader does, with `[lost]`
  * in place of names from lost dictionary blocks, and writes a new file.
  */
+#include "base/file.h"
 #include "store/store_file.h"
 
 #include <stdio.h>
@@ -225,7 +226,7 @@ int lode_store_salvage(const char *path, const char *to, struct lode_fsck_result
 	lode_stream_init(&stream, &dictionary);
 	code = lode_store_head(store, &stream, error);
 	if (!code)
-		code = lode_store_create(&writer, to, 1, error);
+		code = lode_store_create(&writer, to, lode_file_mode(path), 1, error);
 	if (!code)
 		code = lode_store_append(writer, &stream, error);
 	for (size_t i = 0; !code && i < lode_store_blocks(store); i++)

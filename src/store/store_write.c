@@ -392,7 +392,8 @@ static void release(struct lode_store_writer *writer)
 	lode_free(writer);
 }
 
-int lode_store_create(struct lode_store_writer **result, const char *path, unsigned jobs, struct lode_error *error)
+int lode_store_create(struct lode_store_writer **result, const char *path, mode_t mode, unsigned jobs,
+		      struct lode_error *error)
 {
 	struct lode_store_writer *writer = lode_calloc(1, sizeof(*writer));
 	int code;
@@ -403,7 +404,7 @@ int lode_store_create(struct lode_store_writer **result, const char *path, unsig
 		return lode_fail_memory(error);
 	}
 	writer->jobs = jobs;
-	writer->fd = lode_file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0666, error);
+	writer->fd = lode_file_open(path, O_WRONLY | O_CREAT, mode, error);
 	if (writer->fd < 0) {
 		code = writer->fd;
 		release(writer);
@@ -541,10 +542,11 @@ int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error
 	return code;
 }
 
-int lode_store_write(const char *path, const struct lode_stream *stream, unsigned jobs, struct lode_error *error)
+int lode_store_write(const char *path, mode_t mode, const struct lode_stream *stream, unsigned jobs,
+		     struct lode_error *error)
 {
 	struct lode_store_writer *writer;
-	int code = lode_store_create(&writer, path, jobs, error);
+	int code = lode_store_create(&writer, path, mode, jobs, error);
 
 	if (code)
 		return code;

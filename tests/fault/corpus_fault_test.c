@@ -182,7 +182,7 @@ static void lay_out_damage(struct place *place)
 	write_whole(path, bytes, size - size / 4);
 	free(bytes);
 	snprintf(path, sizeof(path), "%s/streams/%s.lode", place->corpus, id_of(3));
-	assert_int_equal(lode_store_write(path, &streams[3].stream, 1, &error), 0);
+	assert_int_equal(lode_store_write(path, 0666, &streams[3].stream, 1, &error), 0);
 }
 
 static int repair(struct place *place, struct lode_error *error)

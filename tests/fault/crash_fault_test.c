@@ -135,7 +135,7 @@ static void a_replacement_that_was_cut_off_is_cleared_away(void **state)
 	whole_release(&stream);
 	whole_make(&stream, 2);
 	snprintf(path, sizeof(path), "%s/streams/%s.2.lode", place.corpus, id_of(1));
-	assert_int_equal(lode_store_write(path, &stream.stream, 1, &error), 0);
+	assert_int_equal(lode_store_write(path, 0666, &stream.stream, 1, &error), 0);
 	whole_release(&stream);
 	assert_int_equal(lode_corpus_check(place.corpus, 0, &result, NULL, NULL, &error), 0);
 	assert_int_equal(result.leftovers, 1);

@@ -168,7 +168,7 @@ static int write_long_name(const char *path, struct lode_error *error)
 	whole.stream.name = lode_strings_add(&whole.dictionary.frames.strings, text, LONG_TEXT);
 	free(text);
 	code = whole.stream.name == LODE_NONE ? lode_fail_memory(error)
-					      : lode_store_write(path, &whole.stream, 1, error);
+					      : lode_store_write(path, 0666, &whole.stream, 1, error);
 	whole_release(&whole);
 	return code;
 }

@@ -22,7 +22,7 @@ static int make_files(void **state)
 	(void)state;
 	whole_make(&original, NUMBER);
 	place_make(&shared);
-	assert_int_equal(lode_store_write(shared.file, &original.stream, 1, &error), 0);
+	assert_int_equal(lode_store_write(shared.file, 0666, &original.stream, 1, &error), 0);
 	bytes = read_whole(shared.file, &size);
 	bytes[size / 3] ^= 0xff;
 	write_whole(shared.other, bytes, size - 10);
@@ -42,7 +42,7 @@ static int remove_files(void **state)
 
 static int write_file(struct place *place, struct lode_error *error)
 {
-	return lode_store_write(place->file, &original.stream, 2, error);
+	return lode_store_write(place->file, 0666, &original.stream, 2, error);
 }
 
 static void require_file_or_none(struct place *place, int code)

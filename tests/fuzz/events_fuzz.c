@@ -55,7 +55,7 @@ static int keep(void *context, struct lode_stream *stream, unsigned ordinal, str
 		return 0;
 	snprintf(path, sizeof(kept->paths[0]), "%s/%u.lode", fuzz_folder(), ordinal);
 	unlink(path);
-	fuzz_require(lode_store_write(path, stream, 1, error) == 0, "a stream that was read can be stored");
+	fuzz_require(lode_store_write(path, 0666, stream, 1, error) == 0, "a stream that was read can be stored");
 	memset(entry, 0, sizeof(*entry));
 	snprintf(entry->id, sizeof(entry->id), "%032u", ordinal);
 	entry->name = entry->host = entry->source = "";

@@ -47,7 +47,7 @@ static void write_stream(const struct lode_stream *stream, void *path)
 	struct lode_error error = { "" };
 
 	unlink(path);
-	require(lode_store_write(path, stream, 1, &error) == 0, error.text);
+	require(lode_store_write(path, 0666, stream, 1, &error) == 0, error.text);
 }
 
 static void seed_store(const char *folder)

@@ -545,7 +545,7 @@ static pid_t start_writer(struct lode_corpus *corpus, int *fd)
 	if (pid == 0) {
 		char *draft = lode_corpus_draft(corpus, id_b);
 
-		if (draft && !lode_store_create(&writer, draft, 1, NULL) && write(ready[1], "", 1) == 1)
+		if (draft && !lode_store_create(&writer, draft, 0666, 1, NULL) && write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}

@@ -18,7 +18,7 @@ static void write_file(const char *path, uint64_t *seed)
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&stream, &dictionary);
 	assert_true(lode_stream_thread(&stream, 1, 1) == 0);
-	assert_int_equal(lode_store_create(&writer, path, 1, NULL), 0);
+	assert_int_equal(lode_store_create(&writer, path, 0666, 1, NULL), 0);
 	for (uint64_t part = 0; part < parts; part++) {
 		uint64_t count = random_below(seed, 20);
 

@@ -30,7 +30,7 @@ static void store(struct stored *stored, uint64_t seed, const char *rule)
 	assert_int_equal(lode_stream_set_attribute(&small.stream, "version", "4.2", LODE_ATTRIBUTE_TEXT), 0);
 	assert_int_equal(temporary_folder(stored->folder, sizeof(stored->folder)), 0);
 	snprintf(stored->path, sizeof(stored->path), "%s/stream.lode", stored->folder);
-	assert_int_equal(lode_store_write(stored->path, &small.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(stored->path, 0666, &small.stream, 1, NULL), 0);
 	small_end(&small);
 	stored->entry.path = stored->path;
 	assert_int_equal(lode_idle_rules_load(&stored->idle, NULL, NULL), 0);

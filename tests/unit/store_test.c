@@ -145,7 +145,7 @@ static void random_streams_are_read_back_as_they_were_written(void **state)
 		init_whole(&loaded);
 		assert_int_equal(random_stream(&written.stream, &seed, round % 30 ? 60 : 3000), 0);
 		unlink(fixture->path);
-		assert_int_equal(lode_store_write(fixture->path, &written.stream, 2, &error), 0);
+		assert_int_equal(lode_store_write(fixture->path, 0666, &written.stream, 2, &error), 0);
 		assert_int_equal(lode_store_load(fixture->path, &loaded.stream, &error), 0);
 		assert_true(streams_equal(&written.stream, &loaded.stream));
 		release_whole(&written);
@@ -176,7 +176,7 @@ static void a_stream_of_more_than_one_block_is_read_back_whole(void **state)
 		lode_stream_add_event(&written.stream, i % 2 ? LODE_RUN : LODE_WAIT, &event);
 	}
 	assert_int_equal(lode_stream_sort(&written.stream), 0);
-	assert_int_equal(lode_store_write(fixture->path, &written.stream, 0, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &written.stream, 0, NULL), 0);
 	assert_int_equal(lode_store_load(fixture->path, &loaded.stream, NULL), 0);
 	assert_true(streams_equal(&written.stream, &loaded.stream));
 	release_whole(&written);
@@ -212,7 +212,7 @@ static void a_tree_of_several_blocks_is_read_back(void **state)
 
 	init_whole(&whole);
 	make_nodes(&whole);
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 2, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 2, NULL), 0);
 	for (int shared = 0; shared < 2; shared++) {
 		init_whole(&loaded);
 		/* A stack of another stream, so that all others have other numbers. */
@@ -247,8 +247,8 @@ static void the_bytes_do_not_depend_on_the_number_of_threads(void **state)
 
 	init_whole(&whole);
 	assert_int_equal(random_stream(&whole.stream, &seed, 5000), 0);
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 1, NULL), 0);
-	assert_int_equal(lode_store_write(fixture->other, &whole.stream, 7, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->other, 0666, &whole.stream, 7, NULL), 0);
 	one = read_file(fixture->path, &one_size);
 	many = read_file(fixture->other, &many_size);
 	assert_int_equal(one_size, many_size);
@@ -269,7 +269,7 @@ static void streams_loaded_into_one_dictionary_share_their_stacks(void **state)
 	init_whole(&written);
 	init_whole(&shared);
 	assert_int_equal(random_stream(&written.stream, &seed, 200), 0);
-	assert_int_equal(lode_store_write(fixture->path, &written.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &written.stream, 1, NULL), 0);
 	lode_stack_tree_child(&shared.dictionary.tree, 0,
 			      lode_frames_parse(&shared.dictionary.frames, "other!one", 9));
 	assert_int_equal(lode_store_load(fixture->path, &shared.stream, NULL), 0);
@@ -294,7 +294,7 @@ static void a_file_written_in_steps_equals_the_whole(void **state)
 	init_whole(&all);
 	init_whole(&part);
 	init_whole(&loaded);
-	assert_int_equal(lode_store_create(&writer, fixture->path, 2, NULL), 0);
+	assert_int_equal(lode_store_create(&writer, fixture->path, 0666, 2, NULL), 0);
 	for (int step = 0; step < 5; step++) {
 		uint64_t again = seed;
 
@@ -338,7 +338,7 @@ static void every_flipped_bit_is_found(void **state)
 
 	init_whole(&whole);
 	assert_int_equal(random_stream(&whole.stream, &seed, 30), 0);
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 1, NULL), 0);
 	bytes = read_file(fixture->path, &size);
 	for (size_t i = 0; i < size; i++) {
 		struct lode_fsck_result result;
@@ -367,7 +367,7 @@ static void every_truncation_is_found(void **state)
 
 	init_whole(&whole);
 	assert_int_equal(random_stream(&whole.stream, &seed, 30), 0);
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 1, NULL), 0);
 	bytes = read_file(fixture->path, &size);
 	for (size_t i = 0; i < size; i++) {
 		struct lode_fsck_result result;
@@ -401,7 +401,7 @@ static void a_damaged_block_of_events_costs_only_itself(void **state)
 						    lode_frames_parse(&whole.dictionary.frames, "a!b", 3));
 		lode_stream_add_event(&whole.stream, LODE_RUN, &event);
 	}
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 1, NULL), 0);
 	bytes = read_file(fixture->path, &size);
 	bytes[size / 2] ^= 1;
 	write_file(fixture->path, bytes, size);
@@ -426,7 +426,7 @@ static void any_damaged_byte_can_be_repaired(void **state)
 
 	init_whole(&whole);
 	assert_int_equal(random_stream(&whole.stream, &seed, 40), 0);
-	assert_int_equal(lode_store_write(fixture->path, &whole.stream, 1, NULL), 0);
+	assert_int_equal(lode_store_write(fixture->path, 0666, &whole.stream, 1, NULL), 0);
 	bytes = read_file(fixture->path, &size);
 	for (size_t i = 0; i < size; i += 3) {
 		struct lode_fsck_result result;

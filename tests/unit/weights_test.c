@@ -113,7 +113,7 @@ static void a_file_keeps_weights(void **state)
 		give_weights(&small.stream, &seed);
 		assert_int_equal(lode_stream_sort(&small.stream), 0);
 		snprintf(path, sizeof(path), "%s/w%d.lode", fixture->folder, round);
-		assert_int_equal(lode_store_write(path, &small.stream, 1, &fixture->error), 0);
+		assert_int_equal(lode_store_write(path, 0666, &small.stream, 1, &fixture->error), 0);
 		assert_int_equal(lode_store_load(path, &back.stream, &fixture->error), 0);
 		assert_true(streams_equal(&small.stream, &back.stream));
 		small_end(&small);
@@ -135,7 +135,7 @@ static void files_without_weights_are_the_same_bytes_with_a_column_of_ones(void 
 		snprintf(path[i], sizeof(path[i]), "%s/ones%d.lode", fixture->folder, i);
 		for (int type = 0; i && type < LODE_EVENT_TYPES; type++)
 			assert_int_equal(lode_events_reserve(&small.stream.events[type], 1, LODE_WEIGHT), 0);
-		assert_int_equal(lode_store_write(path[i], &small.stream, 1, &fixture->error), 0);
+		assert_int_equal(lode_store_write(path[i], 0666, &small.stream, 1, &fixture->error), 0);
 		assert_int_equal(lode_map_open(&maps[i], path[i], &fixture->error), 0);
 	}
 	assert_int_equal(maps[0].size, maps[1].size);

@@ -58,7 +58,7 @@ static int open_stream(struct lode_record_session *session, const char *source, 
 
 	if (!code)
 		code = lode_corpus_open(&session->corpus, settings->output ? settings->output : LODE_DEFAULT_CORPUS,
-					LODE_CORPUS_CREATE, error);
+					LODE_CORPUS_RECORD, error);
 	if (!code)
 		code = lode_recording_create(&session->recording, session->corpus, &session->builder, error);
 	return code;

@@ -158,13 +158,13 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 
 /* ---- the stream's head ---- */
 
-/* The words of the command, or what else is recorded. */
+/* The command, of which arguments may be secret, or what else is recorded. */
 char *lode_record_target_source(const struct lode_record_target *target)
 {
 	struct lode_buffer text = { 0 };
 	char *copy;
 
-	for (size_t i = 0; i < target->command_count; i++)
+	for (size_t i = 0; i < target->command_count && (!i || target->settings->command_line); i++)
 		lode_buffer_print(&text, "%s%s", i ? " " : "", target->command[i]);
 	for (size_t i = 0; i < target->settings->pids.count; i++)
 		lode_buffer_print(&text, "%s%s", i ? ", " : "process ", target->settings->pids.items[i]);

@@ -21,10 +21,13 @@ struct lode_record_target_settings {
 	uint64_t long_waits;
 	const char *unwind;
 	uint64_t unwind_size;
+	int command_line;
 };
 
 /* The ways to find user stacks, for a choice of options; NULL behind the last. */
 LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
+
+#define LODE_COMMAND_LINE_HELP "also store the arguments of the command, which may be secret; else only its name"
 
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
 #define LODE_RECORD_TARGET_OPTIONS(base)                                                                          \
@@ -54,6 +57,7 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 			    "how user stacks are unwound (default: auto)", lode_unwind_choice),                   \
 		LODE_NUMBER("unwind-size", 0, LODE_RECORD_TARGET_FIELD(base, unwind_size), "BYTES",               \
 			    "how much of a stack is copied if it is not unwound in the kernel (default: 16384)",  \
-			    512, 16384)
+			    512, 16384),                                                                          \
+		LODE_FLAG("command-line", 0, LODE_RECORD_TARGET_FIELD(base, command_line), LODE_COMMAND_LINE_HELP)
 
 #endif

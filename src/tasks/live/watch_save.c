@@ -179,7 +179,7 @@ static int open_all(struct saving *saving)
 		return code;
 	lode_builder_adopt(&saving->builder, lode_flight_processes(save->flight));
 	saving->sink = lode_builder_sink(&saving->builder);
-	code = lode_corpus_open(&saving->corpus, save->corpus, LODE_CORPUS_CREATE, saving->error);
+	code = lode_corpus_open(&saving->corpus, save->corpus, LODE_CORPUS_RECORD, saving->error);
 	if (!code)
 		code = lode_recording_create(&saving->recording, saving->corpus, &saving->builder, saving->error);
 	return code;

@@ -99,7 +99,7 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 		code = lode_recorder_create(&session->recorder, &recorder, error);
 	/* What is wrong with the corpus is better reported now than when it is needed. */
 	if (!code)
-		code = lode_corpus_open(&corpus, lode_watch_corpus(session), LODE_CORPUS_CREATE, error);
+		code = lode_corpus_open(&corpus, lode_watch_corpus(session), LODE_CORPUS_RECORD, error);
 	if (!code)
 		lode_corpus_close(corpus);
 	if (!code)
