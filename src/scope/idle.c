@@ -32,6 +32,7 @@ enum list {
 	INTERRUPT,
 	RECEIVE,
 	LISTS,
+	EXEMPT = LISTS, /* not written: what `unless` names behind an interrupt rule */
 };
 
 static const char *const list_names[LISTS] = { "ignore", "prefix",    "sentinel", "idle",
@@ -42,6 +43,7 @@ struct rule {
 	const char *module;   /* glob; NULL: any */
 	const char *function; /* glob */
 	const char *waker;    /* glob over frames of the waker's stack; NULL: any */
+	uint8_t may_exempt;   /* interrupts: there are frames that exempt it */
 	uint32_t next;        /* the next rule with the same plain function, or of the same wild ones */
 };
 
@@ -70,6 +72,7 @@ void lode_idle_rules_describe(const struct lode_idle_rules *rules, struct lode_b
 		describe_glob(buffer, rules->items[i].module);
 		describe_glob(buffer, rules->items[i].function);
 		describe_glob(buffer, rules->items[i].waker);
+		lode_buffer_byte(buffer, (char)rules->items[i].may_exempt);
 	}
 }
 
@@ -104,11 +107,13 @@ static int enter(struct lode_idle_rules *rules, uint32_t id)
 	return 0;
 }
 
-static int add_rule(struct lode_idle_rules *rules, enum list list, char *glob, const char *waker)
+/* `rule` has its list and its conditions. */
+static int add_rule(struct lode_idle_rules *rules, struct rule rule, char *glob)
 {
 	char *bang = strchr(glob, '!');
-	struct rule rule = { .list = list, .function = glob, .waker = waker, .next = LODE_NONE };
 
+	rule.function = glob;
+	rule.next = LODE_NONE;
 	if (bang) {
 		*bang = '\0';
 		rule.function = bang + 1;
@@ -140,26 +145,32 @@ static int find_list(const char *word)
 }
 
 /*
- * `woken by GLOB` behind an idle rule, `woken by interrupt` behind a receive rule; NULL in `*waker` when there is
- * nothing. Returns whether it is well formed.
+ * What follows the glob of a rule: `woken by GLOB` behind an idle rule, `woken by interrupt` behind a receive rule,
+ * `unless GLOB` behind an interrupt rule, or nothing. Returns whether it is well formed.
  */
-static int read_waker(char **at, enum list list, const char **waker)
+static int read_condition(char **at, struct rule *rule, char **unless)
 {
-	const char *woken = next_word(at), *by = woken ? next_word(at) : NULL;
+	const char *word = next_word(at), *by;
 
-	*waker = by ? next_word(at) : NULL;
-	if (!woken)
+	if (!word)
 		return 1;
-	if (strcmp(woken, "woken") || !by || strcmp(by, "by") || !*waker || next_word(at))
+	if (rule->list == INTERRUPT) {
+		*unless = next_word(at);
+		rule->may_exempt = 1;
+		return !strcmp(word, "unless") && *unless && !next_word(at);
+	}
+	by = next_word(at);
+	rule->waker = by ? next_word(at) : NULL;
+	if (strcmp(word, "woken") || !by || strcmp(by, "by") || !rule->waker || next_word(at))
 		return 0;
-	return list == IDLE || (list == RECEIVE && !strcmp(*waker, "interrupt"));
+	return rule->list == IDLE || (rule->list == RECEIVE && !strcmp(rule->waker, "interrupt"));
 }
 
 static int read_rule(struct lode_idle_rules *rules, char *line, const char *file, uint64_t number,
 		     struct lode_error *error)
 {
-	char *word = next_word(&line), *glob;
-	const char *waker;
+	char *word = next_word(&line), *glob, *unless = NULL;
+	struct rule rule = { 0 };
 	int list;
 
 	if (!word || *word == '#')
@@ -171,13 +182,17 @@ static int read_rule(struct lode_idle_rules *rules, char *line, const char *file
 				 "interrupt "
 				 "or receive",
 				 file, (unsigned long long)number, word);
+	rule.list = (enum list)list;
 	glob = next_word(&line);
-	if (!glob || !read_waker(&line, (enum list)list, &waker))
+	if (!glob || !read_condition(&line, &rule, &unless))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: this is not a rule; write 'LIST GLOB', 'idle GLOB woken by GLOB' or "
-				 "'receive GLOB woken by interrupt'",
+				 "%s:%llu: this is not a rule; write 'LIST GLOB', 'idle GLOB woken by GLOB', "
+				 "'receive GLOB woken by interrupt' or 'interrupt GLOB unless GLOB'",
 				 file, (unsigned long long)number);
-	return add_rule(rules, (enum list)list, glob, waker) < 0 ? lode_fail_memory(error) : 0;
+	if (add_rule(rules, rule, glob) < 0 ||
+	    (unless && add_rule(rules, (struct rule){ .list = EXEMPT }, unless) < 0))
+		return lode_fail_memory(error);
+	return 0;
 }
 
 static int read_rules(struct lode_idle_rules *rules, struct lode_input *input, struct lode_error *error)
@@ -263,16 +278,23 @@ void lode_idle_rules_free(struct lode_idle_rules *rules)
 
 /* Which lists contain a frame. */
 struct verdict {
-	uint8_t lists;    /* 1 << enum list */
-	uint8_t always;   /* an idle rule that asks for no waker fits */
-	uint8_t receives; /* enum lode_idle_receive */
+	uint8_t lists;     /* 1 << enum list */
+	uint8_t always;    /* an idle rule that asks for no waker fits */
+	uint8_t receives;  /* enum lode_idle_receive */
+	uint8_t interrupt; /* enum interrupt_mark */
+};
+
+/* What a frame, or the frames of a node from the root, say of a waker with such a stack. */
+enum interrupt_mark {
+	IS_INTERRUPT = 1,
+	MAY_BE_INTERRUPT = 2, /* unless a frame further in exempts it */
 };
 
 struct lode_idle_stacks {
 	const struct lode_idle_rules *rules;
 	const struct lode_dictionary *dictionary;
 	uint32_t *decided;  /* by node: the node whose frame decided that it is idle, or LODE_NONE */
-	uint8_t *interrupt; /* by node: has an interrupt frame */
+	uint8_t *interrupt; /* by node: enum interrupt_mark; 0: no interrupt */
 	struct verdict *frames;
 };
 
@@ -292,6 +314,8 @@ static void judge_by(const struct lode_idle_rules *rules, uint32_t id, const cha
 			continue;
 		verdict->lists |= (uint8_t)(1u << rule->list);
 		verdict->always |= rule->list == IDLE && !rule->waker;
+		if (rule->list == INTERRUPT)
+			verdict->interrupt |= rule->may_exempt ? MAY_BE_INTERRUPT : IS_INTERRUPT;
 		if (rule->list == RECEIVE)
 			verdict->receives |= rule->waker ? LODE_RECEIVES_INTERRUPT : LODE_RECEIVES;
 	}
@@ -325,7 +349,9 @@ static void judge_node(struct lode_idle_stacks *stacks, uint8_t *under, uint32_t
 	int passed = !!(frame->lists & (1u << IGNORE | 1u << PREFIX));
 
 	under[node] = under[parent] || sentinel;
-	stacks->interrupt[node] = stacks->interrupt[parent] || frame->lists & 1u << INTERRUPT;
+	stacks->interrupt[node] = stacks->interrupt[parent] | frame->interrupt;
+	if (frame->lists & 1u << EXEMPT)
+		stacks->interrupt[node] &= (uint8_t)~MAY_BE_INTERRUPT;
 	if (frame->lists & 1u << BUSY)
 		stacks->decided[node] = LODE_NONE;
 	else if (frame->lists & 1u << IDLE && (sentinel || !under[parent]))
@@ -377,7 +403,7 @@ void lode_idle_stacks_free(struct lode_idle_stacks *stacks)
 
 int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_stack)
 {
-	return stacks->interrupt[waker_stack];
+	return stacks->interrupt[waker_stack] != 0;
 }
 
 const uint8_t *lode_idle_interrupts(const struct lode_idle_stacks *stacks)

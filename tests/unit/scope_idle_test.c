@@ -194,6 +194,41 @@ static void an_interrupt_is_known_by_its_frames(void **state)
 	assert_false(lode_idle_interrupt(fixture->stacks, 0));
 }
 
+/* A waker's stack: from a system call down to the softirq that it runs, with what that serves. */
+#define SENDING                                                                                                   \
+	"app!main;app!send;kernel!tcp_sendmsg;kernel!__local_bh_enable_ip;kernel!do_softirq;kernel!call_on_irq_"  \
+	"stack;"
+
+static void a_softirq_is_an_interrupt_unless_it_delivers_what_its_thread_sends(void **state)
+{
+	struct fixture *fixture = *state;
+	static const struct {
+		const char *stack;
+		int is_interrupt;
+	} wakers[] = {
+		{ SENDING "kernel!handle_softirqs;kernel!net_rx_action;kernel!process_backlog;kernel!tcp_v4_rcv",
+		  0 },
+		{ SENDING "kernel!__do_softirq;kernel!net_rx_action;kernel!veth_poll;kernel!tcp_v4_rcv", 0 },
+		{ SENDING "kernel!handle_softirqs;kernel!net_rx_action;kernel!virtnet_poll;kernel!tcp_v4_rcv", 1 },
+		{ SENDING "kernel!handle_softirqs;kernel!run_timer_softirq;kernel!process_timeout", 1 },
+		{ SENDING "kernel!handle_softirqs;kernel!process_backlog;kernel!el1h_64_irq;kernel!hrtimer_wakeup",
+		  1 },
+		{ "app!main;kernel!el0t_64_irq;kernel!handle_softirqs;kernel!process_backlog;kernel!tcp_v4_rcv", 1 },
+		{ "app!main;kernel!asm_common_interrupt;kernel!__do_softirq;kernel!process_backlog", 1 },
+		{ "kernel!kthread;kernel!run_ksoftirqd;kernel!handle_softirqs;kernel!process_backlog", 1 },
+		{ "kernel!(interrupt)", 1 },
+	};
+	uint32_t nodes[sizeof(wakers) / sizeof(*wakers)];
+
+	for (size_t i = 0; i < sizeof(wakers) / sizeof(*wakers); i++)
+		nodes[i] = stack_of(&fixture->dictionary, wakers[i].stack);
+	assert_int_equal(load(fixture, NULL), 0);
+	is_idle(fixture, "", "");
+	for (size_t i = 0; i < sizeof(wakers) / sizeof(*wakers); i++)
+		if (lode_idle_interrupt(fixture->stacks, nodes[i]) != wakers[i].is_interrupt)
+			fail_msg("%s", wakers[i].stack);
+}
+
 static void the_frame_that_decided_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
@@ -333,6 +368,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_busy_frame_is_never_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_rule_may_ask_who_woke_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_interrupt_is_known_by_its_frames, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_softirq_is_an_interrupt_unless_it_delivers_what_its_thread_sends,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_frame_that_decided_is_reported, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_rule_is_reported_with_its_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_rules_judge_as_a_slow_reading_does, set_up, tear_down),
