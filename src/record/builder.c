@@ -3,7 +3,9 @@
  *
  * An interrupt that wakes a thread runs on top of what the CPU was doing; the
  * thread that it interrupted has nothing to do with it. So such a wait has no
- * waker thread, and the stack of its waker is that of the interrupt alone.
+ * waker thread, and the stack of its waker is that of the interrupt alone. The kernel
+ * side recognizes interrupts (interrupts.bpf.h); softirqs, where they have names, are
+ * recognized here by their frames (stack_nodes.c).
  *
  * Threads repeat the same things. A small direct-mapped table remembers what the
  * stacks of a thread became, so that most records need two look-ups instead of
@@ -148,17 +150,17 @@ static int find_own(struct lode_builder *builder, struct lode_builder_known *wan
 	return 0;
 }
 
-/* The same for a waker. An interrupt is not a thread: it has only a stack. */
+/* The same for a waker. An interrupt is not a thread: it has only a stack. The idle task wakes nobody by itself. */
 static int find_waker(struct lode_builder *builder, struct lode_builder_known *wanted)
 {
-	int interrupt = lode_record_stacks_interrupt(&builder->stacks, wanted->kernel);
+	int interrupt = !wanted->tid || lode_record_stacks_interrupt(&builder->stacks, wanted->kernel);
 
 	wanted->stack = lode_record_stacks_node(&builder->stacks, wanted->pid, interrupt ? 0 : wanted->user,
 						wanted->kernel, interrupt);
 	if (wanted->stack == LODE_NONE)
 		return LODE_SYSTEM;
 	wanted->thread = LODE_NONE;
-	if (interrupt || !wanted->tid)
+	if (interrupt)
 		return 0;
 	wanted->thread = thread_of(builder, wanted->pid, wanted->tid);
 	return wanted->thread == LODE_NONE ? LODE_SYSTEM : 0;

@@ -7,6 +7,8 @@
 
 #include <bpf/btf.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 static int switch_has_state(const struct btf *types)
@@ -31,10 +33,25 @@ static int iterates_threads(const struct btf *types)
 	       sscanf(system.release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 12));
 }
 
+/* All addresses are 0 where they are hidden; else only that of the first variable of a CPU may be. */
+static int shows_names(void)
+{
+	char text[4096], *line = text;
+	int shows = 0;
+
+	lode_proc_text(text, sizeof(text), "/proc/kallsyms");
+	while (!shows && line && *line) {
+		shows = strtoull(line, NULL, 16) != 0;
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	return shows;
+}
+
 struct lode_kernel_features lode_kernel_features(void)
 {
 	struct btf *types = btf__load_vmlinux_btf();
-	struct lode_kernel_features features = { .switch_has_state = 1 };
+	struct lode_kernel_features features = { .switch_has_state = 1, .shows_names = shows_names() };
 
 	if (!types)
 		return features;

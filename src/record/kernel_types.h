@@ -52,8 +52,6 @@ enum {
 #define PF_KTHREAD 0x00200000u
 #define PROT_WRITE 0x2u
 #define PROT_EXEC  0x4u
-/* In a thread's preempt_count while an interrupt is served. */
-#define HARDIRQ_MASK 0x000f0000u
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -81,12 +79,18 @@ struct sched_info {
 	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock */
 };
 
-/* Only where it is part of the thread: not on x86-64. */
+#if defined(__TARGET_ARCH_x86)
+/* Linux 6.2 to 6.14: variables of a CPU that are used together. */
+struct pcpu_hot {
+	int preempt_count;
+};
+#endif
+
+#if defined(__TARGET_ARCH_arm64)
 struct thread_info {
 	uint64_t preempt_count;
 };
 
-#if defined(__TARGET_ARCH_arm64)
 struct cpu_context {
 	unsigned long fp;
 };
@@ -97,7 +101,9 @@ struct thread_struct {
 #endif
 
 struct task_struct {
+#if defined(__TARGET_ARCH_arm64)
 	struct thread_info thread_info;
+#endif
 	unsigned int __state;
 	int on_cpu;
 	int prio;

@@ -115,8 +115,7 @@ static __noinline int end_long_wait(uint64_t *context, struct task_struct *task,
 	}
 	thread->call = call;
 	own = take_waiting(task, thread, regs, seen);
-	thread->waker_pid = waker->tgid;
-	thread->waker_tid = waker->pid;
+	set_waker(thread, waker, true);
 	take_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);
 	if (seen) { /* as its waking may be seen here alone: it is not recorded again when the thread runs */

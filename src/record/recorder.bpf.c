@@ -369,6 +369,7 @@ static __always_inline void finish_record(struct lode_record *record, uint64_t p
 	__sync_lock_test_and_set(&record->sequence, position + 1);
 }
 
+#include "record/interrupts.bpf.h"
 #include "record/stacks.bpf.h"
 #include "record/unwind.bpf.h"
 #include "record/user_stacks.bpf.h"
@@ -630,16 +631,6 @@ int lode_switch(uint64_t *context)
 }
 
 /*
- * Whether the current thread is interrupted, and so has nothing to do with a waking: its
- * user stack then is not taken. Where the kernel does not say, it is walked in vain.
- */
-static __always_inline bool is_interrupted(struct task_struct *task)
-{
-	return bpf_core_field_exists(task->thread_info.preempt_count) &&
-	       task->thread_info.preempt_count & HARDIRQ_MASK;
-}
-
-/*
  * With a budget: whether the stacks of who wakes a thread now are taken: the wait was chosen, or is long. Before a
  * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
  */
@@ -648,7 +639,16 @@ static __always_inline bool wants_waker(const struct lode_record_thread *thread,
 	return state == LODE_THREAD_BLOCKED && would_record(thread, now - thread->out);
 }
 
-/* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. */
+/* Notes that `waker`, the current thread, wakes `thread`, unless an interrupt does; then there is no waker. */
+static __always_inline void set_waker(struct lode_record_thread *thread, struct task_struct *waker, bool has_stack)
+{
+	uint32_t mask = waker_mask(waker, has_stack & !only_own);
+
+	thread->waker_pid = waker->tgid & mask;
+	thread->waker_tid = waker->pid & mask;
+}
+
+/* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. Behind set_waker. */
 static __always_inline void take_waker(void *context, struct task_struct *waker, struct task_struct *task,
 				       struct lode_record_thread *thread, struct lode_record_walking *walking)
 {
@@ -658,7 +658,7 @@ static __always_inline void take_waker(void *context, struct task_struct *waker,
 	if (!scratch || only_own)
 		return;
 	thread->waker_kernel = kernel_stack(context, scratch, walking);
-	if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
+	if (thread->waker_tid && thread->waker_pid != own_pid)
 		thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
 						&thread->waker_span, task->pid, LODE_COPY_WAKER);
 }
@@ -671,8 +671,7 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 	bool chosen = !thin || wants_waker(thread, state, now);
 
 	thread->woken = now;
-	thread->waker_pid = waker->tgid;
-	thread->waker_tid = waker->pid;
+	set_waker(thread, waker, chosen);
 	if (chosen)
 		take_waker(context, waker, task, thread, &walkings[1]);
 	if (thin && chosen)

@@ -180,6 +180,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->has_command = options->has_command != 0;
 	programs->rodata->ring_slots = slots;
 	programs->rodata->switch_has_state = kernel->switch_has_state;
+	programs->rodata->has_kernel_names = kernel->shows_names;
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;
 	programs->rodata->thin = options->thin != 0;

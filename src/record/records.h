@@ -53,8 +53,9 @@ enum lode_record_type {
 #define LODE_RECORD_COMPAT_CALL (1u << 30)
 
 enum lode_record_flag {
-	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
-	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
+	LODE_RECORD_WOKEN =
+		1, /* a wait: what woke it is known, a thread or, with `waker_tid` 0, an interrupt; `cost` ends at the waking */
+	LODE_RECORD_OPEN = 2, /* was not over when the recording ended */
 	LODE_RECORD_LATE =
 		4, /* chosen after it proved long: its user stack is the only one seen in this thread, system call and place, or none */
 };

@@ -155,6 +155,18 @@ static uint32_t kernel_frame(struct lode_record_stacks *stacks, uint64_t address
 	return enter_location(stacks, &location, module, symbol.name ? symbol.name : text);
 }
 
+/* What stands for an interrupt whose functions are not known: they are not recorded, or the kernel hides their names. */
+static uint32_t interrupt_frame(struct lode_record_stacks *stacks)
+{
+	struct lode_record_location location = { LODE_NONE, 0, 0 };
+	uint32_t module = lode_frames_module(&stacks->dictionary->frames, "kernel", strlen("kernel"));
+
+	if (module == LODE_NONE)
+		return LODE_NONE;
+	stacks->dictionary->frames.modules[module].kind = LODE_KIND_KERNEL;
+	return enter_location(stacks, &location, module, "(interrupt)");
+}
+
 /* ---- the kernel's stacks ---- */
 
 static int starts_with_one_of(const char *name, const char *const *starts)
@@ -176,11 +188,29 @@ static int is_tracing(const struct lode_record_stacks *stacks, uint32_t frame)
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
 
-/* Where the kernel is entered for an interrupt, which has nothing to do with what it interrupts. */
+/* Where the kernel is entered for an interrupt, or a thread of its own does the rest of one. */
 static int is_interrupt(const struct lode_record_stacks *stacks, uint32_t frame)
 {
-	static const char *const starts[] = { "el1h_64_irq", "el0t_64_irq", "el0t_32_irq",          "el1h_64_fiq",
-					      "el0t_64_fiq", "asm_sysvec_", "asm_common_interrupt", NULL };
+	static const char *const starts[] = { "el1h_64_irq",          "el0t_64_irq",   "el0t_32_irq",
+					      "el1h_64_fiq",          "el0t_64_fiq",   "asm_sysvec_",
+					      "asm_common_interrupt", "run_ksoftirqd", NULL };
+
+	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
+}
+
+/* Where softirqs are served. */
+static int is_softirq(const struct lode_record_stacks *stacks, uint32_t frame)
+{
+	static const char *const starts[] = { "handle_softirqs", "__do_softirq", "__softirqentry_text_start",
+					      NULL };
+
+	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
+}
+
+/* Where a softirq receives what was sent on the same machine: inside a thread's system call, that thread is the sender. */
+static int is_local_delivery(const struct lode_record_stacks *stacks, uint32_t frame)
+{
+	static const char *const starts[] = { "process_backlog", "veth_poll", NULL };
 
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
@@ -196,16 +226,23 @@ static uint32_t first_untraced(struct lode_record_stacks *stacks, const uint32_t
 	return first;
 }
 
-/* How many frames, from the leaf, an interrupt has: as far as the innermost place where one is entered. */
+/*
+ * How many frames, from the leaf, an interrupt has: as far as the innermost place where one is entered. A softirq
+ * that is not inside an interrupt belongs to one, too, unless it delivers what the thread itself sends.
+ */
 static uint32_t count_interrupt(struct lode_record_stacks *stacks, const uint32_t *frames, uint32_t count)
 {
-	uint32_t i = 0;
+	uint32_t i = 0, softirq = 0;
+	int delivers = 0;
 
-	while (i < count && !is_interrupt(stacks, frames[i]))
-		i++;
+	for (; i < count && !is_interrupt(stacks, frames[i]); i++) {
+		delivers |= is_local_delivery(stacks, frames[i]);
+		if (!delivers && !softirq && is_softirq(stacks, frames[i]))
+			softirq = i + 1;
+	}
 	while (i < count && is_interrupt(stacks, frames[i]))
 		i++;
-	return i && is_interrupt(stacks, frames[i - 1]) ? i : 0;
+	return i && is_interrupt(stacks, frames[i - 1]) ? i : softirq;
 }
 
 /* Room for what `content` holds, in the generation of now. */
@@ -419,6 +456,8 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 		node = add_user_frames(stacks, space, content);
 	content = kernel ? find_content(stacks, kernel) : NULL;
 	stacks->missing += kernel && !content;
+	if (interrupt && !(content && content->interrupt))
+		return add_child(stacks, 0, interrupt_frame(stacks));
 	if (!content)
 		return node;
 	if (interrupt)

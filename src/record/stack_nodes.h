@@ -99,7 +99,8 @@ enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stac
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel);
 /*
  * The node of a user's and a kernel's stack (0: none) of a process as it is now;
- * with `interrupt` only of the frames of the interrupt. LODE_NONE when memory has run out.
+ * with `interrupt` only of the frames of the interrupt, or of `kernel!(interrupt)` where they are not known.
+ * LODE_NONE when memory has run out.
  */
 uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
 				 int interrupt);

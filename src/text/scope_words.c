@@ -52,10 +52,23 @@ void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
 
 /* Functions of the kernel in which every wait and every waking ends. */
 static const char *const machinery[] = {
-	"*schedule*",      "__switch_to*",        "perf_*",         "__perf_*",
-	"__traceiter_*",   "trace_event_*",       "bpf_*",          "ttwu_*",
-	"try_to_wake_up*", "*wake_up*",           "default_wake_*", "autoremove_wake_*",
-	"_raw_spin*",      "finish_task_switch*", "context_switch", NULL,
+	"*schedule*",
+	"__switch_to*",
+	"perf_*",
+	"__perf_*",
+	"__traceiter_*",
+	"trace_event_*",
+	"bpf_*",
+	"ttwu_*",
+	"try_to_wake_up*",
+	"*wake_up*",
+	"default_wake_*",
+	"autoremove_wake_*",
+	"_raw_spin*",
+	"finish_task_switch*",
+	"context_switch",
+	"(interrupt)",
+	NULL,
 };
 
 static int is_machinery(const struct lode_frames *frames, uint32_t frame)

@@ -29,11 +29,33 @@ static const char kallsyms_text[] = "ffff800080000000 T _text\n"
 				    "ffff800080000800 T el1h_64_irq\n"
 				    "ffff800080000900 T __traceiter_sched_switch\n"
 				    "ffff800080000a00 T bpf_trace_run4\n"
-				    "ffff800080000b00 T _etext\n";
+				    "ffff800080000b00 T process_backlog\n"
+				    "ffff800080000c00 T virtnet_poll\n"
+				    "ffff800080000d00 T handle_softirqs\n"
+				    "ffff800080000e00 T do_softirq\n"
+				    "ffff800080000f00 T run_ksoftirqd\n"
+				    "ffff800080001000 T _etext\n";
 
 #define KERNEL(n) (0xffff800080000000u + (n)*0x100u + 0x10)
 
-enum { TEXT, SCHEDULE_, SCHEDULE, READ, SYNC, WAKE, TIMER, IRQ_HANDLER, IRQ, TRACE, BPF };
+enum {
+	TEXT,
+	SCHEDULE_,
+	SCHEDULE,
+	READ,
+	SYNC,
+	WAKE,
+	TIMER,
+	IRQ_HANDLER,
+	IRQ,
+	TRACE,
+	BPF,
+	BACKLOG,
+	DEVICE,
+	SOFTIRQS,
+	SOFTIRQ,
+	KSOFTIRQD
+};
 
 /* A process that maps a file which is not there, so that addresses stay what they are. */
 #define PID   424242

@@ -87,6 +87,90 @@ static void an_interrupt_is_no_threads_doing(void **state)
 	tear_down(&fixture);
 }
 
+/* The wait of a thread that is woken by thread `waker_tid`, 0: by an interrupt, with this kernel stack. */
+static struct lode_event woken_by(struct fixture *fixture, uint32_t waker_tid, const uint64_t *kernel,
+				  uint32_t count)
+{
+	assert_int_equal(send_process(fixture), 0);
+	assert_int_equal(send_stack(fixture, LATE, 0, kernel, count), 0);
+	assert_int_equal(send_record(fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
+								    .flags = LODE_RECORD_WOKEN,
+								    .pid = PID,
+								    .tid = PID,
+								    .user = USER,
+								    .kernel = BLOCKED,
+								    .waker_pid = waker_tid ? PID : 0,
+								    .waker_tid = waker_tid,
+								    .waker_user = waker_tid ? USER_DEEP : 0,
+								    .waker_kernel = count ? LATE : 0 }),
+			 0);
+	return the_event(&fixture->builder.stream, LODE_WAIT);
+}
+
+static void a_softirq_delivers_what_its_thread_sends(void **state)
+{
+	static const uint64_t loopback[] = { KERNEL(WAKE), KERNEL(BACKLOG), KERNEL(SOFTIRQS), KERNEL(SOFTIRQ),
+					     KERNEL(SYNC) };
+	struct fixture fixture;
+	struct lode_event event;
+
+	(void)state;
+	set_up(&fixture);
+	event = woken_by(&fixture, PID + 7, loopback, 5);
+	assert_int_equal(fixture.builder.stream.threads[event.waker].tid, PID + 7);
+	assert_stack(
+		&fixture.builder.stream, event.waker_stack,
+		"app!0x1010 app!0x1020 app!0x1030 kernel!el0t_64_sync kernel!do_softirq kernel!handle_softirqs "
+		"kernel!process_backlog kernel!try_to_wake_up");
+	tear_down(&fixture);
+}
+
+static void a_softirq_for_others_is_an_interrupt(void **state)
+{
+	static const struct {
+		uint64_t kernel[6];
+		const char *stack;
+	} cases[] = {
+		{ { KERNEL(WAKE), KERNEL(DEVICE), KERNEL(SOFTIRQS), KERNEL(SOFTIRQ), KERNEL(READ), KERNEL(SYNC) },
+		  "kernel!handle_softirqs kernel!virtnet_poll kernel!try_to_wake_up" },
+		{ { KERNEL(WAKE), KERNEL(BACKLOG), KERNEL(SOFTIRQS), KERNEL(IRQ), KERNEL(READ), KERNEL(SYNC) },
+		  "kernel!el1h_64_irq kernel!handle_softirqs kernel!process_backlog kernel!try_to_wake_up" },
+		{ { KERNEL(WAKE), KERNEL(BACKLOG), KERNEL(SOFTIRQS), KERNEL(KSOFTIRQD), KERNEL(SYNC), KERNEL(SYNC) },
+		  "kernel!run_ksoftirqd kernel!handle_softirqs kernel!process_backlog kernel!try_to_wake_up" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture fixture;
+		struct lode_event event;
+
+		set_up(&fixture);
+		event = woken_by(&fixture, PID + 7, cases[i].kernel, 6);
+		assert_int_equal(event.waker, LODE_NONE);
+		assert_stack(&fixture.builder.stream, event.waker_stack, cases[i].stack);
+		assert_int_equal(fixture.builder.stream.thread_count, 1);
+		tear_down(&fixture);
+	}
+}
+
+/* What the kernel recognized, without names, or without a stack. */
+static void an_interrupt_without_names_has_one_frame(void **state)
+{
+	static const uint64_t nameless[] = { 0xffff900000000010, 0xffff900000000020, 0xffff900000000030 };
+
+	(void)state;
+	for (uint32_t count = 0; count <= 3; count += 3) {
+		struct fixture fixture;
+		struct lode_event event;
+
+		set_up(&fixture);
+		event = woken_by(&fixture, 0, nameless, count);
+		assert_int_equal(event.waker, LODE_NONE);
+		assert_stack(&fixture.builder.stream, event.waker_stack, "kernel!(interrupt)");
+		tear_down(&fixture);
+	}
+}
+
 static void the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack(void **state)
 {
 	struct fixture fixture;
@@ -357,6 +441,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_has_its_stack_and_its_waker),
 		cmocka_unit_test(an_interrupt_is_no_threads_doing),
+		cmocka_unit_test(a_softirq_delivers_what_its_thread_sends),
+		cmocka_unit_test(a_softirq_for_others_is_an_interrupt),
+		cmocka_unit_test(an_interrupt_without_names_has_one_frame),
 		cmocka_unit_test(the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack),
 		cmocka_unit_test(kinds_of_records_become_kinds_of_events),
 		cmocka_unit_test(a_stack_that_was_lost_is_counted),
