@@ -57,8 +57,8 @@ const struct lode_command lode_command_watch = {
 	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what is "
 		 "older than --last. When a trigger fires, what is in memory becomes a new stream of a corpus: "
 		 "the symptom and the time before it. 'lode trigger' is the manual trigger. Ends when the command "
-		 "or the processes do, after --duration, or on Ctrl-C. Needs root, or the capabilities CAP_BPF "
-		 "and CAP_PERFMON.",
+		 "or the processes do, after --duration, or on Ctrl-C. Needs root, or the capabilities CAP_BPF, "
+		 "CAP_PERFMON and, for names of kernel functions, CAP_SYSLOG.",
 	.examples = "  lode watch -a --trigger 'thread gui wait > 200ms' -o corpus\n"
 		    "  lode watch -p 1234 --trigger '/usr/bin/app:answer > 200ms' --keep 20 -o corpus\n"
 		    "  # saves when you run 'lode trigger'\n"

@@ -107,13 +107,14 @@ static const char *what_works(const struct lode_permissions *permissions)
 static int fail_capabilities(const struct lode_permissions *permissions, unsigned needs, const char *missing,
 			     struct lode_error *error)
 {
-	return lode_fail(error, LODE_SYSTEM,
-			 "the kernel does not permit it: %s %s missing; run as root, or give them to the program "
-			 "('setcap cap_bpf,cap_perfmon%s+ep') or to its container ('--cap-add'); changing "
-			 "kernel.perf_event_paranoid (now %d) does not help. %s",
-			 missing, strchr(missing, ' ') ? "are" : "is",
-			 needs & LODE_NEEDS_STACKS ? ",cap_sys_ptrace" : "", permissions->paranoid,
-			 what_works(permissions));
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"the kernel does not permit it: %s %s missing; run as root, or give them to the program "
+		"('setcap cap_bpf,cap_perfmon,cap_syslog%s+ep'%s) or to its container ('--cap-add'); changing "
+		"kernel.perf_event_paranoid (now %d) does not help. %s",
+		missing, strchr(missing, ' ') ? "are" : "is", needs & LODE_NEEDS_STACKS ? ",cap_sys_ptrace" : "",
+		needs & LODE_NEEDS_STACKS ? "" : ", and cap_sys_ptrace for processes of other users",
+		permissions->paranoid, what_works(permissions));
 }
 
 int lode_permissions_explain(const struct lode_permissions *permissions, unsigned needs, int number,

@@ -96,9 +96,12 @@ static void missing_capabilities_are_named_and_no_others(void **state)
 	text = sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM);
 	assert_says(text, "CAP_BPF and CAP_PERFMON are missing");
 	assert_says(text, "run as root");
+	assert_says(text,
+		    "'setcap cap_bpf,cap_perfmon,cap_syslog+ep', and cap_sys_ptrace for processes of other users");
 	assert_keeps_quiet_of(text, "PTRACE");
-	assert_says(sentence(&machine, LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, EACCES),
-		    "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE are missing");
+	text = sentence(&machine, LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, EACCES);
+	assert_says(text, "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE are missing");
+	assert_says(text, "'setcap cap_bpf,cap_perfmon,cap_syslog,cap_sys_ptrace+ep')");
 	machine.capabilities = ONLY_BPF;
 	text = sentence(&machine, LODE_NEEDS_PROGRAMS, EPERM);
 	assert_says(text, "CAP_PERFMON is missing");

@@ -29,7 +29,8 @@ const struct lode_command lode_command_record = {
 	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: CPU "
 		 "samples, waits with their wakers, preemptions and, if requested, system calls, all with their "
 		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. The exit "
-		 "status is that of the command. Needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
+		 "status is that of the command. Needs root, or the capabilities CAP_BPF, CAP_PERFMON and, for "
+		 "names of kernel functions, CAP_SYSLOG.",
 	.examples = "  lode record -- make -j4\n"
 		    "  lode record -p 1234 --duration 10s -o corpus\n"
 		    "  lode record -a --min-wait 1ms --duration 1m -o corpus\n"
