@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "scope/kernel_names.h"
 
 /* Streams that are made ready at a time. */
 struct batch {
@@ -44,6 +45,7 @@ static int take(struct lode_scope_walk *walk, struct lode_scope_report *report, 
 {
 	int code = walk->take(walk->context, report, error);
 
+	lode_kernel_names_note(&report->dictionary.frames, walk->notes);
 	walk->streams++;
 	walk->without += !report->count;
 	walk->symptoms += report->count;

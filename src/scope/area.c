@@ -20,6 +20,7 @@
 #include "base/sort_rows.h"
 #include "scope/area_merge.h"
 #include "scope/area_message.h"
+#include "scope/kernel_names.h"
 #include "store/corpus_deal.h"
 
 #include <string.h>
@@ -198,6 +199,7 @@ static int finish(struct collection *collection, const struct lode_corpus_list *
 	collection->list = list;
 	if (sort_all(area) < 0)
 		return lode_fail_memory(error);
+	lode_kernel_names_note(&area->dictionary.frames, collection->plan->options->notes);
 	return check_found(collection, lode_corpus_title(corpus), error);
 }
 
