@@ -30,8 +30,9 @@ const struct lode_command lode_command_hunt = {
 		 "locks and messages. Stack samples show which functions to examine first (Deep Start). Probes "
 		 "are put into the running program and removed again, and cost it no more than --cost. Ends when "
 		 "nothing is left to examine (a command: when it ends), after --duration, or on Ctrl-C; the "
-		 "program continues unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON and "
-		 "CAP_SYS_PTRACE.",
+		 "processes continue as before, but a command that is still running then gets SIGTERM. Needs "
+		 "root, or the capabilities CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and, for names of kernel "
+		 "functions, CAP_SYSLOG.",
 	.examples = "  lode hunt -p 1234\n"
 		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"
 		    "  lode hunt -p 1234 --serve\n"

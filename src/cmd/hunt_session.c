@@ -5,10 +5,11 @@
  * all joined; the search asks it. The loop is the search's step, and the view after it. In all
  * cases (nothing left to examine, the time is up, the program has ended, a signal), the probes are
  * removed first, then the result is shown. A command that is still running then gets SIGTERM, as
- * with lode record.
+ * with lode record, unless the hunt failed.
  */
 #include "cmd/hunt.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cmd/hunt_live.h"
 #include "cmd/hunt_meters.h"
@@ -28,6 +29,7 @@ struct hunt {
 	struct lode_notes notes;
 	struct lode_child child;
 	int has_child;
+	uint64_t began;
 	char *target;
 };
 
@@ -78,7 +80,10 @@ static int release_child(struct hunt *hunt, struct lode_error *error)
 
 static int begin(struct hunt *hunt, struct lode_error *error)
 {
-	int code = release_child(hunt, error);
+	int code;
+
+	hunt->began = lode_now();
+	code = release_child(hunt, error);
 
 	if (!code)
 		code = lode_search_create(&hunt->search, hunt->meters.meter, &hunt->options, changed, hunt, error);
@@ -158,6 +163,8 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 		code = LODE_SYSTEM;
 	if (!code)
 		code = lode_hunt_meters_finish(&hunt->meters, &hunt->notes, error);
+	if (hunt->has_child && code) /* a failure of the hunt is none of the command */
+		lode_child_await(&hunt->child, hunt->settings->time ? hunt->began + hunt->settings->time : 0);
 	if (hunt->has_child)
 		lode_child_finish(&hunt->child);
 	if (!code)

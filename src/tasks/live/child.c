@@ -16,6 +16,8 @@
 /* How long a command has for ending once Lode itself is asked to stop; it is left alone afterwards. */
 #define PATIENCE   60000000u
 #define LOOK_EVERY 10
+/* Milliseconds between two looks whether Lode is asked to stop, while a command runs that is no longer recorded. */
+#define AWAIT_EVERY 100
 
 /* In the child: waits at the gate, then runs the command, or reports why it cannot. A gate that closes means: do not run it. */
 static void become(const struct lode_host *host, int gate, int failure, char *const *words)
@@ -128,6 +130,16 @@ static void await_end(struct lode_child *child)
 			return;
 		poll(&end, 1, LOOK_EVERY);
 	}
+}
+
+void lode_child_await(struct lode_child *child, uint64_t until)
+{
+	struct pollfd end = { child->exit_fd, POLLIN, 0 };
+
+	if (!child->released)
+		return;
+	while (!lode_child_has_ended(child) && !child->host->stopped(child->host) && (!until || lode_now() < until))
+		poll(&end, 1, AWAIT_EVERY);
 }
 
 void lode_child_finish(struct lode_child *child)

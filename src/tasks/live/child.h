@@ -29,6 +29,11 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 /* Whether it has ended by now. */
 int lode_child_has_ended(struct lode_child *child);
 /*
+ * For a recorder that failed, which must not harm what it records: waits until the command has ended by itself, Lode is
+ * asked to stop, or the time is `until` (lode_now; 0: no limit). Returns at once if it was not let go.
+ */
+void lode_child_await(struct lode_child *child, uint64_t until);
+/*
  * Asks it to end, if it is still there, and waits for it; frees descriptors. Once more
  * does nothing. Where Lode itself was asked to stop, a command that does not end soon is
  * left alone: `ended` is 0.

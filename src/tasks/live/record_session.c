@@ -182,6 +182,19 @@ static int step(struct lode_record_session *session, struct lode_error *error)
 	return code ? code : over;
 }
 
+/* A failure of the recorder is none of the command: it runs to its end, unrecorded. */
+static void run_on(struct lode_record_session *session, const struct lode_error *error)
+{
+	uint64_t duration = session->settings->duration;
+
+	lode_rule_probes_destroy(session->probes);
+	lode_recorder_destroy(session->recorder);
+	session->probes = NULL;
+	session->recorder = NULL;
+	lode_record_target_run_on(&session->target, session->call, duration ? session->times.began + duration : 0,
+				  error);
+}
+
 static int record(struct lode_record_session *session, struct lode_error *error)
 {
 	int code;
@@ -192,6 +205,8 @@ static int record(struct lode_record_session *session, struct lode_error *error)
 	session->times.ended = lode_now();
 	if (code > 0)
 		code = lode_record_target_stop(&session->target, session->recorder, &session->sink, error);
+	else
+		run_on(session, error);
 	if (session->target.has_child)
 		lode_child_finish(&session->target.child);
 	if (!session->times.command_ended)

@@ -277,6 +277,18 @@ int lode_record_target_stop(struct lode_record_target *target, struct lode_recor
 	return code < 0 ? lode_fail_memory(error) : 0;
 }
 
+void lode_record_target_run_on(struct lode_record_target *target, const struct lode_call *call, uint64_t until,
+			       const struct lode_error *error)
+{
+	give_way(target);
+	if (!target->has_child || lode_child_has_ended(&target->child))
+		return;
+	if (!call->quiet)
+		lode_call_say(call, LODE_YELLOW, "%s: runs on, but is no longer recorded: %s", target->command[0],
+			      error->text);
+	lode_child_await(&target->child, until);
+}
+
 int lode_record_target_has_ended(struct lode_record_target *target)
 {
 	if (!target->has_child || !lode_child_has_ended(&target->child))

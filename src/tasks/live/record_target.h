@@ -84,6 +84,12 @@ int lode_record_target_start(struct lode_record_target *target, struct lode_reco
 			     struct lode_error *error);
 /* Lets the command go. */
 int lode_record_target_release_command(struct lode_record_target *target, struct lode_error *error);
+/*
+ * After a failure of the recorder, which the caller has destroyed: says what went wrong and waits for the command, which
+ * runs on, until it ends, the host is asked to stop, or it is `until` (lode_now; 0: no limit).
+ */
+void lode_record_target_run_on(struct lode_record_target *target, const struct lode_call *call, uint64_t until,
+			       const struct lode_error *error);
 /* Stops the recorder, which hands over what is left. The command goes on. */
 int lode_record_target_stop(struct lode_record_target *target, struct lode_recorder *recorder,
 			    const struct lode_recorder_sink *sink, struct lode_error *error);

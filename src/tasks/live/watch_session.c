@@ -186,9 +186,21 @@ static int sleep_time(const struct lode_watch_session *session)
 	return wanted > now ? (int)((wanted - now) / 1000000u) + 1 : 0;
 }
 
+/* A failure of the recorder is none of the command: it runs to its end, unrecorded. */
+static void run_on(struct lode_watch_session *session, const struct lode_error *error)
+{
+	uint64_t duration = session->settings->duration;
+
+	lode_rule_probes_destroy(session->probes);
+	lode_recorder_destroy(session->recorder);
+	session->probes = NULL;
+	session->recorder = NULL;
+	lode_record_target_run_on(&session->target, session->call, duration ? session->began + duration : 0, error);
+}
+
 static int watch(struct lode_watch_session *session, struct lode_error *error)
 {
-	int over = 0, code = 0, readable;
+	int over = 0, code = 0, readable, failed;
 
 	while (!code && !over) {
 		readable = lode_recorder_wait(session->recorder,
@@ -203,11 +215,14 @@ static int watch(struct lode_watch_session *session, struct lode_error *error)
 		lode_budget_control_steer(&session->target, session->recorder, lode_now());
 		lode_watch_status(session);
 	}
+	failed = code != 0;
 	if (!code)
 		code = lode_record_target_stop(&session->target, session->recorder, &session->sink, error);
 	if (code)
 		lode_watch_burst_end(&session->burst);
 	lode_watch_write_rest(session);
+	if (failed)
+		run_on(session, error);
 	session->call->host->pause(session->call->host);
 	return code;
 }
