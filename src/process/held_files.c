@@ -75,10 +75,13 @@ static struct lode_held_file *make_room(struct lode_held_files *files)
  * right. */
 static int open_file(const struct lode_change *change, const char *build_id)
 {
-	char *path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
-	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	int fd = path ? open(path, flags) : -1;
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, fd;
+	char *path;
 
+	if (change->mounts == LODE_MOUNTS_OWN)
+		return open(change->text, flags);
+	path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
+	fd = path ? open(path, flags) : -1;
 	lode_free(path);
 	return fd < 0 && *build_id ? open(change->text, flags) : fd;
 }

@@ -16,6 +16,8 @@ enum lode_change_type {
 };
 
 #define LODE_CHANGE_BUILD_ID 20
+/* In place of the mounts of a mapping: its path is as the recorder sees files, not as the process does. */
+#define LODE_MOUNTS_OWN 1
 
 struct lode_change {
 	enum lode_change_type type;
@@ -30,8 +32,8 @@ struct lode_change {
 	uint8_t build_id[LODE_CHANGE_BUILD_ID];
 	uint8_t build_id_size; /* 0: not known */
 	int executed;          /* a name: it is the name of a new program */
-	uint64_t mounts;       /* a new program: the mount namespace it was seen in; 0: not known, it is gone */
-	char *text;            /* path or name; NULL for forks and exits */
+	uint64_t mounts; /* a new program or a map: how the process sees files (lode_process_mounts), 0: not known; LODE_MOUNTS_OWN */
+	char *text; /* path or name; NULL for forks and exits */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Images: see images.h.
  *
- * A file in another mount namespace (a container's) is reached through a process
- * that has it, as long as that lives. What is open is later
+ * A file in another mount namespace (a container's) or below another root (a chroot's)
+ * is reached through a process that has it, as long as that lives. What is open is later
  * read through /proc/self/fd, unless its path still leads to the same file: then
  * by its path, near which debug files may be.
  */
@@ -161,7 +161,7 @@ static int open_path(char *path)
 }
 
 /*
- * A file that was deleted, or is in another mount namespace, is reached by the
+ * A file that was deleted, or that the process sees elsewhere, is reached by the
  * mapping itself while its process lives. A deleted one whose build-id is not
  * known is not looked for by its path: the file there now is another one.
  */

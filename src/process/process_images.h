@@ -20,7 +20,7 @@ struct lode_process_image {
 	enum lode_mapped kind;
 	const char *path;     /* as the process sees it; of anonymous memory: its perf map */
 	const char *build_id; /* hexadecimal, or "" */
-	uint64_t mounts;      /* number of the mount namespace it was seen in; 0: the recorder's own */
+	uint64_t mounts;      /* how the process sees files (lode_process_mounts); 0: as the recorder does */
 	uint32_t pid;         /* a process that has it, and where */
 	uint64_t start;
 	uint64_t end;

@@ -10,10 +10,11 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/proc_files.h"
+#include "process/file_view.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* Nanoseconds that the mappings of a process outlive it. */
 #define REMEMBERED 5000000000u
@@ -65,28 +66,11 @@ static struct lode_thread_lifetime *add_life(struct lode_processes *processes, u
 	return &processes->lives[processes->life_count - 1];
 }
 
-static uint64_t mounts_of(const char *pid)
-{
-	char path[64];
-	struct stat status;
-
-	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
-	return stat(path, &status) < 0 ? 0 : (uint64_t)status.st_ino;
-}
-
-uint64_t lode_process_mounts(uint32_t pid)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", pid);
-	return mounts_of(text);
-}
-
 int lode_processes_init(struct lode_processes *processes, struct lode_process_images *images)
 {
 	memset(processes, 0, sizeof(*processes));
 	processes->images = images;
-	processes->own_mounts = mounts_of("self");
+	processes->own_mounts = lode_process_mounts((uint32_t)getpid());
 	return lode_spaces_init(&processes->spaces);
 }
 
@@ -108,13 +92,13 @@ struct mapped {
 	struct lode_process *process;
 };
 
-/* Maps an image, of which its path, build-id and addresses are known, from `offset` of its file on. */
+/* Maps an image, of which its path, build-id and addresses are known, from `offset` of its file on. `own`: the path is the recorder's. */
 static int map_image(struct lode_processes *processes, struct lode_process *process,
-		     struct lode_process_image image, uint64_t offset)
+		     struct lode_process_image image, uint64_t offset, int own)
 {
 	struct lode_mapping mapping = { image.start, image.end, offset, LODE_NONE };
 
-	image.mounts = process->mounts;
+	image.mounts = own ? 0 : process->mounts;
 	image.pid = process->pid;
 	mapping.image = lode_process_images_get(processes->images, &image);
 	if (mapping.image == LODE_NONE)
@@ -137,7 +121,10 @@ static int add_mapping(void *context, const struct lode_proc_mapping *line)
 
 	if (lode_process_counts_code(line))
 		mapped->process->code_bytes += line->end - line->start;
-	return line->rights[2] == 'x' ? map_image(mapped->processes, mapped->process, image, line->offset) : 0;
+	if (line->rights[2] != 'x')
+		return 0;
+	return map_image(mapped->processes, mapped->process, image, line->offset,
+			 mapped->process->mounts && lode_process_line_is_own(line));
 }
 
 static void set_mounts(struct lode_processes *processes, struct lode_process *process, uint64_t mounts)
@@ -266,7 +253,11 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 	lode_hex(build_id, change->build_id, change->build_id_size);
 	if (process)
 		process->code_bytes = 0;
-	return process ? map_image(processes, process, image, change->offset) : LODE_SYSTEM;
+	if (!process)
+		return LODE_SYSTEM;
+	if (change->mounts != LODE_MOUNTS_OWN)
+		set_mounts(processes, process, change->mounts);
+	return map_image(processes, process, image, change->offset, change->mounts == LODE_MOUNTS_OWN);
 }
 
 /*

@@ -83,8 +83,6 @@ struct lode_process *lode_processes_get(struct lode_processes *processes, uint32
 /* The thread, whose name is requested now if it is not known; NULL when memory has run out. */
 struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
 
-/* The number of the mount namespace that a process is in; 0: it is gone. */
-uint64_t lode_process_mounts(uint32_t pid);
 /* Learns the names of all threads that are there. Returns 0 or LODE_SYSTEM. */
 int lode_processes_name_all(struct lode_processes *processes);
 /* Bytes that processes and images take, about; those in use. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "process/file_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,8 @@ static int take_line(void *context, const struct lode_proc_mapping *line)
 	lode_hex(build_id, change.build_id, change.build_id_size);
 	if (is_known(reading, line, build_id))
 		return 0;
+	if (lode_process_line_is_own(line))
+		change.mounts = LODE_MOUNTS_OWN;
 	reading->doubt->is_new |= is_file(line->path);
 	change.text = NULL;
 	if (LODE_APPEND(reads->changes, reads->count, reads->capacity, change) < 0)

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/proc_files.h"
+#include "process/file_view.h"
 #include "symbols/elf.h"
 #include "symbols/mapping_kind.h"
 
@@ -67,6 +68,7 @@ static int read_build_id(struct lode_mapped_build_id *item, const struct lode_ch
 
 	if (read_file(item, change->text))
 		return 0;
+	item->is_elsewhere = 1;
 	path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
 	if (!path)
 		return LODE_SYSTEM;
@@ -109,6 +111,8 @@ int lode_mapped_build_ids_set(struct lode_mapped_build_ids *ids, const struct lo
 		item = add(ids, file, change);
 	if (!item)
 		return LODE_SYSTEM;
+	if (item->is_elsewhere) /* it may have changed its root since it began to run */
+		change->mounts = lode_process_mounts(change->pid);
 	change->build_id_size = item->size;
 	memcpy(change->build_id, item->build_id, item->size);
 	return 0;

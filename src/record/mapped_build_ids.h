@@ -22,7 +22,8 @@ struct lode_file_number {
 struct lode_mapped_build_id {
 	struct lode_file_number file;
 	uint8_t build_id[LODE_CHANGE_BUILD_ID];
-	uint8_t size; /* 0: it has none, or could not be opened */
+	uint8_t size;         /* 0: it has none, or could not be opened */
+	uint8_t is_elsewhere; /* not at its path as the recorder sees files, or gone */
 };
 
 /* A zeroed struct is empty. */
@@ -34,7 +35,7 @@ struct lode_mapped_build_ids {
 };
 
 void lode_mapped_build_ids_release(struct lode_mapped_build_ids *ids);
-/* Sets the build-id of a change that maps `file`. Returns 0 or LODE_SYSTEM. */
+/* Sets the build-id of a change that maps `file`, and its mounts where it is not at its path. Returns 0 or LODE_SYSTEM. */
 int lode_mapped_build_ids_set(struct lode_mapped_build_ids *ids, const struct lode_file_number *file,
 			      struct lode_change *change);
 

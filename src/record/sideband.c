@@ -12,7 +12,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
-#include "process/processes.h"
+#include "process/file_view.h"
 #include "record/mapped_build_ids.h"
 #include "record/permissions.h"
 

@@ -319,7 +319,9 @@ static int take_change(void *context, const struct lode_change *change)
 
 	if (probes->has_marks && change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
 	    lode_mapped_kind(change->text) == LODE_MAPPED_FILE) {
-		char *path = lode_proc_root_path(change->pid, change->text, strlen(change->text));
+		char *path = change->mounts == LODE_MOUNTS_OWN
+				     ? lode_strdup(change->text)
+				     : lode_proc_root_path(change->pid, change->text, strlen(change->text));
 		int code = path ? look_at(probes, path) : LODE_SYSTEM;
 
 		lode_free(path);
