@@ -26,8 +26,9 @@
 #define PARTS_OF_MEMORY 16
 #define PARTS_OF_TIME   8
 
-/* Processes are looked through for what is gone when they have grown by so many bytes, and have doubled. */
+/* Processes are copied, to leave out images that nothing maps any more, when they have grown by so many bytes and a part. */
 #define COMPACT_BYTES 131072u
+#define COMPACT_PART  4
 
 /* Nanoseconds that files are held beyond what is kept: to write takes time. */
 #define FILES_OUTLIVE 10000000000u
@@ -496,7 +497,10 @@ static int drop_oldest(struct lode_flight *flight, uint64_t t, const struct lode
 
 static int tidy_processes(struct lode_flight *flight, uint64_t t)
 {
-	if (lode_processes_bytes(&flight->processes) < 2 * flight->compacted + COMPACT_BYTES)
+	if (lode_processes_forget(&flight->processes, t) < 0)
+		return LODE_SYSTEM;
+	if (lode_processes_bytes(&flight->processes) <
+	    flight->compacted + flight->compacted / COMPACT_PART + COMPACT_BYTES)
 		return 0;
 	if (lode_processes_compact(&flight->processes, t) < 0)
 		return LODE_SYSTEM;

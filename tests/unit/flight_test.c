@@ -622,6 +622,86 @@ static void pages_are_used_again(void **state)
 	lode_pages_release(&pages);
 }
 
+/* ---- processes ---- */
+
+#define LONG_LIVES    400
+#define LIBRARIES     50
+#define SHORT_LIVES   30000
+#define BETWEEN_LIVES 10000000u
+
+static void apply(const struct lode_recorder_sink *sink, struct lode_change change)
+{
+	assert_int_equal(sink->change(sink->context, &change), 0);
+}
+
+/* A process begins, with some libraries that others have, too. */
+static void begin_process(const struct lode_recorder_sink *sink, uint64_t t, uint32_t pid, unsigned libraries)
+{
+	char text[32] = "short";
+
+	apply(sink, (struct lode_change){ .type = LODE_CHANGE_FORK,
+					  .t = t,
+					  .pid = pid,
+					  .tid = pid,
+					  .parent_pid = PID(0),
+					  .parent_tid = PID(0) });
+	apply(sink, (struct lode_change){ .type = LODE_CHANGE_NAME,
+					  .t = t,
+					  .pid = pid,
+					  .tid = pid,
+					  .executed = 1,
+					  .text = text });
+	for (unsigned i = 0; i < libraries; i++) {
+		snprintf(text, sizeof(text), "/no/such/%u", i);
+		apply(sink, (struct lode_change){ .type = LODE_CHANGE_MAP,
+						  .t = t,
+						  .pid = pid,
+						  .tid = pid,
+						  .start = 0x10000 * (i + 1),
+						  .end = 0x10000 * (i + 1) + 0x8000,
+						  .text = text });
+	}
+}
+
+/* Many at a time are allowed, but not more and more. */
+static void processes_that_ended_do_not_add_up(void **state)
+{
+	struct lode_flight_options options = { .last = 1000000000u, .memory = 64u << 20 };
+	const struct lode_processes *processes;
+	struct lode_recorder_held held = { 0 };
+	struct lode_recorder_sink sink;
+	struct lode_flight *flight;
+	size_t warm = 0, most = 0;
+	uint64_t now = 1000000000u;
+
+	(void)state;
+	assert_int_equal(lode_flight_create(&flight, &options), 0);
+	sink = lode_flight_sink(flight);
+	processes = lode_flight_processes(flight);
+	for (uint32_t i = 0; i < LONG_LIVES; i++)
+		begin_process(&sink, now, PID(i), LIBRARIES);
+	for (uint32_t i = 0; i < SHORT_LIVES; i++) {
+		uint32_t pid = PID(LONG_LIVES + i);
+
+		now += BETWEEN_LIVES;
+		begin_process(&sink, now, pid, 3);
+		apply(&sink,
+		      (struct lode_change){ .type = LODE_CHANGE_EXIT, .t = now + 1, .pid = pid, .tid = pid });
+		if (i % 20)
+			continue;
+		assert_true(lode_flight_trim(flight, now, &held) >= 0);
+		/* Of those that ended 700 are remembered, for 5 seconds more than what is kept. */
+		assert_true(processes->life_count < 2 * (LONG_LIVES + 700) + 1024 + 200);
+		assert_true(processes->count < 2 * (LONG_LIVES + 700) + 1024 + 200);
+		if (i < SHORT_LIVES / 3)
+			warm = lode_flight_bytes(flight) > warm ? lode_flight_bytes(flight) : warm;
+		else
+			most = lode_flight_bytes(flight) > most ? lode_flight_bytes(flight) : most;
+	}
+	assert_true(most <= warm);
+	lode_flight_destroy(flight);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -633,6 +713,7 @@ int main(void)
 		cmocka_unit_test(what_is_held_gets_old_and_stays),
 		cmocka_unit_test(only_what_was_written_between_two_times_is_replayed),
 		cmocka_unit_test(a_stack_that_nobody_sent_is_counted),
+		cmocka_unit_test(processes_that_ended_do_not_add_up),
 		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 
