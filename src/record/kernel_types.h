@@ -105,7 +105,7 @@ struct task_struct {
 	struct thread_info thread_info;
 #endif
 	unsigned int __state;
-	int on_cpu;
+	unsigned int on_cpu; /* unsigned, so that it may have another size: one byte in Linux 7 */
 	int prio;
 	unsigned int flags;
 	int pid;
