@@ -6,6 +6,7 @@
 # BUILD=FOLDER, which may be outside of a tree that is read-only.
 
 PREFIX ?= /usr/local
+comma := ,
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 BENCH_MINE_FLAGS ?=
@@ -24,9 +25,15 @@ BUILD := build$(suffix)
 export CC
 endif
 
+# Warnings stop the build only where they are asked to: a compiler that is newer than Lode may have new ones.
+# Continuous integration sets CI. Not given, a build folder keeps what it has.
+WERROR ?= $(if $(filter true,$(CI)),1)
+werror = $(if $(WERROR),-Dwerror=$(if $(filter 0,$(WERROR)),false,true))
+
 # Groups of tools/setup that are in place are marked in the build folder.
 mark = $(BUILD)/.setup/$(1)
-meson_setup = meson setup $(1) -Dprefix=$(PREFIX) -Dpage-modules=$(abspath $(PAGE)/node_modules)
+# $(call configure,FOLDER,OPTIONS OF A NEW FOLDER,OPTIONS OF ANY FOLDER)
+configure = tools/configure $(1) -Dprefix=$(PREFIX) -Dpage-modules=$(abspath $(PAGE)/node_modules) $(2) --set $(3)
 ASAN := $(BUILD)-asan
 TSAN := $(BUILD)-tsan
 RELEASE := $(BUILD)-release
@@ -39,7 +46,7 @@ FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard
 # What the page is built from: the same for all builds.
 PAGE := $(BUILD)/web
 
-.PHONY: all setup check demo bench fuzz asan tsan install clean help build-folder
+.PHONY: all setup check demo bench fuzz asan tsan install clean help build-folder FORCE
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -62,6 +69,7 @@ help:
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
 	@echo 'CC=clang takes another compiler and a build folder of its own.'
+	@echo 'WERROR=1 makes warnings errors, as CI=true does; WERROR=0 makes them warnings again.'
 	@echo 'BUILD=FOLDER builds in FOLDER, which may be anywhere: for a tree that is read-only.'
 
 setup: $(call mark,build) $(call mark,check)
@@ -79,27 +87,29 @@ $(BUILD)/.setup/%: tools/setup | build-folder
 $(PAGE)/node_modules/.complete: web/package-lock.json | $(call mark,build)
 	@tools/setup web && tools/web $(PAGE) || echo 'make: lode is built without its page' >&2
 
-$(BUILD)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
-	@$(call meson_setup,$(BUILD))
+# Each time: compilers may have been replaced since.
+$(BUILD)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
+	@$(call configure,$(BUILD),,$(werror))
 
-$(ASAN)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
-	@$(call meson_setup,$(ASAN)) -Dwerror=true -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
+$(ASAN)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
+	@$(call configure,$(ASAN),-Doptimization=1 -Db_sanitize=address$(comma)undefined -Db_lundef=false,$(werror))
 
-# Without -Werror: fences towards the kernel, which ThreadSanitizer does not know, make gcc warn.
-$(TSAN)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
-	@$(call meson_setup,$(TSAN)) -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
+# Never with -Werror: fences towards the kernel, which ThreadSanitizer does not know, make gcc warn.
+$(TSAN)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
+	@$(call configure,$(TSAN),-Doptimization=1 -Db_sanitize=thread -Db_lundef=false)
 
-$(FUZZ)/build.ninja: | $(call mark,build) $(call mark,fuzz)
-	@CC=clang $(call meson_setup,$(FUZZ)) -Dfuzzing=true
+$(FUZZ)/build.ninja: FORCE | $(call mark,build) $(call mark,fuzz)
+	@CC=clang $(call configure,$(FUZZ),-Dfuzzing=true)
 
-check: $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja $(call mark,check)
+# Tests run programs that may bring compilers along: those first, then the folders.
+check: $(call mark,check) $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja
 	@tools/setup browser || echo 'make: the page is not looked at in a browser' >&2
 	@tools/check $(BUILD) $(ASAN) $(TSAN)
 
-asan: $(ASAN)/build.ninja $(call mark,check)
+asan: $(call mark,check) $(ASAN)/build.ninja
 	@tools/check --only $(ASAN)
 
-tsan: $(TSAN)/build.ninja $(call mark,check)
+tsan: $(call mark,check) $(TSAN)/build.ninja
 	@tools/check --threads $(TSAN)
 
 fuzz: $(FUZZ)/build.ninja
@@ -109,7 +119,7 @@ demo: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) demo-programs
 	@demo/run $(BUILD)
 
-bench: all $(call mark,bench)
+bench: $(call mark,bench) all
 	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@bench/formats $(BENCH_FORMATS_FLAGS) $(BUILD)
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
@@ -126,11 +136,10 @@ bench: all $(call mark,bench)
 	@bench/page $(BUILD) || [ $$? = 77 ]
 
 # Without the switches that make memory and files fail, which are for the tests.
-$(RELEASE)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
-	@$(call meson_setup,$(RELEASE)) --buildtype=release
+$(RELEASE)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
+	@$(call configure,$(RELEASE),-Dbuildtype=release,-Dprefix=$(PREFIX))
 
 install: $(RELEASE)/build.ninja
-	@meson configure $(RELEASE) -Dprefix=$(PREFIX)
 	@ninja -C $(RELEASE)
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) meson install -C $(RELEASE)
 
