@@ -6,6 +6,8 @@
 
 #ifndef LODE_HAVE_RECORDER
 
+#include "record/recorder_lacks.h"
+
 int lode_hunt_run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_search_options options;
@@ -14,8 +16,8 @@ int lode_hunt_run(struct lode_call *call, struct lode_error *error)
 	if (code)
 		return code;
 	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: this program was built without its probes; build it again with clang, bpftool and "
-			 "libbpf installed");
+			 "hunt: this program was built without its probes: " LODE_RECORDER_LACKS
+			 "; build it again with clang, bpftool and libbpf 1.0 or newer");
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "import/import.h"
 #include "export/export.h"
 #include "page/page.h"
+#include "record/recorder_lacks.h"
 #include "store/store.h"
 
 #include <lzma.h>
@@ -42,7 +43,8 @@ void lode_version_text(struct lode_buffer *buffer)
 	lode_buffer_text(buffer, "\nexports:");
 	for (size_t i = 0; lode_exporters[i]; i++)
 		lode_buffer_print(buffer, " %s", lode_exporters[i]->name);
-	lode_buffer_print(buffer, "\nrecorder: %s", RECORDER ? "yes" : "no, it was not built");
+	lode_buffer_print(buffer, "\nrecorder: %s",
+			  RECORDER ? "yes" : "no, it was not built: " LODE_RECORDER_LACKS);
 	lode_buffer_print(buffer, "\npage: %s", lode_page_is_there(NULL) ? "no, it was not built" : "yes");
 	lode_buffer_print(buffer, "\nserver: %s", SERVER ? "yes" : "no, it was not built");
 	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
