@@ -264,7 +264,7 @@ static uint32_t recall_frames(struct lode_jfr_frames *frames, struct lode_jfr_ch
 static int read_frame(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, struct frame_list *list,
 		      uint32_t *frame)
 {
-	uint64_t word, bytes;
+	uint64_t word, bytes = 0;
 	int is_short = 0;
 
 	if (list->packed && lode_cursor_left(&list->at) >= sizeof(word)) {
