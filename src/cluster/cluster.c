@@ -47,6 +47,16 @@ int lode_cluster_is_launched(void)
 	return size ? size > 1 : getenv("PMIX_RANK") != NULL;
 }
 
+int lode_cluster_is_forwarded(void)
+{
+	return launched_size() || getenv("PMIX_RANK");
+}
+
+int lode_cluster_collects_lines(void)
+{
+	return getenv("PRTE_LAUNCHED") != NULL;
+}
+
 static void *load(const char *const *folders)
 {
 	void *library = NULL;

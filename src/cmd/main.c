@@ -53,6 +53,8 @@ static int run_command(struct lode_call *call, struct lode_shared_settings *shar
 	look_at_terminals(call, shared);
 	if (call->command->analysis)
 		lode_memory_keep_freed();
+	if (!code && !shared->help)
+		lode_ranks_warn(call);
 	if (!code)
 		code = shared->help ? show_help(call, error) : lode_call_run(call, error);
 	lode_call_release(call);

@@ -4,9 +4,12 @@
 #include "base/memory.h"
 #include "base/program_folder.h"
 #include "cluster/cluster.h"
+#include "cmd/terminal.h"
 #include "mine/mine_services.h"
+#include "tasks/analysis.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* s: all processes meet the same wrong option; the first one says so and ends the job meanwhile. */
@@ -30,6 +33,22 @@ void lode_ranks_expect(unsigned times)
 int lode_ranks_helps(void)
 {
 	return cluster && lode_cluster_rank(cluster) > 0;
+}
+
+/* JSON is one line, and may be long. */
+void lode_ranks_warn(const struct lode_call *call)
+{
+	const struct lode_analysis_command *command = call->command->analysis;
+	const char *rank = getenv("PMIX_RANK");
+	const struct lode_result_settings *settings;
+
+	if (!command || call->quiet || !lode_cluster_collects_lines() || !rank || strcmp(rank, "0"))
+		return;
+	settings = (const void *)((const char *)call->settings + command->result);
+	if (settings->json && !settings->output)
+		lode_say(&call->err, LODE_YELLOW,
+			 "mpirun takes minutes to pass on JSON of several MB, which is one line; '-o FILE' "
+			 "writes it at once");
 }
 
 /* Beside the program where it was built, or where it was installed. */

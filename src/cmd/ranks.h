@@ -22,6 +22,8 @@ int lode_ranks_helps(void);
 int lode_ranks_share(struct lode_corpus *corpus, const struct lode_shared_work *work, struct lode_error *error);
 /* The first process, while the others serve it; else NULL. */
 const struct lode_job_rank *lode_ranks_served(void);
+/* Warns where the launcher would take long to pass on the result of an analysis. Before this process joins others. */
+void lode_ranks_warn(const struct lode_call *call);
 /* Before the program ends with `code`: a failure ends the whole job. */
 void lode_ranks_end(int code);
 

@@ -2,6 +2,7 @@
 #include "cmd/terminal.h"
 
 #include "base/file.h"
+#include "cluster/cluster.h"
 #include "cmd/pager.h"
 
 #include <langinfo.h>
@@ -37,7 +38,8 @@ unsigned lode_terminal_width(int fd)
 
 struct lode_terminal lode_terminal_look(int fd, const char *color)
 {
-	struct lode_terminal terminal = { .fd = fd, .look.is_terminal = isatty(fd) };
+	struct lode_terminal terminal = { .fd = fd,
+					  .look.is_terminal = isatty(fd) && !lode_cluster_is_forwarded() };
 	struct winsize size;
 
 	terminal.look.colour = wants_colour(terminal.look.is_terminal, color);
