@@ -34,7 +34,7 @@ struct lode_sweeper {
 /* In one run of a program; not where there are too many threads for that. Returns whether the kernel lets it. */
 static int sweep_at_once(struct lode_sweeper *sweeper)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct bpf_test_run_opts run = { .sz = sizeof(run) };
 	int fd = sweeper->has_many_threads ? -1 : bpf_program__fd(sweeper->programs->progs.lode_sweep_at_once);
 
 	if (fd < 0 || bpf_prog_test_run_opts(fd, &run) < 0)

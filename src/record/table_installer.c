@@ -84,7 +84,7 @@ static int fill_rows(int fd, const struct lode_unwind_table *table, const uint16
 /* A table as a map in the kernel: its descriptor, or -1 when the kernel does not take it. */
 static int make_rows(const struct table *table)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
+	struct bpf_map_create_opts options = { .sz = sizeof(options), .map_flags = BPF_F_INNER_MAP };
 	uint32_t chunks = (uint32_t)((table->rows.count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
 				sizeof(struct lode_unwind_chunk), chunks, &options);

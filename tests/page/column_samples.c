@@ -26,7 +26,7 @@ static uint64_t below(uint64_t limit)
 static double draw(unsigned kind, double before)
 {
 	static const double odd[] = {
-		0.5, -1, -0.0, NAN, INFINITY, 1e300, 1125899906842624, 1125899906842623, 9007199254740993
+		0.5, -1, -0.0, NAN, INFINITY, 1e300, 1125899906842624, 1125899906842623, 9007199254740992
 	};
 
 	switch (kind) {

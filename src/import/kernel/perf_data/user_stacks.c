@@ -131,8 +131,8 @@ static void count_end(const struct walk *walk, enum lode_unwind_end end)
 
 static const char *const failures[LODE_PERF_UNWIND_FAILURES] = {
 	[LODE_PERF_FILE_MISSING] =
-		"user stacks with calls missing because a binary was not found; give its folder with "
-		"--symbol-path",
+		("user stacks with calls missing because a binary was not found; give its folder with "
+		 "--symbol-path"),
 	[LODE_PERF_NO_TABLE] = "user stacks cut off in code without unwind information",
 	[LODE_PERF_LEADS_NOWHERE] = "user stacks cut off in code whose unwind information is wrong",
 };
