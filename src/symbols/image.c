@@ -335,9 +335,11 @@ int lode_image_is_found(struct lode_image *image)
 
 int lode_image_link_register(struct lode_image *image, uint64_t address)
 {
-	const struct lode_unwind_rule *rule =
-		lode_unwind_table_find(lode_image_unwind(image), address - image->shift);
+	const struct lode_unwind_table *table = lode_image_unwind(image);
+	const struct lode_unwind_rule *rule = lode_unwind_table_find(table, address - image->shift);
 
+	if (table->machine != EM_AARCH64)
+		return -1;
 	if (rule->return_at == LODE_PLACE_NONE)
 		return 0;
 	return rule->cfa == LODE_CFA_NONE ? -1 : rule->return_at == LODE_PLACE_KEPT;

@@ -96,7 +96,8 @@ size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char
 /*
  * aarch64: whether at this address the return address still is in the link
  * register (a leaf that has saved nothing), from .eh_frame/.debug_frame. 1, 0;
- * -1 when there is no unwind information. Thread-safe.
+ * -1 when there is no unwind information, or the binary is of another machine.
+ * Thread-safe.
  */
 int lode_image_link_register(struct lode_image *image, uint64_t address);
 
