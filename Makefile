@@ -39,14 +39,17 @@ TSAN := $(BUILD)-tsan
 RELEASE := $(BUILD)-release
 # Fuzzing chooses its own compiler.
 FUZZ := $(if $(filter command line,$(origin BUILD)),$(BUILD),build)-fuzz
+# The architecture of the other kind of machine, in Debian's words.
+CROSS ?= $(if $(filter x86_64,$(shell uname -m)),arm64,amd64)
+CROSS_BUILD := $(BUILD)-$(CROSS)
 # What `make clean` removes: a folder that was named counts only when a build made it.
-NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(TSAN) $(RELEASE) $(FUZZ),\
+NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(TSAN) $(RELEASE) $(CROSS_BUILD) $(FUZZ),\
 	$(firstword $(wildcard $(folder)/.setup $(folder)/build.ninja)))))
 FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard build-*/))
 # What the page is built from: the same for all builds.
 PAGE := $(BUILD)/web
 
-.PHONY: all setup check demo bench fuzz asan tsan install clean help build-folder FORCE
+.PHONY: all setup check check-cross demo bench fuzz asan tsan install clean help build-folder FORCE
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -61,6 +64,7 @@ help:
 	@echo '                of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make tsan       all tests with threads under ThreadSanitizer'
+	@echo 'make check-cross   build for the other architecture (CROSS=amd64 or arm64), and run its unit tests under qemu'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
 	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
@@ -111,6 +115,13 @@ asan: $(call mark,check) $(ASAN)/build.ninja
 
 tsan: $(call mark,check) $(TSAN)/build.ninja
 	@tools/check --threads $(TSAN)
+
+$(CROSS_BUILD)/build.ninja: tools/cross/$(CROSS).ini | build-folder
+	@tools/setup --cross $(CROSS)
+	@$(call meson_setup,$(CROSS_BUILD)) $(if $(wildcard $@),--wipe) --cross-file $< -Dwerror=true -Dpage=disabled
+
+check-cross: $(CROSS_BUILD)/build.ninja
+	@tools/check --emulated $(CROSS_BUILD)
 
 fuzz: $(FUZZ)/build.ninja
 	@tools/fuzz $(FUZZ) $(FUZZ_SECONDS)

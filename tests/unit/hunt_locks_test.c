@@ -3,6 +3,7 @@
  * when they have no name.
  */
 #include "cmocka_all.h"
+#include "own_maps.h"
 
 #include "base/memory.h"
 #include "hunt/meter/live/lock_names.h"
@@ -69,14 +70,22 @@ static void variables_of_libraries_have_their_names(void **state)
 	assert_non_null(strstr(text, "_IO_2_1_stdin_ (0x"));
 }
 
-static void what_has_no_name_is_known_by_its_address(void **state)
+static void a_place_on_the_stack_is_known_by_its_address(void **state)
 {
 	char expected[64];
 
 	(void)state;
 	snprintf(expected, sizeof(expected), " (stack of thread %d)", (int)getpid());
 	assert_name(__builtin_frame_address(0), "", expected);
-	assert_name(sbrk(4096), "", " (heap)");
+}
+
+static void a_place_on_the_heap_is_known_by_its_address(void **state)
+{
+	char *place = sbrk(4096);
+
+	(void)state;
+	skip_unless_mapped(MAPPED_HEAP);
+	assert_name(place, "", " (heap)");
 }
 
 static void shared_locks_are_known_by_their_file(void **state)
@@ -176,7 +185,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_have_their_names),
 		cmocka_unit_test(variables_of_libraries_have_their_names),
-		cmocka_unit_test(what_has_no_name_is_known_by_its_address),
+		cmocka_unit_test(a_place_on_the_stack_is_known_by_its_address),
+		cmocka_unit_test(a_place_on_the_heap_is_known_by_its_address),
 		cmocka_unit_test(shared_locks_are_known_by_their_file),
 		cmocka_unit_test(a_stack_belongs_to_its_thread),
 		cmocka_unit_test(where_nothing_is_known_the_address_is_the_name),

@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <execinfo.h>
+#include <link.h>
 #include <sys/utsname.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -46,6 +47,23 @@ struct parts {
 	uint64_t stack_end;
 };
 
+/* Whether one of the binary's segments of code is in a part: emulators do not list code as such. */
+static int has_code(struct dl_phdr_info *binary, size_t size, void *context)
+{
+	const struct part *part = context;
+
+	(void)size;
+	for (int i = 0; i < binary->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &binary->dlpi_phdr[i];
+		uint64_t start = binary->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X && start < part->end &&
+		    start + segment->p_memsz > part->start)
+			return 1;
+	}
+	return 0;
+}
+
 static void read_parts(struct parts *parts)
 {
 	char line[1024], rights[8];
@@ -61,7 +79,7 @@ static void read_parts(struct parts *parts)
 		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %511[^\n]", &part->start, &part->end, rights,
 			   &part->offset, part->path) < 4)
 			continue;
-		part->is_code = rights[2] == 'x';
+		part->is_code = rights[2] == 'x' || dl_iterate_phdr(has_code, part);
 		if (!strcmp(part->path, "[stack]"))
 			parts->stack_end = part->end;
 		/* Of memory that is in no file a sanitizer has hundreds. */

@@ -3,6 +3,7 @@
  * is what the compiler's unwinder (backtrace) says; what makes no sense ends.
  */
 #include "cmocka_all.h"
+#include "own_maps.h"
 
 #include "base/error.h"
 #include "record/stack_copies.h"
@@ -163,6 +164,7 @@ static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
 	struct fixture fixture;
 
 	(void)state;
+	skip_unless_mapped(MAPPED_CODE);
 	assert_int_equal(begin(&fixture), 0);
 	for (unsigned random = 1; random <= 300; random++) {
 		const struct lode_record_stack *stack;
@@ -196,6 +198,7 @@ static void what_is_not_in_the_copy_is_cut(void **state)
 	int cut = 0;
 
 	(void)state;
+	skip_unless_mapped(MAPPED_CODE);
 	assert_int_equal(begin(&fixture), 0);
 	first(capture, stack_end(), 7, 12);
 	capture->copy.size = 1500; /* take has a whole ucontext_t before the first caller */
@@ -266,6 +269,7 @@ static void a_wait_that_is_long_keeps_its_stack_while_others_come_and_go(void **
 	uint64_t id = 1;
 
 	(void)state;
+	skip_unless_mapped(MAPPED_CODE);
 	assert_int_equal(begin(&fixture), 0);
 	first(capture, stack_end(), 3, 4);
 	fixture.copies.limit = 100;
