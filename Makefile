@@ -49,7 +49,7 @@ FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard
 # What the page is built from: the same for all builds.
 PAGE := $(BUILD)/web
 
-.PHONY: all setup check check-cross demo bench fuzz asan tsan install clean help build-folder FORCE
+.PHONY: all setup check check-cross demo bench fuzz asan tsan install dist clean help build-folder FORCE
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -70,6 +70,7 @@ help:
 	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
 	@echo '                programs; hunting; the page beside speedscope'
 	@echo 'make install    build for release, and install under DESTDIR and PREFIX (/usr/local)'
+	@echo 'make dist       $(BUILD)/lode-VERSION.tar.xz: what is released, of the last commit'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
 	@echo 'CC=clang takes another compiler and a build folder of its own.'
@@ -87,9 +88,9 @@ $(BUILD)/.setup/%: tools/setup | build-folder
 	@tools/setup $*
 	@mkdir -p $(@D) && touch $@
 
-# Without it lode is built without its page, and says so.
+# Without it lode is built without its page, and says so. A release has the page already (tools/dist).
 $(PAGE)/node_modules/.complete: web/package-lock.json | $(call mark,build)
-	@tools/setup web && tools/web $(PAGE) || echo 'make: lode is built without its page' >&2
+	@test -e web/page.html || { tools/setup web && tools/web $(PAGE); } || echo 'make: lode is built without its page' >&2
 
 # Each time: compilers may have been replaced since.
 $(BUILD)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
@@ -118,7 +119,7 @@ tsan: $(call mark,check) $(TSAN)/build.ninja
 
 $(CROSS_BUILD)/build.ninja: tools/cross/$(CROSS).ini | build-folder
 	@tools/setup --cross $(CROSS)
-	@$(call meson_setup,$(CROSS_BUILD)) $(if $(wildcard $@),--wipe) --cross-file $< -Dwerror=true -Dpage=disabled
+	@meson setup $(CROSS_BUILD) -Dprefix=$(PREFIX) $(if $(wildcard $@),--wipe) --cross-file $< -Dwerror=true -Dpage=disabled
 
 check-cross: $(CROSS_BUILD)/build.ninja
 	@tools/check --emulated $(CROSS_BUILD)
@@ -153,6 +154,10 @@ $(RELEASE)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complet
 install: $(RELEASE)/build.ninja
 	@ninja -C $(RELEASE)
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) meson install -C $(RELEASE)
+
+dist: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) web/page.html
+	@tools/dist $(BUILD)
 
 clean:
 	@rm -rf $(FOLDERS) 2>/dev/null || { \
