@@ -37,6 +37,7 @@ configure = tools/configure $(1) -Dprefix=$(PREFIX) -Dpage-modules=$(abspath $(P
 ASAN := $(BUILD)-asan
 TSAN := $(BUILD)-tsan
 RELEASE := $(BUILD)-release
+DEB := $(BUILD)/deb
 # Fuzzing chooses its own compiler.
 FUZZ := $(if $(filter command line,$(origin BUILD)),$(BUILD),build)-fuzz
 # The architecture of the other kind of machine, in Debian's words.
@@ -49,7 +50,7 @@ FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard
 # What the page is built from: the same for all builds.
 PAGE := $(BUILD)/web
 
-.PHONY: all setup check check-cross demo bench fuzz asan tsan install dist clean help build-folder FORCE
+.PHONY: all setup check check-cross demo bench fuzz asan tsan install dist deb clean help build-folder FORCE
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -64,13 +65,15 @@ help:
 	@echo '                of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make tsan       all tests with threads under ThreadSanitizer'
-	@echo 'make check-cross   build for the other architecture (CROSS=amd64 or arm64), and run its unit tests under qemu'
+	@echo 'make check-cross'
+	@echo '                build for the other architecture (CROSS=amd64 or arm64), and run its unit tests under qemu'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
 	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
 	@echo '                programs; hunting; the page beside speedscope'
 	@echo 'make install    build for release, and install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make dist       $(BUILD)/lode-VERSION.tar.xz: what is released, of the last commit'
+	@echo 'make deb        Debian packages of it, in $(DEB)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
 	@echo 'CC=clang takes another compiler and a build folder of its own.'
@@ -156,8 +159,12 @@ install: $(RELEASE)/build.ninja
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) meson install -C $(RELEASE)
 
 dist: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) web/page.html
+	@test ! -e $(PAGE)/node_modules/.complete || ninja -C $(BUILD) web/page.html
 	@tools/dist $(BUILD)
+
+# A release has what 'make dist' would make.
+deb: $(call mark,deb) $(if $(wildcard .git),dist)
+	@tools/deb $(BUILD) $(DEB)
 
 clean:
 	@rm -rf $(FOLDERS) 2>/dev/null || { \
