@@ -9,8 +9,13 @@
 
 #include <cmocka.h>
 
-/* ThreadSanitizer makes all slow and looks for one thing: of long rows of tests one in so many does. */
-#ifdef __SANITIZE_THREAD__
+/*
+ * ThreadSanitizer makes all slow and looks for one thing: of long rows of tests one in so many does. So does an
+ * emulator: what it runs differs from other builds in the instructions alone.
+ */
+#ifdef TEST_EMULATED
+#define ONE_IN 10
+#elif defined(__SANITIZE_THREAD__)
 #define ONE_IN 50
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
