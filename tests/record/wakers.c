@@ -193,6 +193,13 @@ struct turn {
 	int first;
 };
 
+/* Long enough for the other thread to wait by then, and for the recorder to know the program after a few rounds. */
+static void send_later(const struct turn *turn)
+{
+	nanosleep(&(struct timespec){ 0, 200000 }, NULL);
+	turn->kind->send(turn->end);
+}
+
 static void *take_turns(void *argument)
 {
 	struct turn *turn = argument;
@@ -200,10 +207,10 @@ static void *take_turns(void *argument)
 	turn->end->tid = gettid();
 	for (int i = 0; i < rounds; i++) {
 		if (turn->first)
-			turn->kind->send(turn->end);
+			send_later(turn);
 		turn->kind->wait(turn->end);
 		if (!turn->first)
-			turn->kind->send(turn->end);
+			send_later(turn);
 	}
 	return NULL;
 }
