@@ -5,7 +5,7 @@
  * uniform_switch: takes the stacks of waits with one chance for all of them, decided when a thread stops running, and the
  * wait's length when it runs again: how other profilers thin out.
  */
-#include "record/kernel_types.h"
+#include "record/bpf/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
 

@@ -4,7 +4,7 @@
  *
  * The kernel is asked (bpf_find_vma), and a sorted array is searched, as the recorder does with what the side-band reported.
  */
-#include "record/kernel_types.h"
+#include "record/bpf/kernel_types.h"
 
 #include "mapping_lookup.h"
 

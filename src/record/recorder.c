@@ -6,14 +6,14 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
-#include "record/bpf_loading.h"
-#include "record/kernel_features.h"
-#include "record/permissions.h"
-#include "record/plain_programs.h"
+#include "record/load/bpf_loading.h"
+#include "record/load/kernel_features.h"
+#include "record/load/permissions.h"
+#include "record/load/plain_programs.h"
 #include "record/recorder_settings.h"
 #include "record/recorder_state.h"
-#include "record/table_preload.h"
-#include "record/uprobes.h"
+#include "record/unwind/table_preload.h"
+#include "record/load/uprobes.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

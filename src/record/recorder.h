@@ -8,11 +8,11 @@
 
 #include "base/error.h"
 #include "base/notes.h"
-#include "record/records.h"
-#include "record/sideband.h"
+#include "record/bpf/records.h"
+#include "record/reader/sideband.h"
 #include "record/sweeper.h"
-#include "record/time_slots.h"
-#include "record/unwind_loader.h"
+#include "record/budget/time_slots.h"
+#include "record/unwind/unwind_loader.h"
 
 enum lode_recorder_unwind {
 	LODE_RECORDER_AUTO,          /* by unwind tables in the kernel; copied until these are loaded */

@@ -3,7 +3,7 @@
  * read from /proc (map_reads.h). A budget chooses.
  */
 #include "base/clock.h"
-#include "record/permissions.h"
+#include "record/load/permissions.h"
 #include "record/recorder_state.h"
 
 void lode_recorder_set_follows(struct lode_recorder *recorder, int follows)

@@ -1,5 +1,5 @@
 /* CPU samples: a perf event of the CPU clock on each CPU, with a BPF program attached. */
-#include "record/permissions.h"
+#include "record/load/permissions.h"
 #include "record/recorder_state.h"
 
 #include <errno.h>

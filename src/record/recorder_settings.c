@@ -1,11 +1,11 @@
 /* Constants of the recorder's programs, set before they are loaded: see recorder_settings.h. */
 #include "record/recorder_settings.h"
 
-#include "record/kernel_features.h"
-#include "record/recorder_skeleton.h"
-#include "record/thinning.h"
-#include "record/unwind_maps.h"
-#include "record/uprobes.h"
+#include "record/load/kernel_features.h"
+#include "record/load/recorder_skeleton.h"
+#include "record/budget/thinning.h"
+#include "record/bpf/unwind_maps.h"
+#include "record/load/uprobes.h"
 
 #include <string.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #ifndef LODE_RECORD_RECORDER_SETTINGS_H
 #define LODE_RECORD_RECORDER_SETTINGS_H
 
-#include "record/kernel_features.h"
+#include "record/load/kernel_features.h"
 #include "record/recorder.h"
 
 struct recorder; /* the skeleton */

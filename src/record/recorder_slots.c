@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "record/recorder_state.h"
-#include "record/task_iterator.h"
+#include "record/load/task_iterator.h"
 
 #include <errno.h>
 

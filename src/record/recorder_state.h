@@ -3,14 +3,14 @@
 #define LODE_RECORD_RECORDER_STATE_H
 
 #include "base/memory.h"
-#include "record/map_reads.h"
+#include "record/unwind/map_reads.h"
 #include "record/recorder.h"
-#include "record/recorder_skeleton.h"
-#include "record/rings.h"
-#include "record/scheduler_programs.h"
-#include "record/stack_copies.h"
+#include "record/load/recorder_skeleton.h"
+#include "record/reader/rings.h"
+#include "record/load/scheduler_programs.h"
+#include "record/unwind/stack_copies.h"
 #include "record/sweeper.h"
-#include "record/table_maker.h"
+#include "record/unwind/table_maker.h"
 
 struct lode_recorder {
 	struct recorder *programs; /* the skeleton */

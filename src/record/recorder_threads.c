@@ -4,7 +4,7 @@
  */
 #include "base/random.h"
 #include "record/recorder_state.h"
-#include "record/thinning.h"
+#include "record/budget/thinning.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/worker.h"
-#include "record/recorder_skeleton.h"
-#include "record/task_iterator.h"
+#include "record/load/recorder_skeleton.h"
+#include "record/load/task_iterator.h"
 
 #include <bpf/bpf.h>
 #include <time.h>

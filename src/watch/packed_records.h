@@ -9,8 +9,8 @@
 #define LODE_WATCH_PACKED_RECORDS_H
 
 #include "base/cursor.h"
-#include "record/records.h"
-#include "record/sideband.h"
+#include "record/bpf/records.h"
+#include "record/reader/sideband.h"
 
 /* A record's threads and stacks as small numbers; 0: none. */
 struct lode_pack_references {

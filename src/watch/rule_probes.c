@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/proc_files.h"
-#include "record/uprobes.h"
+#include "record/load/uprobes.h"
 #include "symbols/code.h"
 #include "symbols/mark_notes.h"
 

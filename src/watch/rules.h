@@ -17,7 +17,7 @@
 #ifndef LODE_WATCH_RULES_H
 #define LODE_WATCH_RULES_H
 
-#include "record/builder.h"
+#include "record/stream/builder.h"
 
 enum lode_record_rule_type {
 	LODE_RULE_THREAD,

@@ -1,5 +1,5 @@
 /* Counts how often each place was passed: the program of uprobes_test.c. */
-#include "record/kernel_types.h"
+#include "record/bpf/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
 

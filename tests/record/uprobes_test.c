@@ -8,7 +8,7 @@
  */
 #include "../unit/cmocka_all.h"
 
-#include "record/uprobes.h"
+#include "record/load/uprobes.h"
 #include "symbols/code.h"
 
 #include <bpf/bpf.h>

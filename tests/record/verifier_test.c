@@ -7,12 +7,12 @@
  */
 #include "../unit/cmocka_all.h"
 
-#include "record/bpf_loading.h"
-#include "record/kernel_features.h"
-#include "record/permissions.h"
-#include "record/plain_programs.h"
+#include "record/load/bpf_loading.h"
+#include "record/load/kernel_features.h"
+#include "record/load/permissions.h"
+#include "record/load/plain_programs.h"
 #include "record/recorder_settings.h"
-#include "record/recorder_skeleton.h"
+#include "record/load/recorder_skeleton.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include "cmocka_all.h"
 #include "random_stream.h"
 
-#include "record/budget.h"
-#include "record/thinning.h"
+#include "record/budget/budget.h"
+#include "record/budget/thinning.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  */
 #include "cmocka_all.h"
 
-#include "record/budget.h"
-#include "record/thinning.h"
+#include "record/budget/budget.h"
+#include "record/budget/thinning.h"
 
 #include <math.h>
 

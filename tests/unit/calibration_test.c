@@ -9,8 +9,8 @@
 
 #include "base/random.h"
 #include "mine/pattern_costs.h"
-#include "record/calibration.h"
-#include "record/thinning.h"
+#include "record/budget/calibration.h"
+#include "record/budget/thinning.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/proc_files.h"
 #include "base/random.h"
-#include "record/map_reads.h"
+#include "record/unwind/map_reads.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "cmocka_all.h"
 #include "temporary.h"
 
-#include "record/permissions.h"
+#include "record/load/permissions.h"
 
 #include <errno.h>
 #include <stdio.h>

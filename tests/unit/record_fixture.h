@@ -6,7 +6,7 @@
 #include "random_stream.h"
 #include "temporary.h"
 #include "base/file.h"
-#include "record/recording.h"
+#include "record/stream/recording.h"
 #include "watch/rules.h"
 #include "symbols/name_frames.h"
 #include "store/corpus_check.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "record/rings.h"
+#include "record/reader/rings.h"
 
 #include <stdlib.h>
 #include <string.h>

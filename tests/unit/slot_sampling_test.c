@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "mine/pattern_costs.h"
-#include "record/time_slots.h"
+#include "record/budget/time_slots.h"
 #include "scope/area.h"
 #include "trace/slot_sampling.h"
 

@@ -6,7 +6,7 @@
 #include "random_stream.h"
 
 #include "base/random.h"
-#include "record/time_slots.h"
+#include "record/budget/time_slots.h"
 
 #include <math.h>
 #include <string.h>

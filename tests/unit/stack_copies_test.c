@@ -6,7 +6,7 @@
 #include "own_maps.h"
 
 #include "base/error.h"
-#include "record/stack_copies.h"
+#include "record/unwind/stack_copies.h"
 
 #include <execinfo.h>
 #include <stdio.h>

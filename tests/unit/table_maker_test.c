@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 #include "temporary.h"
 
-#include "record/table_maker.h"
+#include "record/unwind/table_maker.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "cmocka_all.h"
 
-#include "record/table_preload.h"
+#include "record/unwind/table_preload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "mine/pattern_costs.h"
-#include "record/thinning.h"
+#include "record/budget/thinning.h"
 #include "trace/events.h"
 
 #include <math.h>

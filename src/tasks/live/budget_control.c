@@ -2,7 +2,7 @@
 #include "tasks/live/budget_control.h"
 
 #include "base/clock.h"
-#include "record/thinning.h"
+#include "record/budget/thinning.h"
 
 #include <errno.h>
 #include <string.h>

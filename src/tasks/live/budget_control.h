@@ -1,5 +1,5 @@
 /*
- * The budget of `lode record` and `lode watch` (record/budget.h): measures what recording takes, keeps to the budget, and
+ * The budget of `lode record` and `lode watch` (record/budget/budget.h): measures what recording takes, keeps to the budget, and
  * says at the end what it took.
  */
 #ifndef LODE_TASKS_LIVE_BUDGET_CONTROL_H
@@ -11,7 +11,7 @@
 /* Before the recorder starts, which is to take so many samples a second at most. */
 void lode_budget_control_begin(struct lode_record_target *target, struct lode_recorder *recorder,
 			       unsigned frequency);
-/* Milliseconds to sleep, so many at most, until a slot is over (record/time_slots.h). */
+/* Milliseconds to sleep, so many at most, until a slot is over (record/budget/time_slots.h). */
 int lode_budget_control_sleep(const struct lode_record_target *target, int milliseconds);
 /* Goes to the next slot when one is over: to be called after each sleep, before anything is read. */
 int lode_budget_control_change_slot(struct lode_record_target *target, struct lode_recorder *recorder,

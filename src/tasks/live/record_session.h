@@ -4,7 +4,7 @@
 #ifndef LODE_TASKS_LIVE_RECORD_SESSION_H
 #define LODE_TASKS_LIVE_RECORD_SESSION_H
 
-#include "record/recording.h"
+#include "record/stream/recording.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
 

@@ -2,7 +2,7 @@
 #ifndef LODE_TASKS_LIVE_RECORD_TARGET_H
 #define LODE_TASKS_LIVE_RECORD_TARGET_H
 
-#include "record/budget.h"
+#include "record/budget/budget.h"
 #include "record/recorder.h"
 #include "watch/rule_probes.h"
 #include "watch/rules.h"

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/starts_with.h"
-#include "record/recording.h"
+#include "record/stream/recording.h"
 
 #include <dirent.h>
 #include <errno.h>

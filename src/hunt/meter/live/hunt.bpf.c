@@ -18,7 +18,7 @@
 #include "hunt/meter/live/thread_counters.h"
 #include "hunt/meter/wait_objects.h"
 #include "hunt/meter/live/clock_updates.h"
-#include "record/kernel_types.h"
+#include "record/bpf/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>

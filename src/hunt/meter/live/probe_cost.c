@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "base/proc_files.h"
-#include "record/uprobes.h"
+#include "record/load/uprobes.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "hunt/meter/live/thread_clocks.h"
-#include "record/uprobes.h"
+#include "record/load/uprobes.h"
 
 #include <stddef.h>
 

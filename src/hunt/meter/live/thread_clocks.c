@@ -11,9 +11,9 @@
 #include "base/proc_files.h"
 #include "hunt/meter/live/syscall_waits.h"
 #include "hunt/meter/live/clock_updates.h"
-#include "record/bpf_loading.h"
-#include "record/permissions.h"
-#include "record/uprobes.h"
+#include "record/load/bpf_loading.h"
+#include "record/load/permissions.h"
+#include "record/load/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
 #pragma GCC diagnostic push

@@ -1,0 +1,227 @@
+/*
+ * The few types of the kernel that the recorder's BPF programs look into, each
+ * with only the fields that are used. Their offsets in the running kernel are
+ * found when the programs are loaded (BPF CO-RE), so none of the kernel's own
+ * headers, and no dump of its types, is needed to build.
+ */
+#ifndef LODE_RECORD_BPF_KERNEL_TYPES_H
+#define LODE_RECORD_BPF_KERNEL_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What bpf_helpers.h expects to be there. */
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int8_t __s8;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+/* Numbers of the kernel's interface. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK_TRACE = 7,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+	BPF_F_INNER_MAP = 1 << 12,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
+	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_RB_FORCE_WAKEUP = 1 << 1,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+#define TASK_DEAD  0x80u
+#define PF_KTHREAD 0x00200000u
+#define PROT_WRITE 0x2u
+#define PROT_EXEC  0x4u
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct mm_struct {
+	unsigned long exec_vm; /* pages of code that is not to be written to */
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct sched_entity {
+	uint64_t sum_exec_runtime;
+	uint64_t prev_sum_exec_runtime; /* when it got its processor last */
+};
+
+/* Only where the kernel was built to count this, as nearly all are. */
+struct sched_info {
+	unsigned long pcount; /* how often it got a processor */
+	unsigned long long run_delay;
+	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock */
+};
+
+#if defined(__TARGET_ARCH_x86)
+/* Linux 6.2 to 6.14: variables of a CPU that are used together. */
+struct pcpu_hot {
+	int preempt_count;
+};
+#endif
+
+#if defined(__TARGET_ARCH_arm64)
+struct thread_info {
+	uint64_t preempt_count;
+};
+
+struct cpu_context {
+	unsigned long fp;
+};
+
+struct thread_struct {
+	struct cpu_context cpu_context; /* of a thread that does not run */
+};
+#endif
+
+struct task_struct {
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_info thread_info;
+#endif
+	unsigned int __state;
+	unsigned int on_cpu; /* unsigned, so that it may have another size: one byte in Linux 7 */
+	int prio;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	char comm[16];
+	unsigned in_iowait : 1;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	uint64_t start_time; /* CLOCK_MONOTONIC */
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_struct thread;
+#endif
+};
+
+struct vm_unmapped_area_info {
+	unsigned long length;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#if defined(__TARGET_ARCH_arm64)
+
+/* A frame record; where an exception was taken it is zero and a meta record. */
+struct frame_record {
+	uint64_t fp;
+	uint64_t lr;
+};
+
+struct frame_record_meta {
+	struct frame_record record;
+	uint64_t type;
+};
+
+#define FRAME_META_PT_REGS 2
+
+struct pt_regs {
+	uint64_t regs[31];
+	uint64_t sp;
+	uint64_t pc;
+	uint64_t orig_x0; /* first argument of the system call */
+	int32_t syscallno;
+	uint64_t pstate;
+	struct frame_record_meta stackframe;
+};
+
+#elif defined(__TARGET_ARCH_x86)
+
+struct pt_regs {
+	unsigned long bp;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long cx;
+	unsigned long dx; /* third argument of the system call */
+	unsigned long si;
+	unsigned long di; /* first argument of the system call */
+	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+
+#endif
+
+#pragma clang attribute pop
+
+/*
+ * What the programs ask of registers. REGS_LINK: where a return address may be that is not in
+ * memory; on x86-64 that is so in vfork() only. REGS_CALL: the system call in progress, below 0: none.
+ * REGS_COMPAT: whether the thread runs 32-bit code, which has other registers, frames and numbers of calls.
+ */
+#if defined(__TARGET_ARCH_arm64)
+#define REGS_PC(regs)       ((regs)->pc)
+#define REGS_SP(regs)       ((regs)->sp)
+#define REGS_FP(regs)       ((regs)->regs[29])
+#define REGS_LINK(regs)     ((regs)->regs[30])
+#define REGS_SCRATCH(regs)  0
+#define REGS_CALL(regs)     ((regs)->syscallno)
+#define REGS_ARGUMENT(regs) ((regs)->orig_x0)
+#define REGS_THIRD(regs)    ((regs)->regs[2])
+/* Arguments of functions at their entry: those in registers, and where the others are, from the stack pointer. */
+#define REGS_ARGUMENTS          8
+#define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
+#define STACK_ARGUMENT(i)       (8 * (i))
+#define REGS_COMPAT(regs)       (((regs)->pstate & 0x10) != 0)
+#define CALL_MMAP               222
+#define CALL_EXECVE             221
+#define CALL_EXECVEAT           281
+#else
+#define REGS_PC(regs)       ((regs)->ip)
+#define REGS_SP(regs)       ((regs)->sp)
+#define REGS_FP(regs)       ((regs)->bp)
+#define REGS_LINK(regs)     ((regs)->di)
+#define REGS_SCRATCH(regs)  ((regs)->r10)
+#define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
+#define REGS_ARGUMENT(regs) ((regs)->di)
+#define REGS_THIRD(regs)    ((regs)->dx)
+#define REGS_ARGUMENTS      6
+#define REGS_ARGUMENT_OFFSET(i)                                                                                   \
+	((i) == 0   ? bpf_core_field_offset(struct pt_regs, di)                                                   \
+	 : (i) == 1 ? bpf_core_field_offset(struct pt_regs, si)                                                   \
+	 : (i) == 2 ? bpf_core_field_offset(struct pt_regs, dx)                                                   \
+	 : (i) == 3 ? bpf_core_field_offset(struct pt_regs, cx)                                                   \
+	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                                   \
+		    : bpf_core_field_offset(struct pt_regs, r9))
+#define STACK_ARGUMENT(i) (8 * ((i) + 1)) /* above the return address */
+#define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
+#define CALL_MMAP         9
+#define CALL_EXECVE       59
+#define CALL_EXECVEAT     322
+#endif
+
+#endif

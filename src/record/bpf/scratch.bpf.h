@@ -1,0 +1,85 @@
+/* Memory for the stack that a program walks: BPF programs have 512 bytes of their own. */
+#ifndef LODE_RECORD_BPF_SCRATCH_BPF_H
+#define LODE_RECORD_BPF_SCRATCH_BPF_H
+
+#include "record/bpf/settings.bpf.h"
+#include "process/unwind_state.h"
+#include "record/bpf/unwind_maps.h"
+
+/* Bytes of a user's stack fetched at a time. */
+#define BLOCK_BYTES 4096
+#define LEAST_SPAN  64
+
+/*
+ * Programs that may interrupt another have their own. A switch and a waking never
+ * meet on a CPU: both happen while it takes no interrupts, or no switch.
+ */
+enum scratch_user {
+	SCRATCH_SCHEDULER,
+	SCRATCH_SAMPLE,
+	SCRATCH_CALL,
+	SCRATCH_SWEEP,
+	SCRATCHES,
+};
+
+/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, and other words that they read. */
+#define RECENT_FRAMES 64
+#define RECENT_WORDS  64
+#define NOT_IN_MEMORY UINT16_MAX
+
+/* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
+struct trail {
+	uint64_t pc; /* where it began */
+	uint64_t start;
+	uint64_t fp;
+	uint64_t link; /* aarch64 */
+	uint64_t words[RECENT_WORDS];
+	uint16_t word_at[RECENT_WORDS];
+	uint32_t word_count;
+	uint16_t frame_at; /* where the frame pointer was saved; NOT_IN_MEMORY: it is accounted for */
+	uint16_t return_at[LODE_RECORD_FRAMES + 1]; /* of the address with the same number; NOT_IN_MEMORY: among the words */
+};
+
+struct scratch {
+	uint8_t block[BLOCK_BYTES + 16];
+	struct lode_record_stack stack;
+	uint64_t check[LODE_RECORD_KERNEL_FRAMES + 1];
+	uint64_t places[LODE_RECORD_KERNEL_FRAMES + 1]; /* of what is in `check` (kernel_stack_x86.bpf.h) */
+	uint64_t hash;                                  /* of the stack so far */
+	uint64_t sum;
+	uint64_t number; /* on its way from what the verifier knows to what it does not */
+	uint64_t at;     /* where the walk of the kernel's stack came to */
+	uint64_t span;   /* bytes that the user's stack took */
+	uint64_t walks;
+	uint64_t chances; /* stacks that something could be learnt from */
+	/* The walk of a user's stack by tables (unwind.bpf.h). */
+	struct lode_unwind_state state;
+	struct lode_unwind_space space;
+	struct lode_unwind_rule rule; /* of the step in progress */
+	uint64_t block_start;         /* what `block` holds */
+	uint64_t block_size;
+	uint64_t span_end; /* how far the stack is expected to be needed */
+	struct trail trail;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCHES);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* As the scratches; one entry where nothing is copied. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_SWEEP); /* which copies none */
+	__type(key, uint32_t);
+	__type(value, struct lode_record_copy);
+} copies SEC(".maps");
+
+static __always_inline struct scratch *own_scratch(uint32_t user)
+{
+	return bpf_map_lookup_elem(&scratches, &user);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* Calibration: see calibration.h. */
+#include "record/budget/calibration.h"
+
+#include "base/random.h"
+
+#include <string.h>
+
+int lode_calibration_init(struct lode_calibration *calibration, const struct lode_stream *stream)
+{
+	static const char preempt[] = LODE_PREEMPTION;
+
+	memset(calibration, 0, sizeof(*calibration));
+	calibration->preempt = lode_strings_find(&stream->dictionary->frames.strings, preempt, sizeof(preempt) - 1);
+	calibration->threads = lode_calloc(stream->thread_count + 1, sizeof(*calibration->threads));
+	if (!calibration->threads)
+		return LODE_SYSTEM;
+	calibration->count = stream->thread_count;
+	for (size_t i = 0; i < calibration->count; i++)
+		calibration->threads[i].factor = 1;
+	return 0;
+}
+
+void lode_calibration_release(struct lode_calibration *calibration)
+{
+	lode_free(calibration->threads);
+	memset(calibration, 0, sizeof(*calibration));
+}
+
+/* Whether a thread was off its processor in this event. */
+static int is_off_processor(const struct lode_calibration *calibration, enum lode_event_type type,
+			    const struct lode_event *event)
+{
+	if (event->thread >= calibration->count)
+		return 0;
+	return type == LODE_WAIT || (type == LODE_CALL && event->name == calibration->preempt);
+}
+
+void lode_calibration_see(struct lode_calibration *calibration, enum lode_event_type type,
+			  const struct lode_event *event)
+{
+	struct lode_calibrated_thread *thread;
+	double length = (double)event->cost + (double)event->delay;
+	uint64_t moment = (event->t + event->cost + event->delay) / LODE_CALIBRATION_MOMENT + 1;
+
+	if (!is_off_processor(calibration, type, event))
+		return;
+	thread = &calibration->threads[event->thread];
+	if (event->weight <= 1) {
+		thread->certain += length;
+		return;
+	}
+	thread->sampled += event->weight * length;
+	thread->squares += event->weight * length * event->weight * length;
+	thread->moments += moment != thread->moment;
+	thread->moment = moment;
+}
+
+static double factor_of(const struct lode_calibrated_thread *thread, const struct lode_thread_totals *totals)
+{
+	double exact = (double)totals->waited_ns + (double)totals->queued_ns - thread->certain, factor;
+
+	/* As many events of equal length would give sums as sure. */
+	if (thread->sampled <= 0 || thread->sampled * thread->sampled < LODE_CALIBRATION_EVENTS * thread->squares ||
+	    thread->moments < LODE_CALIBRATION_MOMENTS)
+		return 1;
+	factor = exact / thread->sampled;
+	return factor <= LODE_CALIBRATION_MOST && factor * LODE_CALIBRATION_MOST >= 1 ? factor : 1;
+}
+
+size_t lode_calibration_settle(struct lode_calibration *calibration, const struct lode_stream *stream)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < calibration->count; i++) {
+		struct lode_calibrated_thread *thread = &calibration->threads[i];
+
+		if (!lode_thread_has_totals(&stream->threads[i]))
+			continue;
+		thread->factor = factor_of(thread, &stream->threads[i].totals);
+		count += thread->factor != 1;
+	}
+	return count;
+}
+
+uint32_t lode_calibration_weight(const struct lode_calibration *calibration, enum lode_event_type type,
+				 const struct lode_event *event)
+{
+	uint64_t random = event->t * 0x9e3779b97f4a7c15u ^ (uint64_t)event->thread << 32 ^ event->cost;
+	double weight;
+
+	if (event->weight <= 1 || !is_off_processor(calibration, type, event) ||
+	    calibration->threads[event->thread].factor == 1)
+		return event->weight;
+	weight = event->weight * calibration->threads[event->thread].factor +
+		 (double)(lode_splitmix64(&random) >> 11) * 0x1p-53;
+	return weight < 1 ? 1 : weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+}

@@ -1,0 +1,74 @@
+/*
+ * Kernel: see kernel_features.h.
+ */
+#include "record/load/kernel_features.h"
+
+#include "base/proc_files.h"
+
+#include <bpf/btf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static int switch_has_state(const struct btf *types)
+{
+	int found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	const struct btf_type *type;
+
+	if (found <= 0)
+		return 1;
+	type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
+	type = type ? btf__type_by_id(types, type->type) : NULL;
+	return type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
+}
+
+/* Linux 6.7 to 6.11 have the functions for it too, but the program was not tried with their verifiers. */
+static int iterates_threads(const struct btf *types)
+{
+	unsigned major, minor;
+	struct utsname system;
+
+	return btf__find_by_name_kind(types, "bpf_iter_task_new", BTF_KIND_FUNC) > 0 && uname(&system) == 0 &&
+	       sscanf(system.release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 12));
+}
+
+/* All addresses are 0 where they are hidden; else only that of the first variable of a CPU may be. */
+static int shows_names(void)
+{
+	char text[4096], *line = text;
+	int shows = 0;
+
+	lode_proc_text(text, sizeof(text), "/proc/kallsyms");
+	while (!shows && line && *line) {
+		shows = strtoull(line, NULL, 16) != 0;
+		line = strchr(line, '\n');
+		line += line != NULL;
+	}
+	return shows;
+}
+
+struct lode_kernel_features lode_kernel_features(void)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	struct lode_kernel_features features = { .switch_has_state = 1, .shows_names = shows_names() };
+
+	if (!types)
+		return features;
+	features.switch_has_state = switch_has_state(types);
+	features.can_cast = btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	features.reports_areas = btf__find_by_name_kind(types, "btf_trace_vm_unmapped_area", BTF_KIND_TYPEDEF) > 0;
+	features.iterates_threads = iterates_threads(types);
+	btf__free(types);
+	return features;
+}
+
+int lode_kernel_counts_arrivals(void)
+{
+	unsigned long long ran, queued, arrivals;
+	char text[128];
+
+	/* All are 0 where they are not counted. */
+	return lode_proc_text(text, sizeof(text), "/proc/self/schedstat") >= 0 &&
+	       sscanf(text, "%llu %llu %llu", &ran, &queued, &arrivals) == 3 && arrivals > 0;
+}
