@@ -7,7 +7,7 @@
  *
  *	{"type":"module",...}	what a module's name does not say: its kind, path, build-id
  *	{"type":"thread",...}	a thread's name; a thread that no line below mentions, or whose
- *				process a `waker`, which is a tid alone, does not say
+ *				process a `waker` or a `holder`, which is a tid alone, does not say
  */
 #include "export/export.h"
 #include "export/merge.h"
@@ -18,8 +18,8 @@
 
 #include <string.h>
 
-/* All of a line but its texts: keys, punctuation, and eight numbers. */
-#define LINE_ROOM (192 + 8 * LODE_PUT_NUMBER)
+/* All of a line but its texts: keys, punctuation, and nine numbers. */
+#define LINE_ROOM (224 + 9 * LODE_PUT_NUMBER)
 
 struct writer {
 	struct lode_export *export;
@@ -33,7 +33,7 @@ struct writer {
 
 enum thread_mark {
 	MENTIONED = 1, /* by an event or a symptom of its own, which names its process too */
-	WAKER = 2,     /* by its tid alone */
+	WAKER = 2,     /* as a waker or a holder, by its tid alone */
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -128,6 +128,8 @@ static int mark_block(void *context, enum lode_event_type type, const struct lod
 		writer->thread_marks[events->thread[i]] |= MENTIONED;
 		if (events->waker[i] != LODE_NONE)
 			writer->thread_marks[events->waker[i]] |= WAKER;
+		if (lode_events_holder(events, i) != LODE_NONE)
+			writer->thread_marks[events->holder[i]] |= WAKER;
 	}
 	return 0;
 }
@@ -141,8 +143,8 @@ static int mark_threads(struct writer *writer, struct lode_error *error)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < stream->symptom_count; i++)
 		writer->thread_marks[stream->symptoms[i].thread] |= MENTIONED;
-	return lode_export_blocks(writer->export, writer->source, ~0u, LODE_THREAD | LODE_WAKER, mark_block,
-				  writer, error);
+	return lode_export_blocks(writer->export, writer->source, ~0u, LODE_THREAD | LODE_WAKER | LODE_HOLDER,
+				  mark_block, writer, error);
 }
 
 static int needs_line(const struct writer *writer, uint32_t thread)
@@ -218,6 +220,18 @@ static char *put_optional_number(char *at, const char *key, uint64_t number, uin
 	return lode_put_number(at, number);
 }
 
+static char *put_object(const struct writer *writer, const struct lode_event *event, char *at)
+{
+	if (!event->object)
+		return at;
+	at = LODE_PUT(at, ",\"object\":");
+	at = lode_put_bytes(at, quoted_name(writer, event->object), writer->name_lengths[event->object]);
+	if (event->holder == LODE_NONE)
+		return at;
+	at = LODE_PUT(at, ",\"holder\":");
+	return lode_put_number(at, thread_of(writer, event->holder)->tid);
+}
+
 static char *put_event(const struct writer *writer, enum lode_event_type type, const struct lode_event *event,
 		       char *at)
 {
@@ -246,6 +260,7 @@ static char *put_event(const struct writer *writer, enum lode_event_type type, c
 		at = LODE_PUT(at, ",\"waker\":");
 		at = lode_put_number(at, thread_of(writer, event->waker)->tid);
 	}
+	at = put_object(writer, event, at);
 	at = LODE_PUT(at, ",\"stack\":[");
 	at = lode_stack_text_put(&writer->stacks, tree, event->stack, at);
 	*at++ = ']';
@@ -264,7 +279,8 @@ static int write_event(struct writer *writer, enum lode_event_type type, const s
 	size_t stacks = writer->stacks.lengths[event->stack] + writer->stacks.lengths[event->waker_stack];
 	char *room;
 
-	room = lode_buffer_room(&output->buffer, LINE_ROOM + stacks + writer->name_lengths[event->name]);
+	room = lode_buffer_room(&output->buffer, LINE_ROOM + stacks + writer->name_lengths[event->name] +
+							 writer->name_lengths[event->object]);
 	if (!room)
 		return lode_fail_memory(error);
 	output->buffer.size = (size_t)(put_event(writer, type, event, room) - output->buffer.bytes);
@@ -282,6 +298,8 @@ static int quote_block(void *context, enum lode_event_type type, const struct lo
 		if (events->name[i] != last)
 			code = quote_name(context, events->name[i], error);
 		last = events->name[i];
+		if (code == 0 && lode_events_object(events, i))
+			code = quote_name(context, events->object[i], error);
 	}
 	return code;
 }
@@ -301,8 +319,8 @@ static int quote_names(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
 		code = quote_name(writer, stream->symptoms[i].name, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME, quote_block, writer,
-					  error);
+		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME | LODE_OBJECT,
+					  quote_block, writer, error);
 	return code;
 }
 

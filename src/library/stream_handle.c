@@ -108,6 +108,8 @@ int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type
 		.name = columns->name,
 		.cpu = columns->cpu,
 		.weight = columns->weight,
+		.object = columns->object,
+		.holder = columns->holder,
 	};
 	if (!lode_public_copy(events, &whole, sizeof(whole)))
 		return lode_public_error(error, 0, &sentence);

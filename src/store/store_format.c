@@ -42,7 +42,9 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 					  [LODE_EVENTS_WAKER_STACK] = { 4, 0 },
 					  [LODE_EVENTS_NAME] = { 4, 0 },
 					  [LODE_EVENTS_CPU] = { 2, 1 },
-					  [LODE_EVENTS_WEIGHT] = { 4, 0 } },
+					  [LODE_EVENTS_WEIGHT] = { 4, 0 },
+					  [LODE_EVENTS_OBJECT] = { 4, 0 },
+					  [LODE_EVENTS_HOLDER] = { 4, 1 } },
 	[LODE_BLOCK_FOOTER] = { [LODE_FOOTER_OFFSET] = { 8, 0 },
 				[LODE_FOOTER_KIND] = { 1, 0 },
 				[LODE_FOOTER_TYPE] = { 1, 0 },
@@ -70,7 +72,9 @@ unsigned lode_table_optional(enum lode_block_kind kind)
 	if (kind == LODE_BLOCK_THREADS)
 		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) |
 		       (1u << LODE_THREADS_WAITED) | (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);
-	return kind == LODE_BLOCK_EVENTS_OF_A_TYPE ? 1u << LODE_EVENTS_WEIGHT : 0;
+	if (kind == LODE_BLOCK_EVENTS_OF_A_TYPE)
+		return (1u << LODE_EVENTS_WEIGHT) | (1u << LODE_EVENTS_OBJECT) | (1u << LODE_EVENTS_HOLDER);
+	return 0;
 }
 
 uint64_t lode_checksum(const void *bytes, size_t size, uint64_t seed)

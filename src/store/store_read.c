@@ -332,7 +332,9 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 	    (columns & LODE_STACK && translate(events->stack, count, &store->nodes, store->lost_node, 0)) ||
 	    (columns & LODE_WAKER_STACK &&
 	     translate(events->waker_stack, count, &store->nodes, store->lost_node, 0)) ||
-	    (columns & LODE_NAME && translate(events->name, count, &store->strings, store->lost_string, 0)))
+	    (columns & LODE_NAME && translate(events->name, count, &store->strings, store->lost_string, 0)) ||
+	    (columns & LODE_OBJECT && translate(events->object, count, &store->strings, store->lost_string, 0)) ||
+	    (columns & LODE_HOLDER && translate(events->holder, count, &store->threads, store->lost_thread, 1)))
 		return -1;
 	return 0;
 }
@@ -349,13 +351,23 @@ static int settle_weights(const struct lode_store_table *table, uint32_t *weight
 	return 0;
 }
 
+/* Objects and holders that are not there are unknown. */
+static void settle_objects(const struct lode_store_table *table, unsigned columns, struct lode_events *events)
+{
+	if (columns & ~table->found & LODE_OBJECT)
+		memset(events->object, 0, table->header.rows * sizeof(*events->object));
+	if (columns & ~table->found & LODE_HOLDER)
+		memset(events->holder, 0xff, table->header.rows * sizeof(*events->holder));
+}
+
 /* Returns 0, LODE_SYSTEM, or LODE_BAD_INPUT with what is wrong. */
 static int unpack_events(const struct lode_store *store, const struct lode_store_table *table, unsigned columns,
 			 struct lode_events *events, const char **wrong)
 {
 	struct lode_codec *codec = take_codec(store);
-	void *const values[] = { events->t,     events->cost,        events->delay, events->thread, events->stack,
-				 events->waker, events->waker_stack, events->name,  events->cpu,    events->weight };
+	void *const values[] = { events->t,     events->cost,   events->delay,       events->thread,
+				 events->stack, events->waker,  events->waker_stack, events->name,
+				 events->cpu,   events->weight, events->object,      events->holder };
 	int code = codec ? 0 : LODE_SYSTEM;
 
 	for (unsigned i = 0; !code && i < LODE_TABLE_COLUMNS; i++)
@@ -364,6 +376,7 @@ static int unpack_events(const struct lode_store *store, const struct lode_store
 	*wrong = "a column of events is damaged";
 	give_codec(store, codec);
 	events->count = table->header.rows;
+	settle_objects(table, columns, events);
 	if (!code && columns & LODE_WEIGHT && settle_weights(table, events->weight) < 0) {
 		*wrong = "a weight is 0";
 		code = LODE_BAD_INPUT;
@@ -413,6 +426,8 @@ static struct lode_events behind(const struct lode_events *all)
 		.name = all->name ? all->name + n : NULL,
 		.cpu = all->cpu ? all->cpu + n : NULL,
 		.weight = all->weight ? all->weight + n : NULL,
+		.object = all->object ? all->object + n : NULL,
+		.holder = all->holder ? all->holder + n : NULL,
 	};
 }
 

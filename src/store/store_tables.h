@@ -7,7 +7,7 @@
 
 #include "store/store_format.h"
 
-#define LODE_TABLE_COLUMNS 10
+#define LODE_TABLE_COLUMNS 12
 
 struct lode_table_column {
 	unsigned width;    /* bytes of a value in memory; 0: no such column */
@@ -18,7 +18,10 @@ struct lode_table_column {
 const struct lode_table_column *lode_table_columns(enum lode_block_kind kind);
 /* How many there are. */
 unsigned lode_table_column_count(enum lode_block_kind kind);
-/* A bit for each that may be missing: all its values are what they usually are then, weights 1, totals of threads 0. */
+/*
+ * A bit for each that may be missing: all its values are what they usually are then, weights 1, totals of threads 0,
+ * objects and holders unknown.
+ */
 unsigned lode_table_optional(enum lode_block_kind kind);
 
 /* Column numbers. */
@@ -50,6 +53,8 @@ enum {
 	LODE_EVENTS_NAME,
 	LODE_EVENTS_CPU,
 	LODE_EVENTS_WEIGHT, /* only where one is not 1 */
+	LODE_EVENTS_OBJECT, /* these only where one is known */
+	LODE_EVENTS_HOLDER,
 };
 enum {
 	LODE_FOOTER_OFFSET,

@@ -232,6 +232,11 @@ static int move_events(struct work *work, struct lode_events *from, struct lode_
 		if (to->name[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}
+	for (size_t i = 0; to->object && i < to->count; i++) {
+		to->object[i] = copy_string(work, to->object[i]);
+		if (to->object[i] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
 	return 0;
 }
 

@@ -30,8 +30,8 @@ struct column {
 
 /* In the order of enum lode_column. */
 static const struct column columns[] = {
-	COLUMN(t),     COLUMN(cost),        COLUMN(delay), COLUMN(thread), COLUMN(stack),
-	COLUMN(waker), COLUMN(waker_stack), COLUMN(name),  COLUMN(cpu),    COLUMN(weight),
+	COLUMN(t),           COLUMN(cost), COLUMN(delay), COLUMN(thread), COLUMN(stack),  COLUMN(waker),
+	COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),   COLUMN(weight), COLUMN(object), COLUMN(holder),
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -48,9 +48,33 @@ void lode_events_release(struct lode_events *events)
 	memset(events, 0, sizeof(*events));
 }
 
+unsigned lode_events_columns(const struct lode_events *events)
+{
+	unsigned mask = 0;
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		const void *column;
+
+		memcpy(&column, (const char *)events + columns[i].offset, sizeof(column));
+		mask |= column ? 1u << i : 0;
+	}
+	return mask;
+}
+
+/* What events have that were added before a rare column was there. */
+static void fill_rare(struct lode_events *events, unsigned fresh)
+{
+	for (size_t i = 0; fresh & LODE_WEIGHT && i < events->count; i++)
+		events->weight[i] = 1;
+	for (size_t i = 0; fresh & LODE_OBJECT && i < events->count; i++)
+		events->object[i] = 0;
+	for (size_t i = 0; fresh & LODE_HOLDER && i < events->count; i++)
+		events->holder[i] = LODE_NONE;
+}
+
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned mask)
 {
-	int had_weights = events->weight != NULL;
+	unsigned had = lode_events_columns(events);
 
 	for (size_t i = 0; i < COLUMNS; i++) {
 		void **column = column_of(events, i);
@@ -64,24 +88,36 @@ int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned ma
 			return LODE_SYSTEM;
 		*column = grown;
 	}
-	for (size_t i = 0; !had_weights && events->weight && i < events->count; i++)
-		events->weight[i] = 1;
+	fill_rare(events, lode_events_columns(events) & ~had);
 	if (capacity > events->capacity)
 		events->capacity = capacity;
 	return 0;
 }
 
+/* Makes the rare columns that the event needs. */
+static int need_rare(struct lode_events *events, const struct lode_event *event)
+{
+	unsigned missing = (event->weight > 1 && !events->weight ? LODE_WEIGHT : 0) |
+			   (event->object && !events->object ? LODE_OBJECT : 0) |
+			   (event->object && event->holder != LODE_NONE && !events->holder ? LODE_HOLDER : 0);
+
+	return missing ? lode_events_reserve(events, events->capacity, missing) : 0;
+}
+
 int lode_events_add(struct lode_events *events, const struct lode_event *event)
 {
 	size_t i = events->count;
-	unsigned mask = events->weight ? LODE_ALL_COLUMNS : LODE_ALL_COLUMNS & ~LODE_WEIGHT;
+	unsigned mask = lode_events_columns(events) | (LODE_ALL_COLUMNS & ~LODE_RARE_COLUMNS);
 
-	if (i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, mask) < 0)
-		return LODE_SYSTEM;
-	if (event->weight > 1 && !events->weight && lode_events_reserve(events, events->capacity, LODE_WEIGHT) < 0)
+	if ((i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, mask) < 0) ||
+	    need_rare(events, event) < 0)
 		return LODE_SYSTEM;
 	if (events->weight)
 		events->weight[i] = event->weight ? event->weight : 1;
+	if (events->object)
+		events->object[i] = event->object;
+	if (events->holder)
+		events->holder[i] = event->object ? event->holder : LODE_NONE;
 	events->t[i] = event->t;
 	events->cost[i] = event->cost;
 	events->delay[i] = event->delay;
@@ -108,6 +144,8 @@ struct lode_event lode_events_get(const struct lode_events *events, size_t i)
 		.name = events->name[i],
 		.cpu = events->cpu[i],
 		.weight = (uint32_t)lode_events_weight(events, i),
+		.object = lode_events_object(events, i),
+		.holder = lode_events_holder(events, i),
 	};
 }
 

@@ -13,6 +13,10 @@
  * events would come to, on average (Horvitz and Thompson); times, single costs and
  * longest ones are those of the event itself. Where nothing was left out every weight is 1.
  *
+ * A wait may say what it was for: its object, a text `kind:name` (trace/objects.h), and
+ * the thread that held it. Events without an object have no holder, so a zeroed event is
+ * right in both.
+ *
  * Times and costs are nanoseconds. Stacks are nodes of the dictionary's stack
  * tree, threads are numbers in the stream's thread table.
  */
@@ -55,7 +59,11 @@ enum lode_column {
 	LODE_NAME = 1 << 7,
 	LODE_CPU = 1 << 8,
 	LODE_WEIGHT = 1 << 9,
-	LODE_ALL_COLUMNS = (1 << 10) - 1,
+	LODE_OBJECT = 1 << 10,
+	LODE_HOLDER = 1 << 11,
+	LODE_ALL_COLUMNS = (1 << 12) - 1,
+	/* Those that are made when the first event needs them. */
+	LODE_RARE_COLUMNS = LODE_WEIGHT | LODE_OBJECT | LODE_HOLDER,
 };
 
 /* One event, all its fields. */
@@ -70,6 +78,8 @@ struct lode_event {
 	uint32_t name;        /* string; 0: none */
 	uint16_t cpu;         /* LODE_NO_CPU: unknown */
 	uint32_t weight;      /* how many such events it represents; 0 is taken for 1 */
+	uint32_t object;      /* string `kind:name`; 0: unknown */
+	uint32_t holder;      /* thread, or LODE_NONE; nothing where there is no object */
 };
 
 /* Columns of `count` events of one type; a column that was not requested when reading is NULL. */
@@ -86,11 +96,25 @@ struct lode_events {
 	uint32_t *name;
 	uint16_t *cpu;
 	uint32_t *weight; /* at least 1; may be NULL as well where all are 1 */
+	uint32_t *object; /* may be NULL as well where there are none */
+	uint32_t *holder; /* LODE_NONE where there is no object; may be NULL as well where there are none */
 };
 
 static inline uint64_t lode_events_weight(const struct lode_events *events, size_t i)
 {
 	return events->weight ? events->weight[i] : 1;
+}
+
+/* What event `i` was for, a string; 0: unknown. */
+static inline uint32_t lode_events_object(const struct lode_events *events, size_t i)
+{
+	return events->object ? events->object[i] : 0;
+}
+
+/* The thread that held it, or LODE_NONE. */
+static inline uint32_t lode_events_holder(const struct lode_events *events, size_t i)
+{
+	return events->holder ? events->holder[i] : LODE_NONE;
 }
 
 /* A cost or a delay times a weight. */
@@ -123,9 +147,11 @@ int lode_events_thinned(const struct lode_events *events);
 void lode_events_release(struct lode_events *events);
 /* Makes room for `capacity` events in the columns of the mask; the rest stay as they are. Returns 0 or LODE_SYSTEM. */
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
-/* Appends to all columns. Returns 0 or LODE_SYSTEM. */
+/* The mask of the columns that are there. */
+unsigned lode_events_columns(const struct lode_events *events);
+/* Appends to all columns; rare ones only where they are there or needed. Returns 0 or LODE_SYSTEM. */
 int lode_events_add(struct lode_events *events, const struct lode_event *event);
-/* Event `i`; all columns must be there, except the weights. */
+/* Event `i`; all columns must be there, except the rare ones. */
 struct lode_event lode_events_get(const struct lode_events *events, size_t i);
 /*
  * Sorts by time; events of equal time keep their order, so that what was exported

@@ -210,8 +210,9 @@ static int merge_events(struct lode_stream *stream, const struct lode_stream *pa
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		const struct lode_events *events = &part->events[type];
 		size_t wanted = stream->events[type].count + events->count;
+		unsigned columns = lode_events_columns(&stream->events[type]) | lode_events_columns(events);
 
-		if (events->count && lode_events_reserve(&stream->events[type], wanted, LODE_ALL_COLUMNS) < 0)
+		if (events->count && lode_events_reserve(&stream->events[type], wanted, columns) < 0)
 			return LODE_SYSTEM;
 		for (size_t i = 0; i < events->count; i++) {
 			struct lode_event event = lode_events_get(events, i);
@@ -221,6 +222,8 @@ static int merge_events(struct lode_stream *stream, const struct lode_stream *pa
 			event.waker = event.waker == LODE_NONE ? LODE_NONE : threads[event.waker];
 			event.waker_stack = map->nodes[event.waker_stack];
 			event.name = map->strings[event.name];
+			event.object = map->strings[event.object];
+			event.holder = event.holder == LODE_NONE ? LODE_NONE : threads[event.holder];
 			if (lode_events_add(&stream->events[type], &event) < 0)
 				return LODE_SYSTEM;
 		}

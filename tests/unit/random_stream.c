@@ -80,6 +80,14 @@ static int random_event(struct lode_stream *stream, enum lode_event_type type, u
 		event.waker = lode_stream_tid(stream, stream->threads[thread].tid);
 		event.waker_stack = random_stack(stream->dictionary, seed);
 	}
+	if (type == LODE_WAIT && !random_below(seed, 3)) {
+		uint32_t thread = random_thread(stream, seed);
+		const char *object = random_below(seed, 2) ? "lock:a" : "tcp:[::1]:80";
+
+		event.object = lode_strings_add(strings, object, strlen(object));
+		event.holder = random_below(seed, 2) ? lode_stream_tid(stream, stream->threads[thread].tid)
+						     : LODE_NONE;
+	}
 	return lode_stream_add_event(stream, type, &event);
 }
 
@@ -175,7 +183,8 @@ static int events_equal(const struct lode_stream *a, const struct lode_stream *b
 	return x.t == y.t && x.cost == y.cost && x.delay == y.delay && x.cpu == y.cpu && x.weight == y.weight &&
 	       threads_equal(a, x.thread, b, y.thread) && threads_equal(a, x.waker, b, y.waker) &&
 	       stacks_equal(a, x.stack, b, y.stack) && stacks_equal(a, x.waker_stack, b, y.waker_stack) &&
-	       texts_equal(a, x.name, b, y.name);
+	       texts_equal(a, x.name, b, y.name) && texts_equal(a, x.object, b, y.object) &&
+	       threads_equal(a, x.holder, b, y.holder);
 }
 
 static int heads_equal(const struct lode_stream *a, const struct lode_stream *b)

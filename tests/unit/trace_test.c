@@ -198,6 +198,9 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 			event->waker_stack = (uint32_t)random_next(&seed);
 			event->name = (uint32_t)random_next(&seed);
 			event->cpu = (uint16_t)random_next(&seed);
+			event->object = (uint32_t)random_below(&seed, 2) * (uint32_t)random_next(&seed);
+			event->holder = event->object && random_below(&seed, 2) ? (uint32_t)random_next(&seed)
+										: LODE_NONE;
 			assert_int_equal(lode_events_add(&events, event), 0);
 		}
 		qsort(expected, count, sizeof(*expected), compare_events);
@@ -209,7 +212,8 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 				    event.delay == expected[i].delay && event.thread == expected[i].thread &&
 				    event.stack == expected[i].stack && event.waker == expected[i].waker &&
 				    event.waker_stack == expected[i].waker_stack &&
-				    event.name == expected[i].name && event.cpu == expected[i].cpu);
+				    event.name == expected[i].name && event.cpu == expected[i].cpu &&
+				    event.object == expected[i].object && event.holder == expected[i].holder);
 		}
 		lode_events_release(&events);
 		free(expected);

@@ -14,7 +14,7 @@
  *
  * Threads: each distinct (pid or none, tid) is a separate thread, so that what is
  * exported again says what was written; analyses compare tids. A waker is always a
- * bare tid: the first thread that has it, wherever in the file it is.
+ * bare tid: the first thread that has it, wherever in the file it is; so is a holder.
  *
  * yajl does not survive a failing allocation, so it keeps the system's.
  */
@@ -29,7 +29,8 @@
 #define HAS(field) LODE_JSONL_BIT(LODE_JSONL_##field)
 
 #define EVENT_MAY                                                                                                 \
-	(HAS(PID) | HAS(CPU) | HAS(WEIGHT) | HAS(STACK) | HAS(NAME) | HAS(DELAY) | HAS(WAKER) | HAS(WAKER_STACK))
+	(HAS(PID) | HAS(CPU) | HAS(WEIGHT) | HAS(STACK) | HAS(NAME) | HAS(DELAY) | HAS(WAKER) |                   \
+	 HAS(WAKER_STACK) | HAS(OBJECT) | HAS(HOLDER))
 
 #define TOTALS (HAS(WAITS) | HAS(PREEMPTIONS) | HAS(WAITED) | HAS(RUN_TIME) | HAS(QUEUED))
 
@@ -77,10 +78,10 @@ static uint32_t thread_of(struct lode_events_reader *reader)
 	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[LODE_JSONL_TID]);
 }
 
-/* Its tid as written; resolve_wakers makes a thread of it. */
-static uint32_t waker_of(const struct lode_events_reader *reader)
+/* A waker's or holder's tid as written; resolve_tids makes a thread of it. */
+static uint32_t tid_of(const struct lode_events_reader *reader, enum lode_events_field field)
 {
-	return reader->line.seen & HAS(WAKER) ? (uint32_t)reader->line.numbers[LODE_JSONL_WAKER] : LODE_NONE;
+	return reader->line.seen & LODE_JSONL_BIT(field) ? (uint32_t)reader->line.numbers[field] : LODE_NONE;
 }
 
 /* The node of a stack field; longer ones than allowed lose frames at the root. */
@@ -110,9 +111,11 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 		.delay = line->seen & HAS(DELAY) ? line->numbers[LODE_JSONL_DELAY] : 0,
 		.thread = thread_of(reader),
 		.stack = stack_of(reader, LODE_JSONL_STACK),
-		.waker = waker_of(reader),
+		.waker = tid_of(reader, LODE_JSONL_WAKER),
 		.waker_stack = stack_of(reader, LODE_JSONL_WAKER_STACK),
 		.name = string_of(reader, LODE_JSONL_NAME),
+		.object = string_of(reader, LODE_JSONL_OBJECT),
+		.holder = tid_of(reader, LODE_JSONL_HOLDER),
 		.cpu = line->seen & HAS(CPU) ? (uint16_t)line->numbers[LODE_JSONL_CPU] : LODE_NO_CPU,
 		.weight = line->seen & HAS(WEIGHT) ? (uint32_t)line->numbers[LODE_JSONL_WEIGHT] : 1,
 	};
@@ -121,7 +124,8 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 		return lode_import_fail(reader->input, reader->error,
 					"`weight` is 0; an event represents at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
-	    event.name == LODE_NONE || lode_stream_add_event(&reader->stream, type, &event) < 0)
+	    event.name == LODE_NONE || event.object == LODE_NONE ||
+	    lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }

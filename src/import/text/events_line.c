@@ -45,6 +45,8 @@ static const struct {
 	[LODE_JSONL_WAITED] = { "waited", NUMBER, UINT64_MAX },
 	[LODE_JSONL_RUN_TIME] = { "run", NUMBER, UINT64_MAX },
 	[LODE_JSONL_QUEUED] = { "queued", NUMBER, UINT64_MAX },
+	[LODE_JSONL_OBJECT] = { "object", TEXT, 0 },
+	[LODE_JSONL_HOLDER] = { "holder", NUMBER, UINT32_MAX - 1 },
 };
 
 const char *lode_events_field_name(enum lode_events_field field)

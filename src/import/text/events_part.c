@@ -24,8 +24,10 @@ static void free_piece(struct lode_events_piece *piece)
 {
 	lode_stream_release(&piece->stream);
 	lode_dictionary_release(&piece->dictionary);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		lode_free(piece->wakers[type].tids);
+		lode_free(piece->holders[type].tids);
+	}
 	lode_free(piece);
 }
 
@@ -171,14 +173,22 @@ static int read_stacks(struct lode_events_part *part, struct lode_events_piece *
 
 /* ---- lines ---- */
 
-static int keep_waker(struct lode_events_piece *piece, enum lode_event_type type, uint32_t tid)
+static int keep_tid(struct lode_event_tids *list, size_t at, uint32_t tid)
 {
-	size_t at = piece->stream.events[type].count;
-
-	if (lode_grow(&piece->wakers[type].tids, &piece->wakers[type].capacity, at + 1, sizeof(tid)) < 0)
+	if (lode_grow(&list->tids, &list->capacity, at + 1, sizeof(tid)) < 0)
 		return LODE_SYSTEM;
-	piece->wakers[type].tids[at] = tid;
+	list->tids[at] = tid;
 	return 0;
+}
+
+/* A holder is nothing without an object. */
+static int keep_tids(struct lode_events_piece *piece, const struct lode_plain_event *plain, uint32_t object)
+{
+	size_t at = piece->stream.events[plain->type].count;
+
+	if (keep_tid(&piece->wakers[plain->type], at, plain->waker) < 0)
+		return LODE_SYSTEM;
+	return keep_tid(&piece->holders[plain->type], at, object ? plain->holder : LODE_NONE);
 }
 
 static int add_event(struct lode_events_part *part, struct lode_events_piece *piece)
@@ -190,6 +200,7 @@ static int add_event(struct lode_events_part *part, struct lode_events_piece *pi
 		.cost = plain->cost,
 		.delay = plain->delay,
 		.waker = LODE_NONE,
+		.holder = LODE_NONE,
 		.cpu = plain->cpu,
 		.weight = plain->weight,
 	};
@@ -202,7 +213,10 @@ static int add_event(struct lode_events_part *part, struct lode_events_piece *pi
 	if (plain->name.text)
 		event.name =
 			lode_strings_add(&piece->dictionary.frames.strings, plain->name.text, plain->name.length);
-	if (event.name == LODE_NONE || keep_waker(piece, plain->type, plain->waker) < 0)
+	if (plain->object.text)
+		event.object = lode_strings_add(&piece->dictionary.frames.strings, plain->object.text,
+						plain->object.length);
+	if (event.name == LODE_NONE || event.object == LODE_NONE || keep_tids(piece, plain, event.object) < 0)
 		return LODE_SYSTEM;
 	return lode_stream_add_event(&piece->stream, plain->type, &event);
 }
@@ -279,6 +293,21 @@ void lode_events_part_read(struct lode_events_part *part, const char *text, size
 	part->code = begin_piece(part) && read_lines(part, text, size) == 0 ? 0 : LODE_SYSTEM;
 }
 
+/* Puts the tids of a piece behind `before` events into a column of the stream. */
+static void put_tids(uint32_t *column, size_t before, const struct lode_event_tids *list, size_t count)
+{
+	if (column && count)
+		memcpy(column + before, list->tids, count * sizeof(uint32_t));
+}
+
+static int has_tids(const struct lode_event_tids *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list->tids[i] != LODE_NONE)
+			return 1;
+	return 0;
+}
+
 int lode_events_piece_merge(struct lode_stream *stream, const struct lode_events_piece *piece)
 {
 	size_t before[LODE_EVENT_TYPES];
@@ -287,9 +316,15 @@ int lode_events_piece_merge(struct lode_stream *stream, const struct lode_events
 		before[type] = stream->events[type].count;
 	if (lode_stream_merge(stream, &piece->stream) < 0)
 		return LODE_SYSTEM;
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		if (piece->stream.events[type].count)
-			memcpy(stream->events[type].waker + before[type], piece->wakers[type].tids,
-			       piece->stream.events[type].count * sizeof(uint32_t));
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		struct lode_events *events = &stream->events[type];
+		size_t count = piece->stream.events[type].count;
+
+		if (has_tids(&piece->holders[type], count) &&
+		    lode_events_reserve(events, events->capacity, LODE_HOLDER) < 0)
+			return LODE_SYSTEM;
+		put_tids(events->waker, before[type], &piece->wakers[type], count);
+		put_tids(events->holder, before[type], &piece->holders[type], count);
+	}
 	return 0;
 }

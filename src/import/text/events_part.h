@@ -13,10 +13,10 @@
 struct lode_events_piece {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	struct {
-		uint32_t *tids; /* parallel to the events, which have no wakers: LODE_NONE or a tid */
+	struct lode_event_tids {
+		uint32_t *tids; /* parallel to the events, which have neither wakers nor holders: LODE_NONE or a tid */
 		size_t capacity;
-	} wakers[LODE_EVENT_TYPES];
+	} wakers[LODE_EVENT_TYPES], holders[LODE_EVENT_TYPES];
 	const char *rest;
 	size_t rest_size;
 	uint64_t rest_line; /* lines of the chunk in front of it */
@@ -51,7 +51,7 @@ struct lode_events_part {
 
 /* Reads whole lines into an empty part. The text must outlive what the part holds. */
 void lode_events_part_read(struct lode_events_part *part, const char *text, size_t size);
-/* Appends the events of a piece to a stream. Wakers stay tids. Returns 0 or LODE_SYSTEM. */
+/* Appends the events of a piece to a stream. Wakers and holders stay tids. Returns 0 or LODE_SYSTEM. */
 int lode_events_piece_merge(struct lode_stream *stream, const struct lode_events_piece *piece);
 /* Empties it; release frees also what is reused. */
 void lode_events_part_clear(struct lode_events_part *part);

@@ -30,22 +30,32 @@ static int is_nothing(const struct lode_events_reader *reader)
 }
 
 /*
- * A waker is a bare tid, and the thread it means may come later: so only
+ * A waker or holder is a bare tid, and the thread it means may come later: so only
  * when all lines are read tids become threads, new ones where no line has them.
  */
-static int resolve_wakers(struct lode_stream *stream)
+static int resolve_tids(struct lode_stream *stream, uint32_t *tids, size_t count)
+{
+	for (size_t i = 0; tids && i < count; i++) {
+		if (tids[i] == LODE_NONE)
+			continue;
+		tids[i] = lode_stream_tid(stream, tids[i]);
+		if (tids[i] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int resolve_threads(struct lode_stream *stream)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		struct lode_events *events = &stream->events[type];
 
-		for (size_t i = 0; i < events->count; i++) {
-			if (events->waker[i] == LODE_NONE)
-				continue;
-			events->waker[i] = lode_stream_tid(stream, events->waker[i]);
-			if (events->waker[i] == LODE_NONE)
-				return LODE_SYSTEM;
-		}
+		if (resolve_tids(stream, events->waker, events->count) < 0)
+			return LODE_SYSTEM;
 	}
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (resolve_tids(stream, stream->events[type].holder, stream->events[type].count) < 0)
+			return LODE_SYSTEM;
 	return 0;
 }
 
@@ -60,7 +70,7 @@ int lode_events_finish_stream(struct lode_events_reader *reader, int at_end)
 	}
 	if (at_end && reader->ordinal == 0 && reader->options->stream_name)
 		reader->stream.name = 0;
-	if (resolve_wakers(&reader->stream) < 0)
+	if (resolve_threads(&reader->stream) < 0)
 		code = lode_fail_memory(reader->error);
 	else
 		code = lode_import_deliver(reader->input, reader->options, reader->sink, &reader->stream,

@@ -16,7 +16,7 @@ struct walk {
 	int failed;    /* memory has run out */
 };
 
-enum { TYPE, T, COST, DELAY, PID, TID, CPU, WEIGHT, WAKER, STACK, WAKER_STACK, NAME, FIELDS };
+enum { TYPE, T, COST, DELAY, PID, TID, CPU, WEIGHT, WAKER, STACK, WAKER_STACK, NAME, OBJECT, HOLDER, FIELDS };
 
 #define BIT(field) (1u << (field))
 
@@ -37,6 +37,8 @@ static const struct {
 	[STACK] = { "stack", 5, 0 },
 	[WAKER_STACK] = { "waker_stack", 11, 0 },
 	[NAME] = { "name", 4, 0 },
+	[OBJECT] = { "object", 6, 0 },
+	[HOLDER] = { "holder", 6, UINT32_MAX - 1 },
 };
 
 static void skip_blanks(struct walk *walk)
@@ -183,6 +185,9 @@ static void put_number(struct lode_plain_event *event, int field, uint64_t numbe
 	case WEIGHT:
 		event->weight = (uint32_t)number;
 		break;
+	case HOLDER:
+		event->holder = (uint32_t)number;
+		break;
 	default:
 		event->waker = (uint32_t)number;
 	}
@@ -197,6 +202,8 @@ static int take_value(struct walk *walk, struct lode_plain_event *event, int fie
 		return take_type(walk, event);
 	case NAME:
 		return take_text(walk, &event->name);
+	case OBJECT:
+		return take_text(walk, &event->object);
 	case STACK:
 		return take_stack(walk, event, &event->stack);
 	case WAKER_STACK:
@@ -241,6 +248,7 @@ static void begin(struct lode_plain_event *event)
 	*event = (struct lode_plain_event){
 		.pid = LODE_NO_PID,
 		.waker = LODE_NONE,
+		.holder = LODE_NONE,
 		.weight = 1,
 		.cpu = LODE_NO_CPU,
 		.frames = frames,

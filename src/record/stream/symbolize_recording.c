@@ -306,7 +306,8 @@ static int take_event(struct translation *translation, int type, struct lode_eve
 	event->stack = translation->nodes[event->stack];
 	event->waker_stack = translation->nodes[event->waker_stack];
 	event->name = string_of(translation, event->name);
-	if (event->name == LODE_NONE)
+	event->object = string_of(translation, event->object);
+	if (event->name == LODE_NONE || event->object == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_events_add(late ? &translation->late[type] : &translation->waiting[type], event);
 }

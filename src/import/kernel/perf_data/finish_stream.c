@@ -132,6 +132,8 @@ static void translate(struct lode_events *events, const uint32_t *threads, const
 		events->waker_stack[i] = stacks[events->waker_stack[i]];
 		if (events->waker[i] != LODE_NONE)
 			events->waker[i] = threads[events->waker[i]];
+		if (lode_events_holder(events, i) != LODE_NONE)
+			events->holder[i] = threads[events->holder[i]];
 	}
 }
 

@@ -1,0 +1,40 @@
+/*
+ * Objects: what a wait was for, as a text `kind:name`, such as `lock:folder_list`, `file:/var/lib/x`,
+ * `tcp:10.0.0.7:5432`. The kind is what stands before the first colon; the name may be empty (`disk:`).
+ */
+#ifndef LODE_TRACE_OBJECTS_H
+#define LODE_TRACE_OBJECTS_H
+
+enum lode_object_kind {
+	LODE_OBJECT_NONE,      /* no object */
+	LODE_OBJECT_LOCK,      /* mutex, reader-writer lock: a thread may hold it */
+	LODE_OBJECT_GIL,       /* the global lock of an interpreter */
+	LODE_OBJECT_CONDITION, /* condition variable, semaphore, barrier, other futex: nobody holds it */
+	LODE_OBJECT_THREAD,    /* the end of a thread */
+	LODE_OBJECT_FILE,      /* by path */
+	LODE_OBJECT_PIPE,      /* also a named one */
+	LODE_OBJECT_UNIX,      /* Unix socket */
+	LODE_OBJECT_TCP,       /* peer's address and port, or `listen:` and the port */
+	LODE_OBJECT_UDP,
+	LODE_OBJECT_SOCKET, /* of another family */
+	LODE_OBJECT_EPOLL,  /* an epoll set */
+	LODE_OBJECT_POLL,   /* several descriptors of poll or select */
+	LODE_OBJECT_EVENTFD,
+	LODE_OBJECT_TTY,   /* terminal */
+	LODE_OBJECT_DISK,  /* a block device */
+	LODE_OBJECT_TIMER, /* a sleep, a timerfd */
+	LODE_OBJECT_CHILD, /* the end of a child process */
+	LODE_OBJECT_PAGE,  /* a page fault, by the file */
+	LODE_OBJECT_GPU,   /* device and stream */
+	LODE_OBJECT_OTHER, /* another kind */
+	LODE_OBJECT_KINDS,
+};
+
+/* The kind before the colon; LODE_OBJECT_OTHER for one that has no name here, LODE_OBJECT_NONE for "". */
+enum lode_object_kind lode_object_kind_of(const char *text);
+/* "lock", "file", …; "" for LODE_OBJECT_NONE. */
+const char *lode_object_kind_name(enum lode_object_kind kind);
+/* What stands behind the colon; the whole text where there is none. */
+const char *lode_object_name(const char *text);
+
+#endif
