@@ -2,12 +2,8 @@
  * The critical path: what kept a thread from finishing earlier. scope.h says what it is; the
  * paper only names it (StackMine, IV).
  *
- * What a thread did at each moment is its timeline: disjoint segments, each of one event, made
- * once per thread when the path first reaches it. A sample represents time that may not have
- * been its own, so it often overlaps the wait or preemption after it; these were measured, so they
- * win. A timeline is made by a sweep over starts with one stack of open events per type: the top is the
- * one that began last, and events that have ended are popped when they reach the top. An event
- * adds at most two segments, so this is linear.
+ * What a thread did at each moment is its timeline (segments.h), made once per thread when the path
+ * first reaches it.
  *
  * The walk only goes back in time. A stack of steps, one for each thread that is being walked,
  * replaces recursion: stepping into a waker pushes one, reaching the start of the wait pops it.
@@ -20,21 +16,12 @@
  * so the time belongs to the wait that led there. In a thinned recording the waker may also have
  * been in a wait that was not recorded: such time is unknown.
  */
-#include "scope/scope_index.h"
+#include "scope/segments.h"
 
 #include "base/bisect.h"
 
-struct segment {
-	uint64_t start;
-	uint64_t end;
-	uint32_t event;
-	uint32_t type;
-};
-
 struct timeline {
-	struct segment *items; /* disjoint, by time */
-	size_t count;
-	size_t capacity;
+	struct lode_segments segments;
 	size_t cursor;  /* segments from here on begin at the walk's moment or later, */
 	uint64_t visit; /* if the walk with this number was here */
 	uint8_t made;
@@ -48,22 +35,9 @@ struct step {
 	uint32_t wait; /* the wait that was stepped into; LODE_NONE for the symptom's thread */
 };
 
-/* An event that has begun, and when it is over. */
-struct open {
-	uint64_t over;
-	uint32_t event;
-	uint32_t unused;
-};
-
-struct pile {
-	struct open *items;
-	size_t count;
-	size_t capacity;
-};
-
 struct lode_timelines {
 	struct timeline *groups;
-	struct pile open[LODE_EVENT_TYPES];
+	struct lode_segment_sweep sweep;
 	struct step *steps;
 	size_t step_count;
 	size_t step_capacity;
@@ -75,9 +49,8 @@ void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
 	if (!timelines)
 		return;
 	for (size_t i = 0; i < group_count; i++)
-		lode_free(timelines->groups[i].items);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_free(timelines->open[type].items);
+		lode_segments_release(&timelines->groups[i].segments);
+	lode_segment_sweep_release(&timelines->sweep);
 	lode_free(timelines->groups);
 	lode_free(timelines->steps);
 	lode_free(timelines);
@@ -103,124 +76,13 @@ static int make(struct lode_scope_index *index)
 
 /* ---- a thread's timeline ---- */
 
-/* When the thread could run again: the time on the run queue belongs to the wait or preemption before it. */
-static uint64_t event_over(const struct lode_scope_index *index, int type, uint32_t event)
-{
-	const struct lode_events *events = &index->stream->events[type];
-
-	if (type == LODE_CALL)
-		return lode_add_saturating(events->t[event], events->delay[event]);
-	if (type == LODE_WAIT)
-		return lode_add_saturating(lode_event_end(events, event), events->delay[event]);
-	return lode_event_end(events, event);
-}
-
-static int add_segment(struct timeline *line, uint64_t start, uint64_t end, int type, uint32_t event)
-{
-	struct segment *last = line->count ? &line->items[line->count - 1] : NULL;
-
-	if (last && last->end == start && last->event == event && last->type == (uint32_t)type) {
-		last->end = end;
-		return 0;
-	}
-	return LODE_APPEND(line->items, line->count, line->capacity,
-			   (struct segment){ .start = start, .end = end, .event = event, .type = (uint32_t)type });
-}
-
-/* The type whose open event covers `now`; -1 when none does. */
-static int covering(const struct lode_scope_index *index, uint64_t now)
-{
-	static const int by_rank[LODE_EVENT_TYPES] = { LODE_WAIT, LODE_CALL, LODE_RUN };
-
-	for (int rank = 0; rank < LODE_EVENT_TYPES; rank++) {
-		int type = by_rank[rank];
-		struct pile *pile = &index->timelines->open[type];
-
-		while (pile->count && pile->items[pile->count - 1].over <= now)
-			pile->count--;
-		if (pile->count)
-			return type;
-	}
-	return -1;
-}
-
-/* Segments from `now` to `until`, in which no event begins. */
-static int fill(const struct lode_scope_index *index, struct timeline *line, uint64_t now, uint64_t until)
-{
-	int type;
-
-	while (now < until && (type = covering(index, now)) >= 0) {
-		const struct pile *pile = &index->timelines->open[type];
-		const struct open *top = &pile->items[pile->count - 1];
-		uint64_t end = top->over < until ? top->over : until;
-
-		if (add_segment(line, now, end, type, top->event) < 0)
-			return LODE_SYSTEM;
-		now = end;
-	}
-	return 0;
-}
-
-static int open_event(const struct lode_scope_index *index, int type, uint32_t event)
-{
-	struct pile *pile = &index->timelines->open[type];
-
-	return LODE_APPEND(pile->items, pile->count, pile->capacity,
-			   (struct open){ .over = event_over(index, type, event), .event = event });
-}
-
-/* The type whose next event begins first; -1 when none is left. */
-static int beginning(const struct lode_scope_index *index, const size_t next[], const size_t ends[],
-		     uint64_t *start)
-{
-	int first = -1;
-
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		uint64_t t;
-
-		if (next[type] >= ends[type])
-			continue;
-		t = index->stream->events[type].t[index->lists[type].events[next[type]]];
-		if (first < 0 || t < *start) {
-			first = type;
-			*start = t;
-		}
-	}
-	return first;
-}
-
-static int sweep(const struct lode_scope_index *index, struct timeline *line, size_t group)
-{
-	size_t next[LODE_EVENT_TYPES] = { 0 }, ends[LODE_EVENT_TYPES] = { 0 };
-	uint64_t now = 0, start = 0;
-	int type;
-
-	for (type = 0; type < LODE_EVENT_TYPES; type++) {
-		index->timelines->open[type].count = 0;
-		if (!index->lists[type].starts)
-			continue;
-		next[type] = index->lists[type].starts[group];
-		ends[type] = index->lists[type].starts[group + 1];
-	}
-	while ((type = beginning(index, next, ends, &start)) >= 0) {
-		uint32_t event = index->lists[type].events[next[type]];
-
-		lode_scope_fetch(index, type, next[type]++, ends[type]);
-		if (fill(index, line, now, start) < 0 || open_event(index, type, event) < 0)
-			return LODE_SYSTEM;
-		now = start;
-	}
-	return fill(index, line, now, UINT64_MAX);
-}
-
 static int make_line(const struct lode_scope_index *index, size_t group)
 {
 	struct timeline *line = &index->timelines->groups[group];
 
 	if (line->made)
 		return 0;
-	line->count = 0;
-	if (sweep(index, line, group) < 0)
+	if (lode_segments_make(index, &index->timelines->sweep, group, &line->segments) < 0)
 		return LODE_SYSTEM;
 	line->made = 1;
 	return 0;
@@ -290,7 +152,7 @@ static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t 
 		return LODE_SYSTEM;
 	if (line->visit != timelines->visits) {
 		line->visit = timelines->visits;
-		line->cursor = line->count;
+		line->cursor = line->segments.count;
 	}
 	line->walked = 1;
 	walk->first_of_step = walk->parts->count;
@@ -336,23 +198,23 @@ static int take_wait(struct walk *walk, uint32_t wait, uint64_t from)
 }
 
 /* The last segment that begins before the walk's moment, or NULL. */
-static const struct segment *segment_before(struct timeline *line, uint64_t x)
+static const struct lode_segment *segment_before(struct timeline *line, uint64_t x)
 {
 	size_t high = line->cursor, low, stride = 1;
 
 	/* Longer and longer strides back, then a search between the last two. */
-	while (stride <= high && line->items[high - stride].start >= x) {
+	while (stride <= high && line->segments.items[high - stride].start >= x) {
 		high -= stride;
 		stride *= 2;
 	}
 	low = stride <= high ? high - stride + 1 : 0;
-	line->cursor = LODE_BISECT(i, low, high, line->items[i].start < x);
-	return line->cursor ? &line->items[line->cursor - 1] : NULL;
+	line->cursor = LODE_BISECT(i, low, high, line->segments.items[i].start < x);
+	return line->cursor ? &line->segments.items[line->cursor - 1] : NULL;
 }
 
 static int walk_back(struct walk *walk, const struct step *step)
 {
-	const struct segment *segment = segment_before(&walk->timelines->groups[step->group], walk->x);
+	const struct lode_segment *segment = segment_before(&walk->timelines->groups[step->group], walk->x);
 	uint64_t from;
 
 	if (!segment || segment->end <= step->low)

@@ -1,0 +1,121 @@
+/*
+ * Every nanosecond of a thread is in one state:
+ *
+ *	running       on a processor
+ *	ready         preempted, or on the run queue after a wait
+ *	lock ... other  waiting; what for is told by wait_kinds.h, and by wait_classes.h where it is work or idle
+ *	not recorded  none of these is known
+ *
+ * A thread's *interval* is its life in the recording, from its first event to the end of its last, or a span
+ * that the caller gives. The states of a thread always add up to exactly its interval.
+ *
+ * Where every wait was recorded, each moment is the state of the event that covers it (segments.h). A moment that
+ * no event covers is running if the thread's scheduling was followed: the kernel counted its totals, or
+ * the moment is between two of its waits or preemptions, and not in a gap of more than
+ * LODE_UNSAMPLED_PERIODS sampling periods without a sample. Over a whole life the kernel's count of running
+ * time is the limit; what is left over is time that was queued, as far as the kernel counted more
+ * than the events have, then not recorded. If the counts are longer than the events, the interval is theirs.
+ *
+ * In a thinned recording (weights, trace/events.h) states are estimates. Running and queued time are the kernel's counts
+ * where known, else weighted sums of samples and delays. Kinds of waits are weighted sums of costs, scaled to the time
+ * that the kernel counted as waiting, and in any case to what the interval leaves for them.
+ *
+ * An analysis by map, merge and finish: lode_states_of_stream, lode_state_table_add, lode_state_table_sort.
+ */
+#ifndef LODE_SCOPE_STATES_H
+#define LODE_SCOPE_STATES_H
+
+#include "scope/wait_classes.h"
+
+enum lode_state {
+	LODE_STATE_RUNNING,
+	LODE_STATE_READY,
+	LODE_STATE_LOCK,
+	LODE_STATE_REPLY, /* of another recorded thread: a message, a signal, a result */
+	LODE_STATE_DISK,
+	LODE_STATE_NETWORK,
+	LODE_STATE_TIMER,
+	LODE_STATE_GIL,
+	LODE_STATE_PAGE, /* page faults, and memory that is reclaimed */
+	LODE_STATE_CHILD,
+	LODE_STATE_WORK,
+	LODE_STATE_IDLE,
+	LODE_STATE_OTHER_WAIT,
+	LODE_STATE_NOT_RECORDED,
+	LODE_STATES,
+};
+
+/* For people: "running", "ready", "lock", ..., "GIL", "not recorded". */
+const char *lode_state_name(enum lode_state state);
+/* For JSON and the names of features: "running", ..., "gil", "not_recorded". */
+const char *lode_state_key(enum lode_state state);
+/* Whether the thread is blocked then, in a known way. */
+int lode_state_is_wait(enum lode_state state);
+/* Whether someone may mind: not idle, nor waiting for work, nor unknown. */
+int lode_state_counts(enum lode_state state);
+
+#define LODE_UNSAMPLED_PERIODS 10
+
+struct lode_thread_states {
+	uint32_t thread; /* of the stream; of several with its tid one whose process is known */
+	int estimated;   /* not all waits were recorded */
+	uint64_t first;  /* start of the interval */
+	uint64_t interval;
+	uint64_t ns[LODE_STATES]; /* add up to `interval` */
+};
+
+/* One item for each tid that has an event, in the order of tids. */
+struct lode_stream_states {
+	struct lode_thread_states *items;
+	size_t count;
+};
+
+/* Part of a stream. */
+struct lode_state_span {
+	uint64_t t0;
+	uint64_t t1;
+};
+
+/*
+ * The states of the threads of a loaded, sorted stream: waits with t, cost, delay, thread, stack, waker, waker_stack;
+ * runs with t, cost, thread; calls with t, delay, thread, name, or nothing is known of preemptions; weights where there
+ * are some. `span` NULL: over the life of each. `classes` NULL: nothing is idle and no waker an interrupt. Release it
+ * in either case.
+ */
+int lode_states_of_stream(struct lode_stream_states *states, const struct lode_stream *stream,
+			  const struct lode_wait_classes *classes, const struct lode_state_span *span,
+			  struct lode_error *error);
+void lode_stream_states_release(struct lode_stream_states *states);
+
+/* ---- over streams: processes, by name ---- */
+
+struct lode_process_states {
+	uint32_t process; /* name of its first thread, a string of the table; 0: unknown */
+	uint64_t threads; /* in all streams */
+	uint64_t processes;
+	uint64_t interval;
+	uint64_t ns[LODE_STATES];
+};
+
+/* One row a name. Release it even if lode_state_table_init fails. */
+struct lode_state_table {
+	struct lode_strings names;
+	struct lode_process_states *items;
+	size_t count;
+	size_t capacity;
+	uint32_t *places; /* by name: number of its row plus one; 0: none */
+	size_t place_count;
+	size_t place_capacity;
+};
+
+int lode_state_table_init(struct lode_state_table *table);
+void lode_state_table_release(struct lode_state_table *table);
+/* Adds the threads of one stream to the rows of their processes. Returns 0 or LODE_SYSTEM. */
+int lode_state_table_add(struct lode_state_table *table, const struct lode_stream *stream,
+			 const struct lode_stream_states *states);
+/* Adds all rows of `more`: associative, and the order does not matter once the table is sorted. */
+int lode_state_table_merge(struct lode_state_table *table, const struct lode_state_table *more);
+/* Busiest first: by the time in states that count, then by running time, then by name. Returns 0 or LODE_SYSTEM. */
+int lode_state_table_sort(struct lode_state_table *table);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * Kinds of waits: see wait_kinds.h.
+ *
+ * What a stack says follows from its parent and its last frame, so one pass over the tree, parents before children,
+ * knows all of them, after each function was looked up once in a table of globs.
+ */
+#include "scope/wait_kinds.h"
+
+#include "scope/frame_filter.h"
+#include "scope/scope_index.h"
+
+#include <string.h>
+
+/* What a stack says, before the waker is known. */
+enum hint {
+	HINT_NONE,
+	HINT_LOCK,
+	HINT_GIL,
+	HINT_DISK,
+	HINT_TIMER,
+	HINT_CHILD,
+	HINT_PAGE,
+	HINT_SIGNAL, /* condition variables, semaphores, pipes: what another thread does */
+	HINT_SOCKET,
+	HINT_POLL,
+	HINTS,
+};
+
+#define HINT_IN_USER 0x80 /* a user function said so; kernel functions below it change nothing */
+
+struct known_function {
+	const char *glob;
+	enum hint hint;
+};
+
+/* Each of these waits and calls no code of others, so the first one in a stack decides. */
+static const struct known_function user_functions[] = {
+	{ "take_gil", HINT_GIL },
+	{ "_PyThreadState_Attach", HINT_GIL },
+	{ "gvl_acquire*", HINT_GIL },
+	{ "thread_sched_to_running*", HINT_GIL },
+	{ "thread_sched_wait_running_turn", HINT_GIL },
+	{ "ProcSleep", HINT_LOCK },
+	{ "LWLockAcquire*", HINT_LOCK },
+	{ "lock_wait_suspend_thread", HINT_LOCK },
+	{ "lock_wait", HINT_LOCK },
+	{ "MDL_context::acquire_lock*", HINT_LOCK },
+	{ "MDL_wait::timed_wait", HINT_LOCK },
+	{ "*ObjectMonitor::enter*", HINT_LOCK },
+	{ "*ObjectMonitor::*EnterI*", HINT_LOCK },
+	{ "*ObjectMonitor::wait*", HINT_SIGNAL },
+	{ "pthread_mutex_*lock*", HINT_LOCK },
+	{ "__pthread_mutex_*lock*", HINT_LOCK },
+	{ "___pthread_mutex_*lock*", HINT_LOCK },
+	{ "pthread_rwlock_*lock*", HINT_LOCK },
+	{ "__pthread_rwlock_*lock*", HINT_LOCK },
+	{ "___pthread_rwlock_*lock*", HINT_LOCK },
+	{ "__lll_lock_wait*", HINT_LOCK },
+	{ "lll_lock_wait*", HINT_LOCK },
+	{ "pthread_cond_*wait*", HINT_SIGNAL },
+	{ "__pthread_cond_*wait*", HINT_SIGNAL },
+	{ "___pthread_cond_*wait*", HINT_SIGNAL },
+	{ "std::condition_variable*::wait*", HINT_SIGNAL },
+	{ "pthread_barrier_wait*", HINT_SIGNAL },
+	{ "__pthread_barrier_wait*", HINT_SIGNAL },
+	{ "___pthread_barrier_wait*", HINT_SIGNAL },
+	{ "pthread_*join*", HINT_SIGNAL },
+	{ "__pthread_*join*", HINT_SIGNAL },
+	{ "sem_wait*", HINT_SIGNAL },
+	{ "sem_timedwait*", HINT_SIGNAL },
+	{ "sem_clockwait*", HINT_SIGNAL },
+	{ "__new_sem_wait*", HINT_SIGNAL },
+	{ "runtime.notesleep*", HINT_SIGNAL },
+	{ "runtime.notetsleep*", HINT_SIGNAL },
+};
+
+/* The innermost decides. */
+static const struct known_function kernel_functions[] = {
+	{ "futex_*wait*", HINT_LOCK },
+	{ "__futex_wait*", HINT_LOCK },
+	{ "futex_lock_pi*", HINT_LOCK },
+	{ "do_futex*", HINT_LOCK },
+	{ "mutex_lock*", HINT_LOCK },
+	{ "__mutex_lock*", HINT_LOCK },
+	{ "rt_mutex_*lock*", HINT_LOCK },
+	{ "rwsem_down_*", HINT_LOCK },
+	{ "down_read*", HINT_LOCK },
+	{ "down_write*", HINT_LOCK },
+	{ "percpu_rwsem_wait*", HINT_LOCK },
+	{ "__lock_sock", HINT_LOCK },
+	{ "lock_sock_nested", HINT_LOCK },
+	{ "*_lock_inode_wait*", HINT_LOCK },
+	{ "fcntl_setlk*", HINT_LOCK },
+	{ "*do_semtimedop*", HINT_LOCK },
+	{ "io_schedule*", HINT_DISK },
+	{ "bit_wait_io*", HINT_DISK },
+	{ "folio_wait_*", HINT_DISK },
+	{ "wait_on_page_*", HINT_DISK },
+	{ "*wait_on_buffer*", HINT_DISK },
+	{ "jbd2_*", HINT_DISK },
+	{ "*_fsync", HINT_DISK },
+	{ "*_sync_file", HINT_DISK },
+	{ "blk_*", HINT_DISK },
+	{ "submit_bio_wait", HINT_DISK },
+	{ "rq_qos_wait", HINT_DISK },
+	{ "wbt_wait", HINT_DISK },
+	{ "*filemap_fdatawait*", HINT_DISK },
+	{ "balance_dirty_pages*", HINT_DISK },
+	{ "xfs_*", HINT_DISK },
+	{ "btrfs_*", HINT_DISK },
+	{ "nfs_*", HINT_DISK },
+	{ "nfs4_*", HINT_DISK },
+	{ "request_wait_answer", HINT_DISK },
+	{ "read_events", HINT_DISK },
+	{ "hrtimer_nanosleep*", HINT_TIMER },
+	{ "do_nanosleep", HINT_TIMER },
+	{ "common_nsleep*", HINT_TIMER },
+	{ "msleep*", HINT_TIMER },
+	{ "usleep_range*", HINT_TIMER },
+	{ "timerfd_read*", HINT_TIMER },
+	{ "do_wait", HINT_CHILD },
+	{ "__do_wait", HINT_CHILD },
+	{ "kernel_wait4", HINT_CHILD },
+	{ "kernel_waitid*", HINT_CHILD },
+	{ "wait_for_vfork_done", HINT_CHILD },
+	{ "filemap_fault", HINT_PAGE },
+	{ "handle_mm_fault", HINT_PAGE },
+	{ "__handle_mm_fault", HINT_PAGE },
+	{ "do_swap_page", HINT_PAGE },
+	{ "handle_userfault", HINT_PAGE },
+	{ "try_to_free_mem_cgroup_pages", HINT_PAGE },
+	{ "mem_cgroup_handle_over_high*", HINT_PAGE },
+	{ "try_to_free_pages", HINT_PAGE },
+	{ "reclaim_throttle", HINT_PAGE },
+	{ "pipe_*", HINT_SIGNAL },
+	{ "anon_pipe_*", HINT_SIGNAL },
+	{ "fifo_open", HINT_SIGNAL },
+	{ "eventfd_*", HINT_SIGNAL },
+	{ "do_msgrcv", HINT_SIGNAL },
+	{ "do_msgsnd", HINT_SIGNAL },
+	{ "wq_sleep", HINT_SIGNAL },
+	{ "do_sigtimedwait", HINT_SIGNAL },
+	{ "sigsuspend", HINT_SIGNAL },
+	{ "signalfd_read*", HINT_SIGNAL },
+	{ "tcp_*", HINT_SOCKET },
+	{ "udp_*", HINT_SOCKET },
+	{ "inet_*", HINT_SOCKET },
+	{ "unix_*", HINT_SOCKET },
+	{ "netlink_*", HINT_SOCKET },
+	{ "vsock_*", HINT_SOCKET },
+	{ "sk_wait_*", HINT_SOCKET },
+	{ "sk_stream_wait_*", HINT_SOCKET },
+	{ "sock_recvmsg*", HINT_SOCKET },
+	{ "sock_sendmsg*", HINT_SOCKET },
+	{ "__skb_wait_for_more_packets", HINT_SOCKET },
+	{ "ep_poll", HINT_POLL },
+	{ "do_epoll_*wait*", HINT_POLL },
+	{ "do_sys_poll", HINT_POLL },
+	{ "do_poll*", HINT_POLL },
+	{ "poll_schedule_timeout*", HINT_POLL },
+	{ "do_select", HINT_POLL },
+	{ "core_sys_select", HINT_POLL },
+	{ "io_cqring_wait", HINT_POLL },
+};
+
+/* Functions of a waker's stack that tell a timer from other interrupts. */
+static const char *const timers[] = { "hrtimer_*",     "process_timeout", "run_timer_softirq",
+				      "call_timer_fn", "it_real_fn",      NULL };
+
+struct lode_wait_kinds {
+	const struct lode_stream *stream;
+	const struct lode_idle_stacks *idle;
+	uint8_t *hints;  /* by node: enum hint */
+	uint8_t *timers; /* by node: a waker with this stack is a timer */
+	uint32_t *groups;
+	size_t group_count;
+	uint8_t *recorded; /* by group */
+};
+
+static uint8_t look_up(const struct known_function *table, size_t count, const char *function)
+{
+	for (size_t i = 0; i < count; i++)
+		if (lode_glob_match(table[i].glob, function))
+			return (uint8_t)table[i].hint;
+	return HINT_NONE;
+}
+
+/* What a frame says by itself. */
+static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame)
+{
+	const char *function = lode_frames_function(frames, frame);
+	uint8_t hint;
+
+	if (!strcmp(lode_frames_module_name(frames, frame), "kernel"))
+		return look_up(kernel_functions, sizeof(kernel_functions) / sizeof(*kernel_functions), function);
+	hint = look_up(user_functions, sizeof(user_functions) / sizeof(*user_functions), function);
+	return hint ? hint | HINT_IN_USER : HINT_NONE;
+}
+
+static uint8_t join_hints(uint8_t outer, uint8_t inner)
+{
+	if (!inner || outer & HINT_IN_USER)
+		return outer;
+	/* The page is what was waited for; that it came from a disk is how. */
+	return outer == HINT_PAGE && inner == HINT_DISK ? outer : inner;
+}
+
+static int judge_stacks(struct lode_wait_kinds *kinds)
+{
+	const struct lode_dictionary *dictionary = kinds->stream->dictionary;
+	const struct lode_stack_tree *tree = &dictionary->tree;
+	uint8_t *by_frame = lode_calloc(dictionary->frames.count + 1, 1);
+
+	kinds->hints = lode_calloc(tree->count + 1, 1);
+	if (!by_frame || !kinds->hints || lode_stacks_match(dictionary, timers, &kinds->timers) < 0) {
+		lode_free(by_frame);
+		return LODE_SYSTEM;
+	}
+	for (size_t i = 0; i < dictionary->frames.count; i++)
+		by_frame[i] = hint_of_frame(&dictionary->frames, (uint32_t)i);
+	for (size_t node = 1; node < tree->count; node++)
+		kinds->hints[node] =
+			join_hints(kinds->hints[tree->nodes[node].parent], by_frame[tree->nodes[node].frame]);
+	for (size_t node = 1; node < tree->count; node++)
+		kinds->hints[node] &= (uint8_t)~HINT_IN_USER;
+	lode_free(by_frame);
+	return 0;
+}
+
+int lode_wait_kinds_make(struct lode_wait_kinds **result, const struct lode_stream *stream,
+			 const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	struct lode_wait_kinds *kinds = lode_calloc(1, sizeof(*kinds));
+
+	*result = NULL;
+	if (!kinds)
+		return lode_fail_memory(error);
+	kinds->stream = stream;
+	kinds->idle = idle;
+	kinds->groups = lode_threads_by_tid(stream, &kinds->group_count);
+	kinds->recorded = lode_calloc(stream->thread_count + 1, 1);
+	if (!kinds->groups || !kinds->recorded || judge_stacks(kinds) < 0) {
+		lode_wait_kinds_free(kinds);
+		return lode_fail_memory(error);
+	}
+	*result = kinds;
+	return 0;
+}
+
+void lode_wait_kinds_free(struct lode_wait_kinds *kinds)
+{
+	if (!kinds)
+		return;
+	lode_free(kinds->hints);
+	lode_free(kinds->timers);
+	lode_free(kinds->groups);
+	lode_free(kinds->recorded);
+	lode_free(kinds);
+}
+
+void lode_wait_kinds_see(struct lode_wait_kinds *kinds, const struct lode_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		kinds->recorded[kinds->groups[events->thread[i]]] = 1;
+}
+
+/* ---- who ended it ---- */
+
+static int is_interrupt(const struct lode_wait_kinds *kinds, uint32_t waker_stack)
+{
+	return kinds->idle && lode_idle_interrupt(kinds->idle, waker_stack);
+}
+
+/* Whether a thread that is recorded ended wait `i`. */
+static int ended_by_thread(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i)
+{
+	uint32_t waker = waits->waker[i];
+
+	return waker != LODE_NONE && !is_interrupt(kinds, waits->waker_stack[i]) &&
+	       !lode_thread_is_idle_task(kinds->stream, &kinds->stream->threads[waker]) &&
+	       kinds->recorded[kinds->groups[waker]];
+}
+
+static enum lode_state state_by_waker(const struct lode_wait_kinds *kinds, enum hint hint,
+				      const struct lode_events *waits, size_t i)
+{
+	uint32_t waker_stack = waits->waker_stack[i];
+
+	if (ended_by_thread(kinds, waits, i))
+		return LODE_STATE_REPLY;
+	if (is_interrupt(kinds, waker_stack) && kinds->timers && kinds->timers[waker_stack])
+		return LODE_STATE_TIMER;
+	return hint == HINT_SOCKET ? LODE_STATE_NETWORK : LODE_STATE_OTHER_WAIT;
+}
+
+enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i)
+{
+	static const enum lode_state plain[HINTS] = {
+		[HINT_NONE] = LODE_STATE_OTHER_WAIT, [HINT_LOCK] = LODE_STATE_LOCK,
+		[HINT_GIL] = LODE_STATE_GIL,         [HINT_DISK] = LODE_STATE_DISK,
+		[HINT_TIMER] = LODE_STATE_TIMER,     [HINT_CHILD] = LODE_STATE_CHILD,
+		[HINT_PAGE] = LODE_STATE_PAGE,
+	};
+	enum hint hint = (enum hint)kinds->hints[waits->stack[i]];
+
+	if (hint == HINT_SIGNAL || hint == HINT_SOCKET || hint == HINT_POLL)
+		return state_by_waker(kinds, hint, waits, i);
+	return plain[hint];
+}
+
+enum lode_state lode_wait_kind_of_object(const char *object)
+{
+	static const struct {
+		const char *kind;
+		enum lode_state state;
+	} known[] = {
+		{ "lock", LODE_STATE_LOCK },   { "gil", LODE_STATE_GIL },     { "disk", LODE_STATE_DISK },
+		{ "file", LODE_STATE_DISK },   { "timer", LODE_STATE_TIMER }, { "child", LODE_STATE_CHILD },
+		{ "page", LODE_STATE_PAGE },   { "tcp", LODE_STATE_NETWORK }, { "udp", LODE_STATE_NETWORK },
+		{ "reply", LODE_STATE_REPLY },
+	};
+	size_t length = strcspn(object, ":");
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i].kind) == length && !memcmp(known[i].kind, object, length))
+			return known[i].state;
+	return LODE_STATES;
+}
