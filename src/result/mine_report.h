@@ -5,17 +5,19 @@
 #define LODE_RESULT_MINE_REPORT_H
 
 #include "mine/compare.h"
+#include "mine/findings.h"
 
 struct lode_mine_report {
 	const char *corpus; /* its path */
 	const struct lode_area *area;
 	const struct lode_mine_options *options;
 	const struct lode_mined *mined;
-	const struct lode_idle_stacks *idle; /* the rules, applied to the area's dictionary */
-	int all_frames;                      /* text shows frames that say nothing, too */
-	size_t top;                          /* clusters to show; 0: all */
-	uint64_t covered;                    /* --new: ns that signatures cover, taken out before mining */
-	int only_new;                        /* --new was requested */
+	const struct lode_findings *findings; /* NULL: they were not asked for */
+	const struct lode_idle_stacks *idle;  /* the rules, applied to the area's dictionary */
+	int all_frames;                       /* text shows frames that say nothing, too */
+	size_t top;                           /* clusters to show; 0: all */
+	uint64_t covered;                     /* --new: ns that signatures cover, taken out before mining */
+	int only_new;                         /* --new was requested */
 	int timing;         /* JSON says how long the steps took; without it equal input gives equal bytes */
 	uint64_t read_time; /* ns that collecting the area took */
 	int page;           /* JSON is for a page: it has the cost of each cluster in all streams */

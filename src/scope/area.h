@@ -14,6 +14,7 @@
 
 #include "base/notes.h"
 #include "base/progress.h"
+#include "scope/chains.h"
 #include "scope/idle.h"
 #include "scope/scope.h"
 #include "store/corpus.h"
@@ -75,7 +76,7 @@ struct lode_area_stream {
 	uint64_t ready;         /* in which a thread had no processor. These five add up to `delay` */
 	uint64_t own_symptoms;  /* that came with the stream, also where the scope does not look at symptoms */
 	uint64_t own_delay;     /* sum of their lengths */
-	struct lode_area_symptom symptom; /* by_symptom: which one */
+	struct lode_area_symptom symptom; /* by_symptom: which one; else only the name that all of them have, if any */
 };
 
 /* Only run and wait events have a cost, so only they can be in an area. */
@@ -91,7 +92,8 @@ struct lode_area {
 	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */
 	struct lode_area_rows idle[LODE_AREA_KINDS]; /* by the rules */
 	struct lode_area_rows work;                  /* waits for work, which no idle rule names */
-	uint64_t input_events[LODE_AREA_KINDS];      /* of the streams in `streams`, before anything was cut */
+	struct lode_chains chains;              /* who kept whom waiting; only where the options ask for them */
+	uint64_t input_events[LODE_AREA_KINDS]; /* of the streams in `streams`, before anything was cut */
 	uint64_t input_cost[LODE_AREA_KINDS];
 	uint64_t recorded_events[LODE_AREA_KINDS]; /* fewer than `input_events` where recordings were thinned */
 	/*
@@ -117,6 +119,7 @@ struct lode_area_options {
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
 	int by_symptom;         /* every symptom is a separate stream; needs a scope that starts from one */
+	int chains;             /* chains are wanted; scope all or critical path */
 	unsigned kinds;         /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
 	int strict;             /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs;          /* 0: one a processor */

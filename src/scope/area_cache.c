@@ -35,6 +35,7 @@ static void describe_plan(struct lode_buffer *buffer, const struct lode_area_pla
 	lode_buffer_byte(buffer, options->include_idle ? 1 : 0);
 	lode_buffer_byte(buffer, options->include_work_waits ? 1 : 0);
 	lode_buffer_byte(buffer, options->by_symptom ? 1 : 0);
+	lode_buffer_byte(buffer, options->chains ? 1 : 0);
 	describe_texts(buffer, options->symptoms);
 	describe_texts(buffer, options->match);
 	describe_texts(buffer, options->exclude);
@@ -60,7 +61,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 4", &description);
+	code = lode_map_key_make(key, "area 5", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -73,6 +74,7 @@ _Static_assert(sizeof(struct lode_area_rows) == 8 * 8, "all sums of rows are kep
 _Static_assert(sizeof(struct lode_area_account) == 40, "all of an account is kept");
 _Static_assert(sizeof(struct lode_area_partial) == sizeof(struct lode_dictionary) + sizeof(struct lode_stream) +
 							   8 + sizeof(char *) + 5 * sizeof(struct lode_area_rows) +
+							   sizeof(struct lode_chains) +
 							   2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
 							   sizeof(struct lode_area_account) + 2 * sizeof(void *),
 	       "all numbers of a partial are kept");
@@ -115,6 +117,23 @@ static const struct lode_map_field account_fields[] = {
 	LODE_MAP_FIELD(struct lode_area_account, ready),
 };
 static const struct lode_map_layout account_layout = { sizeof(struct lode_area_account), account_fields, 5 };
+
+_Static_assert(sizeof(struct lode_chain_link) == 8 * 4, "all fields of a link are kept");
+static const struct lode_map_field link_fields[] = {
+	LODE_MAP_FIELD(struct lode_chain_link, before),         LODE_MAP_FIELD(struct lode_chain_link, process),
+	LODE_MAP_FIELD(struct lode_chain_link, thread),         LODE_MAP_FIELD(struct lode_chain_link, object),
+	LODE_MAP_FIELD(struct lode_chain_link, holder_process), LODE_MAP_FIELD(struct lode_chain_link, holder),
+	LODE_MAP_FIELD(struct lode_chain_link, place),          LODE_MAP_FIELD(struct lode_chain_link, state),
+};
+static const struct lode_map_layout link_layout = { sizeof(struct lode_chain_link), link_fields, 8 };
+
+_Static_assert(sizeof(struct lode_chain_row) == 4 * 4 + 2 * 8, "all fields of a chain's row are kept");
+static const struct lode_map_field chain_fields[] = {
+	LODE_MAP_FIELD(struct lode_chain_row, chain),  LODE_MAP_FIELD(struct lode_chain_row, stack),
+	LODE_MAP_FIELD(struct lode_chain_row, stream), LODE_MAP_FIELD(struct lode_chain_row, symptom),
+	LODE_MAP_FIELD(struct lode_chain_row, cost),   LODE_MAP_FIELD(struct lode_chain_row, events),
+};
+static const struct lode_map_layout chain_layout = { sizeof(struct lode_chain_row), chain_fields, 6 };
 
 static const struct lode_map_field number_field[] = { { 0, sizeof(uint64_t) } };
 static const struct lode_map_layout number_layout = { sizeof(uint64_t), number_field, 1 };
@@ -160,6 +179,10 @@ static void write_partial(struct lode_map_writer *writer, const struct lode_area
 	}
 	for (int i = 0; i < ROW_SETS; i++)
 		write_rows(writer, rows_of((struct lode_area_partial *)(uintptr_t)partial, i));
+	lode_map_write_number(writer, partial->chains.link_count);
+	lode_map_write_rows(writer, partial->chains.links, partial->chains.link_count, &link_layout);
+	lode_map_write_number(writer, partial->chains.row_count);
+	lode_map_write_rows(writer, partial->chains.rows, partial->chains.row_count, &chain_layout);
 }
 
 /* ---- reading ---- */
@@ -199,6 +222,18 @@ static void read_rows(struct lode_map_reader *reader, const struct lode_area_par
 	rows->capacity = rows->items ? count + 1 : 0;
 }
 
+static void read_chains(struct lode_map_reader *reader, const struct lode_area_partial *partial,
+			struct lode_chains *chains)
+{
+	chains->link_count = lode_map_read_count(reader, UINT32_MAX);
+	chains->links = lode_map_read_new_rows(reader, chains->link_count, &link_layout);
+	chains->row_count = lode_map_read_count(reader, UINT32_MAX);
+	chains->rows = lode_map_read_new_rows(reader, chains->row_count, &chain_layout);
+	if (reader->code)
+		chains->link_count = chains->row_count = 0;
+	lode_map_reader_expect(reader, lode_chains_are_valid(chains, &partial->dictionary, 1));
+}
+
 static void read_numbers(struct lode_map_reader *reader, struct lode_area_partial *partial)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
@@ -225,6 +260,7 @@ int lode_area_partial_read(struct lode_cursor payload, struct lode_area_partial 
 	read_each(&reader, partial);
 	for (int i = 0; i < ROW_SETS; i++)
 		read_rows(&reader, partial, rows_of(partial, i));
+	read_chains(&reader, partial, &partial->chains);
 	code = lode_map_reader_finish(&reader);
 	lode_map_reader_release(&reader);
 	return code;
@@ -244,6 +280,7 @@ static void forget(struct lode_area_partial *partial)
 
 	for (int i = 0; i < ROW_SETS; i++)
 		lode_area_rows_release(rows_of(partial, i));
+	lode_chains_release(&partial->chains);
 	lode_free(partial->each);
 	lode_free(partial->each_account);
 	memset(partial->occurrences, 0, partial->dictionary.tree.count * sizeof(*partial->occurrences));

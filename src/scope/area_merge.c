@@ -21,6 +21,7 @@ void lode_area_release(struct lode_area *area)
 		lode_area_rows_release(&area->idle[kind]);
 	}
 	lode_area_rows_release(&area->work);
+	lode_chains_release(&area->chains);
 	lode_free(area->streams);
 	lode_free(area->occurrences);
 	lode_unread_streams_release(&area->unread);
@@ -65,13 +66,15 @@ struct sums {
 	const struct lode_area_rows *rows; /* by kind, as those below but `work` */
 	const struct lode_area_rows *idle;
 	const struct lode_area_rows *work;
+	const struct lode_chains *chains;
 	const uint64_t *input_events;
 	const uint64_t *recorded_events;
 	const uint64_t *input_cost;
 };
 
-static int merge_sums(struct lode_area *area, const struct sums *from, const uint32_t *nodes)
+static int merge_sums(struct lode_area *area, const struct sums *from, const struct lode_dictionary_map *map)
 {
+	const uint32_t *nodes = map->nodes;
 	uint32_t stream = (uint32_t)area->stream_count;
 
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
@@ -82,6 +85,8 @@ static int merge_sums(struct lode_area *area, const struct sums *from, const uin
 		    merge_rows(&area->idle[kind], &from->idle[kind], nodes, stream) < 0)
 			return LODE_SYSTEM;
 	}
+	if (lode_chains_merge(&area->chains, from->chains, map, stream) < 0)
+		return LODE_SYSTEM;
 	return merge_rows(&area->work, from->work, nodes, stream);
 }
 
@@ -150,6 +155,15 @@ static int add_heads(struct lode_area_merge *merge, const struct lode_area_parti
 	return 0;
 }
 
+/* The name of all symptoms that came with the stream, a string; 0: they have several, or none. */
+static uint32_t common_name(const struct lode_stream *stream)
+{
+	for (size_t i = 1; i < stream->symptom_count; i++)
+		if (stream->symptoms[i].name != stream->symptoms[0].name)
+			return 0;
+	return stream->symptom_count ? stream->symptoms[0].name : 0;
+}
+
 static int merge_head(struct lode_area_merge *merge, const struct lode_area_partial *partial,
 		      const struct lode_corpus_entry *entry, int by_symptom, const uint32_t *strings)
 {
@@ -172,6 +186,7 @@ static int merge_head(struct lode_area_merge *merge, const struct lode_area_part
 	for (size_t i = 0; i < stream->symptom_count; i++)
 		head.own_delay =
 			lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
+	head.symptom.name = strings[common_name(stream)];
 	memcpy(head.id, entry->id, sizeof(head.id));
 	merge->wanted++;
 	merge->without += !partial->symptoms && !partial->repeated;
@@ -186,11 +201,12 @@ static int merge_wanted(struct lode_area_merge *merge, const struct lode_area_pa
 			const struct lode_dictionary_map *map)
 {
 	struct sums sums = {
-		partial->rows,      partial->idle, &partial->work, partial->input_events, partial->recorded_events,
-		partial->input_cost
+		partial->rows,       partial->idle,         &partial->work,
+		&partial->chains,    partial->input_events, partial->recorded_events,
+		partial->input_cost,
 	};
 
-	if (merge_sums(&merge->area, &sums, map->nodes) < 0)
+	if (merge_sums(&merge->area, &sums, map) < 0)
 		return LODE_SYSTEM;
 	return merge_head(merge, partial, entry, by_symptom, map->strings);
 }
@@ -232,7 +248,8 @@ static int join_heads(struct lode_area_merge *merge, const struct lode_area *fro
 int lode_area_merge_join(struct lode_area_merge *merge, const struct lode_area_merge *other)
 {
 	const struct lode_area *from = &other->area;
-	struct sums sums = { from->rows,      from->idle, &from->work, from->input_events, from->recorded_events,
+	struct sums sums = { from->rows,      from->idle,         &from->work,
+			     &from->chains,   from->input_events, from->recorded_events,
 			     from->input_cost };
 	struct lode_dictionary_map map = { 0 };
 	int code = lode_dictionary_merge(&merge->area.dictionary, &from->dictionary, &map);
@@ -240,7 +257,7 @@ int lode_area_merge_join(struct lode_area_merge *merge, const struct lode_area_m
 	if (!code)
 		code = merge_occurrences(merge, from->occurrences, other->node_count, map.nodes);
 	if (!code)
-		code = merge_sums(&merge->area, &sums, map.nodes);
+		code = merge_sums(&merge->area, &sums, &map);
 	if (!code)
 		code = join_heads(merge, from, map.strings);
 	if (!code)

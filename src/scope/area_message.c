@@ -4,6 +4,7 @@
  *	the dictionary (trace/dictionary_message.h)
  *	sums by node: number, array
  *	rows, five sets: number of rows and of spreads, sums; both arrays
+ *	chains: links, rows
  *	streams: number, array; attributes of all: number, array
  *	streams that were left out: number, bytes of all texts; a code each; id, name and reason of each
  *	other sums
@@ -24,8 +25,9 @@
 _Static_assert(sizeof(struct lode_area_merge) == sizeof(struct lode_area) + 6 * 8,
 	       "all numbers of a merge are sent");
 _Static_assert(sizeof(struct lode_area) == sizeof(struct lode_dictionary) + sizeof(struct lode_arena) + 2 * 4 +
-						   ROW_SETS * sizeof(struct lode_area_rows) + 3 * 8 +
-						   3 * 8 * LODE_AREA_KINDS + sizeof(struct lode_unread_streams),
+						   ROW_SETS * sizeof(struct lode_area_rows) +
+						   sizeof(struct lode_chains) + 3 * 8 + 3 * 8 * LODE_AREA_KINDS +
+						   sizeof(struct lode_unread_streams),
 	       "all of an area is sent");
 
 static struct lode_area_rows *rows_of(struct lode_area *area, int i)
@@ -74,6 +76,8 @@ void lode_area_message_write(const struct lode_area_merge *merge, struct lode_bu
 	lode_message_add_array(message, area->occurrences, merge->node_count, sizeof(*area->occurrences));
 	for (int i = 0; i < ROW_SETS; i++)
 		write_rows(message, rows_of((struct lode_area *)(uintptr_t)area, i));
+	lode_message_add_array(message, area->chains.links, area->chains.link_count, sizeof(*area->chains.links));
+	lode_message_add_array(message, area->chains.rows, area->chains.row_count, sizeof(*area->chains.rows));
 	write_streams(message, area);
 	lode_unread_streams_write(&area->unread, message);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
@@ -169,6 +173,8 @@ int lode_area_message_read(struct lode_area_message *received, struct lode_curso
 	lode_message_expect(cursor, merge->node_count <= area->dictionary.tree.count);
 	for (int i = 0; i < ROW_SETS; i++)
 		read_rows(cursor, rows_of(area, i));
+	area->chains.links = lode_message_array(cursor, &area->chains.link_count, sizeof(*area->chains.links));
+	area->chains.rows = lode_message_array(cursor, &area->chains.row_count, sizeof(*area->chains.rows));
 	if (!code)
 		code = read_streams(cursor, area);
 	if (!code)
@@ -176,6 +182,7 @@ int lode_area_message_read(struct lode_area_message *received, struct lode_curso
 	read_sums(cursor, merge);
 	for (int i = 0; i < ROW_SETS; i++)
 		check_rows(cursor, area, rows_of(area, i));
+	lode_message_expect(cursor, lode_chains_are_valid(&area->chains, &area->dictionary, area->stream_count));
 	lode_message_expect(cursor, !lode_cursor_left(cursor));
 	return code ? code : cursor->failed ? LODE_BAD_INPUT : 0;
 }

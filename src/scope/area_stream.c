@@ -15,6 +15,7 @@
 #include "scope/area_stream.h"
 
 #include "scope/area_cache.h"
+#include "scope/area_chains.h"
 #include "scope/frame_filter.h"
 #include "scope/symptom_claims.h"
 #include "scope/wait_classes.h"
@@ -57,6 +58,8 @@ struct mapping {
 	struct lode_store *store;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
 	struct lode_wait_classes classes;
+	struct lode_wait_kinds *kinds; /* where chains are wanted */
+	struct lode_area_chains chains;
 	uint8_t *match; /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct sums sums[LODE_AREA_KINDS][ROW_SETS];
@@ -170,10 +173,66 @@ static void count_input(struct mapping *mapping, int type, const struct lode_eve
 	mapping->partial->recorded_events[type] += events->count;
 }
 
+/* ---- chains ---- */
+
+/* What chains need besides what rows do. */
+#define CHAIN_COLUMNS (LODE_DELAY | LODE_WAKER | LODE_OBJECT | LODE_HOLDER)
+
+static unsigned chain_columns(const struct mapping *mapping)
+{
+	return mapping->kinds ? CHAIN_COLUMNS : 0;
+}
+
+static int is_wanted_part(void *context, const struct lode_part *part)
+{
+	const struct mapping *mapping = context;
+
+	return is_inside(mapping, part->t, mapping->partial->stream.events[part->type].stack[part->event]);
+}
+
+static int prepare_chains(struct mapping *mapping, struct lode_error *error)
+{
+	struct lode_area_partial *partial = mapping->partial;
+	int code;
+
+	if (!mapping->plan->options->chains || !mapping->idle || mapping->plan->options->by_symptom)
+		return 0;
+	code = lode_wait_kinds_make(&mapping->kinds, &partial->stream, mapping->idle, error);
+	if (code)
+		return code;
+	if (lode_area_chains_make(&mapping->chains, &partial->stream, mapping->idle, mapping->kinds,
+				  &partial->chains) < 0)
+		return lode_fail_memory(error);
+	mapping->chains.is_wanted = is_wanted_part;
+	mapping->chains.context = mapping;
+	return 0;
+}
+
+/* Without symptoms: each event that counts, and preemptions, by themselves. */
+static int add_to_chains(struct mapping *mapping, int type, const struct lode_events *events)
+{
+	const struct lode_strings *strings = &mapping->partial->dictionary.frames.strings;
+	uint32_t preemption = lode_strings_find(strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
+
+	for (size_t i = 0; mapping->kinds && i < events->count; i++) {
+		int counts = type == LODE_CALL ? events->name[i] && events->name[i] == preemption
+					       : row_set_of(mapping, type, events, i) == ROWS_COUNTED;
+
+		if (counts && is_inside(mapping, events->t[i], events->stack[i]) &&
+		    lode_area_chains_event(&mapping->chains, (enum lode_event_type)type, events, i) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
 /* ---- scope all ---- */
 
 static int add_block(struct mapping *mapping, int type, const struct lode_events *events)
 {
+	if (add_to_chains(mapping, type, events) < 0)
+		return LODE_SYSTEM;
+	if (type >= LODE_AREA_KINDS)
+		return 0;
 	count_input(mapping, type, events);
 	if (!(mapping->plan->kinds & 1u << type))
 		return 0;
@@ -191,14 +250,19 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 {
 	unsigned columns = WAIT_COLUMNS | LODE_WAKER | (mapping->sampling.count ? LODE_DELAY : 0);
 	struct lode_events events = { 0 };
-	int code = 0;
+	int code = 0, types = mapping->kinds ? LODE_EVENT_TYPES : LODE_AREA_KINDS;
+
+	columns |= chain_columns(mapping);
 
 	for (size_t i = 0; !code && i < lode_store_blocks(mapping->store); i++) {
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
-		int counts = rows && type < LODE_AREA_KINDS;
+		int counts = rows && (int)type < types;
 
-		code = lode_store_events(mapping->store, i, counts ? columns : LODE_STACK | LODE_WEIGHT, &events,
-					 error);
+		code = lode_store_events(mapping->store, i,
+					 !counts             ? LODE_STACK | LODE_WEIGHT
+					 : type == LODE_CALL ? CALL_COLUMNS
+							     : columns,
+					 &events, error);
 		if (code)
 			break;
 		count_stacks(mapping, &events);
@@ -210,6 +274,23 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 }
 
 /* ---- waiting for work ---- */
+
+/* Shows the threads of all stored events to the kinds of waits: these may be waited for. */
+static int show_threads(struct mapping *mapping, struct lode_error *error)
+{
+	struct lode_events events = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; mapping->kinds && !code && i < lode_store_blocks(mapping->store); i++) {
+		if (lode_store_block(mapping->store, i)->type >= LODE_AREA_KINDS)
+			continue;
+		code = lode_store_events(mapping->store, i, LODE_THREAD, &events, error);
+		if (!code)
+			lode_wait_kinds_see(mapping->kinds, &events);
+	}
+	lode_events_release(&events);
+	return code;
+}
 
 /* Shows the blocks of one type to `work`. */
 static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsigned columns,
@@ -418,7 +499,7 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 {
 	struct lode_area_partial *partial = mapping->partial;
 	struct lode_scope_index *index = NULL;
-	struct lode_parts parts = { 0 };
+	struct lode_parts parts = { 0 }, stepped = { 0 };
 	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
 	int code = own ? lode_scope_index_make(&index, &partial->stream, error) : lode_fail_memory(error);
 	int apart = mapping->plan->options->by_symptom;
@@ -441,7 +522,14 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 		struct lode_area_account account = { 0 };
 		size_t first = parts.count;
 
-		code = lode_scope_symptom(index, &symptoms[i], mapping->plan->scope, &parts, &result, error);
+		stepped.count = 0;
+		code = mapping->kinds && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH
+			       ? lode_critical_path(index, &symptoms[i], &parts, &stepped, &result.unknown, error)
+			       : lode_scope_symptom(index, &symptoms[i], mapping->plan->scope, &parts, &result,
+						    error);
+		if (!code && mapping->kinds && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH &&
+		    lode_area_chains_path(&mapping->chains, (uint32_t)i, &parts, first, &stepped) < 0)
+			code = lode_fail_memory(error);
 		if (!own[symptoms[i].thread])
 			mark_own(&partial->stream, symptoms[i].thread, own);
 		partial->symptoms++;
@@ -459,6 +547,7 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	if (!code && settle(mapping, &parts, own) < 0)
 		code = lode_fail_memory(error);
 	lode_parts_release(&parts);
+	lode_parts_release(&stepped);
 	lode_scope_index_free(index);
 	lode_free(own);
 	return code;
@@ -488,7 +577,8 @@ static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 static int add_scope(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, CALL_COLUMNS };
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS | chain_columns(mapping),
+						     CALL_COLUMNS };
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 
 	if (code)
@@ -497,6 +587,8 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 		count_stacks(mapping, &stream->events[type]);
 		if (type < LODE_AREA_KINDS)
 			count_input(mapping, type, &stream->events[type]);
+		if (mapping->kinds && type < LODE_AREA_KINDS)
+			lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
 	}
 	if (mapping->plan->scope == LODE_SCOPE_GRAPH)
 		code = learn_work_waits(mapping, 1, error);
@@ -511,7 +603,8 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, CALL_COLUMNS };
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS | chain_columns(mapping),
+						     CALL_COLUMNS };
 	struct lode_scope_index *index = NULL;
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 
@@ -524,7 +617,7 @@ static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error
 	}
 	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++) {
 		count_stacks(mapping, &stream->events[type]);
-		if (type < LODE_AREA_KINDS && add_block(mapping, type, &stream->events[type]) < 0)
+		if (add_block(mapping, type, &stream->events[type]) < 0)
 			code = lode_fail_memory(error);
 	}
 	lode_scope_index_free(index);
@@ -537,6 +630,8 @@ static int add_everything(struct mapping *mapping, struct lode_error *error)
 {
 	int code = learn_work_waits(mapping, 0, error);
 
+	if (!code)
+		code = show_threads(mapping, error);
 	if (code)
 		return code;
 	return mapping->classes.work && mapping->partial->stream.symptom_count ? add_beside_symptoms(mapping, error)
@@ -592,7 +687,7 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 		return lode_fail_memory(error);
 	failed = options->idle ? lode_idle_stacks_make(&mapping->idle, options->idle, dictionary, error) : 0;
 	mapping->classes.idle = mapping->idle;
-	return failed;
+	return failed ? failed : prepare_chains(mapping, error);
 }
 
 static void set_time(struct mapping *mapping, uint64_t first_t)
@@ -669,6 +764,8 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	code = map_stream(&mapping, error);
 	lode_store_close(mapping.store);
 	lode_slot_sampling_release(&mapping.sampling);
+	lode_area_chains_release(&mapping.chains);
+	lode_wait_kinds_free(mapping.kinds);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
 	lode_free(mapping.match);
@@ -703,6 +800,7 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 		lode_free(partial->kept[kind].items);
 	}
 	lode_area_rows_release(&partial->work);
+	lode_chains_release(&partial->chains);
 	lode_free(partial->occurrences);
 	lode_free(partial->each);
 	lode_free(partial->each_account);

@@ -53,6 +53,7 @@ struct lode_area_partial {
 	struct lode_area_rows rows[LODE_AREA_KINDS];
 	struct lode_area_rows idle[LODE_AREA_KINDS];
 	struct lode_area_rows work;
+	struct lode_chains chains;
 	struct lode_area_kept_list kept[LODE_AREA_KINDS]; /* where the plan says so, in order of time */
 	uint64_t *occurrences;                            /* by node */
 	uint64_t input_events[LODE_AREA_KINDS];

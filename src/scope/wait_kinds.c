@@ -302,7 +302,15 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 		[HINT_PAGE] = LODE_STATE_PAGE,
 	};
 	enum hint hint = (enum hint)kinds->hints[waits->stack[i]];
+	uint32_t object = lode_events_object(waits, i);
+	enum lode_state state =
+		object ? lode_wait_kind_of_object(
+				 lode_strings_get(&kinds->stream->dictionary->frames.strings, object))
+		       : LODE_STATES;
 
+	/* Who wakes decides whether a peer is a recorded thread. */
+	if (state != LODE_STATES && state != LODE_STATE_NETWORK)
+		return state;
 	if (hint == HINT_SIGNAL || hint == HINT_SOCKET || hint == HINT_POLL)
 		return state_by_waker(kinds, hint, waits, i);
 	return plain[hint];

@@ -23,7 +23,8 @@ struct lode_area_settings {
 	int no_cache;
 	const char *memory;
 	int strict;
-	int by_symptom; /* see area.h; no option */
+	int by_symptom; /* see area.h; no option, nor is */
+	int chains;
 };
 
 const char *lode_scope_choice(size_t i);

@@ -87,12 +87,26 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 
 /* ---- one mining ---- */
 
+/* Findings that explain less than this share are only summed up. */
+#define LEAST_FINDING 0.01
+
+/* Findings are about all time of the symptoms, or of the threads: where only some kind of it is asked for there are none. */
+static int wants_findings(const struct lode_mine_settings *settings)
+{
+	enum lode_scope scope = lode_scope_chosen(settings->area.scope, LODE_SCOPE_AUTO);
+
+	return !settings->kind && !settings->show && !settings->patterns && !settings->area.include_idle &&
+	       scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
+}
+
 int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
 		     size_t count, struct lode_work *work, struct lode_error *error)
 {
+	struct lode_area_settings area = settings->area;
 	int code;
 
 	memset(mining, 0, sizeof(*mining));
+	mining->finds = area.chains = wants_findings(settings);
 	mining->how = (struct lode_mine_options){
 		.rank = (enum lode_rank)lode_option_choice(settings->rank, lode_rank_choice),
 		.fold_recursion = settings->fold_recursion,
@@ -108,9 +122,8 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code)
 		code = read_kind(mining->source.corpus, settings, &mining->how, error);
 	if (!code)
-		code = lode_source_area(&mining->source, &settings->area,
-					mining->how.both ? 0 : 1u << mining->how.kind, work, &mining->reading,
-					error);
+		code = lode_source_area(&mining->source, &area, mining->how.both ? 0 : 1u << mining->how.kind,
+					work, &mining->reading, error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
@@ -185,6 +198,11 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary,
 					     error);
 	mining->report.idle = mining->idle;
+	if (!code && mining->finds) {
+		if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, LEAST_FINDING) < 0)
+			code = lode_fail_memory(error);
+		mining->report.findings = &mining->findings;
+	}
 	return code;
 }
 
@@ -192,6 +210,7 @@ void lode_mining_release(struct lode_mining *mining)
 {
 	lode_idle_stacks_free(mining->idle);
 	lode_mined_release(&mining->mined);
+	lode_findings_release(&mining->findings);
 	lode_pattern_file_release(&mining->file);
 	lode_area_reading_release(&mining->reading);
 	lode_source_close(&mining->source);

@@ -39,6 +39,8 @@ struct lode_mining {
 	struct lode_mine_options how;
 	struct lode_pattern_file file; /* --patterns */
 	struct lode_mined mined;
+	int finds; /* findings are wanted */
+	struct lode_findings findings;
 	struct lode_mine_report report;
 };
 

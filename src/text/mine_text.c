@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "text/findings_text.h"
 #include "text/frame_text.h"
 #include "text/mine_text.h"
 
@@ -548,6 +549,11 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_loo
 {
 	struct page page = { .report = report, .look = look, .buffer = buffer };
 
+	if (report->findings && report->findings->count) {
+		lode_findings_text(&(struct lode_finding_source){ report->area, report->findings }, report->top,
+				   look, buffer);
+		put(&page, "\n");
+	}
 	lode_buffer_print(buffer, "%s%ss of ", style(&page, LODE_BOLD), kind_word(&page));
 	lode_text_safe(buffer, report->corpus);
 	lode_buffer_print(buffer, ", scope %s, ranked by %s%s\n", lode_scope_name(report->area->scope),

@@ -1,0 +1,59 @@
+/* Names without their numbers: see finding_names.h. */
+#include "mine/finding_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ports from here on are those of clients, drawn anew for each connection (net.ipv4.ip_local_port_range). */
+#define FIRST_CLIENT_PORT 32768
+
+static int is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static int is_hexadecimal(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+void lode_finding_thread_name(struct lode_buffer *buffer, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (length > 1 && is_digit(name[length - 1]))
+		length--;
+	lode_buffer_add(buffer, name, length);
+}
+
+/* `0x` and more than this many digits is an address, not an offset in a module. */
+#define ADDRESS_DIGITS 8
+
+/* Characters of an address, of a number in brackets or of a client's port at `text`; 0: it is none of these. */
+static size_t changing(const char *text, char before)
+{
+	size_t length = 0;
+
+	if (text[0] == '0' && text[1] == 'x') {
+		for (length = 2; is_hexadecimal(text[length]); length++)
+			;
+		return length > 2 + ADDRESS_DIGITS ? length : 0;
+	}
+	while (is_digit(text[length]))
+		length++;
+	if (before == '[' && text[length] == ']')
+		return length;
+	return before == ':' && length && !text[length] && strtoul(text, NULL, 10) >= FIRST_CLIENT_PORT ? length
+													: 0;
+}
+
+void lode_finding_object_name(struct lode_buffer *buffer, const char *object)
+{
+	for (size_t i = 0; object[i];) {
+		size_t skipped = changing(object + i, i ? object[i - 1] : '\0');
+
+		if (!skipped)
+			lode_buffer_byte(buffer, object[i++]);
+		i += skipped;
+	}
+}

@@ -1,0 +1,186 @@
+/* The place of a finding: see finding_place.h. */
+#include "mine/finding_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Libraries whose functions say what a program does, not where: their names up to the version. */
+static const char *const system_libraries[] = {
+	"libc",      "libm",   "libpthread", "librt",       "libdl",       "ld",     "libgcc_s",
+	"libstdc++", "libc++", "libc++abi",  "libjemalloc", "libtcmalloc", "[vdso]", "linux-vdso",
+};
+
+static int is_systems(const struct lode_frames *frames, uint32_t frame)
+{
+	const struct lode_module *module = &frames->modules[frames->items[frame].module];
+	const char *name = lode_strings_get(&frames->strings, module->name);
+
+	if (module->kind == LODE_KIND_KERNEL)
+		return 1;
+	for (size_t i = 0; i < sizeof(system_libraries) / sizeof(system_libraries[0]); i++) {
+		size_t length = strlen(system_libraries[i]);
+
+		if (!strncmp(name, system_libraries[i], length) && strchr(".-_", name[length]))
+			return 1; /* the NUL, too, is one of these */
+	}
+	return 0;
+}
+
+int lode_finding_places_make(struct lode_finding_places *places, const struct lode_dictionary *dictionary,
+			     const struct lode_idle_stacks *idle)
+{
+	const struct lode_stack_tree *tree = &dictionary->tree;
+	size_t frames = dictionary->frames.count;
+	uint8_t *is_own = lode_calloc(frames + 1, 1);
+
+	*places = (struct lode_finding_places){
+		.dictionary = dictionary,
+		.own = lode_calloc(tree->count + 1, sizeof(*places->own)),
+		.costs = lode_calloc(tree->count + 1, sizeof(*places->costs)),
+	};
+	if (!is_own || !places->own || !places->costs) {
+		lode_free(is_own);
+		return LODE_SYSTEM;
+	}
+	for (uint32_t frame = 0; frame < frames; frame++)
+		is_own[frame] = !is_systems(&dictionary->frames, frame) && !lode_idle_ignores(idle, frame) &&
+				!lode_idle_is_way_of_waiting(idle, frame);
+	for (size_t node = 1; node < tree->count; node++)
+		places->own[node] = is_own[tree->nodes[node].frame] ? (uint32_t)node
+								    : places->own[tree->nodes[node].parent];
+	lode_free(is_own);
+	return 0;
+}
+
+void lode_finding_places_release(struct lode_finding_places *places)
+{
+	lode_free(places->own);
+	lode_free(places->costs);
+	lode_free(places->touched);
+	lode_free(places->calls);
+	memset(places, 0, sizeof(*places));
+}
+
+/* ---- costs ---- */
+
+static int add_stack(struct lode_finding_places *places, uint32_t stack, uint64_t cost)
+{
+	for (uint32_t node = stack; node; node = places->dictionary->tree.nodes[node].parent) {
+		if (!places->costs[node] &&
+		    LODE_APPEND(places->touched, places->touched_count, places->touched_capacity, node) < 0)
+			return LODE_SYSTEM;
+		places->costs[node] = lode_add_saturating(places->costs[node], cost);
+	}
+	return 0;
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct lode_finding_call *a = left, *b = right;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int sort_calls(struct lode_finding_places *places)
+{
+	if (LODE_GROW(places->calls, places->call_capacity, places->touched_count + 1) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < places->touched_count; i++)
+		places->calls[i] =
+			(struct lode_finding_call){ places->dictionary->tree.nodes[places->touched[i]].parent,
+						    places->touched[i] };
+	qsort(places->calls, places->touched_count, sizeof(*places->calls), compare_calls);
+	return 0;
+}
+
+static void clear(struct lode_finding_places *places)
+{
+	for (size_t i = 0; i < places->touched_count; i++)
+		places->costs[places->touched[i]] = 0;
+	places->touched_count = 0;
+}
+
+/* ---- the way down ---- */
+
+/* What one node calls: the costliest, and how many of its callees are large. */
+struct branches {
+	uint32_t first;
+	unsigned large;
+};
+
+/* The first of the calls by `node`; those that follow it are sorted in. */
+static size_t first_call(const struct lode_finding_places *places, uint32_t node)
+{
+	size_t low = 0, high = places->touched_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (places->calls[middle].caller < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct branches look_at(const struct lode_finding_places *places, uint32_t node, uint64_t large)
+{
+	struct branches found = { 0 };
+
+	for (size_t i = first_call(places, node); i < places->touched_count && places->calls[i].caller == node;
+	     i++) {
+		uint32_t callee = places->calls[i].node;
+
+		found.large += places->costs[callee] >= large;
+		if (!found.first || places->costs[callee] > places->costs[found.first])
+			found.first = callee;
+	}
+	return found;
+}
+
+static void walk(const struct lode_finding_places *places, uint64_t large, uint32_t *node, int *splits)
+{
+	for (;;) {
+		struct branches found = look_at(places, *node, large);
+
+		if (found.large > 1) {
+			*splits = 1;
+			return;
+		}
+		if (!found.first || (*node && places->costs[found.first] < places->costs[*node] / 2))
+			return;
+		*node = found.first;
+	}
+}
+
+int lode_finding_place(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
+		       uint64_t large, uint32_t *node, int *splits)
+{
+	int code = 0;
+
+	*splits = 0;
+	*node = 0;
+	for (size_t i = 0; !code && i < count; i++) {
+		uint32_t own = places->own[stacks[i].stack];
+
+		code = add_stack(places, own ? own : stacks[i].stack, stacks[i].cost);
+	}
+	if (!code)
+		code = sort_calls(places);
+	if (!code)
+		walk(places, large, node, splits);
+	clear(places);
+	return code;
+}
+
+uint32_t lode_finding_callee_of(const struct lode_finding_places *places, uint32_t above, uint32_t stack)
+{
+	uint32_t node = stack;
+
+	while (node && places->dictionary->tree.nodes[node].parent != above)
+		node = places->dictionary->tree.nodes[node].parent;
+	return node;
+}

@@ -1,0 +1,70 @@
+/*
+ * Findings: where the time of the symptoms went, in a few disjoint parts, largest first. Without
+ * symptoms, where all threads spent theirs.
+ *
+ * A finding is all time with the same beginning and end of its chain (scope/chains.h): who waits, for
+ * what, and which thread in which state the time went to in the end. So the shares of findings add up
+ * to at most one. Names that differ only in a number, of worker threads, heap addresses or ports, are
+ * the same here.
+ *
+ * The place of a finding is where its stacks lead: from their root on along the costliest function, as
+ * long as that has half of the time of its caller. Where two functions or more that one calls each have
+ * a quarter of all time, they are findings by themselves. Functions of the system's libraries and
+ * of the kernel are no places, unless there is nothing else: they are listed with what the place calls.
+ */
+#ifndef LODE_MINE_FINDINGS_H
+#define LODE_MINE_FINDINGS_H
+
+#include "mine/mine.h"
+#include "scope/area.h"
+#include "scope/chains.h"
+
+/* Functions below the place of a finding that are listed. */
+#define LODE_FINDING_CALLEES 3
+
+enum lode_finding_kind {
+	LODE_FINDING_WAIT,
+	LODE_FINDING_RUN,
+	LODE_FINDING_READY,
+};
+
+struct lode_finding_callee {
+	uint32_t frame;
+	uint64_t cost;
+};
+
+struct lode_finding {
+	char id[LODE_ID];
+	enum lode_finding_kind kind;
+	uint32_t chain;      /* the costliest: number of its last link */
+	uint32_t frame;      /* its place; LODE_NONE: unknown */
+	uint64_t cost;       /* ns */
+	uint64_t place_cost; /* of it at the place, and in what that calls */
+	uint32_t caller; /* the program's function that calls the place in most of that; LODE_NONE: none does */
+	struct lode_finding_callee callees[LODE_FINDING_CALLEES];
+	uint32_t callee_count;
+	uint64_t events;
+	uint64_t symptoms; /* that have some of it; without symptoms 0 */
+	uint64_t streams;
+	uint64_t hosts;
+};
+
+struct lode_findings {
+	struct lode_finding *items; /* by cost, largest first */
+	size_t count;
+	uint64_t total;     /* ns: the symptoms' lengths, or all that threads did */
+	uint64_t explained; /* of it in `items` */
+	uint64_t small;     /* of it in findings that are too small to be listed */
+	uint64_t symptoms;
+	uint32_t symptom; /* string: the name that all symptoms have; 0: they have several or none */
+};
+
+/*
+ * Makes the findings of an area. Those below `least` of the total (0.01: a hundredth) are only summed up. `idle`: the rules,
+ * over the area's dictionary. Release it in either case. Returns 0 or LODE_SYSTEM.
+ */
+int lode_findings_make(struct lode_findings *findings, const struct lode_area *area,
+		       const struct lode_idle_stacks *idle, double least);
+void lode_findings_release(struct lode_findings *findings);
+
+#endif

@@ -1,0 +1,336 @@
+/* A finding as a sentence: see finding_words.h. */
+#include "result/finding_words.h"
+
+#include "base/units.h"
+#include "scope/states.h"
+#include "trace/objects.h"
+
+#include <string.h>
+
+/* Links between the first and the last one that a sentence names. */
+#define MIDDLE_LINKS 2
+
+struct sentence {
+	const struct lode_finding_source *source;
+	const struct lode_finding *finding;
+	const struct lode_strings *strings;
+	const struct lode_chain_link *first;
+	struct lode_buffer *buffer;
+};
+
+static const char *text(const struct sentence *sentence, uint32_t string)
+{
+	return lode_strings_get(sentence->strings, string);
+}
+
+static void put(const struct sentence *sentence, const char *words)
+{
+	lode_buffer_text(sentence->buffer, words);
+}
+
+/* ---- names ---- */
+
+static void put_name(struct lode_buffer *buffer, const char *process, const char *thread, int beside)
+{
+	if (!*thread && !*process)
+		lode_buffer_text(buffer, "a thread");
+	else if (!*thread || !strcmp(thread, process))
+		lode_buffer_text(buffer, *process ? process : thread);
+	else if (beside || !*process)
+		lode_buffer_text(buffer, thread);
+	else
+		lode_buffer_print(buffer, "%s/%s", process, thread);
+}
+
+void lode_finding_thread(const struct lode_finding_source *source, const struct lode_chain_link *link,
+			 const struct lode_chain_link *beside, struct lode_buffer *buffer)
+{
+	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
+
+	put_name(buffer, lode_strings_get(strings, link->process), lode_strings_get(strings, link->thread),
+		 beside && beside->process == link->process);
+}
+
+static void put_thread(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	lode_finding_thread(sentence->source, link, sentence->first, sentence->buffer);
+}
+
+/* Who has what a link waits for, or was the one to wake it. */
+static void put_holder(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	int has = link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL;
+
+	if (!link->holder)
+		return;
+	put(sentence, has ? ", which " : " from ");
+	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder),
+		 link->holder_process == sentence->first->process);
+	put(sentence, has ? " holds" : "");
+}
+
+/* A function; where it is not one of the program itself, with its library or source file. */
+static void put_frame(const struct sentence *sentence, uint32_t frame)
+{
+	const struct lode_frames *frames = &sentence->source->area->dictionary.frames;
+	const struct lode_module *module = &frames->modules[frames->items[frame].module];
+
+	if (module->kind == LODE_KIND_USER && !strchr(text(sentence, module->name), '.') &&
+	    strncmp(lode_frames_function(frames, frame), "0x", 2) != 0)
+		put(sentence, lode_frames_function(frames, frame));
+	else
+		lode_frames_text(frames, frame, sentence->buffer);
+}
+
+/* ---- symptoms ---- */
+
+void lode_finding_symptom_word(const struct lode_finding_source *source, struct lode_buffer *buffer)
+{
+	const char *name = lode_strings_get(&source->area->dictionary.frames.strings, source->findings->symptom);
+
+	if (!strncmp(name, "run of ", 7))
+		lode_buffer_text(buffer, "run");
+	else if (!strncmp(name, "request of ", 11))
+		lode_buffer_text(buffer, "request");
+	else
+		lode_buffer_text(buffer, *name && !strchr(name, ' ') ? name : "symptom");
+}
+
+/* How long, for each symptom where there are several: " 29.6ms a click". */
+static void put_time(const struct sentence *sentence)
+{
+	uint64_t symptoms = sentence->source->findings->symptoms;
+	char duration[LODE_UNITS_TEXT];
+
+	lode_buffer_print(sentence->buffer, " %s",
+			  lode_duration_text(sentence->finding->cost / (symptoms ? symptoms : 1), duration));
+	if (symptoms > 1) {
+		put(sentence, " a ");
+		lode_finding_symptom_word(sentence->source, sentence->buffer);
+	}
+}
+
+/* ---- what is waited for ---- */
+
+/* The object of a wait, in words; 0 where it has none that says more than the state. */
+static int put_object(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	const char *object = text(sentence, link->object), *name = lode_object_name(object);
+	static const char *const leads[LODE_OBJECT_KINDS] = {
+		[LODE_OBJECT_LOCK] = "the lock ",
+		[LODE_OBJECT_FILE] = "the file ",
+		[LODE_OBJECT_PIPE] = "the pipe ",
+		[LODE_OBJECT_UNIX] = "the socket ",
+		[LODE_OBJECT_TCP] = "",
+		[LODE_OBJECT_UDP] = "",
+		[LODE_OBJECT_DISK] = "the disk ",
+		[LODE_OBJECT_CHILD] = "its child ",
+		[LODE_OBJECT_PAGE] = "a page of ",
+		[LODE_OBJECT_GPU] = "the GPU ",
+		[LODE_OBJECT_THREAD] = "the end of thread ",
+		[LODE_OBJECT_CONDITION] = "the condition ",
+		[LODE_OBJECT_TTY] = "the terminal ",
+	};
+	enum lode_object_kind kind = lode_object_kind_of(object);
+
+	if (kind == LODE_OBJECT_GIL) {
+		put(sentence, "the GIL");
+		return 1;
+	}
+	if (!leads[kind] || !*name)
+		return 0;
+	lode_buffer_print(sentence->buffer, "%s%s", leads[kind], name);
+	return 1;
+}
+
+static const char *state_words(uint32_t state)
+{
+	static const char *const words[LODE_STATES] = {
+		[LODE_STATE_LOCK] = "a lock",         [LODE_STATE_REPLY] = "a reply", [LODE_STATE_DISK] = "disk",
+		[LODE_STATE_NETWORK] = "the network", [LODE_STATE_GIL] = "the GIL",   [LODE_STATE_PAGE] = "memory",
+		[LODE_STATE_CHILD] = "its child",     [LODE_STATE_WORK] = "work",
+	};
+
+	return words[state] ? words[state] : "something";
+}
+
+static void put_goal(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	if (!put_object(sentence, link))
+		put(sentence, state_words(link->state));
+}
+
+/* ---- what a thread does ---- */
+
+static void put_callees(const struct sentence *sentence)
+{
+	const struct lode_finding *finding = sentence->finding;
+	char share[LODE_UNITS_TEXT];
+
+	if (!finding->callee_count || finding->callees[0].cost < finding->cost / 10)
+		return;
+	if (finding->callees[0].cost > finding->cost / 2) {
+		put(sentence, ", most of it in ");
+		put_frame(sentence, finding->callees[0].frame);
+		return;
+	}
+	for (uint32_t i = 0; i < finding->callee_count && finding->callees[i].cost >= finding->cost / 10; i++) {
+		lode_buffer_print(sentence->buffer, "%s%s in ", i ? ", " : ": ",
+				  lode_share_text(finding->callees[i].cost, finding->cost, share));
+		put_frame(sentence, finding->callees[i].frame);
+	}
+}
+
+/* That main calls something is no news. */
+static int names_caller(const struct sentence *sentence)
+{
+	const struct lode_finding *finding = sentence->finding;
+
+	return finding->caller != LODE_NONE && finding->caller != finding->frame &&
+	       strcmp(lode_frames_function(&sentence->source->area->dictionary.frames, finding->caller), "main") !=
+		       0;
+}
+
+/* Where it does so; where other places have a part of it, says so. */
+static void put_place(const struct sentence *sentence)
+{
+	const struct lode_finding *finding = sentence->finding;
+	char share[LODE_UNITS_TEXT];
+
+	if (finding->frame == LODE_NONE)
+		return;
+	if (finding->place_cost < finding->cost / 20 * 19)
+		lode_buffer_print(sentence->buffer, ", %s of it",
+				  lode_share_text(finding->place_cost, finding->cost, share));
+	put(sentence, " in ");
+	put_frame(sentence, finding->frame);
+	if (names_caller(sentence)) {
+		put(sentence, ", called by ");
+		put_frame(sentence, finding->caller);
+	}
+}
+
+/* Whether it waits for something that has a name. */
+static int has_goal(const struct lode_chain_link *link)
+{
+	if (!lode_state_is_wait((enum lode_state)link->state) || link->state == LODE_STATE_TIMER ||
+	    link->state == LODE_STATE_IDLE)
+		return 0;
+	return link->object || link->state != LODE_STATE_OTHER_WAIT;
+}
+
+/* What the thread does that the time went to. `timed`: the sentence has not said how long yet. */
+static void put_end(const struct sentence *sentence, const struct lode_chain_link *link, int timed)
+{
+	switch ((enum lode_state)link->state) {
+	case LODE_STATE_RUNNING:
+		put(sentence, " runs");
+		break;
+	case LODE_STATE_READY:
+		put(sentence, " is ready but not running");
+		break;
+	case LODE_STATE_TIMER:
+		put(sentence, " sleeps");
+		break;
+	case LODE_STATE_IDLE:
+		put(sentence, " is idle");
+		break;
+	default:
+		put(sentence, " waits");
+	}
+	if (timed)
+		put_time(sentence);
+	if (link->state != LODE_STATE_READY && link->holder)
+		put_place(sentence);
+	if (has_goal(link)) {
+		put(sentence, " for ");
+		put_goal(sentence, link);
+		put_holder(sentence, link);
+	}
+	if (link->state != LODE_STATE_READY && !link->holder)
+		put_place(sentence);
+	if (link->state == LODE_STATE_RUNNING)
+		put_callees(sentence);
+}
+
+/* ---- the chain ---- */
+
+/* The links of the finding's chain, first to last, `most` at most: in longer ones some before the last are left out. */
+static size_t list_links(const struct lode_chains *chains, uint32_t chain, const struct lode_chain_link **links,
+			 size_t most, int *cut)
+{
+	size_t length = 1, at;
+
+	for (uint32_t i = chain; chains->links[i].before != LODE_NONE; i = chains->links[i].before)
+		length++;
+	*cut = length > most;
+	at = length;
+	for (uint32_t i = chain; i != LODE_NONE; i = chains->links[i].before) {
+		at--;
+		if (at == length - 1 || at + 1 < most)
+			links[at == length - 1 ? (length < most ? length : most) - 1 : at] = &chains->links[i];
+	}
+	return length < most ? length : most;
+}
+
+/* "for the lock X, which B holds while it", "for B, which". */
+static void put_link(const struct sentence *sentence, const struct lode_chain_link *link,
+		     const struct lode_chain_link *next)
+{
+	put(sentence, " for ");
+	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL) {
+		put_goal(sentence, link);
+		put(sentence, ", which ");
+		put_thread(sentence, next);
+		put(sentence, " holds while it");
+		return;
+	}
+	put_thread(sentence, next);
+	if (link->object && link->state == LODE_STATE_REPLY) {
+		put(sentence, " (");
+		if (!put_object(sentence, link))
+			put(sentence, lode_object_kind_name(lode_object_kind_of(text(sentence, link->object))));
+		put(sentence, ")");
+	}
+	put(sentence, ", which");
+}
+
+/* Behind links that are left out. */
+static void put_last(const struct sentence *sentence, const struct lode_chain_link *last)
+{
+	put(sentence, " for others, and these at last for ");
+	put_thread(sentence, last);
+	put(sentence, ", which");
+}
+
+void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
+			   struct lode_buffer *buffer)
+{
+	const struct lode_chain_link *links[MIDDLE_LINKS + 2];
+	int cut;
+	size_t count = list_links(&source->area->chains, finding->chain, links, MIDDLE_LINKS + 2, &cut);
+	struct sentence sentence = { source, finding, &source->area->dictionary.frames.strings, links[0], buffer };
+
+	/* Nobody it waited for is to blame for a thread that has no processor. */
+	if (finding->kind == LODE_FINDING_READY) {
+		put_thread(&sentence, links[count - 1]);
+		put_end(&sentence, links[count - 1], 1);
+		return;
+	}
+	put_name(buffer, text(&sentence, links[0]->process), text(&sentence, links[0]->thread), 1);
+	if (count == 1) {
+		put_end(&sentence, links[0], 1);
+		return;
+	}
+	put(&sentence, " waits");
+	put_time(&sentence);
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (i)
+			put(&sentence, " waits");
+		if (cut && i + 2 == count)
+			put_last(&sentence, links[i + 1]);
+		else
+			put_link(&sentence, links[i], links[i + 1]);
+	}
+	put_end(&sentence, links[count - 1], 0);
+}

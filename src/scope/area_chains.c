@@ -1,0 +1,206 @@
+/* The chains of one stream: see area_chains.h. */
+#include "scope/area_chains.h"
+
+#include "scope/scope_index.h"
+
+#include <string.h>
+
+static int is_way_of_waiting(const struct lode_idle_stacks *idle, const struct lode_frames *frames, uint32_t frame)
+{
+	return lode_idle_is_way_of_waiting(idle, frame) ||
+	       frames->modules[frames->items[frame].module].kind == LODE_KIND_KERNEL;
+}
+
+/* By node: the innermost node above it, or it, whose frame is not a way of waiting; 0: none. */
+static uint32_t *find_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary)
+{
+	const struct lode_stack_tree *tree = &dictionary->tree;
+	uint32_t *places = lode_calloc(tree->count + 1, sizeof(*places));
+
+	for (size_t node = 1; places && node < tree->count; node++)
+		places[node] = is_way_of_waiting(idle, &dictionary->frames, tree->nodes[node].frame)
+				       ? places[tree->nodes[node].parent]
+				       : (uint32_t)node;
+	return places;
+}
+
+/* By thread: the name of its process, which is that of its first thread; where that is unknown its own. */
+static uint32_t *name_processes(const struct lode_stream *stream)
+{
+	uint32_t *names = lode_calloc(stream->thread_count + 1, sizeof(*names));
+	struct lode_index index = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; names && !code && i < stream->thread_count; i++)
+		if (stream->threads[i].pid == stream->threads[i].tid && stream->threads[i].name)
+			code = lode_index_insert(&index, lode_hash_u64(stream->threads[i].pid), (uint32_t)i);
+	for (size_t i = 0; names && !code && i < stream->thread_count; i++) {
+		uint32_t pid = stream->threads[i].pid;
+		uint32_t first = LODE_INDEX_FIND(k, &index, lode_hash_u64(pid), stream->threads[k].pid == pid);
+
+		names[i] = stream->threads[first == LODE_NONE ? i : first].name;
+	}
+	lode_index_release(&index);
+	if (!code)
+		return names;
+	lode_free(names);
+	return NULL;
+}
+
+int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stream *stream,
+			  const struct lode_idle_stacks *idle, const struct lode_wait_kinds *kinds,
+			  struct lode_chains *chains)
+{
+	*maker = (struct lode_area_chains){
+		.stream = stream,
+		.kinds = kinds,
+		.chains = chains,
+		.places = find_places(idle, stream->dictionary),
+		.processes = name_processes(stream),
+	};
+	return maker->places && maker->processes ? 0 : LODE_SYSTEM;
+}
+
+void lode_area_chains_release(struct lode_area_chains *maker)
+{
+	lode_free(maker->places);
+	lode_free(maker->processes);
+	lode_free(maker->open);
+	memset(maker, 0, sizeof(*maker));
+}
+
+/* The link of a thread in a state. */
+static struct lode_chain_link thread_link(const struct lode_area_chains *maker, uint32_t before, uint32_t thread,
+					  enum lode_state state)
+{
+	return (struct lode_chain_link){
+		.before = before,
+		.process = maker->processes[thread],
+		.thread = maker->stream->threads[thread].name,
+		.state = state,
+	};
+}
+
+/* The link of a thread that waits: for what, and who has it. */
+static struct lode_chain_link wait_link(const struct lode_area_chains *maker, uint32_t before,
+					const struct lode_events *waits, size_t i)
+{
+	struct lode_chain_link link =
+		thread_link(maker, before, waits->thread[i], lode_wait_kind(maker->kinds, waits, i));
+	uint32_t holder = lode_events_holder(waits, i);
+
+	link.object = lode_events_object(waits, i);
+	if (holder < maker->stream->thread_count) {
+		link.holder = maker->stream->threads[holder].name;
+		link.holder_process = maker->processes[holder];
+	}
+	return link;
+}
+
+/* The same where no other link follows: who ended the wait, if nobody held what it was for. */
+static struct lode_chain_link woken_link(const struct lode_area_chains *maker, uint32_t before,
+					 const struct lode_events *waits, size_t i)
+{
+	struct lode_chain_link link = wait_link(maker, before, waits, i);
+	uint32_t waker = waits->waker[i];
+
+	if (!link.holder && link.state == LODE_STATE_REPLY && waker < maker->stream->thread_count) {
+		link.holder = maker->stream->threads[waker].name;
+		link.holder_process = maker->processes[waker];
+	}
+	return link;
+}
+
+/* ---- critical paths ---- */
+
+static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct lode_part *stepped)
+{
+	const struct lode_events *waits = &maker->stream->events[LODE_WAIT];
+	struct lode_chain_link link =
+		wait_link(maker, *depth ? maker->open[*depth - 1].chain : LODE_NONE, waits, stepped->event);
+	uint32_t chain;
+
+	link.place = maker->places[waits->stack[stepped->event]];
+	chain = lode_chains_link(maker->chains, &link);
+	if (chain == LODE_NONE || LODE_GROW(maker->open, maker->open_capacity, *depth + 1) < 0)
+		return LODE_SYSTEM;
+	maker->open[(*depth)++] =
+		(struct lode_open_wait){ stepped->event, chain, lode_add_saturating(stepped->t, stepped->cost) };
+	return 0;
+}
+
+/* What a wait is waited out with where nothing is known of its waker: that wait itself, behind those around it. */
+static uint32_t chain_before(const struct lode_area_chains *maker, size_t depth, const struct lode_part *part)
+{
+	if (depth && part->type == LODE_WAIT && maker->open[depth - 1].event == part->event)
+		depth--;
+	return depth ? maker->open[depth - 1].chain : LODE_NONE;
+}
+
+static int add_part(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, uint32_t before)
+{
+	const struct lode_events *events = &maker->stream->events[part->type];
+	uint32_t thread = events->thread[part->event];
+	struct lode_chain_link link;
+	struct lode_chain_row row = { .symptom = symptom, .cost = part->cost, .events = 1 };
+
+	if (lode_part_is_ready(maker->stream, part))
+		link = thread_link(maker, before, thread, LODE_STATE_READY);
+	else if (part->type == LODE_WAIT)
+		link = woken_link(maker, before, events, part->event);
+	else
+		link = thread_link(maker, before, thread, LODE_STATE_RUNNING);
+	row.chain = lode_chains_link(maker->chains, &link);
+	row.stack = events->stack[part->event];
+	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
+}
+
+int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, const struct lode_parts *path,
+			  size_t first, const struct lode_parts *stepped)
+{
+	const struct lode_part *parts = path->items;
+
+	size_t depth = 0, next = 0;
+
+	for (size_t i = first; i < path->count; i++) {
+		uint64_t t = parts[i].t;
+
+		for (; depth && maker->open[depth - 1].end <= t; depth--)
+			;
+		for (; next < stepped->count && stepped->items[next].t <= t; next++)
+			if (lode_add_saturating(stepped->items[next].t, stepped->items[next].cost) > t &&
+			    open_wait(maker, &depth, &stepped->items[next]) < 0)
+				return LODE_SYSTEM;
+		if (maker->is_wanted(maker->context, &parts[i]) &&
+		    add_part(maker, symptom, &parts[i], chain_before(maker, depth, &parts[i])) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* ---- without symptoms ---- */
+
+static int add_row(struct lode_area_chains *maker, const struct lode_chain_link *link, uint32_t stack,
+		   uint64_t cost, uint64_t weight)
+{
+	struct lode_chain_row row = { .stack = stack, .cost = lode_weighted(cost, weight), .events = weight };
+
+	row.chain = lode_chains_link(maker->chains, link);
+	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
+}
+
+int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type type,
+			   const struct lode_events *events, size_t i)
+{
+	uint64_t weight = lode_events_weight(events, i);
+	uint32_t thread = events->thread[i];
+	struct lode_chain_link link = type == LODE_WAIT ? woken_link(maker, LODE_NONE, events, i)
+							: thread_link(maker, LODE_NONE, thread, LODE_STATE_RUNNING);
+
+	if (type != LODE_CALL && add_row(maker, &link, events->stack[i], events->cost[i], weight) < 0)
+		return LODE_SYSTEM;
+	if (!events->delay || !events->delay[i])
+		return 0;
+	link = thread_link(maker, LODE_NONE, thread, LODE_STATE_READY);
+	return add_row(maker, &link, events->stack[i], events->delay[i], weight);
+}

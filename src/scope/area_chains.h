@@ -1,0 +1,48 @@
+/*
+ * The chains of one stream: which thread was in which state, for whom (chains.h). A part of the map
+ * step of the area. Private to scope.
+ */
+#ifndef LODE_SCOPE_AREA_CHAINS_H
+#define LODE_SCOPE_AREA_CHAINS_H
+
+#include "scope/chains.h"
+#include "scope/idle.h"
+#include "scope/scope.h"
+#include "scope/wait_kinds.h"
+
+/* A wait that a path stepped into. */
+struct lode_open_wait {
+	uint32_t event;
+	uint32_t chain;
+	uint64_t end;
+};
+
+struct lode_area_chains {
+	const struct lode_stream *stream;
+	const struct lode_wait_kinds *kinds;                           /* what each wait is for */
+	struct lode_chains *chains;                                    /* what is being filled */
+	int (*is_wanted)(void *context, const struct lode_part *part); /* of paths; set by the caller */
+	void *context;
+	uint32_t *places;            /* by node: without ways of waiting */
+	uint32_t *processes;         /* by thread: name of its process, a string */
+	struct lode_open_wait *open; /* scratch: the waits around a part */
+	size_t open_capacity;
+};
+
+/* `stream`, `kinds` and `chains` must outlive it. Release it in either case. */
+int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stream *stream,
+			  const struct lode_idle_stacks *idle, const struct lode_wait_kinds *kinds,
+			  struct lode_chains *chains);
+void lode_area_chains_release(struct lode_area_chains *maker);
+
+/*
+ * Adds the critical path of symptom number `symptom`: its parts, from number `first` on, and the waits
+ * that were stepped into, as lode_critical_path gives them. Columns: all that the kinds need. Returns 0 or LODE_SYSTEM.
+ */
+int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, const struct lode_parts *path,
+			  size_t first, const struct lode_parts *stepped);
+/* Adds event `i` by itself: a sample, or a wait with its time in the run queue. Returns 0 or LODE_SYSTEM. */
+int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type type,
+			   const struct lode_events *events, size_t i);
+
+#endif

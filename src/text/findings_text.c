@@ -1,0 +1,135 @@
+/* Findings for people: see findings_text.h. */
+#include "text/findings_text.h"
+
+#include "base/safe_text.h"
+#include "base/units.h"
+
+#include <string.h>
+
+/* Columns before a sentence: number, time, share. */
+#define INDENT 20
+/* A sentence has these columns at least, however narrow the terminal is, and on a wide one at most. */
+#define MIN_WIDTH 40
+#define MAX_WIDTH 100
+
+static size_t text_width(const struct lode_look *look)
+{
+	size_t width = look->width > INDENT + MIN_WIDTH ? look->width - INDENT : MIN_WIDTH;
+
+	return width < MAX_WIDTH ? width : MAX_WIDTH;
+}
+
+/* Appends words in lines of `width` columns, each but the first behind INDENT spaces. */
+static void put_wrapped(struct lode_buffer *buffer, const char *words, size_t size, size_t width)
+{
+	size_t column = 0;
+
+	for (size_t i = 0; i < size;) {
+		const char *space = memchr(words + i, ' ', size - i);
+		size_t length = space ? (size_t)(space - words) - i : size - i;
+
+		if (column && column + 1 + length > width) {
+			lode_buffer_print(buffer, "\n%*s", INDENT, "");
+			column = 0;
+		}
+		if (column) {
+			lode_buffer_byte(buffer, ' ');
+			column++;
+		}
+		lode_buffer_add(buffer, words + i, length);
+		column += length;
+		i += length + 1;
+	}
+	lode_buffer_byte(buffer, '\n');
+}
+
+static void put_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
+			 const struct lode_look *look, struct lode_buffer *buffer)
+{
+	struct lode_buffer sentence = { 0 };
+
+	lode_finding_sentence(source, finding, &sentence);
+	lode_text_escape(&sentence, 0);
+	put_wrapped(buffer, sentence.bytes, sentence.size, text_width(look));
+	buffer->failed |= sentence.failed;
+	lode_buffer_release(&sentence);
+}
+
+/* "12 of 12 clicks, 3 hosts". */
+static void put_extent(const struct lode_finding_source *source, const struct lode_finding *finding,
+		       const struct lode_look *look, struct lode_buffer *buffer)
+{
+	const struct lode_findings *findings = source->findings;
+	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT];
+
+	lode_buffer_print(buffer, "%*s%s", INDENT, "", lode_style(look, LODE_DIM));
+	if (findings->symptoms > 1) {
+		lode_buffer_print(buffer, "%s of %s ", lode_count_text(finding->symptoms, a),
+				  lode_count_text(findings->symptoms, b));
+		lode_finding_symptom_word(source, buffer);
+		lode_buffer_print(buffer, "%s, ", lode_plural(findings->symptoms));
+	}
+	lode_buffer_print(buffer, "%s event%s, ", lode_count_text(finding->events, a),
+			  lode_plural(finding->events));
+	if (finding->streams > 1)
+		lode_buffer_print(buffer, "%s streams, ", lode_count_text(finding->streams, a));
+	if (finding->hosts > 1)
+		lode_buffer_print(buffer, "%s hosts, ", lode_count_text(finding->hosts, a));
+	lode_buffer_print(buffer, "id %s%s\n", finding->id, lode_style(look, LODE_PLAIN));
+}
+
+static void put_finding(const struct lode_finding_source *source, size_t i, const struct lode_look *look,
+			struct lode_buffer *buffer)
+{
+	const struct lode_finding *finding = &source->findings->items[i];
+	char cost[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+
+	lode_buffer_print(buffer, "%s%3zu%8s%7s%s  ", lode_style(look, LODE_BOLD), i + 1,
+			  lode_duration_text(finding->cost, cost),
+			  lode_share_text(finding->cost, source->findings->total, share),
+			  lode_style(look, LODE_PLAIN));
+	put_sentence(source, finding, look, buffer);
+	put_extent(source, finding, look, buffer);
+}
+
+/* What it is about, and how much of it is explained. */
+static void put_head(const struct lode_finding_source *source, size_t shown, struct lode_buffer *buffer)
+{
+	const struct lode_findings *findings = source->findings;
+	char count[LODE_UNITS_TEXT], total[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+	uint64_t explained = 0;
+
+	for (size_t i = 0; i < shown; i++)
+		explained = lode_add_saturating(explained, findings->items[i].cost);
+	if (findings->symptoms) {
+		size_t start;
+
+		lode_buffer_print(buffer, "%s ", lode_count_text(findings->symptoms, count));
+		start = buffer->size;
+		lode_finding_symptom_word(source, buffer);
+		lode_text_escape(buffer, start);
+		lode_buffer_print(buffer, "%s took %s%s", lode_plural(findings->symptoms),
+				  lode_duration_text(findings->total, total),
+				  findings->symptoms > 1 ? " together" : "");
+	} else {
+		lode_buffer_print(buffer, "Threads ran, were ready or waited for %s",
+				  lode_duration_text(findings->total, total));
+	}
+	lode_buffer_print(buffer, "; %zu finding%s explain%s %s of it.\n\n", shown, lode_plural(shown),
+			  shown == 1 ? "s" : "", lode_share_text(explained, findings->total, share));
+}
+
+void lode_findings_text(const struct lode_finding_source *source, size_t top, const struct lode_look *look,
+			struct lode_buffer *buffer)
+{
+	size_t count = source->findings->count, shown = top && top < count ? top : count;
+
+	if (!count)
+		return;
+	put_head(source, shown, buffer);
+	for (size_t i = 0; i < shown; i++)
+		put_finding(source, i, look, buffer);
+	if (shown < count)
+		lode_buffer_print(buffer, "%zu more finding%s; '--top N' or '--all' shows them\n", count - shown,
+				  lode_plural(count - shown));
+}
