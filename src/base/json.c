@@ -110,6 +110,26 @@ void lode_json_key(struct lode_json *json, const char *key)
 	json->after_key = 1;
 }
 
+void lode_json_plain_key(struct lode_json *json, const char *key, size_t length)
+{
+	char *room = lode_buffer_room(json->buffer, length + sizeof(",\"\":"));
+	uint64_t bit = 1ull << (json->depth & 63);
+	char *at = room;
+
+	if (!room)
+		return;
+	if (json->filled & bit)
+		*at++ = ',';
+	*at++ = '"';
+	memcpy(at, key, length);
+	at += length;
+	*at++ = '"';
+	*at++ = ':';
+	json->buffer->size += (size_t)(at - room);
+	json->filled |= bit;
+	json->after_key = 1;
+}
+
 void lode_json_text_n(struct lode_json *json, const char *text, size_t length)
 {
 	before_value(json);

@@ -70,7 +70,7 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
 	if (!code) {
-		mining.report.page = 1;
+		mining.report.for_page = 1;
 		lode_mine_json(&mining.report, &json);
 		put_block(making, block, &json);
 	}

@@ -26,3 +26,10 @@ int lode_mine_patterns(const struct lode_miner_input *input, struct lode_pattern
 	miner_tree_release(&root);
 	return code;
 }
+
+const char *lode_miner_end_name(enum lode_miner_end end)
+{
+	static const char *const names[] = { "complete", "max-patterns", "interrupted" };
+
+	return names[end];
+}

@@ -45,6 +45,9 @@ enum lode_miner_end {
 	LODE_MINER_INTERRUPTED,  /* the progress callback asked to stop: the same */
 };
 
+/* "complete", "max-patterns", "interrupted". */
+const char *lode_miner_end_name(enum lode_miner_end end);
+
 struct lode_patterns {
 	struct lode_pattern *items; /* by cost, largest first; then by length, longest first; then by frame numbers */
 	size_t count;

@@ -3,7 +3,7 @@
  */
 #include "base/json.h"
 #include "result/mine_report.h"
-#include "result/unread_json.h"
+#include "result/unread_fields.h"
 
 static void side_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, double mean)
 {

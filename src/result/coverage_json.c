@@ -2,7 +2,7 @@
 #include "result/coverage_report.h"
 
 #include "base/json.h"
-#include "result/unread_json.h"
+#include "result/unread_fields.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "latency/chance.h"
 #include "result/heat.h"
-#include "result/unread_json.h"
+#include "result/unread_fields.h"
 
 #include <math.h>
 

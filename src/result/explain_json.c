@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "result/explain_report.h"
-#include "result/unread_json.h"
+#include "result/unread_fields.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,47 +5,91 @@
 
 #include "base/memory.h"
 #include "latency/code_layer.h"
+#include "result/field_choices.h"
+#include "result/field_rows.h"
 
-static void modules_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks)
+struct module_layer {
+	const char *name;
+	const char *layer;
+};
+
+#define TABLE_OF struct module_layer
+static const struct lode_field module_rows[] = {
+	FIELD_TEXT(name, "Name of the module, as in frames."),
+	FIELD_TEXT(layer, "Whose code it is.", FIELD_CHOICE(lode_choice_layer)),
+};
+static const struct lode_fields module = FIELD_TABLE("ModuleLayer", module_rows);
+#undef TABLE_OF
+
+#define TABLE_OF struct lode_frame_facts
+static const struct lode_field facts_rows[] = {
+	FIELD_OBJECTS(modules, module, "The modules of the frames above."),
+	FIELD_WRITTEN_TEXTS(
+		plumbing,
+		"Frames that say nothing about the program: the scheduler, system call entries, wrappers "
+		"of waits."),
+};
+const struct lode_fields lode_frame_facts_fields = FIELD_TABLE("FrameFacts", facts_rows);
+#undef TABLE_OF
+
+static int make_module(const struct lode_list *list, size_t i, void *item)
 {
-	uint8_t *used = lode_calloc(frames->module_count + 1, 1);
+	const struct lode_frame_facts *facts = list->from;
+	const char *name = lode_strings_get(&facts->frames->strings, facts->frames->modules[i].name);
 
-	if (!used) {
-		json->buffer->failed = 1;
-		return;
-	}
-	for (size_t i = 0; i < frames->count; i++)
-		used[frames->items[i].module] |= marks[i];
-	lode_json_key_array(json, "modules");
-	for (uint32_t i = 0; i < frames->module_count; i++) {
-		const char *name = lode_strings_get(&frames->strings, frames->modules[i].name);
-
-		if (!used[i] || !*name)
-			continue;
-		lode_json_object(json);
-		lode_json_key_text(json, "name", name);
-		lode_json_key_text(json, "layer", lode_layer_name(lode_layer_of(frames, i)));
-		lode_json_object_end(json);
-	}
-	lode_json_array_end(json);
-	lode_free(used);
+	if (!facts->has_module[i] || !*name)
+		return 0;
+	*(struct module_layer *)item =
+		(struct module_layer){ name, lode_layer_name(lode_layer_of(facts->frames, (uint32_t)i)) };
+	return 1;
 }
 
-static void plumbing_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
+static int write_plumbing(const struct lode_written *self, struct lode_json *json)
+{
+	const struct lode_frame_facts *facts = self->from;
+
+	lode_json_array(json);
+	for (uint32_t i = 0; i < facts->frames->count; i++)
+		if (facts->marks[i] && lode_idle_ignores(facts->idle, i))
+			lode_frames_json(facts->frames, i, json);
+	lode_json_array_end(json);
+	return 0;
+}
+
+int lode_frame_facts_make(struct lode_frame_facts *facts, const struct lode_frames *frames, const uint8_t *marks,
 			  const struct lode_idle_stacks *idle)
 {
-	lode_json_key_array(json, "plumbing");
-	for (uint32_t i = 0; i < frames->count; i++)
-		if (marks[i] && lode_idle_ignores(idle, i))
-			lode_frames_json(frames, i, json);
-	lode_json_array_end(json);
+	*facts = (struct lode_frame_facts){
+		.modules = { .count = frames->module_count, .from = facts, .make = make_module },
+		.plumbing = { .write = write_plumbing, .from = facts },
+		.frames = frames,
+		.idle = idle,
+		.marks = marks,
+		.has_module = lode_calloc(frames->module_count + 1, 1),
+	};
+	if (!facts->has_module)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < frames->count; i++)
+		facts->has_module[frames->items[i].module] |= marks[i];
+	return 0;
+}
+
+void lode_frame_facts_release(struct lode_frame_facts *facts)
+{
+	lode_free(facts->has_module);
+	facts->has_module = NULL;
 }
 
 void lode_frame_facts_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
 			   const struct lode_idle_stacks *idle)
 {
-	modules_json(json, frames, marks);
-	plumbing_json(json, frames, marks, idle);
+	struct lode_frame_facts facts;
+
+	if (lode_frame_facts_make(&facts, frames, marks, idle) < 0)
+		json->buffer->failed = 1;
+	else
+		lode_fields_members(&lode_frame_facts_fields, &facts, json);
+	lode_frame_facts_release(&facts);
 }
 
 void lode_frame_facts_mark(const struct lode_stack_tree *tree, uint32_t node, uint8_t *marks)

@@ -5,14 +5,31 @@
 #ifndef LODE_RESULT_FRAME_FACTS_H
 #define LODE_RESULT_FRAME_FACTS_H
 
-#include "base/json.h"
+#include "result/fields.h"
 #include "scope/idle.h"
 #include "trace/dictionary.h"
 
+/* Part of a result: fields `modules` and `plumbing`. Does not move once it was made: its lists point to it. */
+struct lode_frame_facts {
+	struct lode_list modules;
+	struct lode_written plumbing;
+	const struct lode_frames *frames; /* the rest is for the two lists */
+	const struct lode_idle_stacks *idle;
+	const uint8_t *marks; /* by frame */
+	uint8_t *has_module;  /* by module */
+};
+
+extern const struct lode_fields lode_frame_facts_fields;
+
 /*
- * Writes `"modules":[{"name","layer"}]` and `"plumbing":["module!function"]` for the frames
- * whose mark is not 0, in the order in which the dictionary has them. `idle`: the rules.
+ * Facts about the frames whose mark is not 0, in the order in which the dictionary has them. `idle`: the rules. All
+ * must outlive the facts. Returns 0 or LODE_SYSTEM; release in either case.
  */
+int lode_frame_facts_make(struct lode_frame_facts *facts, const struct lode_frames *frames, const uint8_t *marks,
+			  const struct lode_idle_stacks *idle);
+void lode_frame_facts_release(struct lode_frame_facts *facts);
+
+/* The same for results that are written by hand: members of an object. */
 void lode_frame_facts_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
 			   const struct lode_idle_stacks *idle);
 

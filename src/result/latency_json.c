@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "latency/code_layer.h"
 #include "result/heat.h"
-#include "result/unread_json.h"
+#include "result/unread_fields.h"
 #include "scope/frame_filter.h"
 
 #include <string.h>

@@ -29,7 +29,7 @@ size_t lode_mine_examples(const struct lode_mine_report *report, size_t cluster,
 
 struct lode_mine_symptoms lode_mine_sum_symptoms(const struct lode_area *area)
 {
-	struct lode_mine_symptoms sum = { 0 };
+	struct lode_mine_symptoms sum = { .on_critical_paths = area->scope == LODE_SCOPE_CRITICAL_PATH };
 
 	for (size_t i = 0; i < area->stream_count; i++) {
 		const struct lode_area_stream *stream = &area->streams[i];

@@ -20,7 +20,7 @@ struct lode_mine_report {
 	int only_new;                         /* --new was requested */
 	int timing;         /* JSON says how long the steps took; without it equal input gives equal bytes */
 	uint64_t read_time; /* ns that collecting the area took */
-	int page;           /* JSON is for a page: it has the cost of each cluster in all streams */
+	int for_page;       /* JSON is for a page: it has the cost of each cluster in all streams */
 };
 
 /* How many clusters are shown. */
@@ -71,6 +71,7 @@ void lode_mine_variants_release(struct lode_mine_variants *variants);
 
 /* The symptoms of all streams and, on critical paths, how their time is accounted for. */
 struct lode_mine_symptoms {
+	int on_critical_paths;
 	uint64_t count;
 	uint64_t delay;   /* sum of their lengths, */
 	uint64_t waiting; /* which is these five */

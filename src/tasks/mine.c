@@ -79,7 +79,7 @@ static int write_page(struct lode_analysis *analysis, void *result, struct lode_
 {
 	struct lode_mine_report page = *(const struct lode_mine_report *)result;
 
-	page.page = 1;
+	page.for_page = 1;
 	return write_json(analysis, &page, output, error);
 }
 

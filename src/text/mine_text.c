@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "result/mine_result.h"
 #include "text/findings_text.h"
 #include "text/frame_text.h"
 #include "text/mine_text.h"
@@ -23,6 +24,7 @@
 
 struct page {
 	const struct lode_mine_report *report;
+	struct lode_mine_result result;
 	const struct lode_look *look;
 	struct lode_buffer *buffer;
 	int left_out; /* frames that say nothing were */
@@ -52,43 +54,36 @@ static const char *kind_word(const struct page *page)
 
 /* ---- the head ---- */
 
-static void put_rows(struct page *page, const char *title, const struct lode_area_rows *rows)
+static void put_events(struct page *page, const char *title, uint64_t count, uint64_t time)
 {
 	char events[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "%-10s%s %s%s, %s", title, lode_count_text(rows->events, events),
-			  kind_word(page), lode_plural(rows->events), lode_duration_text(rows->cost, cost));
+	lode_buffer_print(page->buffer, "%-10s%s %s%s, %s", title, lode_count_text(count, events), kind_word(page),
+			  lode_plural(count), lode_duration_text(time, cost));
 }
 
 static void put_input(struct page *page)
 {
-	const struct lode_area *area = page->report->area;
-	enum lode_event_type kind = page->report->options->kind;
-	struct lode_area_rows input = { .events = area->input_events[kind], .cost = area->input_cost[kind] };
-	char streams[LODE_UNITS_TEXT];
+	const struct lode_mine_input *input = &page->result.input;
+	char text[LODE_UNITS_TEXT];
 
-	put_rows(page, "input", &input);
-	lode_buffer_print(page->buffer, " in %s stream%s\n", lode_count_text(area->stream_count, streams),
-			  lode_plural(area->stream_count));
-	if (area->recorded_events[kind] != area->input_events[kind])
+	put_events(page, "input", input->events, input->cost_ns);
+	lode_buffer_print(page->buffer, " in %s stream%s\n", lode_count_text(input->streams, text),
+			  lode_plural(input->streams));
+	if (input->thinned)
 		lode_buffer_print(page->buffer, "sampled   %s %s%s recorded represent all; totals are estimates\n",
-				  lode_count_text(area->recorded_events[kind], streams), kind_word(page),
-				  lode_plural(area->recorded_events[kind]));
+				  lode_count_text(input->recorded_events, text), kind_word(page),
+				  lode_plural(input->recorded_events));
 }
 
 static void put_area(struct page *page)
 {
-	const struct lode_area *area = page->report->area;
-	const struct lode_area_rows *rows = &area->rows[page->report->options->kind];
-	uint64_t stacks = 0;
+	const struct lode_mine_events *area = &page->result.area;
 	char text[LODE_UNITS_TEXT];
 
-	for (size_t i = 0; i < rows->count; i++)
-		stacks += !i || rows->items[i].stack != rows->items[i - 1].stack;
-	put_rows(page, "area", rows);
-	lode_buffer_print(page->buffer, " in %s distinct stack%s", lode_count_text(stacks, text),
-			  lode_plural(stacks));
-	put(page, "\n");
+	put_events(page, "area", area->events, area->cost_ns);
+	lode_buffer_print(page->buffer, " in %s distinct stack%s\n", lode_count_text(area->distinct_stacks, text),
+			  lode_plural(area->distinct_stacks));
 }
 
 /* Where the time of critical paths went. */
@@ -122,15 +117,15 @@ static void put_account(struct page *page, const struct lode_mine_symptoms *sum)
  */
 static void put_symptoms(struct page *page)
 {
-	struct lode_mine_symptoms sum = lode_mine_sum_symptoms(page->report->area);
+	const struct lode_mine_symptoms *sum = &page->result.symptoms;
 	char count[LODE_UNITS_TEXT], delay[LODE_UNITS_TEXT];
 
-	if (!sum.count)
+	if (!sum->count)
 		return;
-	lode_buffer_print(page->buffer, "symptoms  %s, %s in all", lode_count_text(sum.count, count),
-			  lode_duration_text(sum.delay, delay));
-	if (page->report->area->scope == LODE_SCOPE_CRITICAL_PATH && sum.delay)
-		put_account(page, &sum);
+	lode_buffer_print(page->buffer, "symptoms  %s, %s in all", lode_count_text(sum->count, count),
+			  lode_duration_text(sum->delay, delay));
+	if (sum->on_critical_paths && sum->delay)
+		put_account(page, sum);
 	put(page, "\n");
 }
 
@@ -186,7 +181,7 @@ static void put_idle(struct page *page)
 
 	if (!rows->events)
 		return;
-	put_rows(page, "idle", rows);
+	put_events(page, "idle", rows->events, rows->cost);
 	put(page, " counted separately (--include-idle includes them):");
 	count = idle_reasons(page, rows, top);
 	for (size_t i = 0; i < count; i++) {
@@ -198,24 +193,22 @@ static void put_idle(struct page *page)
 
 static void put_work(struct page *page)
 {
-	const struct lode_area *area = page->report->area;
-	struct lode_mine_places places;
+	const struct lode_mine_events *work = &page->result.waiting_for_work.sums;
+	const struct lode_mine_places *places = &page->result.places;
 	char cost[LODE_UNITS_TEXT];
 
-	if (page->report->options->kind != LODE_WAIT || !area->work.events)
+	if (!page->result.has_work || !work->events)
 		return;
-	put_rows(page, "for work", &area->work);
+	put_events(page, "for work", work->events, work->cost_ns);
 	put(page, " at outer loops, ended from outside, counted separately (--include-work-waits includes them):");
-	page->buffer->failed |= lode_mine_find_places(page->report, &places) < 0;
-	for (size_t i = 0; i < places.count && i < IDLE_KINDS; i++) {
+	for (size_t i = 0; i < places->count && i < IDLE_KINDS; i++) {
 		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "",
-				  lode_duration_text(places.items[i].cost, cost));
-		put_frame(page, area->dictionary.tree.nodes[places.items[i].place].frame);
+				  lode_duration_text(places->items[i].cost, cost));
+		put_frame(page, page->report->area->dictionary.tree.nodes[places->items[i].place].frame);
 	}
-	if (places.count > IDLE_KINDS)
-		lode_buffer_print(page->buffer, " and %zu more places", places.count - IDLE_KINDS);
+	if (places->count > IDLE_KINDS)
+		lode_buffer_print(page->buffer, " and %zu more places", places->count - IDLE_KINDS);
 	put(page, "\n");
-	lode_free(places.items);
 }
 
 static void put_found(struct page *page)
@@ -554,10 +547,11 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_loo
 				   look, buffer);
 		put(&page, "\n");
 	}
+	buffer->failed |= lode_mine_result_make(&page.result, report) < 0;
 	lode_buffer_print(buffer, "%s%ss of ", style(&page, LODE_BOLD), kind_word(&page));
 	lode_text_safe(buffer, report->corpus);
-	lode_buffer_print(buffer, ", scope %s, ranked by %s%s\n", lode_scope_name(report->area->scope),
-			  lode_rank_name(report->options->rank), style(&page, LODE_PLAIN));
+	lode_buffer_print(buffer, ", scope %s, ranked by %s%s\n", page.result.scope, page.result.rank,
+			  style(&page, LODE_PLAIN));
 	put_input(&page);
 	put_area(&page);
 	put_symptoms(&page);
@@ -568,4 +562,5 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_loo
 		put_clusters(&page);
 	else
 		put_nothing(&page);
+	lode_mine_result_release(&page.result);
 }

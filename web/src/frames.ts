@@ -1,11 +1,8 @@
 // Frames: where a function belongs, and which ones say nothing about the program.
 
-export type Layer = 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown';
+import type { ModuleLayer } from './results';
 
-export interface ModuleLayer {
-	name: string;
-	layer: Layer;
-}
+export type Layer = ModuleLayer['layer'];
 
 export interface Frame {
 	text: string; // module!function

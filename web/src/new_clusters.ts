@@ -1,9 +1,9 @@
 // What is new: clusters that occur only in later streams, or cost more there.
-import type { Cluster, MineResult } from './views/clusters';
+import type { MineCluster, MineResult } from './results';
 import { allTogether, rankTest } from './statistics';
 
 export interface ClusterChange {
-	cluster: Cluster;
+	cluster: MineCluster;
 	before: number; // ns per stream
 	after: number;
 	beforeStreams: number; // where it occurs

@@ -1,5 +1,6 @@
 // The stacks of a result that has them as numbers: each frame once, each stack its caller and its frame.
-import { FrameTable, type ModuleLayer } from './frames';
+import { FrameTable } from './frames';
+import type { ModuleLayer } from './results';
 
 export interface SharedStacks {
 	names: string[];

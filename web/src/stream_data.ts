@@ -1,7 +1,8 @@
 // A stream's events, thread by thread, in order of time; and what may be asked of them.
 import type { Columns } from './columns';
 import { Coverage } from './coverage';
-import { FrameTable, type ModuleLayer } from './frames';
+import { FrameTable } from './frames';
+import type { ModuleLayer } from './results';
 import { finishTree, type StackTree } from './stack_tree';
 
 export interface Thread {

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
-import { culprit, FrameTable, type Frame, type ModuleLayer } from '../frames';
+import { culprit, FrameTable, type Frame } from '../frames';
 import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
 import { FlameGraph } from '../parts/flame_graph';
@@ -10,63 +10,11 @@ import { FrameList, FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
 import { MakeSignature } from '../parts/signature';
 import { Table, type Column } from '../parts/table';
+import type { MineCluster, MinePattern, MineResult } from '../results';
 import { go, link, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
-export interface Pattern {
-	id: string;
-	frames: string[];
-	cost_ns: number;
-	events: number;
-	streams: number;
-	average_ns: number;
-}
-
-interface Example {
-	stream: string;
-	stream_id: string;
-	host: string;
-	cost_ns: number;
-	events: number;
-	t: number;
-	tid: number;
-	longest_ns: number;
-}
-
-export interface Cluster {
-	id: string;
-	patterns: string[];
-	cost_ns: number;
-	events: number;
-	streams: number;
-	average_ns: number;
-	share: number;
-	low_ns: number | null; // null: of too few streams
-	high_ns: number | null;
-	common: string[];
-	examples: Example[];
-	by_stream?: number[]; // place in stream_ids, ns, and so on
-}
-
-export interface MineResult {
-	kind: 'run' | 'wait' | 'both';
-	scope: string;
-	threshold_ns: number;
-	end: string;
-	input: { streams: number; events: number; cost_ns: number };
-	area: { events: number; distinct_stacks: number; cost_ns: number };
-	idle: { events: number; cost_ns: number };
-	symptoms: { count: number; delay_ns: number; unknown_ns: number };
-	patterns_total: number;
-	clusters_total: number;
-	patterns: Pattern[];
-	clusters: Cluster[];
-	stream_ids?: string[];
-	modules?: ModuleLayer[];
-	plumbing?: string[];
-}
-
-export interface Row extends Cluster {
+export interface Row extends MineCluster {
 	rank: number;
 	culprit: Frame; // of its costliest pattern
 	otherWays: number; // patterns without it
@@ -76,7 +24,7 @@ export interface Row extends Cluster {
 interface Model {
 	result: MineResult;
 	table: FrameTable;
-	patterns: Map<string, Pattern>;
+	patterns: Map<string, MinePattern>;
 	rows: Row[];
 }
 
@@ -155,7 +103,7 @@ function fits(row: Row, model: Model, wanted: string): boolean {
 }
 
 // What the patterns of a cluster have between the frames that all of them share.
-function variantsOf(members: Pattern[], common: string[]): { gap: number; frames: string[]; patterns: number; cost: number }[] {
+function variantsOf(members: MinePattern[], common: string[]): { gap: number; frames: string[]; patterns: number; cost: number }[] {
 	const found = new Map<string, { gap: number; frames: string[]; patterns: number; cost: number }>();
 
 	for (const pattern of members) {

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { treeOfCalls, type CallTree } from '../call_tree';
 import { count, duration, percent, plural, probability, signed, stated } from '../format';
-import { culprit, FrameTable, type Frame, type ModuleLayer } from '../frames';
+import { culprit, FrameTable, type Frame } from '../frames';
 import { FlameGraph } from '../parts/flame_graph';
 import { FrameName } from '../parts/frame_list';
 import { HeatMap, type HeatRow } from '../parts/heat_map';
@@ -11,6 +11,7 @@ import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
+import type { ModuleLayer } from '../results';
 import { go, linkHere, route } from '../route';
 
 interface PathFunction {

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 
 import type { Columns } from '../columns';
 import { duration, percent, plural } from '../format';
-import { FrameTable, type Frame, type ModuleLayer } from '../frames';
+import { FrameTable, type Frame } from '../frames';
 import { isServed, useBlock } from '../page_data';
 import { Bar } from '../parts/bar';
 import { FlameGraph } from '../parts/flame_graph';
@@ -12,6 +12,7 @@ import { Help } from '../parts/help';
 import { exclude, match, queryOf, where, type Field } from '../parts/options';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
+import type { ModuleLayer } from '../results';
 import { linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
 import { usedTree } from '../stream_data';

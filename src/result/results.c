@@ -1,0 +1,14 @@
+/* The results that have a table of fields: see results.h. */
+#include "result/results.h"
+
+#include "result/mine_result.h"
+
+const struct lode_described_result lode_described_results[] = {
+	{
+		.name = "mine",
+		.title = "lode mine --json, GET /api/mine, GET /api/mine-run",
+		.what = "Clusters of call-stack patterns that cost the most time.",
+		.lines = { &lode_mine_fields },
+	},
+};
+const size_t lode_described_result_count = sizeof(lode_described_results) / sizeof(lode_described_results[0]);

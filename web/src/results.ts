@@ -1,0 +1,127 @@
+// Results as the page gets them. Made from the tables in src/result (fields.h) by `ninja -C build schema`: edit those.
+
+export interface MineResult {
+	kind: 'wait' | 'run' | 'both'; // Events that were mined.
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	threshold_ns: number; // The least cost of a pattern.
+	similarity: number; // Patterns at least this similar share a cluster.
+	rank: 'total' | 'streams' | 'events' | 'average'; // Order of clusters.
+	fold_recursion: boolean; // Recursion was folded.
+	end: 'complete' | 'max-patterns' | 'interrupted'; // Whether mining came to its end.
+	clustered: boolean; // False: too many patterns to cluster; each is a cluster of its own.
+	input: MineInput; // All events of this kind.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	area: MineEvents; // The events that count.
+	idle: MineEvents; // Events that were counted separately: idle, and waiting for work.
+	waiting_for_work?: MineWork; // Of those, waits for work; only with kind wait.
+	symptoms: MineSymptoms; // The symptoms behind the area.
+	covered_ns?: number; // With --new: time that open signatures explain already.
+	stream_ids: string[]; // Ids of the streams that were looked at.
+	patterns_total: number; // Patterns that were found.
+	clusters_total: number; // Clusters that were found.
+	patterns: MinePattern[]; // Patterns by cost, then by frames; with --top those of the clusters shown.
+	clusters: MineCluster[]; // Clusters in the order of `rank`.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	timing?: MineTiming; // With --timing: where the time went.
+}
+
+export interface MineInput {
+	streams: number; // Streams that were read.
+	events: number; // Events.
+	recorded_events?: number; // Events that were recorded; only where they represent others too, which were left out.
+	cost_ns: number; // Their time.
+}
+
+export interface UnreadStreams {
+	count: number; // How many.
+	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
+}
+
+export interface UnreadStream {
+	stream: string; // Its name.
+	stream_id: string; // Its id.
+	reason: string; // What is wrong with its file.
+}
+
+export interface MineEvents {
+	events: number; // Events.
+	distinct_stacks: number; // Distinct stacks of them.
+	cost_ns: number; // Their time.
+}
+
+export interface MineWork {
+	events: number; // Events.
+	distinct_stacks: number; // Distinct stacks of them.
+	cost_ns: number; // Their time.
+	places: MineWorkPlace[]; // Where threads waited for work.
+}
+
+export interface MineWorkPlace {
+	frames: string[]; // The stack up to the function that waits.
+	events: number; // Waits there.
+	cost_ns: number; // Their time.
+}
+
+export interface MineSymptoms {
+	count: number; // How many.
+	delay_ns: number; // Their length in all.
+	unknown_ns: number; // The part of it that no event explains.
+	waiting_ns?: number; // Waiting on critical paths.
+	running_ns?: number; // CPU time on critical paths.
+	ready_ns?: number; // Time on critical paths in which a thread was ready, but had no processor. No cluster has it.
+	idle_ns?: number; // Idle time on critical paths.
+}
+
+export interface MinePattern {
+	id: string; // Made from its frames: the same in every corpus.
+	frames: string[]; // Functions, callers first; others may be in between.
+	cost_ns: number; // Time of all events that match, each counted once.
+	events: number; // Events that match.
+	streams: number; // Streams in which some match.
+	average_ns: number; // Time an event, on average.
+	sampling_low_ns?: number; // What it cost in these very streams is at least this 95 times of 100 (with sampling_high_ns); only where events were left out.
+	sampling_high_ns?: number; // And at most this.
+}
+
+export interface MineCluster {
+	id: string; // Id of the cluster.
+	patterns: string[]; // Ids of its patterns.
+	cost_ns: number; // Time of all events that match, each counted once.
+	events: number; // Events that match.
+	streams: number; // Streams in which some match.
+	average_ns: number; // Time an event, on average.
+	share: number; // Part of the area, from 0 to 1.
+	low_ns: number | null; // Lower end of the 95% interval of cost_ns; null: too few streams.
+	high_ns: number | null; // Upper end of it.
+	sampling_low_ns?: number; // What it cost in these very streams is at least this 95 times of 100 (with sampling_high_ns); only where events were left out.
+	sampling_high_ns?: number; // And at most this.
+	common: string[]; // Functions that all its patterns have.
+	examples: MineExample[]; // Streams in which it costs most, at most five.
+	by_stream: number[]; // What it costs in streams, the 100 costliest (all with page-data): a place in stream_ids, ns, the next place, and so on.
+	by_stream_left_out: number; // Streams where it occurs that are not among them.
+}
+
+export interface MineExample {
+	stream: string; // Name of the stream.
+	stream_id: string; // Id of the stream.
+	host: string; // Host.
+	cost_ns: number; // Time of the cluster there.
+	events: number; // Events of the cluster there.
+	t: number; // Start of the longest one.
+	tid: number; // Its thread.
+	longest_ns: number; // Its length.
+}
+
+export interface ModuleLayer {
+	name: string; // Name of the module, as in frames.
+	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
+}
+
+export interface MineTiming {
+	reading_ns: number; // Reading the corpus.
+	mining_ns: number; // Finding patterns.
+	clustering_ns: number; // Clustering them.
+	ranking_ns: number; // Measuring them.
+	prefixes: number; // Prefixes that were looked at.
+}
