@@ -389,6 +389,25 @@ static int compare_threads(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
+struct lode_info_totals lode_info_sum_up(const struct lode_info *info)
+{
+	struct lode_info_totals totals = { 0 };
+
+	for (size_t i = 0; i < info->stream_count; i++) {
+		const struct lode_info_stream *stream = &info->streams[i];
+
+		totals.bytes += stream->file_size;
+		totals.preemptions += stream->preemptions;
+		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+			totals.events[type] += stream->events[type];
+			totals.represents[type] += stream->represents[type];
+			totals.all_events += stream->events[type];
+			totals.cost[type] = lode_add_saturating(totals.cost[type], stream->cost[type]);
+		}
+	}
+	return totals;
+}
+
 size_t *lode_info_busiest(const struct lode_info *info)
 {
 	size_t *order = lode_calloc(info->thread_count + 1, sizeof(*order));

@@ -92,6 +92,18 @@ int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
 		      const struct lode_progress *progress, struct lode_error *error);
 void lode_info_release(struct lode_info *info);
 
+/* Sums over all streams. */
+struct lode_info_totals {
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t represents[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES];
+	uint64_t all_events;
+	uint64_t preemptions; /* of the calls */
+	uint64_t bytes;
+};
+
+struct lode_info_totals lode_info_sum_up(const struct lode_info *info);
+
 /* Threads by run time, then wait time, then events: a fresh array of indices, the caller's to free; NULL
  * without memory. */
 size_t *lode_info_busiest(const struct lode_info *info);

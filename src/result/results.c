@@ -1,9 +1,16 @@
 /* The results that have a table of fields: see results.h. */
 #include "result/results.h"
 
+#include "result/info_result.h"
 #include "result/mine_result.h"
 
 const struct lode_described_result lode_described_results[] = {
+	{
+		.name = "info",
+		.title = "lode info --json, GET /api/info",
+		.what = "What is in a corpus or a stream file.",
+		.lines = { &lode_info_fields },
+	},
 	{
 		.name = "mine",
 		.title = "lode mine --json, GET /api/mine, GET /api/mine-run",

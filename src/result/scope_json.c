@@ -193,6 +193,7 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 	for (size_t i = 0; i < threads.count && i < PICTURED && !buffer->failed; i++) {
 		const struct lode_scope_thread *item = &threads.items[i];
 		const struct lode_thread *thread = thread_of(writer, item->thread);
+		struct lode_timeline_fields line;
 
 		lode_json_object(&json);
 		lode_json_key_u64(&json, "tid", thread->tid);
@@ -202,7 +203,9 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 		lode_json_key_u64(&json, "run_ns", item->cost[LODE_RUN]);
 		lode_json_key_u64(&json, "wait_ns", item->cost[LODE_WAIT]);
 		lode_json_key_u64(&json, "ready_ns", item->cost[LODE_CALL]);
-		lode_timeline_json(&item->line, &json);
+		line = lode_timeline_fields_of(&item->line);
+		lode_json_key(&json, "timeline");
+		lode_fields_write(&lode_timeline_fields, &line, &json);
 		lode_json_object_end(&json);
 	}
 	lode_json_array_end(&json);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "result/field_rows.h"
 
 #include <string.h>
 
@@ -75,20 +76,18 @@ void lode_timeline_finish(struct lode_timeline *line)
 	finish(line, line->wait, line->whole + line->count);
 }
 
-static void put_values(struct lode_json *json, const char *key, const uint64_t *values, size_t count)
-{
-	lode_json_key_array(json, key);
-	for (size_t i = 0; i < count; i++)
-		lode_json_u64(json, values[i]);
-	lode_json_array_end(json);
-}
+#define TABLE_OF struct lode_timeline_fields
+static const struct lode_field rows[] = {
+	FIELD_U64(first_t, "Start of the first slice."),
+	FIELD_U64(slice_ns, "Length of a slice."),
+	FIELD_NUMBERS(run_ns, "CPU time a slice."),
+	FIELD_NUMBERS(wait_ns, "Waiting a slice."),
+};
+const struct lode_fields lode_timeline_fields = FIELD_TABLE("Timeline", rows);
+#undef TABLE_OF
 
-void lode_timeline_json(const struct lode_timeline *line, struct lode_json *json)
+struct lode_timeline_fields lode_timeline_fields_of(const struct lode_timeline *line)
 {
-	lode_json_key_object(json, "timeline");
-	lode_json_key_u64(json, "first_t", line->first);
-	lode_json_key_u64(json, "slice_ns", line->slice);
-	put_values(json, "run_ns", line->run, line->count);
-	put_values(json, "wait_ns", line->wait, line->count);
-	lode_json_object_end(json);
+	return (struct lode_timeline_fields){ line->first, line->slice, lode_list_of(line->run, line->count),
+					      lode_list_of(line->wait, line->count) };
 }

@@ -5,7 +5,7 @@
 #ifndef LODE_RESULT_TIMELINE_H
 #define LODE_RESULT_TIMELINE_H
 
-#include "base/json.h"
+#include "result/fields.h"
 
 struct lode_timeline {
 	uint64_t first;  /* start of slice 0 */
@@ -23,7 +23,18 @@ void lode_timeline_release(struct lode_timeline *line);
 void lode_timeline_add(struct lode_timeline *line, int is_wait, uint64_t t, uint64_t cost);
 /* To be called once, when all is added. */
 void lode_timeline_finish(struct lode_timeline *line);
-/* Writes a field, `timeline`. */
-void lode_timeline_json(const struct lode_timeline *line, struct lode_json *json);
+
+/* A timeline as a field of a result. */
+struct lode_timeline_fields {
+	uint64_t first_t;
+	uint64_t slice_ns;
+	struct lode_list run_ns;
+	struct lode_list wait_ns;
+};
+
+extern const struct lode_fields lode_timeline_fields;
+
+/* The timeline must outlive it. */
+struct lode_timeline_fields lode_timeline_fields_of(const struct lode_timeline *line);
 
 #endif

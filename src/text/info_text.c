@@ -77,16 +77,6 @@ static void add_shown(struct writer *writer, size_t shown, size_t count)
 
 /* ---- the whole ---- */
 
-struct totals {
-	uint64_t events[LODE_EVENT_TYPES];
-	uint64_t represents[LODE_EVENT_TYPES];
-	uint64_t cost[LODE_EVENT_TYPES];
-	uint64_t all_events;
-	uint64_t preemptions; /* of the calls */
-	uint64_t bytes;
-	size_t hosts;
-};
-
 /* Distinct known hosts. */
 static size_t count_hosts(struct writer *writer)
 {
@@ -107,25 +97,6 @@ static size_t count_hosts(struct writer *writer)
 	return count;
 }
 
-static struct totals sum_up(struct writer *writer)
-{
-	struct totals totals = { .hosts = count_hosts(writer) };
-
-	for (size_t i = 0; i < writer->info->stream_count; i++) {
-		const struct lode_info_stream *stream = &writer->info->streams[i];
-
-		totals.bytes += stream->file_size;
-		totals.preemptions += stream->preemptions;
-		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-			totals.events[type] += stream->events[type];
-			totals.represents[type] += stream->represents[type];
-			totals.all_events += stream->events[type];
-			totals.cost[type] = lode_add_saturating(totals.cost[type], stream->cost[type]);
-		}
-	}
-	return totals;
-}
-
 static void add_fact(struct writer *writer, uint64_t count, const char *one, const char *lead)
 {
 	char text[LODE_UNITS_TEXT];
@@ -133,7 +104,7 @@ static void add_fact(struct writer *writer, uint64_t count, const char *one, con
 	lode_buffer_print(writer->buffer, "%s%s %s%s", lead, lode_count_text(count, text), one, lode_plural(count));
 }
 
-static void add_size(struct writer *writer, const struct totals *totals)
+static void add_size(struct writer *writer, const struct lode_info_totals *totals)
 {
 	char text[LODE_UNITS_TEXT];
 
@@ -147,13 +118,14 @@ static void add_size(struct writer *writer, const struct totals *totals)
 static void add_totals(struct writer *writer, const char *path)
 {
 	const struct lode_info *info = writer->info;
-	struct totals totals = sum_up(writer);
+	struct lode_info_totals totals = lode_info_sum_up(info);
+	size_t hosts = count_hosts(writer);
 	char count[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
 
 	lode_text_safe(writer->buffer, path);
 	add_fact(writer, info->stream_count, "stream", ": ");
-	if (totals.hosts)
-		add_fact(writer, totals.hosts, "host", " of ");
+	if (hosts)
+		add_fact(writer, hosts, "host", " of ");
 	add_fact(writer, totals.all_events, "event", "; ");
 	add_size(writer, &totals);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {

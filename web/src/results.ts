@@ -1,5 +1,99 @@
 // Results as the page gets them. Made from the tables in src/result (fields.h) by `ninja -C build schema`: edit those.
 
+export interface InfoResult {
+	path: string; // The corpus or file, as it was named.
+	kind: 'corpus' | 'stream'; // What it is.
+	events: EventCounts; // Events by type.
+	cost_ns: EventCosts; // Time by type of event.
+	bytes: number; // Size of the stream files.
+	threads: number; // Threads in all streams.
+	symptoms: number; // Symptoms in all streams.
+	stacks?: number; // Distinct stacks of events; like modules and threads absent with --brief.
+	stack_nodes?: number; // Nodes of the tree of all stacks.
+	frames?: number; // Distinct frames.
+	modules?: InfoModule[]; // Modules, those with the most CPU time first.
+	no_stack?: InfoNoStack; // CPU samples without a stack.
+	streams: InfoStream[]; // The streams, by name.
+}
+
+export interface EventCounts {
+	run: number; // CPU samples
+	wait: number; // waits
+	call: number; // system events
+}
+
+export interface EventCosts {
+	run: number; // CPU time in ns
+	wait: number; // waiting in ns
+	call: number; // 0: system events have no cost
+}
+
+export interface InfoModule {
+	name: string; // Name as in frames.
+	kind: 'user' | 'library' | 'kernel' | 'jit'; // What it is.
+	path: string; // Its file; empty: not known.
+	build_id: string; // Build-id in hexadecimal; empty: not known.
+	run_events: number; // CPU samples whose innermost function is in it.
+	run_ns: number; // Their CPU time.
+}
+
+export interface InfoNoStack {
+	run_events: number; // How many.
+	run_ns: number; // Their CPU time.
+}
+
+export interface InfoStream {
+	id: string; // Id of the stream; empty for a file outside of a corpus.
+	name: string; // Name of the stream.
+	host: string; // Host; empty: not known.
+	source: string; // The recording it was read from.
+	path: string; // Its stream file.
+	bytes: number; // Size of that file.
+	events: EventCounts; // Events by type.
+	cost_ns: EventCosts; // Time by type of event.
+	first_t: number; // Start of the first event, in ns.
+	last_t: number; // End of the last event, in ns.
+	added?: number; // When its file was written: seconds since 1970. Absent for a file outside of a corpus.
+	stacks: number; // Distinct stacks of its events.
+	attrs: Record<string, string | number | boolean>; // Attributes of the stream by key.
+	threads?: InfoThread[]; // Its threads; the 20 busiest of all streams have a time line.
+	symptoms: InfoSymptom[]; // Its symptoms.
+	timeline?: Timeline; // What was done in each slice of time.
+}
+
+export interface InfoThread {
+	pid: number | null; // Process; null: not known.
+	tid: number; // Thread.
+	name: string; // Its name; empty: not known.
+	events: EventCounts; // Events by type.
+	cost_ns: EventCosts; // Time by type of event.
+	exact?: ThreadTotals; // What the kernel counted while the thread was recorded, whatever was recorded of it; only where that is known.
+	timeline?: Timeline; // What was done in each slice of time.
+}
+
+export interface ThreadTotals {
+	waits: number; // How often it blocked.
+	preemptions: number; // How often it lost its processor though it could have run.
+	waited_ns: number; // Time blocked.
+	run_ns: number; // Time run.
+	queued_ns: number; // Time in the run queue.
+}
+
+export interface Timeline {
+	first_t: number; // Start of the first slice.
+	slice_ns: number; // Length of a slice.
+	run_ns: number[]; // CPU time a slice.
+	wait_ns: number[]; // Waiting a slice.
+}
+
+export interface InfoSymptom {
+	pid: number | null; // Process; null: not known.
+	tid: number; // The thread that was too slow.
+	name: string; // What it was doing.
+	t0: number; // Start, in ns.
+	t1: number; // End, in ns.
+}
+
 export interface MineResult {
 	kind: 'wait' | 'run' | 'both'; // Events that were mined.
 	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.

@@ -1,6 +1,6 @@
 // Streams by time, host or any attribute: groups of them, and which ones are later than a point.
 import { compareTexts } from './format';
-import type { StreamInfo } from './views/overview';
+import type { InfoStream } from './results';
 
 export const TIME = 'time';
 export const HOST = 'host';
@@ -10,7 +10,7 @@ const BINS = 12;
 
 export type Value = string | number | null;
 
-export function valueOf(stream: StreamInfo, key: string): Value {
+export function valueOf(stream: InfoStream, key: string): Value {
 	if (key === TIME)
 		return stream.added ?? null;
 	if (key === HOST)
@@ -28,7 +28,7 @@ export function compareValues(a: Value, b: Value): number {
 }
 
 // What streams differ in: the time, the host, and attributes with more than one value.
-export function keysOf(streams: StreamInfo[]): string[] {
+export function keysOf(streams: InfoStream[]): string[] {
 	const keys = [TIME, HOST, ...new Set(streams.flatMap(({ attrs }) => Object.keys(attrs)))];
 
 	return keys.filter((key) => new Set(streams.map((stream) => valueOf(stream, key))).size > 1);
@@ -37,13 +37,13 @@ export function keysOf(streams: StreamInfo[]): string[] {
 const FEW_VALUES = 6;
 
 // What to group by unless the user chooses: versions, else what has a few values, else the time.
-export function usualKey(streams: StreamInfo[], keys: string[]): string {
+export function usualKey(streams: InfoStream[], keys: string[]): string {
 	const few = (key: string) => key !== TIME && key !== HOST && new Set(streams.map((stream) => valueOf(stream, key))).size <= Math.min(FEW_VALUES, streams.length / 2);
 
 	return keys.find((key) => key === 'version') ?? keys.find(few) ?? keys[0]!;
 }
 
-export function isNumeric(streams: StreamInfo[], key: string): boolean {
+export function isNumeric(streams: InfoStream[], key: string): boolean {
 	return streams.every((stream) => typeof valueOf(stream, key) !== 'string');
 }
 
@@ -58,13 +58,13 @@ export function valueText(key: string, value: Value): string {
 export interface StreamGroup {
 	text: string;
 	from: Value; // its least value
-	streams: StreamInfo[];
+	streams: InfoStream[];
 }
 
 // By value; numbers with very many values by twelve parts of about the same size.
-export function groupsOf(streams: StreamInfo[], key: string): StreamGroup[] {
+export function groupsOf(streams: InfoStream[], key: string): StreamGroup[] {
 	const sorted = [...streams].sort((a, b) => compareValues(valueOf(a, key), valueOf(b, key)));
-	const byValue: StreamInfo[][] = [];
+	const byValue: InfoStream[][] = [];
 
 	for (const stream of sorted) {
 		const last = byValue.at(-1);
@@ -74,13 +74,13 @@ export function groupsOf(streams: StreamInfo[], key: string): StreamGroup[] {
 		else
 			byValue.push([stream]);
 	}
-	const text = (stream: StreamInfo) => valueText(key, valueOf(stream, key));
+	const text = (stream: InfoStream) => valueText(key, valueOf(stream, key));
 
 	if (byValue.length <= MOST_GROUPS || !isNumeric(streams, key))
 		return byValue.map((group) => ({ text: text(group[0]!), from: valueOf(group[0]!, key), streams: group }));
 	const groups: StreamGroup[] = [];
 	const size = streams.length / BINS;
-	let filling: StreamInfo[] = [];
+	let filling: InfoStream[] = [];
 
 	byValue.forEach((group, place) => {
 		filling = [...filling, ...group];

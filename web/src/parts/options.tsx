@@ -4,8 +4,8 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import { compareTexts } from '../format';
 import { blocks, readBlock, type PageIndex } from '../page_data';
+import type { InfoResult } from '../results';
 import { go, linkHere, route } from '../route';
-import type { InfoResult } from '../views/overview';
 
 type Suggestion = 'where' | 'stream' | 'number' | 'measure';
 

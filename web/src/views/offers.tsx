@@ -1,8 +1,8 @@
 // What a server can compare or explain, as long as nothing was chosen.
 import { numericAttributes, attributeValues } from '../parts/options';
 import { Help } from '../parts/help';
+import type { InfoResult } from '../results';
 import { link } from '../route';
-import type { InfoResult } from './overview';
 
 const MOST_OFFERS = 12;
 const MOST_SIDES = 6; // values of an attribute that are compared, each with the one before

@@ -8,7 +8,7 @@ import { Help } from '../parts/help';
 import { Later, useSeen } from '../parts/later';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
-import type { MineResult } from '../results';
+import type { InfoResult, InfoStream, MineResult } from '../results';
 import { link } from '../route';
 import { HOST, keysOf, TIME } from '../stream_groups';
 import { ClusterName, makeModel } from './clusters';
@@ -16,31 +16,7 @@ import type { CoverageResult } from './coverage';
 import { StreamsBy } from './streams_by';
 import { kinds, viewOfKind, WhatIsNew, type Kind } from './what_is_new';
 
-export interface StreamInfo {
-	id: string;
-	name: string;
-	host: string;
-	events: { run: number; wait: number; call: number };
-	cost_ns: { run: number; wait: number };
-	first_t: number;
-	last_t: number;
-	added?: number; // seconds since 1970: when it came into the corpus
-	attrs: Record<string, string | number | boolean>;
-	symptoms: { name: string; t0: number; t1: number }[];
-	timeline?: { slice_ns: number; run_ns: number[]; wait_ns: number[] };
-}
-
-export interface InfoResult {
-	path: string;
-	events: { run: number; wait: number; call: number };
-	cost_ns: { run: number; wait: number };
-	threads: number;
-	symptoms: number;
-	stacks?: number; // unknown at first
-	streams: StreamInfo[];
-}
-
-export function delayOf(stream: StreamInfo): number {
+export function delayOf(stream: InfoStream): number {
 	return stream.symptoms.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0);
 }
 
@@ -55,22 +31,22 @@ function Sparkline({ runs }: { runs: number[] }) {
 	);
 }
 
-export function StreamName({ stream }: { stream: StreamInfo }) {
+export function StreamName({ stream }: { stream: InfoStream }) {
 	return blocks.value.has(`stream/${stream.id}`) ? <a href={link('stream', [stream.id])}><bdi>{stream.name}</bdi></a> : <bdi>{stream.name}</bdi>;
 }
 
-const delayColumn: Column<StreamInfo> = {
+const delayColumn: Column<InfoStream> = {
 	key: 'delay', title: 'Delay', number: true, help: 'The length of its symptoms', value: delayOf, cell: (row) => duration(delayOf(row)),
 };
 
-function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: StreamInfo) => number[] | undefined): Column<StreamInfo>[] {
+function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: InfoStream) => number[] | undefined): Column<InfoStream>[] {
 	return [
 		{
 			key: 'name', title: 'Stream', value: (row) => row.name,
 			cell: (row) => <StreamName stream={row} />,
 		},
 		{ key: 'host', title: 'Host', value: (row) => row.host, cell: (row) => <bdi>{row.host}</bdi> },
-		...keys.map((key): Column<StreamInfo> => ({
+		...keys.map((key): Column<InfoStream> => ({
 			key: `attribute ${key}`, title: key, value: (row) => (typeof row.attrs[key] === 'number' ? row.attrs[key] : String(row.attrs[key] ?? '')),
 			cell: (row) => <bdi>{String(row.attrs[key] ?? '')}</bdi>,
 		})),
@@ -84,7 +60,7 @@ function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: StreamInf
 
 const MOST_ATTRIBUTES = 6;
 
-function fits(stream: StreamInfo, wanted: string): boolean {
+function fits(stream: InfoStream, wanted: string): boolean {
 	const texts = [stream.name, stream.host, stream.id, ...Object.entries(stream.attrs).map(([key, value]) => `${key}=${value}`)];
 
 	return wanted.split(/\s+/).every((word) => texts.some((text) => text.toLowerCase().includes(word)));

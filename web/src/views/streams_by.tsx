@@ -5,14 +5,15 @@ import { count, duration } from '../format';
 import { Bar } from '../parts/bar';
 import { Scatter, type ScatterData } from '../parts/scatter';
 import { Table, type Column } from '../parts/table';
+import type { InfoResult, InfoStream } from '../results';
 import { replaceQuery, route } from '../route';
 import { compareValues, groupsOf, isNumeric, TIME, usualKey, valueOf, valueText, type StreamGroup } from '../stream_groups';
-import { delayOf, StreamName, type InfoResult, type StreamInfo } from './overview';
+import { delayOf, StreamName } from './overview';
 
 // Delay where symptoms are known, else CPU time.
 interface Measure {
 	name: string;
-	of: (stream: StreamInfo) => number;
+	of: (stream: InfoStream) => number;
 }
 
 function measureOf(result: InfoResult): Measure {
@@ -46,7 +47,7 @@ function timeText(time: number, times: number[]): string {
 }
 
 // A stream each, over time or another number; a point leads into its stream.
-function OverNumber({ streams, by, measure }: { streams: StreamInfo[]; by: string; measure: Measure }) {
+function OverNumber({ streams, by, measure }: { streams: InfoStream[]; by: string; measure: Measure }) {
 	const [point, setPoint] = useState(-1);
 	const known = useMemo(() => streams.filter((stream) => typeof valueOf(stream, by) === 'number'), [streams, by]);
 	const times = known.map((each) => valueOf(each, by) as number);

@@ -6,11 +6,10 @@ import { changesOf, type ClusterChange } from '../new_clusters';
 import { blocks, isServed, useBlock } from '../page_data';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
-import type { MineResult } from '../results';
+import type { InfoResult, MineResult } from '../results';
 import { link, replaceQuery, route } from '../route';
 import { compareValues, groupsOf, TIME, usualKey, valueOf, valueText, type Value } from '../stream_groups';
 import { ClusterName, makeModel, type Row } from './clusters';
-import type { InfoResult } from './overview';
 
 // The blocks of clusters, and the views that show them.
 export const kinds = { mine: 'Waits', 'mine-run': 'CPU time' } as const;
