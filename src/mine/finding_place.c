@@ -1,55 +1,20 @@
 /* The place of a finding: see finding_place.h. */
 #include "mine/finding_place.h"
 
+#include "scope/own_frames.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* Libraries whose functions say what a program does, not where: their names up to the version. */
-static const char *const system_libraries[] = {
-	"libc",      "libm",   "libpthread", "librt",       "libdl",       "ld",     "libgcc_s",
-	"libstdc++", "libc++", "libc++abi",  "libjemalloc", "libtcmalloc", "[vdso]", "linux-vdso",
-};
-
-static int is_systems(const struct lode_frames *frames, uint32_t frame)
-{
-	const struct lode_module *module = &frames->modules[frames->items[frame].module];
-	const char *name = lode_strings_get(&frames->strings, module->name);
-
-	if (module->kind == LODE_KIND_KERNEL)
-		return 1;
-	for (size_t i = 0; i < sizeof(system_libraries) / sizeof(system_libraries[0]); i++) {
-		size_t length = strlen(system_libraries[i]);
-
-		if (!strncmp(name, system_libraries[i], length) && strchr(".-_", name[length]))
-			return 1; /* the NUL, too, is one of these */
-	}
-	return 0;
-}
 
 int lode_finding_places_make(struct lode_finding_places *places, const struct lode_dictionary *dictionary,
 			     const struct lode_idle_stacks *idle)
 {
-	const struct lode_stack_tree *tree = &dictionary->tree;
-	size_t frames = dictionary->frames.count;
-	uint8_t *is_own = lode_calloc(frames + 1, 1);
-
 	*places = (struct lode_finding_places){
 		.dictionary = dictionary,
-		.own = lode_calloc(tree->count + 1, sizeof(*places->own)),
-		.costs = lode_calloc(tree->count + 1, sizeof(*places->costs)),
+		.own = lode_own_nodes(dictionary, idle),
+		.costs = lode_calloc(dictionary->tree.count + 1, sizeof(*places->costs)),
 	};
-	if (!is_own || !places->own || !places->costs) {
-		lode_free(is_own);
-		return LODE_SYSTEM;
-	}
-	for (uint32_t frame = 0; frame < frames; frame++)
-		is_own[frame] = !is_systems(&dictionary->frames, frame) && !lode_idle_ignores(idle, frame) &&
-				!lode_idle_is_way_of_waiting(idle, frame);
-	for (size_t node = 1; node < tree->count; node++)
-		places->own[node] = is_own[tree->nodes[node].frame] ? (uint32_t)node
-								    : places->own[tree->nodes[node].parent];
-	lode_free(is_own);
-	return 0;
+	return places->own && places->costs ? 0 : LODE_SYSTEM;
 }
 
 void lode_finding_places_release(struct lode_finding_places *places)

@@ -159,6 +159,7 @@ static const struct lode_field mine_rows[] = {
 	FIELD_OBJECT(waiting_for_work, work, "Of those, waits for work; only with kind wait.",
 		     FIELD_OPTIONAL_IF(has_work)),
 	FIELD_OBJECT(symptoms, symptoms, "The symptoms behind the area."),
+	FIELD_PART(findings, lode_findings_part_fields),
 	FIELD_U64(covered_ns, "With --new: time that open signatures explain already.", FIELD_OPTIONAL_IF(only_new)),
 	FIELD_TEXTS(stream_ids, "Ids of the streams that were looked at."),
 	FIELD_U64(patterns_total, "Patterns that were found."),

@@ -308,11 +308,14 @@ int lode_mine_result_make(struct lode_mine_result *result, const struct lode_min
 		events_of(&area->work),
 		{ result->places.count, result, 0, make_place },
 	};
+	if (lode_findings_result_make(&result->findings, area, report->findings, report->top) < 0)
+		return LODE_SYSTEM;
 	return make_lists(result);
 }
 
 void lode_mine_result_release(struct lode_mine_result *result)
 {
+	lode_findings_result_release(&result->findings);
 	lode_frame_facts_release(&result->facts);
 	lode_free(result->places.items);
 	lode_free(result->shown_patterns);

@@ -5,6 +5,7 @@
 #ifndef LODE_RESULT_MINE_RESULT_H
 #define LODE_RESULT_MINE_RESULT_H
 
+#include "result/findings_result.h"
 #include "result/frame_facts.h"
 #include "result/mine_report.h"
 #include "result/unread_fields.h"
@@ -99,6 +100,7 @@ struct lode_mine_result {
 	int has_work; /* only waits are for work */
 	struct lode_mine_work waiting_for_work;
 	struct lode_mine_symptoms symptoms;
+	struct lode_findings_result findings;
 	int only_new;
 	uint64_t covered_ns;
 	struct lode_list stream_ids; /* of const char * */

@@ -1,28 +1,10 @@
 /* The chains of one stream: see area_chains.h. */
 #include "scope/area_chains.h"
 
+#include "scope/own_frames.h"
 #include "scope/scope_index.h"
 
 #include <string.h>
-
-static int is_way_of_waiting(const struct lode_idle_stacks *idle, const struct lode_frames *frames, uint32_t frame)
-{
-	return lode_idle_is_way_of_waiting(idle, frame) ||
-	       frames->modules[frames->items[frame].module].kind == LODE_KIND_KERNEL;
-}
-
-/* By node: the innermost node above it, or it, whose frame is not a way of waiting; 0: none. */
-static uint32_t *find_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary)
-{
-	const struct lode_stack_tree *tree = &dictionary->tree;
-	uint32_t *places = lode_calloc(tree->count + 1, sizeof(*places));
-
-	for (size_t node = 1; places && node < tree->count; node++)
-		places[node] = is_way_of_waiting(idle, &dictionary->frames, tree->nodes[node].frame)
-				       ? places[tree->nodes[node].parent]
-				       : (uint32_t)node;
-	return places;
-}
 
 /* By thread: the name of its process, which is that of its first thread; where that is unknown its own. */
 static uint32_t *name_processes(const struct lode_stream *stream)
@@ -55,7 +37,7 @@ int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stre
 		.stream = stream,
 		.kinds = kinds,
 		.chains = chains,
-		.places = find_places(idle, stream->dictionary),
+		.places = lode_own_nodes(stream->dictionary, idle),
 		.processes = name_processes(stream),
 	};
 	return maker->places && maker->processes ? 0 : LODE_SYSTEM;

@@ -23,7 +23,7 @@ struct lode_area_chains {
 	struct lode_chains *chains;                                    /* what is being filled */
 	int (*is_wanted)(void *context, const struct lode_part *part); /* of paths; set by the caller */
 	void *context;
-	uint32_t *places;            /* by node: without ways of waiting */
+	uint32_t *places;            /* by node: the innermost function of the program itself */
 	uint32_t *processes;         /* by thread: name of its process, a string */
 	struct lode_open_wait *open; /* scratch: the waits around a part */
 	size_t open_capacity;

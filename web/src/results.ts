@@ -109,6 +109,9 @@ export interface MineResult {
 	idle: MineEvents; // Events that were counted separately: idle, and waiting for work.
 	waiting_for_work?: MineWork; // Of those, waits for work; only with kind wait.
 	symptoms: MineSymptoms; // The symptoms behind the area.
+	findings?: Finding[]; // Where the time went, in disjoint parts, the largest first.
+	explained_ns?: number; // Time of the findings that are listed.
+	total_ns?: number; // Of all symptoms, or without symptoms of all that threads did.
 	covered_ns?: number; // With --new: time that open signatures explain already.
 	stream_ids: string[]; // Ids of the streams that were looked at.
 	patterns_total: number; // Patterns that were found.
@@ -165,6 +168,51 @@ export interface MineSymptoms {
 	running_ns?: number; // CPU time on critical paths.
 	ready_ns?: number; // Time on critical paths in which a thread was ready, but had no processor. No cluster has it.
 	idle_ns?: number; // Idle time on critical paths.
+}
+
+export interface Finding {
+	id: string; // From names alone: the same finding has the same id in every corpus.
+	kind: 'wait' | 'run' | 'ready'; // Whether threads wait, run, or are ready without a processor.
+	sentence: string; // All of it in words.
+	who: FindingThread; // Whose time it is: the first of the chain.
+	state: 'running' | 'ready' | 'lock' | 'reply' | 'disk' | 'network' | 'timer' | 'gil' | 'page' | 'child' | 'work' | 'idle' | 'other' | 'not_recorded'; // What the last of the chain does.
+	object?: FindingObject; // What the first waits for, where that is known.
+	holder?: FindingThread; // Who has that, or ended the wait, where it is known.
+	frame?: string; // Where the last of the chain is.
+	caller?: string; // The function of the program that calls it there, most of the time.
+	callees: FindingCall[]; // What is called there, the costliest first.
+	cost_ns: number; // Its time. Findings are disjoint.
+	share: number; // Of all time, 0 to 1.
+	place_ns: number; // Of its time in `frame` and what that calls.
+	per_symptom_ns: number; // Its time a symptom, over all symptoms; 0 without symptoms.
+	symptoms: number; // Symptoms that have some of it.
+	events: number; // Events, or parts of events.
+	streams: number; // Streams that have some of it.
+	hosts: number; // Hosts that have some of it, as far as they are known.
+	chain: FindingStep[]; // From who waits to where the time went: each waits for the next.
+}
+
+export interface FindingThread {
+	process: string; // Name of the process; empty where it is unknown.
+	thread: string; // Name of the thread; empty where it is unknown.
+}
+
+export interface FindingObject {
+	kind: string; // What it is: lock, file, tcp, ...
+	name: string; // Which one.
+}
+
+export interface FindingCall {
+	frame: string; // A function that the place calls.
+	cost_ns: number; // Time of the finding in it.
+}
+
+export interface FindingStep {
+	who: FindingThread; // The thread.
+	state: 'running' | 'ready' | 'lock' | 'reply' | 'disk' | 'network' | 'timer' | 'gil' | 'page' | 'child' | 'work' | 'idle' | 'other' | 'not_recorded'; // What it does.
+	object?: FindingObject; // What it waits for, where that is known.
+	holder?: FindingThread; // Who has that, or ended the wait, where it is known.
+	frame?: string; // Where: the innermost function of the program itself.
 }
 
 export interface MinePattern {

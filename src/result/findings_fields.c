@@ -1,0 +1,92 @@
+/* The fields of findings: see findings_result.h. */
+#include "result/field_rows.h"
+#include "result/findings_result.h"
+#include "scope/states.h"
+
+#define TABLE_OF struct lode_finding_who
+static const struct lode_field who_rows[] = {
+	FIELD_TEXT(process, "Name of the process; empty where it is unknown."),
+	FIELD_TEXT(thread, "Name of the thread; empty where it is unknown."),
+};
+static const struct lode_fields who = FIELD_TABLE("FindingThread", who_rows);
+#undef TABLE_OF
+
+#define TABLE_OF struct lode_finding_object
+static const struct lode_field object_rows[] = {
+	FIELD_TEXT(kind, "What it is: lock, file, tcp, ..."),
+	FIELD_TEXT(name, "Which one."),
+};
+static const struct lode_fields object = FIELD_TABLE("FindingObject", object_rows);
+#undef TABLE_OF
+
+static const char *state_choice(unsigned number)
+{
+	return number < LODE_STATES ? lode_state_key((enum lode_state)number) : NULL;
+}
+
+static const char *kind_choice(unsigned number)
+{
+	static const char *const names[] = { "wait", "run", "ready" };
+
+	return number < 3 ? names[number] : NULL;
+}
+
+#define FRAME(member, ...) FIELD_WRITTEN(member, LODE_SHAPE_ONE, LODE_FIELD_TEXT, __VA_ARGS__)
+
+#define TABLE_OF struct lode_finding_step
+static const struct lode_field step_rows[] = {
+	FIELD_OBJECT(who, who, "The thread."),
+	FIELD_TEXT(state, "What it does.", FIELD_CHOICE(state_choice)),
+	FIELD_OBJECT(object, object, "What it waits for, where that is known.", FIELD_OPTIONAL_IF(has_object)),
+	FIELD_OBJECT(holder, who, "Who has that, or ended the wait, where it is known.",
+		     FIELD_OPTIONAL_IF(has_holder)),
+	FRAME(frame, "Where: the innermost function of the program itself.", FIELD_OPTIONAL_IF(has_frame)),
+};
+static const struct lode_fields step = FIELD_TABLE("FindingStep", step_rows);
+#undef TABLE_OF
+
+#define TABLE_OF struct lode_finding_call
+static const struct lode_field call_rows[] = {
+	FRAME(frame, "A function that the place calls."),
+	FIELD_U64(cost_ns, "Time of the finding in it."),
+};
+static const struct lode_fields call = FIELD_TABLE("FindingCall", call_rows);
+#undef TABLE_OF
+
+#define TABLE_OF struct lode_finding_result
+static const struct lode_field finding_rows[] = {
+	FIELD_TEXT(id, "From names alone: the same finding has the same id in every corpus."),
+	FIELD_TEXT(kind, "Whether threads wait, run, or are ready without a processor.", FIELD_CHOICE(kind_choice)),
+	FRAME(sentence, "All of it in words."),
+	FIELD_OBJECT(who, who, "Whose time it is: the first of the chain."),
+	FIELD_TEXT(state, "What the last of the chain does.", FIELD_CHOICE(state_choice)),
+	FIELD_OBJECT(object, object, "What the first waits for, where that is known.",
+		     FIELD_OPTIONAL_IF(has_object)),
+	FIELD_OBJECT(holder, who, "Who has that, or ended the wait, where it is known.",
+		     FIELD_OPTIONAL_IF(has_holder)),
+	FRAME(frame, "Where the last of the chain is.", FIELD_OPTIONAL_IF(has_frame)),
+	FRAME(caller, "The function of the program that calls it there, most of the time.",
+	      FIELD_OPTIONAL_IF(has_caller)),
+	FIELD_OBJECTS(callees, call, "What is called there, the costliest first."),
+	FIELD_U64(cost_ns, "Its time. Findings are disjoint."),
+	FIELD_DOUBLE(share, "Of all time, 0 to 1."),
+	FIELD_U64(place_ns, "Of its time in `frame` and what that calls."),
+	FIELD_U64(per_symptom_ns, "Its time a symptom, over all symptoms; 0 without symptoms."),
+	FIELD_U64(symptoms, "Symptoms that have some of it."),
+	FIELD_U64(events, "Events, or parts of events."),
+	FIELD_U64(streams, "Streams that have some of it."),
+	FIELD_U64(hosts, "Hosts that have some of it, as far as they are known."),
+	FIELD_OBJECTS(chain, step, "From who waits to where the time went: each waits for the next."),
+};
+static const struct lode_fields finding = FIELD_TABLE("Finding", finding_rows);
+#undef TABLE_OF
+
+#define TABLE_OF struct lode_findings_result
+static const struct lode_field findings_rows[] = {
+	FIELD_OBJECTS(findings, finding, "Where the time went, in disjoint parts, the largest first.",
+		      FIELD_OPTIONAL_IF(any)),
+	FIELD_U64(explained_ns, "Time of the findings that are listed.", FIELD_OPTIONAL_IF(any)),
+	FIELD_U64(total_ns, "Of all symptoms, or without symptoms of all that threads did.", FIELD_OPTIONAL_IF(any)),
+};
+const struct lode_fields lode_findings_part_fields = FIELD_TABLE("Findings", findings_rows);
+#undef TABLE_OF

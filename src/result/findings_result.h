@@ -1,0 +1,82 @@
+/*
+ * Findings as plain values (fields.h): what text, page, agents and alerts show. Members have the names of the JSON, which
+ * findings_fields.c describes.
+ */
+#ifndef LODE_RESULT_FINDINGS_RESULT_H
+#define LODE_RESULT_FINDINGS_RESULT_H
+
+#include "result/fields.h"
+#include "result/finding_words.h"
+
+struct lode_finding_who {
+	const char *process; /* "" where it is unknown, as the other names */
+	const char *thread;
+};
+
+struct lode_finding_object {
+	const char *kind; /* "lock", "file", ... */
+	const char *name;
+};
+
+/* A thread on the way from who waits to where the time went. */
+struct lode_finding_step {
+	struct lode_finding_who who;
+	const char *state;
+	int has_object;
+	struct lode_finding_object object;
+	int has_holder;
+	struct lode_finding_who holder;
+	struct lode_written frame; /* where it waits; of the last step the finding's */
+	int has_frame;
+};
+
+struct lode_finding_call {
+	struct lode_written frame;
+	uint64_t cost_ns;
+};
+
+struct lode_finding_result {
+	const char *id;
+	const char *kind;
+	struct lode_written sentence;
+	struct lode_finding_who who; /* the first of the chain */
+	const char *state;           /* where the time went to in the end */
+	int has_object;
+	struct lode_finding_object object; /* what the first waits for */
+	int has_holder;
+	struct lode_finding_who holder;
+	int has_frame;
+	struct lode_written frame;
+	int has_caller;
+	struct lode_written caller;
+	struct lode_list callees; /* of struct lode_finding_call */
+	uint64_t cost_ns;
+	double share;
+	uint64_t place_ns;
+	uint64_t per_symptom_ns;
+	uint64_t symptoms;
+	uint64_t events;
+	uint64_t streams;
+	uint64_t hosts;
+	struct lode_list chain; /* of struct lode_finding_step */
+};
+
+/* A part of a result. */
+struct lode_findings_result {
+	int any; /* they were asked for */
+	struct lode_list findings;
+	uint64_t explained_ns;
+	uint64_t total_ns;
+	struct lode_finding_source source; /* from here on: what the list is made from */
+	uint32_t *links;                   /* of the chains of all findings, one after the other */
+	size_t *starts;                    /* of each finding's, and the end */
+};
+
+extern const struct lode_fields lode_findings_part_fields;
+
+/* `findings` NULL: there are none. It does not move. Returns 0 or LODE_SYSTEM; release it in either case. */
+int lode_findings_result_make(struct lode_findings_result *result, const struct lode_area *area,
+			      const struct lode_findings *findings, size_t top);
+void lode_findings_result_release(struct lode_findings_result *result);
+
+#endif
