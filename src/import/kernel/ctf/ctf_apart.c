@@ -122,6 +122,15 @@ static void silence(void)
 		dup2(nowhere, STDERR_FILENO);
 }
 
+/* What the library does wrong ends this process: handlers of the program that it is a copy of would go on with its work here. */
+static void end_by_signals(void)
+{
+	static const int fatal[] = { SIGPIPE, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP };
+
+	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		signal(fatal[i], SIG_DFL);
+}
+
 static _Noreturn void read_in_child(const struct lode_ctf_module *module, const char *folder, int fd)
 {
 	struct writer writer = { .fd = fd };
@@ -129,8 +138,7 @@ static _Noreturn void read_in_child(const struct lode_ctf_module *module, const 
 	struct lode_error error = { 0 };
 	int failed;
 
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGABRT, SIG_DFL);
+	end_by_signals();
 	silence();
 	failed = module->read(folder, &taker, &error) < 0;
 	if (failed)
