@@ -212,6 +212,19 @@ static void write_thread_lines(struct writer *writer, const struct lode_scope_fo
 	lode_scope_threads_release(&threads);
 }
 
+/* Which states the path was in; only those that it was. */
+static void write_states(struct writer *writer, const struct lode_scope_found *found)
+{
+	struct lode_json json = { .buffer = &writer->output->buffer };
+
+	lode_buffer_text(&writer->output->buffer, ",\"states\":");
+	lode_json_object(&json);
+	for (int state = 0; state < LODE_STATES; state++)
+		if (found->states[state])
+			lode_json_key_u64(&json, lode_state_key((enum lode_state)state), found->states[state]);
+	lode_json_object_end(&json);
+}
+
 static int write_symptom(struct writer *writer, const struct lode_scope_found *found, struct lode_error *error)
 {
 	struct lode_buffer *buffer = &writer->output->buffer;
@@ -225,6 +238,7 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 		lode_buffer_text(buffer, ",\"steps\":[");
 		code = write_parts(writer, &found->stepped, put_step, error);
 		lode_buffer_byte(buffer, ']');
+		write_states(writer, found);
 	}
 	lode_buffer_text(buffer, ",\"unknown_ns\":");
 	lode_buffer_number(buffer, found->result.unknown);

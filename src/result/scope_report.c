@@ -34,6 +34,14 @@ static int count_events(struct lode_scope_found *found, struct lode_error *error
 	return code;
 }
 
+static void sum_states(const struct lode_scope_report *report, struct lode_scope_found *found)
+{
+	for (size_t i = 0; i < found->parts.count; i++)
+		found->states[lode_state_of_part(report->kinds, &found->parts.items[i])] +=
+			found->parts.items[i].cost;
+	found->states[LODE_STATE_NOT_RECORDED] = found->result.unknown;
+}
+
 int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lode_error *error)
 {
 	struct lode_scope_found *found = &report->items[i];
@@ -47,6 +55,8 @@ int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lo
 					  &found->result.unknown, error);
 		if (!code)
 			code = count_events(found, error);
+		if (!code)
+			sum_states(report, found);
 	} else {
 		code = lode_scope_symptom(report->index, &found->symptom, scope, &found->parts, &found->result,
 					  error);
@@ -89,8 +99,12 @@ static int make_index(struct lode_scope_report *report, struct lode_error *error
 {
 	int code = lode_scope_index_make(&report->index, &report->stream, error);
 
-	if (!code)
-		lode_scope_index_interrupts(report->index, lode_idle_interrupts(report->idle));
+	if (code)
+		return code;
+	lode_scope_index_interrupts(report->index, lode_idle_interrupts(report->idle));
+	code = lode_wait_kinds_make(&report->kinds, &report->stream, report->idle, error);
+	for (int type = LODE_RUN; !code && type <= LODE_WAIT; type++)
+		lode_wait_kinds_see(report->kinds, &report->stream.events[type]);
 	return code;
 }
 
@@ -152,6 +166,7 @@ void lode_scope_report_release(struct lode_scope_report *report)
 	for (size_t i = 0; report->items && i < report->count; i++)
 		lode_scope_report_forget(report, i);
 	lode_free(report->items);
+	lode_wait_kinds_free(report->kinds);
 	lode_scope_index_free(report->index);
 	lode_idle_stacks_free(report->idle);
 	lode_stream_release(&report->stream);

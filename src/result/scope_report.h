@@ -14,6 +14,7 @@
 #include "scope/idle.h"
 #include "scope/scope.h"
 #include "scope/symptoms.h"
+#include "scope/wait_kinds.h"
 #include "store/corpus.h"
 
 struct lode_scope_options {
@@ -30,7 +31,8 @@ struct lode_scope_found {
 	struct lode_parts parts;
 	struct lode_parts stepped; /* of a critical path: the waits it stepped into */
 	struct lode_scope_result result;
-	uint64_t events; /* how many the parts belong to */
+	uint64_t events;              /* how many the parts belong to */
+	uint64_t states[LODE_STATES]; /* ns of a critical path; they add up to its length */
 	int made;
 };
 
@@ -41,6 +43,7 @@ struct lode_scope_report {
 	struct lode_stream stream;
 	struct lode_idle_stacks *idle;
 	struct lode_scope_index *index;
+	struct lode_wait_kinds *kinds;
 	struct lode_scope_found *items; /* by symptom */
 	size_t count;
 	int wanted; /* 0: `where` leaves the stream out, and nothing was loaded */

@@ -74,6 +74,19 @@ static const struct known_function user_functions[] = {
 	{ "runtime.notetsleep*", HINT_SIGNAL },
 };
 
+/* Ways into the kernel: they tell where its functions were not recorded. */
+static const struct known_function system_calls[] = {
+	{ "*nanosleep*", HINT_TIMER }, { "sleep", HINT_TIMER },          { "usleep", HINT_TIMER },
+	{ "time.Sleep", HINT_TIMER },  { "*Thread.sleep*", HINT_TIMER }, { "wait4", HINT_CHILD },
+	{ "__wait4", HINT_CHILD },     { "*waitpid", HINT_CHILD },       { "*waitid", HINT_CHILD },
+	{ "fsync", HINT_DISK },        { "fdatasync", HINT_DISK },       { "*pread*64", HINT_DISK },
+	{ "*pwrite*64", HINT_DISK },   { "recv", HINT_SOCKET },          { "*_recv", HINT_SOCKET },
+	{ "*recvfrom", HINT_SOCKET },  { "*recvmsg", HINT_SOCKET },      { "*accept", HINT_SOCKET },
+	{ "*accept4", HINT_SOCKET },   { "*connect", HINT_SOCKET },      { "poll", HINT_POLL },
+	{ "__poll", HINT_POLL },       { "*ppoll", HINT_POLL },          { "select", HINT_POLL },
+	{ "*pselect*", HINT_POLL },    { "*epoll_*wait*", HINT_POLL },
+};
+
 /* The innermost decides. */
 static const struct known_function kernel_functions[] = {
 	{ "futex_*wait*", HINT_LOCK },
@@ -191,10 +204,12 @@ static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame)
 	const char *function = lode_frames_function(frames, frame);
 	uint8_t hint;
 
+#define LOOK_UP(table) look_up(table, sizeof(table) / sizeof(*(table)), function)
 	if (!strcmp(lode_frames_module_name(frames, frame), "kernel"))
-		return look_up(kernel_functions, sizeof(kernel_functions) / sizeof(*kernel_functions), function);
-	hint = look_up(user_functions, sizeof(user_functions) / sizeof(*user_functions), function);
-	return hint ? hint | HINT_IN_USER : HINT_NONE;
+		return LOOK_UP(kernel_functions);
+	hint = LOOK_UP(user_functions);
+	return hint ? hint | HINT_IN_USER : LOOK_UP(system_calls);
+#undef LOOK_UP
 }
 
 static uint8_t join_hints(uint8_t outer, uint8_t inner)
@@ -314,6 +329,15 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 	if (hint == HINT_SIGNAL || hint == HINT_SOCKET || hint == HINT_POLL)
 		return state_by_waker(kinds, hint, waits, i);
 	return plain[hint];
+}
+
+enum lode_state lode_state_of_part(const struct lode_wait_kinds *kinds, const struct lode_part *part)
+{
+	if (part->type == LODE_RUN)
+		return LODE_STATE_RUNNING;
+	return lode_part_is_ready(kinds->stream, part)
+		       ? LODE_STATE_READY
+		       : lode_wait_kind(kinds, &kinds->stream->events[LODE_WAIT], part->event);
 }
 
 enum lode_state lode_wait_kind_of_object(const char *object)

@@ -26,6 +26,11 @@ void lode_wait_kinds_see(struct lode_wait_kinds *kinds, const struct lode_events
 
 /* What wait `i` is for: never LODE_STATE_WORK or LODE_STATE_IDLE. Columns stack, waker and waker_stack. */
 enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i);
+/*
+ * The state of a thread in a part of a path: what kept a user waiting is called by what it was for, never idle. Waits
+ * with t and cost, besides.
+ */
+enum lode_state lode_state_of_part(const struct lode_wait_kinds *kinds, const struct lode_part *part);
 /* What waiting for an object `kind:name` is; LODE_STATES where its kind says nothing. */
 enum lode_state lode_wait_kind_of_object(const char *object);
 

@@ -117,6 +117,8 @@ static void a_stack_tells_what_a_thread_waits_for(void **state)
 		{ "a!main;libc!nanosleep;kernel!hrtimer_nanosleep;kernel!do_nanosleep", LODE_STATE_TIMER },
 		{ "sh!main;libc!wait4;kernel!kernel_wait4;kernel!do_wait", LODE_STATE_CHILD },
 		{ "a!main;libc!recv;kernel!tcp_recvmsg;kernel!sk_wait_data", LODE_STATE_NETWORK },
+		{ "a!main;libc!__GI___clock_nanosleep", LODE_STATE_TIMER },
+		{ "a!main;libc!__pread64;kernel!tcp_recvmsg", LODE_STATE_NETWORK },
 		{ "a!main;kernel!something_new;kernel!schedule", LODE_STATE_OTHER_WAIT },
 		{ "", LODE_STATE_OTHER_WAIT },
 	};
