@@ -27,7 +27,7 @@ int lode_latency_cache_key(const struct lode_latency_options *options, const str
 	lode_buffer_byte(&description, options->aggressive_end ? 1 : 0);
 	lode_buffer_byte(&description, options->include_work_waits ? 1 : 0);
 	lode_idle_rules_describe(options->idle, &description);
-	code = lode_map_key_make(key, "latency 2", &description);
+	code = lode_map_key_make(key, "latency 3", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }

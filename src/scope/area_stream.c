@@ -31,8 +31,9 @@
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME |                                 \
 	 LODE_WEIGHT) /* derived symptoms look at calls, critical paths at preemptions */
 
-/* Waits as lode_work_waits_count wants them. */
-#define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
+/* Waits as lode_wait_classes_count wants them. */
+#define CLASS_COLUMNS                                                                                             \
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
 
 /* Where an event goes. */
 enum row_set {
@@ -273,7 +274,7 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 	return code;
 }
 
-/* ---- waiting for work ---- */
+/* ---- which waits count ---- */
 
 /* Shows the threads of all stored events to the kinds of waits: these may be waited for. */
 static int show_threads(struct mapping *mapping, struct lode_error *error)
@@ -292,7 +293,7 @@ static int show_threads(struct mapping *mapping, struct lode_error *error)
 	return code;
 }
 
-/* Shows the blocks of one type to `work`. */
+/* Shows the blocks of one type to the classes. */
 static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsigned columns,
 		       struct lode_error *error)
 {
@@ -306,8 +307,8 @@ static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsig
 		if (code)
 			break;
 		if (type == LODE_RUN)
-			lode_work_waits_see_runs(mapping->classes.work, &events);
-		else if (lode_work_waits_count(mapping->classes.work, &events) < 0)
+			lode_wait_classes_see_runs(&mapping->classes, &events);
+		else if (lode_wait_classes_count(&mapping->classes, &events) < 0)
 			code = lode_fail_memory(error);
 	}
 	lode_events_release(&events);
@@ -316,10 +317,10 @@ static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsig
 
 static int show_stored(struct mapping *mapping, struct lode_error *error)
 {
-	int code = show_blocks(mapping, LODE_WAIT, WORK_COLUMNS, error);
+	int code = show_blocks(mapping, LODE_WAIT, CLASS_COLUMNS, error);
 
-	if (!code && lode_work_waits_needs_runs(mapping->classes.work))
-		code = show_blocks(mapping, LODE_RUN, LODE_THREAD, error);
+	if (!code && lode_wait_classes_need_runs(&mapping->classes))
+		code = show_blocks(mapping, LODE_RUN, LODE_COST | LODE_THREAD | LODE_WEIGHT, error);
 	return code;
 }
 
@@ -327,12 +328,15 @@ static int show_loaded(struct mapping *mapping, struct lode_error *error)
 {
 	const struct lode_events *events = mapping->partial->stream.events;
 
-	lode_work_waits_see_runs(mapping->classes.work, &events[LODE_RUN]);
-	return lode_work_waits_count(mapping->classes.work, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
+	lode_wait_classes_see_runs(&mapping->classes, &events[LODE_RUN]);
+	return lode_wait_classes_count(&mapping->classes, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
 }
 
-/* Finds where threads wait for work, unless nothing is to be counted separately; `loaded`: the events are in memory. */
-static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_error *error)
+/*
+ * Finds where threads wait for work and which are idle, unless nothing is to be counted separately; `loaded`: the events
+ * are in memory.
+ */
+static int learn_classes(struct mapping *mapping, int loaded, struct lode_error *error)
 {
 	const struct lode_area_options *options = mapping->plan->options;
 	int code;
@@ -340,15 +344,10 @@ static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_err
 	if (!mapping->idle || options->include_idle || options->include_work_waits ||
 	    !(mapping->plan->kinds & 1u << LODE_WAIT))
 		return 0;
-	code = lode_work_waits_make(&mapping->classes.work, &mapping->partial->stream, mapping->idle, error);
-	if (!code && !lode_work_waits_possible(mapping->classes.work)) {
-		lode_work_waits_free(mapping->classes.work);
-		mapping->classes.work = NULL;
-		return 0;
-	}
+	code = lode_wait_classes_begin(&mapping->classes, &mapping->partial->stream, mapping->idle, error);
 	if (!code)
 		code = loaded ? show_loaded(mapping, error) : show_stored(mapping, error);
-	if (!code && lode_work_waits_settle(mapping->classes.work) < 0)
+	if (!code && lode_wait_classes_settle(&mapping->classes) < 0)
 		code = lode_fail_memory(error);
 	return code;
 }
@@ -591,7 +590,7 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 			lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
 	}
 	if (mapping->plan->scope == LODE_SCOPE_GRAPH)
-		code = learn_work_waits(mapping, 1, error);
+		code = learn_classes(mapping, 1, error);
 	if (!code)
 		code = derive_and_add(mapping, error);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
@@ -628,7 +627,7 @@ static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error
 
 static int add_everything(struct mapping *mapping, struct lode_error *error)
 {
-	int code = learn_work_waits(mapping, 0, error);
+	int code = learn_classes(mapping, 0, error);
 
 	if (!code)
 		code = show_threads(mapping, error);

@@ -12,46 +12,6 @@
 
 #include <string.h>
 
-static const struct {
-	const char *name;
-	const char *key;
-} words[LODE_STATES] = {
-	[LODE_STATE_RUNNING] = { "running", "running" },
-	[LODE_STATE_READY] = { "ready", "ready" },
-	[LODE_STATE_LOCK] = { "lock", "lock" },
-	[LODE_STATE_REPLY] = { "reply", "reply" },
-	[LODE_STATE_DISK] = { "disk", "disk" },
-	[LODE_STATE_NETWORK] = { "network", "network" },
-	[LODE_STATE_TIMER] = { "timer", "timer" },
-	[LODE_STATE_GIL] = { "GIL", "gil" },
-	[LODE_STATE_PAGE] = { "page", "page" },
-	[LODE_STATE_CHILD] = { "child", "child" },
-	[LODE_STATE_WORK] = { "work", "work" },
-	[LODE_STATE_IDLE] = { "idle", "idle" },
-	[LODE_STATE_OTHER_WAIT] = { "other", "other" },
-	[LODE_STATE_NOT_RECORDED] = { "not recorded", "not_recorded" },
-};
-
-const char *lode_state_name(enum lode_state state)
-{
-	return words[state].name;
-}
-
-const char *lode_state_key(enum lode_state state)
-{
-	return words[state].key;
-}
-
-int lode_state_is_wait(enum lode_state state)
-{
-	return state >= LODE_STATE_LOCK && state <= LODE_STATE_OTHER_WAIT;
-}
-
-int lode_state_counts(enum lode_state state)
-{
-	return state != LODE_STATE_IDLE && state != LODE_STATE_WORK && state != LODE_STATE_NOT_RECORDED;
-}
-
 struct accounting {
 	const struct lode_stream *stream;
 	const struct lode_wait_classes *classes;
@@ -78,10 +38,12 @@ static enum lode_state state_of_wait(const struct accounting *accounting, size_t
 {
 	const struct lode_events *waits = &accounting->stream->events[LODE_WAIT];
 	const struct lode_wait_classes *classes = accounting->classes;
+	enum lode_state kind = lode_wait_kind(accounting->kinds, waits, wait);
 	/* What kept a user waiting is called by what it was for, whatever else it may be. */
 	int on_path = classes && classes->on_path && classes->on_path[wait];
 
-	if (classes && !on_path)
+	/* A shell waits for its child, though that is not its own time (idle_threads.h). */
+	if (classes && !on_path && kind != LODE_STATE_CHILD)
 		switch (lode_wait_class(classes, waits, wait)) {
 		case LODE_WAIT_IDLE:
 			return LODE_STATE_IDLE;
@@ -90,7 +52,7 @@ static enum lode_state state_of_wait(const struct accounting *accounting, size_t
 		default:
 			break;
 		}
-	return lode_wait_kind(accounting->kinds, waits, wait);
+	return kind;
 }
 
 /* How much of [start, end) is in the interval. */

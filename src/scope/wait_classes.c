@@ -10,17 +10,21 @@ enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, co
 					      ? LODE_WAIT_IDLE
 					      : LODE_WAIT_COUNTS;
 
+	int on_path = classes->on_path && classes->on_path[i];
+
 	if (!classes->work)
 		return listed;
 	switch (lode_work_wait(classes->work, waits, i)) {
 	case LODE_WORK_OUTSIDE:
-		return listed == LODE_WAIT_IDLE || (classes->on_path && classes->on_path[i]) ? listed
-											     : LODE_WAIT_FOR_WORK;
+		if (listed != LODE_WAIT_IDLE && !on_path)
+			return LODE_WAIT_FOR_WORK;
+		break;
 	case LODE_WORK_INSIDE:
 		return LODE_WAIT_COUNTS;
 	default:
-		return listed;
+		break;
 	}
+	return !on_path && lode_idle_threads_wait(classes->threads, waits, i) ? LODE_WAIT_IDLE : listed;
 }
 
 int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_scope_index *index, size_t waits,
@@ -63,6 +67,42 @@ static int mark_symptoms(struct lode_wait_classes *classes, const struct lode_st
 	return code;
 }
 
+int lode_wait_classes_begin(struct lode_wait_classes *classes, const struct lode_stream *stream,
+			    const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	int code = lode_work_waits_make(&classes->work, stream, idle, error);
+
+	classes->idle = idle;
+	return code ? code : lode_idle_threads_make(&classes->threads, stream, idle, classes->work, error);
+}
+
+int lode_wait_classes_count(struct lode_wait_classes *classes, const struct lode_events *waits)
+{
+	int code = lode_work_waits_count(classes->work, waits);
+
+	return code ? code : lode_idle_threads_count(classes->threads, waits);
+}
+
+int lode_wait_classes_need_runs(const struct lode_wait_classes *classes)
+{
+	return lode_work_waits_needs_runs(classes->work) || lode_idle_threads_needs_runs(classes->threads);
+}
+
+void lode_wait_classes_see_runs(struct lode_wait_classes *classes, const struct lode_events *runs)
+{
+	lode_work_waits_see_runs(classes->work, runs);
+	lode_idle_threads_see_runs(classes->threads, runs);
+}
+
+int lode_wait_classes_settle(struct lode_wait_classes *classes)
+{
+	int code = lode_work_waits_settle(classes->work);
+
+	if (!code)
+		lode_idle_threads_settle(classes->threads);
+	return code;
+}
+
 int lode_wait_classes_make(struct lode_wait_classes *classes, const struct lode_stream *stream,
 			   const struct lode_idle_stacks *idle, int work, struct lode_error *error)
 {
@@ -71,23 +111,19 @@ int lode_wait_classes_make(struct lode_wait_classes *classes, const struct lode_
 	*classes = (struct lode_wait_classes){ .idle = idle };
 	if (!work)
 		return 0;
-	code = lode_work_waits_make(&classes->work, stream, idle, error);
+	code = lode_wait_classes_begin(classes, stream, idle, error);
 	if (code)
 		return code;
-	if (!lode_work_waits_possible(classes->work)) {
-		lode_wait_classes_release(classes);
-		classes->idle = idle;
-		return 0;
-	}
-	lode_work_waits_see_runs(classes->work, &stream->events[LODE_RUN]);
-	if (lode_work_waits_count(classes->work, &stream->events[LODE_WAIT]) < 0 ||
-	    lode_work_waits_settle(classes->work) < 0)
+	lode_wait_classes_see_runs(classes, &stream->events[LODE_RUN]);
+	if (lode_wait_classes_count(classes, &stream->events[LODE_WAIT]) < 0 ||
+	    lode_wait_classes_settle(classes) < 0)
 		return lode_fail_memory(error);
 	return stream->symptom_count ? mark_symptoms(classes, stream, error) : 0;
 }
 
 void lode_wait_classes_release(struct lode_wait_classes *classes)
 {
+	lode_idle_threads_free(classes->threads);
 	lode_work_waits_free(classes->work);
 	lode_free(classes->on_path);
 	memset(classes, 0, sizeof(*classes));

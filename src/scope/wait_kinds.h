@@ -10,7 +10,9 @@
 #ifndef LODE_SCOPE_WAIT_KINDS_H
 #define LODE_SCOPE_WAIT_KINDS_H
 
-#include "scope/states.h"
+#include "scope/idle.h"
+#include "scope/scope.h"
+#include "scope/thread_state.h"
 
 struct lode_wait_kinds;
 

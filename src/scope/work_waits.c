@@ -202,8 +202,7 @@ static int is_interrupt(const struct lode_work_waits *work, const struct lode_ev
 	return lode_idle_interrupt(work->idle, waits->waker_stack[i]);
 }
 
-/* The place where wait `i` waits to receive something, or 0. */
-static uint32_t place_of(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
+uint32_t lode_work_wait_place(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
 	uint32_t stack = waits->stack[i];
 
@@ -228,7 +227,7 @@ static int is_recorded(const struct lode_work_waits *work, uint32_t thread)
 int lode_work_waits_count(struct lode_work_waits *work, const struct lode_events *waits)
 {
 	for (size_t i = 0; i < waits->count; i++) {
-		uint32_t place = place_of(work, waits, i);
+		uint32_t place = lode_work_wait_place(work, waits, i);
 		struct visit *visit;
 
 		mark_recorded(work, waits->thread[i]);
@@ -341,6 +340,11 @@ int lode_work_waits_settle(struct lode_work_waits *work)
 
 /* ---- asking ---- */
 
+uint32_t lode_work_outer_place(const struct lode_work_waits *work, size_t group)
+{
+	return work->outer[group];
+}
+
 static int ended_from_outside(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
 	uint32_t waker = waits->waker[i];
@@ -351,7 +355,7 @@ static int ended_from_outside(const struct lode_work_waits *work, const struct l
 
 enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
-	uint32_t place = place_of(work, waits, i), group;
+	uint32_t place = lode_work_wait_place(work, waits, i), group;
 
 	if (!place)
 		return LODE_WORK_NEITHER;

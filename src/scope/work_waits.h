@@ -59,6 +59,11 @@ int lode_work_waits_settle(struct lode_work_waits *work);
 /* What wait `i` is; the columns of lode_work_waits_count. */
 enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
 
+/* The place where wait `i` waits to receive something, 0: nowhere; the same columns. Known from the start. */
+uint32_t lode_work_wait_place(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
+/* The place of the outer loop of the threads of one tid (lode_threads_by_tid), 0: none. Known once settled. */
+uint32_t lode_work_outer_place(const struct lode_work_waits *work, size_t group);
+
 /* By node: the place of a receive wait with this stack, 0 for other stacks. The caller frees it; NULL: no memory. */
 uint32_t *lode_work_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary);
 
