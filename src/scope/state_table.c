@@ -4,7 +4,7 @@
  */
 #include "scope/states.h"
 
-#include "scope/scope_index.h"
+#include "scope/process_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,34 +50,6 @@ static void add_sums(struct lode_process_states *row, const struct lode_process_
 		row->ns[state] = lode_add_saturating(row->ns[state], more->ns[state]);
 }
 
-/* By thread: the name of its process, that of its first thread, else of any that has one. NULL: no memory. */
-static uint32_t *name_processes(const struct lode_stream *stream)
-{
-	size_t count = stream->thread_count, distinct;
-	uint32_t *processes = lode_calloc(count + 1, sizeof(*processes));
-	uint32_t *names = lode_calloc(count + 1, sizeof(*names));
-	int failed = !processes || !names;
-
-	for (size_t i = 0; !failed && i < count; i++)
-		processes[i] = stream->threads[i].pid;
-	failed = failed || lode_number_keys(processes, count, &distinct) < 0;
-	for (size_t i = 0; !failed && i < count; i++) {
-		const struct lode_thread *thread = &stream->threads[i];
-		uint32_t *name = &names[processes[i]];
-
-		if (thread->pid != LODE_NO_PID && thread->name && (!*name || thread->tid == thread->pid))
-			*name = thread->name;
-	}
-	for (size_t i = 0; !failed && i < count; i++)
-		processes[i] = stream->threads[i].pid == LODE_NO_PID ? stream->threads[i].name
-								     : names[processes[i]];
-	lode_free(names);
-	if (!failed)
-		return processes;
-	lode_free(processes);
-	return NULL;
-}
-
 static int add_thread(struct lode_state_table *table, const struct lode_stream *stream, const char *process,
 		      const struct lode_thread_states *item)
 {
@@ -98,7 +70,7 @@ static int add_thread(struct lode_state_table *table, const struct lode_stream *
 int lode_state_table_add(struct lode_state_table *table, const struct lode_stream *stream,
 			 const struct lode_stream_states *states)
 {
-	uint32_t *processes = name_processes(stream);
+	uint32_t *processes = lode_process_names(stream);
 	int code = processes ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < states->count; i++) {

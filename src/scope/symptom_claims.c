@@ -230,7 +230,10 @@ static void keep_shared(struct claim_list *list, const struct claim_list *shared
 	list->count = kept;
 }
 
-/* Idle waits may be among what is found here: they are claimed, and found in no stream later. */
+/*
+ * Idle waits may be among what is found here: they are claimed, and found in no stream later. Requests are not found, since
+ * where threads wait for work is not known here: streams that overlap have theirs each.
+ */
 static int list_symptoms(const struct reading *reading, size_t i, const struct lode_stream *stream,
 			 struct lode_error *error)
 {

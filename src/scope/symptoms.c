@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "scope/frame_filter.h"
 #include "scope/scope_index.h"
+#include "scope/slow_requests.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,8 +23,8 @@
 static int bad_rule(const char *text, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
-			 "%s: not a symptom; write 'thread NAME', 'wait > 200ms in FRAME' or "
-			 "'between FRAME and FRAME > 1s'",
+			 "%s: not a symptom; write 'thread NAME', 'wait > 200ms in FRAME', "
+			 "'between FRAME and FRAME > 1s' or 'request of NAME > 10ms'",
 			 text);
 }
 
@@ -99,6 +100,35 @@ static int read_between(struct lode_symptom_rule *rule, const char *rest, struct
 	return code;
 }
 
+/* `99%`, at most so. */
+static int read_percent(struct lode_symptom_rule *rule, const char *text)
+{
+	char *end;
+	unsigned long percent = strtoul(text, &end, 10);
+
+	if (end == text || strcmp(end, "%") || !percent || percent > 99)
+		return 0;
+	rule->percent = (unsigned)percent;
+	return 1;
+}
+
+/* `of NAME > 10ms`, `> 99%`, and either part alone; nothing: all requests. */
+static int read_request(struct lode_symptom_rule *rule, const char *rest, struct lode_error *error)
+{
+	const char *name = lode_behind_word(rest, "of"), *more = strrchr(rest, '>');
+	size_t length = name ? more ? (size_t)(more - name) : strlen(name) : 0;
+	int code = 0;
+
+	if (!name && *rest && more != rest)
+		return bad_rule(rule->text, error);
+	if (name)
+		code = keep(&rule->first, name, length, rule->text, error);
+	if (code || !more)
+		return code;
+	more += 1 + strspn(more + 1, " ");
+	return read_percent(rule, more) ? 0 : read_duration(rule, more, strlen(more), error);
+}
+
 static int read_rule(struct lode_symptom_rule *rule, struct lode_error *error)
 {
 	const char *text = rule->text + strspn(rule->text, " ");
@@ -115,6 +145,10 @@ static int read_rule(struct lode_symptom_rule *rule, struct lode_error *error)
 	if ((rest = lode_behind_word(text, "between"))) {
 		rule->type = LODE_SYMPTOM_BETWEEN;
 		return read_between(rule, rest, error);
+	}
+	if ((rest = lode_behind_word(text, "request")) || !strcmp(text, "request")) {
+		rule->type = LODE_SYMPTOM_REQUEST;
+		return read_request(rule, rest ? rest : "", error);
 	}
 	return bad_rule(rule->text, error);
 }
@@ -442,6 +476,20 @@ static int find_between(struct search *search)
 	return code;
 }
 
+/* ---- request of NAME > D ---- */
+
+static int find_requests(struct search *search)
+{
+	const struct lode_slow_requests slow = {
+		.name = search->rule->first,
+		.longer = search->rule->longer,
+		.percent = search->rule->percent,
+	};
+
+	return lode_slow_requests_find(&slow, search->stream, search->idle, search->symptoms, search->count,
+				       search->capacity, NULL);
+}
+
 /* ---- all of them ---- */
 
 /* Appends the symptoms that a rule finds to `*symptoms` (lode_grow). */
@@ -453,6 +501,7 @@ static int apply_rule(const struct lode_symptom_rule *rule, const struct lode_st
 		[LODE_SYMPTOM_THREAD] = find_threads,
 		[LODE_SYMPTOM_WAIT] = find_waits,
 		[LODE_SYMPTOM_BETWEEN] = find_between,
+		[LODE_SYMPTOM_REQUEST] = find_requests,
 	};
 	struct search search = {
 		.rule = rule,

@@ -12,6 +12,12 @@
  *	                             longer; then again from there on. A may be `start`:
  *	                             the first event of the thread's process
  *
+ *	request > 10ms               each request (requests.h) longer than that
+ *	request > 99%                those longer than 99 % of the requests of their
+ *	                             loop, if it has enough of them
+ *	request of NAME > 10ms       the same in threads or processes of this name;
+ *	                             `request` and `request of NAME` alone: all of them
+ *
  * FRAME, A and B are frames `module!function`, or words of a function's name: `lock`
  * is in mutex_lock, but not in clock_nanosleep. With `*` or `?` they are globs over
  * `module!function`, or over the function alone where they hold no `!`; so is NAME
@@ -29,14 +35,16 @@ enum lode_symptom_rule_type {
 	LODE_SYMPTOM_THREAD,
 	LODE_SYMPTOM_WAIT,
 	LODE_SYMPTOM_BETWEEN,
+	LODE_SYMPTOM_REQUEST,
 };
 
 struct lode_symptom_rule {
 	enum lode_symptom_rule_type type;
 	const char *text; /* as it was written */
-	char *first;      /* NAME, FRAME or A */
+	char *first;      /* NAME, FRAME or A; of a request may be NULL */
 	char *second;     /* B */
 	uint64_t longer;  /* ns */
+	unsigned percent; /* of requests; 0: `longer` counts */
 	int anywhere;     /* a wait in no FRAME that was named: FRAME is `*` */
 };
 
@@ -60,7 +68,7 @@ void lode_symptom_rules_release(struct lode_symptom_rules *rules);
  * frees `*symptoms`, which is NULL when there are none.
  *
  * Columns needed: t, thread, stack, of runs and waits cost and delay, and of waits the
- * waker's stack. Types of events that were not read are as if there were none. `idle`
+ * waker and its stack. Types of events that were not read are as if there were none. `idle`
  * may be NULL: nothing is.
  */
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,

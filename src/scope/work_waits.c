@@ -340,6 +340,11 @@ int lode_work_waits_settle(struct lode_work_waits *work)
 
 /* ---- asking ---- */
 
+uint32_t lode_work_stack_place(const struct lode_work_waits *work, uint32_t stack)
+{
+	return work->places[stack];
+}
+
 uint32_t lode_work_outer_place(const struct lode_work_waits *work, size_t group)
 {
 	return work->outer[group];

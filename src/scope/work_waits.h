@@ -61,6 +61,8 @@ enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const st
 
 /* The place where wait `i` waits to receive something, 0: nowhere; the same columns. Known from the start. */
 uint32_t lode_work_wait_place(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
+/* The same by the stack alone, whoever ended the wait. */
+uint32_t lode_work_stack_place(const struct lode_work_waits *work, uint32_t stack);
 /* The place of the outer loop of the threads of one tid (lode_threads_by_tid), 0: none. Known once settled. */
 uint32_t lode_work_outer_place(const struct lode_work_waits *work, size_t group);
 

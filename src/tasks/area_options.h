@@ -12,6 +12,7 @@
 struct lode_area_settings {
 	const char *scope;
 	struct lode_option_list symptoms;
+	const char *slow;
 	struct lode_option_list match;
 	struct lode_option_list exclude;
 	struct lode_option_list where;
@@ -47,7 +48,10 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 		  "only streams with this attribute, host or name; VALUE may contain * and ?")
 #define LODE_SYMPTOM_OPTION(base)                                                                                 \
 	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                          \
-		  "find symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'")
+		  "find symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s', "               \
+		  "'request of NAME > 10ms'"),                                                                    \
+		LODE_TEXT("slow", 0, LODE_AREA_FIELD(base, slow), "TIME",                                         \
+			  "requests that took longer are symptoms (default, if nothing else is: the slowest 1%)")
 /* `things` are what has frames: stacks, contexts, paths. */
 #define LODE_MATCH_OPTION(base, things)                                                                           \
 	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                               \

@@ -38,12 +38,12 @@ const char *lode_rank_choice(size_t i)
  * The parts of a critical path add up to the symptom, whether the thread ran or waited, so both are mined together.
  * Elsewhere waits are what people come for; a profile without any is mined for CPU time.
  */
-static void choose_kind(const struct lode_area_settings *settings, const struct lode_corpus_list *list,
-			struct lode_mine_options *how)
+static void choose_kind(const struct lode_area_settings *settings, const char *const *symptoms,
+			const struct lode_corpus_list *list, struct lode_mine_options *how)
 {
 	const struct lode_area_options area = {
 		.scope = lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO),
-		.symptoms = settings->symptoms.items,
+		.symptoms = symptoms,
 	};
 	uint64_t waits = 0, runs = 0;
 
@@ -55,9 +55,10 @@ static void choose_kind(const struct lode_area_settings *settings, const struct 
 	how->kind = !waits && runs ? LODE_RUN : LODE_WAIT;
 }
 
-static int read_kind(struct lode_corpus *corpus, const struct lode_mine_settings *settings,
+static int read_kind(struct lode_source *source, const struct lode_mine_settings *settings,
 		     struct lode_mine_options *how, struct lode_error *error)
 {
+	const char *const *symptoms;
 	struct lode_corpus_list list = { 0 };
 	int code;
 
@@ -65,9 +66,11 @@ static int read_kind(struct lode_corpus *corpus, const struct lode_mine_settings
 	how->both = settings->kind && !strcmp(settings->kind, "both");
 	if (settings->kind)
 		return 0;
-	code = lode_corpus_streams(corpus, &list, error);
+	code = lode_source_symptoms(source, &settings->area, &symptoms, error);
 	if (!code)
-		choose_kind(&settings->area, &list, how);
+		code = lode_corpus_streams(source->corpus, &list, error);
+	if (!code)
+		choose_kind(&settings->area, symptoms, &list, how);
 	lode_corpus_list_release(&list);
 	return code;
 }
@@ -120,7 +123,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code)
 		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
 	if (!code)
-		code = read_kind(mining->source.corpus, settings, &mining->how, error);
+		code = read_kind(&mining->source, settings, &mining->how, error);
 	if (!code)
 		code = lode_source_area(&mining->source, &area, mining->how.both ? 0 : 1u << mining->how.kind,
 					work, &mining->reading, error);

@@ -33,12 +33,15 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 {
 	const struct lode_scope_settings *settings = analysis->call->settings;
 	const struct lode_area_settings *area = &settings->area;
+	const char *const *symptoms = NULL;
 	int code = lode_source_operands(&scopes->source, analysis->call, area, error);
 
 	if (!code)
 		code = lode_where_check(area->where.items, error);
 	if (!code)
-		code = lode_symptom_rules_parse(&scopes->rules, area->symptoms.items, error);
+		code = lode_source_symptoms(&scopes->source, area, &symptoms, error);
+	if (!code)
+		code = lode_symptom_rules_parse(&scopes->rules, symptoms, error);
 	if (!code)
 		code = lode_source_streams(&scopes->source, &settings->streams, &scopes->list, error);
 	scopes->walk = (struct lode_scope_walk){

@@ -1,11 +1,14 @@
 /* What an analysis reads: see source.h. */
 #include "tasks/source.h"
 
+#include "scope/slow_requests.h"
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tasks/streams.h"
 #include "store/map_cache.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -131,17 +134,73 @@ static int join_area(void *context, const struct lode_job_rank *rank, struct lod
 				 &collecting->reading->area, error);
 }
 
+/* Whether the options or the streams of `list` say what was slow. */
+static int is_said(const struct lode_area_settings *settings, const struct lode_corpus_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].symptoms)
+			return 1;
+	return settings->scope || settings->by_symptom;
+}
+
+static int say_slow(struct lode_source *source, const struct lode_area_settings *settings,
+		    const char *const **symptoms, struct lode_error *error)
+{
+	int length = snprintf(source->slow, sizeof(source->slow), "request > %s", settings->slow);
+
+	if (settings->symptoms.count)
+		return lode_fail(error, LODE_USAGE,
+				 "'--slow' and '--symptom' both say what was slow; leave out one of them");
+	if (length < 0 || (size_t)length >= sizeof(source->slow))
+		return lode_fail(error, LODE_USAGE, "'--slow' needs a time such as 10ms, not '%s'", settings->slow);
+	source->slow_rules[0] = source->slow;
+	*symptoms = source->slow_rules;
+	return 0;
+}
+
+int lode_source_symptoms(struct lode_source *source, const struct lode_area_settings *settings,
+			 const char *const **symptoms, struct lode_error *error)
+{
+	static const char *const slowest[] = { "request > 99%", NULL };
+	struct lode_corpus_list list = { 0 };
+	int code = 0, found = 0;
+
+	if (settings->slow)
+		return say_slow(source, settings, symptoms, error);
+	*symptoms = settings->symptoms.count ? settings->symptoms.items : source->implied;
+	if (settings->symptoms.count || source->asked)
+		return 0;
+	code = lode_corpus_streams(source->corpus, &list, error);
+	if (!code && !is_said(settings, &list))
+		found = lode_slow_requests_possible(&list, settings->where.items, source->rules, error);
+	lode_corpus_list_release(&list);
+	if (code || found < 0)
+		return code ? code : found;
+	source->asked = 1;
+	source->implied = *symptoms = found ? slowest : NULL;
+	return 0;
+}
+
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
 		     struct lode_work *work, struct lode_area_reading *reading, struct lode_error *error)
 {
 	uint64_t began = lode_now();
+	const char *const *symptoms;
 	int code;
 
 	memset(reading, 0, sizeof(*reading));
+	code = lode_source_symptoms(source, settings, &symptoms, error);
+	if (code)
+		return code;
+	if (symptoms && symptoms == source->implied && !work->call->quiet)
+		lode_call_say(
+			work->call, LODE_YELLOW,
+			"nobody says what was slow: the slowest 1%% of requests are looked at; '--scope all' "
+			"looks at everything");
 	lode_source_note(source, &work->notes);
 	reading->options = (struct lode_area_options){
 		.scope = lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO),
-		.symptoms = settings->symptoms.items,
+		.symptoms = symptoms,
 		.match = settings->match.items,
 		.exclude = settings->exclude.items,
 		.where = settings->where.items,

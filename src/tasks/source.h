@@ -14,6 +14,10 @@ struct lode_source {
 	struct lode_corpus *corpus;
 	const struct lode_host *host;  /* who runs the task */
 	struct lode_idle_rules *rules; /* the corpus's own, and those that --idle-rules names */
+	const char *const *implied; /* symptoms where nobody says what was slow; NULL: none, or not asked for yet */
+	int asked;
+	char slow[64]; /* the rule that --slow means */
+	const char *slow_rules[2];
 };
 
 /*
@@ -35,6 +39,14 @@ void lode_source_close(struct lode_source *source);
  */
 int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
 			struct lode_corpus_list *list, struct lode_error *error);
+
+/*
+ * The symptoms that settings mean: those of --symptom or --slow, or, where neither they nor a scope nor symptoms in the streams say
+ * what was slow, the slowest percent of requests, if the streams have requests (scope/slow_requests.h). NULL: those
+ * of the streams. Needs the rules.
+ */
+int lode_source_symptoms(struct lode_source *source, const struct lode_area_settings *settings,
+			 const char *const **symptoms, struct lode_error *error);
 
 /* Notes streams that several of the corpora have. */
 void lode_source_note(struct lode_source *source, struct lode_notes *notes);

@@ -69,6 +69,22 @@ static void rules_are_read(void **state)
 		     "user32.dll!PeekMessage", 1000000000);
 	require_rule("between list<int>::a and map<a, b> > ::c>10ns", LODE_SYMPTOM_BETWEEN, "list<int>::a",
 		     "map<a, b> > ::c", 10);
+	require_rule("request of my server > 10ms", LODE_SYMPTOM_REQUEST, "my server", NULL, 10000000);
+	require_rule("request of nginx", LODE_SYMPTOM_REQUEST, "nginx", NULL, 0);
+}
+
+static void requests_need_no_name_and_may_be_a_share(void **state)
+{
+	struct lode_symptom_rule rule;
+
+	(void)state;
+	assert_int_equal(lode_symptom_rule_parse(&rule, "request", NULL), 0);
+	assert_null(rule.first);
+	lode_symptom_rule_release(&rule);
+	assert_int_equal(lode_symptom_rule_parse(&rule, "request > 95%", NULL), 0);
+	assert_int_equal(rule.type, LODE_SYMPTOM_REQUEST);
+	assert_int_equal(rule.percent, 95);
+	lode_symptom_rule_release(&rule);
 }
 
 static void a_wrong_rule_is_answered_with_the_three_forms(void **state)
@@ -94,6 +110,13 @@ static void a_wrong_rule_is_answered_with_the_three_forms(void **state)
 		"between a and b > ",
 		"between a and b > soon",
 		"slow",
+		"requests",
+		"request 5ms",
+		"request of > 5ms",
+		"request > ",
+		"request > 100%",
+		"request > 0%",
+		"request > %",
 	};
 
 	(void)state;
@@ -483,6 +506,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_are_read),
+		cmocka_unit_test(requests_need_no_name_and_may_be_a_share),
 		cmocka_unit_test(a_wrong_rule_is_answered_with_the_three_forms),
 		cmocka_unit_test(one_wrong_rule_among_several_leaves_nothing),
 		cmocka_unit_test(a_thread_lasts_from_its_first_event_to_the_end_of_its_last),

@@ -1,0 +1,31 @@
+/* Names of processes: see process_names.h. */
+#include "scope/process_names.h"
+
+#include "scope/scope_index.h"
+
+uint32_t *lode_process_names(const struct lode_stream *stream)
+{
+	size_t count = stream->thread_count, distinct;
+	uint32_t *processes = lode_calloc(count + 1, sizeof(*processes));
+	uint32_t *names = lode_calloc(count + 1, sizeof(*names));
+	int failed = !processes || !names;
+
+	for (size_t i = 0; !failed && i < count; i++)
+		processes[i] = stream->threads[i].pid;
+	failed = failed || lode_number_keys(processes, count, &distinct) < 0;
+	for (size_t i = 0; !failed && i < count; i++) {
+		const struct lode_thread *thread = &stream->threads[i];
+		uint32_t *name = &names[processes[i]];
+
+		if (thread->pid != LODE_NO_PID && thread->name && (!*name || thread->tid == thread->pid))
+			*name = thread->name;
+	}
+	for (size_t i = 0; !failed && i < count; i++)
+		processes[i] = stream->threads[i].pid == LODE_NO_PID ? stream->threads[i].name
+								     : names[processes[i]];
+	lode_free(names);
+	if (!failed)
+		return processes;
+	lode_free(processes);
+	return NULL;
+}

@@ -1,0 +1,252 @@
+/*
+ * Requests: see requests.h. Waits are in order of time, so one pass that remembers for each thread when its last wait in
+ * the outer loop ended finds all; sorting brings those of a thread together.
+ */
+#include "scope/requests.h"
+
+#include "base/sort_numbers.h"
+#include "scope/process_names.h"
+#include "scope/scope_index.h"
+#include "scope/states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the busy time: requests that come to less are a side of a stream that is about something else. */
+#define MATTERING_SHARE 10
+
+struct turn {
+	uint64_t began;
+	uint32_t loop; /* number plus one; 0: not known yet */
+	uint8_t begun;
+	uint8_t thinned; /* waits of the thread were left out */
+};
+
+struct search {
+	struct lode_requests *requests;
+	const struct lode_stream *stream;
+	struct lode_work_waits *work;
+	uint32_t *groups;
+	size_t group_count;
+	uint32_t *processes; /* names, by thread */
+	struct turn *turns;  /* by group */
+};
+
+void lode_requests_release(struct lode_requests *requests)
+{
+	lode_free(requests->items);
+	lode_free(requests->loops);
+	memset(requests, 0, sizeof(*requests));
+}
+
+static int search_init(struct search *search, const struct lode_stream *stream, const struct lode_idle_stacks *idle,
+		       struct lode_requests *requests, struct lode_error *error)
+{
+	int code;
+
+	*search = (struct search){ .requests = requests, .stream = stream };
+	code = lode_work_waits_make(&search->work, stream, idle, error);
+	if (code)
+		return code;
+	search->groups = lode_threads_by_tid(stream, &search->group_count);
+	search->processes = lode_process_names(stream);
+	search->turns = lode_calloc(stream->thread_count + 1, sizeof(*search->turns));
+	if (!search->groups || !search->processes || !search->turns ||
+	    lode_work_waits_count(search->work, &stream->events[LODE_WAIT]) < 0 ||
+	    lode_work_waits_settle(search->work) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
+static void search_release(struct search *search)
+{
+	lode_work_waits_free(search->work);
+	lode_free(search->groups);
+	lode_free(search->processes);
+	lode_free(search->turns);
+}
+
+/* Asked once a thread. LODE_NONE when memory has run out. */
+static uint32_t loop_of(struct search *search, uint32_t thread, uint32_t place)
+{
+	struct lode_requests *requests = search->requests;
+	struct lode_request_loop loop = {
+		.process = search->processes[thread],
+		.thread = search->stream->threads[thread].name,
+		.frame = search->stream->dictionary->tree.nodes[place].frame,
+	};
+
+	for (size_t i = 0; i < requests->loop_count; i++)
+		if (requests->loops[i].process == loop.process && requests->loops[i].thread == loop.thread &&
+		    requests->loops[i].frame == loop.frame)
+			return (uint32_t)i;
+	if (LODE_APPEND(requests->loops, requests->loop_count, requests->loop_capacity, loop) < 0)
+		return LODE_NONE;
+	return (uint32_t)requests->loop_count - 1;
+}
+
+static int add_request(struct search *search, const struct lode_request *request)
+{
+	struct lode_requests *requests = search->requests;
+	struct lode_request_loop *loop = &requests->loops[request->loop];
+
+	loop->count++;
+	loop->time = lode_add_saturating(loop->time, request->t1 - request->t0);
+	return LODE_APPEND(requests->items, requests->count, requests->capacity, *request);
+}
+
+static void find_thinned(struct search *search)
+{
+	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
+
+	for (size_t i = 0; waits->weight && i < waits->count; i++)
+		search->turns[search->groups[waits->thread[i]]].thinned |= waits->weight[i] > 1;
+}
+
+/* A wait in the outer loop of its thread: a request is over, and the next begins with its end. */
+static int handle_wait(struct search *search, size_t i, uint32_t place)
+{
+	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
+	struct turn *turn = &search->turns[search->groups[waits->thread[i]]];
+	struct lode_request request = { turn->began, waits->t[i], waits->thread[i], 0 };
+	int is_over = turn->begun && request.t1 > request.t0;
+
+	if (turn->thinned)
+		return 0;
+	turn->begun = 1;
+	turn->began = lode_event_end(waits, (uint32_t)i);
+	if (!is_over)
+		return 0;
+	if (!turn->loop)
+		turn->loop = loop_of(search, request.thread, place) + 1;
+	request.loop = turn->loop - 1;
+	return request.loop == LODE_NONE ? LODE_SYSTEM : add_request(search, &request);
+}
+
+static int find_all(struct search *search)
+{
+	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
+
+	find_thinned(search);
+	for (size_t i = 0; i < waits->count; i++) {
+		uint32_t outer = lode_work_outer_place(search->work, search->groups[waits->thread[i]]);
+
+		if (outer && lode_work_stack_place(search->work, waits->stack[i]) == outer &&
+		    handle_wait(search, i, outer) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int compare_requests(const void *left, const void *right, void *context)
+{
+	const struct lode_request *a = left, *b = right;
+	const uint32_t *groups = context;
+
+	if (groups[a->thread] != groups[b->thread])
+		return groups[a->thread] < groups[b->thread] ? -1 : 1;
+	return a->t0 < b->t0 ? -1 : a->t0 > b->t0;
+}
+
+int lode_requests_of_stream(struct lode_requests *requests, const struct lode_stream *stream,
+			    const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	struct search search;
+	int code;
+
+	memset(requests, 0, sizeof(*requests));
+	if (!idle || !stream->events[LODE_WAIT].count)
+		return 0;
+	code = search_init(&search, stream, idle, requests, error);
+	if (!code && find_all(&search) < 0)
+		code = lode_fail_memory(error);
+	if (!code && requests->count)
+		qsort_r(requests->items, requests->count, sizeof(*requests->items), compare_requests,
+			search.groups);
+	search_release(&search);
+	return code;
+}
+
+/* ---- which are slow ---- */
+
+static uint64_t limit_of(uint64_t *lengths, size_t count, unsigned percent)
+{
+	size_t slow = count * (100 - percent) / 100;
+
+	if (count < LODE_MIN_REQUESTS)
+		return UINT64_MAX;
+	lode_sort_u64(lengths, count);
+	return lengths[count - slow - 1];
+}
+
+/* By loop the lengths of its requests, one loop after the other; NULL when memory has run out. */
+static uint64_t *lengths_by_loop(const struct lode_requests *requests, size_t *ends)
+{
+	uint64_t *lengths = lode_calloc(requests->count + 1, sizeof(*lengths));
+	size_t at = 0;
+
+	for (size_t loop = 0; loop < requests->loop_count; loop++) {
+		ends[loop] = at;
+		at += requests->loops[loop].count;
+	}
+	for (size_t i = 0; lengths && i < requests->count; i++)
+		lengths[ends[requests->items[i].loop]++] = requests->items[i].t1 - requests->items[i].t0;
+	return lengths;
+}
+
+uint64_t *lode_requests_limits(const struct lode_requests *requests, unsigned percent)
+{
+	uint64_t *limits = lode_calloc(requests->loop_count + 1, sizeof(*limits));
+	size_t *ends = lode_calloc(requests->loop_count + 1, sizeof(*ends));
+	uint64_t *lengths = ends ? lengths_by_loop(requests, ends) : NULL;
+
+	for (size_t loop = 0; limits && lengths && loop < requests->loop_count; loop++) {
+		size_t count = requests->loops[loop].count;
+
+		limits[loop] = limit_of(lengths + ends[loop] - count, count, percent);
+	}
+	if (!lengths) {
+		lode_free(limits);
+		limits = NULL;
+	}
+	lode_free(ends);
+	lode_free(lengths);
+	return limits;
+}
+
+/* ---- whether they matter ---- */
+
+/* Time of all threads in states that count. */
+static int busy_time(const struct lode_stream *stream, const struct lode_idle_stacks *idle, uint64_t *busy,
+		     struct lode_error *error)
+{
+	struct lode_wait_classes classes = { 0 };
+	struct lode_stream_states states = { 0 };
+	int code = lode_wait_classes_make(&classes, stream, idle, 1, error);
+
+	*busy = 0;
+	if (!code)
+		code = lode_states_of_stream(&states, stream, &classes, NULL, error);
+	for (size_t i = 0; i < states.count; i++)
+		for (int state = 0; state < LODE_STATES; state++)
+			if (lode_state_counts((enum lode_state)state))
+				*busy = lode_add_saturating(*busy, states.items[i].ns[state]);
+	lode_stream_states_release(&states);
+	lode_wait_classes_release(&classes);
+	return code;
+}
+
+int lode_requests_matter(const struct lode_requests *requests, const struct lode_stream *stream,
+			 const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	uint64_t time = 0, busy;
+	int code;
+
+	for (size_t i = 0; i < requests->loop_count; i++)
+		if (requests->loops[i].count >= LODE_MIN_REQUESTS)
+			time = lode_add_saturating(time, requests->loops[i].time);
+	if (!time)
+		return 0;
+	code = busy_time(stream, idle, &busy, error);
+	return code ? code : time >= busy / MATTERING_SHARE;
+}
