@@ -256,6 +256,25 @@ const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces, con
 	return NULL;
 }
 
+const struct lode_mapping *lode_space_below(const struct lode_spaces *spaces, const struct lode_space *space,
+					    uint64_t address)
+{
+	const struct lode_mapping *below = NULL;
+	uint32_t node = space->root;
+
+	while (node) {
+		const struct lode_mapping *mapping = &spaces->nodes[node].mapping;
+
+		if (address < mapping->start) {
+			node = spaces->nodes[node].left;
+		} else {
+			below = mapping;
+			node = spaces->nodes[node].right;
+		}
+	}
+	return below;
+}
+
 static uint32_t depth_of(const struct lode_spaces *spaces, uint32_t node)
 {
 	uint32_t left = node ? depth_of(spaces, spaces->nodes[node].left) : 0;

@@ -58,6 +58,10 @@ int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint6
 const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces, const struct lode_space *space,
 					   uint64_t address);
 
+/* The last mapping that begins at or below an address; NULL when there is none. */
+const struct lode_mapping *lode_space_below(const struct lode_spaces *spaces, const struct lode_space *space,
+					    uint64_t address);
+
 /* Calls `visit` for each mapping, by address, until it returns something else than 0, which is returned. */
 int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *space,
 		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context);

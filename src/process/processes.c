@@ -57,6 +57,11 @@ static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, 
 	return found;
 }
 
+int lode_processes_has_thread(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
+{
+	return find_life(processes, pid, tid) != LODE_NONE;
+}
+
 static struct lode_thread_lifetime *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	if (LODE_INDEX_APPEND(&processes->life_index, lode_hash_pair(pid, tid), processes->lives,

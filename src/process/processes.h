@@ -78,6 +78,8 @@ struct lode_process *lode_processes_find(const struct lode_processes *processes,
 int lode_process_counts_code(const struct lode_proc_mapping *mapping);
 /* Whether it is known that a process, or at least its first thread, has ended. */
 int lode_processes_has_ended(const struct lode_processes *processes, uint32_t pid);
+/* Whether a thread of a process is known, or was. */
+int lode_processes_has_thread(const struct lode_processes *processes, uint32_t pid, uint32_t tid);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
 /* The thread, whose name is requested now if it is not known; NULL when memory has run out. */

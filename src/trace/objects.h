@@ -9,7 +9,8 @@ enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */
 	LODE_OBJECT_LOCK,      /* mutex, reader-writer lock: a thread may hold it */
 	LODE_OBJECT_GIL,       /* the global lock of an interpreter */
-	LODE_OBJECT_CONDITION, /* condition variable, semaphore, barrier, other futex: nobody holds it */
+	LODE_OBJECT_CONDITION, /* condition variable, semaphore, barrier: nobody holds it */
+	LODE_OBJECT_FUTEX,     /* of unknown use */
 	LODE_OBJECT_THREAD,    /* the end of a thread */
 	LODE_OBJECT_FILE,      /* by path */
 	LODE_OBJECT_PIPE,      /* also a named one */

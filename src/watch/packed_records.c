@@ -14,6 +14,7 @@ enum field {
 	HAS_WAKER = 16,
 	HAS_VALUE = 32,
 	HAS_WEIGHT = 64,
+	HAS_OBJECT = 128,
 };
 
 static unsigned char *put(unsigned char *to, uint64_t number)
@@ -48,7 +49,30 @@ static unsigned fields_of(const struct lode_record *record, const struct lode_pa
 	fields |= references->waker || references->waker_user || references->waker_kernel ? HAS_WAKER : 0;
 	fields |= record->value ? HAS_VALUE : 0;
 	fields |= record->weight > 1 ? HAS_WEIGHT : 0;
+	fields |= record->object.kind || record->object.argument ? HAS_OBJECT : 0;
 	return fields;
+}
+
+/* Words of `peer` that mean something. */
+static int peer_words(const struct lode_record_object *object)
+{
+	if (object->kind == LODE_WAITED_SOCKET)
+		return 4;
+	if (object->kind == LODE_WAITED_FILE)
+		return 2;
+	return object->kind >= LODE_WAITED_FUTEX && object->kind <= LODE_WAITED_FUTEX_PI;
+}
+
+static unsigned char *put_object(unsigned char *at, const struct lode_record_object *object)
+{
+	*at++ = object->kind;
+	*at++ = object->family;
+	at = put(at, object->argument);
+	at = put(at, object->detail);
+	at = put(at, object->port);
+	for (int i = 0; i < peer_words(object); i++)
+		at = put(at, object->peer[i]);
+	return at;
 }
 
 size_t lode_pack_record(unsigned char *to, const struct lode_record *record,
@@ -79,12 +103,25 @@ size_t lode_pack_record(unsigned char *to, const struct lode_record *record,
 		at = put(at, record->value);
 	if (fields & HAS_WEIGHT)
 		at = put(at, record->weight);
+	if (fields & HAS_OBJECT)
+		at = put_object(at, &record->object);
 	return (size_t)(at - to);
 }
 
 static uint32_t take32(struct lode_cursor *cursor)
 {
 	return (uint32_t)lode_cursor_varint(cursor);
+}
+
+static void take_object(struct lode_cursor *cursor, struct lode_record_object *object)
+{
+	object->kind = lode_cursor_u8(cursor);
+	object->family = lode_cursor_u8(cursor);
+	object->argument = lode_cursor_varint(cursor);
+	object->detail = take32(cursor);
+	object->port = (uint16_t)lode_cursor_varint(cursor);
+	for (int i = 0; i < peer_words(object); i++)
+		object->peer[i] = take32(cursor);
 }
 
 void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
@@ -114,6 +151,8 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 	if (fields & HAS_VALUE)
 		record->value = take32(cursor);
 	record->weight = fields & HAS_WEIGHT ? take32(cursor) : 0;
+	if (fields & HAS_OBJECT)
+		take_object(cursor, &record->object);
 	record->t = end - record->cost - record->delay;
 }
 

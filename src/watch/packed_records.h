@@ -23,7 +23,7 @@ struct lode_pack_references {
 };
 
 /* The most bytes each can take. */
-#define LODE_PACKED_RECORD 96
+#define LODE_PACKED_RECORD 144
 #define LODE_PACKED_STACK  (32 + 10 * (LODE_RECORD_FRAMES + 1))
 #define LODE_PACKED_TEXT   4096 /* of a change; what is longer is cut */
 #define LODE_PACKED_CHANGE (160 + LODE_PACKED_TEXT)

@@ -29,6 +29,25 @@ static uint64_t some_number(uint64_t *random)
 	return lode_splitmix64(random) >> lode_splitmix64(random) % 64;
 }
 
+/* What a wait was for; words of the peer that mean nothing are zero. */
+static struct lode_record_object some_object(uint64_t *random)
+{
+	struct lode_record_object object = { .kind = (uint8_t)(lode_splitmix64(random) % (LODE_WAITED_POLL + 1)) };
+	int words = object.kind == LODE_WAITED_SOCKET ? 4 : object.kind == LODE_WAITED_FILE ? 2 : 1;
+
+	object.argument = some_number(random);
+	if (!object.kind && !object.argument)
+		return object;
+	object.detail = (uint32_t)some_number(random);
+	object.port = (uint16_t)some_number(random);
+	object.family = (uint8_t)some_number(random);
+	if (object.kind == LODE_WAITED_NONE || object.kind >= LODE_WAITED_LISTENER)
+		return object;
+	for (int i = 0; i < words; i++)
+		object.peer[i] = (uint32_t)some_number(random);
+	return object;
+}
+
 static void what_is_packed_is_unpacked(void **state)
 {
 	uint64_t random = 1;
@@ -42,7 +61,8 @@ static void what_is_packed_is_unpacked(void **state)
 					      .value = (uint32_t)some_number(&random),
 					      .cpu = (uint16_t)some_number(&random),
 					      .type = (uint8_t)(1 + i % 5),
-					      .flags = i & 3 },
+					      .flags = i & 3,
+					      .object = some_object(&random) },
 				   back;
 		struct lode_pack_references references = {
 			(uint32_t)some_number(&random), (uint32_t)some_number(&random),

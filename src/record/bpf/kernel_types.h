@@ -63,6 +63,56 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+};
+
+struct in6_addr {
+	uint32_t words[4]; /* the kernel calls them otherwise */
+};
+
+struct sock_common {
+	uint32_t skc_daddr;
+	uint16_t skc_dport; /* in the order of the network */
+	uint16_t skc_num;   /* its own port */
+	unsigned short skc_family;
+	unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	short type;
+	struct sock *sk;
+};
+
+struct file_operations {
+	void *poll;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct file_operations *f_op;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct pid {
+	unsigned int level; /* how deep its namespace is */
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct signal_struct {
 	atomic_t live;
 };
@@ -118,6 +168,8 @@ struct task_struct {
 	unsigned long nivcsw;
 	uint64_t start_time; /* CLOCK_MONOTONIC */
 	struct mm_struct *mm;
+	struct pid *thread_pid;
+	struct files_struct *files;
 	struct signal_struct *signal;
 #if defined(__TARGET_ARCH_arm64)
 	struct thread_struct thread;
@@ -191,6 +243,7 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  0
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
+#define REGS_SECOND(regs)   ((regs)->regs[1])
 #define REGS_THIRD(regs)    ((regs)->regs[2])
 /* Arguments of functions at their entry: those in registers, and where the others are, from the stack pointer. */
 #define REGS_ARGUMENTS          8
@@ -200,6 +253,10 @@ struct pt_regs {
 #define CALL_MMAP               222
 #define CALL_EXECVE             221
 #define CALL_EXECVEAT           281
+#define CALL_FUTEX              98
+#define CALL_POLL               -1 /* there is none */
+#define CALL_PPOLL              73
+#define CALL_WAITID             95
 #else
 #define REGS_PC(regs)       ((regs)->ip)
 #define REGS_SP(regs)       ((regs)->sp)
@@ -208,6 +265,7 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  ((regs)->r10)
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
+#define REGS_SECOND(regs)   ((regs)->si)
 #define REGS_THIRD(regs)    ((regs)->dx)
 #define REGS_ARGUMENTS      6
 #define REGS_ARGUMENT_OFFSET(i)                                                                                   \
@@ -222,6 +280,10 @@ struct pt_regs {
 #define CALL_MMAP         9
 #define CALL_EXECVE       59
 #define CALL_EXECVEAT     322
+#define CALL_FUTEX        202
+#define CALL_POLL         7
+#define CALL_PPOLL        271
+#define CALL_WAITID       247
 #endif
 
 #endif

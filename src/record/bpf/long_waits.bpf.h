@@ -94,6 +94,7 @@ static __always_inline void write_long_wait(struct task_struct *task, struct lod
 	record->type = LODE_RECORD_WAIT;
 	record->flags = LODE_RECORD_WOKEN | flags;
 	record->weight = 1;
+	record->object = thread->object;
 	finish_record(record, position);
 }
 

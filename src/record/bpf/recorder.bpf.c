@@ -39,6 +39,7 @@
  */
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/long_waits.bpf.h"
+#include "record/bpf/objects.bpf.h"
 #include "record/bpf/process_events.bpf.h"
 #include "record/bpf/samples.bpf.h"
 #include "record/bpf/spans.bpf.h"
@@ -90,6 +91,8 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 		note_slot(thread, task);
 	if (chosen)
 		chosen = take_stacks(context, task, thread);
+	if (chosen && !preempted)
+		take_object(task, &thread->object, true);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint16_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 	return chosen;

@@ -63,6 +63,30 @@ enum lode_record_flag {
 /* In the value of a wait: the kernel says that it is for input or output. */
 #define LODE_RECORD_IOWAIT 0x80000000u
 
+/* What a thread waits for, as far as the kernel side knows (objects.bpf.h); the system call says how to read it. */
+enum lode_waited_kind {
+	LODE_WAITED_NONE,  /* only the arguments are known */
+	LODE_WAITED_FUTEX, /* at `argument`; `detail`: 0, or for the next ones, a thread id of its PID namespace: */
+	LODE_WAITED_FUTEX_OWNER,    /* where a mutex has its owner, */
+	LODE_WAITED_FUTEX_WRITER12, /* where a reader-writer lock has its writer, from the word for writers, */
+	LODE_WAITED_FUTEX_WRITER16, /* or from that for readers, */
+	LODE_WAITED_FUTEX_ROBUST,   /* in the word and as the owner of a mutex: a robust one, */
+	LODE_WAITED_FUTEX_PI,       /* in the word, as the kernel wants it of locks with priority inheritance */
+	LODE_WAITED_FILE,           /* descriptor `argument`; `detail`: inode, `family`: type of inode */
+	LODE_WAITED_SOCKET, /* the same; upper half of `argument`: type of socket; `family`, `peer`, `port`: its peer */
+	LODE_WAITED_LISTENER, /* the same without a peer; `port` is its own */
+	LODE_WAITED_POLL,     /* `detail` descriptors, of which none is known */
+};
+
+struct lode_record_object {
+	uint64_t argument; /* first argument of the system call; of poll() for one descriptor: that */
+	uint32_t detail;   /* lower half where it is an inode; of waitid() the second argument */
+	uint16_t port;
+	uint8_t kind; /* enum lode_waited_kind */
+	uint8_t family; /* AF_…, or of a file: S_IF… >> 12, of a futex: its process is in a PID namespace of its own */
+	uint32_t peer[4]; /* of a futex: its word; of a file: address of the function that polls it, lower half first */
+};
+
 /* Stack ids are hashes; 0: no stack. Times are CLOCK_MONOTONIC. */
 struct lode_record {
 	uint64_t sequence; /* position in its ring plus one, written last */
@@ -84,6 +108,7 @@ struct lode_record {
 	uint8_t flags;
 	uint32_t weight; /* how many such events it represents; 0: 1 */
 	uint32_t unused;
+	struct lode_record_object object; /* of a wait */
 };
 
 /* When it was written: records come in this order, or nearly so. */
@@ -244,7 +269,7 @@ struct lode_record_sent {
 	uint64_t epoch;
 };
 
-/* What is known of a thread between its records: two cache lines, of which a switch that takes no stacks needs the first. */
+/* What is known of a thread between its records: three cache lines, of which a switch that takes no stacks needs the first. */
 struct lode_record_thread {
 	uint32_t tid; /* 0: the place is free */
 	uint32_t pid;
@@ -269,7 +294,9 @@ struct lode_record_thread {
 	uint64_t kernel;
 	uint64_t waker_user;
 	uint64_t waker_kernel;
-	struct lode_record_entry entry; /* its last system call, when these are recorded */
+	struct lode_record_entry entry;   /* its last system call, when these are recorded */
+	struct lode_record_object object; /* of a wait that was chosen */
+	uint64_t unused[4];               /* so that places begin at cache lines */
 };
 
 /* Threads that are visited in one run of a program; it is not interrupted meanwhile, for a quarter of a millisecond. */
@@ -295,6 +322,7 @@ struct lode_record_swept {
 	uint64_t user;
 	uint64_t kernel;
 	uint32_t call;
+	struct lode_record_object object;
 };
 
 /* What is learnt about walking the kernel's stack in one program. */

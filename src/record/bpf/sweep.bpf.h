@@ -17,6 +17,7 @@
 #define LODE_RECORD_BPF_SWEEP_BPF_H
 
 #include "record/bpf/filters.bpf.h"
+#include "record/bpf/objects.bpf.h"
 #include "record/bpf/output.bpf.h"
 #include "record/bpf/thinning.bpf.h"
 #include "record/bpf/threads.bpf.h"
@@ -118,6 +119,8 @@ static __always_inline void write_swept(struct task_struct *task, const struct l
 	record->type = swept->preempted ? LODE_RECORD_PREEMPT : LODE_RECORD_WAIT;
 	record->flags = LODE_RECORD_LATE | flags;
 	record->weight = 1;
+	if (!swept->preempted)
+		record->object = swept->object;
 	finish_record(record, position);
 }
 
@@ -174,6 +177,10 @@ static __noinline int find_swept(struct task_struct *task, struct lode_record_sw
 	swept->call = regs ? call_of(task, regs) : 0;
 	swept->user = seen && thread->weight ? thread->user : 0;
 	swept->kernel = seen && thread->weight ? thread->kernel : 0;
+	if (seen && thread->weight)
+		swept->object = thread->object;
+	else
+		take_object(task, &swept->object, false);
 	take_swept_stacks(task, swept);
 	return 0;
 }

@@ -53,6 +53,8 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 	record->type = is_wait ? LODE_RECORD_WAIT : LODE_RECORD_PREEMPT;
 	record->flags = flags | (is_wait && was_woken(thread) ? LODE_RECORD_WOKEN : 0);
 	record->weight = weight;
+	if (is_wait)
+		record->object = thread->object;
 	finish_record(record, position);
 	return 0;
 }

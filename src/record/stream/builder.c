@@ -43,7 +43,9 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 	if (lode_process_images_init(&builder->images) < 0 ||
 	    lode_processes_init(&builder->processes, &builder->images) < 0 ||
 	    lode_record_stacks_init(&builder->stacks, &builder->dictionary, &builder->processes, symbolizer,
-				    kallsyms) < 0)
+				    kallsyms) < 0 ||
+	    lode_record_objects_init(&builder->objects, &builder->processes, &builder->dictionary,
+				     builder->stacks.kernel) < 0)
 		return LODE_SYSTEM;
 	builder->preempt = add_string(builder, LODE_PREEMPTION);
 	return builder->preempt == LODE_NONE ? LODE_SYSTEM : 0;
@@ -52,6 +54,7 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 void lode_builder_release(struct lode_builder *builder)
 {
 	lode_record_stacks_release(&builder->stacks);
+	lode_record_objects_release(&builder->objects);
 	lode_processes_release(&builder->processes);
 	lode_process_images_release(&builder->images);
 	lode_stream_release(&builder->stream);
@@ -243,6 +246,19 @@ static uint32_t slot_name(struct lode_builder *builder, const struct lode_record
 	return add_string(builder, name);
 }
 
+static int add_object(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event)
+{
+	uint32_t holder;
+
+	event->holder = LODE_NONE;
+	if (lode_record_objects_find(&builder->objects, record, &event->object, &holder) < 0)
+		return LODE_SYSTEM;
+	if (!holder || !event->object)
+		return 0;
+	event->holder = thread_of(builder, record->pid, holder);
+	return event->holder == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
 static int fill(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event,
 		enum lode_event_type *type)
 {
@@ -251,6 +267,8 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 		*type = LODE_WAIT;
 		builder->open += record->flags & LODE_RECORD_OPEN && !(record->flags & LODE_RECORD_WOKEN);
 		builder->unexplained += !(record->flags & (LODE_RECORD_OPEN | LODE_RECORD_WOKEN));
+		if (add_object(builder, record, event) < 0)
+			return LODE_SYSTEM;
 		return record->flags & LODE_RECORD_WOKEN ? add_waker(builder, record, event) : 0;
 	case LODE_RECORD_PREEMPT:
 		*type = LODE_CALL;
@@ -463,5 +481,6 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 	lode_notes_add(notes, builder->late_bare,
 		       "of these, waits without a user stack: none was seen at their call sites, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
+	lode_record_objects_note(&builder->objects, notes);
 	lode_processes_note(&builder->processes, notes);
 }

@@ -9,6 +9,7 @@
 #include "record/recorder.h"
 #include "record/stream/stack_nodes.h"
 #include "record/stream/thread_totals.h"
+#include "record/stream/record_objects.h"
 #include "trace/stream.h"
 
 /* Limits that were passed, a bit each, by a thread from t0 to t1. */
@@ -45,6 +46,7 @@ struct lode_builder {
 	struct lode_processes processes;
 	struct lode_record_stacks stacks;
 	struct lode_record_totals totals;
+	struct lode_record_objects objects;
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
 	uint32_t age;                     /* of what is known; what is of another holds no more */
 	uint64_t period;                  /* of a CPU sample */

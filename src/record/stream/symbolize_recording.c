@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "record/budget/calibration.h"
+#include "record/stream/object_names.h"
 #include "symbols/name_frames.h"
 #include "symbols/unnamed_note.h"
 
@@ -41,8 +42,9 @@ struct translation {
 	uint32_t *inlined_frames; /* of the stream */
 	size_t inlined_count;
 	size_t inlined_capacity;
-	uint32_t *nodes;                     /* by node of `raw` */
-	unsigned char *seen;                 /* by node of the stream: an event has it */
+	uint32_t *nodes;     /* by node of `raw` */
+	unsigned char *seen; /* by node of the stream: an event has it */
+	struct lode_object_names objects;
 	struct lode_calibration calibration; /* of a thinned recording */
 	struct lode_events block;
 	struct lode_events waiting[LODE_EVENT_TYPES];
@@ -306,7 +308,11 @@ static int take_event(struct translation *translation, int type, struct lode_eve
 	event->stack = translation->nodes[event->stack];
 	event->waker_stack = translation->nodes[event->waker_stack];
 	event->name = string_of(translation, event->name);
-	event->object = string_of(translation, event->object);
+	if (event->object)
+		event->object = lode_object_names_find(&translation->objects, event->object,
+						       lode_strings_get(&translation->raw_dictionary.frames.strings,
+									event->object),
+						       event->stack, &event->holder);
 	if (event->name == LODE_NONE || event->object == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_events_add(late ? &translation->late[type] : &translation->waiting[type], event);
@@ -407,6 +413,8 @@ static int prepare(struct translation *translation, struct lode_error *error)
 	if (!translation->seen)
 		return lode_fail_memory(error);
 	translation->seen[0] = 1; /* no stack */
+	if (lode_object_names_init(&translation->objects, translation->stream->dictionary, images) < 0)
+		return lode_fail_memory(error);
 	if (options->symbolizer)
 		lode_note_unnamed(options->notes, translation->unnamed, &translation->stream->dictionary->frames);
 	return 0;
@@ -461,6 +469,7 @@ static void release(struct translation *translation)
 		lode_events_release(&translation->late[type]);
 	}
 	lode_calibration_release(&translation->calibration);
+	lode_object_names_release(&translation->objects);
 	lode_events_release(&translation->block);
 	lode_stream_release(&translation->raw);
 	lode_dictionary_release(&translation->raw_dictionary);

@@ -1,0 +1,258 @@
+/* Names of objects: see object_names.h. */
+#include "record/stream/object_names.h"
+
+#include "base/ends_with.h"
+#include "base/starts_with.h"
+#include "record/stream/record_objects.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text of record_objects.h. */
+struct futex {
+	char found; /* LODE_FUTEX_… */
+	uint64_t address;
+	uint32_t image; /* LODE_NONE: none */
+	uint64_t offset;
+	uint64_t distance;
+};
+
+int lode_object_names_init(struct lode_object_names *names, struct lode_dictionary *dictionary,
+			   const struct lode_process_images *images)
+{
+	memset(names, 0, sizeof(*names));
+	names->dictionary = dictionary;
+	names->images = images;
+	names->wait_count = dictionary->tree.count;
+	names->image_count = images->count;
+	names->waits = lode_calloc(names->wait_count + 1, sizeof(*names->waits));
+	names->variables = lode_calloc(names->image_count + 1, sizeof(struct lode_variables *));
+	return names->waits && names->variables ? 0 : LODE_SYSTEM;
+}
+
+void lode_object_names_release(struct lode_object_names *names)
+{
+	for (size_t i = 0; names->variables && i < names->image_count; i++)
+		if (names->variables[i]) {
+			lode_variables_release(names->variables[i]);
+			lode_free(names->variables[i]);
+		}
+	lode_free(names->variables);
+	lode_free(names->waits);
+	lode_free(names->named);
+	lode_index_release(&names->index);
+	memset(names, 0, sizeof(*names));
+}
+
+/* ---- what is waited for ---- */
+
+static int parse(const char *text, struct futex *futex)
+{
+	char *at = NULL;
+
+	*futex = (struct futex){ .found = LODE_FUTEX_UNKNOWN, .image = LODE_NONE };
+	text += strlen(LODE_FUTEX_TEXT);
+	if (!text[0] || text[1] != ':')
+		return 0;
+	futex->found = text[0];
+	futex->address = strtoull(text + 2, &at, 16);
+	if (*at != ':' || !at[1])
+		return 1;
+	futex->image = (uint32_t)strtoul(at + 1, &at, 16);
+	futex->offset = *at == ':' ? strtoull(at + 1, &at, 16) : 0;
+	futex->distance = *at == ':' ? strtoull(at + 1, &at, 16) : 0;
+	return 1;
+}
+
+static const struct lode_stack_wait *wait_of(struct lode_object_names *names, uint32_t node)
+{
+	struct lode_stack_wait *wait = &names->waits[node < names->wait_count ? node : 0];
+
+	if (!wait->is_known && node < names->wait_count) {
+		wait->function = (uint8_t)lode_wait_function(names->dictionary, node, &wait->caller);
+		wait->is_known = 1;
+	}
+	return wait;
+}
+
+/* Whether what was found beside a futex of this kind is its holder. */
+static int is_holder(enum lode_wait_function function, char found)
+{
+	switch (function) {
+	case LODE_WAITS_MUTEX:
+		return found == LODE_FUTEX_OWNER || found == LODE_FUTEX_SURE;
+	case LODE_WAITS_RWLOCK:
+		return found == LODE_FUTEX_WRITER;
+	case LODE_WAITS_JOIN:
+		return found == LODE_FUTEX_WORD;
+	case LODE_WAITS_LOCK:
+	case LODE_WAITS_UNKNOWN:
+		return found == LODE_FUTEX_SURE;
+	default:
+		return 0;
+	}
+}
+
+static const char *kind_of(enum lode_wait_function function, char found)
+{
+	switch (function) {
+	case LODE_WAITS_MUTEX:
+	case LODE_WAITS_RWLOCK:
+	case LODE_WAITS_LOCK:
+	case LODE_WAITS_MONITOR:
+		return "lock";
+	case LODE_WAITS_CONDITION:
+	case LODE_WAITS_SIGNAL:
+		return "condition";
+	case LODE_WAITS_JOIN:
+		return "thread";
+	case LODE_WAITS_GIL:
+		return "gil";
+	default:
+		return found == LODE_FUTEX_SURE ? "lock" : "futex";
+	}
+}
+
+/* ---- its name ---- */
+
+static struct lode_variables *variables_of(struct lode_object_names *names, uint32_t image)
+{
+	struct lode_variables *variables = names->variables[image];
+
+	if (variables)
+		return variables;
+	variables = names->variables[image] = lode_calloc(1, sizeof(*variables));
+	if (variables && names->images->items[image].symbols &&
+	    lode_variables_load(variables, names->images->items[image].symbols) < 0)
+		return NULL;
+	return variables;
+}
+
+/* The word of a lock that threads wait at is not its first: a variable that is nothing but the lock is called without that. */
+static void drop_inner_offset(struct lode_buffer *text, enum lode_wait_function function)
+{
+	static const char *const condition[] = { "+0x28", "+0x2c", NULL };
+	static const char *const rwlock[] = { "+0x8", "+0xc", NULL };
+	static const char *const barrier[] = { "+0x4", NULL };
+	const char *const *ends = function == LODE_WAITS_CONDITION ? condition
+				  : function == LODE_WAITS_RWLOCK  ? rwlock
+				  : function == LODE_WAITS_SIGNAL  ? barrier
+								   : NULL;
+
+	lode_buffer_byte(text, '\0');
+	if (text->failed)
+		return;
+	text->size--;
+	for (; ends && *ends; ends++)
+		if (lode_ends_with(text->bytes, *ends)) {
+			text->size -= strlen(*ends);
+			return;
+		}
+}
+
+static int put_variable(struct lode_object_names *names, const struct futex *futex,
+			enum lode_wait_function function, struct lode_buffer *text)
+{
+	const struct lode_process_image *image;
+	struct lode_variables *variables;
+	uint64_t address;
+	int found;
+
+	if (futex->image >= names->image_count)
+		return 0;
+	image = &names->images->items[futex->image];
+	variables = image->symbols ? variables_of(names, futex->image) : NULL;
+	if (!variables)
+		return 0;
+	address = lode_image_address(image->symbols, futex->offset) + futex->distance;
+	found = lode_variables_find(variables, address, text);
+	if (found == 1)
+		drop_inner_offset(text, function);
+	if (found == 0) {
+		const char *slash = strrchr(image->path, '/');
+
+		lode_buffer_print(text, "%s+0x%" PRIx64, slash ? slash + 1 : image->path, address);
+	}
+	return found >= 0;
+}
+
+static void put_caller(const struct lode_object_names *names, const char *words, uint32_t caller,
+		       struct lode_buffer *text)
+{
+	uint32_t frame = names->dictionary->tree.nodes[caller].frame;
+
+	if (caller)
+		lode_buffer_print(text, "%s%s", words, lode_frames_function(&names->dictionary->frames, frame));
+}
+
+static void put_name(struct lode_object_names *names, const struct futex *futex,
+		     const struct lode_stack_wait *wait, struct lode_buffer *text)
+{
+	enum lode_wait_function function = (enum lode_wait_function)wait->function;
+
+	lode_buffer_print(text, "%s:", kind_of(function, futex->found));
+	if (function == LODE_WAITS_GIL) {
+		lode_buffer_text(text, "python");
+	} else if (function == LODE_WAITS_MONITOR) {
+		lode_buffer_text(text, "monitor");
+		put_caller(names, " entered in ", wait->caller, text);
+	} else if (function != LODE_WAITS_JOIN && futex->address && !put_variable(names, futex, function, text)) {
+		lode_buffer_print(text, "0x%" PRIx64, futex->address);
+		put_caller(names, " first seen in ", wait->caller, text);
+	}
+}
+
+/* ---- texts that were made before ---- */
+
+static uint32_t add_named(struct lode_object_names *names, const struct lode_named_object *key, uint64_t hash,
+			  const struct futex *futex, const struct lode_stack_wait *wait)
+{
+	struct lode_buffer text = { 0 };
+	struct lode_named_object named = *key;
+
+	put_name(names, futex, wait, &text);
+	named.text = text.failed ? LODE_NONE
+				 : lode_strings_add(&names->dictionary->frames.strings, text.bytes, text.size);
+	lode_buffer_release(&text);
+	if (named.text == LODE_NONE || LODE_INDEX_APPEND(&names->index, hash, names->named, names->named_count,
+							 names->named_capacity, named) < 0)
+		return LODE_NONE;
+	return named.text;
+}
+
+static uint32_t find_named(struct lode_object_names *names, uint32_t raw, const struct futex *futex,
+			   const struct lode_stack_wait *wait)
+{
+	struct lode_named_object key = { .raw = raw, .function = wait->function };
+	uint64_t hash;
+	uint32_t found;
+
+	if (wait->function == LODE_WAITS_MONITOR) {
+		key.raw = 0;
+		key.caller = wait->caller;
+	}
+	hash = lode_hash_u64((uint64_t)key.raw << 32 | (key.caller << 4 ^ key.function));
+	found = LODE_INDEX_FIND(i, &names->index, hash,
+				names->named[i].raw == key.raw && names->named[i].function == key.function &&
+					names->named[i].caller == key.caller);
+	return found == LODE_NONE ? add_named(names, &key, hash, futex, wait) : names->named[found].text;
+}
+
+uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, const char *text, uint32_t node,
+				uint32_t *holder)
+{
+	const struct lode_stack_wait *wait;
+	struct futex futex;
+
+	if (!lode_starts_with(text, LODE_FUTEX_TEXT)) {
+		*holder = LODE_NONE;
+		return lode_strings_add(&names->dictionary->frames.strings, text, strlen(text));
+	}
+	parse(text, &futex);
+	wait = wait_of(names, node);
+	if (!is_holder((enum lode_wait_function)wait->function, futex.found))
+		*holder = LODE_NONE;
+	return find_named(names, raw, &futex, wait);
+}

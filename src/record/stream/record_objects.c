@@ -1,0 +1,388 @@
+/* Objects of waits: see record_objects.h. */
+#include "record/stream/record_objects.h"
+
+#include "symbols/syscalls.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+
+/* A power of two. */
+#define MEMO 4096
+/* Distinct futexes that get a text of their own. */
+#define MAX_FUTEXES 100000
+
+/* What the first argument of a system call is. */
+enum argument {
+	NOTHING,
+	FUTEX,
+	DESCRIPTOR,
+	POLLED, /* an array of descriptors */
+	SELECTED,
+	EPOLL,
+	TIME,
+	CHILD,    /* wait4() */
+	CHILD_ID, /* waitid() */
+	DISK,     /* nothing, but the call waits for disks */
+};
+
+static const struct {
+	const char *name;
+	enum argument argument;
+} calls[] = {
+	{ "futex", FUTEX },
+	{ "read", DESCRIPTOR },
+	{ "write", DESCRIPTOR },
+	{ "pread64", DESCRIPTOR },
+	{ "pwrite64", DESCRIPTOR },
+	{ "readv", DESCRIPTOR },
+	{ "writev", DESCRIPTOR },
+	{ "preadv", DESCRIPTOR },
+	{ "pwritev", DESCRIPTOR },
+	{ "preadv2", DESCRIPTOR },
+	{ "pwritev2", DESCRIPTOR },
+	{ "recvfrom", DESCRIPTOR },
+	{ "recvmsg", DESCRIPTOR },
+	{ "recvmmsg", DESCRIPTOR },
+	{ "sendto", DESCRIPTOR },
+	{ "sendmsg", DESCRIPTOR },
+	{ "sendmmsg", DESCRIPTOR },
+	{ "accept", DESCRIPTOR },
+	{ "accept4", DESCRIPTOR },
+	{ "connect", DESCRIPTOR },
+	{ "fsync", DESCRIPTOR },
+	{ "fdatasync", DESCRIPTOR },
+	{ "sync_file_range", DESCRIPTOR },
+	{ "syncfs", DESCRIPTOR },
+	{ "ftruncate", DESCRIPTOR },
+	{ "fallocate", DESCRIPTOR },
+	{ "flock", DESCRIPTOR },
+	{ "fcntl", DESCRIPTOR },
+	{ "ioctl", DESCRIPTOR },
+	{ "getdents64", DESCRIPTOR },
+	{ "sendfile", DESCRIPTOR },
+	{ "splice", DESCRIPTOR },
+	{ "tee", DESCRIPTOR },
+	{ "vmsplice", DESCRIPTOR },
+	{ "copy_file_range", DESCRIPTOR },
+	{ "io_uring_enter", DESCRIPTOR },
+	{ "poll", POLLED },
+	{ "ppoll", POLLED },
+	{ "select", SELECTED },
+	{ "pselect6", SELECTED },
+	{ "epoll_wait", EPOLL },
+	{ "epoll_pwait", EPOLL },
+	{ "epoll_pwait2", EPOLL },
+	{ "nanosleep", TIME },
+	{ "clock_nanosleep", TIME },
+	{ "wait4", CHILD },
+	{ "waitid", CHILD_ID },
+	{ "sync", DISK },
+	{ "msync", DISK },
+};
+
+int lode_record_objects_init(struct lode_record_objects *objects, struct lode_processes *processes,
+			     struct lode_dictionary *dictionary, struct lode_image *kernel)
+{
+	memset(objects, 0, sizeof(*objects));
+	objects->kernel = kernel;
+	objects->processes = processes;
+	objects->dictionary = dictionary;
+	objects->memo = lode_calloc(MEMO, sizeof(*objects->memo));
+	return objects->memo ? 0 : LODE_SYSTEM;
+}
+
+void lode_record_objects_release(struct lode_record_objects *objects)
+{
+	lode_descriptor_names_release(&objects->descriptors);
+	lode_inner_tids_release(&objects->tids);
+	lode_free(objects->memo);
+	memset(objects, 0, sizeof(*objects));
+}
+
+static enum argument look_up_call(uint32_t number)
+{
+	struct utsname system;
+	const char *name = uname(&system) < 0 ? NULL : lode_syscall_name(system.machine, number);
+
+	for (size_t i = 0; name && i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].argument;
+	return NOTHING;
+}
+
+static enum argument argument_of(struct lode_record_objects *objects, uint32_t number)
+{
+	if (number >= LODE_WAIT_CALLS)
+		return NOTHING;
+	if (!objects->calls[number])
+		objects->calls[number] = (uint8_t)(look_up_call(number) + 1);
+	return (enum argument)(objects->calls[number] - 1);
+}
+
+static int set_text(struct lode_record_objects *objects, const char *text, uint32_t *object)
+{
+	*object = text ? lode_strings_add(&objects->dictionary->frames.strings, text, strlen(text)) : LODE_NONE;
+	return *object == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* ---- futexes ---- */
+
+/*
+ * Data of a program or library follows its code, at a distance that is the same wherever it is loaded; where nothing is
+ * below, or what is there has no such data, the address is that of a heap or a stack.
+ */
+static int make_futex_text(struct lode_record_objects *objects, const struct lode_process *process,
+			   struct lode_futex_memo *memo)
+{
+	const struct lode_mapping *below =
+		lode_space_below(&objects->processes->spaces, &process->space, memo->address);
+	struct lode_process_images *images = objects->processes->images;
+	uint32_t image = below ? below->image : LODE_PROCESS_IMAGE_UNKNOWN;
+	char text[128];
+	int length;
+
+	length = snprintf(text, sizeof(text), LODE_FUTEX_TEXT "%c:%" PRIx64 ":", (int)memo->found, memo->address);
+	if (image != LODE_PROCESS_IMAGE_UNKNOWN && lode_process_image_by_offset(&images->items[image])) {
+		if (lode_process_image_use(images, image, &objects->dictionary->frames) < 0)
+			return LODE_SYSTEM;
+		snprintf(text + length, sizeof(text) - (size_t)length, "%x:%" PRIx64 ":%" PRIx64,
+			 images->items[image].canonical, below->offset, memo->address - below->start);
+	}
+	objects->futexes++;
+	return set_text(objects, text, &memo->text);
+}
+
+static int find_futex(struct lode_record_objects *objects, const struct lode_record *record, uint32_t found,
+		      uint32_t *object)
+{
+	const struct lode_process *process = lode_processes_get(objects->processes, record->pid);
+	struct lode_futex_memo key = { .address = record->object.argument, .pid = record->pid, .found = found };
+	struct lode_futex_memo *memo;
+
+	if (!process)
+		return LODE_SYSTEM;
+	key.version = process->space.version;
+	memo = &objects->memo[lode_hash_u64(key.address + found + ((uint64_t)key.pid << 40)) % MEMO];
+	if (memo->text && memo->address == key.address && memo->pid == key.pid && memo->version == key.version &&
+	    memo->found == found) {
+		*object = memo->text;
+		return 0;
+	}
+	if (objects->futexes >= MAX_FUTEXES) {
+		objects->left_out++;
+		return set_text(objects, LODE_FUTEX_TEXT, object);
+	}
+	if (make_futex_text(objects, process, &key) < 0)
+		return LODE_SYSTEM;
+	*memo = key;
+	*object = key.text;
+	return 0;
+}
+
+/* The thread of the record's process that calls itself `tid`; 0: none does. */
+static uint32_t thread_called(struct lode_record_objects *objects, const struct lode_record *record, uint32_t tid)
+{
+	if (!record->object.family && lode_processes_has_thread(objects->processes, record->pid, tid))
+		return tid;
+	return lode_inner_tid(&objects->tids, record->pid, tid, lode_record_end(record));
+}
+
+/* Where the holder of a futex was found, and who that is. */
+static uint32_t find_holder(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *holder)
+{
+	static const char found[] = { [LODE_WAITED_FUTEX_OWNER] = LODE_FUTEX_OWNER,
+				      [LODE_WAITED_FUTEX_WRITER12] = LODE_FUTEX_WRITER,
+				      [LODE_WAITED_FUTEX_WRITER16] = LODE_FUTEX_WRITER,
+				      [LODE_WAITED_FUTEX_ROBUST] = LODE_FUTEX_SURE,
+				      [LODE_WAITED_FUTEX_PI] = LODE_FUTEX_SURE };
+	const struct lode_record_object *object = &record->object;
+
+	if (object->kind < LODE_WAITED_FUTEX || object->kind > LODE_WAITED_FUTEX_PI)
+		return LODE_FUTEX_UNKNOWN;
+	if (object->detail)
+		*holder = thread_called(objects, record, object->detail);
+	if (*holder)
+		return (uint32_t)found[object->kind];
+	if (object->peer[0] > 2)
+		*holder = thread_called(objects, record, object->peer[0]);
+	if (*holder)
+		return LODE_FUTEX_WORD;
+	return object->kind == LODE_WAITED_FUTEX_PI || object->kind == LODE_WAITED_FUTEX_ROBUST
+		       ? LODE_FUTEX_SURE
+		       : LODE_FUTEX_UNKNOWN;
+}
+
+/* ---- descriptors ---- */
+
+static int find_internet(struct lode_record_objects *objects, const struct lode_record_object *socket,
+			 uint32_t *object)
+{
+	const char *kind = socket->argument >> 32 == SOCK_STREAM ? "tcp" : "udp";
+	char address[INET6_ADDRSTRLEN] = "", text[96];
+	int is_mapped = socket->family == AF_INET6 && !socket->peer[0] && !socket->peer[1] &&
+			socket->peer[2] == htonl(0xffff);
+
+	if (socket->kind == LODE_WAITED_LISTENER)
+		snprintf(text, sizeof(text), "%s:listen:%u", kind, socket->port);
+	else if (socket->family == AF_INET || is_mapped)
+		snprintf(text, sizeof(text), "%s:%s:%u", kind,
+			 inet_ntop(AF_INET, &socket->peer[is_mapped ? 3 : 0], address, sizeof(address)),
+			 socket->port);
+	else
+		snprintf(text, sizeof(text), "%s:[%s]:%u", kind,
+			 inet_ntop(AF_INET6, socket->peer, address, sizeof(address)), socket->port);
+	return set_text(objects, text, object);
+}
+
+static int find_socket(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *object)
+{
+	const struct lode_record_object *socket = &record->object;
+	struct lode_descriptor descriptor = { record->pid, (uint32_t)socket->argument, socket->detail,
+					      S_IFSOCK >> 12 };
+	char text[32];
+
+	if (socket->family == AF_INET || socket->family == AF_INET6)
+		return find_internet(objects, socket, object);
+	if (socket->family == AF_UNIX)
+		return set_text(objects,
+				lode_descriptor_name(&objects->descriptors, &descriptor, lode_record_end(record)),
+				object);
+	snprintf(text, sizeof(text), "socket:%s", socket->family == AF_NETLINK ? "netlink" : "");
+	return set_text(objects, text, object);
+}
+
+/*
+ * Files without a name, such as those of eventfd(), share one inode, so that their numbers could be mixed up with others
+ * of that kind; but each kind has a function of its own that polls it. NULL: it is another file, or the kernel hides the names.
+ */
+static const char *nameless_file(struct lode_record_objects *objects, const struct lode_record_object *file)
+{
+	static const char *const kinds[][2] = {
+		{ "eventfd_poll", "eventfd:" },
+		{ "timerfd_poll", "timer:timerfd" },
+		{ "ep_eventpoll_poll", "epoll:" },
+		{ "inotify_poll", "other:inotify" },
+		{ "signalfd_poll", "other:signalfd" },
+		{ "io_uring_poll", "other:io_uring" },
+		{ "userfaultfd_poll", "other:userfaultfd" },
+	};
+	uint64_t address = file->peer[0] | (uint64_t)file->peer[1] << 32;
+	struct lode_polled_file *known = &objects->polled[lode_hash_u64(address) % LODE_POLLED_FILES];
+	struct lode_symbol symbol = { 0 };
+
+	if (!address || !objects->kernel || known->address == address)
+		return address ? known->text : NULL;
+	*known = (struct lode_polled_file){ .address = address };
+	if (!lode_image_find(objects->kernel, address, &symbol) || !symbol.name)
+		return NULL;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(symbol.name, kinds[i][0]))
+			known->text = kinds[i][1];
+	return known->text;
+}
+
+static int find_descriptor(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *object)
+{
+	const struct lode_record_object *file = &record->object;
+	struct lode_descriptor descriptor = { record->pid, (uint32_t)file->argument, file->detail, file->family };
+	const char *nameless;
+
+	if (file->kind == LODE_WAITED_SOCKET || file->kind == LODE_WAITED_LISTENER)
+		return find_socket(objects, record, object);
+	if (file->kind != LODE_WAITED_FILE)
+		return 0;
+	nameless = nameless_file(objects, file);
+	if (nameless)
+		return set_text(objects, nameless, object);
+	return set_text(objects, lode_descriptor_name(&objects->descriptors, &descriptor, lode_record_end(record)),
+			object);
+}
+
+static int find_several(struct lode_record_objects *objects, uint64_t count, uint32_t *object)
+{
+	char text[48];
+
+	if (!count)
+		return set_text(objects, "timer:", object);
+	snprintf(text, sizeof(text), "poll:%" PRIu64 " descriptors", count);
+	return set_text(objects, text, object);
+}
+
+/* ---- children ---- */
+
+static int find_child(struct lode_record_objects *objects, const struct lode_record *record, int32_t pid,
+		      uint32_t *object)
+{
+	const struct lode_thread_lifetime *life = NULL;
+	char text[64];
+
+	if (pid > 0 && lode_processes_find(objects->processes, (uint32_t)pid) &&
+	    lode_inner_tid(&objects->tids, record->pid, record->pid, lode_record_end(record)) == record->pid)
+		life = lode_processes_life(objects->processes, (uint32_t)pid, (uint32_t)pid);
+	snprintf(text, sizeof(text), "child:%s", life ? life->name : "");
+	return set_text(objects, text, object);
+}
+
+/* ---- waits ---- */
+
+int lode_record_objects_find(struct lode_record_objects *objects, const struct lode_record *record,
+			     uint32_t *object, uint32_t *holder)
+{
+	const struct lode_record_object *waited = &record->object;
+	uint32_t call = record->value & ~LODE_RECORD_IOWAIT, found;
+	int code = 0;
+
+	*object = *holder = 0;
+	switch (call ? argument_of(objects, call - 1) : NOTHING) {
+	case FUTEX:
+		found = find_holder(objects, record, holder);
+		code = waited->argument ? find_futex(objects, record, found, object) : 0;
+		break;
+	case DESCRIPTOR:
+		code = find_descriptor(objects, record, object);
+		break;
+	case POLLED:
+		code = waited->kind == LODE_WAITED_POLL ? find_several(objects, waited->detail, object)
+							: find_descriptor(objects, record, object);
+		break;
+	case SELECTED:
+		code = waited->argument ? set_text(objects, "poll:", object) : set_text(objects, "timer:", object);
+		break;
+	case EPOLL:
+		code = set_text(objects, "epoll:", object);
+		break;
+	case TIME:
+		code = set_text(objects, "timer:", object);
+		break;
+	case CHILD:
+		code = find_child(objects, record, (int32_t)waited->argument, object);
+		break;
+	case CHILD_ID:
+		code = find_child(objects, record, waited->argument == P_PID ? (int32_t)waited->detail : -1,
+				  object);
+		break;
+	case DISK:
+		code = set_text(objects, "disk:", object);
+		break;
+	default:
+		break;
+	}
+	if (!code && !*object && record->value & LODE_RECORD_IOWAIT)
+		code = set_text(objects, call ? "disk:" : "page:", object);
+	return code;
+}
+
+void lode_record_objects_note(const struct lode_record_objects *objects, struct lode_notes *notes)
+{
+	lode_notes_add(notes, objects->left_out, "waits for locks that are not told apart: there are too many",
+		       NULL);
+	lode_notes_add(
+		notes, objects->descriptors.left_out,
+		"waits for files or sockets whose names were not looked up: there were too many in a second", NULL);
+}

@@ -1,0 +1,160 @@
+/*
+ * Functions that wait at futexes: see wait_functions.h.
+ *
+ * From the leaf, kernel frames and the inner functions of the C library are skipped; the first function of a known
+ * library decides. A condition variable or semaphore may be part of something larger (an interpreter's lock, a monitor):
+ * so the next callers are looked at, too. Where a frame in between belongs to neither, nothing is known.
+ */
+#include "record/stream/wait_functions.h"
+
+#include "base/starts_with.h"
+
+#include <string.h>
+
+/* Frames that are looked at for the function, and above it for what it is part of. */
+#define MAX_INNER 12
+#define MAX_OUTER 8
+
+struct pattern {
+	const char *start; /* of the name without leading underscores; with `*` in front: anywhere in it */
+	enum lode_wait_function function;
+};
+
+static const struct pattern functions[] = {
+	{ "pthread_mutex_", LODE_WAITS_MUTEX },
+	{ "pthread_rwlock_", LODE_WAITS_RWLOCK },
+	{ "pthread_cond_", LODE_WAITS_CONDITION },
+	{ "pthread_join", LODE_WAITS_JOIN },
+	{ "pthread_clockjoin", LODE_WAITS_JOIN },
+	{ "pthread_timedjoin", LODE_WAITS_JOIN },
+	{ "thrd_join", LODE_WAITS_JOIN },
+	{ "pthread_barrier_wait", LODE_WAITS_SIGNAL },
+	{ "pthread_once", LODE_WAITS_SIGNAL },
+	{ "sem_wait", LODE_WAITS_SIGNAL },
+	{ "sem_timedwait", LODE_WAITS_SIGNAL },
+	{ "sem_clockwait", LODE_WAITS_SIGNAL },
+	{ "new_sem_", LODE_WAITS_SIGNAL },
+	{ "*futex::Mutex::lock_contended", LODE_WAITS_LOCK },
+	{ "*futex::RwLock::read_contended", LODE_WAITS_LOCK },
+	{ "*futex::RwLock::write_contended", LODE_WAITS_LOCK },
+	{ "*RawMutex::lock_slow", LODE_WAITS_LOCK },
+	{ "*RawRwLock::lock_", LODE_WAITS_LOCK },
+	{ "*futex::Condvar::wait", LODE_WAITS_CONDITION },
+	{ "*Parker::park", LODE_WAITS_SIGNAL },
+	{ NULL, LODE_WAITS_UNKNOWN },
+};
+
+/* What condition variables and semaphores are part of. */
+static const struct pattern wholes[] = {
+	{ "take_gil", LODE_WAITS_GIL },
+	{ "PyEval_RestoreThread", LODE_WAITS_GIL },
+	{ "PyEval_AcquireThread", LODE_WAITS_GIL },
+	{ "PyThread_acquire_lock", LODE_WAITS_LOCK },
+	{ "*ObjectMonitor::enter", LODE_WAITS_MONITOR },
+	{ "*ObjectMonitor::EnterI", LODE_WAITS_MONITOR },
+	{ "*ObjectMonitor::ReenterI", LODE_WAITS_MONITOR },
+	{ NULL, LODE_WAITS_UNKNOWN },
+};
+
+/* Between the system call and the function that decides. */
+static const char *const inner[] = { "futex_", "lll_", "do_futex_wait", "internal_syscall_cancel", "syscall",
+				     "GI_",    "0x",   "libc_",         "new_sem_wait_slow",       "timedwait",
+				     "wait",   NULL };
+
+/* Wrappers of locks: who called them asked for the lock. */
+static const char *const wrappers[] = { "std::",        "gthread_",  "boost::", "pthread_",
+					"mtx_lock",     "cnd_",      "lll_",    "0x",
+					"PyMutex_Lock", "PyThread_", "sem_",    "new_sem_",
+					"__gnu_cxx::",  NULL };
+
+static const char *plain_name(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	const char *name = lode_frames_function(&dictionary->frames, dictionary->tree.nodes[node].frame);
+
+	while (*name == '_')
+		name++;
+	return name;
+}
+
+static int is_one_of(const char *name, const char *const *starts)
+{
+	for (; *starts; starts++)
+		if (lode_starts_with(name, *starts))
+			return 1;
+	return 0;
+}
+
+static enum lode_wait_function find(const char *name, const struct pattern *patterns)
+{
+	for (; patterns->start; patterns++)
+		if (patterns->start[0] == '*' ? strstr(name, patterns->start + 1) != NULL
+					      : lode_starts_with(name, patterns->start))
+			return patterns->function;
+	return LODE_WAITS_UNKNOWN;
+}
+
+static int is_kernel(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	uint32_t frame = dictionary->tree.nodes[node].frame;
+
+	return dictionary->frames.modules[dictionary->frames.items[frame].module].kind == LODE_KIND_KERNEL;
+}
+
+static uint32_t find_caller(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	while (node && is_one_of(plain_name(dictionary, node), wrappers))
+		node = dictionary->tree.nodes[node].parent;
+	return node;
+}
+
+static enum lode_wait_function find_whole(const struct lode_dictionary *dictionary, uint32_t node, uint32_t *caller)
+{
+	enum lode_wait_function whole = LODE_WAITS_UNKNOWN, found;
+
+	for (unsigned i = 0; node && i < MAX_OUTER; i++, node = dictionary->tree.nodes[node].parent) {
+		found = find(plain_name(dictionary, node), wholes);
+		if (found != LODE_WAITS_UNKNOWN) {
+			whole = found;
+			*caller = dictionary->tree.nodes[node].parent;
+		}
+	}
+	return whole;
+}
+
+/* The JVM's own frames say nothing to who wrote the program: the first frame of Java is the one that entered a monitor. */
+static uint32_t find_java(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	for (uint32_t at = node; at; at = dictionary->tree.nodes[at].parent) {
+		uint32_t frame = dictionary->tree.nodes[at].frame;
+
+		if (dictionary->frames.modules[dictionary->frames.items[frame].module].kind == LODE_KIND_JIT)
+			return at;
+	}
+	return node;
+}
+
+enum lode_wait_function lode_wait_function(const struct lode_dictionary *dictionary, uint32_t node,
+					   uint32_t *caller)
+{
+	enum lode_wait_function found = LODE_WAITS_UNKNOWN, whole = LODE_WAITS_UNKNOWN;
+	int is_library_lock = 0;
+
+	while (node && is_kernel(dictionary, node))
+		node = dictionary->tree.nodes[node].parent;
+	for (unsigned i = 0; node && i < MAX_INNER; i++, node = dictionary->tree.nodes[node].parent) {
+		const char *name = plain_name(dictionary, node);
+
+		found = find(name, functions);
+		if (found != LODE_WAITS_UNKNOWN || !is_one_of(name, inner))
+			break;
+		is_library_lock |= lode_starts_with(name, "lll_") || lode_starts_with(name, "GI___lll_");
+	}
+	*caller = find_caller(dictionary, node);
+	if (found == LODE_WAITS_UNKNOWN)
+		return is_library_lock ? LODE_WAITS_LOCK : found;
+	if (found == LODE_WAITS_CONDITION || found == LODE_WAITS_SIGNAL)
+		whole = find_whole(dictionary, dictionary->tree.nodes[node].parent, caller);
+	if (whole == LODE_WAITS_MONITOR)
+		*caller = find_java(dictionary, *caller);
+	return whole != LODE_WAITS_UNKNOWN ? whole : found;
+}
