@@ -32,7 +32,7 @@ struct lode_recorder_options {
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
 	const char *cache;   /* folder of cached unwind tables; NULL: the user's own, "": none */
 	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */
-	uint64_t long_waits; /* nanoseconds; with `thin` all waits that are longer are recorded; 0: see lode_recorder_set_certain */
+	uint64_t long_waits; /* nanoseconds; with `thin` every longer wait is recorded; 0: see lode_recorder_set_long_wait_tracking */
 	int only_own;      /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
 	int no_own_walk;   /* kernel stacks only by the kernel's own way; for tests */
 	size_t ring_bytes; /* of the rings of all CPUs together; 0: as much as is good for speed */
@@ -120,38 +120,41 @@ void lode_recorder_set_scale(struct lode_recorder *recorder, uint64_t scale, uin
 /* With `thin`: CPU samples a second from now on; where there are none from the start, there will be none. */
 void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned frequency);
 /*
- * With `thin`: what is recorded from now on belongs to this slot; while it is not on, the programs of the scheduler are
- * detached. To be called before lode_recorder_start, too, with the first one. Returns 1, or 0 when the kernel takes its
- * time to attach them: then nothing is recorded yet, and it is to be called again, with the same slot and a later begin. Negative
- * when they cannot be attached, with errno set.
+ * With `thin`: enters this time slot (time_slots.h). While it is not on, the scheduler programs are detached. To be called
+ * before lode_recorder_start, too, with the first slot. Returns 1 when it is done, or 0 while the kernel is not ready to attach
+ * programs: nothing is recorded yet, and it must be called again with the same slot and a later begin. Negative when they
+ * cannot be attached, with errno set.
  */
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot);
 /*
- * With `thin`: every wait over `long_waits`, or else 10 ms, is recorded at all times, if the kernel lets it, from the next slot on that is one of several.
- * Returns whether it is by now.
+ * With `thin`: whether every wait over `long_waits`, or else 10 ms, is recorded, also between slots, by a program at wakeups. It
+ * is attached with the next slot that is one of several, if the kernel lets it. Returns whether it is attached now.
  */
-int lode_recorder_set_certain(struct lode_recorder *recorder, int certain);
+int lode_recorder_set_long_wait_tracking(struct lode_recorder *recorder, int on);
 /*
- * Whether what processes map is followed at once; else a library that takes the place of another is known only when the kernel's report of it
- * is read. Does nothing where the kernel cannot.
+ * With `thin`: whether the scheduler programs stay attached between slots, where they return at once, instead of being
+ * detached. Holds from the end of the current slot on.
  */
-void lode_recorder_set_follows(struct lode_recorder *recorder, int follows);
+void lode_recorder_set_stay_attached(struct lode_recorder *recorder, int on);
 /*
- * Whether mappings are read from /proc when a stack shows that they changed, and the kernel does not report them (map_reads.h). Returns
- * whether they are from now on.
+ * Whether a program tracks what processes map, so that a library that takes the place of another is known at once; else it is
+ * known when the kernel's report of it is read. Does nothing where the kernel cannot.
  */
-int lode_recorder_set_map_reads(struct lode_recorder *recorder, int reads);
-/* Processes that began to run a program, so far. */
-uint64_t lode_recorder_execs(const struct lode_recorder *recorder);
-/* With `thin`: from the end of the next slot on programs stay attached between slots and do nothing, or are detached again. */
-void lode_recorder_set_rests(struct lode_recorder *recorder, int rests);
+void lode_recorder_set_mmap_tracking(struct lode_recorder *recorder, int on);
 /*
- * With `thin`: all threads are visited from now on, so that waits that go on from one visit to the next are recorded
+ * Whether mappings are read from /proc when a stack shows that they changed, instead of being reported by the kernel
+ * (map_reads.h). Returns whether they are from now on.
+ */
+int lode_recorder_set_map_reads(struct lode_recorder *recorder, int on);
+/*
+ * With `thin`: sweeps over all threads begin, or change their pace: they record waits that last from one sweep to the next,
  * whether programs are attached or not (sweeper.h). Returns whether this recorder can do that.
  */
-int lode_recorder_set_sweeps(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace);
-/* Until lode_recorder_stop. */
-struct lode_sweeper_counts lode_recorder_sweeps(const struct lode_recorder *recorder);
+int lode_recorder_set_sweep_pace(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace);
+/* Valid until lode_recorder_stop. */
+struct lode_sweeper_counts lode_recorder_sweep_counts(const struct lode_recorder *recorder);
+/* Processes that began to run a program, so far. */
+uint64_t lode_recorder_exec_count(const struct lode_recorder *recorder);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

@@ -28,7 +28,7 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 	lode_free(each);
 }
 
-uint64_t lode_recorder_execs(const struct lode_recorder *recorder)
+uint64_t lode_recorder_exec_count(const struct lode_recorder *recorder)
 {
 	return recorder->execs;
 }

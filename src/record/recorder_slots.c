@@ -1,6 +1,6 @@
 /*
- * Slots of time (time_slots.h) and what is known without them: sweeps over all threads that find long waits (sweep.bpf.h),
- * and the totals of threads (thread_totals.h).
+ * Time slots (time_slots.h), and what finds waits between them: the program at wakeups for long waits (long_waits.bpf.h),
+ * sweeps over all threads (sweep.bpf.h), and the totals of threads (thread_totals.h).
  */
 #include "base/clock.h"
 #include "record/recorder_state.h"
@@ -20,7 +20,7 @@ void lode_recorder_take_totals(struct lode_recorder *recorder, enum lode_record_
 	bpf_link__destroy(link);
 }
 
-int lode_recorder_set_sweeps(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace)
+int lode_recorder_set_sweep_pace(struct lode_recorder *recorder, const struct lode_sweeper_pace *pace)
 {
 	if (!recorder->sweeper)
 		return 0;
@@ -28,7 +28,7 @@ int lode_recorder_set_sweeps(struct lode_recorder *recorder, const struct lode_s
 	return 1;
 }
 
-struct lode_sweeper_counts lode_recorder_sweeps(const struct lode_recorder *recorder)
+struct lode_sweeper_counts lode_recorder_sweep_counts(const struct lode_recorder *recorder)
 {
 	return recorder->sweeper ? lode_sweeper_counts(recorder->sweeper) : (struct lode_sweeper_counts){ 0 };
 }
@@ -54,25 +54,26 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 	return LODE_APPEND(recorder->seen, recorder->seen_count, recorder->seen_capacity, record);
 }
 
-/* What the program for long waits looks for. */
-static void set_waking_limit(struct recorder *programs, int certain)
+/* Waits of which length the program at wakeups looks for: those of limits on waits, and long ones if they are tracked. */
+static void set_waking_limit(struct recorder *programs, int tracks_long_waits)
 {
 	uint64_t limit = programs->bss->limits_at_waking_since ? programs->rodata->least_limit : INT64_MAX;
 
-	if (certain && programs->rodata->certain_limit < limit)
+	if (tracks_long_waits && programs->rodata->certain_limit < limit)
 		limit = programs->rodata->certain_limit;
 	programs->data->waking_limit = limit;
 }
 
 /*
- * Limits on waits must see all of them, also while the programs of the scheduler are detached. So must all long waits be seen where the budget
- * has room for that; that is begun while the others are attached, since the kernel then need not wait for anything. Returns 0 or -1 with errno set.
+ * Attaches the program at wakeups if it is needed between slots: for limits on waits, and for long waits if they are to be
+ * tracked. The latter begins while the scheduler programs are attached: the kernel need not wait for a grace period then.
+ * Returns 0 or -1 with errno set.
  */
-static int watch_long_waits(struct lode_recorder *recorder)
+static int begin_long_waits(struct lode_recorder *recorder)
 {
 	struct recorder *programs = recorder->programs;
 	int limits = programs->rodata->limits_at_waking,
-	    begins = recorder->wants_certain && !recorder->is_certain && programs->bss->slot.on;
+	    begins = recorder->wants_long_waits && !recorder->tracks_long_waits && programs->bss->slot.on;
 
 	if (!programs->links.lode_long_wait && (limits || begins)) {
 		programs->links.lode_long_wait = bpf_program__attach(programs->progs.lode_long_wait);
@@ -84,50 +85,50 @@ static int watch_long_waits(struct lode_recorder *recorder)
 	if (begins) {
 		programs->bss->certain_since = lode_now();
 		programs->bss->certain_until = UINT64_MAX;
-		recorder->is_certain = 1;
+		recorder->tracks_long_waits = 1;
 	}
-	set_waking_limit(programs, recorder->is_certain);
+	set_waking_limit(programs, recorder->tracks_long_waits);
 	return 0;
 }
 
-int lode_recorder_set_certain(struct lode_recorder *recorder, int certain)
+int lode_recorder_set_long_wait_tracking(struct lode_recorder *recorder, int on)
 {
 	struct recorder *programs = recorder->programs;
 
-	recorder->wants_certain = certain && programs->rodata->certain_limit;
-	if (recorder->wants_certain || !recorder->is_certain)
-		return recorder->is_certain;
+	recorder->wants_long_waits = on && programs->rodata->certain_limit;
+	if (recorder->wants_long_waits || !recorder->tracks_long_waits)
+		return recorder->tracks_long_waits;
 	programs->bss->certain_until = lode_now();
-	recorder->is_certain = 0;
+	recorder->tracks_long_waits = 0;
 	set_waking_limit(programs, 0);
 	return 0;
 }
 
-/* Only while no other program is attached to wakings: otherwise the kernel waits for its readers, and so would the caller. */
-static void drop_long_waits(struct lode_recorder *recorder)
+/* Only while no other program is attached at wakeups: otherwise the kernel would wait for a grace period, and so would we. */
+static void end_long_waits(struct lode_recorder *recorder)
 {
 	struct recorder *programs = recorder->programs;
 
-	if (recorder->wants_certain || programs->rodata->limits_at_waking || programs->links.lode_waking)
+	if (recorder->wants_long_waits || programs->rodata->limits_at_waking || programs->links.lode_waking)
 		return;
 	bpf_link__destroy(programs->links.lode_long_wait);
 	programs->links.lode_long_wait = NULL;
 }
 
-/* What rests needs the program for long waits at wakings. */
+/* At the end of a slot. Programs that stay attached need the one for long waits, which therefore stays, too. */
 static void detach(struct lode_recorder *recorder)
 {
-	if (recorder->rests) {
-		lode_scheduler_programs_rest(recorder->scheduler);
+	if (recorder->stays_attached) {
+		lode_scheduler_programs_idle(recorder->scheduler);
 		return;
 	}
 	lode_scheduler_programs_detach(recorder->scheduler);
-	drop_long_waits(recorder);
+	end_long_waits(recorder);
 }
 
-void lode_recorder_set_rests(struct lode_recorder *recorder, int rests)
+void lode_recorder_set_stay_attached(struct lode_recorder *recorder, int on)
 {
-	recorder->rests = rests;
+	recorder->stays_attached = on;
 }
 
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
@@ -139,9 +140,9 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 		errno = ENOMEM;
 		return -1;
 	}
-	if (recorder->started && slot->single > LODE_SLOT_UNIT && watch_long_waits(recorder) < 0)
+	if (recorder->started && slot->single > LODE_SLOT_UNIT && begin_long_waits(recorder) < 0)
 		return -1;
-	/* Nothing counts as recorded while this changes. */
+	/* Off while it changes, so that no program reads a half of each. */
 	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
 	own->began = slot->began;
 	own->number = slot->number;

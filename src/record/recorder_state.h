@@ -38,9 +38,9 @@ struct lode_recorder {
 	uint64_t reads_until; /* mappings are read until then; UINT64_MAX: as long as the kernel does not report them */
 	uint64_t execs;       /* processes that began to run a program, so far */
 	int started;
-	int wants_certain; /* every long wait is to be recorded, from a slot on that is not the only one, */
-	int is_certain;    /* and is */
-	int rests;         /* the programs of the scheduler stay attached between slots */
+	int wants_long_waits; /* every long wait is to be recorded, from the next slot on that is one of several, */
+	int tracks_long_waits;                     /* and is */
+	int stays_attached;                        /* scheduler programs stay attached between slots */
 	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */

@@ -127,7 +127,7 @@ void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler)
 	pthread_mutex_unlock(&scheduler->worker.lock);
 }
 
-void lode_scheduler_programs_rest(struct lode_scheduler_programs *scheduler)
+void lode_scheduler_programs_idle(struct lode_scheduler_programs *scheduler)
 {
 	if (scheduler->programs->links.lode_long_wait)
 		detach_one(&scheduler->programs->links.lode_waking);

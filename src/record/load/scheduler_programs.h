@@ -5,7 +5,7 @@
  * was detached before: where its thread for that, or one of the readers, does not get a processor, that takes seconds. So
  * attaching is left to a separate thread, which also has the kernel wait for them as soon as programs are detached.
  *
- * Where even that takes too long they can rest instead: they stay attached, and end at their first instructions while no slot is on.
+ * Where even that takes too long they can stay attached instead, and return at their first instructions while no slot is on.
  */
 #ifndef LODE_RECORD_LOAD_SCHEDULER_PROGRAMS_H
 #define LODE_RECORD_LOAD_SCHEDULER_PROGRAMS_H
@@ -19,10 +19,10 @@ struct lode_scheduler_programs *lode_scheduler_programs_create(struct recorder *
 void lode_scheduler_programs_destroy(struct lode_scheduler_programs *scheduler);
 void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler);
 /*
- * Instead of detaching: they are off already. Only the one for wakings is detached, and only where another program stays attached
- * there: then the kernel need not wait for anything.
+ * Instead of detaching them: the slot is off already, so they return at once. Only the one at wakeups is detached, and only
+ * where another program stays attached there: then the kernel need not wait for a grace period.
  */
-void lode_scheduler_programs_rest(struct lode_scheduler_programs *scheduler);
+void lode_scheduler_programs_idle(struct lode_scheduler_programs *scheduler);
 /*
  * Attaches them, unless they are. Returns 1 when they are, 0 when that takes longer: then it is to be called again, and they are
  * not to be detached before it returned something else; negative when they cannot be attached, with errno set.

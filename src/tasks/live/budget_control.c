@@ -42,7 +42,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.long_waits = counts.long_ns,
 		.map_runs = counts.map_runs,
 		.mapping = counts.map_ns,
-		.execs = lode_recorder_execs(recorder),
+		.execs = lode_recorder_exec_count(recorder),
 		.rests = counts.rests,
 		.unseen = target->unseen_ns,
 		.sampling = counts.samples_ns,
@@ -50,7 +50,7 @@ static struct lode_budget_usage budget_usage(const struct lode_record_target *ta
 		.calls = counts.calls,
 		.process = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000u +
 			   (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000u,
-		.sweeps = lode_recorder_sweeps(recorder).sweeps,
+		.sweeps = lode_recorder_sweep_counts(recorder).sweeps,
 		.saving = target->saving_ns,
 		.waits = counts.waits,
 		.recorded = counts.recorded_waits,
@@ -146,10 +146,10 @@ int lode_budget_control_change_slot(struct lode_record_target *target, struct lo
 	if (was_on)
 		target->on_ns += now - target->on_since;
 	count_certain(target, now);
-	lode_recorder_set_certain(recorder, target->budget.certain);
-	lode_recorder_set_rests(recorder, target->budget.rests);
+	lode_recorder_set_long_wait_tracking(recorder, target->budget.certain);
+	lode_recorder_set_stay_attached(recorder, target->budget.rests);
 	code = enter_slot(target, recorder, error);
-	target->is_certain = lode_recorder_set_certain(recorder, target->budget.certain);
+	target->is_certain = lode_recorder_set_long_wait_tracking(recorder, target->budget.certain);
 	return code;
 }
 
@@ -182,14 +182,15 @@ static void set_sweeps(struct lode_record_target *target, struct lode_recorder *
 	if (!target->sweeps_until)
 		return;
 	is_needed = !target->is_certain && now < target->sweeps_until;
-	target->sweeps = lode_recorder_set_sweeps(recorder,
-						  &(struct lode_sweeper_pace){
-							  .after = is_needed ? SWEEP_NS : SELDOM_NS,
-							  .share = budget->share * SWEEP_SHARE * budget->cpus,
-							  .beside = lode_budget_costs_beside_sweep(&budget->caches),
-							  .is_needed = is_needed,
-						  });
-	target->longest_gap = lode_recorder_sweeps(recorder).longest_gap;
+	target->sweeps =
+		lode_recorder_set_sweep_pace(recorder,
+					     &(struct lode_sweeper_pace){
+						     .after = is_needed ? SWEEP_NS : SELDOM_NS,
+						     .share = budget->share * SWEEP_SHARE * budget->cpus,
+						     .beside = lode_budget_costs_beside_sweep(&budget->caches),
+						     .is_needed = is_needed,
+					     });
+	target->longest_gap = lode_recorder_sweep_counts(recorder).longest_gap;
 }
 
 /* The step that ends now. */
@@ -218,11 +219,11 @@ void lode_budget_control_steer(struct lode_record_target *target, struct lode_re
 	if (budget->ends_cycle)
 		lode_slots_end_cycle(&target->slots, now);
 	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
-	lode_recorder_set_follows(recorder, budget->follows);
+	lode_recorder_set_mmap_tracking(recorder, budget->follows);
 	budget->reads_maps = lode_recorder_set_map_reads(recorder, budget->reads_maps);
 	if (!budget->certain && target->is_certain) {
 		count_certain(target, now);
-		target->is_certain = lode_recorder_set_certain(recorder, 0);
+		target->is_certain = lode_recorder_set_long_wait_tracking(recorder, 0);
 	}
 	set_sweeps(target, recorder, now);
 	if (budget->frequency)
@@ -238,7 +239,7 @@ void lode_budget_control_end(struct lode_record_target *target, struct lode_reco
 	usage = budget_usage(target, recorder, lode_now());
 	lode_budget_end(&target->budget, &usage);
 	count_certain(target, target->budget.last.t);
-	target->longest_gap = lode_recorder_sweeps(recorder).longest_gap;
+	target->longest_gap = lode_recorder_sweep_counts(recorder).longest_gap;
 }
 
 /* Of the whole recording. `otherwise`: where there is none. */

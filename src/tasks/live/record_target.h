@@ -38,7 +38,7 @@ struct lode_record_target {
 	int attaching;             /* the kernel takes its time to attach them */
 	uint64_t attachings;       /* how often they were */
 	uint64_t unseen_ns;        /* how long it took in total */
-	int sweeps;                /* all threads are visited (lode_recorder_set_sweeps), */
+	int sweeps;                /* all threads are visited (lode_recorder_set_sweep_pace), */
 	uint64_t sweeps_until;  /* often until then, unless long waits are recorded in another way; 0: never yet */
 	uint64_t longest_gap;   /* between two visits that were needed */
 	uint64_t some_since;    /* since when only some slots are chosen, as far as counted; 0: all are */
