@@ -45,7 +45,7 @@ struct load {
 
 struct simulation {
 	struct lode_budget budget;
-	struct lode_budget_usage counters;
+	struct lode_budget_counters counters;
 	struct lode_slots slots;
 	struct load load;
 	uint64_t seed;
@@ -111,51 +111,52 @@ static uint64_t count_in(struct simulation *simulation, uint64_t rate, uint64_t 
 static void see_switches(struct simulation *simulation, uint64_t ns)
 {
 	const struct load *load = &simulation->load;
-	struct lode_budget_usage *counters = &simulation->counters;
-	uint64_t waits = count_in(simulation, load->waits, ns), scale = simulation->budget.scale;
+	struct lode_budget_counters *counters = &simulation->counters;
+	uint64_t waits = count_in(simulation, load->waits, ns), scale = simulation->budget.decision.scale_ns;
 	uint64_t recorded = load->wait_ns >= scale ? waits : waits * load->wait_ns / scale;
-	uint64_t calls = count_in(simulation, load->calls, ns) / simulation->budget.call_weight;
+	uint64_t calls = count_in(simulation, load->calls, ns) / simulation->budget.decision.call_weight;
 
 	counters->waits += waits;
-	counters->recorded += recorded;
-	counters->waited += waits * (load->wait_ns < 10000000 ? load->wait_ns : 10000000);
-	counters->calls += calls;
+	counters->recorded_waits += recorded;
+	counters->wait_ns += waits * (load->wait_ns < 10000000 ? load->wait_ns : 10000000);
+	counters->recorded_calls += calls;
 	counters->runs += waits * load->runs_per_wait;
 	counters->stack_runs += recorded * load->runs_per_wait;
-	counters->stacks += recorded * load->record_ns;
-	counters->other += (waits - recorded) * load->runs_per_wait * load->run_ns;
-	counters->process += (recorded + calls) * load->record_ns;
-	counters->on += ns;
+	counters->stack_run_ns += recorded * load->record_ns;
+	counters->plain_run_ns += (waits - recorded) * load->runs_per_wait * load->run_ns;
+	counters->process_ns += (recorded + calls) * load->record_ns;
+	counters->attached_ns += ns;
 }
 
 /* What goes on whether they are attached or not. */
 static void go_on(struct simulation *simulation, uint64_t ns)
 {
 	const struct load *load = &simulation->load;
-	struct lode_budget_usage *counters = &simulation->counters;
+	struct lode_budget_counters *counters = &simulation->counters;
 	uint64_t samples =
-		count_in(simulation, (uint64_t)simulation->budget.frequency * simulation->budget.cpus, ns);
+		count_in(simulation,
+			 (uint64_t)simulation->budget.decision.frequency_hz * simulation->budget.goal.cpus, ns);
 	uint64_t mappings = count_in(simulation, load->mappings, ns),
 		 wakeups = count_in(simulation, load->wakeups, ns);
 
 	counters->samples += samples;
-	counters->sampling += samples * 3000;
+	counters->sample_run_ns += samples * 3000;
 	counters->execs += count_in(simulation, load->execs, ns);
 	counters->sweeps += count_in(simulation, load->sweeps, ns);
-	counters->process += ns / 1000 * load->process_permille;
-	counters->saving += ns / 1000 * load->saving_permille;
-	if (simulation->budget.follows) {
-		counters->map_runs += mappings;
-		counters->mapping += mappings * 200;
+	counters->process_ns += ns / 1000 * load->process_permille;
+	counters->saving_ns += ns / 1000 * load->saving_permille;
+	if (simulation->budget.decision.tracks_mmaps) {
+		counters->mmap_runs += mappings;
+		counters->mmap_run_ns += mappings * 200;
 	}
-	if (simulation->budget.certain) {
-		counters->waking_runs += wakeups;
-		counters->waking += wakeups * load->wakeup_ns;
-		counters->long_waits += wakeups / 1000 * load->record_ns;
+	if (simulation->budget.decision.tracks_long_waits) {
+		counters->wakeup_runs += wakeups;
+		counters->wakeup_run_ns += wakeups * load->wakeup_ns;
+		counters->long_wait_ns += wakeups / 1000 * load->record_ns;
 	}
-	if (simulation->budget.rests && !simulation->slots.now.on)
-		counters->rests += count_in(simulation, load->waits * load->runs_per_wait / 2, ns);
-	counters->t += ns;
+	if (simulation->budget.decision.stays_attached && !simulation->slots.now.on)
+		counters->idle_runs += count_in(simulation, load->waits * load->runs_per_wait / 2, ns);
+	counters->time_ns += ns;
 }
 
 static uint64_t at_most(struct simulation *simulation, uint64_t milliseconds)
@@ -168,7 +169,8 @@ static void pass(struct simulation *simulation, uint64_t ns)
 	if (simulation->slots.now.on && !simulation->attaches_at)
 		see_switches(simulation, ns);
 	if (!simulation->attaches_at)
-		simulation->counters.planned += (uint64_t)(lode_slots_part(&simulation->slots) * (double)ns);
+		simulation->counters.planned_attached_ns +=
+			(uint64_t)(lode_slots_part(&simulation->slots) * (double)ns);
 	go_on(simulation, ns);
 }
 
@@ -190,19 +192,19 @@ static void plan_end(struct simulation *simulation)
 static void change_slot(struct simulation *simulation)
 {
 	const struct lode_slot *now = &simulation->slots.now;
-	uint64_t t = simulation->counters.t;
+	uint64_t t = simulation->counters.time_ns;
 
 	if (simulation->attaches_at) {
-		simulation->counters.unseen += t - now->began;
+		simulation->counters.attach_delay_ns += t - now->began;
 		lode_slots_delay(&simulation->slots, t);
 		simulation->attaches_at = 0;
-	} else if (lode_slots_advance(&simulation->slots, simulation->budget.slots, t)) {
+	} else if (lode_slots_advance(&simulation->slots, simulation->budget.decision.slots, t)) {
 		uint64_t slot[] = { now->began, now->on,     now->number, now->cycle,
 				    now->pair,  now->single, now->all,    now->is_odd };
 
 		add_to_hash(simulation, slot, sizeof(slot));
-		if (now->on && !simulation->budget.rests) {
-			simulation->counters.attachings++;
+		if (now->on && !simulation->budget.decision.stays_attached) {
+			simulation->counters.attaches++;
 			simulation->attaches_at = one_in(&simulation->seed, 2)
 							  ? t + at_most(simulation, simulation->load.attach_ms)
 							  : 0;
@@ -216,9 +218,10 @@ static void change_slot(struct simulation *simulation)
 /* What no load does. */
 static void disturb(struct simulation *simulation)
 {
-	struct lode_budget_usage *counters = &simulation->counters;
-	uint64_t *jumping[] = { &counters->process, &counters->stacks, &counters->runs,   &counters->other,
-				&counters->samples, &counters->waits,  &counters->unseen, &counters->execs };
+	struct lode_budget_counters *counters = &simulation->counters;
+	uint64_t *jumping[] = { &counters->process_ns,      &counters->stack_run_ns, &counters->runs,
+				&counters->plain_run_ns,    &counters->samples,      &counters->waits,
+				&counters->attach_delay_ns, &counters->execs };
 	uint64_t *counter = jumping[random_below(&simulation->seed, sizeof(jumping) / sizeof(*jumping))];
 	uint64_t by = any_magnitude(&simulation->seed, 28);
 
@@ -234,14 +237,19 @@ static void keep_decision(struct simulation *simulation)
 {
 	const struct lode_budget *budget = &simulation->budget;
 	uint64_t numbers[] = {
-		simulation->counters.t,       budget->scale,
-		budget->call_weight,          budget->frequency,
-		budget->slots.chosen,         budget->slots.all,
-		(uint64_t)budget->certain,    (uint64_t)budget->rests,
-		(uint64_t)budget->follows,    (uint64_t)budget->reads_maps,
-		(uint64_t)budget->ends_cycle,
+		simulation->counters.time_ns,
+		budget->decision.scale_ns,
+		budget->decision.call_weight,
+		budget->decision.frequency_hz,
+		budget->decision.slots.chosen,
+		budget->decision.slots.all,
+		(uint64_t)budget->decision.tracks_long_waits,
+		(uint64_t)budget->decision.stays_attached,
+		(uint64_t)budget->decision.tracks_mmaps,
+		(uint64_t)budget->decision.reads_maps,
+		(uint64_t)budget->decision.ends_cycle,
 	};
-	double shares[] = { budget->taken, budget->expected, budget->fixed };
+	double shares[] = { budget->estimates.total, budget->estimates.expected, budget->estimates.fixed };
 
 	add_to_hash(simulation, numbers, sizeof(numbers));
 	add_to_hash(simulation, shares, sizeof(shares));
@@ -260,11 +268,11 @@ static void step(struct simulation *simulation)
 	if (one_in(&simulation->seed, 200))
 		disturb(simulation);
 	lode_budget_step(&simulation->budget, &simulation->counters);
-	simulation->budget.reads_maps = simulation->budget.reads_maps && simulation->reads_maps;
+	simulation->budget.decision.reads_maps = simulation->budget.decision.reads_maps && simulation->reads_maps;
 	keep_decision(simulation);
-	if (!simulation->budget.ends_cycle)
+	if (!simulation->budget.decision.ends_cycle)
 		return;
-	lode_slots_end_cycle(&simulation->slots, simulation->counters.t);
+	lode_slots_end_cycle(&simulation->slots, simulation->counters.time_ns);
 	plan_end(simulation);
 }
 
@@ -273,18 +281,18 @@ static void keep_account(struct simulation *simulation)
 {
 	const struct lode_budget *budget = &simulation->budget;
 	struct lode_budget_parts parts;
-	double settled = lode_budget_settled(budget, &parts);
-	double shares[] = { lode_budget_share(budget),
+	double settled = lode_budget_account_settled(&budget->account, &parts);
+	double shares[] = { lode_budget_account_total(&budget->account),
 			    settled,
 			    parts.samples,
 			    parts.process,
 			    parts.saving,
 			    parts.switches,
 			    parts.stacks,
-			    parts.limits,
-			    parts.mappings,
-			    budget->worst };
-	uint64_t seconds[] = { budget->seconds, budget->seconds_over };
+			    parts.long_waits,
+			    parts.mmaps,
+			    budget->account.worst_second };
+	uint64_t seconds[] = { budget->account.seconds, budget->account.seconds_over };
 
 	add_to_hash(simulation, shares, sizeof(shares));
 	add_to_hash(simulation, seconds, sizeof(seconds));
@@ -296,18 +304,18 @@ static void keep_account(struct simulation *simulation)
 static void start(struct simulation *simulation, uint64_t seed)
 {
 	static const unsigned frequencies[] = { 97, 97, 97, 997, 50, 10, 0 };
-	unsigned cpus, frequency;
-	double share;
+	struct lode_budget_goal goal;
 
 	simulation->seed = seed * 0x9e3779b97f4a7c15ull;
-	simulation->counters = (struct lode_budget_usage){ .t = 1 + random_below(&simulation->seed, 1ull << 50) };
+	simulation->counters =
+		(struct lode_budget_counters){ .time_ns = 1 + random_below(&simulation->seed, 1ull << 50) };
 	simulation->load = random_load(&simulation->seed);
-	share = (double)any_magnitude(&simulation->seed, 11) / 10000;
-	cpus = 1u << random_below(&simulation->seed, 7);
-	frequency = frequencies[random_below(&simulation->seed, 7)];
-	lode_budget_init(&simulation->budget, share, cpus, frequency, simulation->counters.t);
-	simulation->budget.keeps_attached = one_in(&simulation->seed, 10);
-	simulation->budget.keeps_certain = one_in(&simulation->seed, 10);
+	goal.share = (double)any_magnitude(&simulation->seed, 11) / 10000;
+	goal.cpus = 1u << random_below(&simulation->seed, 7);
+	goal.frequency_hz = frequencies[random_below(&simulation->seed, 7)];
+	goal.needs_every_switch = one_in(&simulation->seed, 10);
+	goal.needs_every_long_wait = one_in(&simulation->seed, 10);
+	lode_budget_init(&simulation->budget, &goal, &simulation->counters, NULL);
 	simulation->reads_maps = !one_in(&simulation->seed, 4);
 	lode_slots_init(&simulation->slots, seed);
 	simulation->attaches_at = 0;
@@ -326,22 +334,23 @@ static void record(struct simulation *simulation, uint64_t seed)
 	uint64_t end, due;
 
 	start(simulation, seed);
-	end = simulation->counters.t + (seed % 16 ? 2 + random_below(&simulation->seed, 20) : 500) * 1000000000ull;
+	end = simulation->counters.time_ns +
+	      (seed % 16 ? 2 + random_below(&simulation->seed, 20) : 500) * 1000000000ull;
 	due = lode_budget_due(&simulation->budget);
-	while (simulation->counters.t < end) {
-		uint64_t now = simulation->counters.t;
+	while (simulation->counters.time_ns < end) {
+		uint64_t now = simulation->counters.time_ns;
 		uint64_t next =
 			earlier(due, simulation->attaches_at ? simulation->attaches_at : simulation->ends_at);
 
 		if (next > now)
 			pass(simulation, next - now);
-		if (simulation->counters.t >= due) {
+		if (simulation->counters.time_ns >= due) {
 			step(simulation);
 			due = lode_budget_due(&simulation->budget) + at_most(simulation, simulation->load.late_ms);
 		}
 		if (simulation->attaches_at
-			    ? simulation->counters.t >= simulation->attaches_at
-			    : !simulation->slots.ends || simulation->counters.t >= simulation->ends_at)
+			    ? simulation->counters.time_ns >= simulation->attaches_at
+			    : !simulation->slots.ends || simulation->counters.time_ns >= simulation->ends_at)
 			change_slot(simulation);
 	}
 	pass(simulation, 1000000);

@@ -40,7 +40,7 @@ static const struct load loads[] = {
 struct machine {
 	const struct load *load;
 	struct lode_budget budget;
-	struct lode_budget_usage usage;
+	struct lode_budget_counters usage;
 	struct lode_slots slots;
 	double sums[5]; /* waits, recorded, samples, process and rests that are not whole yet */
 	uint64_t seed;
@@ -95,7 +95,7 @@ static double process_factor(const struct load *load)
 static void see(struct machine *machine, double recorded_part)
 {
 	const struct load *load = machine->load;
-	struct lode_budget_usage *usage = &machine->usage;
+	struct lode_budget_counters *usage = &machine->usage;
 	/* No slot is like another. */
 	double rate = load->waits * machine->rate * TICK / 1e9;
 	uint64_t waits = take(&machine->sums[0], rate), recorded = take(&machine->sums[1], rate * recorded_part);
@@ -103,14 +103,14 @@ static void see(struct machine *machine, double recorded_part)
 	       outside = 0.66 * load->inside + 2.7 * 85 * coldness(load);
 
 	usage->waits += waits;
-	usage->recorded += recorded;
-	usage->waited += (uint64_t)((double)waits * load->length);
+	usage->recorded_waits += recorded;
+	usage->wait_ns += (uint64_t)((double)waits * load->length);
 	usage->runs += (uint64_t)runs;
 	usage->stack_runs += (uint64_t)stack_runs;
-	usage->other += (uint64_t)((runs - stack_runs) * load->inside);
-	usage->stacks += (uint64_t)((double)recorded * load->record_ns);
-	usage->process += (uint64_t)((double)recorded * load->record_ns);
-	usage->on += TICK;
+	usage->plain_run_ns += (uint64_t)((runs - stack_runs) * load->inside);
+	usage->stack_run_ns += (uint64_t)((double)recorded * load->record_ns);
+	usage->process_ns += (uint64_t)((double)recorded * load->record_ns);
+	usage->attached_ns += TICK;
 	machine->taken += (runs - stack_runs) * load->inside + runs * outside +
 			  (process_factor(load) + stack_factor(load)) * (double)recorded * load->record_ns;
 }
@@ -119,22 +119,23 @@ static void see(struct machine *machine, double recorded_part)
 static void go_on(struct machine *machine)
 {
 	const struct load *load = machine->load;
-	struct lode_budget_usage *usage = &machine->usage;
-	uint64_t samples = take(&machine->sums[2], machine->budget.frequency * CPUS * (double)TICK / 1e9);
-	double process = (load->process + (usage->t / 250000000 % 8 ? 0 : load->burst)) * TICK * CPUS;
+	struct lode_budget_counters *usage = &machine->usage;
+	uint64_t samples =
+		take(&machine->sums[2], machine->budget.decision.frequency_hz * CPUS * (double)TICK / 1e9);
+	double process = (load->process + (usage->time_ns / 250000000 % 8 ? 0 : load->burst)) * TICK * CPUS;
 
 	usage->samples += samples;
-	usage->sampling += samples * 3000;
-	usage->process += take(&machine->sums[3], process);
+	usage->sample_run_ns += samples * 3000;
+	usage->process_ns += take(&machine->sums[3], process);
 	machine->taken += (double)samples * (3000 * stack_factor(load) + 6000) + process * process_factor(load);
-	if (machine->budget.rests && !machine->slots.now.on) {
+	if (machine->budget.decision.stays_attached && !machine->slots.now.on) {
 		double rests = load->waits * load->runs * 0.55 * TICK / 1e9;
 
-		usage->rests += take(&machine->sums[4], rests);
+		usage->idle_runs += take(&machine->sums[4], rests);
 		machine->taken += rests * 70 + 0.01 * coldness(load) * TICK * CPUS;
 	}
-	usage->t += TICK;
-	if (usage->t / TICK % 64 == 0)
+	usage->time_ns += TICK;
+	if (usage->time_ns / TICK % 64 == 0)
 		machine->rate = 0.6 + 0.8 * (double)random_below(&machine->seed, 1000) / 1000;
 }
 
@@ -147,15 +148,15 @@ static uint64_t settle(struct machine *machine)
 
 static void change_slot(struct machine *machine)
 {
-	uint64_t now = machine->usage.t;
+	uint64_t now = machine->usage.time_ns;
 	int was_on = (int)machine->slots.now.on;
 
-	if (!lode_slots_advance(&machine->slots, machine->budget.slots, now))
+	if (!lode_slots_advance(&machine->slots, machine->budget.decision.slots, now))
 		return;
-	if (was_on && !machine->slots.now.on && !machine->budget.rests)
+	if (was_on && !machine->slots.now.on && !machine->budget.decision.stays_attached)
 		machine->settled = now + settle(machine);
-	if (!was_on && machine->slots.now.on && !machine->budget.rests) {
-		machine->usage.attachings++;
+	if (!was_on && machine->slots.now.on && !machine->budget.decision.stays_attached) {
+		machine->usage.attaches++;
 		machine->taken += 200000 * (1 + 2.5 * coldness(machine->load));
 	}
 	if (machine->slots.now.on && now < machine->settled)
@@ -165,34 +166,35 @@ static void change_slot(struct machine *machine)
 
 static void attach(struct machine *machine)
 {
-	machine->usage.unseen += machine->usage.t - machine->slots.now.began;
-	lode_slots_delay(&machine->slots, machine->usage.t);
+	machine->usage.attach_delay_ns += machine->usage.time_ns - machine->slots.now.began;
+	lode_slots_delay(&machine->slots, machine->usage.time_ns);
 	machine->ends = machine->slots.ends + random_below(&machine->seed, machine->load->late + 1) * TICK;
 	machine->attaches = 0;
 }
 
 static void run_until(struct machine *machine, double seconds)
 {
-	double recorded_part = chance(machine->load->length, machine->budget.scale);
+	double recorded_part = chance(machine->load->length, machine->budget.decision.scale_ns);
 
-	while ((double)machine->usage.t < seconds * 1e9) {
-		if (machine->attaches && machine->usage.t >= machine->attaches)
+	while ((double)machine->usage.time_ns < seconds * 1e9) {
+		if (machine->attaches && machine->usage.time_ns >= machine->attaches)
 			attach(machine);
-		else if (!machine->attaches && (!machine->slots.ends || machine->usage.t >= machine->ends))
+		else if (!machine->attaches && (!machine->slots.ends || machine->usage.time_ns >= machine->ends))
 			change_slot(machine);
 		if (machine->slots.now.on && !machine->attaches)
 			see(machine, recorded_part);
 		go_on(machine);
 		if (!machine->attaches)
-			machine->usage.planned += (uint64_t)(lode_slots_part(&machine->slots) * TICK);
-		if (machine->usage.t < lode_budget_due(&machine->budget) + random_below(&machine->seed, 60) * TICK)
+			machine->usage.planned_attached_ns += (uint64_t)(lode_slots_part(&machine->slots) * TICK);
+		if (machine->usage.time_ns <
+		    lode_budget_due(&machine->budget) + random_below(&machine->seed, 60) * TICK)
 			continue;
 		lode_budget_step(&machine->budget, &machine->usage);
-		if (machine->budget.ends_cycle)
-			lode_slots_end_cycle(&machine->slots, machine->usage.t);
+		if (machine->budget.decision.ends_cycle)
+			lode_slots_end_cycle(&machine->slots, machine->usage.time_ns);
 		if (!machine->slots.now.on)
 			machine->ends = machine->slots.ends;
-		recorded_part = chance(machine->load->length, machine->budget.scale);
+		recorded_part = chance(machine->load->length, machine->budget.decision.scale_ns);
 	}
 }
 
@@ -201,17 +203,24 @@ static const double shares[] = { 0.005, 0.01, 0.02, 0.05 };
 static void start(struct machine *machine, const struct load *load, double share, uint64_t seed)
 {
 	*machine = (struct machine){ .load = load, .seed = seed, .rate = 1 };
-	lode_budget_init(&machine->budget, share, CPUS, LODE_BUDGET_FREQUENCY, 0);
+	lode_budget_init(&machine->budget,
+			 &(struct lode_budget_goal){
+				 .share = share,
+				 .cpus = CPUS,
+				 .frequency_hz = (unsigned)lode_budget_parameters.samples.default_hz,
+			 },
+			 &machine->usage, NULL);
 	lode_slots_init(&machine->slots, seed);
 }
 
 /* What is taken until then, in budgets. */
 static double take_until(struct machine *machine, double seconds)
 {
-	double before = machine->taken, from = (double)machine->usage.t;
+	double before = machine->taken, from = (double)machine->usage.time_ns;
 
 	run_until(machine, seconds);
-	return (machine->taken - before) / ((double)machine->usage.t - from) / CPUS / machine->budget.share;
+	return (machine->taken - before) / ((double)machine->usage.time_ns - from) / CPUS /
+	       machine->budget.goal.share;
 }
 
 struct spread {

@@ -9,8 +9,10 @@
 
 #include <math.h>
 
-#define CPUS 4
-#define STEP 250000000u
+#define CPUS          4
+#define STEP          250000000u
+#define FREQUENCY     ((unsigned)lode_budget_parameters.samples.default_hz)
+#define MIN_FREQUENCY ((unsigned)lode_budget_parameters.samples.min_hz)
 #define RECORD_NS                                                                                                 \
 	4090 /* 2000 that the kernel's programs see, 300 that they take by using caches, 2000 in the process, less three runs that take no stacks */
 #define RUN_NS    116 /* of which the program sees 70 */
@@ -27,7 +29,7 @@ struct load {
 
 struct machine {
 	struct lode_budget budget;
-	struct lode_budget_usage usage;
+	struct lode_budget_counters usage;
 	double wakings; /* a second; 0: long waits cannot be looked for */
 	double maps;    /* mappings of processes a second */
 	double execs;   /* programs that start, a second */
@@ -38,7 +40,9 @@ struct machine {
 static void start(struct machine *machine, double share)
 {
 	*machine = (struct machine){ .maps = 100 };
-	lode_budget_init(&machine->budget, share, CPUS, LODE_BUDGET_FREQUENCY, 0);
+	lode_budget_init(&machine->budget,
+			 &(struct lode_budget_goal){ .share = share, .cpus = CPUS, .frequency_hz = FREQUENCY },
+			 &machine->usage, NULL);
 }
 
 /* On average over all that chance does to the scale. */
@@ -71,10 +75,10 @@ static double loads_rate(const struct load *loads, size_t count)
 
 static void run_until_step(struct machine *machine, uint64_t length, const struct load *loads, size_t count)
 {
-	struct lode_budget_usage *usage = &machine->usage;
-	double on = (double)machine->budget.slots.chosen / machine->budget.slots.all,
+	struct lode_budget_counters *usage = &machine->usage;
+	double on = (double)machine->budget.decision.slots.chosen / machine->budget.decision.slots.all,
 	       seconds = (double)length / 1e9, spent = 0;
-	double samples = machine->budget.frequency * CPUS * seconds;
+	double samples = machine->budget.decision.frequency_hz * CPUS * seconds;
 
 	for (size_t i = 0; i < count; i++) {
 		double waits = loads[i].rate * seconds * on, recorded; /* that are seen, on average over slots */
@@ -82,48 +86,48 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 
 		lode_thin_learn(&square, loads[i].length);
 		recorded = loads[i].length >= LODE_THIN_LONG
-				   ? waits * long_chance(loads[i].length, machine->budget.scale)
-				   : waits * chance(square, machine->budget.scale);
+				   ? waits * long_chance(loads[i].length, machine->budget.decision.scale_ns)
+				   : waits * chance(square, machine->budget.decision.scale_ns);
 		usage->waits += (uint64_t)waits;
-		usage->recorded += (uint64_t)recorded;
-		usage->waited += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length
-											      : LODE_THIN_LONG));
+		usage->recorded_waits += (uint64_t)recorded;
+		usage->wait_ns += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length
+											       : LODE_THIN_LONG));
 		usage->runs += (uint64_t)(3 * waits);
 		usage->stack_runs += (uint64_t)(3 * recorded);
-		usage->other += (uint64_t)(3 * (waits - recorded) * 70);
-		usage->stacks += (uint64_t)(recorded * 2000);
-		usage->process += (uint64_t)(recorded * 2000);
+		usage->plain_run_ns += (uint64_t)(3 * (waits - recorded) * 70);
+		usage->stack_run_ns += (uint64_t)(recorded * 2000);
+		usage->process_ns += (uint64_t)(recorded * 2000);
 		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
 	}
-	if (machine->budget.certain) {
+	if (machine->budget.decision.tracks_long_waits) {
 		uint64_t runs = (uint64_t)(machine->wakings * seconds);
 
-		usage->waking_runs += runs;
-		usage->waking += runs * 60;
+		usage->wakeup_runs += runs;
+		usage->wakeup_run_ns += runs * 60;
 		spent += (double)runs * WAKING_NS;
 	}
-	if (machine->budget.rests) {
+	if (machine->budget.decision.stays_attached) {
 		uint64_t runs = (uint64_t)((1 - on) * loads_rate(loads, count) * 3 * 0.55 * seconds);
 
-		usage->rests += runs;
+		usage->idle_runs += runs;
 		spent += (double)runs * CALL_NS;
-	} else if (machine->budget.slots.chosen < LODE_SLOTS) {
-		usage->unseen += (uint64_t)(machine->unseen * (double)length);
+	} else if (machine->budget.decision.slots.chosen < LODE_SLOTS) {
+		usage->attach_delay_ns += (uint64_t)(machine->unseen * (double)length);
 	}
-	usage->map_runs += 3; /* of a moment, before it is detached */
-	if (machine->budget.follows) {
-		usage->map_runs += (uint64_t)(machine->maps * seconds);
-		usage->mapping += (uint64_t)(machine->maps * seconds * 200);
+	usage->mmap_runs += 3; /* of a moment, before it is detached */
+	if (machine->budget.decision.tracks_mmaps) {
+		usage->mmap_runs += (uint64_t)(machine->maps * seconds);
+		usage->mmap_run_ns += (uint64_t)(machine->maps * seconds * 200);
 		spent += machine->maps * seconds * MAP_NS;
 	}
 	usage->execs += (uint64_t)(machine->execs * seconds);
-	spent += machine->budget.reads_maps ? 0 : machine->maps * seconds * REPORT_NS;
+	spent += machine->budget.decision.reads_maps ? 0 : machine->maps * seconds * REPORT_NS;
 	usage->samples += (uint64_t)samples;
-	usage->sampling += (uint64_t)samples * 3000;
+	usage->sample_run_ns += (uint64_t)samples * 3000;
 	spent += samples * SAMPLE_NS;
-	usage->t += length;
-	usage->on += (uint64_t)((double)length * on);
-	usage->planned += (uint64_t)((double)length * on);
+	usage->time_ns += length;
+	usage->attached_ns += (uint64_t)((double)length * on);
+	usage->planned_attached_ns += (uint64_t)((double)length * on);
 	machine->taken = spent / (double)length / CPUS;
 	lode_budget_step(&machine->budget, usage);
 }
@@ -157,7 +161,7 @@ static void a_load_is_held_at_its_budget_after_three_seconds(void **state)
 			/* and it is used, where there is something to use it for: all of it would take 2.6 % */
 			assert_true(shares[i] > 0.02 || machine.taken >= shares[i] * 0.75);
 		}
-		assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+		assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 	}
 }
 
@@ -170,11 +174,11 @@ static void all_is_recorded_where_the_budget_has_room(void **state)
 	(void)state;
 	start(&machine, 0.01);
 	run_for(&machine, 5, loads, 2);
-	before = machine.usage.recorded;
+	before = machine.usage.recorded_waits;
 	run_step(&machine, loads, 2);
-	assert_int_equal(machine.usage.recorded - before, 150);
-	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
-	assert_int_equal(machine.budget.call_weight, 1);
+	assert_int_equal(machine.usage.recorded_waits - before, 150);
+	assert_int_equal(machine.budget.decision.frequency_hz, FREQUENCY);
+	assert_int_equal(machine.budget.decision.call_weight, 1);
 }
 
 static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **state)
@@ -204,14 +208,14 @@ static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 	(void)state;
 	start(&machine, 0.01);
 	run_for(&machine, 5, loads, 1);
-	assert_true(machine.budget.fixed > 0.01);
-	assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS_LEAST);
-	assert_int_equal(machine.budget.slots.all, LODE_SLOTS_MOST);
-	assert_true(machine.budget.taken <
-		    machine.budget.fixed + 0.01 / 5); /* records get a tenth, samples a little */
-	assert_int_equal(machine.budget.frequency, LODE_BUDGET_LEAST_FREQUENCY);
+	assert_true(machine.budget.estimates.fixed > 0.01);
+	assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_LEAST);
+	assert_int_equal(machine.budget.decision.slots.all, LODE_SLOTS_MOST);
+	assert_true(machine.budget.estimates.total <
+		    machine.budget.estimates.fixed + 0.01 / 5); /* records get a tenth, samples a little */
+	assert_int_equal(machine.budget.decision.frequency_hz, MIN_FREQUENCY);
 	run_for(&machine, 5, NULL, 0);
-	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
+	assert_int_equal(machine.budget.decision.frequency_hz, FREQUENCY);
 }
 
 static void a_server_with_very_many_switches_is_held_by_slots(void **state)
@@ -232,12 +236,12 @@ static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 			assert_true(machine.taken <= shares[i] * 1.1);
 			assert_true(machine.taken >= shares[i] * 0.6);
 		}
-		assert_true(shares[i] > 0.03 || machine.budget.slots.chosen < LODE_SLOTS);
-		assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+		assert_true(shares[i] > 0.03 || machine.budget.decision.slots.chosen < LODE_SLOTS);
+		assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 		/* Samples are not what is cut. */
-		assert_true(shares[i] < 0.01 || machine.budget.frequency == LODE_BUDGET_FREQUENCY);
+		assert_true(shares[i] < 0.01 || machine.budget.decision.frequency_hz == FREQUENCY);
 		run_for(&machine, 3, loads + 2, 2);
-		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
 	}
 }
 
@@ -252,21 +256,21 @@ static void the_first_second_takes_at_most_four_times_the_budget(void **state)
 		double taken = 0;
 
 		start(&machine, shares[i]);
-		while (machine.usage.t < 1000000000) {
-			uint64_t length = lode_budget_due(&machine.budget) - machine.usage.t;
+		while (machine.usage.time_ns < 1000000000) {
+			uint64_t length = lode_budget_due(&machine.budget) - machine.usage.time_ns;
 
 			assert_true(length >= 25000000 && length <= STEP);
-			machine.usage.process += machine.usage.t < 500000000 ? length / 10
-									     : 0; /* tables are made */
+			machine.usage.process_ns += machine.usage.time_ns < 500000000 ? length / 10
+										      : 0; /* tables are made */
 			run_until_step(&machine, length, loads, 2);
 			taken += machine.taken * (double)length / 1e9;
-			assert_true(machine.usage.t >= 1000000000 ||
-				    machine.budget.frequency == LODE_BUDGET_FREQUENCY);
+			assert_true(machine.usage.time_ns >= 1000000000 ||
+				    machine.budget.decision.frequency_hz == FREQUENCY);
 		}
 		assert_true(taken <= 0.0025 + 4 * shares[i]); /* with all seen it would be over 5 % */
 		run_for(&machine, 2, loads, 2);
 		assert_true(machine.taken <= 1.1 * shares[i]);
-		assert_true(lode_budget_due(&machine.budget) == machine.usage.t + STEP);
+		assert_true(lode_budget_due(&machine.budget) == machine.usage.time_ns + STEP);
 	}
 }
 
@@ -294,7 +298,7 @@ static void bursts_are_saved_again_afterwards(void **state)
 		for (int step = 0; step < 400; step++) {
 			double burst = step % 8 ? 0 : 3 * shares[i];
 
-			machine.usage.process += (uint64_t)(burst * STEP * CPUS);
+			machine.usage.process_ns += (uint64_t)(burst * STEP * CPUS);
 			run_step(&machine, loads, 3);
 			taken += machine.taken + burst;
 		}
@@ -310,12 +314,12 @@ static void what_must_see_every_switch_stays_attached(void **state)
 
 	(void)state;
 	start(&machine, 0.01);
-	machine.budget.keeps_attached = 1;
+	machine.budget.goal.needs_every_switch = 1;
 	for (int step = 0; step < 40; step++) {
 		run_step(&machine, loads, 1);
-		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
 	}
-	assert_true(machine.budget.fixed > 0.01);
+	assert_true(machine.budget.estimates.fixed > 0.01);
 }
 
 /* An overloaded machine: thousands of threads wait for a processor, longer than what is always recorded otherwise. */
@@ -359,25 +363,26 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		for (int step = 0; step < 40; step++) {
 			run_step(&machine, busy, 2);
 			assert_true(machine.taken <= shares[i] * 1.1);
-			assert_int_equal(machine.budget.certain, machine.budget.slots.chosen < LODE_SLOTS);
+			assert_int_equal(machine.budget.decision.tracks_long_waits,
+					 machine.budget.decision.slots.chosen < LODE_SLOTS);
 		}
-		if (!machine.budget.certain)
+		if (!machine.budget.decision.tracks_long_waits)
 			continue; /* all are seen anyway */
 		machine.wakings = too_many;
 		run_for(&machine, 3, busy, 2);
-		assert_false(machine.budget.certain);
+		assert_false(machine.budget.decision.tracks_long_waits);
 		/* It is tried again, but rarely. */
 		for (int step = 0; step < 400; step++) {
 			run_step(&machine, busy, 2);
-			steps += (unsigned)machine.budget.certain;
+			steps += (unsigned)machine.budget.decision.tracks_long_waits;
 		}
 		assert_true(steps > 0 && steps < 40);
 		machine.wakings = fits;
 		run_for(&machine, 200, busy, 2);
-		assert_true(machine.budget.certain);
+		assert_true(machine.budget.decision.tracks_long_waits);
 		run_for(&machine, 6, quiet, 1);
-		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
-		assert_false(machine.budget.certain);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
+		assert_false(machine.budget.decision.tracks_long_waits);
 	}
 }
 
@@ -395,14 +400,14 @@ static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
 	run_for(&machine, 5, busy, 2);
 	for (int step = 0; step < 200; step++) {
 		run_step(&machine, busy, 2);
-		steps += (unsigned)machine.budget.certain;
+		steps += (unsigned)machine.budget.decision.tracks_long_waits;
 	}
 	assert_int_equal(steps, 0);
 	machine.wakings /= 2;
 	run_for(&machine, 3, less, 2);
-	assert_true(machine.budget.slots.chosen < LODE_SLOTS && machine.budget.certain);
+	assert_true(machine.budget.decision.slots.chosen < LODE_SLOTS && machine.budget.decision.tracks_long_waits);
 	run_for(&machine, 5, less, 2);
-	assert_true(machine.budget.certain);
+	assert_true(machine.budget.decision.tracks_long_waits);
 }
 
 /* On request they are, whatever it takes: then what is left goes to the rest. */
@@ -414,11 +419,11 @@ static void long_waits_are_certain_on_request(void **state)
 	(void)state;
 	for (int times = 1; times <= 4; times++) { /* half of the budget to twice of it */
 		start(&machine, 0.01);
-		machine.budget.keeps_certain = 1;
+		machine.budget.goal.needs_every_long_wait = 1;
 		machine.wakings = times * 0.5 * 0.01 * CPUS / 139e-9;
 		for (int step = 0; step < 200; step++) {
 			run_step(&machine, busy, 2);
-			assert_true(machine.budget.certain);
+			assert_true(machine.budget.decision.tracks_long_waits);
 		}
 		assert_true(machine.taken <= 0.01 * (times < 2 ? 1.1 : 0.5 * times + 0.35));
 	}
@@ -435,16 +440,16 @@ static void programs_stay_attached_where_the_kernel_takes_its_time(void **state)
 
 		start(&machine, shares[i]);
 		run_for(&machine, 5, loads, 2);
-		assert_false(machine.budget.rests);
+		assert_false(machine.budget.decision.stays_attached);
 		machine.unseen = 0.1;
 		run_for(&machine, 4, loads, 2);
 		/* It would take 1.2 %. */
-		assert_int_equal(machine.budget.rests,
-				 shares[i] > 0.03 && machine.budget.slots.chosen < LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.stays_attached,
+				 shares[i] > 0.03 && machine.budget.decision.slots.chosen < LODE_SLOTS);
 		for (int step = 0; step < 40; step++) {
 			run_step(&machine, loads, 2);
 			assert_true(machine.taken <= shares[i] * 1.1);
-			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+			assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 		}
 	}
 }
@@ -459,11 +464,12 @@ static void what_stays_attached_and_takes_too_much_is_detached(void **state)
 	start(&machine, 0.05);
 	machine.unseen = 0.1;
 	run_for(&machine, 6, loads, 2);
-	assert_true(machine.budget.rests);
+	assert_true(machine.budget.decision.stays_attached);
 	for (int step = 0; step < 200; step++) {
-		machine.usage.rests += machine.budget.rests ? 2000000 : 0; /* calls of the system, say */
+		machine.usage.idle_runs +=
+			machine.budget.decision.stays_attached ? 2000000 : 0; /* calls of the system, say */
 		run_step(&machine, loads, 2);
-		steps += (unsigned)machine.budget.rests;
+		steps += (unsigned)machine.budget.decision.stays_attached;
 	}
 	assert_true(steps < 20);
 }
@@ -482,23 +488,23 @@ static void mappings_are_followed_where_the_budget_has_room(void **state)
 		start(&machine, shares[i]);
 		machine.maps = 0.05 * shares[i] * CPUS / (MAP_NS * 1e-9);
 		run_for(&machine, 20, loads, 2);
-		assert_true(machine.budget.follows);
+		assert_true(machine.budget.decision.tracks_mmaps);
 		machine.maps *= 4;
 		machine.execs = machine.maps / 25;
 		run_for(&machine, 8, loads, 2);
-		assert_false(machine.budget.follows);
+		assert_false(machine.budget.decision.tracks_mmaps);
 		for (int step = 0; step < 400; step++) {
 			run_step(&machine, loads, 2);
-			steps += (unsigned)machine.budget.follows;
-			assert_false(machine.budget.reads_maps);
-			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+			steps += (unsigned)machine.budget.decision.tracks_mmaps;
+			assert_false(machine.budget.decision.reads_maps);
+			assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 		}
 		assert_true(steps > 0 && steps < 40);
-		lode_budget_settled(&machine.budget, &parts);
-		assert_true(parts.mappings * CPUS * 1e9 > 0.6 * machine.maps * REPORT_NS);
+		lode_budget_account_settled(&machine.budget.account, &parts);
+		assert_true(parts.mmaps * CPUS * 1e9 > 0.6 * machine.maps * REPORT_NS);
 		machine.maps /= 4;
 		run_for(&machine, 70, loads, 2);
-		assert_true(machine.budget.follows);
+		assert_true(machine.budget.decision.tracks_mmaps);
 	}
 }
 
@@ -516,62 +522,76 @@ static void mappings_are_read_where_reports_take_too_much(void **state)
 		machine.maps = 0.5 * shares[i] * CPUS / (MAP_NS * 1e-9);
 		machine.execs = machine.maps / 1000;
 		run_for(&machine, 4, loads, 2);
-		assert_true(machine.budget.reads_maps);
+		assert_true(machine.budget.decision.reads_maps);
 		for (int step = 0; step < 400; step++) {
-			int reads = machine.budget.reads_maps;
+			int reads = machine.budget.decision.reads_maps;
 
 			run_step(&machine, loads, 2);
-			changes += machine.budget.reads_maps != reads;
-			assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+			changes += machine.budget.decision.reads_maps != reads;
+			assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 		}
 		assert_int_equal(changes, 0);
 		/* Now new programs do it. */
 		machine.execs = machine.maps / 25;
 		run_for(&machine, 8, loads, 2);
-		assert_false(machine.budget.reads_maps);
+		assert_false(machine.budget.decision.reads_maps);
 		machine.execs = machine.maps = 0;
 		run_for(&machine, 70, loads, 2);
-		assert_true(machine.budget.follows && !machine.budget.reads_maps);
+		assert_true(machine.budget.decision.tracks_mmaps && !machine.budget.decision.reads_maps);
 	}
+}
+
+/* The cost `kind` between two readings. */
+static double cost(const struct lode_cost_model *model, enum lode_cost kind,
+		   const struct lode_budget_counters *now, const struct lode_budget_counters *before)
+{
+	return lode_cost_model_costs(model, now, before).ns[kind];
 }
 
 /* Runs that take stacks are measured apart from the others: what these take shows how cold caches are, however few they are. */
 static void what_is_recorded_does_not_make_caches_seem_warm(void **state)
 {
-	struct lode_budget_caches caches = { 0 };
-	struct lode_budget_usage first = { .t = 1000000000, .runs = 100000, .other = 16000000 }, second = first;
-	struct lode_budget_costs few, many;
+	const struct lode_budget_counters zero = { 0 };
+	struct lode_budget_counters first = { .time_ns = 1000000000, .runs = 100000, .plain_run_ns = 16000000 },
+				    second = first;
+	struct lode_cost_model model;
+	double switches;
 
 	(void)state;
-	lode_budget_caches_update(&caches, &first, &(struct lode_budget_usage){ 0 });
-	assert_true(fabs(caches.inside - 160) < 1);
-	few = lode_budget_costs(&first, &(struct lode_budget_usage){ 0 }, CPUS, &caches);
-	second.t += 1000000000;
+	lode_cost_model_init(&model, &lode_budget_parameters.cost, CPUS);
+	lode_cost_model_learn(&model, &first, &zero);
+	assert_true(fabs(model.coldest_run_ns - 160) < 1);
+	switches = cost(&model, LODE_COST_SWITCHES, &first, &zero);
+	assert_true(cost(&model, LODE_COST_STACKS, &first, &zero) <= 0);
+	second.time_ns += 1000000000;
 	second.runs += 100000;
 	second.stack_runs += 90000;
-	second.stacks += 90000 * 1000;
-	second.other += 10000 * 160;
-	lode_budget_caches_update(&caches, &second, &first);
-	assert_true(fabs(caches.inside - 160) < 1);
-	many = lode_budget_costs(&second, &first, CPUS, &caches);
+	second.stack_run_ns += 90000 * 1000;
+	second.plain_run_ns += 10000 * 160;
+	lode_cost_model_learn(&model, &second, &first);
+	assert_true(fabs(model.coldest_run_ns - 160) < 1);
 	/* Being called takes the same. */
-	assert_true(fabs(many.switches - few.switches) < few.switches / 100);
-	assert_true(many.stacks > 90000 * (1000 - 160) && few.stacks <= 0);
+	assert_true(fabs(cost(&model, LODE_COST_SWITCHES, &second, &first) - switches) < switches / 100);
+	assert_true(cost(&model, LODE_COST_STACKS, &second, &first) > 90000 * (1000 - 160));
 }
 
 /* The thread that makes sweeps runs for less than they take, and caches that are cold make the difference larger. */
 static void sweeps_take_more_than_their_thread_runs(void **state)
 {
-	struct lode_budget_caches warm = { .inside = 1 }, cold = { .inside = 300 };
-	const struct lode_budget_usage none = { .t = 1000000000 },
-				       some = { .t = 1000000000, .process = 4000000, .sweeps = 100 };
-	double least = lode_budget_costs(&some, &(struct lode_budget_usage){ 0 }, CPUS, &warm).process -
-		       lode_budget_costs(&none, &(struct lode_budget_usage){ 0 }, CPUS, &warm).process;
+	const struct lode_budget_counters zero = { 0 }, none = { .time_ns = 1000000000 },
+					  some = { .time_ns = 1000000000, .process_ns = 4000000, .sweeps = 100 };
+	struct lode_cost_model warm, cold;
+	double least;
 
 	(void)state;
-	assert_true(fabs(least - (4000000 + 100 * lode_budget_costs_beside_sweep(&warm))) < 1);
-	assert_true(lode_budget_costs_beside_sweep(&warm) > 10000);
-	assert_true(lode_budget_costs_beside_sweep(&cold) > 1.5 * lode_budget_costs_beside_sweep(&warm));
+	lode_cost_model_init(&warm, &lode_budget_parameters.cost, CPUS);
+	cold = warm;
+	warm.coldest_run_ns = 1;
+	cold.coldest_run_ns = 300;
+	least = cost(&warm, LODE_COST_PROCESS, &some, &zero) - cost(&warm, LODE_COST_PROCESS, &none, &zero);
+	assert_true(fabs(least - (4000000 + 100 * lode_cost_model_beside_sweep(&warm))) < 1);
+	assert_true(lode_cost_model_beside_sweep(&warm) > 10000);
+	assert_true(lode_cost_model_beside_sweep(&cold) > 1.5 * lode_cost_model_beside_sweep(&warm));
 }
 
 /* The choice is for a second, and a slot is a hundredth of it. */
@@ -586,15 +606,16 @@ static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 
 		start(&machine, shares[i]);
 		run_for(&machine, 5, loads, 2);
-		slots = machine.budget.slots.chosen;
+		slots = machine.budget.decision.slots.chosen;
 		assert_true(slots < LODE_SLOTS / 2);
-		machine.usage.t += STEP;
-		machine.usage.on += 16000000;
+		machine.usage.time_ns += STEP;
+		machine.usage.attached_ns += 16000000;
 		lode_budget_step(&machine.budget, &machine.usage);
-		assert_true(machine.budget.slots.chosen >= slots && machine.budget.slots.chosen <= 2 * slots);
+		assert_true(machine.budget.decision.slots.chosen >= slots &&
+			    machine.budget.decision.slots.chosen <= 2 * slots);
 		/* One that lasts is followed within two seconds. */
 		run_for(&machine, 2, loads + 1, 1);
-		assert_int_equal(machine.budget.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
 	}
 }
 
@@ -608,16 +629,17 @@ static void what_was_taken_after_the_start_is_told_by_its_parts(void **state)
 	(void)state;
 	start(&machine, 0.01);
 	run_for(&machine, 3, loads, 2);
-	assert_true(lode_budget_settled(&machine.budget, &parts) == 0);
+	assert_true(lode_budget_account_settled(&machine.budget.account, &parts) == 0);
 	for (int step = 0; step < 40; step++) {
 		run_step(&machine, loads, 2);
 		taken += machine.taken / 40;
 	}
-	assert_true(fabs(lode_budget_settled(&machine.budget, &parts) - taken) <= taken / 20);
+	assert_true(fabs(lode_budget_account_settled(&machine.budget.account, &parts) - taken) <= taken / 20);
 	assert_true(fabs(parts.samples + parts.process + parts.saving + parts.switches + parts.stacks +
-			 parts.limits + parts.mappings - lode_budget_settled(&machine.budget, &parts)) <= 1e-9);
+			 parts.long_waits + parts.mmaps -
+			 lode_budget_account_settled(&machine.budget.account, &parts)) <= 1e-9);
 	assert_true(parts.samples > 0 && parts.process > 0 && parts.switches > 0 && parts.stacks > 0 &&
-		    parts.mappings > 0);
+		    parts.mmaps > 0);
 }
 
 static void shares_are_read_with_their_percent(void **state)

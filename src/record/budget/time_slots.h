@@ -93,6 +93,11 @@ struct lode_slot_plan {
 	unsigned all;    /* LODE_SLOTS_MOST at most */
 };
 
+static inline int lode_slots_are_all(unsigned chosen)
+{
+	return chosen >= LODE_SLOTS;
+}
+
 /* A cycle in which this part of the slots is chosen, between 2 / LODE_SLOTS_MOST and 1. */
 struct lode_slot_plan lode_slots_plan(double part);
 

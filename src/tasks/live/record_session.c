@@ -168,16 +168,16 @@ static int step(struct lode_record_session *session, struct lode_error *error)
 	struct lode_record_target *target = &session->target;
 	int over, code;
 
-	lode_recorder_wait(session->recorder, lode_budget_control_sleep(target, sleep_time(session)),
+	lode_recorder_wait(session->recorder, lode_budget_control_sleep(&target->budget, sleep_time(session)),
 			   target->has_child ? target->child.exit_fd : -1);
-	code = lode_budget_control_change_slot(target, session->recorder, error);
+	code = lode_budget_control_change_slot(&target->budget, session->recorder, error);
 	if (code)
 		return code;
 	over = is_over(session);
 	if (read_records(session) < 0)
 		return lode_fail_memory(error);
 	code = lode_recording_flow(session->recording, lode_now(), error);
-	lode_budget_control_steer(target, session->recorder, lode_now());
+	lode_budget_control_steer(&target->budget, session->recorder, lode_now());
 	lode_record_status(session);
 	return code ? code : over;
 }
@@ -260,7 +260,7 @@ static int add_losses(struct lode_record_session *session, struct lode_error *er
 	lode_recorder_counts(session->recorder, &counts);
 	if (counts.lost && lode_stream_set_number(&session->builder.stream, "lost_records", counts.lost) < 0)
 		return lode_fail_memory(error);
-	if (session->target.budget.share > 0 &&
+	if (session->target.budget_share > 0 &&
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -271,7 +271,7 @@ static int finish(struct lode_record_session *session, const char *source, struc
 	struct lode_record_symbolize_options translate = {
 		.symbolizer = session->settings->symbols.none ? NULL : session->symbolizer,
 		.inlines = session->settings->symbols.inlines,
-		.calibrates = session->target.budget.share > 0 && !session->target.settings->min_wait,
+		.calibrates = session->target.budget_share > 0 && !session->target.settings->min_wait,
 		.notes = &session->notes,
 	};
 	int code = add_symptoms(session, error);

@@ -77,7 +77,7 @@ static struct lode_record_report make_report(const struct lode_record_session *s
 		.pid = child ? (long)child->pid : 0,
 		.exit_status = child && child->ended && WIFEXITED(child->status) ? WEXITSTATUS(child->status) : -1,
 		.signal = child && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0,
-		.budget = lode_budget_control_report(&session->target),
+		.budget = lode_budget_control_report(&session->target.budget),
 		.notes = &session->notes,
 	};
 	count_user_stacks(session, &counts, &report);

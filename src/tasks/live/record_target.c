@@ -2,7 +2,6 @@
 #include "tasks/live/record_target.h"
 
 #include "tasks/attributes.h"
-#include "tasks/live/budget_control.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -76,8 +75,8 @@ static int read_budget(struct lode_record_target *target, double share, struct l
 			error,
 			LODE_USAGE, "%s: '--budget' needs a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
 			target->word, settings->budget);
-	target->budget.share = settings->no_budget ? 0 : share;
-	if (settings->long_waits && target->budget.share <= 0)
+	target->budget_share = settings->no_budget ? 0 : share;
+	if (settings->long_waits && target->budget_share <= 0)
 		return wrong(target, error, "'--long-waits' needs '--budget'; without one, every wait is recorded");
 	return 0;
 }
@@ -144,9 +143,9 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 		.cgroup = settings->cgroup,
 		.frequency = settings->no_samples       ? 0
 			     : settings->frequency      ? (unsigned)settings->frequency
-			     : target->budget.share > 0 ? LODE_BUDGET_FREQUENCY
+			     : target->budget_share > 0 ? (unsigned)lode_budget_parameters.samples.default_hz
 							: DEFAULT_FREQUENCY,
-		.thin = target->budget.share > 0,
+		.thin = target->budget_share > 0,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
 		.long_waits = settings->long_waits,
@@ -256,8 +255,16 @@ int lode_record_target_start(struct lode_record_target *target, struct lode_reco
 		code = lode_recorder_add_pid(recorder, (uint32_t)target->child.pid, error);
 	if (code)
 		return code;
-	if (target->budget.share > 0)
-		lode_budget_control_begin(target, recorder, lode_record_target_recorder_options(target).frequency);
+	if (target->budget_share > 0)
+		lode_budget_control_begin(&target->budget, recorder,
+					  &(struct lode_budget_control_options){
+						  .share = target->budget_share,
+						  .frequency_hz =
+							  lode_record_target_recorder_options(target).frequency,
+						  .needs_every_switch = target->sees_all_waits,
+						  .min_wait_ns = settings->min_wait,
+						  .long_waits_ns = settings->long_waits,
+					  });
 	return lode_recorder_start(recorder, error);
 }
 
@@ -271,7 +278,7 @@ int lode_record_target_stop(struct lode_record_target *target, struct lode_recor
 {
 	int code;
 
-	lode_budget_control_end(target, recorder);
+	lode_budget_control_end(&target->budget, recorder);
 	code = lode_recorder_stop(recorder, sink);
 	give_way(target);
 	return code < 0 ? lode_fail_memory(error) : 0;

@@ -2,10 +2,10 @@
 #ifndef LODE_TASKS_LIVE_RECORD_TARGET_H
 #define LODE_TASKS_LIVE_RECORD_TARGET_H
 
-#include "record/budget/budget.h"
 #include "record/recorder.h"
 #include "watch/rule_probes.h"
 #include "watch/rules.h"
+#include "tasks/live/budget_control.h"
 #include "tasks/live/child.h"
 #include "tasks/live/record_target_options.h"
 #include "trace/stream.h"
@@ -27,31 +27,13 @@ struct lode_record_target {
 	int has_child;
 	int priority; /* of this thread before it took precedence */
 	int took_precedence;
-	int by_itself;             /* the command ended without being asked to */
-	struct lode_budget budget; /* share 0: there is none */
-	int sees_all_waits;        /* limits on waits or run queues: context switches are seen at all times */
-	struct lode_slots slots;   /* with a budget: in which of them programs are attached */
-	uint64_t on_ns;            /* how long they were, until */
-	uint64_t on_since;         /* then; since when they are, if they are */
-	uint64_t planned_ns;       /* how long they were to be, on average over what is drawn, until */
-	uint64_t planned_since;    /* then */
-	int attaching;             /* the kernel takes its time to attach them */
-	uint64_t attachings;       /* how often they were */
-	uint64_t unseen_ns;        /* how long it took in total */
-	int sweeps;                /* all threads are visited (lode_recorder_set_sweep_pace), */
-	uint64_t sweeps_until;  /* often until then, unless long waits are recorded in another way; 0: never yet */
-	uint64_t longest_gap;   /* between two visits that were needed */
-	uint64_t some_since;    /* since when only some slots are chosen, as far as counted; 0: all are */
-	uint64_t some_ns;       /* how long only some were in all, */
-	uint64_t uncertain_ns;  /* and while not every long wait was recorded */
-	int is_certain;         /* they are now */
-	uint64_t thinned_ns;    /* while all slots were chosen: how long even long waits were left to chance; */
-	uint64_t longest_scale; /* if they were not looked for */
-	uint64_t maps_read_ns;  /* for how long the kernel did not report what processes map */
-	uint64_t saving_ns;     /* processor time of processes that save for it (budget_control.h) */
+	int by_itself;       /* the command ended without being asked to */
+	double budget_share; /* of the machine's CPU time; 0: there is no budget */
+	int sees_all_waits;  /* limits on waits or run queues: every context switch is seen, whatever it costs */
+	struct lode_budget_control budget;
 };
 
-/* Checks what is requested; release it in either case. `budget`: that without --budget, 0: none. */
+/* Checks what is requested; release it in either case. `budget`: the share without --budget, 0: none. */
 int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
 			    double budget, const struct lode_call *call, struct lode_error *error);
 /* Ends the command, if it is still there. */

@@ -137,7 +137,7 @@ static struct lode_watch_report make_report(struct lode_watch_session *session)
 		.saved = session->saved,
 		.failed = session->failed,
 		.removed = session->removed,
-		.budget = lode_budget_control_report(&session->target),
+		.budget = lode_budget_control_report(&session->target.budget),
 		.notes = &session->notes,
 	};
 }

@@ -203,16 +203,17 @@ static int watch(struct lode_watch_session *session, struct lode_error *error)
 	int over = 0, code = 0, readable, failed;
 
 	while (!code && !over) {
-		readable = lode_recorder_wait(session->recorder,
-					      lode_budget_control_sleep(&session->target, sleep_time(session)),
-					      session->events);
-		code = lode_budget_control_change_slot(&session->target, session->recorder, error);
+		readable =
+			lode_recorder_wait(session->recorder,
+					   lode_budget_control_sleep(&session->target.budget, sleep_time(session)),
+					   session->events);
+		code = lode_budget_control_change_slot(&session->target.budget, session->recorder, error);
 		over = is_over(session);
 		if (!code && read_records(session) < 0)
 			code = lode_fail_memory(error);
 		lode_watch_look_at_triggers(session, readable);
-		session->target.saving_ns = lode_watch_writer_spent(&session->writer);
-		lode_budget_control_steer(&session->target, session->recorder, lode_now());
+		session->target.budget.saving_ns = lode_watch_writer_spent(&session->writer);
+		lode_budget_control_steer(&session->target.budget, session->recorder, lode_now());
 		lode_watch_status(session);
 	}
 	failed = code != 0;
