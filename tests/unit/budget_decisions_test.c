@@ -14,6 +14,7 @@
 
 #include "record/budget/budget.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define FIRST_RECORDINGS 400
 #define RECORDINGS       3000
 #define EXPECTED_FIRST   0x6c10f7d5bc2e105bull
+#define HASH_START       0xcbf29ce484222325ull /* of FNV-1a */
 #define EXPECTED         0x6d5d721bfce361e7ull
 
 /* Per second and for all processors, unless it says otherwise. */
@@ -44,6 +46,7 @@ struct load {
 };
 
 struct simulation {
+	const struct lode_budget_parameters *parameters; /* NULL: those of Lode */
 	struct lode_budget budget;
 	struct lode_budget_counters counters;
 	struct lode_slots slots;
@@ -315,7 +318,7 @@ static void start(struct simulation *simulation, uint64_t seed)
 	goal.frequency_hz = frequencies[random_below(&simulation->seed, 7)];
 	goal.needs_every_switch = one_in(&simulation->seed, 10);
 	goal.needs_every_long_wait = one_in(&simulation->seed, 10);
-	lode_budget_init(&simulation->budget, &goal, &simulation->counters, NULL);
+	lode_budget_init(&simulation->budget, &goal, &simulation->counters, simulation->parameters);
 	simulation->reads_maps = !one_in(&simulation->seed, 4);
 	lode_slots_init(&simulation->slots, seed);
 	simulation->attaches_at = 0;
@@ -367,7 +370,7 @@ static void record_all(struct simulation *simulation, uint64_t from, uint64_t to
 static void decisions_are_those_of_before(void **state)
 {
 	const char *path = getenv("LODE_BUDGET_DECISIONS");
-	struct simulation simulation = { .hash = 0xcbf29ce484222325ull };
+	struct simulation simulation = { .hash = HASH_START };
 	uint64_t first;
 
 	(void)state;
@@ -384,10 +387,50 @@ static void decisions_are_those_of_before(void **state)
 	assert_true(TEST_SANITIZED || simulation.hash == EXPECTED);
 }
 
+#define PARAMETERS (sizeof(struct lode_budget_parameters) / sizeof(double))
+
+/* Those that others use: how often CPUs are sampled unless requested otherwise, and sweeps. */
+static int is_of_others(size_t parameter)
+{
+	size_t at = parameter * sizeof(double), sweeps = offsetof(struct lode_budget_parameters, sweeps);
+
+	return at == offsetof(struct lode_budget_parameters, samples.default_hz) ||
+	       (at >= sweeps && at < sweeps + sizeof(struct lode_budget_sweep_rule));
+}
+
+/* Without that, the number would say nothing about the rule that uses a parameter. */
+static void each_parameter_has_an_influence_on_decisions(void **state)
+{
+	uint64_t hashes[FIRST_RECORDINGS];
+	struct simulation usual = { .hash = HASH_START };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= FIRST_RECORDINGS; seed++) {
+		record(&usual, seed);
+		hashes[seed - 1] = usual.hash;
+	}
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		struct lode_budget_parameters parameters = lode_budget_parameters;
+		struct simulation changed = { .hash = HASH_START, .parameters = &parameters };
+		double *parameter = (double *)&parameters + i;
+		uint64_t seed = 0;
+
+		*parameter *= 1.25;
+		do {
+			seed++;
+			record(&changed, seed);
+		} while (changed.hash == hashes[seed - 1] && seed < FIRST_RECORDINGS);
+		if ((changed.hash == hashes[seed - 1]) != is_of_others(i))
+			print_message("parameter %zu: from recording %llu on\n", i, (unsigned long long)seed);
+		assert_int_equal(changed.hash == hashes[seed - 1], is_of_others(i));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decisions_are_those_of_before),
+		cmocka_unit_test(each_parameter_has_an_influence_on_decisions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
