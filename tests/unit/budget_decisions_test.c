@@ -173,7 +173,7 @@ static void pass(struct simulation *simulation, uint64_t ns)
 		see_switches(simulation, ns);
 	if (!simulation->attaches_at)
 		simulation->counters.planned_attached_ns +=
-			(uint64_t)(lode_slots_part(&simulation->slots) * (double)ns);
+			(uint64_t)(lode_slots_fraction(&simulation->slots) * (double)ns);
 	go_on(simulation, ns);
 }
 
@@ -187,8 +187,8 @@ static void add_to_hash(struct simulation *simulation, const void *bytes, size_t
 
 static void plan_end(struct simulation *simulation)
 {
-	simulation->ends_at = simulation->slots.ends
-				      ? simulation->slots.ends + at_most(simulation, simulation->load.late_ms)
+	simulation->ends_at = simulation->slots.ends_at
+				      ? simulation->slots.ends_at + at_most(simulation, simulation->load.late_ms)
 				      : UINT64_MAX;
 }
 
@@ -199,7 +199,7 @@ static void change_slot(struct simulation *simulation)
 
 	if (simulation->attaches_at) {
 		simulation->counters.attach_delay_ns += t - now->began;
-		lode_slots_delay(&simulation->slots, t);
+		lode_slots_begin_late(&simulation->slots, t);
 		simulation->attaches_at = 0;
 	} else if (lode_slots_advance(&simulation->slots, simulation->budget.decision.slots, t)) {
 		uint64_t slot[] = { now->began, now->on,     now->number, now->cycle,
@@ -353,7 +353,7 @@ static void record(struct simulation *simulation, uint64_t seed)
 		}
 		if (simulation->attaches_at
 			    ? simulation->counters.time_ns >= simulation->attaches_at
-			    : !simulation->slots.ends || simulation->counters.time_ns >= simulation->ends_at)
+			    : !simulation->slots.ends_at || simulation->counters.time_ns >= simulation->ends_at)
 			change_slot(simulation);
 	}
 	pass(simulation, 1000000);

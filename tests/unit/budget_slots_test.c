@@ -161,14 +161,14 @@ static void change_slot(struct machine *machine)
 	}
 	if (machine->slots.now.on && now < machine->settled)
 		machine->attaches = machine->settled;
-	machine->ends = machine->slots.ends + random_below(&machine->seed, machine->load->late + 1) * TICK;
+	machine->ends = machine->slots.ends_at + random_below(&machine->seed, machine->load->late + 1) * TICK;
 }
 
 static void attach(struct machine *machine)
 {
 	machine->usage.attach_delay_ns += machine->usage.time_ns - machine->slots.now.began;
-	lode_slots_delay(&machine->slots, machine->usage.time_ns);
-	machine->ends = machine->slots.ends + random_below(&machine->seed, machine->load->late + 1) * TICK;
+	lode_slots_begin_late(&machine->slots, machine->usage.time_ns);
+	machine->ends = machine->slots.ends_at + random_below(&machine->seed, machine->load->late + 1) * TICK;
 	machine->attaches = 0;
 }
 
@@ -179,13 +179,14 @@ static void run_until(struct machine *machine, double seconds)
 	while ((double)machine->usage.time_ns < seconds * 1e9) {
 		if (machine->attaches && machine->usage.time_ns >= machine->attaches)
 			attach(machine);
-		else if (!machine->attaches && (!machine->slots.ends || machine->usage.time_ns >= machine->ends))
+		else if (!machine->attaches && (!machine->slots.ends_at || machine->usage.time_ns >= machine->ends))
 			change_slot(machine);
 		if (machine->slots.now.on && !machine->attaches)
 			see(machine, recorded_part);
 		go_on(machine);
 		if (!machine->attaches)
-			machine->usage.planned_attached_ns += (uint64_t)(lode_slots_part(&machine->slots) * TICK);
+			machine->usage.planned_attached_ns +=
+				(uint64_t)(lode_slots_fraction(&machine->slots) * TICK);
 		if (machine->usage.time_ns <
 		    lode_budget_due(&machine->budget) + random_below(&machine->seed, 60) * TICK)
 			continue;
@@ -193,7 +194,7 @@ static void run_until(struct machine *machine, double seconds)
 		if (machine->budget.decision.ends_cycle)
 			lode_slots_end_cycle(&machine->slots, machine->usage.time_ns);
 		if (!machine->slots.now.on)
-			machine->ends = machine->slots.ends;
+			machine->ends = machine->slots.ends_at;
 		recorded_part = chance(machine->load->length, machine->budget.decision.scale_ns);
 	}
 }

@@ -111,7 +111,7 @@ static void run_until_step(struct machine *machine, uint64_t length, const struc
 
 		usage->idle_runs += runs;
 		spent += (double)runs * CALL_NS;
-	} else if (machine->budget.decision.slots.chosen < LODE_SLOTS) {
+	} else if (machine->budget.decision.slots.chosen < LODE_SLOTS_ALL) {
 		usage->attach_delay_ns += (uint64_t)(machine->unseen * (double)length);
 	}
 	usage->mmap_runs += 3; /* of a moment, before it is detached */
@@ -209,8 +209,8 @@ static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 	start(&machine, 0.01);
 	run_for(&machine, 5, loads, 1);
 	assert_true(machine.budget.estimates.fixed > 0.01);
-	assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_LEAST);
-	assert_int_equal(machine.budget.decision.slots.all, LODE_SLOTS_MOST);
+	assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_MIN_CHOSEN);
+	assert_int_equal(machine.budget.decision.slots.all, LODE_SLOTS_MAX);
 	assert_true(machine.budget.estimates.total <
 		    machine.budget.estimates.fixed + 0.01 / 5); /* records get a tenth, samples a little */
 	assert_int_equal(machine.budget.decision.frequency_hz, MIN_FREQUENCY);
@@ -236,12 +236,12 @@ static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 			assert_true(machine.taken <= shares[i] * 1.1);
 			assert_true(machine.taken >= shares[i] * 0.6);
 		}
-		assert_true(shares[i] > 0.03 || machine.budget.decision.slots.chosen < LODE_SLOTS);
+		assert_true(shares[i] > 0.03 || machine.budget.decision.slots.chosen < LODE_SLOTS_ALL);
 		assert_true(fabs(machine.budget.estimates.total - machine.taken) <= machine.taken / 10);
 		/* Samples are not what is cut. */
 		assert_true(shares[i] < 0.01 || machine.budget.decision.frequency_hz == FREQUENCY);
 		run_for(&machine, 3, loads + 2, 2);
-		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_ALL);
 	}
 }
 
@@ -317,7 +317,7 @@ static void what_must_see_every_switch_stays_attached(void **state)
 	machine.budget.goal.needs_every_switch = 1;
 	for (int step = 0; step < 40; step++) {
 		run_step(&machine, loads, 1);
-		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_ALL);
 	}
 	assert_true(machine.budget.estimates.fixed > 0.01);
 }
@@ -364,7 +364,7 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 			run_step(&machine, busy, 2);
 			assert_true(machine.taken <= shares[i] * 1.1);
 			assert_int_equal(machine.budget.decision.tracks_long_waits,
-					 machine.budget.decision.slots.chosen < LODE_SLOTS);
+					 machine.budget.decision.slots.chosen < LODE_SLOTS_ALL);
 		}
 		if (!machine.budget.decision.tracks_long_waits)
 			continue; /* all are seen anyway */
@@ -381,7 +381,7 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		run_for(&machine, 200, busy, 2);
 		assert_true(machine.budget.decision.tracks_long_waits);
 		run_for(&machine, 6, quiet, 1);
-		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_ALL);
 		assert_false(machine.budget.decision.tracks_long_waits);
 	}
 }
@@ -405,7 +405,8 @@ static void long_waits_are_certain_soon_after_the_load_shrinks(void **state)
 	assert_int_equal(steps, 0);
 	machine.wakings /= 2;
 	run_for(&machine, 3, less, 2);
-	assert_true(machine.budget.decision.slots.chosen < LODE_SLOTS && machine.budget.decision.tracks_long_waits);
+	assert_true(machine.budget.decision.slots.chosen < LODE_SLOTS_ALL &&
+		    machine.budget.decision.tracks_long_waits);
 	run_for(&machine, 5, less, 2);
 	assert_true(machine.budget.decision.tracks_long_waits);
 }
@@ -445,7 +446,7 @@ static void programs_stay_attached_where_the_kernel_takes_its_time(void **state)
 		run_for(&machine, 4, loads, 2);
 		/* It would take 1.2 %. */
 		assert_int_equal(machine.budget.decision.stays_attached,
-				 shares[i] > 0.03 && machine.budget.decision.slots.chosen < LODE_SLOTS);
+				 shares[i] > 0.03 && machine.budget.decision.slots.chosen < LODE_SLOTS_ALL);
 		for (int step = 0; step < 40; step++) {
 			run_step(&machine, loads, 2);
 			assert_true(machine.taken <= shares[i] * 1.1);
@@ -607,7 +608,7 @@ static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 		start(&machine, shares[i]);
 		run_for(&machine, 5, loads, 2);
 		slots = machine.budget.decision.slots.chosen;
-		assert_true(slots < LODE_SLOTS / 2);
+		assert_true(slots < LODE_SLOTS_ALL / 2);
 		machine.usage.time_ns += STEP;
 		machine.usage.attached_ns += 16000000;
 		lode_budget_step(&machine.budget, &machine.usage);
@@ -615,7 +616,7 @@ static void a_pause_in_a_slot_does_not_change_the_next_second(void **state)
 			    machine.budget.decision.slots.chosen <= 2 * slots);
 		/* One that lasts is followed within two seconds. */
 		run_for(&machine, 2, loads + 1, 1);
-		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS);
+		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_ALL);
 	}
 }
 

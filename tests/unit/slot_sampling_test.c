@@ -31,7 +31,7 @@ static void add_slot(struct lode_events *calls, struct lode_strings *strings, un
 	struct lode_event slot = { .t = (uint64_t)at * SLOT_NS, .delay = SLOT_NS - 1, .waker = LODE_NONE };
 	char name[32];
 
-	snprintf(name, sizeof(name), LODE_SLOT_NAME "%u/%u %c", chosen, LODE_SLOTS, cycle & 1 ? 'b' : 'a');
+	snprintf(name, sizeof(name), LODE_SLOT_NAME "%u/%u %c", chosen, LODE_SLOTS_ALL, cycle & 1 ? 'b' : 'a');
 	slot.name = lode_strings_add(strings, name, strlen(name));
 	assert_int_not_equal(slot.name, LODE_NONE);
 	assert_int_equal(lode_events_add(calls, &slot), 0);
@@ -45,7 +45,7 @@ static void random_sums_have_the_variance_between_slots(void **state)
 	for (int trial = 0; trial < 60; trial++) {
 		struct lode_events calls = { 0 };
 		struct lode_strings strings;
-		double sums[3][LODE_SLOTS] = { { 0 } }, expected = 0, mean_square = 0;
+		double sums[3][LODE_SLOTS_ALL] = { { 0 } }, expected = 0, mean_square = 0;
 		unsigned chosen[3];
 
 		assert_int_equal(lode_strings_init(&strings), 0);
@@ -53,15 +53,15 @@ static void random_sums_have_the_variance_between_slots(void **state)
 		for (unsigned cycle = 0; cycle < 3; cycle++) {
 			double mean = 0, squares = 0;
 
-			chosen[cycle] = 2 + (unsigned)random_below(&seed, LODE_SLOTS - 2);
+			chosen[cycle] = 2 + (unsigned)random_below(&seed, LODE_SLOTS_ALL - 2);
 			for (unsigned i = 0; i < chosen[cycle]; i++) {
-				add_slot(&calls, &strings, cycle * LODE_SLOTS + i, chosen[cycle], cycle);
+				add_slot(&calls, &strings, cycle * LODE_SLOTS_ALL + i, chosen[cycle], cycle);
 				sums[cycle][i] = (double)(1 + random_below(&seed, 1000));
 				mean += sums[cycle][i] / chosen[cycle];
 			}
 			for (unsigned i = 0; i < chosen[cycle]; i++)
 				squares += (sums[cycle][i] - mean) * (sums[cycle][i] - mean);
-			expected += (1 - (double)chosen[cycle] / LODE_SLOTS) * chosen[cycle] /
+			expected += (1 - (double)chosen[cycle] / LODE_SLOTS_ALL) * chosen[cycle] /
 				    (chosen[cycle] - 1.0) * squares;
 		}
 		assert_int_equal(lode_slot_sampling_is_possible(&strings), 1);
@@ -74,7 +74,7 @@ static void random_sums_have_the_variance_between_slots(void **state)
 			for (unsigned cycle = 0; cycle < 3; cycle++)
 				for (unsigned i = 0; i < chosen[cycle]; i++)
 					lode_slot_sampling_add(&sampling,
-							       (uint64_t)(cycle * LODE_SLOTS + i) * SLOT_NS + 7,
+							       (uint64_t)(cycle * LODE_SLOTS_ALL + i) * SLOT_NS + 7,
 							       (uint64_t)sums[cycle][i] / 2, 2, spread);
 			mean_square += lode_slot_sampling_between(spread) / 300;
 			lode_slot_sampling_release(&sampling);
@@ -109,7 +109,7 @@ struct wait {
 };
 
 struct load {
-	struct wait waits[CYCLES * LODE_SLOTS * 60];
+	struct wait waits[CYCLES * LODE_SLOTS_ALL * 60];
 	size_t count;
 	double truth[PATTERNS];
 };
@@ -120,7 +120,7 @@ static void make_load(struct load *load, uint64_t *seed)
 	unsigned burst = 0;
 
 	memset(load, 0, sizeof(*load));
-	for (unsigned slot = 0; slot < CYCLES * LODE_SLOTS; slot++) {
+	for (unsigned slot = 0; slot < CYCLES * LODE_SLOTS_ALL; slot++) {
 		unsigned count;
 
 		if (!burst && !random_below(seed, 12))
@@ -145,8 +145,8 @@ static void draw_slots(unsigned char *on, unsigned chosen, uint64_t seed)
 	uint64_t now = 1;
 
 	lode_slots_init(&slots, seed);
-	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++, now += LODE_SLOT_NS) {
-		lode_slots_advance(&slots, (struct lode_slot_plan){ chosen, LODE_SLOTS }, now);
+	for (unsigned i = 0; i < CYCLES * LODE_SLOTS_ALL; i++, now += LODE_SLOT_NS) {
+		lode_slots_advance(&slots, (struct lode_slot_plan){ chosen, LODE_SLOTS_ALL }, now);
 		on[i] = slots.now.on != 0;
 	}
 }
@@ -154,19 +154,19 @@ static void draw_slots(unsigned char *on, unsigned chosen, uint64_t seed)
 /* What one recording says of each pattern: whether the interval holds the truth, with slots and without. */
 static void record_load(const struct load *load, unsigned chosen, uint64_t seed, unsigned *held, unsigned *blind)
 {
-	unsigned char on[CYCLES * LODE_SLOTS];
+	unsigned char on[CYCLES * LODE_SLOTS_ALL];
 	struct lode_slot_sampling sampling = { 0 };
 	struct lode_events calls = { 0 };
 	struct lode_strings strings;
 	double sums[PATTERNS] = { 0 }, inside[PATTERNS] = { 0 }, naive[PATTERNS] = { 0 };
 	float spreads[PATTERNS * STACKS][LODE_SPREADS] = { { 0 } };
-	uint32_t factor = LODE_SLOTS * LODE_SLOT_UNIT / chosen;
+	uint32_t factor = LODE_SLOTS_ALL * LODE_SLOT_UNIT / chosen;
 
 	assert_int_equal(lode_strings_init(&strings), 0);
 	draw_slots(on, chosen, seed);
-	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++)
+	for (unsigned i = 0; i < CYCLES * LODE_SLOTS_ALL; i++)
 		if (on[i])
-			add_slot(&calls, &strings, i, chosen, i / LODE_SLOTS);
+			add_slot(&calls, &strings, i, chosen, i / LODE_SLOTS_ALL);
 	assert_int_equal(lode_slot_sampling_see(&sampling, &calls, &strings), 0);
 	lode_slot_sampling_settle(&sampling, seed);
 	for (size_t i = 0; i < load->count; i++) {
@@ -211,8 +211,8 @@ static void intervals_hold_the_truth_of_bursts(void **state)
 				make_load(&load, &seed);
 			record_load(&load, plans[i], lode_splitmix64(&seed), &held, &blind);
 		}
-		print_message("%u of %u slots: held %.1f %%, without knowing them %.1f %%\n", plans[i], LODE_SLOTS,
-			      100.0 * held / all, 100.0 * blind / all);
+		print_message("%u of %u slots: held %.1f %%, without knowing them %.1f %%\n", plans[i],
+			      LODE_SLOTS_ALL, 100.0 * held / all, 100.0 * blind / all);
 		assert_true(TEST_SANITIZED || (held >= 0.93 * all && held <= 0.97 * all));
 		assert_true(TEST_SANITIZED || blind < 0.9 * all);
 	}
@@ -228,10 +228,10 @@ static void make_stream(struct small_stream *small, uint64_t *seed)
 	struct lode_events *waits = &small->stream.events[LODE_WAIT];
 
 	small_begin(small);
-	for (unsigned slot = 0; slot < 3 * LODE_SLOTS; slot++) {
+	for (unsigned slot = 0; slot < 3 * LODE_SLOTS_ALL; slot++) {
 		if (slot % 4 == 0)
 			add_slot(&small->stream.events[LODE_CALL], &small->dictionary.frames.strings, slot,
-				 LODE_SLOTS / 4, slot / LODE_SLOTS);
+				 LODE_SLOTS_ALL / 4, slot / LODE_SLOTS_ALL);
 		for (unsigned i = 0; i < 3; i++) {
 			uint64_t t = (uint64_t)slot * SLOT_NS + i * 1000;
 

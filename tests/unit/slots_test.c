@@ -15,39 +15,40 @@
 
 static struct lode_slot_plan plan_of(unsigned chosen)
 {
-	return (struct lode_slot_plan){ chosen, LODE_SLOTS };
+	return (struct lode_slot_plan){ chosen, LODE_SLOTS_ALL };
 }
 
 static void a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike(void **state)
 {
 	(void)state;
-	for (unsigned chosen = LODE_SLOTS_LEAST; chosen < LODE_SLOTS; chosen++) {
-		unsigned pairs[LODE_SLOTS][LODE_SLOTS] = { { 0 } }, cycles = TEST_ROUNDS(10000);
-		double expected = (double)cycles * chosen * (chosen - 1) / (LODE_SLOTS * (LODE_SLOTS - 1.0));
+	for (unsigned chosen = LODE_SLOTS_MIN_CHOSEN; chosen < LODE_SLOTS_ALL; chosen++) {
+		unsigned pairs[LODE_SLOTS_ALL][LODE_SLOTS_ALL] = { { 0 } }, cycles = TEST_ROUNDS(10000);
+		double expected =
+			(double)cycles * chosen * (chosen - 1) / (LODE_SLOTS_ALL * (LODE_SLOTS_ALL - 1.0));
 		struct lode_slots slots;
 		uint64_t now = 1;
 
 		lode_slots_init(&slots, chosen);
 		for (unsigned cycle = 0; cycle < cycles; cycle++) {
-			unsigned on[LODE_SLOTS], count = 0, length = 0;
+			unsigned on[LODE_SLOTS_ALL], count = 0, length = 0;
 
-			while (length < LODE_SLOTS) {
+			while (length < LODE_SLOTS_ALL) {
 				assert_int_equal(lode_slots_advance(&slots, plan_of(chosen), now), 1);
-				assert_int_equal((slots.ends - now) % LODE_SLOT_NS, 0);
-				assert_int_equal(lode_slots_advance(&slots, plan_of(chosen), slots.ends - 1), 0);
-				length += (unsigned)((slots.ends - now) / LODE_SLOT_NS);
-				now = slots.ends;
+				assert_int_equal((slots.ends_at - now) % LODE_SLOT_NS, 0);
+				assert_int_equal(lode_slots_advance(&slots, plan_of(chosen), slots.ends_at - 1), 0);
+				length += (unsigned)((slots.ends_at - now) / LODE_SLOT_NS);
+				now = slots.ends_at;
 				if (slots.now.on)
 					on[count++] = length - 1;
 				assert_int_equal((uint16_t)(slots.now.number - slots.now.cycle), length - 1);
 			}
-			assert_int_equal(length, LODE_SLOTS);
+			assert_int_equal(length, LODE_SLOTS_ALL);
 			assert_int_equal(count, chosen);
 			for (unsigned i = 0; i < count; i++)
 				for (unsigned k = 0; k < i; k++)
 					pairs[on[k]][on[i]]++;
 		}
-		for (unsigned i = 0; i < LODE_SLOTS; i++)
+		for (unsigned i = 0; i < LODE_SLOTS_ALL; i++)
 			for (unsigned k = 0; k < i; k++)
 				assert_true(TEST_SANITIZED ||
 					    fabs(pairs[k][i] - expected) <= 5 * sqrt(expected) + 1);
@@ -61,7 +62,7 @@ static void all_slots_are_one_that_does_not_end(void **state)
 	(void)state;
 	lode_slots_init(&slots, 7);
 	for (uint64_t now = 1; now < 100 * (uint64_t)LODE_SLOT_NS; now += LODE_SLOT_NS)
-		assert_int_equal(lode_slots_advance(&slots, plan_of(LODE_SLOTS), now), 0);
+		assert_int_equal(lode_slots_advance(&slots, plan_of(LODE_SLOTS_ALL), now), 0);
 	assert_true(slots.now.on);
 	assert_int_equal(lode_slot_weight(5, lode_slot_factor(&slots.now, slots.now.number, slots.now.single),
 					  UINT32_MAX),
@@ -77,10 +78,10 @@ static void a_slot_that_was_late_is_as_long_as_others(void **state)
 	(void)state;
 	lode_slots_init(&slots, 7);
 	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 1000), 1);
-	lode_slots_delay(&slots, 5000);
+	lode_slots_begin_late(&slots, 5000);
 	assert_int_equal(slots.now.began, 5000);
-	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 4999 + slots.lasts), 0);
-	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 5000 + slots.lasts), 1);
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 4999 + slots.span_ns), 0);
+	assert_int_equal(lode_slots_advance(&slots, plan_of(3), 5000 + slots.span_ns), 1);
 }
 
 /* ---- weights ---- */
@@ -94,10 +95,10 @@ static uint64_t run_cycle(struct lode_slots *slots, unsigned all, uint64_t *now,
 		assert_int_equal(lode_slots_advance(slots, (struct lode_slot_plan){ 3, all }, *now), 1);
 		if (slots->now.on) {
 			*now += late;
-			lode_slots_delay(slots, *now);
-			shortest = slots->ends - *now < shortest ? slots->ends - *now : shortest;
+			lode_slots_begin_late(slots, *now);
+			shortest = slots->ends_at - *now < shortest ? slots->ends_at - *now : shortest;
 		}
-		*now = slots->ends;
+		*now = slots->ends_at;
 	} while (slots->next < all);
 	return shortest;
 }
@@ -115,7 +116,7 @@ static void slots_are_longer_where_the_kernel_takes_its_time(void **state)
 	assert_int_equal(run_cycle(&slots, 16, &now, 1000000000), 2 * LODE_SLOT_NS);
 	for (int i = 0; i < 5; i++)
 		length = run_cycle(&slots, 16, &now, 1000000000);
-	assert_int_equal(length, LODE_SLOT_MOST_NS);
+	assert_int_equal(length, LODE_SLOT_MAX_NS);
 	/* A cycle does not last longer than about two seconds. */
 	assert_int_equal(run_cycle(&slots, 64, &now, 1000000000), 2 * LODE_SLOT_NS);
 	assert_int_equal(run_cycle(&slots, 128, &now, 1000000000), LODE_SLOT_NS);
@@ -133,13 +134,13 @@ static void a_plan_is_near_the_part_that_is_wanted(void **state)
 	for (double part = 1.0 / 64; part < 0.97; part *= 1.001) {
 		struct lode_slot_plan plan = lode_slots_plan(part);
 
-		assert_true(plan.chosen >= LODE_SLOTS_LEAST && plan.chosen < plan.all &&
-			    plan.all <= LODE_SLOTS_MOST);
+		assert_true(plan.chosen >= LODE_SLOTS_MIN_CHOSEN && plan.chosen < plan.all &&
+			    plan.all <= LODE_SLOTS_MAX);
 		assert_true(fabs((double)plan.chosen / plan.all / part - 1) <= 0.04);
 	}
-	assert_int_equal(lode_slots_plan(1).chosen, LODE_SLOTS);
-	assert_int_equal(lode_slots_plan(0.0001).chosen, LODE_SLOTS_LEAST);
-	assert_int_equal(lode_slots_plan(0.0001).all, LODE_SLOTS_MOST);
+	assert_int_equal(lode_slots_plan(1).chosen, LODE_SLOTS_ALL);
+	assert_int_equal(lode_slots_plan(0.0001).chosen, LODE_SLOTS_MIN_CHOSEN);
+	assert_int_equal(lode_slots_plan(0.0001).all, LODE_SLOTS_MAX);
 }
 
 /* Cut short at any moment, also between slots that are off and last until the next one that is on. */
@@ -152,16 +153,16 @@ static void a_cycle_ends_when_it_is_told_to(void **state)
 
 		lode_slots_init(&slots, seed);
 		lode_slots_advance(&slots, plan_of(3), now);
-		while (slots.ends <= end) {
-			now = slots.ends;
+		while (slots.ends_at <= end) {
+			now = slots.ends_at;
 			lode_slots_advance(&slots, plan_of(3), now);
 		}
 		lode_slots_end_cycle(&slots, end);
 		/* The slot of that moment is the last one. */
-		assert_true(slots.ends > end && slots.ends <= end + LODE_SLOT_NS);
-		assert_int_equal((slots.ends - 1) % LODE_SLOT_NS, 0);
-		assert_int_equal(slots.now.number, (slots.ends - 1) / LODE_SLOT_NS);
-		assert_int_equal(lode_slots_advance(&slots, (struct lode_slot_plan){ 2, 5 }, slots.ends), 1);
+		assert_true(slots.ends_at > end && slots.ends_at <= end + LODE_SLOT_NS);
+		assert_int_equal((slots.ends_at - 1) % LODE_SLOT_NS, 0);
+		assert_int_equal(slots.now.number, (slots.ends_at - 1) / LODE_SLOT_NS);
+		assert_int_equal(lode_slots_advance(&slots, (struct lode_slot_plan){ 2, 5 }, slots.ends_at), 1);
 		assert_int_equal(slots.chosen, 2);
 		assert_int_equal(slots.now.cycle, (end - 1) / LODE_SLOT_NS + 2);
 	}
@@ -225,7 +226,7 @@ static void play(struct wait *waits, const struct lode_slot_plan *plan, uint64_t
 		unsigned cycle = cycle_of(i, plan);
 
 		/* A cycle in which all are chosen is one slot. */
-		if (plan[cycle].chosen < LODE_SLOTS || cycle != last)
+		if (plan[cycle].chosen < LODE_SLOTS_ALL || cycle != last)
 			lode_slots_advance(&slots, plan[cycle], now); /* if it is time */
 		last = cycle;
 		for (unsigned k = 0; k < WAITS; k++) {

@@ -30,12 +30,16 @@ static void a_weight_is_the_scale_over_the_usual_length(void **state)
 
 		lode_thin_learn(&square, length);
 		weight = lode_thin_weight(square, scale);
-		assert_true(weight >= 1 && weight <= LODE_THIN_MOST);
+		assert_true(weight >= 1 && weight <= LODE_THIN_MAX_WEIGHT);
 		length = length < LODE_THIN_LONG ? length : LODE_THIN_LONG;
-		scale = scale < LODE_THIN_LONG * LODE_THIN_MOST ? scale : LODE_THIN_LONG * LODE_THIN_MOST;
+		scale = scale < LODE_THIN_LONG * LODE_THIN_MAX_WEIGHT ? scale
+								      : LODE_THIN_LONG * LODE_THIN_MAX_WEIGHT;
 		expected = (double)(scale >> 4) / sqrt((double)square);
-		expected = expected < 1 ? 1 : expected > LODE_THIN_MOST ? LODE_THIN_MOST : floor(expected);
-		assert_true(fabs(weight - expected) <= 1e-9 * expected + (expected < LODE_THIN_MOST ? 1e-6 : 0));
+		expected = expected < 1                      ? 1
+			   : expected > LODE_THIN_MAX_WEIGHT ? LODE_THIN_MAX_WEIGHT
+							     : floor(expected);
+		assert_true(fabs(weight - expected) <=
+			    1e-9 * expected + (expected < LODE_THIN_MAX_WEIGHT ? 1e-6 : 0));
 	}
 }
 
@@ -44,7 +48,7 @@ static void one_in_weight_is_chosen(void **state)
 	uint64_t seed = 5;
 
 	(void)state;
-	for (uint32_t weight = 1; weight <= LODE_THIN_MOST; weight *= 3) {
+	for (uint32_t weight = 1; weight <= LODE_THIN_MAX_WEIGHT; weight *= 3) {
 		unsigned chosen = 0, draws = 200 * weight;
 
 		for (unsigned i = 0; i < draws; i++)

@@ -62,7 +62,7 @@ const struct lode_budget_parameters lode_budget_parameters = {
 	},
 	.scale = {
 		.min_ns = 16,
-		.max_ns = LODE_THIN_LONG * 100 * LODE_THIN_TIMES,
+		.max_ns = LODE_THIN_LONG * 100 * LODE_THIN_LONG_RATIO,
 		.min_step_ratio = 0.5,
 		.startup_min_step_ratio = 0.125,
 		.too_little_ratio = 1.05,

@@ -101,7 +101,7 @@ static uint32_t call_weight(const struct lode_budget *budget)
 {
 	double weight = (double)budget->decision.scale_ns / budget->parameters->scale.call_weight_ns;
 
-	return weight < 1 ? 1 : weight < LODE_THIN_MOST ? (uint32_t)weight : LODE_THIN_MOST;
+	return weight < 1 ? 1 : weight < LODE_THIN_MAX_WEIGHT ? (uint32_t)weight : LODE_THIN_MAX_WEIGHT;
 }
 
 void lode_budget_choose_scale(struct lode_budget *budget, const struct lode_budget_interval *interval, double room)

@@ -1,4 +1,4 @@
-/* Slots of time: see time_slots.h. */
+/* Time slots: see time_slots.h. */
 #include "record/budget/time_slots.h"
 
 #include "base/random.h"
@@ -9,45 +9,46 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 {
 	memset(slots, 0, sizeof(*slots));
 	slots->seed = seed;
-	slots->length = LODE_SLOT_NS;
-	slots->chosen = slots->next = slots->now.all = LODE_SLOTS;
+	slots->slot_ns = LODE_SLOT_NS;
+	slots->chosen = slots->next = slots->now.all = LODE_SLOTS_ALL;
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
 }
 
-/* With fewer slots the part could not be near what is wanted; from the second number on it is all of them. */
-#define FEW    16
-#define NEARLY (63.0 / 64)
+/* A cycle has about so many slots where that is enough; with fewer, the fraction could not be near what is wanted. */
+#define USUAL_SLOTS 16
+/* From this fraction on all slots are chosen. */
+#define ALL_FRACTION (63.0 / 64)
 
-struct lode_slot_plan lode_slots_plan(double part)
+struct lode_slot_plan lode_slots_plan(double fraction)
 {
-	unsigned chosen = (unsigned)(part * FEW + 0.5), all;
+	unsigned chosen = (unsigned)(fraction * USUAL_SLOTS + 0.5), all;
 
-	if (part > NEARLY)
-		return (struct lode_slot_plan){ LODE_SLOTS, LODE_SLOTS };
-	if (chosen < LODE_SLOTS_LEAST)
-		chosen = LODE_SLOTS_LEAST;
-	if (part * LODE_SLOTS_MOST < chosen)
-		return (struct lode_slot_plan){ chosen, LODE_SLOTS_MOST };
-	all = (unsigned)(chosen / part + 0.5);
+	if (fraction > ALL_FRACTION)
+		return (struct lode_slot_plan){ LODE_SLOTS_ALL, LODE_SLOTS_ALL };
+	if (chosen < LODE_SLOTS_MIN_CHOSEN)
+		chosen = LODE_SLOTS_MIN_CHOSEN;
+	if (fraction * LODE_SLOTS_MAX < chosen)
+		return (struct lode_slot_plan){ chosen, LODE_SLOTS_MAX };
+	all = (unsigned)(chosen / fraction + 0.5);
 	return (struct lode_slot_plan){ chosen, all > chosen ? all : chosen + 1 };
 }
 
-double lode_slots_part(const struct lode_slots *slots)
+double lode_slots_fraction(const struct lode_slots *slots)
 {
-	return slots->chosen < LODE_SLOTS ? (double)slots->chosen / slots->now.all : 1;
+	return lode_slots_are_all(slots->chosen) ? 1 : (double)slots->chosen / slots->now.all;
 }
 
-/* Draws slots one after the other, each with the chance that those still wanted are among the ones that are left. */
+/* Draws slots one after the other, each with the probability of those still wanted among those that are left. */
 static void draw(struct lode_slots *slots, unsigned wanted)
 {
-	memset(slots->set, 0, sizeof(slots->set));
+	memset(slots->chosen_set, 0, sizeof(slots->chosen_set));
 	for (unsigned i = 0; i < slots->now.all; i++) {
 		uint32_t random = (uint32_t)(lode_splitmix64(&slots->seed) >> 32);
 
 		if (lode_random_scale(random, slots->now.all - i) >= wanted)
 			continue;
-		slots->set[i / 64] |= (uint64_t)1 << i % 64;
+		slots->chosen_set[i / 64] |= (uint64_t)1 << i % 64;
 		wanted--;
 	}
 }
@@ -57,31 +58,32 @@ static uint32_t factor(unsigned all, unsigned chosen)
 	return (all * LODE_SLOT_UNIT + chosen / 2) / chosen;
 }
 
-/* Of the cycle, the part that waiting may take before slots get longer, and under which they get shorter again. */
-#define MUCH   8
-#define LITTLE 64
+/* Slots get longer when waiting for programs took more than this part of the last cycle, and shorter below the other. */
+#define LONGER_PART  8
+#define SHORTER_PART 64
 
-/* Of the cycle that begins, which has so many slots. */
+/* For a cycle of `all` slots that begins. */
 static void choose_length(struct lode_slots *slots, unsigned all)
 {
-	uint64_t cycle = slots->now.all * slots->length;
+	uint64_t cycle = slots->now.all * slots->slot_ns;
 
-	if (slots->waited < cycle / LITTLE && slots->length > LODE_SLOT_NS)
-		slots->length /= 2;
-	for (uint64_t part = cycle / MUCH; slots->waited > part && slots->length < LODE_SLOT_MOST_NS; part *= 2)
-		slots->length *= 2;
-	while (slots->length > LODE_SLOT_NS && all * slots->length > LODE_CYCLE_MOST_NS)
-		slots->length /= 2;
-	slots->waited = 0;
+	if (slots->attach_wait_ns < cycle / SHORTER_PART && slots->slot_ns > LODE_SLOT_NS)
+		slots->slot_ns /= 2;
+	for (uint64_t part = cycle / LONGER_PART;
+	     slots->attach_wait_ns > part && slots->slot_ns < LODE_SLOT_MAX_NS; part *= 2)
+		slots->slot_ns *= 2;
+	while (slots->slot_ns > LODE_SLOT_NS && all * slots->slot_ns > LODE_CYCLE_MAX_NS)
+		slots->slot_ns /= 2;
+	slots->attach_wait_ns = 0;
 }
 
 static void begin_slot(struct lode_slots *slots, uint64_t now)
 {
-	slots->ends = slots->chosen < LODE_SLOTS ? now + slots->lasts : 0;
+	slots->ends_at = lode_slots_are_all(slots->chosen) ? 0 : now + slots->span_ns;
 	slots->now.began = now;
 }
 
-/* The slot of now is the first of a cycle. */
+/* The current slot is the first of a cycle. */
 static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 {
 	unsigned chosen = plan.chosen, all = plan.all;
@@ -94,7 +96,7 @@ static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 	slots->now.on = 1;
 	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
 	slots->next = all;
-	if (chosen >= LODE_SLOTS)
+	if (lode_slots_are_all(chosen))
 		return;
 	slots->next = 0;
 	draw(slots, chosen);
@@ -104,25 +106,25 @@ static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 
 static int is_chosen(const struct lode_slots *slots, unsigned i)
 {
-	return (int)(slots->set[i / 64] >> i % 64 & 1);
+	return (int)(slots->chosen_set[i / 64] >> i % 64 & 1);
 }
 
 int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uint64_t now)
 {
-	if (slots->chosen >= LODE_SLOTS ? plan.chosen >= LODE_SLOTS : now < slots->ends)
+	if (lode_slots_are_all(slots->chosen) ? lode_slots_are_all(plan.chosen) : now < slots->ends_at)
 		return 0;
 	slots->now.number++;
 	if (slots->next >= slots->now.all)
 		begin_cycle(slots, plan);
 	if (slots->next < slots->now.all) {
 		slots->now.on = (uint32_t)is_chosen(slots, slots->next++);
-		slots->lasts = slots->length;
+		slots->span_ns = slots->slot_ns;
 	}
 	/* No need to wake up between slots that are off. */
 	while (!slots->now.on && slots->next < slots->now.all && !is_chosen(slots, slots->next)) {
 		slots->next++;
 		slots->now.number++;
-		slots->lasts += slots->length;
+		slots->span_ns += slots->slot_ns;
 	}
 	begin_slot(slots, now);
 	return 1;
@@ -132,20 +134,20 @@ void lode_slots_end_cycle(struct lode_slots *slots, uint64_t now)
 {
 	uint64_t slot, last;
 
-	if (slots->chosen >= LODE_SLOTS)
+	if (lode_slots_are_all(slots->chosen))
 		return;
 	slots->next = slots->now.all;
-	if (slots->now.on || now >= slots->ends)
+	if (slots->now.on || now >= slots->ends_at)
 		return;
-	slot = (now - slots->now.began) / slots->length;
-	last = slots->lasts / slots->length - 1;
+	slot = (now - slots->now.began) / slots->slot_ns;
+	last = slots->span_ns / slots->slot_ns - 1;
 	slots->now.number = (uint16_t)(slots->now.number - (last - slot));
-	slots->lasts = (slot + 1) * slots->length;
-	slots->ends = slots->now.began + slots->lasts;
+	slots->span_ns = (slot + 1) * slots->slot_ns;
+	slots->ends_at = slots->now.began + slots->span_ns;
 }
 
-void lode_slots_delay(struct lode_slots *slots, uint64_t now)
+void lode_slots_begin_late(struct lode_slots *slots, uint64_t now)
 {
-	slots->waited += now - slots->now.began;
+	slots->attach_wait_ns += now - slots->now.began;
 	begin_slot(slots, now);
 }

@@ -35,7 +35,7 @@ static uint64_t planned_ns(const struct lode_budget_control *control, uint64_t n
 	const struct lode_attach_clock *clock = &control->clock;
 	double time = clock->is_pending ? 0 : (double)(now - clock->planned_since);
 
-	return clock->planned_ns + (uint64_t)(time * lode_slots_part(&control->slots));
+	return clock->planned_ns + (uint64_t)(time * lode_slots_fraction(&control->slots));
 }
 
 static uint64_t own_cpu_ns(void)
@@ -114,7 +114,7 @@ void lode_budget_control_begin(struct lode_budget_control *control, struct lode_
 /* When there is something to do next: a slot is over, or one of the first, short steps is due. */
 static uint64_t next_change(const struct lode_budget_control *control)
 {
-	uint64_t next = control->slots.ends ? control->slots.ends : UINT64_MAX;
+	uint64_t next = control->slots.ends_at ? control->slots.ends_at : UINT64_MAX;
 	uint64_t due = lode_budget_due(&control->budget);
 
 	return due < next && due - control->budget.last.time_ns < EARLY_STEP_NS ? due : next;
@@ -147,7 +147,7 @@ static int enter_slot(struct lode_budget_control *control, struct lode_recorder 
 	clock->attaches += done && control->slots.now.on && !control->budget.decision.stays_attached;
 	if (control->slots.now.on) {
 		clock->delay_ns += now - requested;
-		lode_slots_delay(&control->slots, now);
+		lode_slots_begin_late(&control->slots, now);
 	}
 	clock->attached_since = now;
 	return 0;
