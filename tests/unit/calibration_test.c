@@ -223,7 +223,7 @@ static uint32_t weights_of(size_t count, double times, int known)
 	assert_int_equal(lode_calibration_init(&calibration, &small.stream), 0);
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
-			struct lode_event event = { .t = i * LODE_CALIBRATION_MOMENT, .cost = 1000, .weight = 4 };
+			struct lode_event event = { .t = i * LODE_CALIBRATION_MOMENT_NS, .cost = 1000, .weight = 4 };
 
 			if (!pass)
 				lode_calibration_see(&calibration, LODE_WAIT, &event);
@@ -241,7 +241,8 @@ static uint32_t weights_of(size_t count, double times, int known)
 static void where_little_is_known_weights_stay(void **state)
 {
 	(void)state;
-	assert_int_equal(weights_of(LODE_CALIBRATION_EVENTS - 1, 1.5, 1), 4 * (LODE_CALIBRATION_EVENTS - 1));
+	assert_int_equal(weights_of(LODE_CALIBRATION_MIN_EVENTS - 1, 1.5, 1),
+			 4 * (LODE_CALIBRATION_MIN_EVENTS - 1));
 	assert_int_equal(weights_of(1000, 1.5, 1), 6000);
 	assert_int_equal(weights_of(1000, 0.75, 1), 3000);
 	assert_int_equal(weights_of(1000, 2.5, 1), 4000);
@@ -266,7 +267,7 @@ static void what_was_certain_and_what_is_no_wait_stays(void **state)
 	small.stream.threads[0].totals.waited_ns = 100 * 1000000 + 100 * 12000;
 	assert_int_equal(lode_calibration_init(&calibration, &small.stream), 0);
 	for (uint64_t i = 0; i < 100; i++) {
-		events[0].t = events[1].t = i * LODE_CALIBRATION_MOMENT;
+		events[0].t = events[1].t = i * LODE_CALIBRATION_MOMENT_NS;
 		lode_calibration_see(&calibration, LODE_WAIT, &events[0]);
 		lode_calibration_see(&calibration, LODE_WAIT, &events[1]);
 		lode_calibration_see(&calibration, LODE_CALL, &events[2]);

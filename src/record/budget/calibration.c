@@ -26,9 +26,9 @@ void lode_calibration_release(struct lode_calibration *calibration)
 	memset(calibration, 0, sizeof(*calibration));
 }
 
-/* Whether a thread was off its processor in this event. */
-static int is_off_processor(const struct lode_calibration *calibration, enum lode_event_type type,
-			    const struct lode_event *event)
+/* Whether a thread was off its CPU in this event. */
+static int is_off_cpu(const struct lode_calibration *calibration, enum lode_event_type type,
+		      const struct lode_event *event)
 {
 	if (event->thread >= calibration->count)
 		return 0;
@@ -40,16 +40,16 @@ void lode_calibration_see(struct lode_calibration *calibration, enum lode_event_
 {
 	struct lode_calibrated_thread *thread;
 	double length = (double)event->cost + (double)event->delay;
-	uint64_t moment = (event->t + event->cost + event->delay) / LODE_CALIBRATION_MOMENT + 1;
+	uint64_t moment = (event->t + event->cost + event->delay) / LODE_CALIBRATION_MOMENT_NS + 1;
 
-	if (!is_off_processor(calibration, type, event))
+	if (!is_off_cpu(calibration, type, event))
 		return;
 	thread = &calibration->threads[event->thread];
 	if (event->weight <= 1) {
-		thread->certain += length;
+		thread->certain_ns += length;
 		return;
 	}
-	thread->sampled += event->weight * length;
+	thread->sampled_ns += event->weight * length;
 	thread->squares += event->weight * length * event->weight * length;
 	thread->moments += moment != thread->moment;
 	thread->moment = moment;
@@ -57,14 +57,15 @@ void lode_calibration_see(struct lode_calibration *calibration, enum lode_event_
 
 static double factor_of(const struct lode_calibrated_thread *thread, const struct lode_thread_totals *totals)
 {
-	double exact = (double)totals->waited_ns + (double)totals->queued_ns - thread->certain, factor;
+	double exact = (double)totals->waited_ns + (double)totals->queued_ns - thread->certain_ns, factor;
 
-	/* As many events of equal length would give sums as sure. */
-	if (thread->sampled <= 0 || thread->sampled * thread->sampled < LODE_CALIBRATION_EVENTS * thread->squares ||
-	    thread->moments < LODE_CALIBRATION_MOMENTS)
+	/* The effective number of events: as many of equal length would have the same variance. */
+	if (thread->sampled_ns <= 0 ||
+	    thread->sampled_ns * thread->sampled_ns < LODE_CALIBRATION_MIN_EVENTS * thread->squares ||
+	    thread->moments < LODE_CALIBRATION_MIN_MOMENTS)
 		return 1;
-	factor = exact / thread->sampled;
-	return factor <= LODE_CALIBRATION_MOST && factor * LODE_CALIBRATION_MOST >= 1 ? factor : 1;
+	factor = exact / thread->sampled_ns;
+	return factor <= LODE_CALIBRATION_MAX_FACTOR && factor * LODE_CALIBRATION_MAX_FACTOR >= 1 ? factor : 1;
 }
 
 size_t lode_calibration_settle(struct lode_calibration *calibration, const struct lode_stream *stream)
@@ -88,7 +89,7 @@ uint32_t lode_calibration_weight(const struct lode_calibration *calibration, enu
 	uint64_t random = event->t * 0x9e3779b97f4a7c15u ^ (uint64_t)event->thread << 32 ^ event->cost;
 	double weight;
 
-	if (event->weight <= 1 || !is_off_processor(calibration, type, event) ||
+	if (event->weight <= 1 || !is_off_cpu(calibration, type, event) ||
 	    calibration->threads[event->thread].factor == 1)
 		return event->weight;
 	weight = event->weight * calibration->threads[event->thread].factor +

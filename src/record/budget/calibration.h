@@ -1,40 +1,41 @@
 /*
- * Calibration: weights of a thinned recording that agree with what the kernel counted of each thread.
+ * Calibration: scales the weights of a thinned recording so that they agree with what the kernel counted of each thread.
  *
- * Sums of weighted waits are right on average (thinning.h), but how many of a thread's waits were chosen is chance, and with slots
- * (time_slots.h) also which moments were seen. The kernel knows how long each thread was off its processor: blocked and in the run queue
- * (thread_totals.h). So sampled events only need to say how this time divides: all weights of a thread are multiplied by
+ * Sums of weighted waits are right on average (thinning.h), but how many of a thread's waits were chosen is chance, and with
+ * time slots (time_slots.h) also which moments were seen. The kernel knows exactly how long each thread was off its CPU:
+ * blocked, and in the run queue (thread_totals.h). So sampled events only need to tell how this time is divided: all weights of
+ * a thread are multiplied by
  *
  *	(exact time - time of events of weight 1) / weighted time of the others
  *
- * which is the ratio estimator. Events of weight 1 were certain to be recorded, so they stay. It is consistent, not unbiased: its bias falls with the
- * number of events n as 1 / n where its standard error falls with 1 / sqrt(n). So threads with few sampled events, or with
- * events in few moments, or whose factor would be far from 1, keep their weights. What one stack has of a thread's
- * time then has 1 - its share of the variance that it had before; the intervals of analyses do not use that, and are a
- * little wider than needed for stacks that have most of a thread's time.
+ * which is the ratio estimator. Events of weight 1 were certain to be recorded, so they keep their weight. The estimator is
+ * consistent, not unbiased: its bias falls with the number of events n as 1 / n, where its standard error falls as
+ * 1 / sqrt(n). So threads with few sampled events, or with events in few moments, or whose factor would be far from 1, keep
+ * their weights. The variance of a stack's time is then (1 - its share of the thread's time) times what it was before; the
+ * confidence intervals of analyses do not use that, and are a little wider than needed for stacks with most of a thread's time.
  *
- * The kernel counts time in the run queue from a moment after the waking that ends a wait, a microsecond or less, but both
- * together are the same except a few parts in a thousand.
+ * The kernel counts time in the run queue from a moment after the wakeup that ends a wait, a microsecond or less, but both
+ * together agree to a few parts in a thousand.
  */
 #ifndef LODE_RECORD_BUDGET_CALIBRATION_H
 #define LODE_RECORD_BUDGET_CALIBRATION_H
 
 #include "trace/stream.h"
 
-/* Fewer sampled events of a thread, or fewer moments of LODE_CALIBRATION_MOMENT ns with some, are too few. */
-#define LODE_CALIBRATION_EVENTS  20
-#define LODE_CALIBRATION_MOMENTS 10
-#define LODE_CALIBRATION_MOMENT  25000000u
-/* A factor further away from 1 than that, either way, is a sign of something else. */
-#define LODE_CALIBRATION_MOST 2.0
+/* A thread with fewer sampled events, or with some in fewer moments of LODE_CALIBRATION_MOMENT_NS, keeps its weights. */
+#define LODE_CALIBRATION_MIN_EVENTS  20
+#define LODE_CALIBRATION_MIN_MOMENTS 10
+#define LODE_CALIBRATION_MOMENT_NS   25000000u
+/* So does one whose factor is larger than this, or smaller than its inverse: that has another cause. */
+#define LODE_CALIBRATION_MAX_FACTOR 2.0
 
 /* Of one thread. */
 struct lode_calibrated_thread {
-	double certain; /* ns off its processor in events of weight 1, */
-	double sampled; /* and in the others, weighted; */
-	double squares; /* sum of squares of the latter */
-	uint64_t moment;
-	uint32_t moments;
+	double certain_ns; /* off its CPU in events of weight 1, */
+	double sampled_ns; /* and in the others, weighted; */
+	double squares;    /* sum of the squares of the latter */
+	uint64_t moment;   /* number of the last one with a sampled event, plus 1 */
+	uint32_t moments;  /* with sampled events */
 	uint32_t unused;
 	double factor; /* 1: weights stay */
 };
@@ -48,12 +49,12 @@ struct lode_calibration {
 /* For the threads of `stream`, which has its totals. Returns 0 or LODE_SYSTEM; release in either case. */
 int lode_calibration_init(struct lode_calibration *calibration, const struct lode_stream *stream);
 void lode_calibration_release(struct lode_calibration *calibration);
-/* Each event of the stream, first. */
+/* First: learns each event of the stream, those of a thread about in order of time. */
 void lode_calibration_see(struct lode_calibration *calibration, enum lode_event_type type,
 			  const struct lode_event *event);
-/* When all were seen: decides on the factors. Returns how many threads have one. */
+/* Then: computes the factors. Returns how many threads have one. */
 size_t lode_calibration_settle(struct lode_calibration *calibration, const struct lode_stream *stream);
-/* The weight of an event from then on, a whole number that is right on average. */
+/* At last: the new weight of an event, rounded at random such that it is right on average. */
 uint32_t lode_calibration_weight(const struct lode_calibration *calibration, enum lode_event_type type,
 				 const struct lode_event *event);
 
