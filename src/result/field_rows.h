@@ -51,6 +51,9 @@
 #define FIELD_POINTER(member, table, ...) FIELD_OBJECT_AS(#member, LODE_FIELD_POINTER, member, table, __VA_ARGS__)
 #define FIELD_PART(member, table)         FIELD_OBJECT_AS(#member, LODE_FIELD_PART, member, table, "")
 
+/* All rows of another table of the same struct. */
+#define FIELD_ALL_OF(table) FIELD_ROW("", LODE_FIELD_PART, 0, "", .fields = &(table))
+
 /* Lists: the member is a struct lode_list. */
 #define FIELD_LIST(member, kind_of, ...)                                                                          \
 	FIELD_ROW(#member, kind_of, FIELD_AT(member, struct lode_list), __VA_ARGS__, .shape = LODE_SHAPE_LIST)
@@ -65,6 +68,10 @@
 #define FIELD_WRITTEN_TEXTS(member, ...)   FIELD_WRITTEN(member, LODE_SHAPE_LIST, LODE_FIELD_TEXT, __VA_ARGS__)
 #define FIELD_WRITTEN_NUMBERS(member, ...) FIELD_WRITTEN(member, LODE_SHAPE_LIST, LODE_FIELD_U64, __VA_ARGS__)
 
+/* A row of an object that no struct holds, because code writes it (FIELD_TABLE_BY_HAND): it only describes. */
+#define FIELD_BY_HAND(key, shape_of, kind_of, ...)                                                                \
+	FIELD_ROW(key, kind_of, 0, __VA_ARGS__, .shape = (shape_of), .written = 1)
+
 /* Rules. */
 #define FIELD_OPTIONAL              .rule = LODE_FIELD_OPTIONAL
 #define FIELD_OPTIONAL_IF(flag)     .rule = LODE_FIELD_OPTIONAL, .known = 1 + FIELD_AT(flag, int)
@@ -74,6 +81,10 @@
 #define FIELD_AT_LEAST(number)      .least = (number)
 #define FIELD_CHOICE(names)         .choice = (names)
 
+#define FIELD_TABLE_BY_HAND(name, table)                                                                          \
+	{                                                                                                         \
+		.type = (name), .rows = (table), .count = sizeof(table) / sizeof((table)[0])                      \
+	}
 #define FIELD_TABLE(name, table)                                                                                  \
 	{                                                                                                         \
 		.type = (name), .rows = (table), .count = sizeof(table) / sizeof((table)[0]),                     \

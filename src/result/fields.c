@@ -190,5 +190,5 @@ int lode_fields_flow(const struct lode_fields *fields, const void *value, struct
 
 	write_object(&writer, fields, value);
 	lode_json_line(&json);
-	return writer.code;
+	return writer.code ? writer.code : lode_output_flow(output, error);
 }

@@ -71,7 +71,7 @@ struct lode_fields {
 	const char *type; /* on the page, unique: `MineCluster` */
 	const struct lode_field *rows;
 	uint16_t count;
-	uint16_t size; /* of the struct */
+	uint16_t size; /* of the struct; 0: code writes the object by hand */
 };
 
 /* The largest struct that an item of a list may be. */

@@ -3,6 +3,7 @@
 
 #include "result/info_result.h"
 #include "result/mine_result.h"
+#include "result/scope_result.h"
 
 const struct lode_described_result lode_described_results[] = {
 	{
@@ -16,6 +17,18 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "lode mine --json, GET /api/mine, GET /api/mine-run",
 		.what = "Clusters of call-stack patterns that cost the most time.",
 		.lines = { &lode_mine_fields },
+	},
+	{
+		.name = "scope",
+		.title = "a line of lode scope --json, GET /api/scope",
+		.what = "What kept a thread from being done earlier: one symptom.",
+		.lines = { &lode_scope_fields },
+	},
+	{
+		.name = "scope-page",
+		.title = "GET /api/scope?page-data",
+		.what = "The longest symptoms of a corpus, for the page.",
+		.lines = { &lode_scope_page_fields },
 	},
 };
 const size_t lode_described_result_count = sizeof(lode_described_results) / sizeof(lode_described_results[0]);

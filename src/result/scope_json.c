@@ -5,9 +5,9 @@
  */
 #include "result/scope_report.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/line_writer.h"
+#include "result/scope_result.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
 
@@ -21,7 +21,9 @@
 struct writer {
 	struct lode_scope_report *report;
 	struct lode_output *output;
+	struct lode_error *error;
 	struct lode_stack_text stacks;
+	struct lode_scope_threads threads; /* of the symptom that is written */
 	const uint32_t *shared; /* for a page: the number of each stack in the table that all symptoms share; else NULL */
 };
 
@@ -104,9 +106,8 @@ static char *put_step(const struct writer *writer, const struct lode_part *part,
 	return LODE_PUT(at, "}");
 }
 
-static int write_parts(struct writer *writer, const struct lode_parts *parts,
-		       char *(*put)(const struct writer *, const struct lode_part *, char *),
-		       struct lode_error *error)
+static int write_part_list(const struct writer *writer, const struct lode_parts *parts,
+			   char *(*put)(const struct writer *, const struct lode_part *, char *))
 {
 	struct lode_buffer *buffer = &writer->output->buffer;
 	int code = 0;
@@ -119,141 +120,134 @@ static int write_parts(struct writer *writer, const struct lode_parts *parts,
 		char *room = lode_buffer_room(buffer, PART_ROOM + stacks);
 
 		if (!room)
-			return lode_fail_memory(error);
+			return lode_fail_memory(writer->error);
 		if (i)
 			*room++ = ',';
 		buffer->size = (size_t)(put(writer, &parts->items[i], room) - buffer->bytes);
-		code = lode_output_flow(writer->output, error);
+		code = lode_output_flow(writer->output, writer->error);
 	}
 	return code;
 }
 
-/* ---- a symptom ---- */
-
-static void write_head(struct writer *writer, const struct lode_scope_found *found)
+static int write_path(const struct lode_written *self, struct lode_json *json)
 {
-	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
-	struct lode_json json = { .buffer = &writer->output->buffer };
+	const struct writer *writer = self->from;
+	int code;
 
-	lode_json_object(&json);
-	lode_json_key_text(&json, "stream", text_of(writer, writer->report->stream.name));
-	lode_json_key_text(&json, "id", writer->report->entry->id);
-	if (found->symptom.name)
-		lode_json_key_text(&json, "name", text_of(writer, found->symptom.name));
-	if (thread->pid != LODE_NO_PID)
-		lode_json_key_u64(&json, "pid", thread->pid);
-	lode_json_key_u64(&json, "tid", thread->tid);
-	if (thread->name)
-		lode_json_key_text(&json, "thread", text_of(writer, thread->name));
-	lode_json_key_u64(&json, "t0", found->symptom.t0);
-	lode_json_key_u64(&json, "t1", found->symptom.t1);
-	lode_json_key_text(&json, "scope", lode_scope_name(writer->report->options->scope));
-	lode_json_key_u64(&json, "events", found->events);
-	lode_json_key_u64(&json, "edges", found->result.edges);
-}
-
-static void write_threads(const struct writer *writer, struct lode_json *json)
-{
-	const struct lode_stream *stream = &writer->report->stream;
-
-	lode_json_key_array(json, "threads");
-	for (size_t i = 0; i < stream->thread_count; i++) {
-		if (!stream->threads[i].name)
-			continue;
-		lode_json_object(json);
-		lode_json_key_u64(json, "tid", stream->threads[i].tid);
-		lode_json_key_text(json, "name", text_of(writer, stream->threads[i].name));
-		lode_json_object_end(json);
-	}
+	lode_json_array(json);
+	code = write_part_list(writer, self->with, put_part);
 	lode_json_array_end(json);
+	return code;
 }
 
-/* The names of its threads; what is known of frames is in the table. */
-static void write_page(struct writer *writer)
+static int write_steps(const struct lode_written *self, struct lode_json *json)
 {
-	struct lode_json json = { .buffer = &writer->output->buffer };
+	const struct writer *writer = self->from;
+	int code;
 
-	lode_buffer_text(&writer->output->buffer, ",\"facts\":");
-	lode_json_object(&json);
-	write_threads(writer, &json);
-	lode_json_object_end(&json);
-}
-
-/* `"threads_total":…,"threads":[…]`: the busiest threads of the scope. */
-static void write_thread_lines(struct writer *writer, const struct lode_scope_found *found)
-{
-	struct lode_buffer *buffer = &writer->output->buffer;
-	struct lode_scope_threads threads;
-	struct lode_json json = { .buffer = buffer };
-
-	if (lode_scope_threads_make(&threads, writer->report, found, PICTURED, SLICES) < 0)
-		buffer->failed = 1;
-	lode_buffer_print(buffer, ",\"threads_total\":%zu,\"threads\":", threads.count);
-	lode_json_array(&json);
-	for (size_t i = 0; i < threads.count && i < PICTURED && !buffer->failed; i++) {
-		const struct lode_scope_thread *item = &threads.items[i];
-		const struct lode_thread *thread = thread_of(writer, item->thread);
-		struct lode_timeline_fields line;
-
-		lode_json_object(&json);
-		lode_json_key_u64(&json, "tid", thread->tid);
-		if (thread->name)
-			lode_json_key_text(&json, "name", text_of(writer, thread->name));
-		lode_json_key_u64(&json, "parts", item->events);
-		lode_json_key_u64(&json, "run_ns", item->cost[LODE_RUN]);
-		lode_json_key_u64(&json, "wait_ns", item->cost[LODE_WAIT]);
-		lode_json_key_u64(&json, "ready_ns", item->cost[LODE_CALL]);
-		line = lode_timeline_fields_of(&item->line);
-		lode_json_key(&json, "timeline");
-		lode_fields_write(&lode_timeline_fields, &line, &json);
-		lode_json_object_end(&json);
-	}
-	lode_json_array_end(&json);
-	lode_scope_threads_release(&threads);
+	lode_json_array(json);
+	code = write_part_list(writer, self->with, put_step);
+	lode_json_array_end(json);
+	return code;
 }
 
 /* Which states the path was in; only those that it was. */
-static void write_states(struct writer *writer, const struct lode_scope_found *found)
+static int write_states(const struct lode_written *self, struct lode_json *json)
 {
-	struct lode_json json = { .buffer = &writer->output->buffer };
+	const struct lode_scope_found *found = self->from;
 
-	lode_buffer_text(&writer->output->buffer, ",\"states\":");
-	lode_json_object(&json);
+	lode_json_object(json);
 	for (int state = 0; state < LODE_STATES; state++)
 		if (found->states[state])
-			lode_json_key_u64(&json, lode_state_key((enum lode_state)state), found->states[state]);
-	lode_json_object_end(&json);
+			lode_json_key_u64(json, lode_state_key((enum lode_state)state), found->states[state]);
+	lode_json_object_end(json);
+	return 0;
 }
 
-static int write_symptom(struct writer *writer, const struct lode_scope_found *found, struct lode_error *error)
-{
-	struct lode_buffer *buffer = &writer->output->buffer;
-	int code;
+/* ---- a symptom ---- */
 
-	write_head(writer, found);
-	lode_buffer_text(buffer, ",\"path\":[");
-	code = write_parts(writer, &found->parts, put_part, error);
-	lode_buffer_byte(buffer, ']');
-	if (!code && writer->report->options->scope == LODE_SCOPE_CRITICAL_PATH) {
-		lode_buffer_text(buffer, ",\"steps\":[");
-		code = write_parts(writer, &found->stepped, put_step, error);
-		lode_buffer_byte(buffer, ']');
-		write_states(writer, found);
+/* The busiest threads of the scope. */
+static int make_thread(const struct lode_list *list, size_t i, void *item)
+{
+	const struct writer *writer = list->from;
+	const struct lode_scope_thread *found = &writer->threads.items[i];
+	const struct lode_thread *thread = thread_of(writer, found->thread);
+
+	*(struct lode_scope_result_thread *)item = (struct lode_scope_result_thread){
+		.tid = thread->tid,
+		.name = thread->name ? text_of(writer, thread->name) : NULL,
+		.parts = found->events,
+		.run_ns = found->cost[LODE_RUN],
+		.wait_ns = found->cost[LODE_WAIT],
+		.ready_ns = found->cost[LODE_CALL],
+		.timeline = lode_timeline_fields_of(&found->line),
+	};
+	return 1;
+}
+
+/* The names of all threads: what is known of frames is in the page's table. */
+static int make_name(const struct lode_list *list, size_t i, void *item)
+{
+	const struct writer *writer = list->from;
+	const struct lode_thread *thread = thread_of(writer, (uint32_t)i);
+
+	if (!thread->name)
+		return 0;
+	*(struct lode_scope_thread_name *)item =
+		(struct lode_scope_thread_name){ thread->tid, text_of(writer, thread->name) };
+	return 1;
+}
+
+static struct lode_scope_symptom symptom_of(const struct writer *writer, const struct lode_scope_found *found)
+{
+	const struct lode_stream *stream = &writer->report->stream;
+	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
+	int is_path = writer->report->options->scope == LODE_SCOPE_CRITICAL_PATH;
+
+	return (struct lode_scope_symptom){
+		.stream = text_of(writer, stream->name),
+		.id = writer->report->entry->id,
+		.name = found->symptom.name ? text_of(writer, found->symptom.name) : NULL,
+		.has_pid = thread->pid != LODE_NO_PID,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.thread = thread->name ? text_of(writer, thread->name) : NULL,
+		.t0 = found->symptom.t0,
+		.t1 = found->symptom.t1,
+		.scope = lode_scope_name(writer->report->options->scope),
+		.events = found->events,
+		.edges = found->result.edges,
+		.path = { .write = write_path, .from = writer, .with = &found->parts },
+		.steps = { .write = is_path ? write_steps : NULL, .from = writer, .with = &found->stepped },
+		.states = { .write = is_path ? write_states : NULL, .from = found },
+		.unknown_ns = found->result.unknown,
+		.thinned = lode_events_thinned(&stream->events[LODE_WAIT]),
+		.threads_total = writer->threads.count,
+		.threads = { writer->threads.count < PICTURED ? writer->threads.count : PICTURED, writer, 0,
+			     make_thread },
+		.facts = { { stream->thread_count, writer, 0, make_name } },
+	};
+}
+
+static int write_symptom(struct writer *writer, const struct lode_scope_found *found)
+{
+	int code = lode_scope_threads_make(&writer->threads, writer->report, found, PICTURED, SLICES);
+
+	if (code < 0) {
+		code = lode_fail_memory(writer->error);
+	} else {
+		struct lode_scope_symptom symptom = symptom_of(writer, found);
+
+		code = lode_fields_flow(writer->shared ? &lode_scope_page_symptom_fields : &lode_scope_fields,
+					&symptom, writer->output, writer->error);
 	}
-	lode_buffer_text(buffer, ",\"unknown_ns\":");
-	lode_buffer_number(buffer, found->result.unknown);
-	if (lode_events_thinned(&writer->report->stream.events[LODE_WAIT]))
-		lode_buffer_text(buffer, ",\"thinned\":true");
-	write_thread_lines(writer, found);
-	if (writer->shared)
-		write_page(writer);
-	lode_buffer_text(buffer, "}\n");
-	return code ? code : lode_output_flow(writer->output, error);
+	lode_scope_threads_release(&writer->threads);
+	return code;
 }
 
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report, .output = output };
+	struct writer writer = { .report = report, .output = output, .error = error };
 	int code;
 
 	if (!report->count)
@@ -262,7 +256,7 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 	for (size_t i = 0; i < report->count && !code; i++) {
 		code = lode_scope_report_find(report, i, error);
 		if (!code)
-			code = write_symptom(&writer, &report->items[i], error);
+			code = write_symptom(&writer, &report->items[i]);
 		lode_scope_report_forget(report, i);
 	}
 	lode_stack_text_release(&writer.stacks);
@@ -272,13 +266,13 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const uint32_t *shared,
 			    struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report, .output = output, .shared = shared };
+	struct writer writer = { .report = report, .output = output, .error = error, .shared = shared };
 	int code = lode_scope_report_find(report, i, error);
 
 	if (!code)
 		code = lode_stack_text_init(&writer.stacks, &report->dictionary, error);
 	if (!code)
-		code = write_symptom(&writer, &report->items[i], error);
+		code = write_symptom(&writer, &report->items[i]);
 	lode_stack_text_release(&writer.stacks);
 	return code;
 }

@@ -2,7 +2,7 @@
 #include "result/scope_longest.h"
 
 #include "base/memory.h"
-#include "result/frame_facts.h"
+#include "result/scope_result.h"
 
 #include <stdlib.h>
 
@@ -146,78 +146,105 @@ static void mark(const struct lode_scope_longest *page, uint8_t *nodes, uint8_t 
 			}
 }
 
-/* `numbers` gets the place of each frame that is marked. */
-static void write_names(const struct lode_frames *frames, const uint8_t *marks, uint32_t *numbers,
-			struct lode_json *json)
+/* What the table of stacks is made from; nothing without symptoms. */
+struct shared_stacks {
+	const struct lode_dictionary *dictionary;
+	uint8_t *nodes;    /* marks */
+	uint8_t *frames;   /* marks */
+	uint32_t *numbers; /* by frame: its place in `names`, once these are written */
+	struct lode_idle_stacks *idle;
+};
+
+static int write_names(const struct lode_written *self, struct lode_json *json)
 {
+	const struct shared_stacks *stacks = self->from;
 	uint32_t count = 0;
 
-	lode_json_key_array(json, "names");
-	for (uint32_t i = 0; i < frames->count; i++) {
-		if (!marks[i])
+	lode_json_array(json);
+	for (uint32_t i = 0; i < stacks->dictionary->frames.count; i++) {
+		if (!stacks->frames[i])
 			continue;
-		numbers[i] = count++;
-		lode_frames_json(frames, i, json);
+		stacks->numbers[i] = count++;
+		lode_frames_json(&stacks->dictionary->frames, i, json);
 	}
 	lode_json_array_end(json);
+	return 0;
 }
 
-static void write_nodes(const struct lode_stack_tree *tree, const uint8_t *marks, const uint32_t *numbers,
-			struct lode_json *json)
+static int write_nodes(const struct lode_written *self, struct lode_json *json)
 {
+	const struct shared_stacks *stacks = self->from;
+	const struct lode_stack_tree *tree = &stacks->dictionary->tree;
 	uint32_t before = 0;
 
-	lode_json_key_array(json, "nodes");
+	lode_json_array(json);
 	for (uint32_t node = 1; node < tree->count; node++) {
-		if (!marks[node])
+		if (!stacks->nodes[node])
 			continue;
 		lode_json_u64(json, node - before);
 		lode_json_u64(json, node - tree->nodes[node].parent);
-		lode_json_u64(json, numbers[tree->nodes[node].frame]);
+		lode_json_u64(json, stacks->numbers[tree->nodes[node].frame]);
 		before = node;
 	}
 	lode_json_array_end(json);
+	return 0;
 }
 
-/* The table of stacks; nothing without symptoms. */
-static void write_table(const struct lode_scope_longest *page, struct lode_buffer *buffer)
+static int make_stacks(struct shared_stacks *stacks, const struct lode_scope_longest *page)
 {
-	const struct lode_dictionary *shared = &page->shared;
-	uint8_t *nodes = lode_calloc(shared->tree.count + 1, 1);
-	uint8_t *frames = lode_calloc(shared->frames.count + 1, 1);
-	uint32_t *numbers = lode_calloc(shared->frames.count + 1, sizeof(*numbers));
-	struct lode_idle_stacks *idle = NULL;
 	struct lode_error error;
-	struct lode_json json = { .buffer = buffer };
 
-	if (nodes && frames && numbers &&
-	    (!page->has_shared || !lode_idle_stacks_make(&idle, page->idle, shared, &error))) {
-		mark(page, nodes, frames);
-		lode_json_object(&json);
-		write_names(&shared->frames, frames, numbers, &json);
-		write_nodes(&shared->tree, nodes, numbers, &json);
-		lode_frame_facts_json(&json, &shared->frames, frames, idle);
-		lode_json_object_end(&json);
-	} else {
-		buffer->failed = 1;
-	}
-	lode_idle_stacks_free(idle);
-	lode_free(nodes);
-	lode_free(frames);
-	lode_free(numbers);
+	*stacks = (struct shared_stacks){
+		.dictionary = &page->shared,
+		.nodes = lode_calloc(page->shared.tree.count + 1, 1),
+		.frames = lode_calloc(page->shared.frames.count + 1, 1),
+		.numbers = lode_calloc(page->shared.frames.count + 1, sizeof(*stacks->numbers)),
+	};
+	if (!stacks->nodes || !stacks->frames || !stacks->numbers)
+		return LODE_SYSTEM;
+	if (page->has_shared && lode_idle_stacks_make(&stacks->idle, page->idle, &page->shared, &error))
+		return LODE_SYSTEM;
+	mark(page, stacks->nodes, stacks->frames);
+	return 0;
+}
+
+static void release_stacks(struct shared_stacks *stacks)
+{
+	lode_idle_stacks_free(stacks->idle);
+	lode_free(stacks->nodes);
+	lode_free(stacks->frames);
+	lode_free(stacks->numbers);
+}
+
+static int write_symptoms(const struct lode_written *self, struct lode_json *json)
+{
+	const struct lode_scope_longest *page = self->from;
+
+	lode_json_array(json);
+	for (size_t i = 0; i < page->count; i++)
+		lode_json_raw(json, page->kept[i].json.bytes, page->kept[i].json.size);
+	lode_json_array_end(json);
+	return 0;
 }
 
 void lode_scope_longest_json(struct lode_scope_longest *page, struct lode_buffer *buffer)
 {
+	struct shared_stacks stacks;
+	struct lode_scope_page_result result = {
+		.symptoms_total = page->symptoms,
+		.symptoms = { .write = write_symptoms, .from = page },
+		.stacks.names = { .write = write_names, .from = &stacks },
+		.stacks.nodes = { .write = write_nodes, .from = &stacks },
+	};
+
 	qsort(page->kept, page->count, sizeof(*page->kept), compare);
-	lode_buffer_print(buffer, "{\"symptoms_total\":%llu,\"symptoms\":[", (unsigned long long)page->symptoms);
-	for (size_t i = 0; i < page->count; i++) {
-		lode_buffer_text(buffer, i ? "," : "");
-		lode_buffer_add(buffer, page->kept[i].json.bytes, page->kept[i].json.size);
-	}
-	lode_buffer_text(buffer, "],\"stacks\":");
-	write_table(page, buffer);
-	lode_buffer_text(buffer, "}\n");
+	if (make_stacks(&stacks, page) < 0 ||
+	    lode_frame_facts_make(&result.stacks.facts, &page->shared.frames, stacks.frames, stacks.idle) < 0)
+		buffer->failed = 1;
+	else
+		lode_fields_line(&lode_scope_page_fields, &result, buffer);
+	lode_frame_facts_release(&result.stacks.facts);
+	release_stacks(&stacks);
 }
 
 void lode_scope_longest_release(struct lode_scope_longest *page)

@@ -1,17 +1,9 @@
 // The critical path of a symptom as lines: samples of a thread in a row are one, and a wait that
 // the path stepped into holds what its waker did meanwhile.
+import type { ScopePagePart } from './results';
 
-export interface PathPart {
-	type: 'run' | 'wait' | 'ready';
-	tid: number;
-	t: number;
-	cost_ns: number;
-	waker?: number;
-	interrupt?: boolean;
-	queued?: boolean; // on the run queue: after the wait itself, or preempted
-	stack: number;
-	waker_stack?: number;
-}
+// A part, or a step, which has the stack of its waker, too.
+export type PathPart = ScopePagePart & { waker_stack?: number };
 
 export type LineKind = 'run' | 'wait' | 'queue' | 'step';
 

@@ -267,3 +267,122 @@ export interface MineTiming {
 	ranking_ns: number; // Measuring them.
 	prefixes: number; // Prefixes that were looked at.
 }
+
+export interface ScopeSymptom {
+	stream: string; // Name of the stream.
+	id: string; // Id of the stream.
+	name?: string; // Name of the symptom.
+	pid?: number; // Process, where known.
+	tid: number; // The thread that was too slow.
+	thread?: string; // Name of the thread, where known.
+	t0: number; // Start of the symptom, in ns.
+	t1: number; // Its end.
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	events: number; // Events in it.
+	edges: number; // Pairs of a wait and an event of the thread that ended it.
+	path: ScopePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
+	steps?: ScopeStep[]; // Of a critical path: the waits that it went through to their wakers.
+	unknown_ns: number; // Time that no event explains.
+	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
+	threads_total: number; // Threads that have parts in the scope.
+	threads: ScopeThread[]; // The busiest of them, at most 20, and when they did what.
+}
+
+export interface ScopePart {
+	type: 'run' | 'wait' | 'ready'; // What the thread did.
+	tid: number; // Thread.
+	t: number; // Start, in ns.
+	cost_ns: number; // Length of the part that counts.
+	waker?: number; // Of a wait: the thread that ended it, where known.
+	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
+	stack: string[]; // Its stack, root first.
+}
+
+export interface ScopeStep {
+	type: 'wait'; // What the thread did.
+	tid: number; // Thread.
+	t: number; // Start, in ns.
+	cost_ns: number; // Length of the part that counts.
+	waker?: number; // Of a wait: the thread that ended it, where known.
+	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
+	stack: string[]; // Stack of the wait.
+	waker_stack: string[]; // Stack of the waker when it ended the wait; empty: not known.
+}
+
+export interface ScopeThread {
+	tid: number; // Thread.
+	name?: string; // Its name, where known.
+	parts: number; // Its parts; of a thread or a graph, events.
+	run_ns: number; // CPU time of these.
+	wait_ns: number; // Waiting of these, with the run queue after waits.
+	ready_ns: number; // Preempted, of these.
+	timeline: Timeline; // How much of its parts is in the symptom, by time, in 30 slices from t0 to t1.
+}
+
+export interface ScopeResult {
+	symptoms_total: number; // Symptoms there are.
+	symptoms: ScopePageSymptom[]; // The longest of them; stacks are numbers.
+	stacks: SharedStacks; // The stacks of all symptoms, each once.
+}
+
+export interface ScopePageSymptom {
+	stream: string; // Name of the stream.
+	id: string; // Id of the stream.
+	name?: string; // Name of the symptom.
+	pid?: number; // Process, where known.
+	tid: number; // The thread that was too slow.
+	thread?: string; // Name of the thread, where known.
+	t0: number; // Start of the symptom, in ns.
+	t1: number; // Its end.
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	events: number; // Events in it.
+	edges: number; // Pairs of a wait and an event of the thread that ended it.
+	path: ScopePagePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
+	steps?: ScopePageStep[]; // Of a critical path: the waits that it went through to their wakers.
+	unknown_ns: number; // Time that no event explains.
+	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
+	threads_total: number; // Threads that have parts in the scope.
+	threads: ScopeThread[]; // The busiest of them, at most 20, and when they did what.
+	facts: ScopeThreadNames; // Names of its threads.
+}
+
+export interface ScopePagePart {
+	type: 'run' | 'wait' | 'ready'; // What the thread did.
+	tid: number; // Thread.
+	t: number; // Start, in ns.
+	cost_ns: number; // Length of the part that counts.
+	waker?: number; // Of a wait: the thread that ended it, where known.
+	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
+	stack: number; // Its stack, root first. A number of `stacks`.
+}
+
+export interface ScopePageStep {
+	type: 'wait'; // What the thread did.
+	tid: number; // Thread.
+	t: number; // Start, in ns.
+	cost_ns: number; // Length of the part that counts.
+	waker?: number; // Of a wait: the thread that ended it, where known.
+	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
+	stack: number; // Stack of the wait. A number of `stacks`.
+	waker_stack: number; // Stack of the waker when it ended the wait; 0: not known. A number of `stacks`.
+}
+
+export interface ScopeThreadNames {
+	threads: ScopeThreadName[]; // Threads that have a name.
+}
+
+export interface ScopeThreadName {
+	tid: number; // Thread.
+	name: string; // Its name.
+}
+
+export interface SharedStacks {
+	names: string[]; // Frames.
+	nodes: number[]; // Three numbers a stack: how much its number is larger than that of the stack before it (from 0) and than that of its caller (0: none), and the place of its innermost frame in `names`.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+}

@@ -1,13 +1,6 @@
 // The stacks of a result that has them as numbers: each frame once, each stack its caller and its frame.
 import { FrameTable } from './frames';
-import type { ModuleLayer } from './results';
-
-export interface SharedStacks {
-	names: string[];
-	nodes: number[]; // three each: steps from the number of the node before it, and from its caller's; place in names
-	modules: ModuleLayer[];
-	plumbing: string[];
-}
+import type { SharedStacks } from './results';
 
 export class StackTable {
 	readonly frames: FrameTable;

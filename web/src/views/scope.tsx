@@ -11,36 +11,15 @@ import { Help } from '../parts/help';
 import { PathBar } from '../parts/path_bar';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
-import { longestLines, pathLines, type PathLine, type PathPart } from '../path_lines';
+import { longestLines, pathLines, type PathLine } from '../path_lines';
+import type { ScopePageSymptom, ScopeResult } from '../results';
 import { go, link, linkHere, route } from '../route';
-import { StackTable, type SharedStacks } from '../stack_table';
+import { StackTable } from '../stack_table';
 import { buildTree } from '../stack_tree';
-
-interface Symptom {
-	stream: string;
-	id: string;
-	name?: string;
-	tid: number;
-	thread?: string;
-	t0: number;
-	t1: number;
-	scope: string;
-	events: number;
-	path: PathPart[];
-	steps?: PathPart[];
-	unknown_ns: number;
-	facts: { threads: { tid: number; name: string }[] };
-}
-
-export interface ScopeResult {
-	symptoms_total: number;
-	symptoms: Symptom[];
-	stacks: SharedStacks;
-}
 
 interface Row {
 	rank: number;
-	symptom: Symptom;
+	symptom: ScopePageSymptom;
 	length: number;
 }
 
@@ -60,14 +39,14 @@ const columns: Column<Row>[] = [
 ];
 
 interface Model {
-	symptom: Symptom;
+	symptom: ScopePageSymptom;
 	stacks: StackTable;
 	table: FrameTable;
 	lines: PathLine[];
 	threads: Map<number, string>;
 }
 
-function makeModel(symptom: Symptom, stacks: StackTable): Model {
+function makeModel(symptom: ScopePageSymptom, stacks: StackTable): Model {
 	const threads = new Map(symptom.facts.threads.map(({ tid, name }) => [tid, name]));
 
 	return { symptom, stacks, table: stacks.frames, lines: pathLines(symptom.path, symptom.steps ?? []), threads };
@@ -178,7 +157,7 @@ function shares({ symptom }: Model): { run: number; wait: number; queue: number 
 	return sums;
 }
 
-function SymptomView({ symptom, stacks }: { symptom: Symptom; stacks: StackTable }) {
+function SymptomView({ symptom, stacks }: { symptom: ScopePageSymptom; stacks: StackTable }) {
 	const model = useMemo(() => makeModel(symptom, stacks), [symptom]);
 	const [selected, setSelected] = useState(-1);
 	const whole = symptom.t1 - symptom.t0 || 1;
