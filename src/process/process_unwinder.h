@@ -6,6 +6,7 @@
 #ifndef LODE_PROCESS_PROCESS_UNWINDER_H
 #define LODE_PROCESS_PROCESS_UNWINDER_H
 
+#include "process/languages/languages.h"
 #include "process/processes.h"
 #include "process/unwinder.h"
 
@@ -26,6 +27,7 @@ struct lode_process_unwinder {
 	int (*open_table)(void *context, struct lode_unwind_table *table, const char *path, const char *build_id,
 			  const char *cache);
 	void *open_context;
+	struct lode_languages *languages; /* that processes may run; NULL: none is looked for. Not owned */
 	struct lode_binary_table *tables;
 	size_t table_count;
 	size_t table_capacity;

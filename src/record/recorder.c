@@ -132,6 +132,7 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 		.sizes = bpf_map__fd(programs->maps.unwind_sizes),
 		.rules = bpf_map__fd(programs->maps.unwind_rules),
 		.tables = bpf_map__fd(programs->maps.unwind_tables),
+		.languages = bpf_map__fd(programs->maps.language_processes),
 		.taken = programs->bss->taken,
 	};
 
@@ -146,6 +147,11 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 	recorder->unwinder.open_table = lode_table_maker_open;
 	recorder->unwinder.open_context = recorder->maker;
 	if (options->unwind == LODE_RECORDER_AUTO) {
+		if (options->languages)
+			recorder->languages = lode_languages_create(options->languages, &lode_live_memory);
+		if (options->languages && !recorder->languages)
+			return lode_fail_memory(error);
+		recorder->unwinder.languages = recorder->languages;
 		recorder->loader = lode_unwind_loader_create(&maps, &recorder->unwinder);
 		if (!recorder->loader)
 			return lode_fail_memory(error);
@@ -220,6 +226,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	lode_map_reads_release(&recorder->map_reads);
 	lode_table_maker_destroy(recorder->maker);
 	lode_process_unwinder_release(&recorder->unwinder);
+	lode_languages_destroy(recorder->languages);
 	lode_buffer_release(&recorder->held);
 	lode_rings_release(&recorder->rings);
 	if (recorder->ends)
@@ -296,6 +303,11 @@ int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
 {
 	return bpf_program__fd(end ? recorder->programs->progs.lode_span_end
 				   : recorder->programs->progs.lode_span_begin);
+}
+
+const struct lode_languages *lode_recorder_languages(const struct lode_recorder *recorder)
+{
+	return recorder->languages;
 }
 
 size_t lode_recorder_bytes(const struct lode_recorder *recorder)

@@ -38,6 +38,7 @@ struct lode_recorder_options {
 	size_t ring_bytes; /* of the rings of all CPUs together; 0: as much as is good for speed */
 	int has_writer;    /* lode_recorder_leave_out will be used */
 	int has_command;   /* lode_recorder_await_exec will be used */
+	unsigned languages; /* whose frames stacks have (languages.h): bits; not where stacks are unwound in another way than by tables */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
 };
@@ -88,6 +89,8 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
  * end; cookies are the numbers of their limits. Only with a limit on spans.
  */
 int lode_recorder_span_program(const struct lode_recorder *recorder, int end);
+/* Names of the frames of languages, which the stacks that were handed over have; NULL: none were requested. */
+const struct lode_languages *lode_recorder_languages(const struct lode_recorder *recorder);
 /* Bytes of this process that the recorder takes at most, when all that the kernel shares with it is full. */
 size_t lode_recorder_bytes(const struct lode_recorder *recorder);
 /* Leaves out a child of the recorder from now on; 0: none. */

@@ -54,6 +54,18 @@ static int hold_stack(struct lode_recorder *recorder, const void *bytes, uint64_
 	return recorder->held.size < recorder->held_limit ? 0 : -1;
 }
 
+/* Reads the names of the frames of languages now: what they describe may be gone soon. */
+static int learn_names(struct lode_recorder *recorder, const struct lode_record_stack *stack)
+{
+	if (!recorder->languages || !(stack->languages & LODE_STACK_HAS_WORDS))
+		return 0;
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (lode_language_of(stack->addresses[i]) != LODE_LANGUAGE_NONE &&
+		    lode_languages_learn(recorder->languages, stack->pid, stack->addresses[i]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
 static void take_one(struct lode_recorder *recorder, const void *bytes, size_t size)
 {
 	const struct lode_record_stack *stack = bytes;
@@ -65,7 +77,7 @@ static void take_one(struct lode_recorder *recorder, const void *bytes, size_t s
 	}
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
 		return; /* only a bell */
-	if (recorder->sink->stack(recorder->sink->context, stack) < 0)
+	if (learn_names(recorder, stack) < 0 || recorder->sink->stack(recorder->sink->context, stack) < 0)
 		recorder->failed = 1;
 }
 

@@ -146,9 +146,10 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 			  const struct lode_kernel_features *kernel)
 {
 	int by_tables = options->unwind == LODE_RECORDER_AUTO;
-	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
-					   programs->maps.unwind_sizes,  programs->maps.unwind_rules,
-					   programs->maps.unwind_tables, programs->maps.recent_walks };
+	struct bpf_map *const tables[] = { programs->maps.unwind_spaces,      programs->maps.unwind_mappings,
+					   programs->maps.unwind_sizes,       programs->maps.unwind_rules,
+					   programs->maps.unwind_tables,      programs->maps.recent_walks,
+					   programs->maps.language_processes, programs->maps.python_threads };
 
 	bpf_map__set_max_entries(programs->maps.stacks, lode_recorder_stacks_bytes(options));
 	programs->rodata->stacks_half = lode_recorder_stacks_bytes(options) / 2;

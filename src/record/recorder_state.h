@@ -25,6 +25,7 @@ struct lode_recorder {
 	unsigned frequency;
 	uint64_t period;
 	struct lode_process_unwinder unwinder; /* processes as of what was handed over last */
+	struct lode_languages *languages;      /* of its processes; NULL: none is looked for */
 	struct lode_unwind_loader *loader;     /* of tables into the kernel; NULL where they are not used */
 	struct lode_table_maker *maker;        /* of the unwinder's tables */
 	uint64_t left_out;                     /* processes that were too many to look at before the start */

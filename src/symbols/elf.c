@@ -323,21 +323,51 @@ static int has_string(const struct lode_elf *elf, uint32_t strings, const char *
 
 int lode_elf_exports(const struct lode_elf *elf, const char *name)
 {
+	GElf_Sym symbol;
+
+	return lode_elf_exported(elf, name, &symbol);
+}
+
+int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *symbol)
+{
 	GElf_Shdr header;
 	Elf_Scn *section = section_of_type(elf, SHT_DYNSYM, &header);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	size_t count = data && header.sh_entsize ? data->d_size / header.sh_entsize : 0;
-	GElf_Sym symbol;
 
 	/* Most files do not even have the name. */
 	if (!count || !has_string(elf, header.sh_link, name))
 		return 0;
-	for (size_t i = 1; i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, &symbol); i++) {
-		const char *own =
-			symbol.st_shndx == SHN_UNDEF ? NULL : elf_strptr(elf->elf, header.sh_link, symbol.st_name);
+	for (size_t i = 1; i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, symbol); i++) {
+		const char *own = symbol->st_shndx == SHN_UNDEF
+					  ? NULL
+					  : elf_strptr(elf->elf, header.sh_link, symbol->st_name);
 
 		if (own && strcmp(own, name) == 0)
 			return 1;
+	}
+	return 0;
+}
+
+int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size)
+{
+	size_t count = 0;
+	GElf_Phdr header;
+	Elf_Data *data;
+
+	if (elf_getphdrnum(elf->elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && gelf_getphdr(elf->elf, (int)i, &header); i++) {
+		if (header.p_type != PT_LOAD || address < header.p_vaddr ||
+		    address - header.p_vaddr > header.p_filesz ||
+		    size > header.p_filesz - (address - header.p_vaddr))
+			continue;
+		data = elf_getdata_rawchunk(elf->elf, (int64_t)(header.p_offset + (address - header.p_vaddr)),
+					    size, ELF_T_BYTE);
+		if (!data || !data->d_buf || data->d_size < size)
+			return 0;
+		memcpy(bytes, data->d_buf, size);
+		return 1;
 	}
 	return 0;
 }

@@ -54,6 +54,10 @@ void lode_elf_read_frames(const struct lode_elf *elf, struct lode_table_builder 
 uint64_t lode_elf_symbol_value(const struct lode_elf *elf, const char *name);
 /* Whether other binaries get something of this name from the file, by its .dynsym. */
 int lode_elf_exports(const struct lode_elf *elf, const char *name);
+/* The same; `symbol` is what they get. */
+int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *symbol);
+/* Copies what the file has for the memory at an address. Returns 1, or 0 when it has not all of it. */
+int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size);
 
 /* ---- inside src/symbols/ ---- */
 

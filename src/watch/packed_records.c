@@ -6,6 +6,8 @@
  */
 #include "watch/packed_records.h"
 
+#include "process/languages/language_words.h"
+
 enum field {
 	HAS_COST = 1,
 	HAS_DELAY = 2,
@@ -164,7 +166,7 @@ size_t lode_pack_stack(unsigned char *to, const struct lode_record_stack *stack)
 	uint64_t previous = 0;
 
 	*at++ = (unsigned char)(stack->user | stack->has_link << 1 | stack->guessed << 2 | stack->sampled << 3 |
-				stack->end << 4);
+				stack->end << 4 | (stack->languages & LODE_STACK_HAS_WORDS) << 7);
 	at = put(at, stack->id);
 	at = put(at, stack->count);
 	for (uint32_t i = 0; i < stack->count; i++) {
@@ -184,6 +186,8 @@ void lode_unpack_stack(struct lode_cursor *cursor, struct lode_record_stack *sta
 	stack->guessed = kind >> 2 & 1;
 	stack->sampled = kind >> 3 & 1;
 	stack->end = (kind >> 4 & 7) < LODE_STACK_ENDS ? kind >> 4 & 7 : LODE_STACK_UNKNOWN;
+	stack->languages = kind >> 7 ? LODE_STACK_HAS_WORDS : 0;
+	stack->pid = 0;
 	memset(stack->unused, 0, sizeof(stack->unused));
 	stack->id = lode_cursor_varint(cursor);
 	stack->count = take32(cursor);

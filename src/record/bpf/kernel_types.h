@@ -150,6 +150,16 @@ struct thread_struct {
 };
 #endif
 
+struct upid {
+	int nr;
+};
+
+/* A thread has a number in each PID namespace that it is in; `level` is that of the innermost one. */
+struct pid {
+	unsigned int level;
+	struct upid numbers[];
+};
+
 struct task_struct {
 #if defined(__TARGET_ARCH_arm64)
 	struct thread_info thread_info;
@@ -171,6 +181,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct files_struct *files;
 	struct signal_struct *signal;
+	struct pid *thread_pid;
 #if defined(__TARGET_ARCH_arm64)
 	struct thread_struct thread;
 #endif

@@ -164,7 +164,9 @@ struct lode_record_stack {
 	uint8_t sampled; /* kernel: addresses[0] is where the CPU was; all others are return addresses */
 	uint8_t end;     /* enum lode_stack_end */
 	uint8_t guessed; /* user: some function has no unwind table, and its caller was found by frame pointer */
-	uint8_t unused[7];
+	uint8_t languages; /* user: LODE_STACK_HAS_WORDS, …: among the addresses are words of process/languages/language_words.h */
+	uint8_t unused[2];
+	uint32_t pid; /* user, with words: whose they are */
 	uint64_t addresses[LODE_RECORD_FRAMES + 1];
 };
 

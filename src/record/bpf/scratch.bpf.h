@@ -3,6 +3,7 @@
 #define LODE_RECORD_BPF_SCRATCH_BPF_H
 
 #include "record/bpf/settings.bpf.h"
+#include "process/languages/language_words.h"
 #include "process/unwind_state.h"
 #include "record/bpf/unwind_maps.h"
 
@@ -40,6 +41,21 @@ struct trail {
 	uint16_t return_at[LODE_RECORD_FRAMES + 1]; /* of the address with the same number; NOT_IN_MEMORY: among the words */
 };
 
+/* The Python frames of a thread (python.bpf.h). */
+struct python_walk {
+	uint8_t bytes[LODE_PYTHON_FRAME_BYTES]; /* of a frame */
+	uint64_t start;  /* of the part of the C stack that belongs to the C frame that the walk leaves */
+	uint64_t frame;  /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
+	uint64_t end;    /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
+	uint32_t search; /* enum python_search */
+	uint32_t seen;   /* the search for the thread's state: how many were looked at, */
+	uint64_t number; /* the number of the thread, */
+	uint64_t interpreter; /* the interpreter and the state to look at next, */
+	uint64_t at;
+	uint64_t alone; /* the last one that did not fit, */
+	uint64_t state; /* and the one that does */
+};
+
 struct scratch {
 	uint8_t block[BLOCK_BYTES + 16];
 	struct lode_record_stack stack;
@@ -60,6 +76,7 @@ struct scratch {
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */
 	struct trail trail;
+	struct python_walk python;
 };
 
 struct {

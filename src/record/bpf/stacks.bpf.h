@@ -55,6 +55,8 @@ static __always_inline void begin_stack(struct scratch *scratch, bool user, bool
 	scratch->stack.sampled = sampled;
 	scratch->stack.end = LODE_STACK_UNKNOWN;
 	scratch->stack.guessed = 0;
+	scratch->stack.languages = 0;
+	scratch->stack.pid = 0;
 }
 
 static __noinline int send_stack(struct scratch *scratch, uint64_t id)

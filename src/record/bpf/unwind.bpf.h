@@ -133,6 +133,18 @@ static __always_inline int read_user_word(struct scratch *scratch, uint64_t addr
 #define LODE_UNWIND_READ(context, address, word) read_user_word(context, address, &(word))
 #include "process/unwind_step.h"
 
+static __always_inline void add_address(struct scratch *scratch, uint64_t address)
+{
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[scratch->stack.count & LODE_RECORD_FRAMES] = NOT_IN_MEMORY;
+	scratch->stack.addresses[scratch->stack.count & LODE_RECORD_FRAMES] = address;
+	scratch->stack.count++;
+	scratch->hash = scratch->hash * MULTIPLIER + address;
+	scratch->sum = scratch->sum * 3 + address;
+}
+
+#include "record/bpf/python.bpf.h"
+
 /* ---- rules ---- */
 
 /* The last mapping of a space that begins at an address or before it, or NULL. */
@@ -280,21 +292,12 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 	hash = key * MULTIPLIER;
 	cached = cache_place(hash);
 	cached->key = key;
-	cached->word = pack_rule(&scratch->rule) | cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
+	cached->word = (is_at_python(scratch, address) ? LODE_CACHED_OTHER : pack_rule(&scratch->rule)) |
+		       cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
 	return 0;
 }
 
 /* ---- walking ---- */
-
-static __always_inline void add_address(struct scratch *scratch, uint64_t address)
-{
-	if (KEEPS_WALKS)
-		scratch->trail.return_at[scratch->stack.count & LODE_RECORD_FRAMES] = NOT_IN_MEMORY;
-	scratch->stack.addresses[scratch->stack.count & LODE_RECORD_FRAMES] = address;
-	scratch->stack.count++;
-	scratch->hash = scratch->hash * MULTIPLIER + address;
-	scratch->sum = scratch->sum * 3 + address;
-}
 
 /* x86-64: where the caller of a leaf without a table is if the leaf has no frame: on top of the stack. 0: nowhere. */
 __noinline uint64_t lode_leaf_caller(struct scratch *scratch)
@@ -315,15 +318,21 @@ static __always_inline void correct_address(struct scratch *scratch, uint64_t nu
 	scratch->sum += number;
 }
 
-/* One step of any kind. Returns 0 when the walk is over: scratch->stack.end says how. */
+/* What lode_walk_step did. */
+#define STEPPED_OUT_OF_PYTHON 2 /* the caller's address is not added yet: Python frames come first */
+
+/* One step of any kind. Returns 1, STEPPED_OUT_OF_PYTHON, or 0 when the walk is over: scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
 	struct lode_unwind_state *state;
+	bool at_python;
 	int result;
 
 	if (!scratch)
 		return 0;
 	state = &scratch->state;
+	scratch->python.start = state->sp;
+	at_python = is_at_python(scratch, lode_unwind_address(state));
 	if (scratch->stack.count >= LODE_RECORD_FRAMES - 1) {
 		scratch->stack.end = LODE_STACK_DEEP;
 		return 0;
@@ -368,6 +377,8 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
 		return 0;
 	}
+	if (at_python && scratch->rule.cfa && scratch->rule.cfa < LODE_CFA_SIGNAL)
+		return STEPPED_OUT_OF_PYTHON;
 	/* All but the leaf are taken for return addresses. */
 	add_address(scratch, state->pc + state->is_exact);
 	return 1;
@@ -563,10 +574,18 @@ __noinline int lode_walk_on(struct scratch *scratch)
 __noinline int lode_walk_further(struct scratch *scratch)
 {
 	for (uint32_t i = 0; i < WALK_STEPS; i++) {
-		int walked = lode_walk_on(scratch);
+		int walked = lode_walk_on(scratch), stepped = 1;
 
-		if (walked == WALKED_TO_ROOT || (walked != WALKED_SOME && !lode_walk_step(scratch)))
+		if (walked == WALKED_TO_ROOT)
 			return 0;
+		if (walked != WALKED_SOME)
+			stepped = lode_walk_step(scratch);
+		if (!stepped)
+			return 0;
+		if (stepped == STEPPED_OUT_OF_PYTHON) {
+			lode_python_begin(scratch);
+			lode_python_add(scratch);
+		}
 	}
 	return 1;
 }
@@ -696,6 +715,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	scratch->stack.count = 1;
 	scratch->stack.end = LODE_STACK_UNMAPPED;
 	scratch->space.id = 0;
+	scratch->python.search = 0;
 	if (!space)
 		return false;
 	if (!space->id)

@@ -61,7 +61,7 @@ struct lode_unwind_space {
 	uint64_t stale;      /* ... until the program knows what happened until then (`mapped_known`) */
 	uint64_t quiet;      /* until then its mappings are not read again */
 	uint32_t code_pages; /* that it had when they were read; 0: not known */
-	uint32_t unused;
+	uint32_t language;   /* its place among LODE_LANGUAGE_PROCESSES; 0: it runs none */
 };
 
 /*

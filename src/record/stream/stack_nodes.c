@@ -136,6 +136,32 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 	return frame;
 }
 
+/* A function of a language, which has its name already. */
+static uint32_t language_frame(struct lode_record_stacks *stacks, uint32_t pid, uint64_t word)
+{
+	const struct lode_language_name *name =
+		stacks->languages ? lode_languages_find(stacks->languages, pid, word) : NULL;
+	struct lode_frames *frames = &stacks->dictionary->frames;
+	struct lode_record_location location = { LODE_NONE, 0, 0 };
+	const char *module_name = name ? name->module : lode_language_text(lode_language_of(word));
+	size_t before = frames->module_count;
+	uint32_t module = lode_frames_module(frames, module_name, strlen(module_name));
+
+	if (module == LODE_NONE)
+		return LODE_NONE;
+	if (name && *name->path && frames->module_count > before) {
+		frames->modules[module].path = lode_strings_add(&frames->strings, name->path, strlen(name->path));
+		if (frames->modules[module].path == LODE_NONE)
+			return LODE_NONE;
+	}
+	return enter_location(stacks, &location, module, name ? name->function : LODE_LANGUAGE_UNREADABLE);
+}
+
+static int is_word(const struct lode_record_content *content, uint64_t address)
+{
+	return content->languages & LODE_STACK_HAS_WORDS && lode_language_of(address) != LODE_LANGUAGE_NONE;
+}
+
 /* Requested once a distinct stack of the kernel: that is seldom enough. */
 static uint32_t kernel_frame(struct lode_record_stacks *stacks, uint64_t address)
 {
@@ -321,7 +347,8 @@ int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_
 	struct lode_record_content content = { .id = stack->id,
 					       .has_link = stack->has_link,
 					       .end = stack->end,
-					       .guessed = stack->guessed };
+					       .guessed = stack->guessed,
+					       .languages = stack->languages };
 
 	if (stack->count > LODE_RECORD_FRAMES || find_in(&stacks->young, stack->id))
 		return 0;
@@ -424,7 +451,7 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	const uint64_t *addresses = content->addresses;
 
 	for (uint32_t i = callers; i < content->count; i++) {
-		if (!is_code(stacks, space, addresses[i] - 1)) {
+		if (!is_word(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1)) {
 			stacks->strange++;
 			return i;
 		}
@@ -432,28 +459,31 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	return content->count;
 }
 
-static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space,
+static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
 				const struct lode_record_content *content)
 {
 	const uint64_t *addresses = content->addresses;
 	uint32_t callers = content->has_link ? 2 : 1, node = 0;
 
 	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
-		node = add_child(stacks, node, user_frame(stacks, space, addresses[i - 1] - 1, 0));
+		node = add_child(stacks, node,
+				 is_word(content, addresses[i - 1])
+					 ? language_frame(stacks, pid, addresses[i - 1])
+					 : user_frame(stacks, space, addresses[i - 1] - 1, 0));
 	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1))
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
 	return add_child(stacks, node, user_frame(stacks, space, addresses[0], 0));
 }
 
-static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint64_t user,
-			  uint64_t kernel, int interrupt)
+static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
+			  uint64_t user, uint64_t kernel, int interrupt)
 {
 	const struct lode_record_content *content = user ? find_content(stacks, user) : NULL;
 	uint32_t node = 0, first = 0;
 
 	stacks->missing += user && !content;
 	if (content && content->addresses && content->count)
-		node = add_user_frames(stacks, space, content);
+		node = add_user_frames(stacks, space, pid, content);
 	content = kernel ? find_content(stacks, kernel) : NULL;
 	stacks->missing += kernel && !content;
 	if (interrupt && !(content && content->interrupt))
@@ -496,7 +526,7 @@ uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid
 	}
 	if (stacks->node_count >= NODES_LIMIT)
 		forget_nodes(stacks);
-	found.node = make_node(stacks, space, user, kernel, interrupt);
+	found.node = make_node(stacks, space, pid, user, kernel, interrupt);
 	if (found.node == LODE_NONE || LODE_INDEX_APPEND(&stacks->node_index, hash, stacks->nodes,
 							 stacks->node_count, stacks->node_capacity, found) < 0)
 		return LODE_NONE;

@@ -14,6 +14,7 @@
 #define LODE_RECORD_STREAM_STACK_NODES_H
 
 #include "base/arena.h"
+#include "process/languages/languages.h"
 #include "process/processes.h"
 #include "record/bpf/records.h"
 #include "trace/dictionary.h"
@@ -35,6 +36,7 @@ struct lode_record_content {
 	uint8_t has_link;
 	uint8_t end; /* enum lode_stack_end */
 	uint8_t guessed;
+	uint8_t languages; /* as in the stack that was sent */
 };
 
 /* A node that was found before. */
@@ -61,6 +63,7 @@ struct lode_record_stacks {
 	struct lode_dictionary *dictionary;
 	struct lode_processes *processes;
 	struct lode_symbolizer *symbolizer;
+	const struct lode_languages *languages; /* names of their frames; NULL: none. Not owned */
 	struct lode_image *kernel; /* loaded when the first stack needs it, or before (lode_image_load) */
 	struct lode_record_contents young;
 	struct lode_record_contents old;        /* sent before the last renewal */

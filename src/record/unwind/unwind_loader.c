@@ -38,12 +38,14 @@ struct lode_unwind_loader {
 	uint64_t page_size;
 	uint64_t known; /* until then all changes of processes are known */
 	struct lode_table_installer *installer;
-	struct lode_unwind_space *spaces;     /* of the kernel */
-	struct lode_unwind_mapping *mappings; /* of the kernel */
-	struct lode_unwind_size *sizes;       /* of the kernel */
-	struct lode_unwind_rule *rules;       /* of the kernel */
-	uint32_t *images;                     /* of the mappings */
-	uint32_t used;                        /* mappings */
+	struct lode_unwind_space *spaces;        /* of the kernel */
+	struct lode_unwind_mapping *mappings;    /* of the kernel */
+	struct lode_unwind_size *sizes;          /* of the kernel */
+	struct lode_unwind_rule *rules;          /* of the kernel */
+	struct lode_language_process *languages; /* of the kernel */
+	uint32_t language_count;                 /* with number 0, which is not used */
+	uint32_t *images;                        /* of the mappings */
+	uint32_t used;                           /* mappings */
 	struct run *runs;
 	size_t run_count;
 	size_t run_capacity;
@@ -100,9 +102,11 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	loader->mappings = map_array(maps->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
 	loader->sizes = map_array(maps->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
 	loader->rules = map_array(maps->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
+	loader->languages = map_array(maps->languages, LODE_LANGUAGE_PROCESSES, sizeof(*loader->languages));
+	loader->language_count = 1;
 	loader->installer = lode_table_installer_create(maps->tables);
 	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes &&
-	    loader->rules && load_vdso(loader) == 0)
+	    loader->rules && loader->languages && load_vdso(loader) == 0)
 		return loader;
 	lode_unwind_loader_destroy(loader);
 	return NULL;
@@ -121,6 +125,8 @@ void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
 		munmap(loader->sizes, LODE_UNWIND_TABLES * SIZES_APART * sizeof(*loader->sizes));
 	if (loader->rules)
 		munmap(loader->rules, LODE_UNWIND_RULES * sizeof(*loader->rules));
+	if (loader->languages)
+		munmap(loader->languages, LODE_LANGUAGE_PROCESSES * sizeof(*loader->languages));
 	lode_free(loader->images);
 	lode_free(loader->runs);
 	lode_index_release(&loader->run_index);
@@ -380,11 +386,60 @@ void lode_unwind_loader_doubt(struct lode_unwind_loader *loader)
 	}
 }
 
+/* ---- languages ---- */
+
+/* Keeps the entries that processes use, with new numbers. A walk that meets this finds no frames of the language. */
+static void drop_languages(struct lode_unwind_loader *loader)
+{
+	uint32_t numbers[LODE_LANGUAGE_PROCESSES] = { 0 }, kept = 1;
+
+	for (size_t i = 0; i < LODE_UNWIND_SPACES; i++)
+		if (loader->spaces[i].language && loader->spaces[i].id)
+			numbers[loader->spaces[i].language % LODE_LANGUAGE_PROCESSES] = 1;
+	for (uint32_t i = 1; i < loader->language_count; i++) {
+		if (!numbers[i])
+			continue;
+		loader->languages[kept] = loader->languages[i];
+		numbers[i] = kept++;
+	}
+	for (size_t i = 0; i < LODE_UNWIND_SPACES; i++)
+		if (loader->spaces[i].language)
+			loader->spaces[i].language = numbers[loader->spaces[i].language % LODE_LANGUAGE_PROCESSES];
+	loader->language_count = kept;
+}
+
+/* The number of what the kernel must know of the language that a process runs; 0: it runs none. */
+static int language_number(struct lode_unwind_loader *loader, const struct lode_process *process, uint32_t *number)
+{
+	struct lode_process_unwinder *unwinder = loader->unwinder;
+	struct lode_language_process found;
+	int code = unwinder->languages
+			   ? lode_languages_detect(unwinder->languages, &unwinder->processes, process, &found)
+			   : 0;
+
+	*number = 0;
+	if (code <= 0)
+		return code;
+	for (uint32_t i = 1; i < loader->language_count; i++) {
+		if (memcmp(&loader->languages[i], &found, sizeof(found)) != 0)
+			continue;
+		*number = i;
+		return 0;
+	}
+	if (loader->language_count == LODE_LANGUAGE_PROCESSES)
+		drop_languages(loader);
+	if (loader->language_count == LODE_LANGUAGE_PROCESSES)
+		return 0;
+	loader->languages[loader->language_count] = found;
+	*number = loader->language_count++;
+	return 0;
+}
+
 /* Adds a process to the kernel's maps. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
 {
 	struct lode_unwind_space *space = &loader->spaces[process->pid % LODE_UNWIND_SPACES];
-	uint32_t id = process->space.version;
+	uint32_t id = process->space.version, language;
 	const struct run *run;
 	int code;
 
@@ -395,8 +450,11 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	code = find_run(loader, id) ? 1 : add_run(loader, &process->space);
 	if (code <= 0)
 		return code;
+	if (language_number(loader, process, &language) < 0)
+		return LODE_SYSTEM;
 	run = find_run(loader, id);
 	clear_space(space);
+	space->language = language;
 	space->pid = process->pid;
 	space->first = run->first;
 	space->count = run->count;

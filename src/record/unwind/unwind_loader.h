@@ -16,6 +16,7 @@ struct lode_unwind_maps {
 	int sizes;
 	int rules;
 	int tables;
+	int languages;
 	const struct lode_unwind_taken *taken; /* LODE_UNWIND_TAKEN of them */
 };
 

@@ -81,6 +81,7 @@ static int open_all(struct lode_record_session *session, const char *source, str
 		code = lode_symbolizer_create(&session->symbolizer, &symbols, error);
 	if (!code && lode_builder_init(&session->builder, session->symbolizer, NULL, period) < 0)
 		code = lode_fail_memory(error);
+	session->builder.stacks.languages = code ? NULL : lode_recorder_languages(session->recorder);
 	if (!code)
 		session->loads_kernel = lode_quiet_thread(&session->kernel_loader, load_kernel,
 							  session->builder.stacks.kernel) == 0;

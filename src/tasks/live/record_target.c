@@ -152,6 +152,7 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 		.has_command = target->command_count > 0,
 		.unwind = lode_unwind_method(settings->unwind),
 		.copy_bytes = (unsigned)settings->unwind_size,
+		.languages = LODE_LANGUAGES_ALL,
 	};
 }
 

@@ -178,6 +178,7 @@ static int open_all(struct saving *saving)
 	if (code)
 		return code;
 	lode_builder_adopt(&saving->builder, lode_flight_processes(save->flight));
+	saving->builder.stacks.languages = save->languages;
 	saving->sink = lode_builder_sink(&saving->builder);
 	code = lode_corpus_open(&saving->corpus, save->corpus, LODE_CORPUS_RECORD, saving->error);
 	if (!code)

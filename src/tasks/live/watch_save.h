@@ -26,8 +26,9 @@ struct lode_watch_save {
 	size_t rule_count;
 	const struct lode_watch_hand *hands;
 	size_t hand_count;
-	uint64_t period; /* of a CPU sample */
-	uint64_t from;   /* records that were written between two times */
+	const struct lode_languages *languages; /* names of their frames; NULL: none */
+	uint64_t period;                        /* of a CPU sample */
+	uint64_t from;                          /* records that were written between two times */
 	uint64_t to;
 	uint64_t reported_until; /* limits that were exceeded until then are in an earlier stream */
 	uint64_t t;              /* of the trigger, for the stream's name */

@@ -60,6 +60,7 @@ static void save(struct lode_watch_session *session, uint64_t now)
 	struct lode_watch_save what = {
 		.target = &session->target,
 		.flight = session->flight,
+		.languages = lode_recorder_languages(session->recorder),
 		.rules = session->rules.rules,
 		.rule_count = session->rules.count,
 		.hands = burst->hands,

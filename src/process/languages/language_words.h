@@ -1,0 +1,82 @@
+/*
+ * Frames of languages with their own stacks (Python) among the addresses of a user stack, and what
+ * the kernel must know of a process to find them.
+ *
+ * Where the native walk comes to the function that runs a language's code (for Python:
+ * _PyEval_EvalFrameDefault), the frames of that language follow the function's address as *words*: the
+ * language in the top byte, which no user address has, and the address of what describes the function
+ * (Python: the code object) below. The program reads names from there.
+ *
+ * Shared by the program and the BPF programs.
+ */
+#ifndef LODE_PROCESS_LANGUAGES_LANGUAGE_WORDS_H
+#define LODE_PROCESS_LANGUAGES_LANGUAGE_WORDS_H
+
+#include <stdint.h>
+
+enum lode_language {
+	LODE_LANGUAGE_NONE, /* a native function */
+	LODE_LANGUAGE_PYTHON,
+	LODE_LANGUAGES,
+};
+
+#define LODE_LANGUAGE_SHIFT   56
+#define LODE_LANGUAGE_ADDRESS ((1ull << LODE_LANGUAGE_SHIFT) - 1)
+
+/* The language of a word; LODE_LANGUAGE_NONE: an address, or a language that is not known. */
+static inline enum lode_language lode_language_of(uint64_t word)
+{
+	uint64_t language = word >> LODE_LANGUAGE_SHIFT;
+
+	return language < LODE_LANGUAGES ? (enum lode_language)language : LODE_LANGUAGE_NONE;
+}
+
+static inline uint64_t lode_language_word(enum lode_language language, uint64_t address)
+{
+	return (uint64_t)language << LODE_LANGUAGE_SHIFT | (address & LODE_LANGUAGE_ADDRESS);
+}
+
+/* What a stack says of languages, as bits: it has words; a function that runs a language's code had none. */
+#define LODE_STACK_HAS_WORDS   1
+#define LODE_STACK_LACKS_WORDS 2
+
+/* Parts of the function that runs Python code: its own, and what the compiler moved out of it (`.cold`). */
+#define LODE_PYTHON_PARTS 2
+/* Bytes of a frame that are read; offsets in it are smaller. */
+#define LODE_PYTHON_FRAME_BYTES 80
+
+/* Where CPython keeps what a walk needs; offsets in bytes. */
+struct lode_python_layout {
+	uint32_t interpreter_next;
+	uint32_t interpreter_threads; /* first thread state */
+	uint32_t thread_next;
+	uint32_t thread_native_id; /* as the thread's innermost PID namespace has it */
+	uint32_t thread_frame;     /* the current frame, or where the chain of C frames begins */
+	/*
+	 * Up to 3.12: each C frame of the interpreter has an entry in a chain, in its own part of the C
+	 * stack; later: the frame below the outermost one that it runs is there.
+	 */
+	uint32_t has_chain;
+	uint32_t chain_frame; /* of an entry: the current frame */
+	uint32_t chain_previous;
+	uint32_t frame_code;
+	uint32_t frame_previous;
+	uint32_t frame_mark; /* a byte: */
+	uint32_t outermost;  /* from this value on the frame is the last one that its C frame runs, */
+	uint32_t is_shim;    /* and is no function */
+	uint32_t unused;
+};
+
+/* What the kernel knows of processes that run a language; those with equal entries share one. Number 0 is not used. */
+#define LODE_LANGUAGE_PROCESSES 4096
+
+struct lode_language_process {
+	uint32_t language;
+	uint32_t unused;
+	uint64_t starts[LODE_PYTHON_PARTS]; /* of the function that runs its code */
+	uint64_t ends[LODE_PYTHON_PARTS];
+	uint64_t interpreters; /* address of the pointer to the first interpreter */
+	struct lode_python_layout layout;
+};
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Languages whose functions are not in symbol tables: which processes run them, what the kernel must know to walk their
+ * frames, and the names of these frames.
+ *
+ * A frame is known by its process and its word (language_words.h). Names are read from the memory of the process when the
+ * first stack with the word arrives, because objects and processes go away. One thread at a time may use it.
+ */
+#ifndef LODE_PROCESS_LANGUAGES_LANGUAGES_H
+#define LODE_PROCESS_LANGUAGES_LANGUAGES_H
+
+#include "base/notes.h"
+#include "process/languages/language_words.h"
+#include "process/languages/process_memory.h"
+#include "process/processes.h"
+
+/* Bits of a set of languages. */
+#define LODE_LANGUAGE_BIT(language) (1u << (language))
+#define LODE_LANGUAGES_ALL          (LODE_LANGUAGE_BIT(LODE_LANGUAGES) - 1 - LODE_LANGUAGE_BIT(LODE_LANGUAGE_NONE))
+
+struct lode_language_name {
+	uint64_t word;
+	uint32_t pid;
+	uint32_t line;        /* where the function begins; 0: not known */
+	const char *path;     /* of its file, "" when it could not be read */
+	const char *module;   /* the file's base name, or the name of the language */
+	const char *function; /* LODE_LANGUAGE_UNREADABLE when it could not be read */
+};
+
+#define LODE_LANGUAGE_UNREADABLE "<unreadable>"
+
+struct lode_languages;
+
+/* `wanted`: bits of languages. NULL when memory has run out. */
+struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_process_memory *memory);
+void lode_languages_destroy(struct lode_languages *languages);
+/*
+ * Whether a process runs a language, by what it has mapped; then `found` is what the kernel must know, and names of its
+ * frames can be read. Returns 1, 0 or LODE_SYSTEM.
+ */
+int lode_languages_detect(struct lode_languages *languages, const struct lode_processes *processes,
+			  const struct lode_process *process, struct lode_language_process *found);
+/* Reads the name of a frame if it is not known. Returns 0 or LODE_SYSTEM. */
+int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word);
+/* NULL: it was never learnt. */
+const struct lode_language_name *lode_languages_find(const struct lode_languages *languages, uint32_t pid,
+						     uint64_t word);
+/* Adds what could not be read, and why. */
+void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes);
+
+/* "python". */
+const char *lode_language_text(enum lode_language language);
+
+#endif

@@ -1,0 +1,24 @@
+/* Memory of other processes, read as it is now. Tests put images of processes in its place. */
+#ifndef LODE_PROCESS_LANGUAGES_PROCESS_MEMORY_H
+#define LODE_PROCESS_LANGUAGES_PROCESS_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lode_process_memory {
+	void *context;
+	/* Reads up to `size` bytes from `address` on. Returns how many were there; 0: none. */
+	size_t (*read)(void *context, uint32_t pid, uint64_t address, void *bytes, size_t size);
+};
+
+/* Of the processes of this machine. */
+extern const struct lode_process_memory lode_live_memory;
+
+/* Reads all of it. Returns 1 or 0. */
+static inline int lode_process_memory_read(const struct lode_process_memory *memory, uint32_t pid,
+					   uint64_t address, void *bytes, size_t size)
+{
+	return memory->read(memory->context, pid, address, bytes, size) == size;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * Names of Python functions: see python_names.h.
+ *
+ * A code object that a walk in the kernel saw may be gone by now, and its memory may hold anything. Its type tells: it
+ * must be that of code objects, and those of its texts must look like texts.
+ */
+#include "process/languages/python_names.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* Bytes of a code object that are read, and bytes and characters of a text. */
+#define CODE_BYTES      256
+#define TEXT_BYTES      2048
+#define TEXT_CHARACTERS 448
+
+static uint64_t word_at(const unsigned char *bytes, size_t size, uint32_t offset)
+{
+	uint64_t word = 0;
+
+	if (size >= sizeof(word) && offset <= size - sizeof(word))
+		memcpy(&word, bytes + offset, sizeof(word));
+	return word;
+}
+
+/* A character of `width` bytes. */
+static uint32_t character_at(const unsigned char *bytes, uint32_t width, size_t i)
+{
+	uint32_t code = 0;
+
+	memcpy(&code, bytes + i * width, width);
+	return code;
+}
+
+/* What would change how a line reads is left out. */
+static void add_character(struct lode_buffer *buffer, uint32_t code)
+{
+	if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
+		lode_buffer_text(buffer, "?");
+	else
+		lode_utf8_append(buffer, code);
+}
+
+/* Appends a text object. Returns 1, or 0 when it is none. */
+static int add_text(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		    uint64_t text, struct lode_buffer *buffer)
+{
+	const struct lode_python_objects *objects = &process->image->objects;
+	unsigned char bytes[TEXT_BYTES];
+	size_t size = text ? memory->read(memory->context, process->pid, text, bytes, sizeof(bytes)) : 0;
+	uint64_t length = word_at(bytes, size, objects->text_length);
+	uint32_t state = (uint32_t)word_at(bytes, size, objects->text_state) >> objects->state_shift;
+	uint32_t width = state & 7, start = state >> 4 & 1 ? objects->text_ascii : objects->text_other;
+
+	/* Text that is not compact is in other memory; CPython makes no names like that. */
+	if (!(state >> 3 & 1) || (width != 1 && width != 2 && width != 4) || !length || size <= start)
+		return 0;
+	if (length > TEXT_CHARACTERS)
+		length = TEXT_CHARACTERS;
+	if (length * width > size - start)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		add_character(buffer, character_at(bytes + start, width, i));
+	lode_buffer_add(buffer, "", 1);
+	return !buffer->failed;
+}
+
+int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		     uint64_t code, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+{
+	const struct lode_python_objects *objects = &process->image->objects;
+	unsigned char bytes[CODE_BYTES];
+	size_t size = memory->read(memory->context, process->pid, code, bytes, sizeof(bytes));
+
+	if (word_at(bytes, size, objects->object_type) != process->image->code_type + process->bias)
+		return 0;
+	*line = (uint32_t)word_at(bytes, size, objects->code_line);
+	return add_text(memory, process, word_at(bytes, size, objects->code_filename), path) &&
+	       add_text(memory, process, word_at(bytes, size, objects->code_name), function);
+}

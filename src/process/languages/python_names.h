@@ -1,0 +1,22 @@
+/* Names of Python functions, from code objects in the memory of their process. */
+#ifndef LODE_PROCESS_LANGUAGES_PYTHON_NAMES_H
+#define LODE_PROCESS_LANGUAGES_PYTHON_NAMES_H
+
+#include "base/buffer.h"
+#include "process/languages/process_memory.h"
+#include "process/languages/python_image.h"
+
+struct lode_python_process {
+	const struct lode_python_image *image;
+	uint64_t bias; /* from addresses of the image to those of the process */
+	uint32_t pid;
+};
+
+/*
+ * Appends the path of the file and the qualified name of the function of a code object, each with a NUL behind it. Returns 1,
+ * or 0 when there is no code object (any more), or memory has run out (the buffers know).
+ */
+int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		     uint64_t code, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+
+#endif
