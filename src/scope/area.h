@@ -163,6 +163,8 @@ int lode_area_join_kinds(struct lode_area *area);
  * occurrence stays. Returns 0 or LODE_SYSTEM.
  */
 int lode_area_fold(struct lode_area *area);
+/* Leaves plumbing (plumbing.h) out of the stacks of all rows. Returns 0 or LODE_SYSTEM. */
+int lode_area_hide_plumbing(struct lode_area *area);
 /* By node: its folded stack, which is added to the tree. The caller frees it; NULL when memory has run out. */
 uint32_t *lode_stacks_fold(struct lode_stack_tree *tree);
 

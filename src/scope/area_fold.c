@@ -1,5 +1,5 @@
 /*
- * Rows that become one: waits and runs taken together, and folding recursion.
+ * Rows that become one: waits and runs taken together, folding recursion, and leaving out plumbing.
  *
  * Folding: of a function that occurs several times in a stack only the
  * first occurrence, nearest the root, stays. Done to the area as a whole, so that
@@ -11,6 +11,8 @@
  * found by walking its path, which is short once it is folded.
  */
 #include "scope/area.h"
+
+#include "scope/plumbing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,11 +123,10 @@ int lode_area_join_kinds(struct lode_area *area)
 	return add_rows(&area->idle[LODE_WAIT], &area->idle[LODE_RUN]);
 }
 
-int lode_area_fold(struct lode_area *area)
+/* Gives all rows other stacks: `folded`, which it frees, by node; NULL: memory has run out. `known`: nodes before it was made. */
+static int change_stacks(struct lode_area *area, uint32_t *folded, size_t known)
 {
-	struct lode_stack_tree *tree = &area->dictionary.tree;
-	size_t known = tree->count;
-	uint32_t *folded = lode_stacks_fold(tree);
+	const struct lode_stack_tree *tree = &area->dictionary.tree;
 	uint64_t *occurrences = folded ? lode_realloc(area->occurrences, tree->count, sizeof(*occurrences)) : NULL;
 
 	if (!occurrences) {
@@ -141,4 +142,20 @@ int lode_area_fold(struct lode_area *area)
 	fold_rows(&area->work, folded);
 	lode_free(folded);
 	return 0;
+}
+
+int lode_area_fold(struct lode_area *area)
+{
+	size_t known = area->dictionary.tree.count;
+
+	return change_stacks(area, lode_stacks_fold(&area->dictionary.tree), known);
+}
+
+int lode_area_hide_plumbing(struct lode_area *area)
+{
+	size_t known = area->dictionary.tree.count;
+
+	if (!lode_frames_have_plumbing(&area->dictionary.frames))
+		return 0;
+	return change_stacks(area, lode_stacks_without_plumbing(&area->dictionary), known);
 }

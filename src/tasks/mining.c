@@ -127,6 +127,8 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code)
 		code = lode_source_area(&mining->source, &area, mining->how.both ? 0 : 1u << mining->how.kind,
 					work, &mining->reading, error);
+	if (!code && !settings->all_frames && lode_area_hide_plumbing(&mining->reading.area) < 0)
+		code = lode_fail_memory(error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){

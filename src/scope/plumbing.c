@@ -1,0 +1,157 @@
+/*
+ * Plumbing: see plumbing.h.
+ *
+ * That a stack has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
+ * Python function (process/languages/language_words.h); without Python functions it is another one of the interpreter.
+ *
+ * Left out are the interpreter's functions without a name, which are most in a stripped binary, and those that call and run
+ * code. Others stay: that a Python function waits for the global lock (take_gil) or compares strings is worth knowing.
+ * Functions of extensions and of other libraries stay, too.
+ */
+#include "scope/plumbing.h"
+
+#include "base/ends_with.h"
+#include "base/starts_with.h"
+
+#include <string.h>
+
+static int is_interpreter(const char *module)
+{
+	return (lode_starts_with(module, "python3") || lode_starts_with(module, "libpython3")) &&
+	       !lode_ends_with(module, ".py");
+}
+
+/* How the functions begin that run code and make calls, and what starts and ends the interpreter. */
+static int calls_only(const char *function)
+{
+	static const char *const starts[] = {
+		"0x",
+		"_start",
+		"main",
+		"_PyEval_",
+		"PyEval_Eval",
+		"PyObject_Call",
+		"PyObject_Vectorcall",
+		"_PyObject",
+		"PyVectorcall_",
+		"_PyVectorcall_",
+		"_PyFunction_Vectorcall",
+		"PyCFunction_",
+		"_PyRun_",
+		"PyRun_",
+		"Py_RunMain",
+		"Py_BytesMain",
+		"Py_Main",
+		"pymain_",
+		"run_mod",
+		"run_eval_code_obj",
+		"pyrun_",
+		"method_vectorcall",
+		"vectorcall_",
+		"cfunction_",
+		"slot_tp_",
+		"slot_mp_",
+		"slot_sq_",
+		"slot_nb_",
+		"type_call",
+		"object_vacall",
+		"gen_send_ex",
+		"gen_iternext",
+		"thread_run",
+		"pythread_wrapper",
+		"builtin___build_class__",
+		"builtin_exec",
+		"builtin_eval",
+		"PyObject_GetIter",
+		"PyIter_",
+		"_PyStack_",
+		"PyImport_",
+		"import_",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (lode_starts_with(function, starts[i]))
+			return 1;
+	return 0;
+}
+
+enum mark {
+	OTHER,
+	INTERPRETER,
+	CALLS = 2, /* may be left out */
+	RUNS = 4,  /* runs Python functions */
+};
+
+static int runs_python(const struct lode_frames *frames, uint32_t frame)
+{
+	return !strcmp(lode_frames_function(frames, frame), "_PyEval_EvalFrameDefault");
+}
+
+int lode_frames_have_plumbing(const struct lode_frames *frames)
+{
+	for (uint32_t i = 0; i < frames->count; i++)
+		if (runs_python(frames, i))
+			return 1;
+	return 0;
+}
+
+static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
+{
+	const char *function = lode_frames_function(frames, frame);
+
+	if (!is_interpreter(lode_frames_module_name(frames, frame)))
+		return OTHER;
+	return (uint8_t)(INTERPRETER | (calls_only(function) ? CALLS : 0) | (runs_python(frames, frame) ? RUNS : 0));
+}
+
+static uint8_t *mark_frames(const struct lode_frames *frames)
+{
+	uint8_t *marks = lode_calloc(frames->count + 1, 1);
+
+	for (uint32_t i = 0; marks && i < frames->count; i++)
+		marks[i] = mark_frame(frames, i);
+	return marks;
+}
+
+/* A node as it was before any were added. */
+static int has_python(const struct lode_stack_tree *tree, const uint8_t *marks, const uint8_t *has, uint32_t node)
+{
+	uint32_t parent = tree->nodes[node].parent;
+
+	return has[parent] ||
+	       (parent && marks[tree->nodes[node].frame] & RUNS && marks[tree->nodes[parent].frame] == OTHER);
+}
+
+/* Fills `without`. Returns 0 or LODE_SYSTEM. */
+static int leave_out(struct lode_stack_tree *tree, const uint8_t *marks, uint8_t *has, uint32_t *without,
+		     size_t count)
+{
+	for (uint32_t node = 1; node < count; node++) {
+		uint32_t above = without[tree->nodes[node].parent], frame = tree->nodes[node].frame;
+
+		has[node] = (uint8_t)has_python(tree, marks, has, node);
+		without[node] = marks[frame] & CALLS ? above : lode_stack_tree_child(tree, above, frame);
+		if (without[node] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
+	for (uint32_t node = 1; node < count; node++)
+		if (!has[node])
+			without[node] = node;
+	return 0;
+}
+
+uint32_t *lode_stacks_without_plumbing(struct lode_dictionary *dictionary)
+{
+	struct lode_stack_tree *tree = &dictionary->tree;
+	size_t count = tree->count;
+	uint32_t *without = lode_calloc(count, sizeof(*without));
+	uint8_t *has = lode_calloc(count, 1), *marks = mark_frames(&dictionary->frames);
+
+	if (!without || !has || !marks || leave_out(tree, marks, has, without, count) < 0) {
+		lode_free(without);
+		without = NULL;
+	}
+	lode_free(has);
+	lode_free(marks);
+	return without;
+}

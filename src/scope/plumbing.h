@@ -1,0 +1,18 @@
+/*
+ * Plumbing: native functions of a language's runtime between the functions of the program, such as those of CPython between
+ * Python functions. They are in every stack and say nothing about the program.
+ */
+#ifndef LODE_SCOPE_PLUMBING_H
+#define LODE_SCOPE_PLUMBING_H
+
+#include "trace/dictionary.h"
+
+/* Whether there is any: else the stacks are as they are. */
+int lode_frames_have_plumbing(const struct lode_frames *frames);
+/*
+ * By node: its stack without plumbing, which is added to the tree; itself where the stack has no functions of a language, since
+ * nothing would be left of it. The caller frees it; NULL when memory has run out.
+ */
+uint32_t *lode_stacks_without_plumbing(struct lode_dictionary *dictionary);
+
+#endif
