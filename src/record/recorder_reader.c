@@ -77,6 +77,11 @@ static void take_one(struct lode_recorder *recorder, const void *bytes, size_t s
 	}
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
 		return; /* only a bell */
+	if (stack->languages & LODE_STACK_IS_CHAIN) {
+		if (learn_names(recorder, stack) < 0 || lode_stack_copies_add_chain(&recorder->copies, stack) < 0)
+			recorder->failed = 1;
+		return;
+	}
 	if (learn_names(recorder, stack) < 0 || recorder->sink->stack(recorder->sink->context, stack) < 0)
 		recorder->failed = 1;
 }

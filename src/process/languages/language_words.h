@@ -18,6 +18,11 @@ enum lode_language {
 	LODE_LANGUAGE_NONE, /* a native function */
 	LODE_LANGUAGE_PYTHON,
 	LODE_LANGUAGES,
+	/*
+	 * Only in a chain, the frames of a thread without native ones: behind the frames that one C frame runs, an address in
+	 * that C frame's part of the stack.
+	 */
+	LODE_LANGUAGE_PLACE = 0x7f,
 };
 
 #define LODE_LANGUAGE_SHIFT   56
@@ -36,9 +41,32 @@ static inline uint64_t lode_language_word(enum lode_language language, uint64_t 
 	return (uint64_t)language << LODE_LANGUAGE_SHIFT | (address & LODE_LANGUAGE_ADDRESS);
 }
 
+/*
+ * The frames of a chain (`count` words) from *at on that the C frame from `start` to `end` of the stack runs: sets *at to the
+ * first of them, and returns how many they are; behind them is the place. Frames below it, of C frames that the walk did
+ * not see, are passed over.
+ */
+static inline uint32_t lode_language_chain_find(const uint64_t *chain, uint32_t count, uint32_t *at,
+						uint64_t start, uint64_t end)
+{
+	for (uint32_t i = *at; i < count; i++) {
+		uint64_t place = chain[i] & LODE_LANGUAGE_ADDRESS;
+
+		if (chain[i] >> LODE_LANGUAGE_SHIFT != LODE_LANGUAGE_PLACE)
+			continue;
+		if (place >= end)
+			break;
+		if (place >= start)
+			return i - *at;
+		*at = i + 1;
+	}
+	return 0;
+}
+
 /* What a stack says of languages, as bits: it has words; a function that runs a language's code had none. */
 #define LODE_STACK_HAS_WORDS   1
 #define LODE_STACK_LACKS_WORDS 2
+#define LODE_STACK_IS_CHAIN    4 /* it is no stack, but the chain of the copy with its id */
 
 /* Parts of the function that runs Python code: its own, and what the compiler moved out of it (`.cold`). */
 #define LODE_PYTHON_PARTS 2

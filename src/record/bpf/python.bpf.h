@@ -292,6 +292,62 @@ static __always_inline void add_by_shim(struct scratch *scratch, uint64_t start,
 	scratch->stack.count = count;
 }
 
+/* ---- chains ---- */
+
+/* C frames of the interpreter whose frames a chain has. */
+#define PYTHON_CHAIN 64
+
+/* Adds the frames of one more C frame to the chain, and its place. Returns whether there may be more. */
+__noinline int lode_python_chain_some(struct scratch *scratch)
+{
+	const struct lode_language_process *process;
+	uint64_t place, previous = 0;
+
+	if (!scratch)
+		return 0;
+	process = language_process(scratch);
+	place = scratch->python.frame;
+	if (!process || !place)
+		return 0;
+	if (process->layout.has_chain) {
+		previous = read_word_at(place + process->layout.chain_previous);
+		scratch->python.frame = read_word_at(place + process->layout.chain_frame);
+	}
+	add_all(scratch);
+	if (process->layout.has_chain)
+		scratch->python.frame = previous;
+	else
+		place = scratch->python.end;
+	if (!place || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
+		return 0;
+	add_address(scratch,
+		    (uint64_t)LODE_LANGUAGE_PLACE << LODE_LANGUAGE_SHIFT | (place & LODE_LANGUAGE_ADDRESS));
+	return 1;
+}
+
+/* Sends the chain of the current thread, whose stack was copied as `id`. */
+__noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
+{
+	if (!scratch)
+		return 0;
+	begin_stack(scratch, true, false);
+	scratch->python.search = PYTHON_NOT_SOUGHT;
+	lode_python_begin(scratch);
+	if (scratch->python.search != PYTHON_FOUND)
+		return 0;
+	for (uint32_t i = 0; i < PYTHON_CHAIN; i++)
+		if (!lode_python_chain_some(scratch))
+			break;
+	if (!scratch->stack.count)
+		return 0;
+	scratch->stack.languages = LODE_STACK_HAS_WORDS | LODE_STACK_IS_CHAIN;
+	scratch->stack.pid = (uint32_t)bpf_get_current_task_btf()->tgid;
+	send_stack(scratch, id);
+	return 0;
+}
+
+/* ---- in the walk ---- */
+
 static __always_inline void add_frames(struct scratch *scratch)
 {
 	const struct lode_language_process *process = language_process(scratch);

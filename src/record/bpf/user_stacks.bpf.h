@@ -59,7 +59,11 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 		return identify(scratch);
 	id = copy_user_stack(task, regs, tid, kind, scratch->space.id && scratch->stack.end == LODE_STACK_UNMAPPED);
 	/* No room for a copy: as far as the walk came. */
-	return id ? id : identify(scratch);
+	if (!id)
+		return identify(scratch);
+	if (scratch->space.id && scratch->space.language)
+		lode_python_send_chain(scratch, id);
+	return id;
 }
 
 /* Frame pointer and link register in one number: two pairs of them rarely have the same. */

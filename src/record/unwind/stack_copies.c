@@ -33,6 +33,8 @@ void lode_stack_copies_release(struct lode_stack_copies *copies)
 {
 	for (size_t i = 0; i < copies->stack_count; i++)
 		lode_free(copies->stacks[i]);
+	for (size_t i = 0; i < copies->count; i++)
+		lode_free(copies->items[i].chain);
 	lode_free(copies->stacks);
 	lode_index_release(&copies->stack_index);
 	lode_free(copies->items);
@@ -67,10 +69,40 @@ static int read_copied(void *context, uint64_t address, uint64_t *word)
 	return 1;
 }
 
+/* Adds what a C frame runs of the chain, from *at on. */
+static void add_words(struct lode_record_stack *stack, const struct lode_stack_copy *item, uint32_t *at,
+		      uint64_t start, uint64_t end)
+{
+	uint32_t words = lode_language_chain_find(item->chain, item->chain_count, at, start, end);
+
+	if (!words || words > LODE_RECORD_FRAMES - stack->count)
+		return;
+	memcpy(stack->addresses + stack->count, item->chain + *at, words * sizeof(*stack->addresses));
+	stack->count += words;
+	stack->languages = LODE_STACK_HAS_WORDS;
+	*at += words + 1;
+}
+
+/* As in stacks from the kernel: all but the leaf are return addresses. */
+static void add_addresses(struct lode_record_stack *stack, const struct lode_stack_copy *item,
+			  const struct lode_unwind_frame *frames, uint32_t count, uint64_t link)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count && stack->count < LODE_RECORD_FRAMES; i++) {
+		stack->addresses[stack->count++] = frames[i].address + (i > 0);
+		if (!i && link)
+			stack->addresses[stack->count++] = link;
+		if (i + 1 < count)
+			add_words(stack, item, &at, frames[i].sp, frames[i + 1].sp);
+	}
+}
+
 /* The stack that a copy holds. Returns 0 or LODE_SYSTEM. */
-static int unwind(struct lode_stack_copies *copies, const struct lode_record_copy *copy,
+static int unwind(struct lode_stack_copies *copies, const struct lode_stack_copy *item,
 		  struct lode_record_stack *stack)
 {
+	const struct lode_record_copy *copy = (const void *)(copies->bytes.bytes + item->bytes);
 	struct lode_unwind_registers registers = { copy->pc,   copy->sp,      copy->fp,
 						   copy->link, copy->scratch, LODE_UNWIND_MACHINE };
 	struct lode_unwind_memory memory = { (void *)(uintptr_t)copy, read_copied };
@@ -87,13 +119,10 @@ static int unwind(struct lode_stack_copies *copies, const struct lode_record_cop
 	stack->end = end_of(unwound.end);
 	stack->guessed = unwound.guessed != 0;
 	stack->has_link = unwound.link || unwound.by_link;
-	/* As in stacks from the kernel: all but the leaf are return addresses. */
-	for (int i = 0; i < count; i++) {
-		stack->addresses[stack->count++] = frames[i].address + (i > 0);
-		if (!i && unwound.link)
-			stack->addresses[stack->count++] = unwound.link;
-	}
-	stack->id = lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)) &
+	add_addresses(stack, item, frames, (uint32_t)count, unwound.link);
+	stack->pid = stack->languages ? copy->pid : 0;
+	stack->id = lode_hash_more(lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)),
+				   stack->pid) &
 		    ~LODE_RECORD_COPY_ID;
 	return 0;
 }
@@ -136,8 +165,11 @@ static int unwind_item(struct lode_stack_copies *copies, struct lode_stack_copy 
 
 	if (item->stack != LODE_NONE)
 		return 0;
-	if (unwind(copies, (const void *)(copies->bytes.bytes + item->bytes), &stack) < 0)
+	if (unwind(copies, item, &stack) < 0)
 		return LODE_SYSTEM;
+	lode_free(item->chain);
+	item->chain = NULL;
+	item->chain_count = 0;
 	item->stack = keep_stack(copies, &stack);
 	return item->stack == LODE_NONE ? LODE_SYSTEM : 0;
 }
@@ -304,6 +336,21 @@ int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_re
 		return LODE_SYSTEM;
 	copies->items[copies->count++] = item;
 	return enter(copies, copies->count - 1);
+}
+
+int lode_stack_copies_add_chain(struct lode_stack_copies *copies, const struct lode_record_stack *chain)
+{
+	uint32_t found = find_item(copies, chain->id);
+	struct lode_stack_copy *item = found == LODE_NONE ? NULL : &copies->items[found];
+
+	if (!item || item->chain || item->stack != LODE_NONE || !chain->count || chain->count > LODE_RECORD_FRAMES)
+		return 0;
+	item->chain = lode_alloc(chain->count * sizeof(*item->chain));
+	if (!item->chain)
+		return LODE_SYSTEM;
+	memcpy(item->chain, chain->addresses, chain->count * sizeof(*item->chain));
+	item->chain_count = chain->count;
+	return 0;
 }
 
 int lode_stack_copies_find(struct lode_stack_copies *copies, uint64_t id, const struct lode_record_stack **stack)

@@ -19,6 +19,8 @@ struct lode_stack_copy {
 	uint32_t tid;
 	uint32_t kind;
 	uint32_t batch; /* in which it came */
+	uint32_t chain_count;
+	uint64_t *chain; /* of languages (language_words.h), while it is not unwound; NULL: none */
 };
 
 struct lode_stack_copies {
@@ -50,6 +52,8 @@ void lode_stack_copies_release(struct lode_stack_copies *copies);
 int lode_stack_copies_begin(struct lode_stack_copies *copies);
 /* Takes a copy of `copy`. Unwinds nothing where lode_stack_copies_begin came first. Returns 0 or LODE_SYSTEM. */
 int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_record_copy *copy);
+/* The chain of a copy that came. Returns 0 or LODE_SYSTEM. */
+int lode_stack_copies_add_chain(struct lode_stack_copies *copies, const struct lode_record_stack *chain);
 /*
  * The stack that a copy became, unwound now if it was not before; valid until the next
  * call. NULL, with 0, when the copy is not known. Returns 0 or LODE_SYSTEM.
