@@ -54,11 +54,27 @@ static int hold_stack(struct lode_recorder *recorder, const void *bytes, uint64_
 	return recorder->held.size < recorder->held_limit ? 0 : -1;
 }
 
+/* The kernel knows of a process that was forked what it knew of its parent, before the program does. */
+static int know_process(struct lode_recorder *recorder, uint32_t pid)
+{
+	const struct lode_process *process;
+	struct lode_language_process found;
+
+	if (lode_languages_knows(recorder->languages, pid))
+		return 0;
+	process = lode_processes_get(&recorder->unwinder.processes, pid);
+	if (!process)
+		return LODE_SYSTEM;
+	return lode_languages_detect(recorder->languages, &recorder->unwinder.processes, process, &found);
+}
+
 /* Reads the names of the frames of languages now: what they describe may be gone soon. */
 static int learn_names(struct lode_recorder *recorder, const struct lode_record_stack *stack)
 {
 	if (!recorder->languages || !(stack->languages & LODE_STACK_HAS_WORDS))
 		return 0;
+	if (know_process(recorder, stack->pid) < 0)
+		return LODE_SYSTEM;
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (lode_language_of(stack->addresses[i]) != LODE_LANGUAGE_NONE &&
 		    lode_languages_learn(recorder->languages, stack->pid, stack->addresses[i]) < 0)

@@ -258,6 +258,11 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 	return 1;
 }
 
+int lode_languages_knows(const struct lode_languages *languages, uint32_t pid)
+{
+	return find_process(languages, pid) != NULL;
+}
+
 /* ---- names ---- */
 
 static uint64_t name_hash(uint32_t pid, uint64_t word)

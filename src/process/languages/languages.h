@@ -39,6 +39,8 @@ void lode_languages_destroy(struct lode_languages *languages);
  */
 int lode_languages_detect(struct lode_languages *languages, const struct lode_processes *processes,
 			  const struct lode_process *process, struct lode_language_process *found);
+/* Whether it was detected that a process runs a language. */
+int lode_languages_knows(const struct lode_languages *languages, uint32_t pid);
 /* Reads the name of a frame if it is not known. Returns 0 or LODE_SYSTEM. */
 int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word);
 /* NULL: it was never learnt. */

@@ -38,6 +38,7 @@ int lode_fork(uint64_t *context)
 	copy->stale_id = space->stale_id;
 	copy->code_pages = space->code_pages;
 	copy->quiet = space->quiet;
+	copy->language = space->language;
 	copy->id = space->id;
 	return 0;
 }

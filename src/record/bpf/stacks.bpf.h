@@ -59,6 +59,20 @@ static __always_inline void begin_stack(struct scratch *scratch, bool user, bool
 	scratch->stack.pid = 0;
 }
 
+/* When the reader was last woken to read names: what they are read from may be gone soon. */
+uint64_t names_woken = 0;
+#define NAMES_NS 2000000
+
+static __always_inline uint64_t wake_for_names(const struct scratch *scratch)
+{
+	uint64_t now = scratch->stack.languages & LODE_STACK_HAS_WORDS ? bpf_ktime_get_ns() : 0;
+
+	if (!now || now - names_woken < NAMES_NS)
+		return BPF_RB_NO_WAKEUP;
+	names_woken = now;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
 static __noinline int send_stack(struct scratch *scratch, uint64_t id)
 {
 	uint64_t count = scratch->stack.count;
@@ -67,7 +81,7 @@ static __noinline int send_stack(struct scratch *scratch, uint64_t id)
 	if (count > LODE_RECORD_FRAMES)
 		return -1;
 	scratch->stack.id = id;
-	if (bpf_ringbuf_output(&stacks, &scratch->stack, size, BPF_RB_NO_WAKEUP)) {
+	if (bpf_ringbuf_output(&stacks, &scratch->stack, size, wake_for_names(scratch))) {
 		COUNT(lost_stacks);
 		return -1;
 	}

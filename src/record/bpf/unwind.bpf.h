@@ -616,6 +616,7 @@ static __always_inline void clear_space(struct lode_unwind_space *space, uint32_
 	space->strays = 0;
 	space->code_pages = 0;
 	space->quiet = 0;
+	space->language = 0;
 	space->pid = pid;
 }
 

@@ -1,0 +1,283 @@
+"""Waits and spins in known stacks, and writes down which, and when.
+
+	python_program.py LOG SECONDS [CASE...]
+
+Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in
+this stack of Python functions, root first, as "file!function". tests/record/python_truth compares.
+"""
+import asyncio
+import contextlib
+import ctypes
+import functools
+import json
+import operator
+import os
+import re
+import sys
+import threading
+import time
+
+LOG, SECONDS = sys.argv[1], float(sys.argv[2])
+SPIN_NS = 8_000_000
+SLEEP = 0.002
+noted = []
+case = ''
+
+
+def own_stack(frame):
+    stack = []
+    while frame:
+        code = frame.f_code
+        name = os.path.basename(code.co_filename).replace('<', '{').replace('>', '}')
+        stack.append(f'{name}!{code.co_qualname}')
+        frame = frame.f_back
+    return stack[::-1]
+
+
+def note(kind, begun, ended, frame):
+    noted.append({'case': case, 'kind': kind, 'tid': threading.get_native_id(), 'from': begun, 'to': ended,
+                  'stack': own_stack(frame)})
+
+
+def spin():
+    begun = now = time.monotonic_ns()
+    while now < begun + SPIN_NS:
+        now = time.monotonic_ns()
+    note('run', begun, now, sys._getframe())
+
+
+def wait():
+    for _ in range(4):
+        begun = time.monotonic_ns()
+        time.sleep(SLEEP)
+        note('wait', begun, time.monotonic_ns(), sys._getframe())
+
+
+def work(*_):
+    spin()
+    wait()
+    return 0
+
+
+# ---- cases ----
+
+def recursion(depth=40):
+    if depth:
+        recursion(depth - 1)
+    else:
+        work()
+
+
+def generators():
+    def numbers():
+        work()
+        yield 1
+        yield from inner()
+
+    def inner():
+        work()
+        yield 2
+
+    for _ in numbers():
+        work()
+    list(numbers())
+    next(x for x in numbers() if x)
+
+
+def coroutines():
+    async def leaf():
+        work()
+        await asyncio.sleep(0)
+        work()
+
+    async def middle():
+        await leaf()
+
+    async def stream():
+        yield 1
+        work()
+        yield 2
+
+    async def top():
+        await middle()
+        await asyncio.gather(middle(), leaf())
+        async for _ in stream():
+            pass
+
+    asyncio.run(top())
+
+
+def decorators():
+    def plain(function):
+        @functools.wraps(function)
+        def wrapper(*arguments, **options):
+            return function(*arguments, **options)
+        return wrapper
+
+    @plain
+    @functools.lru_cache(maxsize=0)
+    @plain
+    def decorated(number, key=1):
+        work()
+        return number + key
+
+    decorated(1)
+    decorated(2, key=3)
+    functools.partial(decorated, 4)()
+
+
+def comprehensions():
+    [work() for _ in range(1)]
+    {work() for _ in range(1)}
+    {1: work() for _ in range(1)}
+    any(work() for _ in range(1))
+    (lambda: work())()
+
+
+def callbacks():
+    sorted([2, 1], key=lambda x: work() or x)
+    max([1, 2], key=work)
+    list(map(work, [1]))
+    list(filter(work, [1]))
+    functools.reduce(lambda a, b: work(), [1, 2, 3])
+    re.sub('a', lambda match: work() or '', 'a')
+    sorted([Comparable(), Comparable()])
+    operator.methodcaller('method')(Comparable())
+
+
+class Comparable:
+    def __init__(self, works=False):
+        if works:
+            work()
+
+    def __lt__(self, other):
+        work()
+        return False
+
+    def method(self):
+        work()
+
+    @property
+    def computed(self):
+        return work()
+
+    def __getattr__(self, name):
+        work()
+        return name
+
+    def __del__(self):
+        pass
+
+
+class Nested:
+    class Inner:
+        @staticmethod
+        def static():
+            work()
+
+        @classmethod
+        def of_class(cls):
+            work()
+
+
+def classes():
+    Comparable(works=True)
+    Comparable().computed
+    Comparable().anything
+    Nested.Inner.static()
+    Nested.Inner.of_class()
+    type('Made', (), {'__init__': lambda self: work() or None})()
+    str(type('Text', (), {'__str__': lambda self: str(work())})())
+
+
+def exceptions():
+    def fails(depth):
+        try:
+            if depth:
+                fails(depth - 1)
+            raise ValueError(depth)
+        except ValueError:
+            if not depth:
+                work()
+                raise
+            try:
+                raise KeyError(depth)
+            except KeyError:
+                work()
+        finally:
+            work()
+
+    with contextlib.suppress(ValueError):
+        fails(2)
+    with manager():
+        work()
+
+
+@contextlib.contextmanager
+def manager():
+    work()
+    yield
+    work()
+
+
+def native_callbacks():
+    """Python from C from Python: qsort calls back."""
+    compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(work)
+    ctypes.CDLL(None).qsort((ctypes.c_int * 2)(2, 1), 2, 4, compare)
+
+
+def executed():
+    scope = {'work': work}
+    exec(compile('def made():\n\twork()\nmade()\n', 'made.py', 'exec'), scope)
+    eval('work()', scope)
+
+
+def threads():
+    def run(number):
+        for _ in range(3):
+            recursion(number)
+
+    several = [threading.Thread(target=run, args=(i * 5,)) for i in range(4)]
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join()
+
+
+def forked():
+    if pid := os.fork():
+        work()
+        os.waitpid(pid, 0)
+        return
+    noted.clear()
+    for _ in range(4):
+        recursion(3)
+        decorators()
+    append()
+    os._exit(0)
+
+
+def append():
+    with open(LOG, 'a', encoding='utf-8') as log:
+        log.write(''.join(json.dumps(line) + '\n' for line in noted))
+
+
+CASES = (recursion, generators, coroutines, decorators, comprehensions, callbacks, classes, exceptions, native_callbacks,
+         executed, threads, forked)
+
+
+def main():
+    global case
+    time.sleep(0.3)
+    chosen = [function for function in CASES if not sys.argv[3:] or function.__name__ in sys.argv[3:]]
+    end = time.monotonic() + SECONDS
+    while True:
+        for function in chosen:
+            case = function.__name__
+            function()
+        if time.monotonic() > end:
+            break
+    append()
+
+
+main()
