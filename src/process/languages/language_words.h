@@ -4,8 +4,9 @@
  *
  * Where the native walk comes to the function that runs a language's code (for Python:
  * _PyEval_EvalFrameDefault), the frames of that language follow the function's address as *words*: the
- * language in the top byte, which no user address has, and the address of what describes the function
- * (Python: the code object) below. The program reads names from there.
+ * language in the top byte, which no user address has, a byte of check, and the address of what describes the
+ * function (Python: the code object) below. The program reads names from there. The check is made of what the
+ * object says: another object may take its address when it is gone.
  *
  * Shared by the program and the BPF programs.
  */
@@ -26,7 +27,8 @@ enum lode_language {
 };
 
 #define LODE_LANGUAGE_SHIFT   56
-#define LODE_LANGUAGE_ADDRESS ((1ull << LODE_LANGUAGE_SHIFT) - 1)
+#define LODE_LANGUAGE_CHECK   48
+#define LODE_LANGUAGE_ADDRESS ((1ull << LODE_LANGUAGE_CHECK) - 1)
 
 /* The language of a word; LODE_LANGUAGE_NONE: an address, or a language that is not known. */
 static inline enum lode_language lode_language_of(uint64_t word)
@@ -36,9 +38,16 @@ static inline enum lode_language lode_language_of(uint64_t word)
 	return language < LODE_LANGUAGES ? (enum lode_language)language : LODE_LANGUAGE_NONE;
 }
 
-static inline uint64_t lode_language_word(enum lode_language language, uint64_t address)
+static inline uint64_t lode_language_word(enum lode_language language, uint64_t check, uint64_t address)
 {
-	return (uint64_t)language << LODE_LANGUAGE_SHIFT | (address & LODE_LANGUAGE_ADDRESS);
+	return (uint64_t)language << LODE_LANGUAGE_SHIFT | (check & 0xff) << LODE_LANGUAGE_CHECK |
+	       (address & LODE_LANGUAGE_ADDRESS);
+}
+
+/* The check of a code object: the addresses of its texts and its first line, mixed. */
+static inline uint64_t lode_python_check(uint64_t filename, uint64_t name, uint32_t line)
+{
+	return (filename * 3 + name + line) * 0x9e3779b97f4a7c15ull >> LODE_LANGUAGE_SHIFT;
 }
 
 /*
@@ -70,7 +79,7 @@ static inline uint32_t lode_language_chain_find(const uint64_t *chain, uint32_t 
 
 /* Parts of the function that runs Python code: its own, and what the compiler moved out of it (`.cold`). */
 #define LODE_PYTHON_PARTS 2
-/* Bytes of a frame that are read; offsets in it are smaller. */
+/* Bytes of a frame, and of a code object, that are read; offsets in them are smaller. */
 #define LODE_PYTHON_FRAME_BYTES 80
 
 /* Where CPython keeps what a walk needs; offsets in bytes. */
@@ -92,6 +101,10 @@ struct lode_python_layout {
 	uint32_t frame_mark; /* a byte: */
 	uint32_t outermost;  /* from this value on the frame is the last one that its C frame runs, */
 	uint32_t is_shim;    /* and is no function */
+	uint32_t code;       /* where the bytes of a code object begin that are read; in them: */
+	uint32_t code_filename;
+	uint32_t code_name;
+	uint32_t code_line;
 	uint32_t unused;
 };
 

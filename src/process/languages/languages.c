@@ -306,8 +306,7 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 	int code = 0;
 
 	if (process && process->image)
-		code = lode_python_name(&languages->memory, process, name->word & LODE_LANGUAGE_ADDRESS, &path,
-					&function, &name->line);
+		code = lode_python_name(&languages->memory, process, name->word, &path, &function, &name->line);
 	if (code) {
 		name->path = lode_arena_text(&languages->arena, path.bytes, strlen(path.bytes));
 		name->function = lode_arena_text(&languages->arena, function.bytes, strlen(function.bytes));

@@ -149,6 +149,25 @@ static int read_debug_offsets(struct lode_python_image *image, const uint64_t *t
 
 /* ---- all of it ---- */
 
+/* What the kernel reads of a code object, for the check in a word. */
+static int choose_code_bytes(struct lode_python_image *image)
+{
+	const struct lode_python_objects *objects = &image->objects;
+	struct lode_python_layout *layout = &image->layout;
+
+	layout->code = objects->code_line;
+	if (objects->code_filename < layout->code)
+		layout->code = objects->code_filename;
+	if (objects->code_name < layout->code)
+		layout->code = objects->code_name;
+	layout->code_line = objects->code_line - layout->code;
+	layout->code_filename = objects->code_filename - layout->code;
+	layout->code_name = objects->code_name - layout->code;
+	return layout->code_line <= LODE_PYTHON_FRAME_BYTES - 8 &&
+	       layout->code_filename <= LODE_PYTHON_FRAME_BYTES - 8 &&
+	       layout->code_name <= LODE_PYTHON_FRAME_BYTES - 8;
+}
+
 static int read_layout(struct lode_python_image *image, const struct lode_elf *elf, uint64_t runtime)
 {
 	uint64_t table[DEBUG_OFFSETS];
@@ -176,7 +195,7 @@ enum lode_python_support lode_python_image_read(struct lode_python_image *image,
 		return LODE_PYTHON_NONE;
 	if (!lode_elf_exported(elf, "Py_Version", &version) ||
 	    !lode_elf_initial_bytes(elf, version.st_value, &image->version, sizeof(image->version)) ||
-	    !read_layout(image, elf, runtime.st_value))
+	    !read_layout(image, elf, runtime.st_value) || !choose_code_bytes(image))
 		return LODE_PYTHON_UNSUPPORTED;
 	image->starts[0] = runs.st_value;
 	image->ends[0] = runs.st_value + runs.st_size;

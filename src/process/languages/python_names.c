@@ -67,15 +67,20 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 }
 
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
-		     uint64_t code, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
 {
 	const struct lode_python_objects *objects = &process->image->objects;
 	unsigned char bytes[CODE_BYTES];
-	size_t size = memory->read(memory->context, process->pid, code, bytes, sizeof(bytes));
+	size_t size =
+		memory->read(memory->context, process->pid, word & LODE_LANGUAGE_ADDRESS, bytes, sizeof(bytes));
+	uint64_t filename = word_at(bytes, size, objects->code_filename),
+		 name = word_at(bytes, size, objects->code_name);
 
 	if (word_at(bytes, size, objects->object_type) != process->image->code_type + process->bias)
 		return 0;
 	*line = (uint32_t)word_at(bytes, size, objects->code_line);
-	return add_text(memory, process, word_at(bytes, size, objects->code_filename), path) &&
-	       add_text(memory, process, word_at(bytes, size, objects->code_name), function);
+	/* Another one took its place. */
+	if (lode_python_check(filename, name, *line) != (word >> LODE_LANGUAGE_CHECK & 0xff))
+		return 0;
+	return add_text(memory, process, filename, path) && add_text(memory, process, name, function);
 }

@@ -13,10 +13,10 @@ struct lode_python_process {
 };
 
 /*
- * Appends the path of the file and the qualified name of the function of a code object, each with a NUL behind it. Returns 1,
- * or 0 when there is no code object (any more), or memory has run out (the buffers know).
+ * Appends the path of the file and the qualified name of the function of a word, each with a NUL behind it. Returns 1,
+ * or 0 when its code object is not there (any more), or memory has run out (the buffers know).
  */
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
-		     uint64_t code, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
 
 #endif

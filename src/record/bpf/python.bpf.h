@@ -182,8 +182,8 @@ __noinline int lode_python_begin(struct scratch *scratch)
 
 /* ---- frames ---- */
 
-/* A word of the frame that was read; the verifier must see the bound. */
-static __always_inline uint64_t frame_word(const struct scratch *scratch, uint32_t offset)
+/* A word of the frame or the code object that was read; the verifier must see the bound. */
+static __always_inline uint64_t word_of(const uint8_t *bytes, uint32_t offset)
 {
 	uint64_t at = offset;
 
@@ -191,7 +191,7 @@ static __always_inline uint64_t frame_word(const struct scratch *scratch, uint32
 	at &= 127;
 	if (at > LODE_PYTHON_FRAME_BYTES - 8)
 		return 0;
-	return *(const uint64_t *)(scratch->python.bytes + at);
+	return *(const uint64_t *)(bytes + at);
 }
 
 static __always_inline uint32_t frame_byte(const struct scratch *scratch, uint32_t offset)
@@ -201,6 +201,18 @@ static __always_inline uint32_t frame_byte(const struct scratch *scratch, uint32
 	asm volatile("" : "+r"(at));
 	at &= 127;
 	return at < LODE_PYTHON_FRAME_BYTES ? scratch->python.bytes[at] : 0;
+}
+
+/* The word of the function that the frame in the scratch runs. */
+static __always_inline uint64_t function_word(struct scratch *scratch, const struct lode_python_layout *layout)
+{
+	uint64_t code = word_of(scratch->python.bytes, layout->frame_code) & ~7ull, check = 0;
+	const uint8_t *bytes = scratch->python.code;
+
+	if (!bpf_probe_read_user(scratch->python.code, sizeof(scratch->python.code), (void *)(code + layout->code)))
+		check = lode_python_check(word_of(bytes, layout->code_filename), word_of(bytes, layout->code_name),
+					  (uint32_t)word_of(bytes, layout->code_line));
+	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
 }
 
 /*
@@ -226,11 +238,9 @@ __noinline int lode_python_some(struct scratch *scratch)
 			return 0;
 		mark = frame_byte(scratch, process->layout.frame_mark);
 		if (mark < process->layout.outermost || !process->layout.is_shim)
-			add_address(scratch,
-				    lode_language_word(LODE_LANGUAGE_PYTHON,
-						       frame_word(scratch, process->layout.frame_code) & ~7ull));
+			add_address(scratch, function_word(scratch, &process->layout));
 		scratch->python.end = frame;
-		frame = frame_word(scratch, process->layout.frame_previous);
+		frame = word_of(scratch->python.bytes, process->layout.frame_previous);
 		scratch->python.frame = frame;
 		if (mark >= process->layout.outermost)
 			return 0;
@@ -320,8 +330,7 @@ __noinline int lode_python_chain_some(struct scratch *scratch)
 		place = scratch->python.end;
 	if (!place || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
 		return 0;
-	add_address(scratch,
-		    (uint64_t)LODE_LANGUAGE_PLACE << LODE_LANGUAGE_SHIFT | (place & LODE_LANGUAGE_ADDRESS));
+	add_address(scratch, lode_language_word(LODE_LANGUAGE_PLACE, 0, place));
 	return 1;
 }
 

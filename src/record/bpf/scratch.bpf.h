@@ -43,7 +43,8 @@ struct trail {
 
 /* The Python frames of a thread (python.bpf.h). */
 struct python_walk {
-	uint8_t bytes[LODE_PYTHON_FRAME_BYTES]; /* of a frame */
+	uint8_t bytes[LODE_PYTHON_FRAME_BYTES]; /* of a frame, */
+	uint8_t code[LODE_PYTHON_FRAME_BYTES];  /* and of its code object */
 	uint64_t start;  /* of the part of the C stack that belongs to the C frame that the walk leaves */
 	uint64_t frame;  /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
 	uint64_t end;    /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
