@@ -292,8 +292,9 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 	hash = key * MULTIPLIER;
 	cached = cache_place(hash);
 	cached->key = key;
-	cached->word = (is_at_python(scratch, address) ? LODE_CACHED_OTHER : pack_rule(&scratch->rule)) |
-		       cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
+	cached->word = pack_rule(&scratch->rule) | cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
+	if (is_at_python(scratch, address))
+		cached->word |= LODE_CACHED_LANGUAGE;
 	return 0;
 }
 
@@ -318,10 +319,15 @@ static __always_inline void correct_address(struct scratch *scratch, uint64_t nu
 	scratch->sum += number;
 }
 
-/* What lode_walk_step did. */
-#define STEPPED_OUT_OF_PYTHON 2 /* the caller's address is not added yet: Python frames come first */
+/* What a part of a walk came to. */
+enum walked {
+	WALKED_SOME, /* it can go on */
+	WALKED_TO_STEP,
+	WALKED_TO_ROOT, /* or to where it ends for another reason */
+	WALKED_OUT_OF_PYTHON, /* the caller's address is not added yet: Python frames come first */
+};
 
-/* One step of any kind. Returns 1, STEPPED_OUT_OF_PYTHON, or 0 when the walk is over: scratch->stack.end says how. */
+/* One step of any kind. Returns as lode_walk_on does; when the walk is over, scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
 	struct lode_unwind_state *state;
@@ -329,13 +335,13 @@ __noinline int lode_walk_step(struct scratch *scratch)
 	int result;
 
 	if (!scratch)
-		return 0;
+		return WALKED_TO_ROOT;
 	state = &scratch->state;
 	scratch->python.start = state->sp;
 	at_python = is_at_python(scratch, lode_unwind_address(state));
 	if (scratch->stack.count >= LODE_RECORD_FRAMES - 1) {
 		scratch->stack.end = LODE_STACK_DEEP;
-		return 0;
+		return WALKED_TO_ROOT;
 	}
 	if (KEEPS_WALKS)
 		lode_note_frame_pointer(scratch, state->fp);
@@ -348,7 +354,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = result == RULE_PENDING   ? LODE_STACK_PENDING
 				     : scratch->stack.guessed ? LODE_STACK_BROKEN
 							      : LODE_STACK_UNMAPPED;
-		return 0;
+		return WALKED_TO_ROOT;
 	}
 	/* A signal handler returns to where nothing was called: the address itself is in the function. */
 	if (scratch->rule.cfa >= LODE_CFA_SIGNAL && !state->is_exact)
@@ -367,7 +373,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 				scratch->stack.has_link = 1;
 			lode_unwind_by_link(state);
 			add_address(scratch, state->pc);
-			return 1;
+			return WALKED_SOME;
 		}
 	}
 	if (scratch->rule.cfa == LODE_CFA_SCRATCH || (!HAS_LINK && scratch->rule.return_at == LODE_PLACE_KEPT))
@@ -375,13 +381,13 @@ __noinline int lode_walk_step(struct scratch *scratch)
 	result = lode_unwind_step(state, &scratch->rule, scratch);
 	if (result != LODE_UNWIND_CALLER) {
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
-		return 0;
+		return WALKED_TO_ROOT;
 	}
 	if (at_python && scratch->rule.cfa && scratch->rule.cfa < LODE_CFA_SIGNAL)
-		return STEPPED_OUT_OF_PYTHON;
+		return WALKED_OUT_OF_PYTHON;
 	/* All but the leaf are taken for return addresses. */
 	add_address(scratch, state->pc + state->is_exact);
-	return 1;
+	return WALKED_SOME;
 }
 
 /* What lode_walk_on holds of a scratch while it walks. */
@@ -397,12 +403,6 @@ struct walk {
 	uint64_t from_start; /* from the trail's start to the block's */
 	uint32_t count;
 	uint32_t is_exact;
-};
-
-enum walked {
-	WALKED_SOME, /* it can go on */
-	WALKED_TO_STEP,
-	WALKED_TO_ROOT,
 };
 
 static __always_inline void begin_walk(struct walk *walk, struct scratch *scratch)
@@ -521,6 +521,17 @@ static __always_inline void enter_caller(struct scratch *scratch, struct walk *w
 	walk->sum = walk->sum * 3 + pc;
 }
 
+/* To the caller of a function that runs Python code, whose address comes later. */
+static __always_inline void leave_python(struct scratch *scratch, struct walk *walk, uint64_t pc, uint64_t sp,
+					 uint64_t fp)
+{
+	scratch->python.start = walk->sp;
+	scratch->state.sp = sp;
+	scratch->state.fp = fp;
+	walk->pc = pc;
+	walk->is_exact = 0;
+}
+
 /* A step by a remembered rule of the common kinds, through the block of memory that is there. */
 static __always_inline enum walked walk_one(struct scratch *scratch, struct walk *walk)
 {
@@ -545,6 +556,10 @@ static __always_inline enum walked walk_one(struct scratch *scratch, struct walk
 	if (!pc)
 		return WALKED_TO_STEP;
 	*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
+	if (word & LODE_CACHED_LANGUAGE && !is_record) {
+		leave_python(scratch, walk, pc, cfa, fp);
+		return WALKED_OUT_OF_PYTHON;
+	}
 	enter_caller(scratch, walk, pc, cfa, fp, slot);
 	return WALKED_SOME;
 }
@@ -574,15 +589,13 @@ __noinline int lode_walk_on(struct scratch *scratch)
 __noinline int lode_walk_further(struct scratch *scratch)
 {
 	for (uint32_t i = 0; i < WALK_STEPS; i++) {
-		int walked = lode_walk_on(scratch), stepped = 1;
+		int walked = lode_walk_on(scratch);
 
+		if (walked == WALKED_TO_STEP)
+			walked = lode_walk_step(scratch);
 		if (walked == WALKED_TO_ROOT)
 			return 0;
-		if (walked != WALKED_SOME)
-			stepped = lode_walk_step(scratch);
-		if (!stepped)
-			return 0;
-		if (stepped == STEPPED_OUT_OF_PYTHON) {
+		if (walked == WALKED_OUT_OF_PYTHON) {
 			lode_python_begin(scratch);
 			lode_python_add(scratch);
 		}

@@ -120,8 +120,9 @@ struct lode_unwind_cached {
 #define LODE_CACHED_OTHER        0xffffu /* any other rule: look it up in the table */
 /* Words from the return address and from the saved frame pointer (0: it is not saved) up to the CFA. */
 #define LODE_CACHED_RETURN_SHIFT 16
-#define LODE_CACHED_FRAME_SHIFT  31
-#define LODE_CACHED_DISTANCE     0x7fffu
+#define LODE_CACHED_FRAME_SHIFT  30
+#define LODE_CACHED_DISTANCE     0x3fffu
+#define LODE_CACHED_LANGUAGE     (1ull << 45) /* the function runs code of a language, whose frames follow */
 #define LODE_CACHED_FROM_FP      (1ull << 46)
 #define LODE_CACHED_IN_LINK      (1ull << 47) /* the return address is in the link register */
 #define LODE_CACHED_HASH_SHIFT   48
