@@ -6,25 +6,14 @@
  */
 #include "symbols/code_plan.h"
 
-#include "symbols/cfi.h"
-
-#include <dwarf.h>
-
-static int begins_with_frame(const struct lode_cfi_function *function)
-{
-	struct lode_cursor program = function->program;
-	uint8_t first = lode_cursor_u8(&program);
-
-	return !program.failed && (first == DW_CFA_def_cfa || first == DW_CFA_def_cfa_offset ||
-				   first == DW_CFA_def_cfa_register || (first & 0xc0) == DW_CFA_offset);
-}
+#include "symbols/cold_part.h"
 
 static int take_function(void *context, const struct lode_cfi_function *function)
 {
 	struct lode_code_plan *plan = context;
 	struct lode_plan_piece *piece;
 
-	if (!begins_with_frame(function))
+	if (!lode_cfi_is_cold(function))
 		return 0;
 	piece = lode_code_plan_at(plan, function->start);
 	if (piece && piece->address == function->start && plan->image.table.records[piece->record].name == LODE_NONE)

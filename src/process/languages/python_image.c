@@ -7,6 +7,8 @@
  */
 #include "process/languages/python_image.h"
 
+#include "symbols/cold_part.h"
+
 #include <string.h>
 
 /* The oldest version whose interpreter runs calls from Python to Python in one C frame. */
@@ -61,7 +63,6 @@ static const struct lode_python_objects objects_3_11 = {
 	.text_state = 32,
 	.text_ascii = 48,
 	.text_other = 72,
-	.state_shift = 2,
 };
 
 static const struct lode_python_objects objects_3_12 = {
@@ -73,77 +74,90 @@ static const struct lode_python_objects objects_3_12 = {
 	.text_state = 32,
 	.text_ascii = 40,
 	.text_other = 56,
-	.state_shift = 2,
 };
 
 /* ---- 3.13 and later ---- */
 
-/* The table of offsets, in words of 64 bits: what is used of it. */
+/* What is used of the table of offsets; its words of 64 bits differ between versions. */
 enum debug_offset {
-	DEBUG_COOKIE,
-	DEBUG_VERSION,
-	DEBUG_FREE_THREADED,
-	DEBUG_INTERPRETERS_HEAD = 5,
-	DEBUG_INTERPRETER_NEXT = 8,
-	DEBUG_INTERPRETER_THREADS = 9,
-	DEBUG_THREAD_NEXT = 21,
-	DEBUG_THREAD_FRAME = 23,
-	DEBUG_THREAD_NATIVE_ID = 25,
-	DEBUG_FRAME_PREVIOUS = 29,
-	DEBUG_FRAME_CODE = 30,
-	DEBUG_FRAME_OWNER = 33,
-	DEBUG_CODE_FILENAME = 35,
-	DEBUG_CODE_NAME = 37,
-	DEBUG_CODE_LINE = 39,
-	DEBUG_OBJECT_TYPE = 45,
-	DEBUG_TEXT_STATE = 68,
-	DEBUG_TEXT_LENGTH = 69,
-	DEBUG_TEXT_ASCII = 70,
+	INTERPRETERS,
+	INTERPRETER_NEXT,
+	INTERPRETER_THREADS,
+	THREAD_NEXT,
+	THREAD_FRAME,
+	THREAD_NATIVE_ID,
+	FRAME_PREVIOUS,
+	FRAME_CODE,
+	FRAME_OWNER,
+	CODE_FILENAME,
+	CODE_NAME,
+	CODE_LINE,
+	OBJECT_TYPE,
+	TEXT_STATE,
+	TEXT_LENGTH,
+	TEXT_ASCII,
 	DEBUG_OFFSETS,
 };
+
+static const uint8_t words_3_13[DEBUG_OFFSETS] = { 5, 8, 9, 21, 23, 25, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70 };
+static const uint8_t words_3_14[DEBUG_OFFSETS] = { 5, 8, 9, 24, 26, 28, 32, 33, 36, 40, 42, 44, 51, 78, 79, 80 };
+/* Words that are read, and the first of them: a cookie, the version, and whether there is no global lock. */
+#define DEBUG_WORDS         96
+#define DEBUG_FREE_THREADED 2
 
 /* No struct of CPython is larger; what is beyond is no offset. */
 #define OFFSET_LIMIT (1u << 20)
 
-static int are_offsets(const uint64_t *table)
+static int are_offsets(const uint64_t *offsets)
 {
-	for (int i = DEBUG_FREE_THREADED + 1; i < DEBUG_OFFSETS; i++)
-		if (table[i] >= OFFSET_LIMIT)
+	for (int i = 0; i < DEBUG_OFFSETS; i++)
+		if (offsets[i] >= OFFSET_LIMIT)
 			return 0;
-	return table[DEBUG_FRAME_PREVIOUS] <= LODE_PYTHON_FRAME_BYTES - 8 &&
-	       table[DEBUG_FRAME_CODE] <= LODE_PYTHON_FRAME_BYTES - 8 &&
-	       table[DEBUG_FRAME_OWNER] < LODE_PYTHON_FRAME_BYTES;
+	return offsets[FRAME_PREVIOUS] <= LODE_PYTHON_FRAME_BYTES - 8 &&
+	       offsets[FRAME_CODE] <= LODE_PYTHON_FRAME_BYTES - 8 && offsets[FRAME_OWNER] < LODE_PYTHON_FRAME_BYTES;
 }
 
-static int read_debug_offsets(struct lode_python_image *image, const uint64_t *table)
+static void set_layout(struct lode_python_image *image, const uint64_t *offsets)
 {
-	if (memcmp(table, "xdebugpy", 8) != 0 || table[DEBUG_FREE_THREADED] || !are_offsets(table))
-		return 0;
-	image->interpreters += table[DEBUG_INTERPRETERS_HEAD];
+	image->interpreters += offsets[INTERPRETERS];
 	image->layout = (struct lode_python_layout){
-		.interpreter_next = (uint32_t)table[DEBUG_INTERPRETER_NEXT],
-		.interpreter_threads = (uint32_t)table[DEBUG_INTERPRETER_THREADS],
-		.thread_next = (uint32_t)table[DEBUG_THREAD_NEXT],
-		.thread_native_id = (uint32_t)table[DEBUG_THREAD_NATIVE_ID],
-		.thread_frame = (uint32_t)table[DEBUG_THREAD_FRAME],
-		.frame_code = (uint32_t)table[DEBUG_FRAME_CODE],
-		.frame_previous = (uint32_t)table[DEBUG_FRAME_PREVIOUS],
-		.frame_mark = (uint32_t)table[DEBUG_FRAME_OWNER],
+		.interpreter_next = (uint32_t)offsets[INTERPRETER_NEXT],
+		.interpreter_threads = (uint32_t)offsets[INTERPRETER_THREADS],
+		.thread_next = (uint32_t)offsets[THREAD_NEXT],
+		.thread_native_id = (uint32_t)offsets[THREAD_NATIVE_ID],
+		.thread_frame = (uint32_t)offsets[THREAD_FRAME],
+		.frame_code = (uint32_t)offsets[FRAME_CODE],
+		.frame_previous = (uint32_t)offsets[FRAME_PREVIOUS],
+		.frame_mark = (uint32_t)offsets[FRAME_OWNER],
 		.outermost = 3, /* the C stack; in 3.14 the interpreter or the C stack */
 		.is_shim = 1,
 	};
 	image->objects = (struct lode_python_objects){
-		.object_type = (uint32_t)table[DEBUG_OBJECT_TYPE],
-		.code_filename = (uint32_t)table[DEBUG_CODE_FILENAME],
-		.code_name = (uint32_t)table[DEBUG_CODE_NAME],
-		.code_line = (uint32_t)table[DEBUG_CODE_LINE],
-		.text_length = (uint32_t)table[DEBUG_TEXT_LENGTH],
-		.text_state = (uint32_t)table[DEBUG_TEXT_STATE],
-		.text_ascii = (uint32_t)table[DEBUG_TEXT_ASCII],
-		.text_other =
-			(uint32_t)table[DEBUG_TEXT_ASCII] + 16, /* a length and a pointer to UTF-8 are between */
-		.state_shift = image->version < VERSION_3_14 ? 2 : 16,
+		.object_type = (uint32_t)offsets[OBJECT_TYPE],
+		.code_filename = (uint32_t)offsets[CODE_FILENAME],
+		.code_name = (uint32_t)offsets[CODE_NAME],
+		.code_line = (uint32_t)offsets[CODE_LINE],
+		.text_length = (uint32_t)offsets[TEXT_LENGTH],
+		.text_state = (uint32_t)offsets[TEXT_STATE],
+		.text_ascii = (uint32_t)offsets[TEXT_ASCII],
+		.text_other = (uint32_t)offsets[TEXT_ASCII] + 16, /* a length and a pointer to UTF-8 are between */
 	};
+}
+
+static int read_debug_offsets(struct lode_python_image *image, const struct lode_elf *elf, uint64_t runtime)
+{
+	const uint8_t *words = image->version < VERSION_3_14 ? words_3_13 : words_3_14;
+	uint64_t table[DEBUG_WORDS], offsets[DEBUG_OFFSETS];
+
+	image->interpreters = runtime;
+	if (!lode_elf_initial_bytes(elf, runtime, table, sizeof(table)) || memcmp(table, "xdebugpy", 8) != 0 ||
+	    table[DEBUG_FREE_THREADED])
+		return 0;
+	for (int i = 0; i < DEBUG_OFFSETS; i++)
+		offsets[i] = table[words[i]];
+	if (!are_offsets(offsets))
+		return 0;
+	set_layout(image, offsets);
 	return 1;
 }
 
@@ -170,8 +184,6 @@ static int choose_code_bytes(struct lode_python_image *image)
 
 static int read_layout(struct lode_python_image *image, const struct lode_elf *elf, uint64_t runtime)
 {
-	uint64_t table[DEBUG_OFFSETS];
-
 	image->interpreters = runtime + INTERPRETERS_HEAD;
 	if (image->version < VERSION_3_11 || image->version >= VERSION_3_15)
 		return 0;
@@ -180,8 +192,7 @@ static int read_layout(struct lode_python_image *image, const struct lode_elf *e
 		image->objects = image->version < VERSION_3_12 ? objects_3_11 : objects_3_12;
 		return 1;
 	}
-	image->interpreters = runtime;
-	return lode_elf_initial_bytes(elf, runtime, table, sizeof(table)) && read_debug_offsets(image, table);
+	return read_debug_offsets(image, elf, runtime);
 }
 
 enum lode_python_support lode_python_image_read(struct lode_python_image *image, const struct lode_elf *elf)
@@ -200,5 +211,7 @@ enum lode_python_support lode_python_image_read(struct lode_python_image *image,
 	image->starts[0] = runs.st_value;
 	image->ends[0] = runs.st_value + runs.st_size;
 	image->code_type = code_type.st_value;
+	if (lode_elf_cold_part(elf, image->starts[0], image->ends[0], &image->starts[1], &image->ends[1]) < 0)
+		image->starts[1] = image->ends[1] = 0;
 	return LODE_PYTHON_SUPPORTED;
 }

@@ -15,10 +15,9 @@ struct lode_python_objects {
 	uint32_t code_name;   /* with the names of what it is defined in (co_qualname) */
 	uint32_t code_line;   /* first one, 32 bits */
 	uint32_t text_length; /* characters */
-	uint32_t text_state;  /* 32 bits */
-	uint32_t text_ascii;  /* bytes of a text that is all ASCII */
-	uint32_t text_other;  /* characters of another one */
-	uint32_t state_shift; /* where in text_state the bits begin: three for the kind, one each for compact and ASCII */
+	uint32_t text_state; /* 32 bits: two that do not matter, three for the kind, one each for compact and ASCII */
+	uint32_t text_ascii; /* bytes of a text that is all ASCII */
+	uint32_t text_other; /* characters of another one */
 };
 
 struct lode_python_image {

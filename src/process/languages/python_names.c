@@ -50,7 +50,7 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 	unsigned char bytes[TEXT_BYTES];
 	size_t size = text ? memory->read(memory->context, process->pid, text, bytes, sizeof(bytes)) : 0;
 	uint64_t length = word_at(bytes, size, objects->text_length);
-	uint32_t state = (uint32_t)word_at(bytes, size, objects->text_state) >> objects->state_shift;
+	uint32_t state = (uint32_t)word_at(bytes, size, objects->text_state) >> 2;
 	uint32_t width = state & 7, start = state >> 4 & 1 ? objects->text_ascii : objects->text_other;
 
 	/* Text that is not compact is in other memory; CPython makes no names like that. */
