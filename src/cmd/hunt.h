@@ -21,6 +21,7 @@ struct lode_hunt_settings {
 	const char *deep_threshold;
 	const char *strategy;
 	const char *unwind;
+	const char *languages;
 	const char *profile;
 	struct lode_option_list outputs;
 	const char *name;

@@ -66,8 +66,10 @@ static int open_live(struct lode_meter **meter, const struct lode_hunt_settings 
 {
 	struct lode_live_meter_options options = { .cost = cost, .unwind = lode_unwind_method(settings->unwind) };
 	uint32_t *pids = NULL;
-	int code = lode_hunt_pids(settings, &pids, &options.pid_count, error);
+	int code = lode_languages_parse(settings->languages, &options.languages, error);
 
+	if (!code)
+		code = lode_hunt_pids(settings, &pids, &options.pid_count, error);
 	if (!code && settings->comm)
 		code = add_named(settings->comm, &pids, &options.pid_count, error);
 	options.pids = pids;

@@ -38,6 +38,7 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_CHOICE("strategy", 0, FIELD(strategy), "NAME", "how to search (default: deep-start)", strategy_choice),
 	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD", "how stack samples are unwound (default: auto)",
 		    lode_unwind_choice),
+	LODE_TEXT("languages", 0, FIELD(languages), "LIST", LODE_LANGUAGES_HELP),
 	LODE_CHOICE("profile", 0, FIELD(profile), "NAME", "when to conclude (default: lode)", profile_choice),
 	LODE_LIST("output", 'o', FIELD(outputs), "CORPUS|FILE",
 		  "keep samples and results as a stream of this corpus; or write a page (.html), the search "

@@ -78,6 +78,8 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	note_tables(recorder, notes);
+	if (recorder->languages)
+		lode_languages_note(recorder->languages, notes);
 	lode_notes_add(notes, recorder->map_reads.gone,
 		       "programs that ended before what they had mapped was read: their addresses have no symbols",
 		       NULL);

@@ -2,7 +2,6 @@
 #include "process/languages/languages.h"
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "process/languages/python_names.h"
 
 #include <stdio.h>
@@ -46,6 +45,38 @@ struct lode_languages {
 const char *lode_language_text(enum lode_language language)
 {
 	return language == LODE_LANGUAGE_PYTHON ? "python" : "native";
+}
+
+static enum lode_language language_named(const char *name, size_t length)
+{
+	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++) {
+		const char *text = lode_language_text((enum lode_language)i);
+
+		if (strlen(text) == length && !memcmp(text, name, length))
+			return (enum lode_language)i;
+	}
+	return LODE_LANGUAGE_NONE;
+}
+
+int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *error)
+{
+	*bits = list ? 0 : LODE_LANGUAGES_ALL;
+	if (!list || !strcmp(list, "none"))
+		return 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		enum lode_language language = language_named(list, length);
+
+		if (language == LODE_LANGUAGE_NONE)
+			return lode_fail(error, LODE_USAGE,
+					 "--languages: '%.*s' is not a language whose functions are known; use "
+					 "'python', or 'none'",
+					 (int)(length < 100 ? length : 100), list);
+		*bits |= LODE_LANGUAGE_BIT(language);
+		if (!list[length])
+			return 0;
+		list += length + 1;
+	}
 }
 
 struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_process_memory *memory)

@@ -8,6 +8,7 @@
 #ifndef LODE_PROCESS_LANGUAGES_LANGUAGES_H
 #define LODE_PROCESS_LANGUAGES_LANGUAGES_H
 
+#include "base/error.h"
 #include "base/notes.h"
 #include "process/languages/language_words.h"
 #include "process/languages/process_memory.h"
@@ -49,6 +50,11 @@ const struct lode_language_name *lode_languages_find(const struct lode_languages
 /* Adds what could not be read, and why. */
 void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes);
 
+/*
+ * Reads a list of languages, such as `python` (NULL: all that are known; `none`), into bits. LODE_USAGE and a sentence when one is not
+ * known.
+ */
+int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *error);
 /* "python". */
 const char *lode_language_text(enum lode_language language);
 

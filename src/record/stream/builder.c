@@ -149,6 +149,7 @@ static int find_own(struct lode_builder *builder, struct lode_builder_known *wan
 	if (wanted->thread == LODE_NONE || wanted->stack == LODE_NONE)
 		return LODE_SYSTEM;
 	wanted->end = lode_record_stacks_end(&builder->stacks, wanted->user, &wanted->guessed);
+	wanted->lacks_words = lode_record_stacks_lack_words(&builder->stacks, wanted->user);
 	wanted->module = wanted->end == LODE_STACK_WHOLE ? 0 : root_module(builder, wanted->stack);
 	return 0;
 }
@@ -182,6 +183,7 @@ static int look_up(struct lode_builder *builder, struct lode_builder_known *want
 		wanted->end = known->end;
 		wanted->module = known->module;
 		wanted->guessed = known->guessed;
+		wanted->lacks_words = known->lacks_words;
 		return 0;
 	}
 	if ((wanted->waker ? find_waker(builder, wanted) : find_own(builder, wanted)) < 0)
@@ -196,6 +198,7 @@ static int count_end(struct lode_builder *builder, const struct lode_builder_kno
 {
 	builder->ends[own->end]++;
 	builder->guessed += own->guessed != 0;
+	builder->lack_words += own->lacks_words != 0;
 	if (own->end == LODE_STACK_WHOLE || own->end == LODE_STACK_DEEP || own->end == LODE_STACK_COMPAT)
 		return 0;
 	if (lode_grow(&builder->broken, &builder->broken_capacity, (size_t)own->module + 1,
@@ -473,6 +476,10 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 		"stacks of 32-bit programs, of which only the innermost function is known; build them for 64 bits",
 		NULL);
 	note_broken(builder, notes);
+	lode_notes_add(
+		notes, builder->lack_words,
+		"stacks of Python programs without their Python functions: the state of the thread was not found",
+		NULL);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
 	lode_notes_add(notes, builder->late,
 		       "waits recorded because they were long: their user stacks are those of other waits at "

@@ -34,6 +34,7 @@ struct lode_builder_known {
 	uint32_t end;    /* of the user's stack: enum lode_stack_end */
 	uint32_t module; /* of its root, where it is not whole */
 	int guessed;
+	int lacks_words;
 };
 
 /* A power of two: some stacks of some hundred threads. */
@@ -61,6 +62,7 @@ struct lode_builder {
 	size_t fired_count;
 	size_t fired_capacity;
 	uint64_t ends[LODE_STACK_ENDS]; /* of events with a user's stack, by how that ends */
+	uint64_t lack_words;            /* events whose user's stack lacks the functions of a language */
 	uint64_t guessed;               /* events whose user's stack is guessed in part */
 	uint64_t *broken;               /* events whose user's stack is not whole, by the module of its root */
 	size_t broken_count;

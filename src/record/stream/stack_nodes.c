@@ -409,6 +409,13 @@ enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stac
 	return content ? (enum lode_stack_end)content->end : LODE_STACK_UNKNOWN;
 }
 
+int lode_record_stacks_lack_words(const struct lode_record_stacks *stacks, uint64_t user)
+{
+	const struct lode_record_content *content = find_content(stacks, user);
+
+	return content && content->languages & LODE_STACK_LACKS_WORDS;
+}
+
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel)
 {
 	const struct lode_record_content *content = kernel ? find_content(stacks, kernel) : NULL;

@@ -98,6 +98,8 @@ int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
 int lode_record_stacks_renew(struct lode_record_stacks *stacks, const uint64_t *held, size_t count);
 /* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */
 enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed);
+/* Whether a user's stack has a function that runs code of a language, and not the functions that it runs. */
+int lode_record_stacks_lack_words(const struct lode_record_stacks *stacks, uint64_t user);
 /* Whether a kernel stack is that of an interrupt, regardless of the thread that was running. */
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel);
 /*

@@ -94,6 +94,8 @@ int lode_record_target_init(struct lode_record_target *target, const struct lode
 	code = check(target, error);
 	if (!code)
 		code = read_budget(target, budget, error);
+	if (!code)
+		code = lode_languages_parse(settings->languages, &target->languages, error);
 	return code ? code : watch_pids(target, error);
 }
 
@@ -152,7 +154,7 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 		.has_command = target->command_count > 0,
 		.unwind = lode_unwind_method(settings->unwind),
 		.copy_bytes = (unsigned)settings->unwind_size,
-		.languages = LODE_LANGUAGES_ALL,
+		.languages = target->languages,
 	};
 }
 

@@ -17,6 +17,7 @@
 
 struct lode_record_target {
 	const struct lode_record_target_settings *settings;
+	unsigned languages; /* whose functions stacks have (languages.h), bits */
 	struct lode_host *host;
 	const char *word;       /* "record" or "watch", for messages */
 	char *const *command;   /* its words, NULL-terminated */

@@ -123,10 +123,14 @@ static int open_recorder(struct lode_live *live, const struct lode_live_meter_op
 		.only_own = !options->tee,
 		.ring_bytes = RING_BYTES,
 		.unwind = options->unwind,
+		.languages = options->languages,
 	};
+	int code;
 
 	lode_stack_samples_init(&live->samples, &live->target, lode_recorder_period(&recorder), options->tee);
-	return lode_recorder_create(&live->recorder, &recorder, error);
+	code = lode_recorder_create(&live->recorder, &recorder, error);
+	live->samples.languages = code ? NULL : lode_recorder_languages(live->recorder);
+	return code;
 }
 
 /* Room for the threads that there are. */

@@ -24,6 +24,7 @@ struct lode_live_meter_options {
 	double cost;                      /* the most that probes may take of a thread's time; 0: 0.10 */
 	unsigned frequency;               /* CPU samples per second; 0: 499 */
 	enum lode_recorder_unwind unwind; /* how stack samples are unwound */
+	unsigned languages;               /* whose functions they have (languages.h): bits */
 	const char *host;                 /* how this host is called; NULL: its own name */
 	int never_stop; /* do not stop threads: functions in progress are measured from their next call on */
 	/* Also gets everything from the recorder, for a stream (builder.h); NULL: not wanted. */

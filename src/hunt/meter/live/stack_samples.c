@@ -174,8 +174,9 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
 	samples->contents[samples->content_count++] =
-		(struct lode_stack_content){ stack->id, samples->address_count, stack->count, stack->has_link,
-					     stack->end };
+		(struct lode_stack_content){ stack->id,    samples->address_count,
+					     stack->count, stack->has_link,
+					     stack->end,   stack->languages & LODE_STACK_HAS_WORDS };
 	memcpy(samples->addresses + samples->address_count, stack->addresses,
 	       stack->count * sizeof(*stack->addresses));
 	samples->address_count += stack->count;
@@ -191,7 +192,24 @@ static int take_change(void *context, const struct lode_change *change)
 	return lode_hunted_apply(samples->target, change);
 }
 
-/* The functions of a stack, leaf first. */
+static int is_word(const struct lode_stack_content *content, uint64_t address)
+{
+	return content->has_words && lode_language_of(address) != LODE_LANGUAGE_NONE;
+}
+
+/* A function of a language: the program knows it by its name only, so it is not probed. */
+static uint32_t named_function(const struct lode_stack_samples *samples, uint32_t pid, uint64_t word)
+{
+	const struct lode_language_name *name =
+		samples->languages ? lode_languages_find(samples->languages, pid, word) : NULL;
+	char *text = name ? lode_format("%s!%s", name->module, name->function) : NULL;
+	uint32_t function = text ? lode_program_named(samples->target->program, text) : LODE_NONE;
+
+	lode_free(text);
+	return function;
+}
+
+/* The functions of a stack, leaf first. Those that run functions of a language are left out: they are in all its stacks. */
 static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const struct lode_stack_content *content,
 		      uint32_t *functions)
 {
@@ -201,6 +219,12 @@ static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const st
 	for (uint32_t i = 0; i < content->count && depth < MOST_FRAMES; i++) {
 		uint32_t function;
 
+		if (is_word(content, addresses[i])) {
+			functions[depth++] = named_function(samples, pid, addresses[i]);
+			continue;
+		}
+		if (i + 1 < content->count && is_word(content, addresses[i + 1]))
+			continue;
 		if (content->has_link && i == 1 && content->count > 2 && addresses[1] == addresses[2])
 			continue;
 		function = lode_hunted_at(samples->target, pid, i ? addresses[i] - 1 : addresses[i]);

@@ -14,7 +14,8 @@ struct lode_stack_content {
 	size_t first; /* in `addresses` */
 	uint32_t count;
 	uint8_t has_link;
-	uint8_t end; /* enum lode_stack_end */
+	uint8_t end;       /* enum lode_stack_end */
+	uint8_t has_words; /* functions of languages are among the addresses (language_words.h) */
 };
 
 struct lode_stack_sample {
@@ -59,6 +60,7 @@ struct lode_stack_samples {
 	size_t root_capacity;
 	uint64_t missing; /* samples whose stack is not known */
 	const struct lode_recorder_sink *tee;
+	const struct lode_languages *languages; /* names of their functions; NULL: none. Set by the owner */
 };
 
 void lode_stack_samples_init(struct lode_stack_samples *samples, struct lode_hunted_processes *target,
