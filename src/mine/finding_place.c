@@ -41,7 +41,7 @@ static int add_stack(struct lode_finding_places *places, uint32_t stack, uint64_
 
 static int compare_calls(const void *left, const void *right)
 {
-	const struct lode_finding_call *a = left, *b = right;
+	const struct lode_finding_edge *a = left, *b = right;
 
 	if (a->caller != b->caller)
 		return a->caller < b->caller ? -1 : 1;
@@ -54,7 +54,7 @@ static int sort_calls(struct lode_finding_places *places)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < places->touched_count; i++)
 		places->calls[i] =
-			(struct lode_finding_call){ places->dictionary->tree.nodes[places->touched[i]].parent,
+			(struct lode_finding_edge){ places->dictionary->tree.nodes[places->touched[i]].parent,
 						    places->touched[i] };
 	qsort(places->calls, places->touched_count, sizeof(*places->calls), compare_calls);
 	return 0;

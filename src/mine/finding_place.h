@@ -7,7 +7,7 @@
 #include "mine/findings.h"
 
 /* A node and the one that it is called from. */
-struct lode_finding_call {
+struct lode_finding_edge {
 	uint32_t caller;
 	uint32_t node;
 };
@@ -20,7 +20,7 @@ struct lode_finding_places {
 	uint32_t *touched; /* nodes with a cost, */
 	size_t touched_count;
 	size_t touched_capacity;
-	struct lode_finding_call *calls; /* the same, sorted by caller */
+	struct lode_finding_edge *calls; /* the same, sorted by caller */
 	size_t call_capacity;
 };
 

@@ -140,6 +140,10 @@ static int change_stacks(struct lode_area *area, uint32_t *folded, size_t known)
 		fold_rows(&area->idle[kind], folded);
 	}
 	fold_rows(&area->work, folded);
+	for (size_t i = 0; i < area->chains.row_count; i++)
+		area->chains.rows[i].stack = folded[area->chains.rows[i].stack];
+	for (size_t i = 0; i < area->chains.link_count; i++)
+		area->chains.links[i].place = folded[area->chains.links[i].place];
 	lode_free(folded);
 	return 0;
 }

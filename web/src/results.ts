@@ -282,6 +282,7 @@ export interface ScopeSymptom {
 	edges: number; // Pairs of a wait and an event of the thread that ended it.
 	path: ScopePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopeStep[]; // Of a critical path: the waits that it went through to their wakers.
+	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
 	threads_total: number; // Threads that have parts in the scope.
@@ -341,6 +342,7 @@ export interface ScopePageSymptom {
 	edges: number; // Pairs of a wait and an event of the thread that ended it.
 	path: ScopePagePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopePageStep[]; // Of a critical path: the waits that it went through to their wakers.
+	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
 	threads_total: number; // Threads that have parts in the scope.

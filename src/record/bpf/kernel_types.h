@@ -105,10 +105,6 @@ struct fdtable {
 	struct file **fd;
 };
 
-struct pid {
-	unsigned int level; /* how deep its namespace is */
-};
-
 struct files_struct {
 	struct fdtable *fdt;
 };
@@ -181,7 +177,6 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct files_struct *files;
 	struct signal_struct *signal;
-	struct pid *thread_pid;
 #if defined(__TARGET_ARCH_arm64)
 	struct thread_struct thread;
 #endif
