@@ -106,8 +106,11 @@ static struct branches look_at(const struct lode_finding_places *places, uint32_
 	return found;
 }
 
-static void walk(const struct lode_finding_places *places, uint64_t large, uint32_t *node, int *splits)
+static void walk(const struct lode_finding_places *places, uint64_t total, uint64_t large, uint32_t *node,
+		 int *splits)
 {
+	uint64_t cost = total;
+
 	for (;;) {
 		struct branches found = look_at(places, *node, large);
 
@@ -115,15 +118,17 @@ static void walk(const struct lode_finding_places *places, uint64_t large, uint3
 			*splits = 1;
 			return;
 		}
-		if (!found.first || (*node && places->costs[found.first] < places->costs[*node] / 2))
+		if (!found.first || places->costs[found.first] < cost / 2)
 			return;
 		*node = found.first;
+		cost = places->costs[*node];
 	}
 }
 
 int lode_finding_place(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint64_t large, uint32_t *node, int *splits)
 {
+	uint64_t total = 0;
 	int code = 0;
 
 	*splits = 0;
@@ -132,11 +137,12 @@ int lode_finding_place(struct lode_finding_places *places, const struct lode_fin
 		uint32_t own = places->own[stacks[i].stack];
 
 		code = add_stack(places, own ? own : stacks[i].stack, stacks[i].cost);
+		total = lode_add_saturating(total, stacks[i].cost);
 	}
 	if (!code)
 		code = sort_calls(places);
 	if (!code)
-		walk(places, large, node, splits);
+		walk(places, total, large, node, splits);
 	clear(places);
 	return code;
 }

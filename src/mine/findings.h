@@ -18,6 +18,7 @@
 #include "mine/mine.h"
 #include "scope/area.h"
 #include "scope/chains.h"
+#include "scope/states.h"
 
 /* Functions below the place of a finding that are listed. */
 #define LODE_FINDING_CALLEES 3
@@ -49,12 +50,21 @@ struct lode_finding {
 	uint64_t hosts;
 };
 
+/* What the threads of processes of one name did: of the symptoms' time, or without symptoms of all. */
+struct lode_finding_process {
+	uint32_t process; /* string */
+	uint64_t ns[LODE_STATES];
+	uint64_t counted; /* of it in states that count */
+};
+
 struct lode_findings {
 	struct lode_finding *items; /* by cost, largest first */
 	size_t count;
-	uint64_t total;     /* ns: the symptoms' lengths, or all that threads did */
-	uint64_t explained; /* of it in `items` */
-	uint64_t small;     /* of it in findings that are too small to be listed */
+	uint64_t total;                         /* ns: the symptoms' lengths, or all that threads did */
+	uint64_t explained;                     /* of it in `items` */
+	uint64_t small;                         /* of it in findings that are too small to be listed */
+	struct lode_finding_process *processes; /* those with most time that counts first */
+	size_t process_count;
 	uint64_t symptoms;
 	uint32_t symptom; /* string: the name that all symptoms have; 0: they have several or none */
 };

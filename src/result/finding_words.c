@@ -2,6 +2,7 @@
 #include "result/finding_words.h"
 
 #include "base/units.h"
+#include "scope/plumbing.h"
 #include "scope/states.h"
 #include "trace/objects.h"
 
@@ -139,6 +140,14 @@ static int put_object(const struct sentence *sentence, const struct lode_chain_l
 	}
 	if (!leads[kind] || !*name)
 		return 0;
+	/* The number of a pipe or socket tells nothing. */
+	if (*name == '[') {
+		lode_buffer_print(sentence->buffer, "a %s", lode_object_kind_name(kind));
+		return 1;
+	}
+	/* Nor does the address of one that has no name. */
+	if (!strncmp(name, "0x", 2))
+		name = strchr(name, ' ') ? strchr(name, ' ') + 1 : "without a name";
 	lode_buffer_print(sentence->buffer, "%s%s", leads[kind], name);
 	return 1;
 }
@@ -162,22 +171,33 @@ static void put_goal(const struct sentence *sentence, const struct lode_chain_li
 
 /* ---- what a thread does ---- */
 
+static int is_interpreters(const struct sentence *sentence, uint32_t frame)
+{
+	return lode_module_is_interpreter(
+		lode_frames_module_name(&sentence->source->area->dictionary.frames, frame));
+}
+
+/* What it calls there; that a script's function calls the interpreter is no news. */
 static void put_callees(const struct sentence *sentence)
 {
 	const struct lode_finding *finding = sentence->finding;
 	char share[LODE_UNITS_TEXT];
+	unsigned shown = 0;
 
-	if (!finding->callee_count || finding->callees[0].cost < finding->cost / 10)
-		return;
-	if (finding->callees[0].cost > finding->cost / 2) {
-		put(sentence, ", most of it in ");
-		put_frame(sentence, finding->callees[0].frame);
-		return;
-	}
-	for (uint32_t i = 0; i < finding->callee_count && finding->callees[i].cost >= finding->cost / 10; i++) {
-		lode_buffer_print(sentence->buffer, "%s%s in ", i ? ", " : ": ",
-				  lode_share_text(finding->callees[i].cost, finding->cost, share));
-		put_frame(sentence, finding->callees[i].frame);
+	for (uint32_t i = 0; i < finding->callee_count; i++) {
+		const struct lode_finding_callee *callee = &finding->callees[i];
+
+		if (is_interpreters(sentence, callee->frame) || callee->cost < finding->cost / 10)
+			continue;
+		if (callee->cost > finding->cost / 2)
+			put(sentence, ", most of it in ");
+		else
+			lode_buffer_print(sentence->buffer, "%s%s in ", shown ? ", " : ": ",
+					  lode_share_text(callee->cost, finding->cost, share));
+		put_frame(sentence, callee->frame);
+		shown++;
+		if (callee->cost > finding->cost / 2)
+			return;
 	}
 }
 
@@ -273,6 +293,20 @@ static size_t list_links(const struct lode_chains *chains, uint32_t chain, const
 	return length < most ? length : most;
 }
 
+/* What another thread is waited for through: " (the socket /run/x)". */
+static void put_way(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	size_t start = sentence->buffer->size;
+
+	if (!link->object || link->state != LODE_STATE_REPLY)
+		return;
+	put(sentence, " (");
+	if (put_object(sentence, link))
+		put(sentence, ")");
+	else
+		sentence->buffer->size = start;
+}
+
 /* "for the lock X, which B holds while it", "for B, which". */
 static void put_link(const struct sentence *sentence, const struct lode_chain_link *link,
 		     const struct lode_chain_link *next)
@@ -285,12 +319,12 @@ static void put_link(const struct sentence *sentence, const struct lode_chain_li
 		put(sentence, " holds while it");
 		return;
 	}
-	put_thread(sentence, next);
-	if (link->object && link->state == LODE_STATE_REPLY) {
-		put(sentence, " (");
-		if (!put_object(sentence, link))
-			put(sentence, lode_object_kind_name(lode_object_kind_of(text(sentence, link->object))));
-		put(sentence, ")");
+	if (lode_object_kind_of(text(sentence, link->object)) == LODE_OBJECT_THREAD) {
+		put(sentence, "the end of ");
+		put_thread(sentence, next);
+	} else {
+		put_thread(sentence, next);
+		put_way(sentence, link);
 	}
 	put(sentence, ", which");
 }

@@ -186,3 +186,11 @@ int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type 
 	link = thread_link(maker, LODE_NONE, thread, LODE_STATE_READY);
 	return add_row(maker, &link, events->stack[i], events->delay[i], weight);
 }
+
+int lode_area_chains_set_apart(struct lode_area_chains *maker, enum lode_state state,
+			       const struct lode_events *events, size_t i)
+{
+	struct lode_chain_link link = thread_link(maker, LODE_NONE, events->thread[i], state);
+
+	return add_row(maker, &link, 0, events->cost[i], lode_events_weight(events, i));
+}

@@ -44,5 +44,8 @@ int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, cons
 /* Adds event `i` by itself: a sample, or a wait with its time in the run queue. Returns 0 or LODE_SYSTEM. */
 int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type type,
 			   const struct lode_events *events, size_t i);
+/* Adds event `i`, which is counted separately: it is idle or waits for work. Returns 0 or LODE_SYSTEM. */
+int lode_area_chains_set_apart(struct lode_area_chains *maker, enum lode_state state,
+			       const struct lode_events *events, size_t i);
 
 #endif

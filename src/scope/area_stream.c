@@ -209,20 +209,28 @@ static int prepare_chains(struct mapping *mapping, struct lode_error *error)
 	return 0;
 }
 
-/* Without symptoms: each event that counts, and preemptions, by themselves. */
+/* One event without a symptom. */
+static int add_event_to_chains(struct mapping *mapping, int type, const struct lode_events *events, size_t i)
+{
+	enum row_set set = type == LODE_CALL ? ROWS_COUNTED : row_set_of(mapping, type, events, i);
+
+	if (set == ROWS_COUNTED)
+		return lode_area_chains_event(&mapping->chains, (enum lode_event_type)type, events, i);
+	return lode_area_chains_set_apart(&mapping->chains, set == ROWS_IDLE ? LODE_STATE_IDLE : LODE_STATE_WORK,
+					  events, i);
+}
+
+/* Without symptoms: all that threads did, each event by itself; of calls the preemptions. */
 static int add_to_chains(struct mapping *mapping, int type, const struct lode_events *events)
 {
 	const struct lode_strings *strings = &mapping->partial->dictionary.frames.strings;
 	uint32_t preemption = lode_strings_find(strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
 
-	for (size_t i = 0; mapping->kinds && i < events->count; i++) {
-		int counts = type == LODE_CALL ? events->name[i] && events->name[i] == preemption
-					       : row_set_of(mapping, type, events, i) == ROWS_COUNTED;
-
-		if (counts && is_inside(mapping, events->t[i], events->stack[i]) &&
-		    lode_area_chains_event(&mapping->chains, (enum lode_event_type)type, events, i) < 0)
+	for (size_t i = 0; mapping->kinds && i < events->count; i++)
+		if ((type != LODE_CALL || (events->name[i] && events->name[i] == preemption)) &&
+		    is_inside(mapping, events->t[i], events->stack[i]) &&
+		    add_event_to_chains(mapping, type, events, i) < 0)
 			return LODE_SYSTEM;
-	}
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* A program's own functions: see own_frames.h. */
 #include "scope/own_frames.h"
 
+#include "scope/plumbing.h"
+
 #include <string.h>
 
 /* Libraries whose functions say what a program does, not where: their names up to the version. */
@@ -14,7 +16,7 @@ static int is_systems(const struct lode_frames *frames, uint32_t frame)
 	const struct lode_module *module = &frames->modules[frames->items[frame].module];
 	const char *name = lode_strings_get(&frames->strings, module->name);
 
-	if (module->kind == LODE_KIND_KERNEL)
+	if (module->kind == LODE_KIND_KERNEL || lode_module_is_interpreter(name))
 		return 1;
 	for (size_t i = 0; i < sizeof(system_libraries) / sizeof(system_libraries[0]); i++) {
 		size_t length = strlen(system_libraries[i]);

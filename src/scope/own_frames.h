@@ -1,6 +1,6 @@
 /*
  * A program's own functions, as opposed to those that say what it does but not where: of the kernel, of the system's
- * libraries, and ways of waiting.
+ * libraries, of a language's runtime, and ways of waiting.
  */
 #ifndef LODE_SCOPE_OWN_FRAMES_H
 #define LODE_SCOPE_OWN_FRAMES_H

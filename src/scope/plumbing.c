@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static int is_interpreter(const char *module)
+int lode_module_is_interpreter(const char *module)
 {
 	return (lode_starts_with(module, "python3") || lode_starts_with(module, "libpython3")) &&
 	       !lode_ends_with(module, ".py");
@@ -99,7 +99,7 @@ static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 {
 	const char *function = lode_frames_function(frames, frame);
 
-	if (!is_interpreter(lode_frames_module_name(frames, frame)))
+	if (!lode_module_is_interpreter(lode_frames_module_name(frames, frame)))
 		return OTHER;
 	return (uint8_t)(INTERPRETER | (calls_only(function) ? CALLS : 0) | (runs_python(frames, frame) ? RUNS : 0));
 }

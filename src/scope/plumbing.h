@@ -7,6 +7,8 @@
 
 #include "trace/dictionary.h"
 
+/* Whether a module is a language's runtime, by its name. */
+int lode_module_is_interpreter(const char *module);
 /* Whether there is any: else the stacks are as they are. */
 int lode_frames_have_plumbing(const struct lode_frames *frames);
 /*

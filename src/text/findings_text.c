@@ -119,6 +119,71 @@ static void put_head(const struct lode_finding_source *source, size_t shown, str
 			  shown == 1 ? "s" : "", lode_share_text(explained, findings->total, share));
 }
 
+/* ---- processes ---- */
+
+#define PROCESSES  5
+#define NAME_WIDTH 18
+
+/* States in the order of columns. A path has no time that is idle. */
+static const enum lode_state columns[] = {
+	LODE_STATE_RUNNING,    LODE_STATE_READY, LODE_STATE_LOCK,    LODE_STATE_GIL,   LODE_STATE_REPLY,
+	LODE_STATE_DISK,       LODE_STATE_PAGE,  LODE_STATE_NETWORK, LODE_STATE_TIMER, LODE_STATE_CHILD,
+	LODE_STATE_OTHER_WAIT, LODE_STATE_WORK,  LODE_STATE_IDLE,
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static uint64_t process_total(const struct lode_finding_process *process)
+{
+	uint64_t total = 0;
+
+	for (int state = 0; state < LODE_STATES; state++)
+		total = lode_add_saturating(total, process->ns[state]);
+	return total;
+}
+
+/* Whether some process that is shown was in this state for a hundredth of its time. */
+static int is_column(const struct lode_findings *findings, size_t shown, enum lode_state state)
+{
+	for (size_t i = 0; i < shown; i++)
+		if (findings->processes[i].ns[state] > process_total(&findings->processes[i]) / 100)
+			return 1;
+	return 0;
+}
+
+static void put_processes(const struct lode_finding_source *source, struct lode_buffer *buffer)
+{
+	const struct lode_findings *findings = source->findings;
+	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
+	size_t shown = findings->process_count < PROCESSES ? findings->process_count : PROCESSES;
+	char share[LODE_UNITS_TEXT];
+
+	while (shown && !findings->processes[shown - 1].counted)
+		shown--;
+	if (!shown)
+		return;
+	lode_buffer_print(buffer, "  %-*s", NAME_WIDTH, "process");
+	for (size_t k = 0; k < COLUMNS; k++)
+		if (is_column(findings, shown, columns[k]))
+			lode_buffer_print(buffer, "%9s", lode_state_name(columns[k]));
+	lode_buffer_byte(buffer, '\n');
+	for (size_t i = 0; i < shown; i++) {
+		const struct lode_finding_process *process = &findings->processes[i];
+		const char *name = lode_strings_get(strings, process->process);
+
+		lode_buffer_text(buffer, "  ");
+		lode_text_column(buffer, *name ? name : "(without a name)", NAME_WIDTH);
+		for (size_t k = 0; k < COLUMNS; k++)
+			if (is_column(findings, shown, columns[k]))
+				lode_buffer_print(buffer, "%9s",
+						  process->ns[columns[k]]
+							  ? lode_share_text(process->ns[columns[k]],
+									    process_total(process), share)
+							  : "-");
+		lode_buffer_byte(buffer, '\n');
+	}
+	lode_buffer_byte(buffer, '\n');
+}
+
 void lode_findings_text(const struct lode_finding_source *source, size_t top, const struct lode_look *look,
 			struct lode_buffer *buffer)
 {
@@ -127,6 +192,7 @@ void lode_findings_text(const struct lode_finding_source *source, size_t top, co
 	if (!count)
 		return;
 	put_head(source, shown, buffer);
+	put_processes(source, buffer);
 	for (size_t i = 0; i < shown; i++)
 		put_finding(source, i, look, buffer);
 	if (shown < count)

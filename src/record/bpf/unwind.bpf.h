@@ -323,7 +323,7 @@ static __always_inline void correct_address(struct scratch *scratch, uint64_t nu
 enum walked {
 	WALKED_SOME, /* it can go on */
 	WALKED_TO_STEP,
-	WALKED_TO_ROOT, /* or to where it ends for another reason */
+	WALKED_TO_ROOT,       /* or to where it ends for another reason */
 	WALKED_OUT_OF_PYTHON, /* the caller's address is not added yet: Python frames come first */
 };
 
