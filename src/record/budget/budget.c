@@ -75,7 +75,7 @@ static struct lode_budget_interval measure(struct lode_budget *budget, const str
 static double set_point(struct lode_budget *budget, const struct lode_budget_interval *interval)
 {
 	const struct lode_budget_set_point *rule = &budget->parameters->set_point;
-	double share = budget->goal.share, aim = share * rule->aim_share;
+	double share = budget->goal.share, aim = share * rule->aim_of_budget;
 	double elapsed = lode_delta_or_zero(interval->now->time_ns, budget->first.time_ns),
 	       debt_s = rule->max_debt_time_fraction * elapsed / 1e9,
 	       most = share * (debt_s > rule->max_debt_s ? debt_s : rule->max_debt_s),
@@ -94,7 +94,7 @@ static double room_for_scheduler(struct lode_budget *budget, const struct lode_b
 				 double background, double extra)
 {
 	double room = set_point(budget, interval) - background - extra,
-	       least = budget->goal.share * budget->parameters->set_point.min_record_share;
+	       least = budget->goal.share * budget->parameters->set_point.min_room_of_budget;
 
 	return room < least ? least : room;
 }

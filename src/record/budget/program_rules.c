@@ -1,20 +1,20 @@
 /*
  * Which programs stay attached at all times, beside the scheduler programs in their slots.
  *
- * Each is worth a share of the budget. It is attached, what it takes is averaged, and if that is more than its share, it is
- * detached and tried again later: the cost of a program is known only while it is attached.
+ * Each has a part of the budget. It is attached, what it takes is averaged, and if that is more than its part, it is detached
+ * and tried again later: what a program takes is known only while it is attached.
  */
 #include "record/budget/budget_rules.h"
 
 /* ---- trials ---- */
 
-/* An average of `steps` values so far, and no more than those of the rule. */
+/* The mean of the first values, of which this is number `steps`; then a moving average over the steps of the rule. */
 static void average_first(double *average, double value, unsigned steps, const struct lode_budget_trial_rule *rule)
 {
 	lode_average_add(average, value, steps < rule->average_steps ? steps : rule->average_steps);
 }
 
-/* A program took `share` of the machine in this step. Returns whether that is more than `most`, if it is known by now. */
+/* Adds what a program took in this step, as a share of the machine. Returns whether it is known to take more than `most`. */
 static int takes_too_much(struct lode_budget_trial *trial, const struct lode_budget_trial_rule *rule, double share,
 			  double most)
 {
@@ -22,7 +22,7 @@ static int takes_too_much(struct lode_budget_trial *trial, const struct lode_bud
 	return trial->steps >= rule->min_steps && trial->average > most;
 }
 
-/* It is detached, and attached again after a time that doubles. */
+/* The program is to be detached, and tried again after a time that doubles. */
 static void retry_later(struct lode_budget_trial *trial, const struct lode_budget_trial_rule *rule, uint64_t now)
 {
 	uint64_t most = (uint64_t)rule->max_retry_after_ns;
@@ -34,7 +34,7 @@ static void retry_later(struct lode_budget_trial *trial, const struct lode_budge
 
 /* ---- long waits ---- */
 
-/* It is attached. Returns whether it stays. */
+/* While the program for long waits is attached: returns whether it stays attached. */
 static int keep_long_waits(struct lode_budget *budget, const struct lode_budget_interval *interval)
 {
 	const struct lode_budget_trial_rule *rule = &budget->parameters->trials;
@@ -51,7 +51,7 @@ static int keep_long_waits(struct lode_budget *budget, const struct lode_budget_
 	if ((double)(interval->now->time_ns - budget->first.time_ns) >= budget->parameters->timing.warmup_ns)
 		average_first(&programs->long_wait_fixed, budget->estimates.fixed,
 			      ++programs->long_wait_fixed_steps, rule);
-	if (!takes_too_much(&programs->long_waits, rule, share, long_waits->max_share * budget->goal.share) &&
+	if (!takes_too_much(&programs->long_waits, rule, share, long_waits->max_of_budget * budget->goal.share) &&
 	    (programs->long_wait_fixed_steps < rule->min_steps || programs->long_wait_fixed <= budget->goal.share))
 		return 1;
 	programs->rejected_switches = budget->estimates.switches_attached;
@@ -59,7 +59,10 @@ static int keep_long_waits(struct lode_budget *budget, const struct lode_budget_
 	return 0;
 }
 
-/* Whether it likely fits by now, though it did not: there are as many wakeups as switches, and fewer of these than then. */
+/*
+ * Whether the program likely fits by now, though it did not when it was tried: what it takes is in proportion to wakeups, and so
+ * to switches, and there may be fewer of these.
+ */
 static int may_fit(const struct lode_budget *budget, uint64_t now)
 {
 	const struct lode_budget_long_wait_rule *rule = &budget->parameters->long_waits;
@@ -67,12 +70,12 @@ static int may_fit(const struct lode_budget *budget, uint64_t now)
 	const struct lode_budget_trial *trial = &programs->long_waits;
 	double likely;
 
-	/* It failed half of the next waiting time before retry_at_ns, until that has reached its maximum. */
+	/* Until its maximum is reached, retry_after_ns has doubled since the failure: that was half of it before retry_at_ns. */
 	if (programs->rejected_switches <= 0 ||
 	    now + trial->retry_after_ns / 2 < trial->retry_at_ns + (uint64_t)rule->early_retry_ns)
 		return 0;
 	likely = trial->average * budget->estimates.switches_attached / programs->rejected_switches;
-	return likely <= rule->max_share * budget->goal.share &&
+	return likely <= rule->max_of_budget * budget->goal.share &&
 	       budget->estimates.fixed + likely <= budget->goal.share;
 }
 
@@ -133,10 +136,10 @@ static void choose_tracking(struct lode_budget *budget, const struct lode_budget
 	if (!budget->decision.tracks_mmaps) {
 		budget->decision.tracks_mmaps = interval->now->time_ns >= trial->retry_at_ns;
 	} else if (takes_too_much(trial, &parameters->trials, share,
-				  parameters->mmaps.max_share * budget->goal.share)) {
+				  parameters->mmaps.max_of_budget * budget->goal.share)) {
 		budget->decision.tracks_mmaps = 0;
 		retry_later(trial, &parameters->trials, interval->now->time_ns);
-		/* Always after the same time: how much is mapped, and what reports of it cost, is not known otherwise. */
+		/* Always after the same time: only this program counts mappings, which the cost of reports follows from. */
 		trial->retry_after_ns = (uint64_t)parameters->trials.retry_after_ns;
 	}
 }
@@ -152,7 +155,7 @@ static void choose_reading(struct lode_budget *budget)
 	if (decision->tracks_mmaps && programs->mmaps.steps < budget->parameters->trials.min_steps)
 		return; /* not known yet */
 	decision->reads_maps = !decision->tracks_mmaps &&
-			       programs->other_reports > rule->max_share * budget->goal.share &&
+			       programs->other_reports > rule->max_of_budget * budget->goal.share &&
 			       programs->exec_reports <= most * programs->other_reports;
 }
 
@@ -164,7 +167,7 @@ void lode_budget_choose_mmaps(struct lode_budget *budget, const struct lode_budg
 
 /* ---- scheduler programs between slots ---- */
 
-/* They stay attached. Goes on with that while it takes no more than its share. */
+/* While programs stay attached between slots: decides whether they go on to. */
 static void keep_attached(struct lode_budget *budget, const struct lode_budget_interval *interval)
 {
 	const struct lode_budget_idle_rule *rule = &budget->parameters->idle;
@@ -172,7 +175,7 @@ static void keep_attached(struct lode_budget *budget, const struct lode_budget_i
 
 	lode_average_add(&programs->idle, interval->costs.ns[LODE_COST_IDLE] / interval->machine_ns,
 			 rule->average_steps);
-	budget->decision.stays_attached = programs->idle <= rule->leave_share * budget->goal.share;
+	budget->decision.stays_attached = programs->idle <= rule->leave_of_budget * budget->goal.share;
 	programs->attach_delay = budget->decision.stays_attached ? 0 : rule->backoff_fraction;
 }
 
@@ -194,5 +197,5 @@ void lode_budget_choose_stay_attached(struct lode_budget *budget, const struct l
 	calls = lode_delta_or_zero(now->runs, before->runs) * rule->switch_run_fraction;
 	programs->idle =
 		lode_cost_model_empty_calls(&budget->model, calls, interval->attached_ns) / interval->attached_ns;
-	budget->decision.stays_attached = programs->idle <= rule->enter_share * budget->goal.share;
+	budget->decision.stays_attached = programs->idle <= rule->enter_of_budget * budget->goal.share;
 }

@@ -27,19 +27,19 @@ double lode_budget_attached_fraction(const struct lode_budget *budget)
 static double switch_room(const struct lode_budget *budget, double room)
 {
 	const struct lode_budget_slot_rule *rule = &budget->parameters->slots;
-	double left = room - rule->record_room_ratio * budget->estimates.records;
+	double left = room - rule->record_growth_ratio * budget->estimates.records;
 
-	if (left < rule->switch_fraction * room)
-		return rule->switch_fraction * room;
-	return left < rule->max_switch_fraction * room ? left : rule->max_switch_fraction * room;
+	if (left < rule->switch_room_fraction * room)
+		return rule->switch_room_fraction * room;
+	return left < rule->max_switch_room_fraction * room ? left : rule->max_switch_room_fraction * room;
 }
 
 void lode_budget_choose_slots(struct lode_budget *budget, double room)
 {
 	const struct lode_budget_slot_rule *rule = &budget->parameters->slots;
 	double switches = budget->estimates.switches_attached, fraction;
-	double limit = lode_slots_are_all(budget->decision.slots.chosen) ? rule->enter_fraction
-									 : rule->switch_fraction;
+	double limit = lode_slots_are_all(budget->decision.slots.chosen) ? rule->enter_room_fraction
+									 : rule->switch_room_fraction;
 
 	if (budget->goal.needs_every_switch || switches <= limit * room) {
 		budget->decision.slots = lode_slots_plan(1);
@@ -47,7 +47,8 @@ void lode_budget_choose_slots(struct lode_budget *budget, double room)
 	}
 	fraction = switch_room(budget, room) / switches /
 		   lode_cost_estimates_slot_ratio(&budget->estimates, &budget->parameters->averages);
-	budget->decision.slots = lode_slots_plan(fraction < rule->max_fraction ? fraction : rule->max_fraction);
+	budget->decision.slots =
+		lode_slots_plan(fraction < rule->max_time_fraction ? fraction : rule->max_time_fraction);
 }
 
 /* ---- scale ---- */
@@ -58,7 +59,7 @@ static double record_overload(const struct lode_budget *budget, const struct lod
 {
 	const struct lode_budget_costs *costs = &interval->costs;
 	double attached = lode_budget_attached_fraction(budget),
-	       least = budget->goal.share * budget->parameters->set_point.min_record_share / attached,
+	       least = budget->goal.share * budget->parameters->set_point.min_room_of_budget / attached,
 	       left = room / attached - budget->estimates.switches_attached;
 
 	return (costs->ns[LODE_COST_STACKS] + costs->ns[LODE_COST_RECORDS]) / interval->attached_ns /
@@ -90,7 +91,7 @@ static double step_up(struct lode_budget *budget, double overload)
 	const struct lode_budget_scale_rule *rule = &budget->parameters->scale;
 	double factor = overload;
 
-	budget->steps_over = overload > rule->too_little_ratio ? budget->steps_over + 1 : 0;
+	budget->steps_over = overload > rule->not_enough_ratio ? budget->steps_over + 1 : 0;
 	for (unsigned i = 1; i < budget->steps_over && factor < rule->max_step_ratio; i++)
 		factor *= overload;
 	return factor <= rule->max_step_ratio || overload > rule->max_step_ratio ? factor : rule->max_step_ratio;
@@ -146,18 +147,19 @@ static int is_stuck(const struct lode_budget *budget, const struct lode_budget_i
 {
 	const struct lode_slot_plan *slots = &budget->decision.slots;
 
-	return !interval->is_startup && (budget->goal.needs_every_switch ||
-					 slots->chosen <= budget->parameters->slots.few_fraction * slots->all);
+	return !interval->is_startup &&
+	       (budget->goal.needs_every_switch ||
+		slots->chosen <= budget->parameters->slots.few_slots_fraction * slots->all);
 }
 
 void lode_budget_choose_frequency(struct lode_budget *budget, const struct lode_budget_interval *interval)
 {
 	const struct lode_cost_estimates *estimates = &budget->estimates;
 	double share = budget->goal.share, background = lode_cost_estimates_background(estimates, interval),
-	       most = share * budget->parameters->samples.max_background_share;
+	       most = share * budget->parameters->samples.max_background_of_budget;
 	int stuck = is_stuck(budget, interval);
 	int is_over = background > most ||
-		      (stuck && (estimates->fixed > share * budget->parameters->set_point.aim_share ||
+		      (stuck && (estimates->fixed > share * budget->parameters->set_point.aim_of_budget ||
 				 (estimates->expected > share && budget->decision.scale_ns >= LODE_THIN_LONG)));
 	int has_room = stuck ? estimates->expected < share / 2 : background < most / 2;
 

@@ -217,7 +217,7 @@ static void set_sweeps(struct lode_budget_control *control, struct lode_recorder
 	is_needed = !control->coverage.has_long_waits && now < control->frequent_until;
 	pace = (struct lode_sweeper_pace){
 		.after = (uint64_t)(is_needed ? rule->min_interval_ns : rule->idle_interval_ns),
-		.share = budget->goal.share * rule->max_share * budget->goal.cpus,
+		.share = budget->goal.share * rule->max_of_budget * budget->goal.cpus,
 		.beside = lode_cost_model_beside_sweep(&budget->model),
 		.is_needed = is_needed,
 	};
