@@ -112,6 +112,7 @@ static const struct lode_field info_rows[] = {
 	FIELD_U64(frames, "Distinct frames.", FIELD_OPTIONAL_IF(is_whole)),
 	FIELD_OBJECTS(modules, module, "Modules, those with the most CPU time first.", FIELD_OPTIONAL_IF(is_whole)),
 	FIELD_OBJECT(no_stack, no_stack, "CPU samples without a stack.", FIELD_OPTIONAL_IF(is_whole)),
+	FIELD_PART(activity, lode_activity_part_fields),
 	FIELD_OBJECTS(streams, stream, "The streams, by name."),
 };
 const struct lode_fields lode_info_fields = FIELD_TABLE("InfoResult", info_rows);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "result/timeline.h"
+#include "scope/activity.h"
 #include "store/corpus.h"
 
 struct lode_info_thread {
@@ -76,7 +77,9 @@ struct lode_info {
 	uint64_t stacks; /* distinct stacks of the events of all streams */
 	uint32_t *seen;  /* node: 0, or 1 + the last stream with an event there */
 	size_t seen_count;
-	uint64_t events_read; /* for progress */
+	const struct lode_activity *activity; /* what threads did, the caller's; NULL: not asked for */
+	const struct lode_corpus_list *list;  /* its streams */
+	uint64_t events_read;                 /* for progress */
 	uint64_t events_total;
 };
 

@@ -156,6 +156,7 @@ int lode_info_json(struct lode_info *info, const char *path, const struct lode_p
 	if (!code) {
 		struct lode_info_result result = lode_info_result_of(info, path);
 
+		lode_activity_result_make(&result.activity, info->activity, info->list);
 		lode_fields_line(&lode_info_fields, &result, buffer);
 	}
 	return code;

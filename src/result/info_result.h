@@ -5,6 +5,7 @@
 #ifndef LODE_RESULT_INFO_RESULT_H
 #define LODE_RESULT_INFO_RESULT_H
 
+#include "result/activity_result.h"
 #include "result/event_fields.h"
 #include "result/info_report.h"
 
@@ -82,6 +83,7 @@ struct lode_info_result {
 	uint64_t frames;
 	struct lode_list modules; /* of struct lode_info_result_module */
 	struct lode_info_no_stack no_stack;
+	struct lode_activity_result activity;
 	struct lode_list streams; /* of struct lode_info_result_stream */
 };
 

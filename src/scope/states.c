@@ -195,33 +195,40 @@ static uint64_t sum_of_waits(const uint64_t ns[])
 	return all;
 }
 
-/* Estimates: the kernel's counts come first where it has them, then the sums as far as there is room. */
-static void settle_estimate(const struct account *account)
+/* What the kernel counted is exact; the events tell what the waits are for. */
+static void settle_counted(const struct account *account)
 {
 	const struct lode_thread_totals *totals = account->totals;
 	uint64_t *ns = account->states->ns, left = account->states->interval;
 	uint64_t waited = sum_of_waits(ns);
 
-	ns[LODE_STATE_RUNNING] = grant(&left, totals ? totals->run_ns : ns[LODE_STATE_RUNNING]);
-	ns[LODE_STATE_READY] = grant(&left, totals ? totals->queued_ns : ns[LODE_STATE_READY]);
-	scale_waits(ns, grant(&left, totals && totals->waited_ns ? totals->waited_ns : waited));
+	/* A wait that the recording begins with is not among the kernel's, and of a thinned one many are missing here. */
+	if (totals->waited_ns > waited || (account->states->estimated && totals->waited_ns))
+		waited = totals->waited_ns;
+	ns[LODE_STATE_RUNNING] = grant(&left, totals->run_ns);
+	ns[LODE_STATE_READY] = grant(&left, totals->queued_ns);
+	scale_waits(ns, grant(&left, waited));
+	ns[LODE_STATE_NOT_RECORDED] = left;
+}
+
+/* Weighted sums, as far as there is room. */
+static void settle_estimate(const struct account *account)
+{
+	uint64_t *ns = account->states->ns, left = account->states->interval;
+
+	ns[LODE_STATE_RUNNING] = grant(&left, ns[LODE_STATE_RUNNING]);
+	ns[LODE_STATE_READY] = grant(&left, ns[LODE_STATE_READY]);
+	scale_waits(ns, grant(&left, sum_of_waits(ns)));
 	ns[LODE_STATE_NOT_RECORDED] = left;
 }
 
 /* Segments never overlap, so they fit into the interval. */
 static void settle_exact(const struct account *account)
 {
-	const struct lode_thread_totals *totals = account->totals;
-	uint64_t *ns = account->states->ns, left = account->states->interval, sampled = ns[LODE_STATE_RUNNING];
+	uint64_t *ns = account->states->ns, left = account->states->interval;
 
 	left -= sum_of_waits(ns) + ns[LODE_STATE_READY];
-	if (!totals) {
-		ns[LODE_STATE_RUNNING] = grant(&left, sampled + account->gaps);
-	} else {
-		ns[LODE_STATE_RUNNING] = grant(&left, totals->run_ns);
-		if (totals->queued_ns > ns[LODE_STATE_READY])
-			ns[LODE_STATE_READY] += grant(&left, totals->queued_ns - ns[LODE_STATE_READY]);
-	}
+	ns[LODE_STATE_RUNNING] = grant(&left, ns[LODE_STATE_RUNNING] + account->gaps);
 	ns[LODE_STATE_NOT_RECORDED] = left;
 }
 
@@ -279,14 +286,16 @@ static int account_for(struct accounting *accounting, struct lode_thread_states 
 	}
 	set_interval(accounting, &account);
 	states->estimated = is_thinned(accounting, group);
-	if (states->estimated) {
+	if (states->estimated)
 		sum_weights(accounting, &account, group);
-		settle_estimate(&account);
-		return 0;
-	}
-	if (sum_segments(accounting, &account, group) < 0)
+	else if (sum_segments(accounting, &account, group) < 0)
 		return LODE_SYSTEM;
-	settle_exact(&account);
+	if (account.totals)
+		settle_counted(&account);
+	else if (states->estimated)
+		settle_estimate(&account);
+	else
+		settle_exact(&account);
 	return 0;
 }
 

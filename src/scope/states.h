@@ -9,16 +9,17 @@
  * A thread's *interval* is its life in the recording, from its first event to the end of its last, or a span
  * that the caller gives. The states of a thread always add up to exactly its interval.
  *
- * Where every wait was recorded, each moment is the state of the event that covers it (segments.h). A moment that
- * no event covers is running if the thread's scheduling was followed: the kernel counted its totals, or
- * the moment is between two of its waits or preemptions, and not in a gap of more than
- * LODE_UNSAMPLED_PERIODS sampling periods without a sample. Over a whole life the kernel's count of running
- * time is the limit; what is left over is time that was queued, as far as the kernel counted more
- * than the events have, then not recorded. If the counts are longer than the events, the interval is theirs.
+ * Where the kernel counted a thread's running, queued and waiting time (thread totals), these counts are exact: over a
+ * life running and ready are the kernel's, and the events only tell what the waits were for, in
+ * proportion to their costs. If the counts are longer than the events, the interval is theirs.
  *
- * In a thinned recording (weights, trace/events.h) states are estimates. Running and queued time are the kernel's counts
- * where known, else weighted sums of samples and delays. Kinds of waits are weighted sums of costs, scaled to the time
- * that the kernel counted as waiting, and in any case to what the interval leaves for them.
+ * Otherwise, where every wait was recorded, each moment is the state of the event that covers it (segments.h). A moment
+ * that no event covers is running if the thread's scheduling was followed: the kernel counted its totals,
+ * or the moment is between two of its waits or preemptions, and not in a gap of more than
+ * LODE_UNSAMPLED_PERIODS sampling periods without a sample.
+ *
+ * In a thinned recording (weights, trace/events.h) without such counts states are estimates: weighted sums of samples,
+ * delays and costs, cut to what the interval leaves for them.
  *
  * An analysis by map, merge and finish: lode_states_of_stream, lode_state_table_add, lode_state_table_sort.
  */

@@ -68,13 +68,32 @@ static const struct lode_form forms[] = {
 	{ .name = NULL },
 };
 
+/* What the threads of the streams did, unless that is too much to read. */
+static int add_activity(struct lode_analysis *analysis, struct lode_info *info,
+			const struct lode_corpus_list *list, const struct lode_idle_rules *rules,
+			struct lode_activity *activity, struct lode_error *error)
+{
+	const struct lode_activity_options how = {
+		.idle = rules,
+		.strict = 1,
+		.progress = analysis->work.progress,
+	};
+	int code = info->is_brief ? 0 : lode_activity_collect(activity, list, &how, error);
+
+	info->activity = info->is_brief ? NULL : activity;
+	info->list = list;
+	return code;
+}
+
 static int show_corpora(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
+	const struct lode_area_settings area = { 0 };
 	struct lode_corpus_list list = { 0 };
+	struct lode_activity activity = { 0 };
 	struct lode_info info = { 0 };
 	struct lode_source source;
-	int code = lode_source_operands(&source, analysis->call, NULL, error);
+	int code = lode_source_operands(&source, analysis->call, &area, error);
 
 	if (!code) {
 		analysis->title = source.path;
@@ -84,7 +103,10 @@ static int show_corpora(struct lode_analysis *analysis, struct lode_error *error
 	if (!code)
 		code = lode_info_of_streams(&info, &list, settings->brief, analysis->work.progress, error);
 	if (!code)
+		code = add_activity(analysis, &info, &list, source.rules, &activity, error);
+	if (!code)
 		code = lode_analysis_write(analysis, &info, error);
+	lode_activity_release(&activity);
 	lode_info_release(&info);
 	lode_corpus_list_release(&list);
 	lode_source_close(&source);

@@ -1,6 +1,6 @@
 /*
  * What is in a corpus, for people: see info_text.h. From the whole to the parts:
- * totals, attributes, streams with their pictures, symptoms, threads, modules.
+ * totals, attributes, streams with their pictures, symptoms, processes, requests, threads, modules.
  *
  * A list is cut to what fits on a screen and then says how many are left out and
  * how to see them; nothing is left out silently.
@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/safe_text.h"
 #include "base/sort_numbers.h"
+#include "text/activity_text.h"
 #include "text/info_text.h"
 #include "text/picture.h"
 #include "text/grid.h"
@@ -401,6 +402,30 @@ static void add_threads(struct writer *writer, const size_t *busiest)
 		add_thread(writer, &grid, &writer->info->threads[busiest[i]], exact);
 }
 
+/* ---- processes and requests ---- */
+
+static void add_activity(struct writer *writer)
+{
+	const struct lode_activity *activity = writer->info->activity;
+	size_t shown;
+
+	if (!activity)
+		return;
+	/* Where only samples are, everything runs. */
+	if (activity->states.count && sum_up(writer).events[LODE_WAIT]) {
+		shown = shown_of(writer->style, activity->states.count, TOP);
+		add_heading(writer, "Processes, busiest first: time of their threads, and shares of it");
+		add_shown(writer, shown, activity->states.count);
+		lode_states_text(&activity->states, shown, writer->buffer);
+	}
+	if (activity->loops.count) {
+		shown = shown_of(writer->style, activity->loops.count, TOP);
+		add_heading(writer, "Requests: what threads do between two waits of their outer loops");
+		add_shown(writer, shown, activity->loops.count);
+		lode_requests_text(&activity->loops, shown, writer->buffer);
+	}
+}
+
 /* ---- symptoms ---- */
 
 static void add_symptom(struct writer *writer, const struct lode_info_symptom *symptom)
@@ -499,6 +524,7 @@ int lode_info_text(struct lode_info *info, const char *path, const struct lode_i
 		add_attributes(&writer);
 		add_streams(&writer);
 		add_symptoms(&writer);
+		add_activity(&writer);
 		add_threads(&writer, busiest);
 		add_modules(&writer);
 	}

@@ -1,0 +1,154 @@
+/* What the threads of a corpus did: see activity.h. */
+#include "scope/activity.h"
+
+#include "base/parallel.h"
+#include "scope/where.h"
+#include "store/store.h"
+#include "store/unread_streams.h"
+
+#include <string.h>
+
+#define WAIT_COLUMNS                                                                                              \
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
+#define RUN_COLUMNS  (LODE_T | LODE_COST | LODE_THREAD | LODE_WEIGHT)
+#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_NAME | LODE_WEIGHT)
+
+struct collecting {
+	struct lode_activity *activity;
+	const struct lode_corpus_list *list;
+	const struct lode_activity_options *options;
+	uint64_t done;
+	uint64_t total;
+};
+
+void lode_activity_release(struct lode_activity *activity)
+{
+	lode_state_table_release(&activity->states);
+	lode_loop_table_release(&activity->loops);
+}
+
+static int activity_init(struct lode_activity *activity)
+{
+	int code = lode_state_table_init(&activity->states);
+
+	return lode_loop_table_init(&activity->loops) < 0 ? LODE_SYSTEM : code;
+}
+
+/* ---- one stream ---- */
+
+static int sum_states(struct lode_activity *activity, const struct lode_stream *stream,
+		      const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	struct lode_wait_classes classes = { 0 };
+	struct lode_stream_states states = { 0 };
+	int code = lode_wait_classes_make(&classes, stream, idle, 1, error);
+
+	if (!code)
+		code = lode_states_of_stream(&states, stream, &classes, NULL, error);
+	if (!code && lode_state_table_add(&activity->states, stream, &states) < 0)
+		code = lode_fail_memory(error);
+	lode_stream_states_release(&states);
+	lode_wait_classes_release(&classes);
+	return code;
+}
+
+static int sum_requests(struct lode_activity *activity, const struct lode_stream *stream, size_t number,
+			const struct lode_idle_stacks *idle, struct lode_error *error)
+{
+	struct lode_requests requests;
+	int code = lode_requests_of_stream(&requests, stream, idle, error);
+
+	if (!code && lode_loop_table_add(&activity->loops, stream, (uint32_t)number, &requests) < 0)
+		code = lode_fail_memory(error);
+	lode_requests_release(&requests);
+	return code;
+}
+
+static int sum_up(struct lode_activity *activity, struct lode_store *store, size_t number,
+		  const struct lode_activity_options *options, struct lode_stream *stream, struct lode_error *error)
+{
+	const unsigned columns[LODE_EVENT_TYPES] = { RUN_COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
+	struct lode_idle_stacks *idle = NULL;
+	int code = lode_store_head(store, stream, error);
+
+	if (code || !lode_where_fits(stream, options->where))
+		return code;
+	code = lode_store_load_events(store, stream, columns, error);
+	if (!code)
+		code = lode_idle_stacks_make(&idle, options->idle, stream->dictionary, error);
+	if (!code)
+		code = sum_states(activity, stream, idle, error);
+	if (!code)
+		code = sum_requests(activity, stream, number, idle, error);
+	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static int map_stream(void *context, size_t i, void *partial, struct lode_error *error)
+{
+	const struct collecting *collecting = context;
+	const struct lode_corpus_entry *entry = &collecting->list->items[i];
+	struct lode_error own = { "" };
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_store *store;
+	int code;
+
+	if (activity_init(partial) < 0 || lode_dictionary_init(&dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&stream, &dictionary);
+	code = lode_store_open(&store, entry->path, &own);
+	if (!code) {
+		code = sum_up(partial, store, i, collecting->options, &stream, &own);
+		lode_store_close(store);
+	}
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	if (!code || (!collecting->options->strict && lode_stream_is_unreadable(entry, code)))
+		return 0;
+	return lode_fail(error, code, "%s", own.text);
+}
+
+/* ---- all of them ---- */
+
+static int merge_stream(void *context, size_t i, void *partial, struct lode_error *error)
+{
+	struct collecting *collecting = context;
+	const struct lode_activity *from = partial;
+
+	if (lode_state_table_merge(&collecting->activity->states, &from->states) < 0 ||
+	    lode_loop_table_merge(&collecting->activity->loops, &from->loops) < 0)
+		return lode_fail_memory(error);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		collecting->done += collecting->list->items[i].events[type];
+	if (lode_progress_report(collecting->options->progress, "looking at threads", "events", collecting->done,
+				 collecting->total))
+		return lode_fail(error, LODE_SYSTEM, "stopped");
+	return 0;
+}
+
+static void release_partial(void *partial)
+{
+	lode_activity_release(partial);
+}
+
+int lode_activity_collect(struct lode_activity *activity, const struct lode_corpus_list *list,
+			  const struct lode_activity_options *options, struct lode_error *error)
+{
+	struct collecting collecting = { .activity = activity, .list = list, .options = options };
+	const struct lode_in_order work = { sizeof(*activity), map_stream, merge_stream, release_partial,
+					    &collecting };
+	int code;
+
+	memset(activity, 0, sizeof(*activity));
+	if (activity_init(activity) < 0)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < list->count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			collecting.total += list->items[i].events[type];
+	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
+	if (!code && lode_state_table_sort(&activity->states) < 0)
+		code = lode_fail_memory(error);
+	lode_loop_table_sort(&activity->loops);
+	return code;
+}
