@@ -412,7 +412,7 @@ static void add_activity(struct writer *writer)
 	if (!activity)
 		return;
 	/* Where only samples are, everything runs. */
-	if (activity->states.count && sum_up(writer).events[LODE_WAIT]) {
+	if (activity->states.count && lode_info_sum_up(writer->info).events[LODE_WAIT]) {
 		shown = shown_of(writer->style, activity->states.count, TOP);
 		add_heading(writer, "Processes, busiest first: time of their threads, and shares of it");
 		add_shown(writer, shown, activity->states.count);

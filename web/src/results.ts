@@ -13,6 +13,8 @@ export interface InfoResult {
 	frames?: number; // Distinct frames.
 	modules?: InfoModule[]; // Modules, those with the most CPU time first.
 	no_stack?: InfoNoStack; // CPU samples without a stack.
+	states?: ActivityProcess[]; // States of processes, busiest first; absent with --brief and for a stream file.
+	requests?: ActivityLoop[]; // Loops that wait for work, and the requests between these waits; those with the most time first.
 	streams: InfoStream[]; // The streams, by name.
 }
 
@@ -40,6 +42,37 @@ export interface InfoModule {
 export interface InfoNoStack {
 	run_events: number; // How many.
 	run_ns: number; // Their CPU time.
+}
+
+export interface ActivityProcess {
+	process: string; // Name of the process; empty: unknown.
+	processes: number; // How many of this name.
+	threads: number; // Their threads.
+	interval_ns: number; // Time that the threads were recorded; the sum of all states.
+	running_ns: number; // On a processor.
+	ready_ns: number; // Preempted, or on the run queue after a wait.
+	waiting_ns: Record<string, number>; // Blocked, by what for.
+	idle_ns: number; // Waits of threads that have nothing to do.
+	not_recorded_ns: number; // Time in no known state.
+}
+
+export interface ActivityLoop {
+	process: string; // Name of the process.
+	thread: string; // Name of the thread.
+	frame: string; // Where its outer loop waits.
+	count: number; // Requests.
+	time_ns: number; // Sum of their lengths.
+	median_ns: number; // Half of them took at most this long.
+	p95_ns: number; // 95 % of them did.
+	p99_ns: number; // 99 % of them did.
+	longest_ns: number; // The longest.
+	longest: ActivityLongest; // Where the longest is.
+}
+
+export interface ActivityLongest {
+	stream: string; // Id of the stream.
+	tid: number; // Its thread.
+	t: number; // Its start.
 }
 
 export interface InfoStream {
