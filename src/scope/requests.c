@@ -66,6 +66,20 @@ static void search_release(struct search *search)
 	lode_free(search->turns);
 }
 
+/* What people know a loop by: its last function of the program itself, where it has one. */
+static uint32_t frame_of(const struct lode_dictionary *dictionary, uint32_t place)
+{
+	const struct lode_frames *frames = &dictionary->frames;
+
+	for (uint32_t node = place; node; node = dictionary->tree.nodes[node].parent) {
+		uint32_t frame = dictionary->tree.nodes[node].frame;
+
+		if (frames->modules[frames->items[frame].module].kind != LODE_KIND_LIBRARY)
+			return frame;
+	}
+	return dictionary->tree.nodes[place].frame;
+}
+
 /* Asked once a thread. LODE_NONE when memory has run out. */
 static uint32_t loop_of(struct search *search, uint32_t thread, uint32_t place)
 {
@@ -73,7 +87,7 @@ static uint32_t loop_of(struct search *search, uint32_t thread, uint32_t place)
 	struct lode_request_loop loop = {
 		.process = search->processes[thread],
 		.thread = search->stream->threads[thread].name,
-		.frame = search->stream->dictionary->tree.nodes[place].frame,
+		.frame = frame_of(search->stream->dictionary, place),
 	};
 
 	for (size_t i = 0; i < requests->loop_count; i++)
