@@ -13,6 +13,7 @@
 struct lode_mine_options {
 	enum lode_event_type kind; /* LODE_RUN or LODE_WAIT */
 	int both;                  /* the rows of `kind` hold runs and waits (lode_area_join_kinds) */
+	int ready;                 /* the rows of waits are times on the run queue (area.h) */
 	uint64_t threshold;        /* ns, at least 1: lode_mine_threshold */
 	double similarity;
 	enum lode_rank rank;
@@ -25,6 +26,14 @@ struct lode_mine_options {
 	const struct lode_progress *progress;
 	const struct lode_job_rank *job; /* the first process, which others serve (mine_services.h); NULL: alone */
 };
+
+/* "run", "wait", "both", "ready". */
+static inline const char *lode_mine_kind_name(const struct lode_mine_options *options)
+{
+	if (options->ready)
+		return "ready";
+	return options->both ? "both" : lode_event_type_name(options->kind);
+}
 
 #define LODE_ID 13 /* twelve hexadecimal digits and a NUL */
 

@@ -49,9 +49,7 @@ void lode_compare_json(const struct lode_compare_report *report, struct lode_buf
 	struct lode_json json = { .buffer = buffer };
 
 	lode_json_object(&json);
-	lode_json_key_text(&json, "kind",
-			   report->here->options->both ? "both"
-						       : lode_event_type_name(report->here->options->kind));
+	lode_json_key_text(&json, "kind", lode_mine_kind_name(report->here->options));
 	lode_json_key_text(&json, "scope", lode_scope_name(report->here->area->scope));
 	corpus_json(&json, "here", report->here);
 	corpus_json(&json, "against", report->other);

@@ -17,7 +17,7 @@ const char *lode_choice_layer(unsigned number)
 
 const char *lode_choice_mined_kind(unsigned number)
 {
-	static const char *const names[] = { "wait", "run", "both" };
+	static const char *const names[] = { "wait", "run", "both", "ready" };
 
 	return number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
 }

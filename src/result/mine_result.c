@@ -279,7 +279,7 @@ int lode_mine_result_make(struct lode_mine_result *result, const struct lode_min
 	const struct lode_area *area = report->area;
 
 	*result = (struct lode_mine_result){
-		.kind = options->both ? "both" : lode_event_type_name(options->kind),
+		.kind = lode_mine_kind_name(options),
 		.scope = lode_scope_name(area->scope),
 		.threshold_ns = options->threshold,
 		.similarity = options->similarity,

@@ -120,9 +120,14 @@ struct lode_area_options {
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
 	int by_symptom;         /* every symptom is a separate stream; needs a scope that starts from one */
 	int chains;             /* chains are wanted; scope all or critical path */
-	unsigned kinds;         /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
-	int strict;             /* a stream that cannot be read ends it, instead of being left out */
-	unsigned jobs;          /* 0: one a processor */
+	/*
+	 * The rows of waits are times in which threads were ready but had no processor: after waits, and preempted; with
+	 * the stack of the wait or preemption. Needs scope all or critical path; nothing of it is idle.
+	 */
+	int ready;
+	unsigned kinds; /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
+	int strict;     /* a stream that cannot be read ends it, instead of being left out */
+	unsigned jobs;  /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };

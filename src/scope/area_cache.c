@@ -36,6 +36,7 @@ static void describe_plan(struct lode_buffer *buffer, const struct lode_area_pla
 	lode_buffer_byte(buffer, options->include_work_waits ? 1 : 0);
 	lode_buffer_byte(buffer, options->by_symptom ? 1 : 0);
 	lode_buffer_byte(buffer, options->chains ? 1 : 0);
+	lode_buffer_byte(buffer, options->ready ? 1 : 0);
 	describe_texts(buffer, options->symptoms);
 	describe_texts(buffer, options->match);
 	describe_texts(buffer, options->exclude);

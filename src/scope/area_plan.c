@@ -77,6 +77,11 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 		return lode_fail(
 			error, LODE_USAGE,
 			"a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
+	if (options->ready && plan->scope != LODE_SCOPE_ALL && plan->scope != LODE_SCOPE_CRITICAL_PATH)
+		return lode_fail(
+			error, LODE_USAGE,
+			"the time on the run queue is known of whole streams and of critical paths; use scope "
+			"'all' or 'critical-path'");
 	if (options->by_symptom && plan->scope == LODE_SCOPE_ALL)
 		return lode_fail(
 			error, LODE_USAGE,

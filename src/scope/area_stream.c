@@ -65,6 +65,7 @@ struct mapping {
 	uint8_t *exclude;
 	struct sums sums[LODE_AREA_KINDS][ROW_SETS];
 	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */
+	uint32_t preemption;                /* the name of such calls; LODE_NONE: there are none */
 	uint64_t from;
 	uint64_t to;
 };
@@ -223,14 +224,51 @@ static int add_event_to_chains(struct mapping *mapping, int type, const struct l
 /* Without symptoms: all that threads did, each event by itself; of calls the preemptions. */
 static int add_to_chains(struct mapping *mapping, int type, const struct lode_events *events)
 {
-	const struct lode_strings *strings = &mapping->partial->dictionary.frames.strings;
-	uint32_t preemption = lode_strings_find(strings, LODE_PREEMPTION, strlen(LODE_PREEMPTION));
-
 	for (size_t i = 0; mapping->kinds && i < events->count; i++)
-		if ((type != LODE_CALL || (events->name[i] && events->name[i] == preemption)) &&
+		if ((type != LODE_CALL || events->name[i] == mapping->preemption) &&
 		    is_inside(mapping, events->t[i], events->stack[i]) &&
 		    add_event_to_chains(mapping, type, events, i) < 0)
 			return LODE_SYSTEM;
+	return 0;
+}
+
+/* ---- ready time ---- */
+
+/* Of calls only preemptions have any. */
+static int is_ready_event(const struct mapping *mapping, int type, const struct lode_events *events, size_t i)
+{
+	return events->delay[i] && (type == LODE_WAIT || events->name[i] == mapping->preemption);
+}
+
+static void count_ready(struct mapping *mapping, int type, const struct lode_events *events)
+{
+	struct lode_area_partial *partial = mapping->partial;
+
+	for (size_t i = 0; type != LODE_RUN && i < events->count; i++) {
+		uint64_t weight = lode_events_weight(events, i);
+
+		if (!is_ready_event(mapping, type, events, i))
+			continue;
+		partial->input_events[LODE_WAIT] += weight;
+		partial->input_cost[LODE_WAIT] = lode_add_saturating(partial->input_cost[LODE_WAIT],
+								     lode_weighted(events->delay[i], weight));
+		partial->recorded_events[LODE_WAIT]++;
+	}
+}
+
+/* The time on the run queue after waits, and of preemptions, in place of the events themselves. */
+static int add_ready_block(struct mapping *mapping, int type, const struct lode_events *events)
+{
+	count_ready(mapping, type, events);
+	for (size_t i = 0; type != LODE_RUN && i < events->count; i++) {
+		uint64_t delay = events->delay[i];
+		uint64_t t = type == LODE_WAIT ? lode_add_saturating(events->t[i], events->cost[i]) : events->t[i];
+
+		if (is_ready_event(mapping, type, events, i) && is_inside(mapping, t, events->stack[i]) &&
+		    add(mapping, &mapping->sums[LODE_WAIT][ROWS_COUNTED], events->stack[i], t, delay,
+			lode_events_weight(events, i), events->thread[i], lode_add_saturating(t, delay)) < 0)
+			return LODE_SYSTEM;
+	}
 	return 0;
 }
 
@@ -240,6 +278,8 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 {
 	if (add_to_chains(mapping, type, events) < 0)
 		return LODE_SYSTEM;
+	if (mapping->plan->options->ready)
+		return add_ready_block(mapping, type, events);
 	if (type >= LODE_AREA_KINDS)
 		return 0;
 	count_input(mapping, type, events);
@@ -257,9 +297,10 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 /* Reads all blocks; without `rows` only to count stacks. */
 static int add_blocks(struct mapping *mapping, int rows, struct lode_error *error)
 {
-	unsigned columns = WAIT_COLUMNS | LODE_WAKER | (mapping->sampling.count ? LODE_DELAY : 0);
+	int ready = mapping->plan->options->ready;
+	unsigned columns = WAIT_COLUMNS | LODE_WAKER | (mapping->sampling.count || ready ? LODE_DELAY : 0);
 	struct lode_events events = { 0 };
-	int code = 0, types = mapping->kinds ? LODE_EVENT_TYPES : LODE_AREA_KINDS;
+	int code = 0, types = mapping->kinds || ready ? LODE_EVENT_TYPES : LODE_AREA_KINDS;
 
 	columns |= chain_columns(mapping);
 
@@ -349,7 +390,7 @@ static int learn_classes(struct mapping *mapping, int loaded, struct lode_error 
 	const struct lode_area_options *options = mapping->plan->options;
 	int code;
 
-	if (!mapping->idle || options->include_idle || options->include_work_waits ||
+	if (!mapping->idle || options->include_idle || options->include_work_waits || options->ready ||
 	    !(mapping->plan->kinds & 1u << LODE_WAIT))
 		return 0;
 	code = lode_wait_classes_begin(&mapping->classes, &mapping->partial->stream, mapping->idle, error);
@@ -380,9 +421,11 @@ static int add_part(struct mapping *mapping, const struct lode_part *part, const
 				   ? row_set_of(mapping, part->type, events, part->event)
 				   : ROWS_COUNTED;
 
-	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
+	int kind = mapping->plan->options->ready ? LODE_WAIT : part->type;
+
+	if (!(mapping->plan->kinds & 1u << kind) || !is_inside(mapping, part->t, stack))
 		return 0;
-	return add(mapping, &mapping->sums[part->type][set], stack, part->t, part->cost,
+	return add(mapping, &mapping->sums[kind][set], stack, part->t, part->cost,
 		   part_weight(mapping, events, part->event), thread, end_of(events, part->event));
 }
 
@@ -466,13 +509,14 @@ static void add_account(struct lode_area_account *to, const struct lode_area_acc
 	to->ready = lode_add_saturating(to->ready, more->ready);
 }
 
-/* No stack is to blame for the time that a thread was ready: it is only accounted for. */
-static void leave_out_ready(const struct mapping *mapping, struct lode_parts *parts, size_t first)
+/* No stack is to blame for the time that a thread was ready: it is only accounted for, unless it is asked for. */
+static void choose_parts(const struct mapping *mapping, struct lode_parts *parts, size_t first)
 {
+	int wanted = mapping->plan->options->ready;
 	size_t kept = first;
 
 	for (size_t i = first; i < parts->count; i++)
-		if (!lode_part_is_ready(&mapping->partial->stream, &parts->items[i]))
+		if (lode_part_is_ready(&mapping->partial->stream, &parts->items[i]) == wanted)
 			parts->items[kept++] = parts->items[i];
 	parts->count = kept;
 }
@@ -543,7 +587,7 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 		partial->delay = lode_add_saturating(partial->delay, length);
 		if (!code && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH) {
 			account = account_for(mapping, &parts, first, result.unknown);
-			leave_out_ready(mapping, &parts, first);
+			choose_parts(mapping, &parts, first);
 		}
 		add_account(&partial->account, &account);
 		if (length > partial->longest_delay)
@@ -592,7 +636,9 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 		return code;
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		count_stacks(mapping, &stream->events[type]);
-		if (type < LODE_AREA_KINDS)
+		if (mapping->plan->options->ready)
+			count_ready(mapping, type, &stream->events[type]);
+		else if (type < LODE_AREA_KINDS)
 			count_input(mapping, type, &stream->events[type]);
 		if (mapping->kinds && type < LODE_AREA_KINDS)
 			lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
@@ -694,6 +740,8 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 		return lode_fail_memory(error);
 	failed = options->idle ? lode_idle_stacks_make(&mapping->idle, options->idle, dictionary, error) : 0;
 	mapping->classes.idle = mapping->idle;
+	mapping->preemption =
+		lode_strings_find(&dictionary->frames.strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1);
 	return failed ? failed : prepare_chains(mapping, error);
 }
 

@@ -24,8 +24,9 @@ struct lode_area_settings {
 	int no_cache;
 	const char *memory;
 	int strict;
-	int by_symptom; /* see area.h; no option, nor is */
+	int by_symptom; /* see area.h; no option, as the two below */
 	int chains;
+	int ready;
 };
 
 const char *lode_scope_choice(size_t i);

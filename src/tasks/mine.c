@@ -12,7 +12,7 @@
 
 #define TOP 10
 
-LODE_CHOICES(kind_choice, "wait", "run", "both")
+LODE_CHOICES(kind_choice, "wait", "run", "both", "ready")
 
 #define FIELD(field) offsetof(struct lode_mine_settings, field)
 
@@ -21,11 +21,10 @@ static const struct lode_option options[] = {
 	LODE_TEXT("show", 0, FIELD(show), "ID", "show the events of a pattern or cluster from the last run"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
-	LODE_CHOICE(
-		"kind", 'k', FIELD(kind), "KIND",
-		"mine waits, CPU samples or both (default: both on critical paths, otherwise wait if there are "
-		"any)",
-		kind_choice),
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
+		    "mine waits, CPU samples, both, or time on the run queue (default: both on critical paths, "
+		    "otherwise wait if there are any)",
+		    kind_choice),
 	LODE_PLACE_OPTIONS(FIELD(area), LODE_DEFAULT_SCOPE),
 	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
 		  "show what is new, gone or changed compared with another corpus"),
@@ -57,7 +56,7 @@ static const struct lode_option options[] = {
 /* Keeps the result for '--show' and 'lode sign'. A corpus that cannot be written to is mined anyway. */
 static void remember(struct lode_mining *mining, struct lode_notes *notes)
 {
-	const char *kind = mining->how.both ? NULL : lode_event_type_name(mining->how.kind);
+	const char *kind = mining->how.both || mining->how.ready ? NULL : lode_event_type_name(mining->how.kind);
 
 	for (size_t i = 0; i < lode_corpus_count(mining->source.corpus); i++) {
 		struct lode_corpus *member = lode_corpus_member(mining->source.corpus, i);

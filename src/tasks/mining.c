@@ -64,6 +64,7 @@ static int read_kind(struct lode_source *source, const struct lode_mine_settings
 
 	how->kind = settings->kind && !strcmp(settings->kind, "run") ? LODE_RUN : LODE_WAIT;
 	how->both = settings->kind && !strcmp(settings->kind, "both");
+	how->ready = settings->kind && !strcmp(settings->kind, "ready");
 	if (settings->kind)
 		return 0;
 	code = lode_source_symptoms(source, &settings->area, &symptoms, error);
@@ -124,6 +125,8 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
 	if (!code)
 		code = read_kind(&mining->source, settings, &mining->how, error);
+	if (!code)
+		area.ready = mining->how.ready;
 	if (!code)
 		code = lode_source_area(&mining->source, &area, mining->how.both ? 0 : 1u << mining->how.kind,
 					work, &mining->reading, error);

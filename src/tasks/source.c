@@ -210,6 +210,7 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.include_work_waits = settings->include_work_waits,
 		.by_symptom = settings->by_symptom,
 		.chains = settings->chains,
+		.ready = settings->ready,
 		.kinds = kinds,
 		.strict = settings->strict,
 		.jobs = (unsigned)settings->jobs,

@@ -47,6 +47,8 @@ static void put_frame(struct page *page, uint32_t frame)
 
 static const char *kind_word(const struct page *page)
 {
+	if (page->report->options->ready)
+		return "run-queue delay";
 	if (page->report->options->both)
 		return "event";
 	return page->report->options->kind == LODE_RUN ? "sample" : "wait";

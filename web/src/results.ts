@@ -128,7 +128,7 @@ export interface InfoSymptom {
 }
 
 export interface MineResult {
-	kind: 'wait' | 'run' | 'both'; // Events that were mined.
+	kind: 'wait' | 'run' | 'both' | 'ready'; // Events that were mined.
 	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
 	threshold_ns: number; // The least cost of a pattern.
 	similarity: number; // Patterns at least this similar share a cluster.
