@@ -25,6 +25,10 @@ static const struct lode_field part_rows[] = {
 		      FIELD_OPTIONAL),
 	FIELD_BY_HAND("interrupt", LODE_SHAPE_ONE, LODE_FIELD_BOOL,
 		      "Of a wait: an interrupt ended it, so nothing is known behind it.", FIELD_OPTIONAL),
+	FIELD_BY_HAND("object", LODE_SHAPE_ONE, LODE_FIELD_TEXT,
+		      "Of a wait: what it was for, `kind:name`, where known.", FIELD_OPTIONAL),
+	FIELD_BY_HAND("holder", LODE_SHAPE_ONE, LODE_FIELD_U32,
+		      "Of a wait: the thread that held the object, where known.", FIELD_OPTIONAL),
 	FIELD_BY_HAND("queued", LODE_SHAPE_ONE, LODE_FIELD_BOOL,
 		      "It is time on the run queue: after the wait itself, or preempted.", FIELD_OPTIONAL),
 };

@@ -15,8 +15,8 @@
 #define PICTURED 20
 #define SLICES   30
 
-/* All of a part but its stack: keys, punctuation, and five numbers. */
-#define PART_ROOM (160 + 5 * LODE_PUT_NUMBER)
+/* All of a part but its stack and object: keys, punctuation, and six numbers. */
+#define PART_ROOM (192 + 6 * LODE_PUT_NUMBER)
 
 struct writer {
 	struct lode_scope_report *report;
@@ -24,6 +24,7 @@ struct writer {
 	struct lode_error *error;
 	struct lode_stack_text stacks;
 	struct lode_scope_threads threads; /* of the symptom that is written */
+	struct lode_buffer *object;        /* of the wait that is being written, quoted; empty: it has none */
 	const uint32_t *shared; /* for a page: the number of each stack in the table that all symptoms share; else NULL */
 };
 
@@ -60,6 +61,14 @@ static char *put_wait(const struct writer *writer, uint32_t wait, char *at)
 	}
 	if (lode_wake_ends_chain(writer->report->index, wait))
 		at = LODE_PUT(at, ",\"interrupt\":true");
+	if (writer->object->size) {
+		at = LODE_PUT(at, ",\"object\":");
+		at = lode_put_bytes(at, writer->object->bytes, writer->object->size);
+	}
+	if (lode_events_holder(waits, wait) != LODE_NONE) {
+		at = LODE_PUT(at, ",\"holder\":");
+		at = lode_put_number(at, thread_of(writer, waits->holder[wait])->tid);
+	}
 	return at;
 }
 
@@ -106,6 +115,19 @@ static char *put_step(const struct writer *writer, const struct lode_part *part,
 	return LODE_PUT(at, "}");
 }
 
+/* Quotes the object of a wait. */
+static int quote_object(const struct writer *writer, const struct lode_part *part)
+{
+	const struct lode_events *events = &writer->report->stream.events[part->type];
+	struct lode_json json = { .buffer = writer->object };
+	uint32_t object = lode_events_object(events, part->event);
+
+	lode_buffer_clear(writer->object);
+	if (part->type == LODE_WAIT && object)
+		lode_json_text(&json, text_of(writer, object));
+	return writer->object->failed ? LODE_SYSTEM : 0;
+}
+
 static int write_part_list(const struct writer *writer, const struct lode_parts *parts,
 			   char *(*put)(const struct writer *, const struct lode_part *, char *))
 {
@@ -117,9 +139,10 @@ static int write_part_list(const struct writer *writer, const struct lode_parts 
 		uint32_t event = parts->items[i].event;
 		size_t stacks = writer->stacks.lengths[events->stack[event]] +
 				(events->waker_stack ? writer->stacks.lengths[events->waker_stack[event]] : 0);
-		char *room = lode_buffer_room(buffer, PART_ROOM + stacks);
+		int is_quoted = quote_object(writer, &parts->items[i]) == 0;
+		char *room = lode_buffer_room(buffer, PART_ROOM + stacks + writer->object->size);
 
-		if (!room)
+		if (!room || !is_quoted)
 			return lode_fail_memory(writer->error);
 		if (i)
 			*room++ = ',';
@@ -247,7 +270,8 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report, .output = output, .error = error };
+	struct lode_buffer object = { 0 };
+	struct writer writer = { .report = report, .output = output, .error = error, .object = &object };
 	int code;
 
 	if (!report->count)
@@ -260,13 +284,19 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 		lode_scope_report_forget(report, i);
 	}
 	lode_stack_text_release(&writer.stacks);
+	lode_buffer_release(&object);
 	return code;
 }
 
 int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const uint32_t *shared,
 			    struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report, .output = output, .error = error, .shared = shared };
+	struct lode_buffer object = { 0 };
+	struct writer writer = { .report = report,
+				 .output = output,
+				 .error = error,
+				 .object = &object,
+				 .shared = shared };
 	int code = lode_scope_report_find(report, i, error);
 
 	if (!code)
@@ -274,5 +304,6 @@ int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const ui
 	if (!code)
 		code = write_symptom(&writer, &report->items[i]);
 	lode_stack_text_release(&writer.stacks);
+	lode_buffer_release(&object);
 	return code;
 }

@@ -11,6 +11,8 @@
 #define COLUMNS                                                                                                   \
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
 
+#define WAIT_COLUMNS (COLUMNS | LODE_OBJECT | LODE_HOLDER)
+
 /* Rules may look at all calls, critical paths look at preemptions. */
 #define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME)
 
@@ -122,7 +124,7 @@ static int find_first(struct lode_scope_report *report, struct lode_error *error
 
 static int load(struct lode_scope_report *report, struct lode_store *store, struct lode_error *error)
 {
-	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, COLUMNS, CALL_COLUMNS };
+	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
 	int code = lode_store_head(store, &report->stream, error);
 
 	if (code < 0)

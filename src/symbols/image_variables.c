@@ -6,11 +6,9 @@
  */
 #include "symbols/image_variables.h"
 
-#include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/image.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +123,7 @@ int lode_variables_load(struct lode_variables *variables, struct lode_image *ima
 	return code;
 }
 
-static const struct lode_variable *find(const struct lode_variables *variables, uint64_t address)
+const struct lode_variable *lode_variables_find(const struct lode_variables *variables, uint64_t address)
 {
 	const struct lode_variable *best = NULL;
 	size_t low = 0, high = variables->count;
@@ -147,17 +145,7 @@ static const struct lode_variable *find(const struct lode_variables *variables, 
 	return best;
 }
 
-int lode_variables_find(const struct lode_variables *variables, uint64_t address, struct lode_buffer *name)
+int lode_variables_has(const struct lode_variables *variables, uint64_t address)
 {
-	const struct lode_variable *variable;
-
-	if (address < variables->low || address >= variables->high)
-		return -1;
-	variable = find(variables, address);
-	if (!variable)
-		return 0;
-	lode_demangle(variable->name, 1, name);
-	if (address != variable->start)
-		lode_buffer_print(name, "+0x%" PRIx64, address - variable->start);
-	return 1;
+	return address >= variables->low && address < variables->high;
 }

@@ -29,10 +29,9 @@ struct lode_variables {
 /* Loads the variables of a binary; there are none where its file is not found. Returns 0 or LODE_SYSTEM. */
 int lode_variables_load(struct lode_variables *variables, struct lode_image *image);
 void lode_variables_release(struct lode_variables *variables);
-/*
- * Appends the variable at an image address, readable, with the distance from its beginning: `queue`, `queue+0x10`. Returns
- * 1, 0 where the address is data of the image without a symbol, or -1 where it is outside of that.
- */
-int lode_variables_find(const struct lode_variables *variables, uint64_t address, struct lode_buffer *name);
+/* Whether an image address is among the data of the image. */
+int lode_variables_has(const struct lode_variables *variables, uint64_t address);
+/* The variable at an image address; NULL: there is no symbol. */
+const struct lode_variable *lode_variables_find(const struct lode_variables *variables, uint64_t address);
 
 #endif

@@ -44,6 +44,7 @@ struct place {
 	enum lode_scope_line_type type;
 	uint32_t thread;
 	struct lode_gist gist;
+	struct lode_scope_object object; /* of a wait */
 	uint64_t cost;
 	uint64_t times;
 };
@@ -63,6 +64,10 @@ static int compare_places(const void *left, const void *right)
 		return a->type < b->type ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
+	if (a->object.text != b->object.text)
+		return a->object.text < b->object.text ? -1 : 1;
+	if (a->object.holder != b->object.holder)
+		return a->object.holder < b->object.holder ? -1 : 1;
 	return lode_gist_compare(&a->gist, &b->gist);
 }
 
@@ -134,6 +139,7 @@ static void add_line(struct lode_scope_page *page, const struct lode_scope_line 
 		place.cost = line->unseen;
 	} else if (line->type == LODE_LINE_WAIT) {
 		place.gist = lode_gist_of(page, waits->stack[line->event]);
+		place.object = lode_scope_object_of(page, line->event);
 	} else if (line->type == LODE_LINE_UNSEEN) {
 		place.type = LODE_LINE_UNKNOWN;
 		place.thread = waits->waker[line->event];
@@ -155,7 +161,7 @@ static void put_place(struct lode_scope_page *page, struct lode_grid *grid, cons
 		lode_put_gist(page, place->gist);
 		break;
 	case LODE_LINE_WAIT:
-		lode_put_wait(page, place->thread, place->gist);
+		lode_put_wait(page, place->thread, place->gist, place->object);
 		break;
 	case LODE_LINE_QUEUED:
 		lode_put_thread(page, place->thread);
@@ -314,7 +320,8 @@ static void put_wait(struct lode_scope_page *page, uint32_t wait)
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
 
-	lode_put_wait(page, waits->thread[wait], lode_gist_of(page, waits->stack[wait]));
+	lode_put_wait(page, waits->thread[wait], lode_gist_of(page, waits->stack[wait]),
+		      lode_scope_object_of(page, wait));
 	lode_put_waker(page, wait);
 }
 

@@ -3,8 +3,10 @@
 
 #include "base/memory.h"
 #include "base/safe_text.h"
+#include "result/object_words.h"
 #include "scope/frame_filter.h"
 #include "text/frame_text.h"
+#include "trace/objects.h"
 
 #include <inttypes.h>
 
@@ -131,10 +133,38 @@ void lode_put_gist(struct lode_scope_page *page, struct lode_gist gist)
 		lode_buffer_text(page->buffer, "(no stack)");
 }
 
-void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist)
+struct lode_scope_object lode_scope_object_of(const struct lode_scope_page *page, uint32_t wait)
+{
+	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
+
+	return (struct lode_scope_object){ lode_events_object(waits, wait), lode_events_holder(waits, wait) };
+}
+
+static void put_object(struct lode_scope_page *page, struct lode_scope_object object)
+{
+	const char *text = lode_strings_get(&page->report->dictionary.frames.strings, object.text);
+	int is_thread = lode_object_kind_of(text) == LODE_OBJECT_THREAD;
+
+	lode_buffer_text(page->buffer, " for ");
+	if (is_thread && object.holder != LODE_NONE)
+		lode_buffer_text(page->buffer, "the end of ");
+	else
+		lode_object_words(page->buffer, text);
+	if (object.holder != LODE_NONE) {
+		lode_buffer_text(page->buffer, is_thread ? "" : ", held by ");
+		lode_put_thread(page, object.holder);
+	}
+	lode_buffer_text(page->buffer, ",");
+}
+
+void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist,
+		   struct lode_scope_object object)
 {
 	lode_put_thread(page, thread);
-	lode_buffer_text(page->buffer, " waits in ");
+	lode_buffer_text(page->buffer, " waits");
+	if (object.text)
+		put_object(page, object);
+	lode_buffer_text(page->buffer, " in ");
 	lode_put_gist(page, gist);
 }
 

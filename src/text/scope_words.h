@@ -27,6 +27,14 @@ struct lode_gist {
 	uint32_t kernel;
 };
 
+/* What a wait was for: a string, 0: unknown; and the thread that held it, or LODE_NONE. */
+struct lode_scope_object {
+	uint32_t text;
+	uint32_t holder;
+};
+
+struct lode_scope_object lode_scope_object_of(const struct lode_scope_page *page, uint32_t wait);
+
 /* Learns which threads are known by their names alone. Returns 0 or LODE_SYSTEM; release in either case. */
 int lode_scope_page_init(struct lode_scope_page *page);
 void lode_scope_page_release(struct lode_scope_page *page);
@@ -39,8 +47,9 @@ void lode_put_thread(struct lode_scope_page *page, uint32_t thread);
 struct lode_gist lode_gist_of(const struct lode_scope_page *page, uint32_t stack);
 int lode_gist_compare(const struct lode_gist *a, const struct lode_gist *b);
 void lode_put_gist(struct lode_scope_page *page, struct lode_gist gist);
-/* `THREAD waits in PLACE`. */
-void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist);
+/* `THREAD waits in PLACE`, or where it is known what for: `THREAD waits for OBJECT, held by THREAD, in PLACE`. */
+void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist,
+		   struct lode_scope_object object);
 /* `, woken by …`: who ended the wait, and where. */
 void lode_put_waker(struct lode_scope_page *page, uint32_t wait);
 

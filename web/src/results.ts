@@ -329,6 +329,8 @@ export interface ScopePart {
 	cost_ns: number; // Length of the part that counts.
 	waker?: number; // Of a wait: the thread that ended it, where known.
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	object?: string; // Of a wait: what it was for, `kind:name`, where known.
+	holder?: number; // Of a wait: the thread that held the object, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Its stack, root first.
 }
@@ -340,6 +342,8 @@ export interface ScopeStep {
 	cost_ns: number; // Length of the part that counts.
 	waker?: number; // Of a wait: the thread that ended it, where known.
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	object?: string; // Of a wait: what it was for, `kind:name`, where known.
+	holder?: number; // Of a wait: the thread that held the object, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Stack of the wait.
 	waker_stack: string[]; // Stack of the waker when it ended the wait; empty: not known.
@@ -390,6 +394,8 @@ export interface ScopePagePart {
 	cost_ns: number; // Length of the part that counts.
 	waker?: number; // Of a wait: the thread that ended it, where known.
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	object?: string; // Of a wait: what it was for, `kind:name`, where known.
+	holder?: number; // Of a wait: the thread that held the object, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Its stack, root first. A number of `stacks`.
 }
@@ -401,6 +407,8 @@ export interface ScopePageStep {
 	cost_ns: number; // Length of the part that counts.
 	waker?: number; // Of a wait: the thread that ended it, where known.
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
+	object?: string; // Of a wait: what it was for, `kind:name`, where known.
+	holder?: number; // Of a wait: the thread that held the object, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Stack of the wait. A number of `stacks`.
 	waker_stack: number; // Stack of the waker when it ended the wait; 0: not known. A number of `stacks`.

@@ -1,11 +1,12 @@
 /* Names of objects: see object_names.h. */
 #include "record/stream/object_names.h"
 
-#include "base/ends_with.h"
 #include "base/starts_with.h"
 #include "record/stream/record_objects.h"
+#include "symbols/demangle.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,52 +131,40 @@ static struct lode_variables *variables_of(struct lode_object_names *names, uint
 	return variables;
 }
 
-/* The word of a lock that threads wait at is not its first: a variable that is nothing but the lock is called without that. */
-static void drop_inner_offset(struct lode_buffer *text, enum lode_wait_function function)
+/* Threads wait at a word inside a lock: one that is a variable of its own, not part of a larger one, has just its name. */
+static int is_whole_lock(enum lode_wait_function function, uint64_t size)
 {
-	static const char *const condition[] = { "+0x28", "+0x2c", NULL };
-	static const char *const rwlock[] = { "+0x8", "+0xc", NULL };
-	static const char *const barrier[] = { "+0x4", NULL };
-	const char *const *ends = function == LODE_WAITS_CONDITION ? condition
-				  : function == LODE_WAITS_RWLOCK  ? rwlock
-				  : function == LODE_WAITS_SIGNAL  ? barrier
-								   : NULL;
-
-	lode_buffer_byte(text, '\0');
-	if (text->failed)
-		return;
-	text->size--;
-	for (; ends && *ends; ends++)
-		if (lode_ends_with(text->bytes, *ends)) {
-			text->size -= strlen(*ends);
-			return;
-		}
+	return (function == LODE_WAITS_CONDITION && size == sizeof(pthread_cond_t)) ||
+	       (function == LODE_WAITS_RWLOCK && size == sizeof(pthread_rwlock_t)) ||
+	       (function == LODE_WAITS_SIGNAL && size == sizeof(pthread_barrier_t));
 }
 
 static int put_variable(struct lode_object_names *names, const struct futex *futex,
 			enum lode_wait_function function, struct lode_buffer *text)
 {
 	const struct lode_process_image *image;
+	const struct lode_variable *variable;
 	struct lode_variables *variables;
 	uint64_t address;
-	int found;
 
 	if (futex->image >= names->image_count)
 		return 0;
 	image = &names->images->items[futex->image];
 	variables = image->symbols ? variables_of(names, futex->image) : NULL;
-	if (!variables)
+	address = variables ? lode_image_address(image->symbols, futex->offset) + futex->distance : 0;
+	if (!variables || !lode_variables_has(variables, address))
 		return 0;
-	address = lode_image_address(image->symbols, futex->offset) + futex->distance;
-	found = lode_variables_find(variables, address, text);
-	if (found == 1)
-		drop_inner_offset(text, function);
-	if (found == 0) {
+	variable = lode_variables_find(variables, address);
+	if (variable) {
+		lode_demangle(variable->name, 1, text);
+		if (address != variable->start && !is_whole_lock(function, variable->size))
+			lode_buffer_print(text, "+0x%" PRIx64, address - variable->start);
+	} else {
 		const char *slash = strrchr(image->path, '/');
 
 		lode_buffer_print(text, "%s+0x%" PRIx64, slash ? slash + 1 : image->path, address);
 	}
-	return found >= 0;
+	return 1;
 }
 
 static void put_caller(const struct lode_object_names *names, const char *words, uint32_t caller,

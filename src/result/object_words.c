@@ -1,0 +1,58 @@
+/* Words for objects: see object_words.h. */
+#include "result/object_words.h"
+
+#include "base/safe_text.h"
+#include "base/starts_with.h"
+#include "trace/objects.h"
+
+#include <string.h>
+
+/* Before a name, and in place of one. */
+static const struct {
+	const char *named;
+	const char *nameless;
+} words[LODE_OBJECT_KINDS] = {
+	[LODE_OBJECT_LOCK] = { "the lock ", "a lock" },
+	[LODE_OBJECT_GIL] = { "the interpreter lock of ", "an interpreter lock" },
+	[LODE_OBJECT_CONDITION] = { "the condition ", "a condition" },
+	[LODE_OBJECT_FUTEX] = { "the futex ", "a futex" },
+	[LODE_OBJECT_THREAD] = { "the end of thread ", "the end of a thread" },
+	[LODE_OBJECT_FILE] = { "the file ", "a file" },
+	[LODE_OBJECT_PIPE] = { "the pipe ", "a pipe" },
+	[LODE_OBJECT_UNIX] = { "the socket ", "a socket" },
+	[LODE_OBJECT_TCP] = { "TCP ", "TCP" },
+	[LODE_OBJECT_UDP] = { "UDP ", "UDP" },
+	[LODE_OBJECT_SOCKET] = { "the socket ", "a socket" },
+	[LODE_OBJECT_EPOLL] = { "the epoll set ", "an epoll set" },
+	[LODE_OBJECT_POLL] = { "one of ", "one of several descriptors" },
+	[LODE_OBJECT_EVENTFD] = { "the eventfd ", "an eventfd" },
+	[LODE_OBJECT_TTY] = { "the terminal ", "a terminal" },
+	[LODE_OBJECT_DISK] = { "the disk ", "a disk" },
+	[LODE_OBJECT_TIMER] = { "the timer ", "a timer" },
+	[LODE_OBJECT_CHILD] = { "the child ", "a child" },
+	[LODE_OBJECT_PAGE] = { "a page of ", "a page from disk" },
+	[LODE_OBJECT_GPU] = { "the GPU ", "a GPU" },
+	[LODE_OBJECT_OTHER] = { "", "something" },
+};
+
+void lode_object_words(struct lode_buffer *buffer, const char *object)
+{
+	enum lode_object_kind kind = lode_object_kind_of(object);
+	const char *name = lode_object_name(object);
+
+	if (kind == LODE_OBJECT_NONE)
+		return;
+	if (!strcmp(object, "timer:timerfd"))
+		name = "";
+	if (!*name) {
+		lode_buffer_text(buffer, words[kind].nameless);
+		return;
+	}
+	if ((kind == LODE_OBJECT_TCP || kind == LODE_OBJECT_UDP) && lode_starts_with(name, "listen:")) {
+		lode_buffer_text(buffer, kind == LODE_OBJECT_TCP ? "connections to TCP port " : "UDP port ");
+		name += strlen("listen:");
+	} else {
+		lode_buffer_text(buffer, words[kind].named);
+	}
+	lode_text_safe(buffer, name);
+}
