@@ -9,6 +9,8 @@
  */
 #include "scope/area_cache.h"
 
+#include "scope/where.h"
+
 #include "scope/symptom_claims.h"
 #include "store/map_columns.h"
 
@@ -37,6 +39,9 @@ static void describe_plan(struct lode_buffer *buffer, const struct lode_area_pla
 	lode_buffer_byte(buffer, options->by_symptom ? 1 : 0);
 	lode_buffer_byte(buffer, options->chains ? 1 : 0);
 	lode_buffer_byte(buffer, options->ready ? 1 : 0);
+	lode_buffer_byte(buffer, options->by_object ? 1 : 0);
+	if (lode_where_has_objects(options->where))
+		describe_texts(buffer, options->where);
 	describe_texts(buffer, options->symptoms);
 	describe_texts(buffer, options->match);
 	describe_texts(buffer, options->exclude);

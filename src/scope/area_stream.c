@@ -16,6 +16,7 @@
 
 #include "scope/area_cache.h"
 #include "scope/area_chains.h"
+#include "scope/area_objects.h"
 #include "scope/frame_filter.h"
 #include "scope/symptom_claims.h"
 #include "scope/wait_classes.h"
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT)
+#define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT | LODE_OBJECT)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
 #define CALL_COLUMNS                                                                                              \
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME |                                 \
@@ -63,6 +64,7 @@ struct mapping {
 	struct lode_area_chains chains;
 	uint8_t *match; /* by node; NULL: all match */
 	uint8_t *exclude;
+	struct lode_area_objects objects;
 	struct sums sums[LODE_AREA_KINDS][ROW_SETS];
 	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */
 	uint32_t preemption;                /* the name of such calls; LODE_NONE: there are none */
@@ -175,6 +177,23 @@ static void count_input(struct mapping *mapping, int type, const struct lode_eve
 	mapping->partial->recorded_events[type] += events->count;
 }
 
+/* ---- objects ---- */
+
+/* The stack that event `i` counts under; what does not count keeps its own. */
+static uint32_t counted_stack(const struct mapping *mapping, int type, enum row_set set,
+			      const struct lode_events *events, size_t i)
+{
+	return type == LODE_WAIT && set == ROWS_COUNTED ? lode_area_object_stack(&mapping->objects, events, i)
+							: events->stack[i];
+}
+
+static int is_wanted(const struct mapping *mapping, int type, const struct lode_events *events, size_t i,
+		     uint64_t t)
+{
+	return is_inside(mapping, t, events->stack[i]) &&
+	       lode_area_object_fits(&mapping->objects, type == LODE_WAIT ? lode_events_object(events, i) : 0);
+}
+
 /* ---- chains ---- */
 
 /* What chains need besides what rows do. */
@@ -189,7 +208,7 @@ static int is_wanted_part(void *context, const struct lode_part *part)
 {
 	const struct mapping *mapping = context;
 
-	return is_inside(mapping, part->t, mapping->partial->stream.events[part->type].stack[part->event]);
+	return is_wanted(mapping, part->type, &mapping->partial->stream.events[part->type], part->event, part->t);
 }
 
 static int prepare_chains(struct mapping *mapping, struct lode_error *error)
@@ -226,7 +245,7 @@ static int add_to_chains(struct mapping *mapping, int type, const struct lode_ev
 {
 	for (size_t i = 0; mapping->kinds && i < events->count; i++)
 		if ((type != LODE_CALL || events->name[i] == mapping->preemption) &&
-		    is_inside(mapping, events->t[i], events->stack[i]) &&
+		    is_wanted(mapping, type, events, i, events->t[i]) &&
 		    add_event_to_chains(mapping, type, events, i) < 0)
 			return LODE_SYSTEM;
 	return 0;
@@ -285,12 +304,17 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 	count_input(mapping, type, events);
 	if (!(mapping->plan->kinds & 1u << type))
 		return 0;
-	for (size_t i = 0; i < events->count; i++)
-		if (is_inside(mapping, events->t[i], events->stack[i]) &&
-		    add(mapping, &mapping->sums[type][row_set_of(mapping, type, events, i)], events->stack[i],
+	for (size_t i = 0; i < events->count; i++) {
+		enum row_set set;
+
+		if (!is_wanted(mapping, type, events, i, events->t[i]))
+			continue;
+		set = row_set_of(mapping, type, events, i);
+		if (add(mapping, &mapping->sums[type][set], counted_stack(mapping, type, set, events, i),
 			events->t[i], events->cost[i], lode_events_weight(events, i), events->thread[i],
 			end_of(events, i)) < 0)
 			return LODE_SYSTEM;
+	}
 	return 0;
 }
 
@@ -416,16 +440,17 @@ static uint64_t part_weight(const struct mapping *mapping, const struct lode_eve
 static int add_part(struct mapping *mapping, const struct lode_part *part, const uint8_t *own)
 {
 	const struct lode_events *events = &mapping->partial->stream.events[part->type];
-	uint32_t thread = events->thread[part->event], stack = events->stack[part->event];
+	uint32_t thread = events->thread[part->event];
 	enum row_set set = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread]
 				   ? row_set_of(mapping, part->type, events, part->event)
 				   : ROWS_COUNTED;
 
 	int kind = mapping->plan->options->ready ? LODE_WAIT : part->type;
 
-	if (!(mapping->plan->kinds & 1u << kind) || !is_inside(mapping, part->t, stack))
+	if (!(mapping->plan->kinds & 1u << kind) || !is_wanted(mapping, part->type, events, part->event, part->t))
 		return 0;
-	return add(mapping, &mapping->sums[kind][set], stack, part->t, part->cost,
+	return add(mapping, &mapping->sums[kind][set],
+		   counted_stack(mapping, part->type, set, events, part->event), part->t, part->cost,
 		   part_weight(mapping, events, part->event), thread, end_of(events, part->event));
 }
 
@@ -758,6 +783,9 @@ static int read_head(struct mapping *mapping, struct lode_error *error)
 	struct lode_area_partial *partial = mapping->partial;
 	int code = lode_store_head(mapping->store, &partial->stream, error);
 
+	if (!code)
+		code = lode_area_objects_make(&mapping->objects, mapping->store, &partial->stream,
+					      mapping->plan->options, error);
 	if (code)
 		return code;
 	partial->occurrences = lode_calloc(partial->dictionary.tree.count, sizeof(*partial->occurrences));
@@ -823,6 +851,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_wait_kinds_free(mapping.kinds);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
+	lode_area_objects_release(&mapping.objects);
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)

@@ -2,6 +2,7 @@
 #include "scope/where.h"
 
 #include "scope/frame_filter.h"
+#include "trace/objects.h"
 
 #include <string.h>
 
@@ -14,6 +15,69 @@ int lode_where_check(const char *const *where, struct lode_error *error)
 					 "'host=web-*' or 'name=…'",
 					 *where);
 	return 0;
+}
+
+static int is_key(const char *text, const char *key)
+{
+	size_t length = strlen(key);
+
+	return !strncmp(text, key, length) && text[length] == '=';
+}
+
+static int is_about_objects(const char *text)
+{
+	return is_key(text, "object") || is_key(text, "peer");
+}
+
+int lode_where_check_streams(const char *const *where, struct lode_error *error)
+{
+	int code = lode_where_check(where, error);
+
+	for (; !code && where && *where; where++)
+		if (is_about_objects(*where))
+			return lode_fail(
+				error, LODE_USAGE,
+				"'%s' is about single waits, this looks at whole streams; use it with lode mine",
+				*where);
+	return code;
+}
+
+int lode_where_has_objects(const char *const *where)
+{
+	for (; where && *where; where++)
+		if (is_about_objects(*where))
+			return 1;
+	return 0;
+}
+
+/* `peer` is what a glob without a port means, too: an address before the last colon. */
+static int peer_fits(const char *glob, const char *object)
+{
+	enum lode_object_kind kind = lode_object_kind_of(object);
+	const char *name = lode_object_name(object), *colon = strrchr(name, ':');
+	char address[128];
+
+	if (kind != LODE_OBJECT_TCP && kind != LODE_OBJECT_UDP && kind != LODE_OBJECT_UNIX)
+		return 0;
+	if (lode_glob_match(glob, name))
+		return 1;
+	if (kind == LODE_OBJECT_UNIX || !colon || (size_t)(colon - name) >= sizeof(address))
+		return 0;
+	memcpy(address, name, (size_t)(colon - name));
+	address[colon - name] = '\0';
+	return lode_glob_match(glob, address);
+}
+
+int lode_where_object_fits(const char *const *where, const char *object)
+{
+	for (; where && *where; where++) {
+		const char *glob = strchr(*where, '=') + 1;
+
+		if ((is_key(*where, "object") && !lode_glob_match(glob, object)) ||
+		    (is_key(*where, "peer") && !peer_fits(glob, object)))
+			return 0;
+	}
+	return 1;
 }
 
 static const char *attribute_value(const struct lode_stream *stream, const char *key, size_t length)
@@ -39,6 +103,8 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where)
 		const char *equals = strchr(*where, '=');
 		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
 
+		if (!value && is_about_objects(*where))
+			continue;
 		if (!value || !lode_glob_match(equals + 1, value))
 			return 0;
 	}

@@ -1,5 +1,6 @@
 /*
- * Which streams are meant: `--where key=value`.
+ * Which streams are meant: `--where key=value`. The keys `object` and `peer` are about events instead: what waits were
+ * for (trace/objects.h), where streams have no such attributes.
  */
 #ifndef LODE_SCOPE_WHERE_H
 #define LODE_SCOPE_WHERE_H
@@ -13,5 +14,14 @@ int lode_where_check(const char *const *where, struct lode_error *error);
  * `name` are attributes too) whose value fits the glob behind the `=`.
  */
 int lode_where_fits(const struct lode_stream *stream, const char *const *where);
+/* Refuses keys about events: LODE_USAGE with a sentence. For what looks at whole streams only. */
+int lode_where_check_streams(const char *const *where, struct lode_error *error);
+/* Whether one of them is about objects of events. */
+int lode_where_has_objects(const char *const *where);
+/*
+ * Whether an object fits all of those about objects: `object=GLOB` the whole text, `peer=GLOB` what is behind the colon
+ * of a socket's, with its port or without.
+ */
+int lode_where_object_fits(const char *const *where, const char *object);
 
 #endif

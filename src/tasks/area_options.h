@@ -24,7 +24,8 @@ struct lode_area_settings {
 	int no_cache;
 	const char *memory;
 	int strict;
-	int by_symptom; /* see area.h; no option, as the two below */
+	int by_symptom; /* see area.h; no option, as those below */
+	int by_object;
 	int chains;
 	int ready;
 };

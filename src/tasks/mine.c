@@ -25,6 +25,9 @@ static const struct lode_option options[] = {
 		    "mine waits, CPU samples, both, or time on the run queue (default: both on critical paths, "
 		    "otherwise wait if there are any)",
 		    kind_choice),
+	LODE_CHOICE("by", 0, FIELD(by), "WHAT",
+		    "group by stack, or waits by what they were for: a lock, a file, a peer (default: stack)",
+		    lode_by_choice),
 	LODE_PLACE_OPTIONS(FIELD(area), LODE_DEFAULT_SCOPE),
 	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
 		  "show what is new, gone or changed compared with another corpus"),
@@ -149,7 +152,10 @@ const struct lode_command lode_command_mine = {
 		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"
 		    "  lode mine corpus --impact 10%,300ms\n"
 		    "  lode mine corpus --symptom 'wait > 200ms in lock' --scope graph\n"
-		    "  lode mine release-2 --against release-1\n",
+		    "  lode mine release-2 --against release-1\n"
+		    "  # the locks that cost most, and where one of them does\n"
+		    "  lode mine corpus --by object\n"
+		    "  lode mine corpus --where object=lock:folder_list\n",
 	.options = options,
 	.settings_size = sizeof(struct lode_mine_settings),
 	.least_operands = 1,

@@ -12,11 +12,25 @@
 
 /* ---- options ---- */
 
-static int read_similarity(const char *text, double *similarity, struct lode_error *error)
+const char *lode_by_choice(size_t i)
 {
+	static const char *const choices[] = { "stack", "object", NULL };
+
+	return i < 2 ? choices[i] : NULL;
+}
+
+int lode_mine_by_object(const struct lode_mine_settings *settings)
+{
+	return settings->by && !strcmp(settings->by, "object");
+}
+
+/* Objects with similar names are different ones. */
+static int read_similarity(const struct lode_mine_settings *settings, double *similarity, struct lode_error *error)
+{
+	const char *text = settings->similarity;
 	char *rest;
 
-	*similarity = LODE_SIMILARITY;
+	*similarity = lode_mine_by_object(settings) ? 1 : LODE_SIMILARITY;
 	if (!text)
 		return 0;
 	*similarity = strtod(text, &rest);
@@ -65,7 +79,7 @@ static int read_kind(struct lode_source *source, const struct lode_mine_settings
 	how->kind = settings->kind && !strcmp(settings->kind, "run") ? LODE_RUN : LODE_WAIT;
 	how->both = settings->kind && !strcmp(settings->kind, "both");
 	how->ready = settings->kind && !strcmp(settings->kind, "ready");
-	if (settings->kind)
+	if (settings->kind || lode_mine_by_object(settings))
 		return 0;
 	code = lode_source_symptoms(source, &settings->area, &symptoms, error);
 	if (!code)
@@ -99,8 +113,8 @@ static int wants_findings(const struct lode_mine_settings *settings)
 {
 	enum lode_scope scope = lode_scope_chosen(settings->area.scope, LODE_SCOPE_AUTO);
 
-	return !settings->kind && !settings->show && !settings->patterns && !settings->area.include_idle &&
-	       scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
+	return !settings->kind && !settings->show && !lode_mine_by_object(settings) && !settings->patterns &&
+	       !settings->area.include_idle && scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
 }
 
 int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
@@ -109,6 +123,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	struct lode_area_settings area = settings->area;
 	int code;
 
+	area.by_object = lode_mine_by_object(settings);
 	memset(mining, 0, sizeof(*mining));
 	mining->finds = area.chains = wants_findings(settings);
 	mining->how = (struct lode_mine_options){
@@ -120,7 +135,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 		.jobs = (unsigned)settings->area.jobs,
 		.progress = work->progress,
 	};
-	code = read_similarity(settings->similarity, &mining->how.similarity, error);
+	code = read_similarity(settings, &mining->how.similarity, error);
 	if (!code)
 		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
 	if (!code)

@@ -12,6 +12,7 @@
 struct lode_mine_settings {
 	struct lode_area_settings area;
 	const char *kind;
+	const char *by;
 	const char *threshold;
 	const char *impact;
 	const char *similarity;
@@ -52,6 +53,10 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		    struct lode_error *error);
 void lode_mining_release(struct lode_mining *mining);
 
+/* Whether waits are grouped by what they were for, not by their stacks. */
+int lode_mine_by_object(const struct lode_mine_settings *settings);
+/* The choices of --by. */
+const char *lode_by_choice(size_t i);
 /* The choices of --rank. */
 const char *lode_rank_choice(size_t i);
 

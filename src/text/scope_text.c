@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "result/scope_threads.h"
 #include "text/grid.h"
 #include "text/tree_lines.h"
 
@@ -424,41 +423,6 @@ static void put_path(struct lode_scope_page *page)
 
 /* ---- the scopes that are no path ---- */
 
-static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_thread *sum)
-{
-	lode_grid_duration(grid, sum->cost[LODE_RUN]);
-	lode_grid_duration(grid, sum->cost[LODE_WAIT]);
-	lode_grid_count(grid, sum->events);
-	put(page, "  ");
-	lode_put_thread(page, sum->thread);
-	lode_grid_end(grid);
-}
-
-static void put_threads(struct lode_scope_page *page)
-{
-	static const struct lode_grid_column columns[] = {
-		{ "RUN", 2, 8 },
-		{ "WAIT", 1, 8 },
-		{ "EVENTS", 1, 8 },
-		{ NULL, 0, 0 },
-	};
-	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
-	struct lode_scope_threads threads;
-	size_t shown;
-
-	if (lode_scope_threads_make(&threads, page->report, page->found, 0, 0) < 0)
-		page->buffer->failed = 1;
-	shown = page->most && page->most < threads.count ? page->most : threads.count;
-	if (shown < threads.count)
-		lode_buffer_print(page->buffer, "  the %zu busiest of %zu threads; --all shows all\n", shown,
-				  threads.count);
-	if (threads.count)
-		lode_grid_titles(&grid);
-	for (size_t i = 0; i < shown; i++)
-		put_sum(page, &grid, &threads.items[i]);
-	lode_scope_threads_release(&threads);
-}
-
 /* Longest first, in a row that is filled up to LONGEST_WAITS. */
 static size_t find_longest(const struct lode_scope_page *page, const struct lode_part **longest)
 {
@@ -596,7 +560,7 @@ void lode_scope_text(const struct lode_scope_report *report, const struct lode_s
 		put_states(&page);
 		put_path(&page);
 	} else {
-		put_threads(&page);
+		lode_put_scope_threads(&page);
 		put_longest(&page);
 	}
 	lode_scope_page_release(&page);

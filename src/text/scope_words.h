@@ -52,5 +52,7 @@ void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gi
 		   struct lode_scope_object object);
 /* `, woken by …`: who ended the wait, and where. */
 void lode_put_waker(struct lode_scope_page *page, uint32_t wait);
+/* The threads of the scope, busiest first; in scope_threads_text.c. */
+void lode_put_scope_threads(struct lode_scope_page *page);
 
 #endif
