@@ -106,6 +106,8 @@ static int start(struct lode_record_session *session, struct lode_error *error)
 	if (!code)
 		code = lode_record_target_start(&session->target, session->recorder, error);
 	session->times.began = lode_now();
+	if (!code)
+		lode_record_target_say_relatives(&session->target, session->call);
 	if (code || !session->target.has_child)
 		return code;
 	session->times.command = (uint32_t)session->target.child.pid;

@@ -2,6 +2,7 @@
 #include "tasks/live/record_target.h"
 
 #include "tasks/attributes.h"
+#include "process/descendants.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -244,16 +245,57 @@ int lode_record_target_prepare(struct lode_record_target *target, struct lode_er
 	return code;
 }
 
+struct addition {
+	struct lode_record_target *target;
+	struct lode_recorder *recorder;
+	struct lode_error *error;
+	int counts;
+};
+
+static int add_relative(void *context, uint32_t pid)
+{
+	struct addition *addition = context;
+
+	if (pid == (uint32_t)getpid()) /* started from a shell that is recorded */
+		return 0;
+	addition->target->relatives += addition->counts != 0;
+	return lode_recorder_add_pid(addition->recorder, pid, addition->error);
+}
+
+/* The processes of -p, and what they have started already: later children are followed by the programs. */
+static int add_pids(struct addition *addition)
+{
+	const struct lode_option_list *pids = &addition->target->settings->pids;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < pids->count; i++) {
+		uint32_t pid = (uint32_t)strtoul(pids->items[i], NULL, 10);
+
+		code = lode_recorder_add_pid(addition->recorder, pid, addition->error);
+		if (!code)
+			code = lode_process_descendants(pid, add_relative, addition);
+	}
+	return code;
+}
+
+void lode_record_target_say_relatives(const struct lode_record_target *target, const struct lode_call *call)
+{
+	if (target->relatives && !call->quiet)
+		lode_call_say(call, LODE_PLAIN, "also records %zu process%s that %s started already",
+			      target->relatives, target->relatives == 1 ? "" : "es",
+			      target->settings->pids.count == 1 ? "it has" : "they have");
+}
+
 int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
 			     struct lode_error *error)
 {
 	const struct lode_record_target_settings *settings = target->settings;
-	int code = 0;
+	struct addition addition = { target, recorder, error, 1 };
+	int code;
 
 	if (target->has_child)
 		lode_recorder_await_exec(recorder, (uint32_t)target->child.pid);
-	for (size_t i = 0; !code && i < settings->pids.count; i++)
-		code = lode_recorder_add_pid(recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10), error);
+	code = add_pids(&addition);
 	if (!code && target->has_child && !settings->all)
 		code = lode_recorder_add_pid(recorder, (uint32_t)target->child.pid, error);
 	if (code)
@@ -268,7 +310,10 @@ int lode_record_target_start(struct lode_record_target *target, struct lode_reco
 						  .min_wait_ns = settings->min_wait,
 						  .long_waits_ns = settings->long_waits,
 					  });
-	return lode_recorder_start(recorder, error);
+	code = lode_recorder_start(recorder, error);
+	/* What was started between the look and the start is found by a second look. */
+	addition.counts = 0;
+	return code ? code : add_pids(&addition);
 }
 
 int lode_record_target_release_command(struct lode_record_target *target, struct lode_error *error)

@@ -24,6 +24,7 @@ struct lode_record_target {
 	size_t command_count;   /* 0: there is none */
 	struct pollfd *watched; /* the processes of -p */
 	size_t watched_count;
+	size_t relatives; /* descendants of these that were there already, and are recorded too */
 	struct lode_child child;
 	int has_child;
 	int priority; /* of this thread before it took precedence */
@@ -65,6 +66,8 @@ int lode_record_target_prepare(struct lode_record_target *target, struct lode_er
 /* Starts the recorder for it. */
 int lode_record_target_start(struct lode_record_target *target, struct lode_recorder *recorder,
 			     struct lode_error *error);
+/* Says how many descendants of the processes of -p were there already. */
+void lode_record_target_say_relatives(const struct lode_record_target *target, const struct lode_call *call);
 /* Lets the command go. */
 int lode_record_target_release_command(struct lode_record_target *target, struct lode_error *error);
 /*

@@ -35,7 +35,7 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
 #define LODE_RECORD_TARGET_OPTIONS(base)                                                                           \
 	LODE_LIST("pid", 'p', LODE_RECORD_TARGET_FIELD(base, pids), "PID",                                         \
-		  "record this process and its later children; can be repeated"),                                  \
+		  "record this process and its children; can be repeated"),                                        \
 		LODE_FLAG("all", 'a', LODE_RECORD_TARGET_FIELD(base, all), "record all processes"),                \
 		LODE_TEXT("comm", 0, LODE_RECORD_TARGET_FIELD(base, comm), "NAME",                                 \
 			  "record only threads with this name"),                                                   \

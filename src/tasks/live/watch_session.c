@@ -129,6 +129,8 @@ static int start(struct lode_watch_session *session, struct lode_error *error)
 	if (!code)
 		code = lode_record_target_start(&session->target, session->recorder, error);
 	session->began = lode_now();
+	if (!code)
+		lode_record_target_say_relatives(&session->target, session->call);
 	if (code || !session->target.has_child)
 		return code;
 	event.data.fd = session->target.child.exit_fd;

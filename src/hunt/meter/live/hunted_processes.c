@@ -262,47 +262,6 @@ int lode_hunted_settle_roles(struct lode_hunted_processes *target, struct lode_e
 	return code;
 }
 
-/* The parent of a process; 0: it is gone. */
-static uint32_t parent_of(uint32_t pid)
-{
-	uint32_t parent;
-
-	lode_thread_proc_state(pid, pid, &parent);
-	return parent;
-}
-
-static int is_descendant(uint32_t pid, uint32_t ancestor)
-{
-	/* As deep as anyone nests processes; parents that change meanwhile must not lead in circles. */
-	for (int i = 0; pid > 1 && i < 1000; i++) {
-		pid = parent_of(pid);
-		if (pid == ancestor)
-			return 1;
-	}
-	return 0;
-}
-
-struct descendants {
-	uint32_t ancestor;
-	int (*each)(void *context, uint32_t pid);
-	void *context;
-};
-
-static int visit_descendant(void *context, uint32_t pid)
-{
-	struct descendants *descendants = context;
-
-	return is_descendant(pid, descendants->ancestor) ? descendants->each(descendants->context, pid) : 0;
-}
-
-int lode_hunted_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context)
-{
-	struct descendants descendants = { pid, each, context };
-	int code = lode_proc_numbers("/proc", visit_descendant, &descendants);
-
-	return code < 0 ? code : 0;
-}
-
 int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error)
 {
 	struct lode_hunted_process *process = lode_hunted_find(target, pid);

@@ -67,8 +67,6 @@ void lode_hunted_release(struct lode_hunted_processes *target);
 
 /* Adds a process and reads the code of its program. Returns 0, 1 when there is none, or a negative code. */
 int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error);
-/* Calls `each` with the pids of all processes that a process has started and that live, directly or not. */
-int lode_hunted_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context);
 /* The process, or NULL. */
 struct lode_hunted_process *lode_hunted_find(struct lode_hunted_processes *target, uint32_t pid);
 void lode_hunted_end(struct lode_hunted_processes *target, uint32_t pid);

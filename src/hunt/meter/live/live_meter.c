@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/proc_files.h"
 #include "hunt/meter/live/live_internal.h"
+#include "process/descendants.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -98,7 +99,7 @@ int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_erro
 	struct addition addition = { lode_live_of(meter), error };
 	int code = add_one(&addition, pid);
 
-	return code ? code : lode_hunted_descendants(pid, add_child, &addition);
+	return code ? code : lode_process_descendants(pid, add_child, &addition);
 }
 
 static int add_all(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)
