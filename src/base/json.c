@@ -1,6 +1,8 @@
 /* JSON writer: see json.h. */
 #include "base/json.h"
 
+#include "base/line_writer.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -110,24 +112,40 @@ void lode_json_key(struct lode_json *json, const char *key)
 	json->after_key = 1;
 }
 
-void lode_json_plain_key(struct lode_json *json, const char *key, size_t length)
+/* `,"key":` at `at`, which has room for it; returns its end. */
+static char *put_plain_key(struct lode_json *json, char *at, const char *key, size_t length)
 {
-	char *room = lode_buffer_room(json->buffer, length + sizeof(",\"\":"));
 	uint64_t bit = 1ull << (json->depth & 63);
-	char *at = room;
 
-	if (!room)
-		return;
 	if (json->filled & bit)
 		*at++ = ',';
+	json->filled |= bit;
 	*at++ = '"';
 	memcpy(at, key, length);
 	at += length;
 	*at++ = '"';
 	*at++ = ':';
-	json->buffer->size += (size_t)(at - room);
-	json->filled |= bit;
+	return at;
+}
+
+void lode_json_plain_key(struct lode_json *json, const char *key, size_t length)
+{
+	char *room = lode_buffer_room(json->buffer, length + 4);
+
+	if (!room)
+		return;
+	json->buffer->size = (size_t)(put_plain_key(json, room, key, length) - json->buffer->bytes);
 	json->after_key = 1;
+}
+
+void lode_json_plain_key_u64(struct lode_json *json, const char *key, size_t length, uint64_t number)
+{
+	char *room = lode_buffer_room(json->buffer, length + 4 + LODE_PUT_NUMBER);
+
+	if (!room)
+		return;
+	room = lode_put_number(put_plain_key(json, room, key, length), number);
+	json->buffer->size = (size_t)(room - json->buffer->bytes);
 }
 
 void lode_json_text_n(struct lode_json *json, const char *text, size_t length)

@@ -24,6 +24,8 @@ void lode_json_array_end(struct lode_json *json);
 void lode_json_key(struct lode_json *json, const char *key);
 /* A key of `length` bytes that needs no escapes: most are written in a source file. */
 void lode_json_plain_key(struct lode_json *json, const char *key, size_t length);
+/* The same with its value, faster than both by themselves. */
+void lode_json_plain_key_u64(struct lode_json *json, const char *key, size_t length, uint64_t number);
 void lode_json_text(struct lode_json *json, const char *text);
 void lode_json_text_n(struct lode_json *json, const char *text, size_t length);
 void lode_json_u64(struct lode_json *json, uint64_t number);

@@ -10,7 +10,6 @@
 #ifndef LODE_RESULT_CALL_TREE_H
 #define LODE_RESULT_CALL_TREE_H
 
-#include "base/json.h"
 #include "scope/idle.h"
 #include "trace/dictionary.h"
 
@@ -62,13 +61,5 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
 	return tree->whole[LODE_SIDE_BASE] > tree->whole[LODE_SIDE_SLOW] ? tree->whole[LODE_SIDE_BASE]
 									 : tree->whole[LODE_SIDE_SLOW];
 }
-
-/*
- * Writes it as a field of a result: `"tree"`. Where `rules` is not NULL, for a page, which has it in
- * `"page"`, beside the facts of frames (frame_facts.h) for all that it shows and those that have a mark
- * already. `marks`, one per frame, may be NULL where there was no memory for them.
- */
-void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules,
-				uint8_t *marks, struct lode_json *json);
 
 #endif

@@ -4,11 +4,10 @@
 #ifndef LODE_RESULT_DIFF_REPORT_H
 #define LODE_RESULT_DIFF_REPORT_H
 
-#include "base/json.h"
 #include "base/output.h"
 #include "latency/diff.h"
 #include "latency/paper_ranking.h"
-#include "result/call_tree.h"
+#include "result/call_tree_fields.h"
 #include "scope/idle.h"
 
 struct lode_diff_side {
@@ -24,9 +23,9 @@ struct lode_diff_report {
 	const uint8_t *fits;                       /* by node: --match lets it through; NULL: all */
 	size_t top;                                /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
-	/* Not NULL: for a page, which needs facts about frames besides. */
-	const struct lode_idle_rules *page;
-	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
+	int for_page;                              /* JSON has what a page needs besides: facts about frames */
+	const struct lode_idle_rules *rules;       /* which frames say nothing */
+	uint64_t least;                            /* ns: calls that take less are left out of the tree of calls */
 };
 
 /* A path that is shown, and how many behind it have the same hottest node. */
@@ -76,7 +75,9 @@ void lode_diff_functions_release(struct lode_diff_functions *functions);
 /* The same as of latencies (latency_report.h), with both sides. */
 int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded,
 		   struct lode_call_tree *tree);
-void lode_diff_tree_json(const struct lode_diff_report *report, struct lode_json *json);
+int lode_diff_calls(const struct lode_diff_report *report, struct lode_call_tree_part *part);
+/* Behind the last path that is shown; those before it that do not fit are not. */
+size_t lode_diff_paths_end(const struct lode_diff_report *report);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error);

@@ -5,7 +5,6 @@
 #include "result/diff_report.h"
 
 #include "base/memory.h"
-#include "result/frame_facts.h"
 
 int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_call_tree *tree)
 {
@@ -24,30 +23,35 @@ int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int un
 	return lode_call_tree_make(tree, &input);
 }
 
+size_t lode_diff_paths_end(const struct lode_diff_report *report)
+{
+	const struct lode_diff *diff = report->diff;
+	size_t shown = 0, end = 0;
+
+	for (; end < diff->path_count && (!report->top || shown < report->top); end++)
+		shown += !report->fits || report->fits[diff->paths[end].leaf];
+	return end;
+}
+
 static void mark_paths(const struct lode_diff_report *report, uint8_t *marks)
 {
-	size_t shown = 0;
+	size_t end = lode_diff_paths_end(report);
 
-	for (size_t i = 0; marks && i < report->diff->path_count && (!report->top || shown < report->top); i++) {
+	for (size_t i = 0; marks && i < end; i++) {
 		uint32_t leaf = report->diff->paths[i].leaf;
 
-		if (report->fits && !report->fits[leaf])
-			continue;
-		lode_frame_facts_mark(&report->diff->dictionary->tree, leaf, marks);
-		shown++;
+		if (!report->fits || report->fits[leaf])
+			lode_frame_facts_mark(&report->diff->dictionary->tree, leaf, marks);
 	}
 }
 
-void lode_diff_tree_json(const struct lode_diff_report *report, struct lode_json *json)
+int lode_diff_calls(const struct lode_diff_report *report, struct lode_call_tree_part *part)
 {
-	uint8_t *marks = report->page ? lode_calloc(report->diff->dictionary->frames.count + 1, 1) : NULL;
+	uint8_t *marks = report->for_page ? lode_calloc(report->diff->dictionary->frames.count + 1, 1) : NULL;
 	struct lode_call_tree tree;
 
 	mark_paths(report, marks);
 	if (lode_diff_tree(report, report->least, 1, &tree) < 0)
-		json->buffer->failed = 1;
-	else
-		lode_call_tree_result_json(&tree, report->page, marks, json);
-	lode_call_tree_release(&tree);
-	lode_free(marks);
+		return lode_call_tree_part_fail(part, &tree, marks);
+	return lode_call_tree_part_make(part, &tree, report->for_page ? report->rules : NULL, marks);
 }

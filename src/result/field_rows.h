@@ -55,16 +55,18 @@
 #define FIELD_ALL_OF(table) FIELD_ROW("", LODE_FIELD_PART, 0, "", .fields = &(table))
 
 /* Lists: the member is a struct lode_list. */
-#define FIELD_LIST(member, kind_of, ...)                                                                          \
-	FIELD_ROW(#member, kind_of, FIELD_AT(member, struct lode_list), __VA_ARGS__, .shape = LODE_SHAPE_LIST)
-#define FIELD_OBJECTS(member, table, ...) FIELD_LIST(member, LODE_FIELD_OBJECT, __VA_ARGS__, .fields = &(table))
-#define FIELD_TEXTS(member, ...)          FIELD_LIST(member, LODE_FIELD_TEXT, __VA_ARGS__)
-#define FIELD_NUMBERS(member, ...)        FIELD_LIST(member, LODE_FIELD_U64, __VA_ARGS__)
+#define FIELD_LIST_AS(key, member, kind_of, ...)                                                                  \
+	FIELD_ROW(key, kind_of, FIELD_AT(member, struct lode_list), __VA_ARGS__, .shape = LODE_SHAPE_LIST)
+#define FIELD_OBJECTS(member, table, ...)                                                                         \
+	FIELD_LIST_AS(#member, member, LODE_FIELD_OBJECT, __VA_ARGS__, .fields = &(table))
+#define FIELD_TEXTS(member, ...)   FIELD_LIST_AS(#member, member, LODE_FIELD_TEXT, __VA_ARGS__)
+#define FIELD_NUMBERS(member, ...) FIELD_LIST_AS(#member, member, LODE_FIELD_U64, __VA_ARGS__)
 
 /* What writes itself: the member is a struct lode_written. Shape and kind tell what it writes. */
 #define FIELD_WRITTEN(member, shape_of, kind_of, ...)                                                             \
 	FIELD_ROW(#member, kind_of, FIELD_AT(member, struct lode_written), __VA_ARGS__, .shape = (shape_of),      \
 		  .written = 1)
+#define FIELD_WRITTEN_TEXT(member, ...)    FIELD_WRITTEN(member, LODE_SHAPE_ONE, LODE_FIELD_TEXT, __VA_ARGS__)
 #define FIELD_WRITTEN_TEXTS(member, ...)   FIELD_WRITTEN(member, LODE_SHAPE_LIST, LODE_FIELD_TEXT, __VA_ARGS__)
 #define FIELD_WRITTEN_NUMBERS(member, ...) FIELD_WRITTEN(member, LODE_SHAPE_LIST, LODE_FIELD_U64, __VA_ARGS__)
 

@@ -130,12 +130,25 @@ static int is_there(const struct lode_field *field, const char *from)
 	}
 }
 
+/* Most values are numbers that are always there. */
+static int write_number(struct writer *writer, const struct lode_field *field, const void *value)
+{
+	if (field->written || field->shape != LODE_SHAPE_ONE || field->kind > LODE_FIELD_U32)
+		return 0;
+	lode_json_plain_key_u64(writer->json, field->name, field->length,
+				field->kind == LODE_FIELD_U64 ? *(const uint64_t *)value
+							      : *(const uint32_t *)value);
+	return 1;
+}
+
 static void write_member(struct writer *writer, const struct lode_field *field, const char *from)
 {
 	const void *value = from + field->offset;
 	int there = is_there(field, from);
 
 	if (!there && field->rule == LODE_FIELD_OPTIONAL)
+		return;
+	if (there && write_number(writer, field, value))
 		return;
 	lode_json_plain_key(writer->json, field->name, field->length);
 	if (!there)

@@ -72,26 +72,30 @@ int lode_heat_of_diff(struct lode_heat *heat, const struct lode_diff_report *rep
 	return code;
 }
 
-void lode_heat_json(const struct lode_heat *heat, const char *key, struct lode_json *json)
+static int make_cell(const struct lode_list *list, size_t i, void *item)
 {
-	lode_json_object(json);
-	lode_json_key_u64(json, "most_ns", (uint64_t)heat->most);
-	lode_json_key_u64(json, "rows_total", heat->total);
-	lode_json_key_array(json, "rows");
-	for (size_t i = 0; i < heat->count; i++) {
-		const struct lode_heat_row *row = &heat->rows[i];
+	const struct lode_heat *heat = list->from;
 
-		lode_json_object(json);
-		lode_json_key_u64(json, "rank", row->rank);
-		lode_json_key_u64(json, "hottest", row->hottest);
-		lode_json_key_array(json, key);
-		for (size_t k = 0; k < row->count; k++)
-			lode_json_i64(json, lode_heat_value(heat, heat->nodes[row->first + k]));
-		lode_json_array_end(json);
-		lode_json_object_end(json);
-	}
-	lode_json_array_end(json);
-	lode_json_object_end(json);
+	*(int64_t *)item = lode_heat_value(heat, heat->nodes[list->first + i]);
+	return 1;
+}
+
+static int make_row(const struct lode_list *list, size_t i, void *item)
+{
+	const struct lode_heat *heat = list->from;
+	const struct lode_heat_row *row = &heat->rows[i];
+
+	*(struct lode_heat_row_values *)item = (struct lode_heat_row_values){
+		.rank = row->rank,
+		.hottest = row->hottest,
+		.cells = { row->count, heat, row->first, make_cell },
+	};
+	return 1;
+}
+
+struct lode_heat_values lode_heat_values_of(const struct lode_heat *heat)
+{
+	return (struct lode_heat_values){ (uint64_t)heat->most, heat->total, { heat->count, heat, 0, make_row } };
 }
 
 void lode_heat_release(struct lode_heat *heat)

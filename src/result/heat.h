@@ -6,7 +6,6 @@
 #ifndef LODE_RESULT_HEAT_H
 #define LODE_RESULT_HEAT_H
 
-#include "base/buffer.h"
 #include "result/diff_report.h"
 #include "result/latency_report.h"
 
@@ -55,8 +54,21 @@ static inline int64_t lode_heat_value(const struct lode_heat *heat, uint32_t nod
 	return (int64_t)(heat->value[node] - (heat->less ? heat->less[node] : 0));
 }
 
-/* Writes it as an object; the cells of a row are in `key`, as its frames are, root first. */
-void lode_heat_json(const struct lode_heat *heat, const char *key, struct lode_json *json);
+/* The map as a field of results, and a row of it; its cells are as its frames are, root first. */
+struct lode_heat_values {
+	uint64_t most_ns;
+	uint64_t rows_total;
+	struct lode_list rows;
+};
+
+struct lode_heat_row_values {
+	uint64_t rank;
+	uint64_t hottest;
+	struct lode_list cells; /* of int64_t */
+};
+
+/* The map must outlive it. */
+struct lode_heat_values lode_heat_values_of(const struct lode_heat *heat);
 
 /* From 0, nothing, to LODE_HEAT_DECADES, the hottest cell of all: a power of ten is 1. */
 double lode_heat_level(const struct lode_heat *heat, uint32_t node);

@@ -5,20 +5,19 @@
 #define LODE_RESULT_LATENCY_REPORT_H
 
 #include "base/output.h"
-#include "base/json.h"
 #include "latency/contexts.h"
 #include "scope/idle.h"
-#include "result/call_tree.h"
+#include "result/call_tree_fields.h"
 #include "result/stack_text.h"
 
 struct lode_latency_report {
 	const struct lode_latency *latency;
 	const struct lode_contexts *contexts;
-	size_t top;         /* contexts to show; 0: all */
-	const char *corpus; /* its path, for pages and pictures */
-	/* Not NULL: for a page, which needs facts about frames besides. */
-	const struct lode_idle_rules *page;
-	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
+	size_t top;                          /* contexts to show; 0: all */
+	const char *corpus;                  /* its path, for pages and pictures */
+	int for_page;                        /* JSON has what a page needs besides: facts about frames */
+	const struct lode_idle_rules *rules; /* which frames say nothing */
+	uint64_t least;                      /* ns: calls that take less are left out of the tree of calls */
 };
 
 static inline size_t lode_latency_shown(const struct lode_latency_report *report)
@@ -32,8 +31,8 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 
 /* How many contexts a page shows: those that take at least `least` ns by themselves, and the first in any case. */
 size_t lode_latency_page_top(const struct lode_latency_report *report);
-/* Writes the last field of the JSON: `tree` or `page` (lode_call_tree_result_json). */
-void lode_latency_tree_json(const struct lode_latency_report *report, struct lode_json *json);
+/* The tree of calls as a part of the result. Returns 0 or LODE_SYSTEM; release it in either case. */
+int lode_latency_calls(const struct lode_latency_report *report, struct lode_call_tree_part *part);
 
 /*
  * The tree of all calls that take at least `least` ns (call_tree.h; `unfolded` as there). Returns 0

@@ -4,7 +4,6 @@
 #include "result/latency_report.h"
 
 #include "base/memory.h"
-#include "result/frame_facts.h"
 
 #include <string.h>
 
@@ -53,18 +52,15 @@ size_t lode_latency_page_top(const struct lode_latency_report *report)
 	return count > FIRST ? count : FIRST;
 }
 
-void lode_latency_tree_json(const struct lode_latency_report *report, struct lode_json *json)
+int lode_latency_calls(const struct lode_latency_report *report, struct lode_call_tree_part *part)
 {
 	const struct lode_dictionary *dictionary = &report->latency->dictionary;
-	uint8_t *marks = report->page ? lode_calloc(dictionary->frames.count + 1, 1) : NULL;
+	uint8_t *marks = report->for_page ? lode_calloc(dictionary->frames.count + 1, 1) : NULL;
 	struct lode_call_tree tree;
 
 	for (size_t i = 0; marks && i < lode_latency_shown(report); i++)
 		lode_frame_facts_mark(&dictionary->tree, report->contexts->nodes[i], marks);
 	if (lode_latency_tree(report, report->least, 1, &tree) < 0)
-		json->buffer->failed = 1;
-	else
-		lode_call_tree_result_json(&tree, report->page, marks, json);
-	lode_call_tree_release(&tree);
-	lode_free(marks);
+		return lode_call_tree_part_fail(part, &tree, marks);
+	return lode_call_tree_part_make(part, &tree, report->for_page ? report->rules : NULL, marks);
 }

@@ -1,16 +1,36 @@
 /* The results that have a table of fields: see results.h. */
 #include "result/results.h"
 
+#include "result/diff_result.h"
 #include "result/info_result.h"
+#include "result/latency_result.h"
 #include "result/mine_result.h"
 #include "result/scope_result.h"
 
 const struct lode_described_result lode_described_results[] = {
 	{
+		.name = "diff",
+		.title = "lode diff --json, GET /api/diff",
+		.what = "What makes slow streams slow, against good ones.",
+		.lines = { &lode_diff_fields },
+	},
+	{
 		.name = "info",
 		.title = "lode info --json, GET /api/info",
 		.what = "What is in a corpus or a stream file.",
 		.lines = { &lode_info_fields },
+	},
+	{
+		.name = "latency",
+		.title = "lode latency --json, GET /api/latency",
+		.what = "Latencies of functions in their calling contexts, inferred from stacks.",
+		.lines = { &lode_latency_fields },
+	},
+	{
+		.name = "latency-instances",
+		.title = "a line of lode latency --instances --json",
+		.what = "One call that was inferred.",
+		.lines = { &lode_latency_call_fields },
 	},
 	{
 		.name = "mine",

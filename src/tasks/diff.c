@@ -48,7 +48,8 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 		.fits = comparison->fits,
 		.top = lode_latency_top(&settings->latency, analysis),
 		.distance = settings->truth.count ? &comparison->distance : NULL,
-		.page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? sides->base.source.rules : NULL,
+		.for_page = lode_analysis_is(analysis, LODE_FORM_PAGE),
+		.rules = sides->base.source.rules,
 	};
 	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report.diff), &report.least,
 					 error);
@@ -56,7 +57,7 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 
 	if (!code && !title)
 		code = lode_fail_memory(error);
-	if (report.page && !settings->latency.top && !settings->latency.all)
+	if (report.for_page && !settings->latency.top && !settings->latency.all)
 		report.top = PAGE_PATHS;
 	analysis->title = title;
 	if (!code)

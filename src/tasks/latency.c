@@ -27,13 +27,14 @@ static int rank_contexts(struct lode_analysis *analysis, struct lode_latency_inf
 		.contexts = &contexts,
 		.top = lode_latency_top(settings, analysis),
 		.corpus = inferred->reading.source.path,
-		.page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? inferred->reading.source.rules : NULL,
+		.for_page = lode_analysis_is(analysis, LODE_FORM_PAGE),
+		.rules = inferred->reading.source.rules,
 	};
 	if (lode_contexts_rank(report->latency, settings->area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_latency_tree_min(settings, "latency", contexts.own, &report->least, error);
-	if (!code && report->page && !settings->top && !settings->all)
+	if (!code && report->for_page && !settings->top && !settings->all)
 		report->top = lode_latency_page_top(report);
 	if (!code)
 		code = lode_analysis_write(analysis, inferred, error);

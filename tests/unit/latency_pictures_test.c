@@ -277,8 +277,8 @@ static void write_page(const struct sides *sides, int which, struct lode_buffer 
 	struct lode_error error;
 
 	lode_output_memory(&output);
-	latency.page = sides->rules;
-	report.page = sides->rules;
+	latency.for_page = report.for_page = 1;
+	latency.rules = report.rules = sides->rules;
 	report.least = 1;
 	if ((which ? lode_diff_json(&report, &output, &error) : lode_latency_json(&latency, &output, &error)) < 0)
 		buffer->failed = 1;

@@ -127,7 +127,7 @@ static void write_field(struct schema *schema, const struct lode_field *field)
 	lode_json_key_text(&schema->json, "description", field->what);
 	switch ((enum lode_field_shape)field->shape) {
 	case LODE_SHAPE_ONE:
-		write_kind(schema, field, nullable);
+		write_kind(schema, field, nullable || field->maybe);
 		break;
 	case LODE_SHAPE_LIST:
 	case LODE_SHAPE_LISTS:

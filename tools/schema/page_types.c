@@ -52,6 +52,7 @@ static void write_value(const struct lode_field *field, struct lode_buffer *buff
 	switch ((enum lode_field_shape)field->shape) {
 	case LODE_SHAPE_ONE:
 		write_kind(field, buffer);
+		lode_buffer_text(buffer, field->maybe ? " | null" : "");
 		break;
 	case LODE_SHAPE_LIST:
 	case LODE_SHAPE_LISTS:

@@ -1,30 +1,13 @@
 // The tree of calls that comes with a page, as a tree for flame graphs. What the page leaves out
 // is a separate node, so that widths still add up.
 import { plural } from './format';
+import type { CallTreeItemOfTwo, CallTreeOfTwo } from './results';
 import { finishTree, type StackTree } from './stack_tree';
 
-interface Sides {
-	whole_ns: number;
-	base_whole_ns?: number;
-	hidden_ns?: number;
-	base_hidden_ns?: number;
-}
-
-interface CallTreeItem extends Sides {
-	depth: number;
-	frames: string[];
-	own_ns: number;
-	base_own_ns?: number;
-	hidden?: number; // functions that are left out
-	new?: boolean;
-}
-
-export interface CallTree extends Sides {
-	least_ns: number;
-	contexts: number;
-	shown: number;
-	items: CallTreeItem[];
-}
+// Of one side, or of two.
+type Optional<Type, Keys extends keyof Type> = Omit<Type, Keys> & Partial<Pick<Type, Keys>>;
+type Item = Optional<CallTreeItemOfTwo, 'base_whole_ns' | 'base_own_ns'>;
+export type CallTree = Optional<Omit<CallTreeOfTwo, 'items'>, 'base_whole_ns' | 'base_hidden_ns'> & { items: Item[] };
 
 class TreeMaker {
 	private numbers = new Map<string, number>();

@@ -1,5 +1,149 @@
 // Results as the page gets them. Made from the tables in src/result (fields.h) by `ninja -C build schema`: edit those.
 
+export interface DiffResult {
+	base: DiffSide; // The good streams.
+	slow: DiffSide; // The slow ones.
+	delta_ns: number; // How much longer a slow stream takes.
+	tested: boolean; // Differences were tested against chance.
+	chance: DiffChance; // What the streams can tell.
+	layers: Record<string, DiffLayer>; // Time by whose code it is.
+	root_cause: DiffRootCause | null; // The function that the difference comes from; null: none.
+	truth?: DiffTruth; // With --truth: how far the truth is from what was found.
+	paths_total: number; // Paths there are.
+	heat: DiffHeat; // The heat map of the first paths: of those with the same hottest function the first.
+	paths: DiffPath[]; // Paths, the largest difference first.
+	tree?: CallTreeOfTwo; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
+	page?: CallTreePageOfTwo; // With page-data: what the page needs, the tree of calls and facts of frames.
+}
+
+export interface DiffSide {
+	corpus: string; // Its folder.
+	chosen?: string; // How its streams were chosen, in brackets; absent: all of them.
+	streams: number; // Streams.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	events: number; // Events.
+	instances: number; // Calls that were inferred.
+}
+
+export interface UnreadStreams {
+	count: number; // How many.
+	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
+}
+
+export interface UnreadStream {
+	stream: string; // Its name.
+	stream_id: string; // Its id.
+	reason: string; // What is wrong with its file.
+}
+
+export interface DiffChance {
+	sure: boolean; // The difference as a whole is unlikely to be chance.
+	sure_paths: number; // Paths of which that is true.
+	p?: number; // Chance of such a difference when there is none; only where that was tested.
+	q?: number; // The same, corrected for the number of paths.
+	level: number; // Level of significance.
+	level_is_of: string; // What the level holds for.
+	power: number; // Chance to find a difference of the detectable size.
+	detectable_ns: number | null; // The least difference that would be found; null: not known.
+	detectable_share: number | null; // The same as a part of the base.
+	detectable_path_ns: number | null; // The least difference of one path that would be found.
+	detectable_path_share: number | null; // The same as a part of the base.
+	streams_for_5_percent: number | null; // Streams a side that it takes to find a difference of 5%.
+}
+
+export interface DiffLayer {
+	base_ns: number; // Time a stream on the base side.
+	slow_ns: number; // On the slow side.
+}
+
+export interface DiffRootCause {
+	frame: string; // The function.
+	module: string; // Its module.
+	function: string; // Its name.
+	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
+	internal: boolean; // It is code of the program itself.
+	new: boolean; // Only the slow side calls it.
+	caller?: string; // The function that calls it.
+	delta_ns: number; // How much longer it takes.
+	sure: boolean; // That is unlikely to be chance.
+	p?: number; // Chance of such a difference when there is none; only where that was tested.
+	q?: number; // The same, corrected for the number of paths.
+}
+
+export interface DiffTruth {
+	p_min: number | null; // Rank of the first path with it; null: none has it.
+	f_min: number | null; // Distance of the function on that path.
+}
+
+export interface DiffHeat {
+	most_ns: number; // The largest value in it.
+	rows_total: number; // Rows that all paths that take more would make.
+	rows: DiffHeatRow[]; // A row a path, the first 10 unless top says otherwise.
+}
+
+export interface DiffHeatRow {
+	rank: number; // Rank of the path.
+	hottest: number; // Which of its frames takes most more.
+	delta_ns: number[]; // What each of its frames takes more, per stream, in ns.
+}
+
+export interface DiffPath {
+	rank: number; // Its rank.
+	cost_ns: number; // Its difference.
+	new: boolean; // Only the slow side has it.
+	p?: number; // Chance of such a difference when there is none; only where that was tested.
+	q?: number; // The same, corrected for the number of paths.
+	frames: DiffFunction[]; // Its functions, root first.
+}
+
+export interface DiffFunction {
+	frame: string; // The function.
+	base_ns: number; // Own time on the base side.
+	slow_ns: number; // Own time on the slow side.
+	delta_ns: number; // Difference of own times.
+	whole_delta_ns: number; // Difference with callees.
+	base_mean_ns?: number | null; // With --mean: mean on the base side.
+	slow_mean_ns?: number | null; // With --mean: mean on the slow side.
+	rank: number; // Its rank on the path.
+	distance: number; // From the hottest function of the path; below 0 for callers.
+	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
+}
+
+export interface CallTreeOfTwo {
+	least_ns: number; // Calls of less than this are left out.
+	contexts: number; // Calling contexts there are.
+	shown: number; // Calling contexts that are in the tree.
+	whole_ns: number; // Time of all calls on the slow side.
+	base_whole_ns: number; // The same on the base side.
+	hidden_ns: number; // Time of the calls that are left out.
+	base_hidden_ns: number; // The same on the base side.
+	items: CallTreeItemOfTwo[]; // Calls in the order of the tree, callers first.
+}
+
+export interface CallTreeItemOfTwo {
+	depth: number; // How deep in the tree; a root has 0.
+	frames: string[]; // Frames from the caller shown above to this one.
+	whole_ns: number; // Time with all callees.
+	base_whole_ns: number; // The same on the base side.
+	own_ns: number; // Time without callees.
+	base_own_ns: number; // The same on the base side.
+	new?: boolean; // Only the slow side has it.
+	hidden?: number; // Callees that are left out.
+	hidden_ns?: number; // Their time.
+	base_hidden_ns?: number; // The same on the base side.
+}
+
+export interface CallTreePageOfTwo {
+	tree: CallTreeOfTwo; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+}
+
+export interface ModuleLayer {
+	name: string; // Name of the module, as in frames.
+	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
+}
+
 export interface InfoResult {
 	path: string; // The corpus or file, as it was named.
 	kind: 'corpus' | 'stream'; // What it is.
@@ -127,6 +271,96 @@ export interface InfoSymptom {
 	t1: number; // End, in ns.
 }
 
+export interface LatencyResult {
+	input: LatencyInput; // What was read.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	own_ns: number; // Time of all contexts, without what is counted separately.
+	idle_ns: number; // Idle time, counted separately.
+	contexts_total: number; // Contexts there are.
+	layers: Record<string, number>; // Time by whose code it is.
+	heat: LatencyHeat; // The heat map of the first contexts.
+	contexts: LatencyContext[]; // Contexts, those with the most own time first.
+	tree?: CallTree; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
+	page?: CallTreePage; // With page-data: what the page needs, the tree of calls and facts of frames.
+}
+
+export interface LatencyInput {
+	streams: number; // Streams.
+	threads: number; // Threads.
+	events: number; // Events.
+	instances: number; // Calls that were inferred.
+}
+
+export interface LatencyHeat {
+	most_ns: number; // The largest value in it.
+	rows_total: number; // Rows that all contexts would make: those that take any time.
+	rows: LatencyHeatRow[]; // A row a context, the first 10 unless top says otherwise.
+}
+
+export interface LatencyHeatRow {
+	rank: number; // Rank of the context.
+	hottest: number; // Which of its frames takes most.
+	own_ns: number[]; // Time of each of its frames.
+}
+
+export interface LatencyContext {
+	frames: string[]; // The calling context, root first; its last frame is the function.
+	count: number; // Calls.
+	conservative_ns: number; // Time for sure within calls, in all.
+	aggressive_ns: number; // Time at most within calls, in all.
+	estimate_ns: number; // The estimate between them: calls begin and end midway between samples.
+	low_ns: number; // Lower end of the 95% interval of estimate_ns.
+	high_ns: number; // Upper end of it.
+	own_ns: number; // Estimated time without callees.
+	waited_ns: number; // Waiting within the calls.
+	idle_ns: number; // The part of it that is idle.
+	mean_ns: number; // Estimated time a call.
+	median_ns: number; // Half of the calls took at most this.
+	p90_ns: number; // 90% took at most this.
+	p99_ns: number; // 99% took at most this.
+	longest_ns: number; // The longest call.
+	own_mean_ns?: number | null; // With --mean: own time from means, as the paper has it.
+}
+
+export interface CallTree {
+	least_ns: number; // Calls of less than this are left out.
+	contexts: number; // Calling contexts there are.
+	shown: number; // Calling contexts that are in the tree.
+	whole_ns: number; // Time of all calls.
+	hidden_ns: number; // Time of the calls that are left out.
+	items: CallTreeItem[]; // Calls in the order of the tree, callers first.
+}
+
+export interface CallTreeItem {
+	depth: number; // How deep in the tree; a root has 0.
+	frames: string[]; // Frames from the caller shown above to this one.
+	whole_ns: number; // Time with all callees.
+	own_ns: number; // Time without callees.
+	hidden?: number; // Callees that are left out.
+	hidden_ns?: number; // Their time.
+}
+
+export interface CallTreePage {
+	tree: CallTree; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+}
+
+export interface LatencyCall {
+	stream: string; // Name of the stream.
+	pid?: number; // Process, where known.
+	tid: number; // Thread.
+	begin: number; // Estimated begin, in ns.
+	end: number; // Estimated end.
+	conservative_ns: number; // Time for sure.
+	aggressive_ns: number; // Time at most.
+	estimate_ns: number; // The estimate between them.
+	waited_ns: number; // Waiting within it.
+	seen: number; // Events that saw it.
+	samples: number; // CPU samples among them.
+	frames: string[]; // Its calling context, root first.
+}
+
 export interface MineResult {
 	kind: 'wait' | 'run' | 'both' | 'ready'; // Events that were mined.
 	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
@@ -161,17 +395,6 @@ export interface MineInput {
 	events: number; // Events.
 	recorded_events?: number; // Events that were recorded; only where they represent others too, which were left out.
 	cost_ns: number; // Their time.
-}
-
-export interface UnreadStreams {
-	count: number; // How many.
-	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
-}
-
-export interface UnreadStream {
-	stream: string; // Its name.
-	stream_id: string; // Its id.
-	reason: string; // What is wrong with its file.
 }
 
 export interface MineEvents {
@@ -286,11 +509,6 @@ export interface MineExample {
 	t: number; // Start of the longest one.
 	tid: number; // Its thread.
 	longest_ns: number; // Its length.
-}
-
-export interface ModuleLayer {
-	name: string; // Name of the module, as in frames.
-	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
 }
 
 export interface MineTiming {

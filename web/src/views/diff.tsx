@@ -11,75 +11,10 @@ import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
-import type { ModuleLayer } from '../results';
+import type { DiffPath, DiffResult, DiffSide } from '../results';
 import { go, linkHere, route } from '../route';
 
-interface PathFunction {
-	frame: string;
-	base_ns: number;
-	slow_ns: number;
-	delta_ns: number;
-	whole_delta_ns: number;
-	rank: number;
-	distance: number; // from the hottest function
-	layer: string;
-}
-
-interface Path {
-	rank: number;
-	cost_ns: number;
-	new: boolean;
-	p?: number;
-	q?: number;
-	frames: PathFunction[];
-}
-
-interface Side {
-	corpus: string;
-	chosen?: string; // its streams, in brackets
-	streams: number;
-	events: number;
-	instances: number;
-}
-
-interface RootCause {
-	frame: string;
-	layer: string;
-	internal: boolean;
-	new: boolean;
-	caller?: string;
-	delta_ns: number;
-	sure?: boolean;
-	p?: number;
-	q?: number;
-}
-
-// What the streams can tell.
-interface Chance {
-	sure: boolean;
-	sure_paths: number;
-	p?: number;
-	level: number;
-	power: number;
-	detectable_ns: number | null;
-	detectable_share: number | null;
-	streams_for_5_percent: number | null;
-}
-
-export interface DiffResult {
-	base: Side;
-	slow: Side;
-	delta_ns: number;
-	tested: boolean;
-	chance?: Chance;
-	layers: Record<string, { base_ns: number; slow_ns: number }>;
-	root_cause: RootCause | null;
-	paths_total: number;
-	paths: Path[];
-	page?: { tree: CallTree; modules: ModuleLayer[]; plumbing: string[] };
-}
-
-interface Row extends Path {
+interface Row extends DiffPath {
 	key: string;
 	stack: Frame[];
 	hottest: number;
@@ -256,7 +191,7 @@ export function Diff({ result }: { result: DiffResult }) {
 	const chosen = rows.find(({ key }) => key === route.value.parts[0]) ?? rows[0];
 	const heat = useMemo(() => heatOf(distinct), [distinct]);
 	const choose = (key: string) => go(linkHere([key]));
-	const sideText = ({ corpus, chosen, streams }: Side) => <><bdi>{corpus}</bdi>{chosen && <> <bdi>{chosen.trim()}</bdi></>} ({plural(streams, 'stream')})</>;
+	const sideText = ({ corpus, chosen, streams }: DiffSide) => <><bdi>{corpus}</bdi>{chosen && <> <bdi>{chosen.trim()}</bdi></>} ({plural(streams, 'stream')})</>;
 
 	return (
 		<>

@@ -11,40 +11,11 @@ import { HeatMap, type HeatRow } from '../parts/heat_map';
 import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { Table, type Column } from '../parts/table';
-import type { ModuleLayer } from '../results';
+import type { LatencyContext, LatencyResult } from '../results';
 import { go, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
-interface Context {
-	frames: string[];
-	count: number;
-	conservative_ns: number;
-	aggressive_ns: number;
-	estimate_ns: number;
-	low_ns: number;
-	high_ns: number;
-	own_ns: number;
-	waited_ns: number;
-	idle_ns: number;
-	mean_ns: number;
-	median_ns: number;
-	p90_ns: number;
-	p99_ns: number;
-	longest_ns: number;
-}
-
-export interface LatencyResult {
-	input: { streams: number; threads: number; events: number; instances: number };
-	own_ns: number;
-	idle_ns: number;
-	contexts_total: number;
-	layers: Record<string, number>;
-	heat: { most_ns: number; rows: { rank: number; hottest: number; own_ns: number[] }[] };
-	contexts: Context[];
-	page?: { tree: CallTree; modules: ModuleLayer[]; plumbing: string[] };
-}
-
-interface Row extends Context {
+interface Row extends LatencyContext {
 	rank: number;
 	stack: Frame[];
 	culprit: Frame;
@@ -74,7 +45,7 @@ function makeModel(result: LatencyResult): Model {
 	return { table, rows, heat };
 }
 
-function time(key: keyof Context & `${string}_ns`, title: string, help: string): Column<Row> {
+function time(key: Exclude<keyof LatencyContext & `${string}_ns`, 'own_mean_ns'>, title: string, help: string): Column<Row> {
 	return { key, title, help, number: true, value: (row) => row[key], cell: (row) => duration(row[key]) };
 }
 
