@@ -2,7 +2,7 @@
 #ifndef LODE_RESULT_BUDGET_REPORT_H
 #define LODE_RESULT_BUDGET_REPORT_H
 
-#include "base/json.h"
+#include "result/fields.h"
 
 struct lode_budget_report {
 	double share; /* of the machine; 0: there was no budget, and the rest means nothing */
@@ -10,7 +10,8 @@ struct lode_budget_report {
 	double fixed;    /* by context switches and processes that come and go, regardless of what is recorded */
 	double attached; /* part of the time in which context switches were recorded */
 	double worst_second;
-	double settled; /* what it took after the first three seconds, and its parts; 0: it was shorter */
+	int has_settled; /* lode_budget_part sets it */
+	double settled;  /* what it took after the first three seconds, and its parts; 0: it was shorter */
 	double samples;
 	double process;
 	double saving;
@@ -38,7 +39,14 @@ struct lode_budget_report {
 	int sees_long_waits; /* --long-waits every wakeup */
 };
 
-/* The member "budget" of an object; nothing without one. */
-void lode_budget_json(const struct lode_budget_report *report, struct lode_json *json);
+/* Part of a result: a field `budget`; none without one. */
+struct lode_budget_part {
+	int any;
+	struct lode_budget_report budget;
+};
+
+extern const struct lode_fields lode_budget_part_fields;
+
+struct lode_budget_part lode_budget_part(const struct lode_budget_report *report);
 
 #endif

@@ -2,6 +2,7 @@
 #include "result/field_choices.h"
 
 #include "latency/code_layer.h"
+#include "mine/signatures.h"
 #include "scope/scope.h"
 
 const char *lode_choice_scope(unsigned number)
@@ -20,4 +21,14 @@ const char *lode_choice_mined_kind(unsigned number)
 	static const char *const names[] = { "wait", "run", "both", "ready" };
 
 	return number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
+}
+
+const char *lode_choice_signature_state(unsigned number)
+{
+	return number < LODE_SIGNATURE_STATES ? lode_signature_state_name((enum lode_signature_state)number) : NULL;
+}
+
+const char *lode_choice_path_kind(unsigned number)
+{
+	return number == 0 ? "corpus" : number == 1 ? "stream" : NULL;
 }

@@ -37,11 +37,13 @@
 #define FIELD_DOUBLE_AS(key, member, ...) FIELD_ROW(key, LODE_FIELD_DOUBLE, FIELD_AT(member, double), __VA_ARGS__)
 #define FIELD_BOOL_AS(key, member, ...)   FIELD_ROW(key, LODE_FIELD_BOOL, FIELD_AT(member, int), __VA_ARGS__)
 #define FIELD_TEXT_AS(key, member, ...)   FIELD_ROW(key, LODE_FIELD_TEXT, FIELD_TEXT_AT(member), __VA_ARGS__)
+#define FIELD_CHARS_AS(key, member, ...)  FIELD_ROW(key, LODE_FIELD_CHARS, offsetof(TABLE_OF, member), __VA_ARGS__)
 #define FIELD_U64(member, ...)            FIELD_U64_AS(#member, member, __VA_ARGS__)
 #define FIELD_U32(member, ...)            FIELD_U32_AS(#member, member, __VA_ARGS__)
 #define FIELD_I64(member, ...)            FIELD_I64_AS(#member, member, __VA_ARGS__)
 #define FIELD_DOUBLE(member, ...)         FIELD_DOUBLE_AS(#member, member, __VA_ARGS__)
 #define FIELD_BOOL(member, ...)           FIELD_BOOL_AS(#member, member, __VA_ARGS__)
+#define FIELD_CHARS(member, ...)          FIELD_CHARS_AS(#member, member, __VA_ARGS__)
 #define FIELD_TEXT(member, ...)           FIELD_TEXT_AS(#member, member, __VA_ARGS__)
 
 /* Objects; `table` is a struct lode_fields. A part is no object by itself: its fields are fields of this one. */
@@ -53,6 +55,9 @@
 
 /* All rows of another table of the same struct. */
 #define FIELD_ALL_OF(table) FIELD_ROW("", LODE_FIELD_PART, 0, "", .fields = &(table))
+
+/* An object that another table describes as part of the same struct. */
+#define FIELD_SAME(key, table, ...) FIELD_ROW(key, LODE_FIELD_OBJECT, 0, __VA_ARGS__, .fields = &(table))
 
 /* Lists: the member is a struct lode_list. */
 #define FIELD_LIST_AS(key, member, kind_of, ...)                                                                  \

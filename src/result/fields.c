@@ -46,6 +46,9 @@ static void write_one(struct writer *writer, const struct lode_field *field, con
 	case LODE_FIELD_TEXT:
 		lode_json_text(json, *(const char *const *)(const void *)value);
 		break;
+	case LODE_FIELD_CHARS:
+		lode_json_text(json, value);
+		break;
 	case LODE_FIELD_POINTER:
 		write_object(writer, field->fields, *(const char *const *)(const void *)value);
 		break;

@@ -27,6 +27,7 @@ enum lode_field_kind {
 	LODE_FIELD_DOUBLE,  /* null where it is not finite */
 	LODE_FIELD_BOOL,    /* an int */
 	LODE_FIELD_TEXT,    /* const char * */
+	LODE_FIELD_CHARS,   /* a text inside the struct, an array of char */
 	LODE_FIELD_SCALAR,  /* a text, a number or a truth value; only lode_written knows which */
 	LODE_FIELD_OBJECT,  /* a struct inside this one, with a table of its own */
 	LODE_FIELD_POINTER, /* the same, elsewhere; NULL: there is none */

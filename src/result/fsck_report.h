@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/notes.h"
+#include "result/fields.h"
 #include "store/corpus_check.h"
 
 /* What was found at one path. */
@@ -39,6 +40,8 @@ int lode_fsck_was_wrong(const struct lode_fsck_finding *finding);
 int lode_fsck_is_wrong(const struct lode_fsck_finding *finding, int repair);
 /* "damaged", "repaired" or "clean". */
 const char *lode_fsck_state(const struct lode_fsck_finding *finding, int repair);
+
+extern const struct lode_fields lode_fsck_fields;
 
 void lode_fsck_json(const struct lode_fsck_report *report, struct lode_buffer *buffer);
 

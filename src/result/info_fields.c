@@ -1,15 +1,11 @@
 /* The fields of `lode info --json`: see info_result.h. */
+#include "result/field_choices.h"
 #include "result/field_rows.h"
 #include "result/info_result.h"
 
 static const char *module_kind_choice(unsigned number)
 {
 	return number < LODE_KINDS ? lode_kind_name((enum lode_kind)number) : NULL;
-}
-
-static const char *info_kind_choice(unsigned number)
-{
-	return number == 0 ? "corpus" : number == 1 ? "stream" : NULL;
 }
 
 #define TABLE_OF struct lode_info_result_module
@@ -100,7 +96,7 @@ static const struct lode_fields stream = FIELD_TABLE("InfoStream", stream_rows);
 #define TABLE_OF struct lode_info_result
 static const struct lode_field info_rows[] = {
 	FIELD_TEXT(path, "The corpus or file, as it was named."),
-	FIELD_TEXT(kind, "What it is.", FIELD_CHOICE(info_kind_choice)),
+	FIELD_TEXT(kind, "What it is.", FIELD_CHOICE(lode_choice_path_kind)),
 	FIELD_OBJECT(events, lode_event_counts_fields, "Events by type."),
 	FIELD_OBJECT(cost_ns, lode_event_costs_fields, "Time by type of event."),
 	FIELD_U64(bytes, "Size of the stream files."),

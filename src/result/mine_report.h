@@ -6,6 +6,7 @@
 
 #include "mine/compare.h"
 #include "mine/findings.h"
+#include "result/fields.h"
 
 struct lode_mine_report {
 	const char *corpus; /* its path */
@@ -109,6 +110,8 @@ struct lode_compare_report {
 	size_t top; /* clusters to show; 0: all */
 };
 
+extern const struct lode_fields lode_compare_fields;
+
 void lode_compare_json(const struct lode_compare_report *report, struct lode_buffer *buffer);
 
 /* Events of a pattern or cluster, a line of JSON each. */
@@ -116,6 +119,8 @@ struct lode_mine_events_json {
 	const struct lode_area *area;
 	struct lode_json *json;
 };
+
+extern const struct lode_fields lode_mine_event_fields;
 
 /* For lode_area_events: writes an event of the struct `context`. */
 int lode_mine_event_json(void *context, const struct lode_area_event *event);

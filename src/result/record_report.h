@@ -7,10 +7,32 @@
 #include "result/budget_report.h"
 #include "store/corpus.h"
 
-/* A number with its key; a list of them ends with one without. */
-struct lode_named_count {
-	const char *name;
-	uint64_t count;
+/* How user stacks were found, and how they ended. */
+struct lode_user_stacks {
+	uint64_t unknown;
+	uint64_t whole;
+	uint64_t too_deep;
+	uint64_t too_large;
+	uint64_t broken;
+	uint64_t unmapped;
+	uint64_t pending;
+	uint64_t compat;
+	uint64_t guessed;
+	uint64_t copied;
+	uint64_t lost_copies;
+};
+
+struct lode_kernel_stacks {
+	uint64_t asked;
+	uint64_t checked;
+	uint64_t wrong;
+};
+
+struct lode_unwind_sizes {
+	uint64_t binaries;
+	uint64_t rows;
+	uint64_t rules;
+	uint64_t bytes;
 };
 
 struct lode_record_report {
@@ -21,16 +43,18 @@ struct lode_record_report {
 	uint64_t system_calls;
 	uint64_t lost; /* records */
 	int has_symptom_rules;
-	int symptoms;                            /* found by them */
-	struct lode_named_count user_stacks[16]; /* how they were found, and how they ended */
-	struct lode_named_count kernel_stacks[4];
-	struct lode_named_count unwind_tables[5];
+	int symptoms; /* found by them */
+	struct lode_user_stacks user_stacks;
+	struct lode_kernel_stacks kernel_stacks;
+	struct lode_unwind_sizes unwind_tables;
 	long pid;        /* of the command; 0: there was none */
 	int exit_status; /* -1: none */
 	int signal;      /* that ended it; 0: none */
 	struct lode_budget_report budget;
 	const struct lode_notes *notes;
 };
+
+extern const struct lode_fields lode_record_fields;
 
 void lode_record_json(const struct lode_record_report *report, struct lode_buffer *buffer);
 

@@ -1,18 +1,42 @@
 /* The results that have a table of fields: see results.h. */
 #include "result/results.h"
 
+#include "result/coverage_report.h"
 #include "result/diff_result.h"
+#include "result/fsck_report.h"
+#include "result/import_report.h"
 #include "result/info_result.h"
 #include "result/latency_result.h"
 #include "result/mine_result.h"
+#include "result/record_report.h"
 #include "result/scope_result.h"
+#include "result/signatures_report.h"
+#include "result/watch_report.h"
 
 const struct lode_described_result lode_described_results[] = {
+	{
+		.name = "coverage",
+		.title = "lode coverage --json, GET /api/coverage",
+		.what = "How much of the delay signatures explain, and which streams to open first.",
+		.lines = { &lode_coverage_fields },
+	},
 	{
 		.name = "diff",
 		.title = "lode diff --json, GET /api/diff",
 		.what = "What makes slow streams slow, against good ones.",
 		.lines = { &lode_diff_fields },
+	},
+	{
+		.name = "fsck",
+		.title = "lode fsck --json",
+		.what = "What was checked.",
+		.lines = { &lode_fsck_fields },
+	},
+	{
+		.name = "import",
+		.title = "lode import --json",
+		.what = "What was read.",
+		.lines = { &lode_import_fields },
 	},
 	{
 		.name = "info",
@@ -39,6 +63,24 @@ const struct lode_described_result lode_described_results[] = {
 		.lines = { &lode_mine_fields },
 	},
 	{
+		.name = "mine-compare",
+		.title = "lode mine --against --json",
+		.what = "Clusters of two corpora side by side.",
+		.lines = { &lode_compare_fields },
+	},
+	{
+		.name = "mine-events",
+		.title = "a line of lode mine --show --json",
+		.what = "One event of a pattern or a cluster.",
+		.lines = { &lode_mine_event_fields },
+	},
+	{
+		.name = "record",
+		.title = "lode record --json",
+		.what = "What was recorded.",
+		.lines = { &lode_record_fields },
+	},
+	{
 		.name = "scope",
 		.title = "a line of lode scope --json, GET /api/scope",
 		.what = "What kept a thread from being done earlier: one symptom.",
@@ -49,6 +91,19 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "GET /api/scope?page-data",
 		.what = "The longest symptoms of a corpus, for the page.",
 		.lines = { &lode_scope_page_fields },
+	},
+	{
+		.name = "signatures",
+		.title = "lode signatures --json",
+		.what = "Signatures and where they match.",
+		.lines = { &lode_signatures_fields },
+	},
+	{
+		.name = "watch",
+		.title = "a line of lode watch --json",
+		.what = "A stream that was saved; the last line is the summary.",
+		.lines = { &lode_watch_stream_fields, &lode_watch_fields },
+		.line_what = { "A stream.", "The summary." },
 	},
 };
 const size_t lode_described_result_count = sizeof(lode_described_results) / sizeof(lode_described_results[0]);

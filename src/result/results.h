@@ -14,6 +14,7 @@ struct lode_described_result {
 	const char *title; /* where it comes from */
 	const char *what;
 	const struct lode_fields *lines[LODE_RESULT_LINES]; /* one; of a result in lines, each kind of them */
+	const char *line_what[LODE_RESULT_LINES];           /* of several kinds, what each is */
 };
 
 extern const struct lode_described_result lode_described_results[];

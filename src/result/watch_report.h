@@ -34,6 +34,9 @@ struct lode_watch_report {
 	const struct lode_notes *notes;
 };
 
+extern const struct lode_fields lode_watch_stream_fields;
+extern const struct lode_fields lode_watch_fields;
+
 /* One line each. */
 void lode_watch_stream_json(const struct lode_watch_stream *stream, struct lode_buffer *buffer);
 void lode_watch_json(const struct lode_watch_report *report, struct lode_buffer *buffer);

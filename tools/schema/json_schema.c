@@ -88,6 +88,7 @@ static void write_kind(struct schema *schema, const struct lode_field *field, in
 		write_type(schema, "boolean", nullable);
 		break;
 	case LODE_FIELD_TEXT:
+	case LODE_FIELD_CHARS:
 		if (field->choice)
 			write_choice(schema, field, nullable);
 		else
@@ -182,6 +183,7 @@ static void write_lines(struct schema *schema, const struct lode_described_resul
 	lode_json_key_array(&schema->json, "anyOf");
 	for (size_t i = 0; i < LODE_RESULT_LINES && result->lines[i]; i++) {
 		lode_json_object(&schema->json);
+		lode_json_key_text(&schema->json, "description", result->line_what[i]);
 		write_table(schema, result->lines[i]);
 		lode_json_object_end(&schema->json);
 	}

@@ -21,6 +21,7 @@ static void write_kind(const struct lode_field *field, struct lode_buffer *buffe
 		lode_buffer_text(buffer, "boolean");
 		break;
 	case LODE_FIELD_TEXT:
+	case LODE_FIELD_CHARS:
 		if (field->choice)
 			write_choice(field, buffer);
 		else

@@ -1,5 +1,77 @@
 // Results as the page gets them. Made from the tables in src/result (fields.h) by `ninja -C build schema`: edit those.
 
+export interface CoverageResult {
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	whole: 'symptoms' | 'events'; // What the whole is.
+	whole_ns: number; // The whole.
+	streams: number; // Streams.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	coverage: number | null; // Part of the whole that signatures explain; null: there is nothing to explain.
+	cost_ns: number; // The same in ns.
+	events: number; // Events that match.
+	ignored: number; // Signatures that are not counted, because of their state.
+	signatures: CoverageSignature[]; // Signatures, the most costly first.
+	curves: CoverageCurves; // By way of choosing streams: what is explained after each.
+	shuffles: number; // Random orders that were averaged.
+	paper_order: boolean; // Streams are ordered as in the paper.
+	levels: CoverageLevel[]; // How many streams it takes to explain so much.
+	stackmine_share_of: CoverageRatios; // Streams that the first way takes, as a part of the others.
+}
+
+export interface UnreadStreams {
+	count: number; // How many.
+	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
+}
+
+export interface UnreadStream {
+	stream: string; // Its name.
+	stream_id: string; // Its id.
+	reason: string; // What is wrong with its file.
+}
+
+export interface CoverageSignature {
+	name: string; // Name.
+	state: 'open' | 'fixed' | 'ignored'; // Its state.
+	coverage: number | null; // Part of the whole that it explains.
+	cost_ns: number; // The same in ns.
+	run_ns: number; // CPU time of it.
+	wait_ns: number; // Waiting of it.
+	events: number; // Events that match.
+	streams: number; // Streams in which some match.
+	cumulative: number | null; // Part of the whole that it and those before explain together.
+	cumulative_ns: number; // The same in ns.
+}
+
+export interface CoverageCurves {
+	stackmine: CoverageStep[]; // Streams that show the signature first that covers most, as StackMine orders them.
+	greedy_total: CoverageStep[]; // Streams by the total delay of their symptoms, largest first.
+	greedy_max: CoverageStep[]; // Streams by the longest delay of one symptom, largest first.
+}
+
+export interface CoverageStep {
+	streams: number; // Streams opened so far.
+	coverage: number | null; // Part of the whole that is explained by then.
+	cost_ns: number; // The same in ns.
+	stream: string; // Name of the stream to open.
+	stream_id: string; // Its id.
+	reveals: string[]; // Signatures that it is the first to show.
+}
+
+export interface CoverageLevel {
+	coverage: number | null; // Part of the whole.
+	cost_ns: number; // The same in ns.
+	stackmine: number | null; // Streams as StackMine orders them.
+	random: number | null; // Streams in a random order, on average.
+	greedy_total: number | null; // Streams by the total delay of their symptoms.
+	greedy_max: number | null; // Streams by the longest delay of one symptom.
+}
+
+export interface CoverageRatios {
+	random?: number | null; // Of a random order.
+	greedy_total?: number | null; // Of streams by the total delay of their symptoms.
+	greedy_max?: number | null; // Of streams by the longest delay of one symptom.
+}
+
 export interface DiffResult {
 	base: DiffSide; // The good streams.
 	slow: DiffSide; // The slow ones.
@@ -23,17 +95,6 @@ export interface DiffSide {
 	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
 	events: number; // Events.
 	instances: number; // Calls that were inferred.
-}
-
-export interface UnreadStreams {
-	count: number; // How many.
-	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
-}
-
-export interface UnreadStream {
-	stream: string; // Its name.
-	stream_id: string; // Its id.
-	reason: string; // What is wrong with its file.
 }
 
 export interface DiffChance {
@@ -144,6 +205,75 @@ export interface ModuleLayer {
 	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
 }
 
+export interface FsckResult {
+	paths: FsckPath[]; // Each path.
+}
+
+export interface FsckPath {
+	path: string; // Corpus or file.
+	kind: 'corpus' | 'stream'; // What it is.
+	state: 'clean' | 'damaged' | 'repaired'; // What was found.
+	streams_good: number; // Stream files without damage.
+	streams_bad: number; // Damaged stream files.
+	streams_repaired: number; // Stream files that were repaired.
+	rows_without_file: number; // Rows of the catalogue without a file.
+	rows_wrong: number; // Rows that do not agree with their file.
+	files_without_row: number; // Files that no row names.
+	recordings: number; // Recordings that were cut off.
+	leftovers: number; // Files left over by a crash.
+	catalogue_bad: boolean; // The catalogue is damaged.
+	signatures_bad: boolean; // The signatures are damaged.
+	footer_bad: boolean; // The footer of the file is damaged.
+	blocks_good: number; // Blocks without damage.
+	blocks_bad: number; // Damaged blocks.
+	bytes_bad: number; // Bytes of them.
+	events_good: number; // Events that can be read.
+	notes: Note[]; // What was lost or not understood on the way, counted.
+}
+
+export interface Note {
+	what: string; // What happened, as a sentence in the singular.
+	count: number; // How often.
+	example: string | null; // Where it happened once.
+}
+
+export interface ImportResult {
+	streams: ImportedStream[]; // Each stream.
+	signatures: ImportSignature[]; // Signatures that match the new streams.
+	notes: Note[]; // What was lost or not understood on the way, counted.
+}
+
+export interface ImportedStream {
+	id: string; // Its id.
+	name: string; // Its name.
+	events: EventCounts; // Events by type.
+	stacks: number; // Distinct stacks of its events.
+	cost_ns: EventCosts; // Time by type of event.
+	span_ns: number; // From its first to its last event.
+	stored_bytes: number; // Size of its file.
+	skipped: boolean; // It was there already.
+	replaced: boolean; // It replaced an older one.
+}
+
+export interface EventCounts {
+	run: number; // CPU samples
+	wait: number; // waits
+	call: number; // system events
+}
+
+export interface EventCosts {
+	run: number; // CPU time in ns
+	wait: number; // waiting in ns
+	call: number; // 0: system events have no cost
+}
+
+export interface ImportSignature {
+	name: string; // Name.
+	state: 'open' | 'fixed' | 'ignored'; // Its state.
+	streams: number; // New streams that it matches.
+	cost_ns: number; // Time that it explains there.
+}
+
 export interface InfoResult {
 	path: string; // The corpus or file, as it was named.
 	kind: 'corpus' | 'stream'; // What it is.
@@ -160,18 +290,6 @@ export interface InfoResult {
 	states?: ActivityProcess[]; // States of processes, busiest first; absent with --brief and for a stream file.
 	requests?: ActivityLoop[]; // Loops that wait for work, and the requests between these waits; those with the most time first.
 	streams: InfoStream[]; // The streams, by name.
-}
-
-export interface EventCounts {
-	run: number; // CPU samples
-	wait: number; // waits
-	call: number; // system events
-}
-
-export interface EventCosts {
-	run: number; // CPU time in ns
-	wait: number; // waiting in ns
-	call: number; // 0: system events have no cost
 }
 
 export interface InfoModule {
@@ -519,6 +637,137 @@ export interface MineTiming {
 	prefixes: number; // Prefixes that were looked at.
 }
 
+export interface CompareResult {
+	kind: 'wait' | 'run' | 'both' | 'ready'; // Events that were mined.
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	here: CompareCorpus; // The corpus that was mined.
+	against: CompareCorpus; // The one it is compared with.
+	clusters_total: number; // Clusters of both.
+	clusters: CompareCluster[]; // Clusters, the largest change first.
+}
+
+export interface CompareCorpus {
+	corpus: string; // Its folder.
+	streams: number; // Streams.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	threshold_ns: number; // The least cost of a pattern there.
+	events: number; // Events that count.
+	cost_ns: number; // Their time.
+}
+
+export interface CompareCluster {
+	id: string; // Id of the cluster.
+	change: 'new' | 'gone' | 'slower' | 'faster' | 'same'; // How it changed.
+	significant: boolean; // The change is unlikely to be chance: q is below the level.
+	here: CompareSide; // In the corpus that was mined.
+	against: CompareSide; // In the other one.
+	p: number | null; // Chance of such a change when there is none; null: not tested.
+	q: number | null; // The same, corrected for the number of clusters.
+	common: string[]; // Functions that all its patterns have.
+}
+
+export interface CompareSide {
+	cost_ns: number; // Time.
+	events: number; // Events.
+	streams: number; // Streams.
+	mean_ns: number; // Time a stream.
+}
+
+export interface MineEvent {
+	stream: string; // Name of the stream.
+	stream_id: string; // Id of the stream.
+	t: number; // Start, in ns.
+	cost_ns: number; // Length.
+	pid?: number; // Process, where known.
+	tid: number; // Thread.
+	thread?: string; // Name of the thread, where known.
+	stack: string[]; // Its stack, root first.
+}
+
+export interface RecordResult {
+	id: string; // Id of the stream.
+	name: string; // Its name.
+	corpus: string; // Folder of the corpus.
+	run: number; // CPU samples.
+	wait: number; // Waits.
+	call: number; // System events.
+	preemptions: number; // How many of the calls are preemptions.
+	system_calls: number; // How many are system calls.
+	stacks: number; // Distinct stacks.
+	symptoms: number; // Symptoms.
+	duration_ns: number; // How long it took.
+	stored_bytes: number; // Size of the stream file.
+	lost: number; // Records that were lost.
+	user_stacks: RecordUserStacks; // How user stacks ended.
+	kernel_stacks: RecordKernelStacks; // Checks of kernel stacks.
+	unwind_tables: RecordUnwindTables; // Tables to unwind with.
+	budget?: Budget; // What --budget was used for; only with one.
+	pid: number | null; // The program that was started; null: none.
+	exit_status: number | null; // Its exit status; null: it did not exit.
+	signal: number | null; // The signal that ended it; null: none.
+	notes: Note[]; // What was lost or not understood on the way, counted.
+}
+
+export interface RecordUserStacks {
+	unknown: number; // Not known.
+	whole: number; // At their root.
+	too_deep: number; // Deeper than can be recorded.
+	too_large: number; // Larger than the copy of the stack.
+	broken: number; // At an address without rules to go on.
+	unmapped: number; // Outside of all modules.
+	pending: number; // Not unwound when the recording ended.
+	compat: number; // Of 32-bit programs, which are not unwound.
+	guessed: number; // With frames that were guessed.
+	copied: number; // Unwound from a copy of the stack.
+	lost_copies: number; // Copies that were lost.
+}
+
+export interface RecordKernelStacks {
+	asked: number; // Stacks that the kernel was asked for.
+	checked: number; // Walks that were checked.
+	wrong: number; // Walks that were wrong.
+}
+
+export interface RecordUnwindTables {
+	binaries: number; // Binaries.
+	rows: number; // Rows.
+	rules: number; // Distinct rules.
+	bytes: number; // Their size.
+}
+
+export interface Budget {
+	share: number; // The budget, as a share of the machine's processor time: 0.01 is 1 %.
+	taken: number; // What was taken of it.
+	settled?: BudgetSettled; // What was taken after the first three seconds, as shares of the machine.
+	fixed: number; // What of that does not depend on how much is recorded, in the last quarter of a second.
+	attached: number; // Share of the time in which context switches were seen: less than 1 where they alone would have taken too much.
+	unseen_ns: number; // Nanoseconds that the kernel took to attach programs again; waits of that time are missing.
+	certain_ns?: number; // Where `attached` is less than 1, or with `--long-waits`: waits that took longer are all recorded, with weight 1.
+	certain_share: number; // Share of the time in which not every wait was recorded, but all were that took longer than `--long-waits`, or 10 ms.
+	mappings_read: number; // Share of the time in which the kernel did not report what processes map, because that took too much; it was read when stacks showed that it changed.
+	seconds: number; // Whole seconds, but for the first three.
+	seconds_over: number; // Those in which more than a tenth above the budget was taken.
+	worst_second: number; // The most that was taken in one of them, as a share of the machine.
+	waits: number; // Waits and preemptions that were seen: all of them, unless `attached` is less than 1.
+	recorded_waits: number; // Those that were recorded.
+	scale_ns: number; // Nanoseconds of waiting that a record stood for at the end.
+	frequency: number; // CPU samples per second at the end.
+	kernel_ns: number; // Time that was measured in the kernel.
+	process_ns: number; // Processor time of the recorder, all its threads.
+	saving_ns: number; // Processor time of the processes that lode watch saves streams with; part of what was taken.
+}
+
+export interface BudgetSettled {
+	taken: number; // All of it.
+	samples: number; // Samples of CPUs.
+	process: number; // The recorder's process.
+	saving: number; // Processes that write streams for it.
+	switches: number; // Context switches and wakeups by themselves.
+	stacks: number; // Stacks taken in the kernel.
+	limits: number; // Looking for long waits at wakeups.
+	mappings: number; // Following what processes map, in the kernel.
+}
+
 export interface ScopeSymptom {
 	stream: string; // Name of the stream.
 	id: string; // Id of the stream.
@@ -646,4 +895,52 @@ export interface SharedStacks {
 	nodes: number[]; // Three numbers a stack: how much its number is larger than that of the stack before it (from 0) and than that of its caller (0: none), and the place of its innermost frame in `names`.
 	modules: ModuleLayer[]; // The modules of the frames above.
 	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+}
+
+export interface SignaturesResult {
+	signatures: Signature[]; // All of them, in the order of the file.
+}
+
+export interface Signature {
+	name: string; // Name.
+	state: 'open' | 'fixed' | 'ignored'; // Its state.
+	since: string; // Version or date since when the state holds; empty: not said.
+	bug: string | null; // Link to a bug; null: none.
+	kind: 'run' | 'wait' | 'any'; // Events it matches.
+	made: string; // When it was made.
+	streams: number; // Streams that it matches.
+	newer_streams: number; // Of those, newer than the state.
+	events: number; // Events.
+	cost_ns: number; // Their time.
+	run_ns: number; // CPU time of them.
+	wait_ns: number; // Waiting of them.
+	regression: boolean; // It is fixed, and newer streams match.
+	patterns: string[][]; // Its patterns.
+}
+
+export interface WatchStream {
+	id: string; // Its id.
+	trigger: string; // What was too slow.
+	events: number; // Its events.
+	symptoms: number; // Its symptoms.
+	duration_ns: number; // Its length.
+	stored_bytes: number; // Size of its file.
+	removed: number; // Older streams that were removed to make room.
+}
+
+export interface WatchSummary {
+	records: number; // Records from the kernel.
+	kept: number; // Those kept in memory at the end.
+	dropped: number; // Those dropped before they were old enough.
+	lost: number; // Records that were lost.
+	missing_stacks: number; // Records whose stack is missing.
+	memory_bytes: number; // Memory in use.
+	triggered: number; // Triggers.
+	refused: number; // Triggers within the rate limit.
+	saved: number; // Streams that were saved.
+	failed: number; // Streams that could not be saved.
+	removed: number; // Streams that were removed to make room.
+	duration_ns: number; // How long it watched.
+	budget?: Budget; // What --budget was used for; only with one.
+	notes: Note[]; // What was lost or not understood on the way, counted.
 }

@@ -29,25 +29,25 @@ void lode_record_status(struct lode_record_session *session)
 	session->call->host->status(session->call->host, session->call, &status);
 }
 
-/* How user stacks were found, and how they ended. */
-static void count_user_stacks(const struct lode_record_session *session, const struct lode_record_counts *counts,
-			      struct lode_record_report *report)
+static struct lode_user_stacks count_user_stacks(const struct lode_record_session *session,
+						 const struct lode_record_counts *counts)
 {
-	static const char *const names[LODE_STACK_ENDS] = {
-		[LODE_STACK_UNKNOWN] = "unknown", [LODE_STACK_WHOLE] = "whole",
-		[LODE_STACK_DEEP] = "too_deep",   [LODE_STACK_SHORT] = "too_large",
-		[LODE_STACK_BROKEN] = "broken",   [LODE_STACK_UNMAPPED] = "unmapped",
-		[LODE_STACK_PENDING] = "pending", [LODE_STACK_COMPAT] = "compat",
-	};
-	struct lode_named_count *to = report->user_stacks;
+	const uint64_t *ends = session->builder.ends;
 
-	_Static_assert(sizeof(report->user_stacks) / sizeof(*to) >= LODE_STACK_ENDS + 4,
-		       "room for each, and an end");
-	for (int i = 0; i < LODE_STACK_ENDS; i++)
-		*to++ = (struct lode_named_count){ names[i], session->builder.ends[i] };
-	*to++ = (struct lode_named_count){ "guessed", session->builder.guessed };
-	*to++ = (struct lode_named_count){ "copied", counts->copies };
-	*to = (struct lode_named_count){ "lost_copies", counts->lost_copies };
+	_Static_assert(LODE_STACK_ENDS == 8, "each end is counted here");
+	return (struct lode_user_stacks){
+		.unknown = ends[LODE_STACK_UNKNOWN],
+		.whole = ends[LODE_STACK_WHOLE],
+		.too_deep = ends[LODE_STACK_DEEP],
+		.too_large = ends[LODE_STACK_SHORT],
+		.broken = ends[LODE_STACK_BROKEN],
+		.unmapped = ends[LODE_STACK_UNMAPPED],
+		.pending = ends[LODE_STACK_PENDING],
+		.compat = ends[LODE_STACK_COMPAT],
+		.guessed = session->builder.guessed,
+		.copied = counts->copies,
+		.lost_copies = counts->lost_copies,
+	};
 }
 
 static struct lode_record_report make_report(const struct lode_record_session *session)
@@ -55,10 +55,9 @@ static struct lode_record_report make_report(const struct lode_record_session *s
 	const struct lode_child *child = session->target.has_child ? &session->target.child : NULL;
 	struct lode_unwind_totals totals = lode_recorder_unwind_totals(session->recorder);
 	struct lode_record_counts counts;
-	struct lode_record_report report;
 
 	lode_recorder_counts(session->recorder, &counts);
-	report = (struct lode_record_report){
+	return (struct lode_record_report){
 		.entry = &session->entry,
 		.corpus = lode_corpus_path(session->corpus),
 		.duration = session->times.ended - session->times.began,
@@ -67,21 +66,15 @@ static struct lode_record_report make_report(const struct lode_record_session *s
 		.lost = counts.lost,
 		.has_symptom_rules = session->settings->symptoms.count > 0,
 		.symptoms = session->symptoms,
-		.kernel_stacks = { { "asked", counts.asked_stacks },
-				   { "checked", counts.checked_walks },
-				   { "wrong", counts.wrong_walks } },
-		.unwind_tables = { { "binaries", totals.tables },
-				   { "rows", totals.rows },
-				   { "rules", totals.rules },
-				   { "bytes", totals.bytes } },
+		.user_stacks = count_user_stacks(session, &counts),
+		.kernel_stacks = { counts.asked_stacks, counts.checked_walks, counts.wrong_walks },
+		.unwind_tables = { totals.tables, totals.rows, totals.rules, totals.bytes },
 		.pid = child ? (long)child->pid : 0,
 		.exit_status = child && child->ended && WIFEXITED(child->status) ? WEXITSTATUS(child->status) : -1,
 		.signal = child && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0,
 		.budget = lode_budget_control_report(&session->target.budget),
 		.notes = &session->notes,
 	};
-	count_user_stacks(session, &counts, &report);
-	return report;
 }
 
 static void say_report(const struct lode_call *call, const struct lode_record_report *report)

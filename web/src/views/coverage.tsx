@@ -7,51 +7,14 @@ import { Bar } from '../parts/bar';
 import { Help } from '../parts/help';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
+import type { CoverageLevel, CoverageResult, CoverageSignature, CoverageStep } from '../results';
 import { link } from '../route';
-
-interface Signature {
-	name: string;
-	state: string;
-	coverage: number | null;
-	cost_ns: number;
-	run_ns: number;
-	wait_ns: number;
-	events: number;
-	streams: number;
-	cumulative: number | null;
-}
-
-interface Opened {
-	streams: number;
-	coverage: number | null;
-	cost_ns: number;
-	stream: string;
-	stream_id: string;
-	reveals: string[];
-}
-
-type Level = { coverage: number | null; cost_ns: number } & Record<string, number | null>;
-
-export interface CoverageResult {
-	scope: string;
-	whole: 'symptoms' | 'events';
-	whole_ns: number;
-	streams: number;
-	coverage: number | null;
-	cost_ns: number;
-	events: number;
-	ignored: number;
-	signatures: Signature[];
-	curves: Record<string, Opened[]>;
-	shuffles: number;
-	levels: Level[];
-}
 
 function Share({ share }: { share: number | null }) {
 	return share === null ? <>–</> : <span class="share"><Bar share={share} />{percent(share)}</span>;
 }
 
-const columns: Column<Signature>[] = [
+const columns: Column<CoverageSignature>[] = [
 	{ key: 'name', title: 'Signature', value: (row) => row.name, cell: (row) => <bdi>{row.name}</bdi> },
 	{ key: 'state', title: 'State', value: (row) => row.state },
 	{ key: 'coverage', title: 'Covers', number: true, help: 'Of the delay', value: (row) => row.cost_ns, cell: (row) => <Share share={row.coverage} /> },
@@ -63,7 +26,7 @@ const columns: Column<Signature>[] = [
 	{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
 ];
 
-const openedColumns: Column<Opened>[] = [
+const openedColumns: Column<CoverageStep>[] = [
 	{ key: 'number', title: '#', number: true, value: (row) => -row.streams, cell: (row) => row.streams },
 	{
 		key: 'stream', title: 'Stream', value: (row) => row.stream,
@@ -79,7 +42,7 @@ const openingWords: Record<string, string> = { stackmine: 'As above', random: 'B
 
 // How many streams each order of opening needs for so much coverage.
 function Levels({ result }: { result: CoverageResult }) {
-	const names = Object.keys(result.levels[0] ?? {}).filter((key) => key !== 'coverage' && key !== 'cost_ns')
+	const names = (Object.keys(result.levels[0] ?? {}) as (keyof CoverageLevel)[]).filter((key) => key !== 'coverage' && key !== 'cost_ns')
 		.sort((a, b) => openings.indexOf(a) - openings.indexOf(b));
 
 	if (!result.levels.length)

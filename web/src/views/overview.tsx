@@ -8,11 +8,10 @@ import { Help } from '../parts/help';
 import { Later, useSeen } from '../parts/later';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
-import type { InfoResult, InfoStream, MineResult } from '../results';
+import type { CoverageResult, InfoResult, InfoStream, MineResult } from '../results';
 import { link } from '../route';
 import { HOST, keysOf, TIME } from '../stream_groups';
 import { ClusterName, makeModel } from './clusters';
-import type { CoverageResult } from './coverage';
 import { StreamsBy } from './streams_by';
 import { kinds, viewOfKind, WhatIsNew, type Kind } from './what_is_new';
 
