@@ -4,7 +4,7 @@
  */
 #include "page/explain_page.h"
 
-#include "base/json.h"
+#include "result/explain_result.h"
 #include "text/explain_text.h"
 
 /* What the right side of each node asks for, in the order of the tree, left before right; null for leaves. */
@@ -23,45 +23,81 @@ static void put_tests(const struct lode_explain_report *report, uint32_t id, str
 	put_tests(report, node->right, text, json);
 }
 
-static void put_words(const struct lode_explain_report *report, struct lode_json *json)
+static int write_functions(const struct lode_written *self, struct lode_json *json)
 {
+	const struct lode_explain_report *report = self->from;
 	struct lode_buffer text = { 0 };
 
-	lode_json_key_array(json, "functions");
+	lode_json_array(json);
 	for (unsigned k = 0; k < report->explanation->clusters; k++) {
 		lode_explain_function(report, &report->explanation->cluster[k].function, &text);
 		lode_json_take(json, &text);
 	}
 	lode_json_array_end(json);
-	lode_json_key_array(json, "tests");
-	put_tests(report, 0, &text, json);
+	lode_buffer_release(&text);
+	return 0;
+}
+
+static int write_tests(const struct lode_written *self, struct lode_json *json)
+{
+	struct lode_buffer text = { 0 };
+
+	lode_json_array(json);
+	put_tests(self->from, 0, &text, json);
 	lode_json_array_end(json);
-	lode_json_key_array(json, "sentences");
+	lode_buffer_release(&text);
+	return 0;
+}
+
+static int write_sentences(const struct lode_written *self, struct lode_json *json)
+{
+	const struct lode_explain_report *report = self->from;
+	struct lode_buffer text = { 0 };
+
+	lode_json_array(json);
 	for (unsigned k = 0; report->explanation->tree.count > 1 && k < report->explanation->clusters; k++) {
 		lode_explain_sentence(report, k, &text);
 		lode_json_take(json, &text);
 	}
 	lode_json_array_end(json);
-	lode_json_key(json, "text");
-	lode_explain_summary(report, &text);
-	lode_json_take(json, &text);
 	lode_buffer_release(&text);
+	return 0;
 }
 
-void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json)
+static int write_summary(const struct lode_written *self, struct lode_json *json)
 {
-	const struct lode_data_column *columns = report->input->table->columns;
-	struct lode_explain_report wide = *report;
+	struct lode_buffer text = { 0 };
+
+	lode_explain_summary(self->from, &text);
+	lode_json_take(json, &text);
+	lode_buffer_release(&text);
+	return 0;
+}
+
+static int write_page(const struct lode_written *self, struct lode_json *json)
+{
+	struct lode_explain_report wide = *(const struct lode_explain_report *)self->from;
+	const struct lode_data_column *columns = wide.input->table->columns;
 	struct lode_explain_frame frame;
+	struct lode_explain_page page = {
+		.name = wide.input->name,
+		.x = columns[wide.input->x[0]].name,
+		.y = columns[wide.input->y].name,
+		.inputs = wide.input->inputs,
+		.functions = { .write = write_functions, .from = &wide },
+		.tests = { .write = write_tests, .from = &wide },
+		.sentences = { .write = write_sentences, .from = &wide },
+		.text = { .write = write_summary, .from = &wide },
+	};
 
 	wide.ascii = 0;
-	lode_explain_frame(report->explanation, &frame);
-	lode_json_object(json);
-	lode_json_key_text(json, "name", report->input->name);
-	lode_json_key_text(json, "x", columns[report->input->x[0]].name);
-	lode_json_key_text(json, "y", columns[report->input->y].name);
-	lode_json_key_u64(json, "inputs", report->input->inputs);
-	lode_json_key_bool(json, "logarithmic", frame.logarithmic);
-	put_words(&wide, json);
-	lode_json_object_end(json);
+	lode_explain_frame(wide.explanation, &frame);
+	page.logarithmic = frame.logarithmic;
+	lode_fields_write(&lode_explain_page_fields, &page, json);
+	return 0;
+}
+
+struct lode_written lode_explain_page(const struct lode_explain_report *report)
+{
+	return (struct lode_written){ .write = write_page, .from = report };
 }

@@ -4,7 +4,7 @@
 
 #include "result/explain_report.h"
 
-/* Writes an object: names of the columns, and the words of the text. */
-void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json);
+/* The field `page` of its result: names of the columns, and the words of the text. The report must outlive it. */
+struct lode_written lode_explain_page(const struct lode_explain_report *report);
 
 #endif

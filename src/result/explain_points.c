@@ -1,8 +1,8 @@
 /*
- * What a picture of x against y needs, as JSON: the rows as points and the fitted functions as
- * curves; see explain_report.h. Of very many rows some are taken, evenly, and it says how many are left out.
+ * What a picture of x against y needs, as fields: the rows as points and the fitted functions as
+ * curves; see explain_result.h. Of very many rows some are taken, evenly, and it says how many are left out.
  */
-#include "result/explain_report.h"
+#include "result/explain_result.h"
 
 #define MOST_POINTS 1000
 #define PAGE_POINTS 20000
@@ -20,55 +20,68 @@ static size_t table_row(const struct lode_explanation *explanation, size_t i, si
 	return explanation->row_of[taken_row(explanation, i, taken)];
 }
 
-/* Values as the table has them; the explanation scales them. */
-static void put_column(const struct lode_explain_report *report, const char *key, uint32_t column, size_t taken,
-		       struct lode_json *json)
+/* Of column `first`: a value as the table has it; the explanation scales them. */
+static int make_value(const struct lode_list *list, size_t i, void *item)
 {
-	lode_json_key_array(json, key);
-	for (size_t i = 0; i < taken; i++)
-		lode_json_double(json, lode_data_column_number(&report->input->table->columns[column],
-							       table_row(report->explanation, i, taken)));
-	lode_json_array_end(json);
+	const struct lode_explain_report *report = list->from;
+
+	*(double *)item = lode_data_column_number(&report->input->table->columns[list->first],
+						  table_row(report->explanation, i, list->count));
+	return 1;
 }
 
-void lode_explain_points_json(const struct lode_explain_report *report, struct lode_json *json)
+static int make_row(const struct lode_list *list, size_t i, void *item)
+{
+	*(uint64_t *)item = table_row(list->from, i, list->count);
+	return 1;
+}
+
+static int make_cluster(const struct lode_list *list, size_t i, void *item)
+{
+	const struct lode_explanation *explanation = list->from;
+
+	*(uint64_t *)item = explanation->assigned[taken_row(explanation, i, list->count)];
+	return 1;
+}
+
+struct lode_explain_points lode_explain_points_of(const struct lode_explain_report *report)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	size_t most = report->page ? PAGE_POINTS : MOST_POINTS;
+	size_t most = report->for_page ? PAGE_POINTS : MOST_POINTS;
 	size_t taken = explanation->rows < most ? explanation->rows : most;
 
-	lode_json_key_object(json, "points");
-	lode_json_key_u64(json, "left_out", explanation->rows - taken);
-	put_column(report, "x", report->input->x[0], taken, json);
-	put_column(report, "y", report->input->y, taken, json);
-	lode_json_key_array(json, "row");
-	for (size_t i = 0; i < taken; i++)
-		lode_json_u64(json, table_row(explanation, i, taken));
-	lode_json_array_end(json);
-	lode_json_key_array(json, "cluster");
-	for (size_t i = 0; i < taken; i++)
-		lode_json_u64(json, explanation->assigned[taken_row(explanation, i, taken)]);
-	lode_json_array_end(json);
-	lode_json_object_end(json);
+	return (struct lode_explain_points){
+		.left_out = explanation->rows - taken,
+		.x = { taken, report, report->input->x[0], make_value },
+		.y = { taken, report, report->input->y, make_value },
+		.row = { taken, explanation, 0, make_row },
+		.cluster = { taken, explanation, 0, make_cluster },
+	};
 }
 
-void lode_explain_curves_json(const struct lode_explain_report *report, struct lode_json *json)
+static double place_of(const struct lode_explanation *explanation, size_t i)
 {
-	const struct lode_explanation *explanation = report->explanation;
-	int is_plane = report->input->inputs == 1;
 	struct lode_explain_frame frame;
-	double x[PIECES + 1];
 
 	lode_explain_frame(explanation, &frame);
-	lode_json_key_object(json, "curves");
-	lode_json_key_array(json, "x");
-	for (unsigned i = 0; is_plane && i <= PIECES; i++) {
-		x[i] = frame.least_x + (frame.most_x - frame.least_x) * i / PIECES;
-		lode_json_double(json, x[i]);
-	}
-	lode_json_array_end(json);
-	lode_json_key_array(json, "y");
-	for (unsigned k = 0; is_plane && k < explanation->clusters; k++) {
+	return frame.least_x + (frame.most_x - frame.least_x) * (unsigned)i / PIECES;
+}
+
+static int make_place(const struct lode_list *list, size_t i, void *item)
+{
+	*(double *)item = place_of(list->from, i);
+	return 1;
+}
+
+static int write_curves(const struct lode_written *self, struct lode_json *json)
+{
+	const struct lode_explanation *explanation = self->from;
+	double x[PIECES + 1];
+
+	for (size_t i = 0; i <= PIECES; i++)
+		x[i] = place_of(explanation, i);
+	lode_json_array(json);
+	for (unsigned k = 0; k < self->count; k++) {
 		lode_json_array(json);
 		for (unsigned i = 0; i <= PIECES; i++)
 			lode_json_double(json,
@@ -76,5 +89,17 @@ void lode_explain_curves_json(const struct lode_explain_report *report, struct l
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);
-	lode_json_object_end(json);
+	return 0;
+}
+
+struct lode_explain_curves lode_explain_curves_of(const struct lode_explain_report *report)
+{
+	int is_plane = report->input->inputs == 1;
+
+	return (struct lode_explain_curves){
+		.x = { is_plane ? PIECES + 1 : 0, report->explanation, 0, make_place },
+		.y = { .write = write_curves,
+		       .from = report->explanation,
+		       .count = is_plane ? report->explanation->clusters : 0 },
+	};
 }

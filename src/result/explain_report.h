@@ -6,8 +6,8 @@
 #ifndef LODE_RESULT_EXPLAIN_REPORT_H
 #define LODE_RESULT_EXPLAIN_REPORT_H
 
-#include "base/json.h"
 #include "explain/explain.h"
+#include "result/fields.h"
 #include "scope/area.h"
 
 struct lode_explain_report {
@@ -16,15 +16,11 @@ struct lode_explain_report {
 	const struct lode_area *area; /* whose streams, or symptoms, the rows are; NULL: rows of a table */
 	unsigned width;               /* columns of text */
 	int ascii;                    /* no other characters in text */
-	/* Not NULL: writes what JSON for a page has besides, an object (page/explain_page.h). */
-	void (*page)(const struct lode_explain_report *report, struct lode_json *json);
+	int for_page;
+	struct lode_written page; /* for a page: what its JSON has besides (page/explain_page.h) */
 };
 
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
-
-/* Members of that object: the rows as points, and at evenly spaced x, what the functions are (of one x). */
-void lode_explain_points_json(const struct lode_explain_report *report, struct lode_json *json);
-void lode_explain_curves_json(const struct lode_explain_report *report, struct lode_json *json);
 
 /* ---- words that all of them use ---- */
 

@@ -92,6 +92,11 @@
 	{                                                                                                         \
 		.type = (name), .rows = (table), .count = sizeof(table) / sizeof((table)[0])                      \
 	}
+/* An object that is one of two. */
+#define FIELD_EITHER(name, one, other)                                                                            \
+	{                                                                                                         \
+		.type = (name), .either = { &(one), &(other) }                                                    \
+	}
 #define FIELD_TABLE(name, table)                                                                                  \
 	{                                                                                                         \
 		.type = (name), .rows = (table), .count = sizeof(table) / sizeof((table)[0]),                     \

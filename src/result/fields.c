@@ -23,6 +23,15 @@ static void write_object(struct writer *writer, const struct lode_fields *fields
 	lode_json_object_end(writer->json);
 }
 
+/* Optional texts may be null where they are there. */
+static void write_text(struct lode_json *json, const char *text)
+{
+	if (text)
+		lode_json_text(json, text);
+	else
+		lode_json_null(json);
+}
+
 static void write_one(struct writer *writer, const struct lode_field *field, const char *value)
 {
 	struct lode_json *json = writer->json;
@@ -44,7 +53,7 @@ static void write_one(struct writer *writer, const struct lode_field *field, con
 		lode_json_bool(json, *(const int *)(const void *)value);
 		break;
 	case LODE_FIELD_TEXT:
-		lode_json_text(json, *(const char *const *)(const void *)value);
+		write_text(json, *(const char *const *)(const void *)value);
 		break;
 	case LODE_FIELD_CHARS:
 		lode_json_text(json, value);

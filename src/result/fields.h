@@ -72,7 +72,8 @@ struct lode_fields {
 	const char *type; /* on the page, unique: `MineCluster` */
 	const struct lode_field *rows;
 	uint16_t count;
-	uint16_t size; /* of the struct; 0: code writes the object by hand */
+	uint16_t size;                       /* of the struct; 0: code writes the object by hand */
+	const struct lode_fields *either[2]; /* not NULL: no rows; an object is one of these, and code chooses which */
 };
 
 /* The largest struct that an item of a list may be. */

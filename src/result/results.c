@@ -3,6 +3,7 @@
 
 #include "result/coverage_report.h"
 #include "result/diff_result.h"
+#include "result/explain_result.h"
 #include "result/fsck_report.h"
 #include "result/import_report.h"
 #include "result/info_result.h"
@@ -25,6 +26,13 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "lode diff --json, GET /api/diff",
 		.what = "What makes slow streams slow, against good ones.",
 		.lines = { &lode_diff_fields },
+	},
+	{
+		.name = "explain",
+		.title = "lode explain --json, GET /api/explain",
+		.what = "Why some runs are slow and others not: functions of x, and a tree that says which row "
+			"follows which.",
+		.lines = { &lode_explain_fields },
 	},
 	{
 		.name = "fsck",

@@ -12,7 +12,8 @@ static int write_json(struct lode_analysis *analysis, void *result, struct lode_
 	struct lode_explain_report *report = result;
 
 	(void)error;
-	report->page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? lode_explain_page_json : NULL;
+	report->for_page = lode_analysis_is(analysis, LODE_FORM_PAGE);
+	report->page = report->for_page ? lode_explain_page(report) : (struct lode_written){ 0 };
 	lode_explain_json(report, &output->buffer);
 	return 0;
 }

@@ -163,8 +163,23 @@ static void write_required(struct schema *schema, const struct lode_fields *fiel
 	}
 }
 
+static void write_either(struct schema *schema, const struct lode_fields *fields)
+{
+	lode_json_key_array(&schema->json, "anyOf");
+	for (size_t i = 0; i < 2; i++) {
+		lode_json_object(&schema->json);
+		write_table(schema, fields->either[i]);
+		lode_json_object_end(&schema->json);
+	}
+	lode_json_array_end(&schema->json);
+}
+
 static void write_object(struct schema *schema, const struct lode_fields *fields)
 {
+	if (fields->either[0]) {
+		write_either(schema, fields);
+		return;
+	}
 	write_type(schema, "object", 0);
 	lode_json_key_object(&schema->json, "properties");
 	write_properties(schema, fields);

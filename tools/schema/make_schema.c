@@ -12,6 +12,8 @@
 
 static void add_below(struct tables *tables, const struct lode_fields *fields)
 {
+	for (size_t i = 0; i < 2 && fields->either[i]; i++)
+		tables_add(tables, fields->either[i]);
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct lode_field *field = &fields->rows[i];
 

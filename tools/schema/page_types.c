@@ -95,6 +95,11 @@ void write_page_types(struct lode_buffer *buffer)
 		for (size_t k = 0; k < LODE_RESULT_LINES && lode_described_results[i].lines[k]; k++)
 			tables_add(&tables, lode_described_results[i].lines[k]);
 	for (size_t i = 0; i < tables.count; i++) {
+		if (tables.items[i]->either[0]) {
+			lode_buffer_print(buffer, "\nexport type %s = %s | %s;\n", tables.items[i]->type,
+					  tables.items[i]->either[0]->type, tables.items[i]->either[1]->type);
+			continue;
+		}
 		lode_buffer_print(buffer, "\nexport interface %s {\n", tables.items[i]->type);
 		write_rows(tables.items[i], buffer);
 		lode_buffer_text(buffer, "}\n");

@@ -205,6 +205,112 @@ export interface ModuleLayer {
 	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
 }
 
+export interface ExplainResult {
+	clusters: ExplainCluster[]; // The functions.
+	tree: ExplainNode; // A node: a test with two branches, or a leaf.
+	accuracy: number | null; // How often the tree is right about rows it has not seen; null: it distinguishes nothing.
+	r2: number | null; // How much of the spread of y everything explains.
+	height: number; // Height of the tree.
+	leaves: number; // Leaves of the tree.
+	cross_validated: boolean; // Accuracy was found by cross-validation.
+	validated_r2: number | null; // r2 of rows that were not seen.
+	agreement: number | null; // How often the tree agrees with the clusters.
+	mean_square_error: number | null; // Mean square error.
+	clustering_error: number | null; // Error of the clustering, as the paper has it.
+	distribution_error: number | null; // Error of the distribution in the leaves, as the paper has it.
+	relative_error: number | null; // Mean error as a part of y.
+	explained: boolean; // The tree separates the clusters.
+	within: boolean; // The columns explain differences within clusters.
+	noise: 'relative' | 'additive'; // How rows scatter.
+	rows: number; // Rows that were used.
+	left_out: number; // Rows without x or y.
+	copies: number; // Rows that equal an earlier one and count once.
+	chance: ExplainChance | null; // What the same search found in tables of chance; null: it was not asked.
+	withdrawn: 'chance' | 'curve' | 'cut' | null; // Why several functions were withdrawn; null: they were not.
+	confusion: number[][]; // Rows by cluster and by what the tree says.
+	same: string[][]; // Columns that are equal in every row.
+	constant: string[]; // Columns that are the same in all rows.
+	assignments: (number | null)[]; // The cluster of each row; null: left out.
+	points: ExplainPoints; // The rows as points, at most 1,000 (20,000 with page-data), evenly chosen.
+	curves: ExplainCurves; // With one x: what the functions are at evenly spaced x.
+	streams?: ExplainStream[]; // Of a corpus: what each row is.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	page?: ExplainPage; // With page-data: what the page needs besides.
+}
+
+export interface ExplainCluster {
+	id: number; // Its number.
+	size: number; // Rows that follow it.
+	function: ExplainFunction; // y as a function of x.
+	r2: number | null; // How much of the spread of y it explains in its rows; null: unknown.
+	share: number; // Its part of all rows.
+	spread: number | null; // How far rows are from it.
+	median_y: number | null; // Median of y in its rows.
+}
+
+export interface ExplainFunction {
+	intercept: number | null; // Its constant.
+	coefficients: Record<string, number | null>; // Factors of its terms.
+}
+
+export type ExplainNode = ExplainLeaf | ExplainTest;
+
+export interface ExplainLeaf {
+	cluster: number; // The function that its rows follow.
+	distribution: number[]; // Shares of its rows that are nearest to each function.
+	counts: number[]; // Its rows by function.
+}
+
+export interface ExplainTest {
+	feature: string; // The column, or `column=value` of a category.
+	threshold: number; // Rows up to it go left, others right.
+	unit?: string; // Unit of the threshold.
+	column?: string; // Of a category: its column.
+	value?: string | null; // Of a category: the value that goes right.
+	left: ExplainNode; // The branch of rows up to the threshold.
+	right: ExplainNode; // The branch of rows above the threshold.
+	counts: number[]; // Its rows by function.
+}
+
+export interface ExplainChance {
+	tables: number; // Tables of chance.
+	as_good: number; // Those that were explained as well.
+}
+
+export interface ExplainPoints {
+	left_out: number; // Rows that are not among them.
+	x: number[]; // x of each.
+	y: number[]; // y of each.
+	row: number[]; // Its row in the table.
+	cluster: number[]; // Its cluster.
+}
+
+export interface ExplainCurves {
+	x: number[]; // The places, from the least x to the most; empty with several inputs.
+	y: (number | null)[][]; // A list for each cluster: its function at each place.
+}
+
+export interface ExplainStream {
+	id: string; // Id of the stream.
+	name: string; // Name of the stream.
+	symptom?: string; // Name of the symptom.
+	tid?: number; // Its thread.
+	t0?: number; // Its start.
+	t1?: number; // Its end.
+}
+
+export interface ExplainPage {
+	name: string; // The table.
+	x: string; // Column of x.
+	y: string; // Column of y.
+	inputs: number; // Columns of x.
+	logarithmic: boolean; // Axes are logarithmic.
+	functions: string[]; // The functions in words.
+	tests: (string | null)[]; // The tests of the tree in words, in its order; null: a leaf.
+	sentences: string[]; // Where the tree has tests: a cluster each, which rows it has and how slow they are.
+	text: string; // The whole explanation as text.
+}
+
 export interface FsckResult {
 	paths: FsckPath[]; // Each path.
 }

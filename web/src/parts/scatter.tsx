@@ -3,19 +3,14 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { clusterColour, palette } from '../colours';
+import type { ExplainCurves } from '../results';
 import { useDrawing } from './redraw';
-
-// The functions of clusters, at the same places.
-export interface Curves {
-	x: number[];
-	y: (number | null)[][];
-}
 
 export interface ScatterData {
 	x: number[];
 	y: number[];
 	cluster: number[];
-	curves: Curves;
+	curves: ExplainCurves;
 	logarithmic: boolean;
 	xName: string;
 	yName: string;

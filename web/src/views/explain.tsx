@@ -7,67 +7,11 @@ import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
 import { Help } from '../parts/help';
 import { ScrollBox } from '../parts/scroll_box';
-import { type Curves, Scatter, type ScatterData } from '../parts/scatter';
+import { Scatter, type ScatterData } from '../parts/scatter';
+import type { ExplainNode, ExplainPage, ExplainResult } from '../results';
 import { link } from '../route';
 
-interface Cluster {
-	id: number;
-	size: number;
-	r2: number | null;
-	share: number;
-	spread: number | null;
-	median_y: number | null;
-}
-
-interface TreeNode {
-	counts: number[];
-	cluster?: number; // of a leaf
-	distribution?: number[];
-	feature?: string;
-	left?: TreeNode;
-	right?: TreeNode;
-}
-
-interface StreamRow {
-	id: string;
-	name: string;
-	symptom?: string;
-	tid?: number;
-	t0?: number;
-}
-
-export interface ExplainResult {
-	clusters: Cluster[];
-	tree: TreeNode;
-	accuracy: number | null;
-	r2: number | null;
-	cross_validated: boolean;
-	validated_r2: number | null;
-	agreement: number | null;
-	relative_error: number | null;
-	explained: boolean;
-	within: boolean;
-	rows: number;
-	left_out: number;
-	copies?: number;
-	confusion?: number[][];
-	same: string[][];
-	constant: string[];
-	streams?: StreamRow[];
-	points: { left_out: number; x: number[]; y: number[]; row: number[]; cluster: number[] };
-	curves: Curves;
-	page: {
-		name: string;
-		x: string;
-		y: string;
-		inputs: number;
-		logarithmic: boolean;
-		functions: string[];
-		tests: (string | null)[]; // of the tree's nodes, left before right
-		sentences: string[]; // a cluster each
-		text: string;
-	};
-}
+type PageResult = ExplainResult & { page: ExplainPage };
 
 // A number with four digits that count.
 function number(value: number): string {
@@ -90,7 +34,7 @@ function Swatch({ cluster }: { cluster: number }) {
 	return <i class="layer" style={{ background: clusterColour(cluster, palette.value) }} />;
 }
 
-function Clusters({ result, only, onOnly }: { result: ExplainResult; only: number | null; onOnly: (cluster: number | null) => void }) {
+function Clusters({ result, only, onOnly }: { result: PageResult; only: number | null; onOnly: (cluster: number | null) => void }) {
 	const yText = formatOf(result.page.y);
 
 	return (
@@ -135,16 +79,16 @@ function Counts({ counts }: { counts: number[] }) {
 }
 
 interface NumberedNode {
-	node: TreeNode;
+	node: ExplainNode;
 	test: string | null;
 	left?: NumberedNode;
 	right?: NumberedNode;
 }
 
-function withTests(node: TreeNode, tests: Iterator<string | null>): NumberedNode {
+function withTests(node: ExplainNode, tests: Iterator<string | null>): NumberedNode {
 	const test = (tests.next().value as string | null) ?? null;
-	const left = node.left && withTests(node.left, tests);
-	const right = node.right && withTests(node.right, tests);
+	const left = 'left' in node ? withTests(node.left, tests) : undefined;
+	const right = 'right' in node ? withTests(node.right, tests) : undefined;
 
 	return { node, test, left, right };
 }
@@ -152,13 +96,16 @@ function withTests(node: TreeNode, tests: Iterator<string | null>): NumberedNode
 function Tree({ at, onOnly }: { at: NumberedNode; onOnly: (cluster: number) => void }) {
 	const rows = at.node.counts.reduce((sum, each) => sum + each, 0);
 
-	if (!at.left || !at.right)
+	if ('cluster' in at.node || !at.left || !at.right) {
+		const cluster = 'cluster' in at.node ? at.node.cluster : 0;
+
 		return (
 			<div class="leaf-box">
-				<button type="button" onClick={() => onOnly(at.node.cluster ?? 0)}><Swatch cluster={at.node.cluster ?? 0} />cluster {at.node.cluster}</button>{' '}
+				<button type="button" onClick={() => onOnly(cluster)}><Swatch cluster={cluster} />cluster {cluster}</button>{' '}
 				<span class="dim">{plural(rows, 'row')}</span> <Counts counts={at.node.counts} />
 			</div>
 		);
+	}
 	return (
 		<div class="node-box">
 			<div><bdi class="mono">{at.test}</bdi>? <span class="dim">{plural(rows, 'row')}</span> <Counts counts={at.node.counts} /></div>
@@ -192,7 +139,7 @@ function Confusion({ matrix }: { matrix: number[][] }) {
 }
 
 // What a point is: a stream, a symptom of one, or a row of the table.
-function Point({ result, point }: { result: ExplainResult; point: number }) {
+function Point({ result, point }: { result: PageResult; point: number }) {
 	const { points, page: { x, y } } = result;
 	const row = points.row[point];
 
@@ -217,7 +164,7 @@ function Point({ result, point }: { result: ExplainResult; point: number }) {
 	);
 }
 
-function Quality({ result }: { result: ExplainResult }) {
+function Quality({ result }: { result: PageResult }) {
 	const { accuracy, cross_validated: validated } = result;
 
 	return (
@@ -234,7 +181,7 @@ function Quality({ result }: { result: ExplainResult }) {
 
 const LEAST_R2 = 0.1; // below, x explains nothing worth speaking of
 
-export function Explain({ result }: { result: ExplainResult }) {
+export function Explain({ result }: { result: PageResult }) {
 	const { page } = result;
 	const [only, setOnly] = useState<number | null>(null);
 	const [point, setPoint] = useState(-1);
