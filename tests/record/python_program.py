@@ -244,6 +244,29 @@ def threads():
         thread.join()
 
 
+def alike():
+    """The C stack is the same each time: only the Python functions differ."""
+    def pause():
+        begun = time.monotonic_ns()
+        time.sleep(SLEEP / 4)
+        note('wait', begun, time.monotonic_ns(), sys._getframe())
+
+    def one():
+        pause()
+
+    def other():
+        pause()
+
+    def first(function):
+        function()
+
+    def second(function):
+        function()
+
+    for i in range(40):
+        (first, second)[i // 8 & 1]((one, other)[i * 5 // 3 & 1])
+
+
 def forked():
     if pid := os.fork():
         work()
@@ -263,7 +286,7 @@ def append():
 
 
 CASES = (recursion, generators, coroutines, decorators, comprehensions, callbacks, classes, exceptions, native_callbacks,
-         executed, threads, forked)
+         executed, alike, threads, forked)
 
 
 def main():

@@ -378,10 +378,14 @@ __noinline int lode_python_add(struct scratch *scratch)
 {
 	if (!scratch)
 		return 0;
-	lose_trail(scratch); /* calls from Python to Python leave the words of the C stack as they are */
 	add_frames(scratch);
-	if (scratch->stack.count < LODE_RECORD_FRAMES)
-		add_address(scratch, scratch->state.pc + scratch->state.is_exact);
+	if (scratch->python.search != PYTHON_FOUND)
+		lose_trail(scratch);
+	if (scratch->stack.count >= LODE_RECORD_FRAMES)
+		return 0;
+	add_address(scratch, scratch->state.pc + scratch->state.is_exact);
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] = scratch->python.slot;
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct recent_walk {
 	uint32_t count; /* of frames; 0: only the place is reserved */
 	uint32_t span;  /* bytes of the stack */
 	uint32_t word_count;
+	uint32_t has_words; /* of languages */
+	uint32_t unused;
 	uint64_t hash;
 	uint64_t sum;
 	uint64_t returns[RECENT_FRAMES];
@@ -247,6 +249,7 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->sum = scratch->sum;
 	walk->span = scratch->state.sp - walk->sp + 16;
 	walk->word_count = trail->word_count;
+	walk->has_words = scratch->stack.languages;
 	walk->count = scratch->stack.count;
 }
 

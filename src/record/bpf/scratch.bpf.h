@@ -45,13 +45,15 @@ struct trail {
 struct python_walk {
 	uint8_t bytes[LODE_PYTHON_FRAME_BYTES]; /* of a frame, */
 	uint8_t code[LODE_PYTHON_FRAME_BYTES];  /* and of its code object */
-	uint64_t start;  /* of the part of the C stack that belongs to the C frame that the walk leaves */
-	uint64_t frame;  /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
-	uint64_t end;    /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
-	uint32_t search; /* enum python_search */
-	uint32_t seen;   /* the search for the thread's state: how many were looked at, */
-	uint64_t number; /* the number of the thread, */
-	uint64_t interpreter; /* the interpreter and the state to look at next, */
+	uint64_t start; /* of the part of the C stack that belongs to the C frame that the walk leaves */
+	uint64_t frame; /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
+	uint64_t end;   /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
+	uint32_t slot;  /* where the return address of that C frame is, as in a trail */
+	uint32_t is_outermost; /* the frame that was compared last (python_recent.bpf.h) */
+	uint32_t search;       /* enum python_search */
+	uint32_t seen;         /* the search for the thread's state: how many were looked at, */
+	uint64_t number;       /* the number of the thread, */
+	uint64_t interpreter;  /* the interpreter and the state to look at next, */
 	uint64_t at;
 	uint64_t alone; /* the last one that did not fit, */
 	uint64_t state; /* and the one that does */

@@ -144,6 +144,7 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 }
 
 #include "record/bpf/python.bpf.h"
+#include "record/bpf/python_recent.bpf.h"
 
 /* ---- rules ---- */
 
@@ -338,6 +339,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		return WALKED_TO_ROOT;
 	state = &scratch->state;
 	scratch->python.start = state->sp;
+	scratch->python.slot = NOT_IN_MEMORY;
 	at_python = is_at_python(scratch, lode_unwind_address(state));
 	if (scratch->stack.count >= LODE_RECORD_FRAMES - 1) {
 		scratch->stack.end = LODE_STACK_DEEP;
@@ -523,9 +525,10 @@ static __always_inline void enter_caller(struct scratch *scratch, struct walk *w
 
 /* To the caller of a function that runs Python code, whose address comes later. */
 static __always_inline void leave_python(struct scratch *scratch, struct walk *walk, uint64_t pc, uint64_t sp,
-					 uint64_t fp)
+					 uint64_t fp, uint32_t slot)
 {
 	scratch->python.start = walk->sp;
+	scratch->python.slot = slot;
 	scratch->state.sp = sp;
 	scratch->state.fp = fp;
 	walk->pc = pc;
@@ -557,7 +560,7 @@ static __always_inline enum walked walk_one(struct scratch *scratch, struct walk
 		return WALKED_TO_STEP;
 	*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
 	if (word & LODE_CACHED_LANGUAGE && !is_record) {
-		leave_python(scratch, walk, pc, cfa, fp);
+		leave_python(scratch, walk, pc, cfa, fp, slot);
 		return WALKED_OUT_OF_PYTHON;
 	}
 	enter_caller(scratch, walk, pc, cfa, fp, slot);
@@ -751,6 +754,12 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		begin_trail(scratch);
 		recent = stale ? 0 : recent_place(scratch, kind);
 		*id = lode_recall_walk(scratch, recent);
+		if (*id && recent && recent->has_words) {
+			lode_python_begin(scratch);
+			if (!lode_python_is_same(scratch, recent))
+				*id = 0;
+			scratch->python.search = 0;
+		}
 		if (*id) {
 			scratch->stack.end = LODE_STACK_WHOLE;
 			return false;
