@@ -7,6 +7,8 @@
  * Left out are the interpreter's functions without a name, which are most in a stripped binary, and those that call and run
  * code. Others stay: that a Python function waits for the global lock (take_gil) or compares strings is worth knowing.
  * Functions of extensions and of other libraries stay, too.
+ *
+ * The global lock is the only thing for which CPython waits by pthread_cond_timedwait: its other locks are semaphores and futexes.
  */
 #include "scope/plumbing.h"
 
@@ -29,7 +31,10 @@ static int calls_only(const char *function)
 		"_start",
 		"main",
 		"_PyEval_",
+		"_Py_HandlePending",
 		"PyEval_Eval",
+		"PyEval_RestoreThread",
+		"PyEval_AcquireThread",
 		"PyObject_Call",
 		"PyObject_Vectorcall",
 		"_PyObject",
@@ -95,6 +100,11 @@ int lode_frames_have_plumbing(const struct lode_frames *frames)
 	return 0;
 }
 
+static int is_timed_wait(const char *function)
+{
+	return !strcmp(function, "pthread_cond_timedwait") || !strcmp(function, "pthread_cond_clockwait");
+}
+
 static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 {
 	const char *function = lode_frames_function(frames, frame);
@@ -120,6 +130,22 @@ static int has_python(const struct lode_stack_tree *tree, const uint8_t *marks, 
 
 	return has[parent] ||
 	       (parent && marks[tree->nodes[node].frame] & RUNS && marks[tree->nodes[parent].frame] == OTHER);
+}
+
+int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t stack)
+{
+	const struct lode_stack_node *nodes = dictionary->tree.nodes;
+	const struct lode_frames *frames = &dictionary->frames;
+
+	for (; stack && nodes[stack].parent; stack = nodes[stack].parent) {
+		const char *module = lode_frames_module_name(frames, nodes[stack].frame);
+
+		if (is_timed_wait(lode_frames_function(frames, nodes[stack].frame)))
+			return is_interpreter(lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
+		if (is_interpreter(module))
+			return 0;
+	}
+	return 0;
 }
 
 /* Fills `without`. Returns 0 or LODE_SYSTEM. */

@@ -16,5 +16,10 @@ int lode_frames_have_plumbing(const struct lode_frames *frames);
  * nothing would be left of it. The caller frees it; NULL when memory has run out.
  */
 uint32_t *lode_stacks_without_plumbing(struct lode_dictionary *dictionary);
+/*
+ * Whether a stack is that of a thread that waits for CPython's global lock. Who held it is the waker: a thread that gives the lock
+ * up wakes one that waits; waits that a timer ends, after 5 ms each, only ask the holder to do so.
+ */
+int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t stack);
 
 #endif

@@ -10,6 +10,7 @@
 #include "record/stream/symbolize_recording.h"
 
 #include "base/file.h"
+#include "base/starts_with.h"
 #include "record/budget/calibration.h"
 #include "record/stream/object_names.h"
 #include "symbols/name_frames.h"
@@ -227,6 +228,41 @@ static uint32_t node_of(struct translation *translation, uint32_t node, const ui
 	return above == LODE_NONE ? LODE_NONE : add_call(translation, above, raw->frame, frames);
 }
 
+/* ---- the global lock of CPython ---- */
+
+static int is_python(const struct lode_frames *frames, uint32_t frame)
+{
+	const char *module = lode_frames_module_name(frames, frame);
+
+	return lode_starts_with(module, "python3") || lode_starts_with(module, "libpython3");
+}
+
+/*
+ * In a stripped binary the function that waits for the global lock has no name, but is known all the same: it is the only one of the
+ * interpreter that waits with pthread_cond_timedwait. `named`: frames of the stream, by frame of `raw`.
+ */
+static int name_gil_waits(struct translation *translation, uint32_t *named)
+{
+	static const char name[] = "take_gil";
+	const struct lode_stack_tree *tree = &translation->raw_dictionary.tree;
+	struct lode_frames *frames = &translation->stream->dictionary->frames;
+
+	for (size_t i = 1; i < tree->count; i++) {
+		uint32_t parent = tree->nodes[i].parent, caller = parent ? tree->nodes[parent].frame : LODE_NONE;
+
+		if (!parent ||
+		    strcmp(lode_frames_function(frames, named[tree->nodes[i].frame]), "pthread_cond_timedwait") ||
+		    !lode_starts_with(lode_frames_function(frames, named[caller]), "0x") ||
+		    !is_python(frames, named[caller]))
+			continue;
+		named[caller] =
+			lode_frames_add(frames, frames->items[named[caller]].module, name, sizeof(name) - 1);
+		if (named[caller] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
 /* Fills `frames` and `nodes`. */
 static int translate_stacks(struct translation *translation)
 {
@@ -250,6 +286,8 @@ static int translate_stacks(struct translation *translation)
 		    (translation->inlined && find_inlined(translation, (uint32_t)i, named[i]) < 0))
 			code = LODE_SYSTEM;
 	}
+	if (!code && translation->options->symbolizer)
+		code = name_gil_waits(translation, named);
 	for (size_t i = 1; !code && i < node_count; i++) {
 		translation->nodes[i] = node_of(translation, (uint32_t)i, named);
 		code = translation->nodes[i] == LODE_NONE ? LODE_SYSTEM : 0;
