@@ -2,9 +2,10 @@
 #include "process/languages/languages.h"
 
 #include "base/arena.h"
-#include "process/languages/python_names.h"
+#include "process/languages/python_threads.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Names that are kept; frames beyond have none. */
@@ -24,6 +25,7 @@ struct binary {
 struct lode_languages {
 	unsigned wanted;
 	struct lode_process_memory memory;
+	int checks; /* the processes are those of the machine: what is found is compared with their threads */
 	struct binary **binaries;
 	size_t binary_count;
 	size_t binary_capacity;
@@ -39,6 +41,7 @@ struct lode_languages {
 	struct lode_arena arena;
 	uint64_t unreadable;
 	uint64_t unsupported; /* processes */
+	uint64_t unfit;       /* processes whose interpreter does not look like its version */
 	uint32_t unsupported_version;
 };
 
@@ -87,6 +90,7 @@ struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_
 		return NULL;
 	languages->wanted = wanted;
 	languages->memory = *memory;
+	languages->checks = memory->read == lode_live_memory.read;
 	return languages;
 }
 
@@ -251,6 +255,55 @@ static int look_at_mapping(void *context, const struct lode_mapping *mapping)
 	return at >= mapping->start && at < mapping->end;
 }
 
+/* ---- checking ---- */
+
+/* Threads of a process that are compared with those that its interpreter lists. */
+#define THREADS 256
+
+struct numbers {
+	uint32_t pid;
+	uint64_t items[THREADS];
+	size_t count;
+};
+
+/* The number of a thread in its innermost PID namespace: the last one of a list. */
+static uint64_t innermost_number(uint32_t pid, uint32_t tid)
+{
+	char text[4096], *at, *end;
+	uint64_t number = tid;
+
+	if (lode_proc_text(text, sizeof(text), "/proc/%u/task/%u/status", pid, tid) < 0)
+		return tid;
+	at = strstr(text, "\nNSpid:");
+	for (at = at ? at + strlen("\nNSpid:") : text; *at == '\t'; at = end) {
+		uint64_t next = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		number = next;
+	}
+	return number;
+}
+
+static int note_number(void *context, uint32_t tid)
+{
+	struct numbers *numbers = context;
+
+	numbers->items[numbers->count++] = innermost_number(numbers->pid, tid);
+	return numbers->count == THREADS;
+}
+
+/* Whether the interpreter of a process can be what its version says. */
+static int is_fit(struct lode_languages *languages, const struct lode_python_process *process)
+{
+	struct numbers numbers = { .pid = process->pid };
+
+	if (!languages->checks)
+		return 1;
+	lode_proc_threads(process->pid, note_number, &numbers);
+	return lode_python_fits(&languages->memory, process, numbers.items, numbers.count) != 0;
+}
+
 static void note_unsupported(struct lode_languages *languages, const struct binary *binary, uint32_t pid)
 {
 	struct lode_python_process process = { NULL, 0, pid };
@@ -266,6 +319,7 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 			  const struct lode_process *process, struct lode_language_process *found)
 {
 	struct search search = { languages, processes, NULL, 0 };
+	struct lode_python_process process_found;
 	const struct lode_python_image *python;
 	int code;
 
@@ -284,7 +338,12 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		found->starts[i] = python->starts[i] ? python->starts[i] + search.bias : 0;
 		found->ends[i] = python->ends[i] ? python->ends[i] + search.bias : 0;
 	}
-	if (enter_process(languages, &(struct lode_python_process){ python, search.bias, process->pid }) < 0)
+	process_found = (struct lode_python_process){ python, search.bias, process->pid };
+	if (!is_fit(languages, &process_found)) {
+		languages->unfit++;
+		return 0;
+	}
+	if (enter_process(languages, &process_found) < 0)
 		return LODE_SYSTEM;
 	return 1;
 }
@@ -384,6 +443,10 @@ void lode_languages_note(const struct lode_languages *languages, struct lode_not
 		notes, languages->unreadable,
 		"Python functions without names: they, or their processes, were gone before they could be read",
 		NULL);
+	lode_notes_add(notes, languages->unfit,
+		       "times that a process's Python functions were not recorded: its threads are not where its "
+		       "version has them",
+		       NULL);
 	snprintf(text,
 		 sizeof(text), "processes whose Python functions are not shown: CPython %u.%u; 3.11 to 3.14 with a global lock are known",
 		 version >> 24, version >> 16 & 0xff);

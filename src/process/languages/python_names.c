@@ -14,6 +14,8 @@
 #define CODE_BYTES      256
 #define TEXT_BYTES      2048
 #define TEXT_CHARACTERS 448
+/* Most texts are shorter. */
+#define SHORT_BYTES 160
 
 static uint64_t word_at(const unsigned char *bytes, size_t size, uint32_t offset)
 {
@@ -48,7 +50,7 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 {
 	const struct lode_python_objects *objects = &process->image->objects;
 	unsigned char bytes[TEXT_BYTES];
-	size_t size = text ? memory->read(memory->context, process->pid, text, bytes, sizeof(bytes)) : 0;
+	size_t size = text ? memory->read(memory->context, process->pid, text, bytes, SHORT_BYTES) : 0;
 	uint64_t length = word_at(bytes, size, objects->text_length);
 	uint32_t state = (uint32_t)word_at(bytes, size, objects->text_state) >> 2;
 	uint32_t width = state & 7, start = state >> 4 & 1 ? objects->text_ascii : objects->text_other;
@@ -59,6 +61,8 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 	if (length > TEXT_CHARACTERS)
 		length = TEXT_CHARACTERS;
 	if (length * width > size - start)
+		size = memory->read(memory->context, process->pid, text, bytes, start + length * width);
+	if (size < start || length * width > size - start)
 		return 0;
 	for (size_t i = 0; i < length; i++)
 		add_character(buffer, character_at(bytes + start, width, i));

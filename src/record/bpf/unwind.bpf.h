@@ -205,10 +205,13 @@ static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, voi
 	return bpf_map_lookup_elem(table, &place);
 }
 
-/* Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. */
-static __always_inline uint64_t cache_key(uint32_t space, uint64_t address)
+/*
+ * Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. Whether a language is known
+ * of the process makes a difference to a rule.
+ */
+static __always_inline uint64_t cache_key(const struct lode_unwind_space *space, uint64_t address)
 {
-	return address ^ (uint64_t)space << 40;
+	return address ^ (uint64_t)space->id << 40 ^ (uint64_t)(space->language != 0) << 63;
 }
 
 /* The upper bits of the key's hash are its place, the next ones are kept with the word. */
@@ -289,7 +292,7 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 	if (!rule)
 		return RULE_MISSING;
 	scratch->rule = *rule;
-	key = cache_key(scratch->space.id, address);
+	key = cache_key(&scratch->space, address);
 	hash = key * MULTIPLIER;
 	cached = cache_place(hash);
 	cached->key = key;
@@ -416,7 +419,7 @@ static __always_inline void begin_walk(struct walk *walk, struct scratch *scratc
 	walk->hash = scratch->hash;
 	walk->sum = scratch->sum;
 	walk->count = scratch->stack.count;
-	walk->space = cache_key(scratch->space.id, 0);
+	walk->space = cache_key(&scratch->space, 0);
 	walk->start = scratch->block_start;
 	walk->last = scratch->block_size - 8;
 	walk->from_start = walk->start - scratch->trail.start;
