@@ -331,6 +331,20 @@ enum walked {
 	WALKED_OUT_OF_PYTHON, /* the caller's address is not added yet: Python frames come first */
 };
 
+/* Whether a rule leads from a function with a frame of its own to its caller. */
+static __always_inline bool has_frame(const struct lode_unwind_rule *rule)
+{
+	return rule->cfa != LODE_CFA_NONE && rule->cfa < LODE_CFA_SIGNAL;
+}
+
+/* Notes where the C frame begins that a step is about to leave. Returns whether it runs Python code. */
+static __always_inline bool begin_python(struct scratch *scratch, uint64_t address)
+{
+	scratch->python.start = scratch->state.sp;
+	scratch->python.slot = NOT_IN_MEMORY;
+	return is_at_python(scratch, address);
+}
+
 /* One step of any kind. Returns as lode_walk_on does; when the walk is over, scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
@@ -341,9 +355,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 	if (!scratch)
 		return WALKED_TO_ROOT;
 	state = &scratch->state;
-	scratch->python.start = state->sp;
-	scratch->python.slot = NOT_IN_MEMORY;
-	at_python = is_at_python(scratch, lode_unwind_address(state));
+	at_python = begin_python(scratch, lode_unwind_address(state));
 	if (scratch->stack.count >= LODE_RECORD_FRAMES - 1) {
 		scratch->stack.end = LODE_STACK_DEEP;
 		return WALKED_TO_ROOT;
@@ -388,7 +400,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
 		return WALKED_TO_ROOT;
 	}
-	if (at_python && scratch->rule.cfa && scratch->rule.cfa < LODE_CFA_SIGNAL)
+	if (at_python && has_frame(&scratch->rule))
 		return WALKED_OUT_OF_PYTHON;
 	/* All but the leaf are taken for return addresses. */
 	add_address(scratch, state->pc + state->is_exact);
