@@ -1,0 +1,104 @@
+/* Stacks without the functions of an interpreter between those of the program. */
+#include "cmocka_all.h"
+
+#include "scope/plumbing.h"
+
+#include <string.h>
+
+/* The node of a stack, whose frames have spaces between them. */
+static uint32_t stack(struct lode_dictionary *dictionary, const char *text)
+{
+	uint32_t node = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		node = lode_stack_tree_child(&dictionary->tree, node,
+					     lode_frames_parse(&dictionary->frames, text, length));
+		assert_int_not_equal(node, LODE_NONE);
+		text += length + (text[length] == ' ');
+	}
+	return node;
+}
+
+static void assert_without(const char *text, const char *expected)
+{
+	struct lode_dictionary dictionary;
+	uint32_t node, *without;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	node = stack(&dictionary, text);
+	without = lode_stacks_without_plumbing(&dictionary);
+	assert_non_null(without);
+	assert_int_equal(without[node], stack(&dictionary, expected));
+	lode_free(without);
+	lode_dictionary_release(&dictionary);
+}
+
+#define EVAL "python3.11!_PyEval_EvalFrameDefault "
+
+static void the_interpreter_is_left_out_between_python_functions(void **unused)
+{
+	(void)unused;
+	assert_without("python3.11!_start libc.so.6!main python3.11!Py_RunMain a.py!<module> a.py!f " EVAL
+		       "python3.11!PyObject_Vectorcall python3.11!0x123 a.py!g " EVAL "kernel!read",
+		       "libc.so.6!main a.py!<module> a.py!f a.py!g kernel!read");
+	/* A leaf, too; and in a library. */
+	assert_without("libpython3.13.so.1.0!PyEval_EvalCode a.py!f libpython3.13.so.1.0!_PyEval_EvalFrameDefault",
+		       "a.py!f");
+}
+
+static void what_says_something_stays(void **unused)
+{
+	(void)unused;
+	assert_without("a.py!f " EVAL "python3.11!take_gil libc.so.6!pthread_cond_timedwait",
+		       "a.py!f python3.11!take_gil libc.so.6!pthread_cond_timedwait");
+	assert_without("a.py!f " EVAL "_ssl.so!0x12 libssl.so!SSL_read", "a.py!f _ssl.so!0x12 libssl.so!SSL_read");
+	/* A program of that name is none. */
+	assert_without("a.py!f " EVAL "python3_tool.py!g", "a.py!f python3_tool.py!g");
+}
+
+static void stacks_without_python_functions_are_whole(void **unused)
+{
+	(void)unused;
+	assert_without(
+		"python3.11!_start python3.11!PyEval_EvalCode python3.11!_PyEval_EvalFrameDefault python3.11!0x1",
+		"python3.11!_start python3.11!PyEval_EvalCode python3.11!_PyEval_EvalFrameDefault python3.11!0x1");
+}
+
+static void waits_for_the_global_lock_are_recognized(void **unused)
+{
+	struct lode_dictionary dictionary;
+
+	(void)unused;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	assert_true(lode_stack_waits_for_gil(&dictionary,
+					     stack(&dictionary, "a.py!f " EVAL
+								"python3.11!0x12 libc.so.6!pthread_cond_timedwait "
+								"libc.so.6!futex_wait kernel!futex_do_wait")));
+	assert_true(lode_stack_waits_for_gil(&dictionary, stack(&dictionary, "libpython3.12.so.1.0!take_gil "
+									     "libc.so.6!pthread_cond_timedwait")));
+	/* Another library's, a lock's, and none. */
+	assert_false(lode_stack_waits_for_gil(
+		&dictionary,
+		stack(&dictionary,
+		      "a.py!f " EVAL "libtorch.so!wait libc.so.6!pthread_cond_timedwait kernel!futex_do_wait")));
+	assert_false(lode_stack_waits_for_gil(&dictionary,
+					      stack(&dictionary,
+						    "a.py!f " EVAL
+						    "python3.11!PyThread_acquire_lock_timed libc.so.6!sem_wait")));
+	assert_false(lode_stack_waits_for_gil(&dictionary, 0));
+	lode_dictionary_release(&dictionary);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_interpreter_is_left_out_between_python_functions),
+		cmocka_unit_test(what_says_something_stays),
+		cmocka_unit_test(stacks_without_python_functions_are_whole),
+		cmocka_unit_test(waits_for_the_global_lock_are_recognized),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
