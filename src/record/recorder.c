@@ -43,7 +43,7 @@ int lode_recorder_sees_all_waits(const struct lode_recorder_options *options)
 			return 1;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
-	if (options->thin && options->long_waits && !lode_recorder_can_be_certain(options))
+	if (options->thin && options->long_waits && !lode_recorder_can_track_long_waits(options))
 		return 1;
 	return waits && !lode_recorder_limits_at_waking(options);
 }

@@ -74,7 +74,7 @@ static void set_idle_calls(struct recorder *programs)
 		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
 }
 
-int lode_recorder_can_be_certain(const struct lode_recorder_options *options)
+int lode_recorder_can_track_long_waits(const struct lode_recorder_options *options)
 {
 	return options->thin && !options->cgroup && lode_kernel_counts_arrivals();
 }
@@ -88,15 +88,15 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 			return 0;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
-	return waits && lode_recorder_can_be_certain(options);
+	return waits && lode_recorder_can_track_long_waits(options);
 }
 
 /* Nanoseconds; 0: none. Shorter waits than those that are requested are not recorded at all. */
-static uint64_t certain_limit(const struct lode_recorder_options *options)
+static uint64_t long_wait_limit(const struct lode_recorder_options *options)
 {
 	uint64_t limit = options->long_waits ? options->long_waits : LODE_THIN_LONG;
 
-	if (!lode_recorder_can_be_certain(options))
+	if (!lode_recorder_can_track_long_waits(options))
 		return 0;
 	return options->min_wait > limit ? options->min_wait : limit;
 }
@@ -195,7 +195,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 				  programs->rodata->with_sweeps && kernel->iterates_threads);
 	bpf_program__set_autoattach(programs->progs.lode_sweep_at_once, false);
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
-	programs->rodata->certain_limit = certain_limit(options);
+	programs->rodata->certain_limit = long_wait_limit(options);
 	if (options->long_waits && options->long_waits < INT64_MAX)
 		programs->rodata->long_wait_ns = options->long_waits;
 	bpf_program__set_autoload(programs->progs.lode_long_wait,

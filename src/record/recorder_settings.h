@@ -25,6 +25,6 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
  */
 int lode_recorder_limits_at_waking(const struct lode_recorder_options *options);
 /* Whether every long wait can be recorded, by a separate program, at wakings (long_waits.bpf.h). */
-int lode_recorder_can_be_certain(const struct lode_recorder_options *options);
+int lode_recorder_can_track_long_waits(const struct lode_recorder_options *options);
 
 #endif

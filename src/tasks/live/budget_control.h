@@ -20,8 +20,8 @@ struct lode_budget_control_options {
 
 /* For how long the scheduler programs were attached, and were to be. */
 struct lode_attach_clock {
-	uint64_t attached_ns;    /* until attached_since_ns; */
-	uint64_t attached_since; /* since when they are, if they are */
+	uint64_t attached_ns;    /* until attached_since, */
+	uint64_t attached_since; /* since when they are attached, if they are */
 	uint64_t planned_ns;     /* on average over all draws of slots, until planned_since */
 	uint64_t planned_since;
 	uint64_t delay_ns; /* the kernel took to attach them */
