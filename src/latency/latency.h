@@ -74,8 +74,9 @@ struct lode_latency_options {
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
 	int include_work_waits;             /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
-	int strict;         /* a stream that cannot be read ends it, instead of being left out */
-	unsigned jobs;      /* 0: one a processor */
+	int keep_plumbing; /* stacks keep the functions of interpreters between those of the program (scope/plumbing.h) */
+	int strict;        /* a stream that cannot be read ends it, instead of being left out */
+	unsigned jobs; /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };

@@ -11,6 +11,7 @@
 #include "latency/call_chains.h"
 #include "latency/partial_cache.h"
 #include "scope/frame_filter.h"
+#include "scope/plumbing.h"
 #include "scope/wait_classes.h"
 #include "scope/where.h"
 
@@ -48,8 +49,29 @@ static int load_head(struct lode_latency_partial *partial, const struct lode_lat
 	return code;
 }
 
-static int load_events(struct lode_latency_partial *partial, const struct lode_store *store,
-		       struct lode_error *error)
+/* Leaves plumbing out of the stacks of all events. Returns 0 or LODE_SYSTEM. */
+static int hide_plumbing(struct lode_latency_partial *partial)
+{
+	uint32_t *without;
+
+	if (!lode_frames_have_plumbing(&partial->dictionary.frames))
+		return 0;
+	without = lode_stacks_without_plumbing(&partial->dictionary);
+	for (int type = 0; without && type < LODE_EVENT_TYPES; type++) {
+		struct lode_events *events = &partial->stream.events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			events->stack[i] = without[events->stack[i]];
+			if (type == LODE_WAIT)
+				events->waker_stack[i] = without[events->waker_stack[i]];
+		}
+	}
+	lode_free(without);
+	return without ? 0 : LODE_SYSTEM;
+}
+
+static int load_events(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		       const struct lode_store *store, struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK | LODE_WEIGHT;
 	/* Only slots of a thinned recording are recognized by name. */
@@ -61,6 +83,8 @@ static int load_events(struct lode_latency_partial *partial, const struct lode_s
 	};
 	int code = lode_store_load_events(store, &partial->stream, columns, error);
 
+	if (!code && !options->keep_plumbing && hide_plumbing(partial) < 0)
+		code = lode_fail_memory(error);
 	if (!code && lode_lost_callers_find(&partial->stream, &partial->lost) < 0)
 		code = lode_fail_memory(error);
 	return code;
@@ -73,7 +97,7 @@ int lode_latency_partial_load(struct lode_latency_partial *partial, const struct
 	int code = load_head(partial, options, entry, &store, error);
 
 	if (!code && partial->wanted)
-		code = load_events(partial, store, error);
+		code = load_events(partial, options, store, error);
 	lode_store_close(store);
 	return code;
 }
@@ -381,7 +405,7 @@ static int infer_events(struct lode_latency_partial *partial, const struct lode_
 static int infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 		 const struct lode_store *store, struct lode_error *error)
 {
-	int code = load_events(partial, store, error);
+	int code = load_events(partial, options, store, error);
 
 	if (code)
 		return code;

@@ -26,6 +26,7 @@ int lode_latency_cache_key(const struct lode_latency_options *options, const str
 	lode_store_digest(store, &description);
 	lode_buffer_byte(&description, options->aggressive_end ? 1 : 0);
 	lode_buffer_byte(&description, options->include_work_waits ? 1 : 0);
+	lode_buffer_byte(&description, options->keep_plumbing ? 1 : 0);
 	lode_idle_rules_describe(options->idle, &description);
 	code = lode_map_key_make(key, "latency 3", &description);
 	lode_buffer_release(&description);
