@@ -14,6 +14,20 @@ static void folded_stacks_tile_a_line_of_time(void **state)
 		      "run 15+1 0 main|x y\n");
 }
 
+static void python_functions_have_files_for_modules(void **state)
+{
+	(void)state;
+	assert_import(&lode_importer_folded,
+		      "<module> (a/x.py:10);T.step (x.py:3);<lambda> (<string>:1) 2\n"
+		      "/home/a/x.py:<module>:10;x.py:T.step:4 1\n"
+		      "f (x.c:3);(x.py:3);x.py:3;:f:3;f (x.py);f(x.py:3) 1\n",
+		      NULL,
+		      "stream x \n"
+		      "run 0+2 0 x.py!<module>|x.py!T.step|{string}!<lambda>\n"
+		      "run 2+1 0 x.py!<module>|x.py!T.step\n"
+		      "run 3+1 0 f (x.c:3)|(x.py:3)|x.py:3|:f:3|f (x.py)|f(x.py:3)\n");
+}
+
 static void the_unit_and_the_kind_can_be_chosen(void **state)
 {
 	struct lode_import_options options = { .kind_is_wait = 1, .unit_ns = 1e6, .stream_name = "mine", .jobs = 2 };
@@ -340,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded_stacks_tile_a_line_of_time),
+		cmocka_unit_test(python_functions_have_files_for_modules),
 		cmocka_unit_test(the_unit_and_the_kind_can_be_chosen),
 		cmocka_unit_test(fractions_are_rounded),
 		cmocka_unit_test(fractions_are_exact_however_long_they_are),

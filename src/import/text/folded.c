@@ -17,6 +17,7 @@
 #include "import/frame_memo.h"
 #include "import/text/line_chunks.h"
 #include "import/import_common.h"
+#include "import/python_frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,13 +255,17 @@ static uint32_t annotated_frame(struct lode_frames *frames, const char *module, 
 /* The stackcollapse scripts mark kernel, JIT and inlined functions at the end of their names. */
 static uint32_t new_frame(struct lode_frames *frames, const char *text, size_t length)
 {
+	uint32_t frame;
+	int is_python;
+
 	if (has_suffix(text, length, "_[k]"))
 		return annotated_frame(frames, "kernel", text, length - 4);
 	if (has_suffix(text, length, "_[j]"))
 		return annotated_frame(frames, "[jit]", text, length - 4);
 	if (has_suffix(text, length, "_[i]"))
 		length -= 4;
-	return lode_frames_parse(frames, text, length);
+	frame = lode_python_frame(frames, text, length, &is_python);
+	return is_python ? frame : lode_frames_parse(frames, text, length);
 }
 
 static uint32_t frame_of(struct part *part, const char *text, size_t length)
