@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "process/languages/python_threads.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct lode_languages {
 	struct lode_arena arena;
 	uint64_t unreadable;
 	uint64_t unsupported; /* processes */
+	uint64_t refused;     /* times that the memory of a process may not be read */
 	uint64_t unfit;       /* processes whose interpreter does not look like its version */
 	uint32_t unsupported_version;
 };
@@ -297,11 +299,22 @@ static int note_number(void *context, uint32_t tid)
 static int is_fit(struct lode_languages *languages, const struct lode_python_process *process)
 {
 	struct numbers numbers = { .pid = process->pid };
+	uint64_t head;
 
 	if (!languages->checks)
 		return 1;
+	errno = 0;
+	if (!lode_process_memory_read(&languages->memory, process->pid,
+				      process->image->interpreters + process->bias, &head, sizeof(head)) &&
+	    errno == EPERM) {
+		languages->refused++;
+		return 0;
+	}
 	lode_proc_threads(process->pid, note_number, &numbers);
-	return lode_python_fits(&languages->memory, process, numbers.items, numbers.count) != 0;
+	if (lode_python_fits(&languages->memory, process, numbers.items, numbers.count))
+		return 1;
+	languages->unfit++;
+	return 0;
 }
 
 static void note_unsupported(struct lode_languages *languages, const struct binary *binary, uint32_t pid)
@@ -339,10 +352,8 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		found->ends[i] = python->ends[i] ? python->ends[i] + search.bias : 0;
 	}
 	process_found = (struct lode_python_process){ python, search.bias, process->pid };
-	if (!is_fit(languages, &process_found)) {
-		languages->unfit++;
+	if (!is_fit(languages, &process_found))
 		return 0;
-	}
 	if (enter_process(languages, &process_found) < 0)
 		return LODE_SYSTEM;
 	return 1;
@@ -443,6 +454,10 @@ void lode_languages_note(const struct lode_languages *languages, struct lode_not
 		notes, languages->unreadable,
 		"Python functions without names: they, or their processes, were gone before they could be read",
 		NULL);
+	lode_notes_add(notes, languages->refused,
+		       "times that a process's Python functions were not recorded: its memory may not be read; "
+		       "record as root or with CAP_SYS_PTRACE",
+		       NULL);
 	lode_notes_add(notes, languages->unfit,
 		       "times that a process's Python functions were not recorded: its threads are not where its "
 		       "version has them",
