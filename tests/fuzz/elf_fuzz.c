@@ -1,6 +1,7 @@
-/* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made. */
+/* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made, and what it says of CPython. */
 #include "fuzz.h"
 
+#include "process/languages/python_image.h"
 #include "symbols/variable_names.h"
 #include "symbols/image.h"
 #include "symbols/symbols.h"
@@ -24,12 +25,15 @@ static void ask(struct lode_image *image, uint64_t address)
 static void ask_dynamic(const char *path)
 {
 	struct lode_buffer name = { 0 };
+	struct lode_python_image python;
 	struct lode_elf elf;
 	uint64_t address = 0;
 
 	if (lode_elf_open(&elf, path) < 0)
 		return;
 	lode_elf_exports(&elf, "malloc");
+	if (lode_python_image_read(&python, &elf) == LODE_PYTHON_SUPPORTED)
+		fuzz_require(python.layout.frame_mark < LODE_PYTHON_FRAME_BYTES, "offsets are in what is read");
 	for (uint64_t offset = 0; offset < 0x20000; offset += 0x1000)
 		if (!lode_data_address(&elf, offset, 1, &address) && !lode_data_name(&elf, address + 0x10, &name))
 			fuzz_require(name.failed || name.size > 0, "a variable has a name");
