@@ -1,5 +1,6 @@
 /*
- * The root cause: which function of the first path to look at first.
+ * The root cause: which function of the first path to look at first: the first that --match lets in, and that
+ * is not idle on both sides.
  *
  * The hottest function of the path is where the time is spent, but time that is waited is
  * spent in the kernel for all threads: the last function before the kernel and the C library
@@ -20,11 +21,16 @@
  */
 #include "latency/cause.h"
 
+#include "scope/frame_filter.h"
+
 /* A function that is gone was replaced if it took at least this part of what the new one takes. */
 #define REPLACED_PART 10
 
 /* One caller has what all others have less than this part of. */
 #define ONE_CALLER_PART 10
+
+/* All but this part of an idle path is idle. */
+#define IDLE_PART 10
 
 /* How far up it is looked for a function that many call. */
 #define MOST_STEPS 64
@@ -37,6 +43,7 @@ struct search {
 	uint8_t *in_slow;      /* by node: the slow side has it */
 	uint64_t *slow_waited; /* by node of the common tree */
 	uint64_t *slow_latency;
+	uint64_t *slow_idle;
 };
 
 static void search_release(struct search *search)
@@ -45,6 +52,7 @@ static void search_release(struct search *search)
 	lode_free(search->in_slow);
 	lode_free(search->slow_waited);
 	lode_free(search->slow_latency);
+	lode_free(search->slow_idle);
 }
 
 static int search_prepare(struct search *search, const struct lode_latency *slow, const uint32_t *slow_nodes)
@@ -56,7 +64,9 @@ static int search_prepare(struct search *search, const struct lode_latency *slow
 	search->in_slow = lode_calloc(nodes, 1);
 	search->slow_waited = lode_calloc(nodes, sizeof(*search->slow_waited));
 	search->slow_latency = lode_calloc(nodes, sizeof(*search->slow_latency));
-	if (!search->in_base || !search->in_slow || !search->slow_waited || !search->slow_latency)
+	search->slow_idle = lode_calloc(nodes, sizeof(*search->slow_idle));
+	if (!search->in_base || !search->in_slow || !search->slow_waited || !search->slow_latency ||
+	    !search->slow_idle)
 		return LODE_SYSTEM;
 	for (uint32_t i = 1; i < nodes; i++)
 		if (search->diff->known[i])
@@ -65,6 +75,7 @@ static int search_prepare(struct search *search, const struct lode_latency *slow
 		search->in_slow[slow_nodes[i]] = slow->nodes[i].count > 0;
 		search->slow_waited[slow_nodes[i]] = slow->nodes[i].waited;
 		search->slow_latency[slow_nodes[i]] = slow->nodes[i].estimate;
+		search->slow_idle[slow_nodes[i]] = slow->nodes[i].idle;
 	}
 	return 0;
 }
@@ -164,36 +175,77 @@ static uint32_t choose(const struct search *search, uint32_t hottest)
 	return !is_known(search, hottest) || mostly_waits(search, hottest) ? own : hottest;
 }
 
+/* ---- the path ---- */
+
+static int is_mostly_idle(uint64_t idle, uint64_t latency)
+{
+	return idle && idle >= latency - latency / IDLE_PART;
+}
+
+/*
+ * A path that ends where threads had nothing to do, on both sides: what they take more there is how long nobody wanted
+ * anything of them.
+ */
+static int is_idle(const struct search *search, const struct lode_diff_path *path)
+{
+	uint32_t leaf = path->leaf;
+
+	return leaf < search->base->node_count && search->diff->known[leaf] &&
+	       is_mostly_idle(search->base->nodes[leaf].idle, search->base->nodes[leaf].estimate) &&
+	       is_mostly_idle(search->slow_idle[leaf], search->slow_latency[leaf]);
+}
+
+/* The first path that may have a cause; NULL: none. */
+static const struct lode_diff_path *choose_path(const struct search *search, const uint8_t *fits, int guess)
+{
+	const struct lode_diff *diff = search->diff;
+
+	for (size_t i = 0; i < diff->path_count; i++) {
+		const struct lode_diff_path *path = &diff->paths[i];
+
+		if ((!guess && !lode_diff_path_is_sure(path)) || path->cost <= 0)
+			return NULL;
+		if ((fits && !fits[path->leaf]) || is_idle(search, path))
+			continue;
+		return lode_diff_delta(diff, path->hottest) > 0 ? path : NULL;
+	}
+	return NULL;
+}
+
 /* ---- the whole ---- */
 
-int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, const struct lode_latency *slow,
-		    const uint32_t *slow_nodes, int guess)
+static void set_cause(struct lode_diff *diff, const struct search *search, const struct lode_diff_path *path)
 {
-	const struct lode_dictionary *dictionary = diff->dictionary;
-	struct search search = { .diff = diff, .base = base, .nodes = dictionary->tree.nodes };
-	const struct lode_diff_path *first = diff->paths;
-	uint32_t node;
-	int64_t own;
-	int code;
+	uint32_t node = choose(search, path->hottest);
+	int64_t own = lode_diff_delta(diff, node);
 
-	if (!diff->path_count || (!guess && !lode_diff_path_is_sure(first)) || first->cost <= 0 ||
-	    lode_diff_delta(diff, first->hottest) <= 0)
-		return 0;
-	code = search_prepare(&search, slow, slow_nodes);
-	if (!code) {
-		node = choose(&search, first->hottest);
-		own = lode_diff_delta(diff, node);
-		diff->cause = (struct lode_root_cause){
-			.node = node,
-			.caller = search.nodes[node].parent,
-			.is_new = !diff->known[node],
-			.more = diff->more[node] > own ? diff->more[node] : own,
-			.layer = lode_layer_of_node(dictionary, node),
-			.sure = lode_diff_path_is_sure(first),
-			.p = first->p,
-			.q = first->q,
-		};
-	}
+	diff->cause = (struct lode_root_cause){
+		.node = node,
+		.caller = search->nodes[node].parent,
+		.is_new = !diff->known[node],
+		.more = diff->more[node] > own ? diff->more[node] : own,
+		.layer = lode_layer_of_node(diff->dictionary, node),
+		.sure = lode_diff_path_is_sure(path),
+		.p = path->p,
+		.q = path->q,
+	};
+}
+
+int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, const struct lode_latency *slow,
+		    const uint32_t *slow_nodes, const struct lode_diff_options *options)
+{
+	struct search search = { .diff = diff, .base = base, .nodes = diff->dictionary->tree.nodes };
+	const struct lode_diff_path *path = NULL;
+	uint8_t *fits = NULL;
+	int code = lode_stacks_match(diff->dictionary, options->match, &fits);
+
+	if (!code)
+		code = search_prepare(&search, slow, slow_nodes);
+	if (!code)
+		path = choose_path(&search, fits, options->guess);
+	if (path)
+		set_cause(diff, &search, path);
 	search_release(&search);
+	lode_free(fits);
 	return code;
 }

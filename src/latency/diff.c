@@ -391,7 +391,7 @@ static int compare_sides(struct work *work, const struct lode_diff_options *opti
 	if (diff->path_count)
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths,
 			(void *)(uintptr_t)diff->dictionary);
-	if (lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1], options->guess) < 0)
+	if (lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1], options) < 0)
 		return LODE_SYSTEM;
 	return options->mean || options->whole_new_paths
 		       ? lode_paper_rank(diff, work->sides[0], work->sides[1], work->nodes[1], options)

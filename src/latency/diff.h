@@ -74,8 +74,9 @@ struct lode_diff {
 };
 
 struct lode_diff_options {
-	unsigned jobs; /* as in lode_parallel */
-	int guess;     /* name a cause though nothing is sure */
+	unsigned jobs;            /* as in lode_parallel */
+	int guess;                /* name a cause though nothing is sure */
+	const char *const *match; /* globs: only a path with a fitting frame has a cause; NULL: any */
 	/* To the letter of the paper (paper_ranking.h); with either, paths are ordered by cost alone. */
 	int mean;                    /* paths cost what their functions take more a call, not a stream */
 	enum lode_latency_rule rule; /* of these means */

@@ -87,6 +87,7 @@ static int compare_sides(struct lode_analysis *analysis, struct comparison *comp
 	struct lode_diff_options how = {
 		.jobs = (unsigned)settings->latency.area.jobs,
 		.guess = settings->guess,
+		.match = settings->latency.area.match.items,
 		.mean = settings->latency.mean,
 		.whole_new_paths = settings->new_paths && !strcmp(settings->new_paths, "whole"),
 	};

@@ -26,7 +26,8 @@ static void add_steps(struct side *side, const struct step *steps)
 }
 
 /* The cause of the difference of two single streams, as text; "" for none. */
-static void cause_of(const struct step *good, const struct step *bad, char *text, size_t size)
+static void cause_by(const struct step *good, const struct step *bad, const struct lode_diff_options *options,
+		     char *text, size_t size)
 {
 	struct side base, slow;
 	struct lode_diff diff;
@@ -37,7 +38,7 @@ static void cause_of(const struct step *good, const struct step *bad, char *text
 	add_steps(&slow, bad);
 	side_infer(&base);
 	side_infer(&slow);
-	assert_int_equal(lode_diff(&base.latency, &slow.latency, &one_job, &diff), 0);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, options, &diff), 0);
 	*text = '\0';
 	if (diff.cause.node) {
 		uint32_t frame = diff.dictionary->tree.nodes[diff.cause.node].frame;
@@ -48,6 +49,72 @@ static void cause_of(const struct step *good, const struct step *bad, char *text
 	lode_diff_release(&diff);
 	side_close(&base);
 	side_close(&slow);
+}
+
+static void cause_of(const struct step *good, const struct step *bad, char *text, size_t size)
+{
+	cause_by(good, bad, &one_job, text, size);
+}
+
+/* What is looked for says which path has the cause, not only which paths are shown. */
+static void the_cause_is_on_a_path_that_matches(void **state)
+{
+	static const struct step good[] = { { 0, "app!main" },
+					    { 1000, "app!main app!load kernel!io" },
+					    { 1000, "app!main app!save kernel!io" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
+	static const struct step bad[] = { { 0, "app!main" },
+					   { 900000, "app!main app!load kernel!io" },
+					   { 500000, "app!main app!save kernel!io" },
+					   { 0, "app!main" },
+					   { 0, NULL } };
+	static const char *const save[] = { "app!save", NULL }, *const none[] = { "app!print", NULL };
+	struct lode_diff_options options = one_job;
+	char text[128];
+
+	(void)state;
+	cause_by(good, bad, &options, text, sizeof(text));
+	assert_string_equal(text, "load program");
+	options.match = save;
+	cause_by(good, bad, &options, text, sizeof(text));
+	assert_string_equal(text, "save program");
+	options.match = none;
+	cause_by(good, bad, &options, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+/* A postmaster without symbols waits longer where more is done by others. Little of that is not idle. */
+static void what_is_idle_on_both_sides_is_no_cause(void **state)
+{
+	static const struct step good[] = { { 0, "app!main" },
+					    { 1000, "app!main app!load kernel!io" },
+					    { 0, "app!main app!0x1234" },
+					    { 9000000, "app!main app!0x1234 kernel!ep_poll" },
+					    { 0, "app!main app!0x1234 kernel!ep_poll" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
+	static const struct step bad[] = { { 0, "app!main" },
+					   { 20000, "app!main app!load kernel!io" },
+					   { 0, "app!main app!0x1234" },
+					   { 9000000, "app!main app!0x1234 kernel!ep_poll" },
+#define EIGHT EACH, EACH, EACH, EACH, EACH, EACH, EACH, EACH
+#define EACH  { 0, "app!main app!0x1234 kernel!ep_poll" }
+					   EIGHT,
+					   EIGHT,
+					   EIGHT,
+					   EIGHT,
+					   EIGHT,
+					   EIGHT,
+#undef EACH
+#undef EIGHT
+					   { 0, "app!main" },
+					   { 0, NULL } };
+	char text[128];
+
+	(void)state;
+	cause_of(good, bad, text, sizeof(text));
+	assert_string_equal(text, "load program");
 }
 
 static void the_cause_on_a_new_path_is_who_waits(void **state)
@@ -248,6 +315,8 @@ static void the_cause_of_a_longer_run_is_what_runs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cause_is_on_a_path_that_matches),
+		cmocka_unit_test(what_is_idle_on_both_sides_is_no_cause),
 		cmocka_unit_test(the_cause_on_a_new_path_is_who_waits),
 		cmocka_unit_test(the_cause_is_who_calls_a_known_function_instead_of_another_one),
 		cmocka_unit_test(the_cause_is_who_does_what_it_did_not_do_before),
