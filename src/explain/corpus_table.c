@@ -127,11 +127,30 @@ static int add_attribute(struct lode_corpus_making *making, const char *name, si
 	return column ? fill_attribute(making, column, key) : LODE_SYSTEM;
 }
 
+/* When symptoms began, since the start of their streams: an x for rows that have no size. */
+static int add_start(struct lode_corpus_making *making)
+{
+	const struct lode_area *area = making->area;
+	struct lode_data_column *column = lode_corpus_column(making, "start_ns", 8);
+
+	for (size_t i = 0; column && i < area->stream_count; i++) {
+		const struct lode_area_stream *stream = &area->streams[i];
+
+		column->numbers[i] =
+			stream->symptom.t0 > stream->first_t ? (double)(stream->symptom.t0 - stream->first_t) : 0;
+	}
+	making->input->x[0] = 0;
+	making->input->inputs = 1;
+	return column ? 0 : LODE_SYSTEM;
+}
+
 static int add_inputs(struct lode_corpus_making *making)
 {
 	struct lode_explain_input *input = making->input;
 	const char *x = making->options->x;
 
+	if (!x)
+		return add_start(making);
 	while (*x) {
 		size_t length = strcspn(x, ",");
 		int code;

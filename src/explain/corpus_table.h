@@ -24,7 +24,7 @@ enum lode_corpus_features {
 const char *lode_corpus_features_name(enum lode_corpus_features features);
 
 struct lode_corpus_table_options {
-	const char *x; /* attributes, separated by commas */
+	const char *x; /* attributes, separated by commas; NULL, by symptom: when they began */
 	/*
 	 * `delay` (of the symptoms), `run` and `wait` (cost of all such events), `span`
 	 * (first to last moment), or an attribute; NULL: delay where there are

@@ -15,7 +15,7 @@ static const char *features_choice(size_t i)
 	return i < LODE_CORPUS_FEATURES ? lode_corpus_features_name((enum lode_corpus_features)i) : NULL;
 }
 
-LODE_CHOICES(rows_choice, "streams", "symptoms")
+LODE_CHOICES(rows_choice, "streams", "symptoms", "requests")
 
 #define FIELD(field) offsetof(struct lode_explain_settings, field)
 
@@ -39,7 +39,8 @@ const struct lode_option lode_explain_table[] = {
 	LODE_CHOICE("features", 0, FIELD(features), "KIND", "what the tree of a corpus can test (default: calls)",
 		    features_choice),
 	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what a row of a corpus is (default: streams)", rows_choice),
-	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
+	LODE_AREA_OPTIONS_FROM(FIELD(area),
+			       "all; critical-path with --symptom; graph with --rows symptoms or requests"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write the result as JSON"),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data),
 		  "write the content of the page as JSON: more points, and words"),
@@ -53,7 +54,7 @@ static int refuse_area(const struct lode_explain_settings *settings, struct lode
 {
 	const struct lode_area_settings *area = &settings->area;
 
-	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count &&
+	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count && !area->slow &&
 	    !area->match.count && !area->exclude.count && !area->where.count && !area->time &&
 	    !area->include_idle && !area->include_work_waits && !area->idle_rules.count)
 		return 0;
@@ -76,12 +77,18 @@ static int refuse_narrow_latency(const struct lode_explain_settings *settings, s
 			 "'--exclude' and '--time'. See 'lode help explain'.");
 }
 
+/* Symptoms have a start, which will do for an x. */
+static int rows_are_symptoms(const struct lode_explain_settings *settings)
+{
+	return lode_option_choice(settings->rows, rows_choice) != 0;
+}
+
 int lode_explain_settle(const struct lode_explain_settings *settings, int is_corpus,
 			struct lode_explain_options *how, struct lode_error *error)
 {
 	int code;
 
-	if (!settings->x || (!settings->y && !is_corpus))
+	if ((!settings->x && !rows_are_symptoms(settings)) || (!settings->y && !is_corpus))
 		return lode_fail(error, LODE_USAGE,
 				 "explain: '--%s' is missing; say which column %s. See 'lode help explain'.",
 				 settings->x ? "y" : "x",
@@ -106,14 +113,17 @@ int lode_explain_settle(const struct lode_explain_settings *settings, int is_cor
 struct lode_corpus_table_options lode_explain_corpus_rows(const struct lode_explain_settings *settings,
 							  struct lode_area_settings *where)
 {
-	int by_symptom = lode_option_choice(settings->rows, rows_choice) == 1;
+	static const char *requests[] = { "request", NULL };
+	int by_symptom = rows_are_symptoms(settings);
 
 	*where = settings->area;
+	if (lode_option_choice(settings->rows, rows_choice) == 2 && !where->symptoms.count && !where->slow)
+		where->symptoms = (struct lode_option_list){ .items = requests, .count = 1 };
 	where->by_symptom = by_symptom;
 	/* What makes a run slow need not be on the critical path: who holds a lock and waits in turn is not. */
 	if (!where->scope && by_symptom)
 		where->scope = lode_scope_name(LODE_SCOPE_GRAPH);
-	else if (!where->scope && !where->symptoms.count)
+	else if (!where->scope && !where->symptoms.count && !where->slow)
 		where->scope = lode_scope_name(LODE_SCOPE_ALL);
 	return (struct lode_corpus_table_options){
 		.x = settings->x,
