@@ -100,6 +100,14 @@ static const struct lode_fields thread_names = FIELD_TABLE("ScopeThreadNames", n
 #define PATH  "Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0."
 #define STEPS "Of a critical path: the waits that it went through to their wakers."
 
+#define TABLE_OF struct lode_scope_throttled
+static const struct lode_field throttled_rows[] = {
+	FIELD_TEXT(cgroup, "Its path."),
+	FIELD_U64(time_ns, "How long."),
+};
+static const struct lode_fields throttled = FIELD_TABLE("ScopeThrottled", throttled_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_scope_symptom
 static const struct lode_field head_rows[] = {
 	FIELD_TEXT(stream, "Name of the stream."),

@@ -10,6 +10,7 @@
 #include "result/scope_result.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
+#include "trace/throttled.h"
 
 /* Threads whose timelines are written, and slices of these. */
 #define PICTURED 20
@@ -225,6 +226,7 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 {
 	const struct lode_stream *stream = &writer->report->stream;
 	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
+	struct lode_throttled throttled = lode_stream_throttled(stream);
 	int is_path = writer->report->options->scope == LODE_SCOPE_CRITICAL_PATH;
 
 	return (struct lode_scope_symptom){
@@ -243,6 +245,8 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 		.path = { .write = write_path, .from = writer, .with = &found->parts },
 		.steps = { .write = is_path ? write_steps : NULL, .from = writer, .with = &found->stepped },
 		.states = { .write = is_path ? write_states : NULL, .from = found },
+		.is_throttled = is_path && throttled.path,
+		.throttled = { throttled.path, throttled.time },
 		.unknown_ns = found->result.unknown,
 		.thinned = lode_events_thinned(&stream->events[LODE_WAIT]),
 		.threads_total = writer->threads.count,

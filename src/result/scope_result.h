@@ -29,6 +29,12 @@ struct lode_scope_thread_names {
 	struct lode_list threads; /* of struct lode_scope_thread_name */
 };
 
+/* A control group that used up its quota. */
+struct lode_scope_throttled {
+	const char *cgroup;
+	uint64_t time_ns;
+};
+
 struct lode_scope_symptom {
 	const char *stream;
 	const char *id;
@@ -45,6 +51,8 @@ struct lode_scope_symptom {
 	struct lode_written path;
 	struct lode_written steps; /* none unless it is a critical path */
 	struct lode_written states;
+	int is_throttled;
+	struct lode_scope_throttled throttled;
 	uint64_t unknown_ns;
 	int thinned;
 	uint64_t threads_total;

@@ -513,32 +513,6 @@ static void put_counts(struct lode_scope_page *page)
 		put(page, "  not every wait of this stream was recorded; what is unknown may be such waits\n");
 }
 
-/* The states of a path, the longest first; what is unknown was said already. */
-static void put_states(struct lode_scope_page *page)
-{
-	const struct lode_scope_found *found = page->found;
-	uint64_t length = length_of(&found->symptom);
-	unsigned done = 1u << LODE_STATE_NOT_RECORDED;
-	const char *lead = "  ";
-	char share[LODE_UNITS_TEXT];
-
-	for (int rest = LODE_STATES; rest--;) {
-		int next = -1;
-
-		for (int state = 0; state < LODE_STATES; state++)
-			if (found->states[state] && !(done & 1u << state) &&
-			    (next < 0 || found->states[state] > found->states[next]))
-				next = state;
-		if (next < 0)
-			break;
-		lode_buffer_print(page->buffer, "%s%s %s", lead, lode_state_name((enum lode_state)next),
-				  lode_share_text(found->states[next], length, share));
-		done |= 1u << next;
-		lead = ", ";
-	}
-	put(page, *lead == ',' ? "\n" : "");
-}
-
 void lode_scope_text(const struct lode_scope_report *report, const struct lode_scope_found *found,
 		     const struct lode_look *look, size_t most, struct lode_buffer *buffer)
 {
@@ -557,7 +531,7 @@ void lode_scope_text(const struct lode_scope_report *report, const struct lode_s
 	put_head(&page);
 	put_counts(&page);
 	if (report->options->scope == LODE_SCOPE_CRITICAL_PATH) {
-		put_states(&page);
+		lode_put_states(&page);
 		put_path(&page);
 	} else {
 		lode_put_scope_threads(&page);

@@ -3,10 +3,12 @@
 
 #include "base/memory.h"
 #include "base/safe_text.h"
+#include "base/units.h"
 #include "result/object_words.h"
 #include "scope/frame_filter.h"
 #include "text/frame_text.h"
 #include "trace/objects.h"
+#include "trace/throttled.h"
 
 #include <inttypes.h>
 
@@ -166,6 +168,49 @@ void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gi
 		put_object(page, object);
 	lode_buffer_text(page->buffer, " in ");
 	lode_put_gist(page, gist);
+}
+
+/* ---- states ---- */
+
+/* The quota counts for a group of threads and the whole stream, so it is told where threads were ready for long. */
+static void put_throttled(struct lode_scope_page *page, uint64_t length)
+{
+	struct lode_throttled throttled = lode_stream_throttled(&page->report->stream);
+	char time[LODE_UNITS_TEXT];
+
+	if (!throttled.path || page->found->states[LODE_STATE_READY] < length / 10)
+		return;
+	lode_buffer_text(page->buffer, "  ready, but throttled: cgroup ");
+	lode_text_safe(page->buffer, throttled.path);
+	lode_buffer_print(page->buffer, " had used up its quota for %s while it was recorded\n",
+			  lode_duration_text(throttled.time, time));
+}
+
+/* The states of a path, the longest first; what is unknown was said already. */
+void lode_put_states(struct lode_scope_page *page)
+{
+	const struct lode_scope_found *found = page->found;
+	uint64_t length = found->symptom.t1 > found->symptom.t0 ? found->symptom.t1 - found->symptom.t0 : 0;
+	unsigned done = 1u << LODE_STATE_NOT_RECORDED;
+	const char *lead = "  ";
+	char share[LODE_UNITS_TEXT];
+
+	for (int rest = LODE_STATES; rest--;) {
+		int next = -1;
+
+		for (int state = 0; state < LODE_STATES; state++)
+			if (found->states[state] && !(done & 1u << state) &&
+			    (next < 0 || found->states[state] > found->states[next]))
+				next = state;
+		if (next < 0)
+			break;
+		lode_buffer_print(page->buffer, "%s%s %s", lead, lode_state_name((enum lode_state)next),
+				  lode_share_text(found->states[next], length, share));
+		done |= 1u << next;
+		lead = ", ";
+	}
+	lode_buffer_text(page->buffer, *lead == ',' ? "\n" : "");
+	put_throttled(page, length);
 }
 
 /* ---- wakers ---- */

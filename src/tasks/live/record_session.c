@@ -15,6 +15,7 @@
 #include "tasks/live/budget_control.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- what is requested ---- */
 
@@ -99,10 +100,26 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	return code;
 }
 
+/* Who may run out of quota: what is recorded, or, of a command, this process and what it starts. */
+static int begin_throttling(struct lode_record_session *session)
+{
+	const struct lode_record_target_settings *settings = session->target.settings;
+	int code = 0;
+
+	if (session->target.has_child)
+		return lode_throttling_add(&session->throttling, (uint32_t)session->target.child.pid);
+	for (size_t i = 0; !code && i < settings->pids.count; i++)
+		code = lode_throttling_add(&session->throttling,
+					   (uint32_t)strtoul(settings->pids.items[i], NULL, 10));
+	return code || settings->pids.count ? code : lode_throttling_add_all(&session->throttling);
+}
+
 static int start(struct lode_record_session *session, struct lode_error *error)
 {
 	int code = lode_record_target_prepare(&session->target, error);
 
+	if (!code && begin_throttling(session) < 0)
+		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_record_target_start(&session->target, session->recorder, error);
 	session->times.began = lode_now();
@@ -255,8 +272,8 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
-/* Losses are stored in the stream, for later analyses. */
-static int add_losses(struct lode_record_session *session, struct lode_error *error)
+/* Losses, and quotas that were used up, are stored in the stream, for later analyses. */
+static int add_counts(struct lode_record_session *session, struct lode_error *error)
 {
 	struct lode_record_counts counts;
 
@@ -265,6 +282,8 @@ static int add_losses(struct lode_record_session *session, struct lode_error *er
 		return lode_fail_memory(error);
 	if (session->target.budget_share > 0 &&
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
+		return lode_fail_memory(error);
+	if (lode_throttling_store(&session->throttling, &session->builder.stream) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }
@@ -280,7 +299,7 @@ static int finish(struct lode_record_session *session, const char *source, struc
 	int code = add_symptoms(session, error);
 
 	if (!code)
-		code = add_losses(session, error);
+		code = add_counts(session, error);
 	if (!code)
 		code = lode_recording_finish(session->recording, source, &translate, &session->entry, error);
 	lode_recorder_note(session->recorder, &session->notes);
@@ -301,6 +320,7 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_symbolizer_destroy(session->symbolizer);
 	lode_rule_probes_destroy(session->probes);
 	lode_recorder_destroy(session->recorder);
+	lode_throttling_release(&session->throttling);
 	lode_free(session->held.ids);
 	lode_notes_release(&session->notes);
 	lode_record_target_release(&session->target);

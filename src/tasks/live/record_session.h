@@ -7,6 +7,7 @@
 #include "record/stream/recording.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
+#include "tasks/live/throttling.h"
 
 #include <pthread.h>
 
@@ -31,6 +32,7 @@ struct lode_record_session {
 	struct lode_record_times times;
 	struct lode_corpus_entry entry; /* of the stream, once it is finished */
 	int symptoms;                   /* found by the rules */
+	struct lode_throttling throttling;
 };
 
 /* Reports progress to the host. */

@@ -1,0 +1,20 @@
+/*
+ * Control groups that had used up their quota while a stream was recorded, from its attributes `throttled_ns PATH`.
+ */
+#ifndef LODE_TRACE_THROTTLED_H
+#define LODE_TRACE_THROTTLED_H
+
+#include "trace/stream.h"
+
+/* How the keys of these attributes begin; the path of the group follows. */
+#define LODE_THROTTLED "throttled_ns "
+
+struct lode_throttled {
+	const char *path; /* of the group; NULL: none was throttled */
+	uint64_t time;    /* ns */
+};
+
+/* The group that was throttled longest; of equal ones the innermost. */
+struct lode_throttled lode_stream_throttled(const struct lode_stream *stream);
+
+#endif
