@@ -99,6 +99,7 @@ static int add_open(void *context, const struct lode_record_thread *thread)
 		return 0;
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		record.type = LODE_RECORD_WAIT;
+		record.value = thread->call;
 		if (!recorder->programs->rodata->thin || thread->weight)
 			record.object = thread->object;
 		record.cost = record.delay;

@@ -141,7 +141,8 @@ int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t 
 		const char *module = lode_frames_module_name(frames, nodes[stack].frame);
 
 		if (is_timed_wait(lode_frames_function(frames, nodes[stack].frame)))
-			return is_interpreter(lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
+			return lode_module_is_interpreter(
+				lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
 		if (is_interpreter(module))
 			return 0;
 	}

@@ -89,10 +89,10 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 		chosen = lode_choose(thread, preempted);
 	if (thin)
 		note_slot(thread, task);
+	if (chosen && !preempted)
+		take_object(task, &thread->object, true); /* first: a lock may change hands meanwhile */
 	if (chosen)
 		chosen = take_stacks(context, task, thread);
-	if (chosen && !preempted)
-		take_object(task, &thread->object, true);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint16_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 	return chosen;

@@ -171,24 +171,42 @@ static void put_caller(const struct lode_object_names *names, const char *words,
 		       struct lode_buffer *text)
 {
 	uint32_t frame = names->dictionary->tree.nodes[caller].frame;
+	const struct lode_frames *frames = &names->dictionary->frames;
 
-	if (caller)
-		lode_buffer_print(text, "%s%s", words, lode_frames_function(&names->dictionary->frames, frame));
+	if (!caller)
+		return;
+	lode_buffer_text(text, words);
+	if (lode_starts_with(lode_frames_function(frames, frame), "0x"))
+		lode_buffer_print(text, "%s!", lode_frames_module_name(frames, frame));
+	lode_buffer_text(text, lode_frames_function(frames, frame));
 }
 
-static void put_name(struct lode_object_names *names, const struct futex *futex,
+/* Who waits for one condition, or one reader-writer lock, does so at one of two words that lie beside each other. */
+static struct futex first_word(const struct futex *futex, enum lode_wait_function function)
+{
+	struct futex first = *futex;
+
+	if (function == LODE_WAITS_CONDITION || function == LODE_WAITS_RWLOCK) {
+		first.distance -= first.address & 4;
+		first.address -= first.address & 4;
+	}
+	return first;
+}
+
+static void put_name(struct lode_object_names *names, const struct futex *waited,
 		     const struct lode_stack_wait *wait, struct lode_buffer *text)
 {
 	enum lode_wait_function function = (enum lode_wait_function)wait->function;
+	struct futex futex = first_word(waited, function);
 
-	lode_buffer_print(text, "%s:", kind_of(function, futex->found));
+	lode_buffer_print(text, "%s:", kind_of(function, futex.found));
 	if (function == LODE_WAITS_GIL) {
 		lode_buffer_text(text, "python");
 	} else if (function == LODE_WAITS_MONITOR) {
 		lode_buffer_text(text, "monitor");
 		put_caller(names, " entered in ", wait->caller, text);
-	} else if (function != LODE_WAITS_JOIN && futex->address && !put_variable(names, futex, function, text)) {
-		lode_buffer_print(text, "0x%" PRIx64, futex->address);
+	} else if (function != LODE_WAITS_JOIN && futex.address && !put_variable(names, &futex, function, text)) {
+		lode_buffer_print(text, "0x%" PRIx64, futex.address);
 		put_caller(names, " first seen in ", wait->caller, text);
 	}
 }

@@ -56,16 +56,26 @@ static const struct pattern wholes[] = {
 	{ NULL, LODE_WAITS_UNKNOWN },
 };
 
-/* Between the system call and the function that decides. */
-static const char *const inner[] = { "futex_", "lll_", "do_futex_wait", "internal_syscall_cancel", "syscall",
-				     "GI_",    "0x",   "libc_",         "new_sem_wait_slow",       "timedwait",
-				     "wait",   NULL };
+/* Between the system call and the function that decides; the last ones are musl's. */
+static const char *const inner[] = { "futex_",
+				     "lll_",
+				     "do_futex_wait",
+				     "internal_syscall_cancel",
+				     "syscall",
+				     "GI_",
+				     "0x",
+				     "libc_",
+				     "new_sem_wait_slow",
+				     "timedwait",
+				     "wait",
+				     "sccp",
+				     "sigsetjmp",
+				     NULL };
 
 /* Wrappers of locks: who called them asked for the lock. */
-static const char *const wrappers[] = { "std::",        "gthread_",  "boost::", "pthread_",
-					"mtx_lock",     "cnd_",      "lll_",    "0x",
-					"PyMutex_Lock", "PyThread_", "sem_",    "new_sem_",
-					"__gnu_cxx::",  NULL };
+static const char *const wrappers[] = { "std::",        "gthread_",    "boost::", "pthread_", "mtx_lock",
+					"cnd_",         "lll_",        "sem_",    "new_sem_", "PyThread_",
+					"PyMutex_Lock", "__gnu_cxx::", NULL };
 
 static const char *plain_name(const struct lode_dictionary *dictionary, uint32_t node)
 {
@@ -74,6 +84,11 @@ static const char *plain_name(const struct lode_dictionary *dictionary, uint32_t
 	while (*name == '_')
 		name++;
 	return name;
+}
+
+static uint32_t module_of(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	return dictionary->frames.items[dictionary->tree.nodes[node].frame].module;
 }
 
 static int is_one_of(const char *name, const char *const *starts)
@@ -95,14 +110,17 @@ static enum lode_wait_function find(const char *name, const struct pattern *patt
 
 static int is_kernel(const struct lode_dictionary *dictionary, uint32_t node)
 {
-	uint32_t frame = dictionary->tree.nodes[node].frame;
-
-	return dictionary->frames.modules[dictionary->frames.items[frame].module].kind == LODE_KIND_KERNEL;
+	return dictionary->frames.modules[module_of(dictionary, node)].kind == LODE_KIND_KERNEL;
 }
 
+/* Functions without a name count as wrappers only in the library of the lock. */
 static uint32_t find_caller(const struct lode_dictionary *dictionary, uint32_t node)
 {
-	while (node && is_one_of(plain_name(dictionary, node), wrappers))
+	uint32_t library = node ? module_of(dictionary, node) : 0;
+
+	while (node &&
+	       (is_one_of(plain_name(dictionary, node), wrappers) ||
+		(lode_starts_with(plain_name(dictionary, node), "0x") && module_of(dictionary, node) == library)))
 		node = dictionary->tree.nodes[node].parent;
 	return node;
 }
@@ -124,12 +142,9 @@ static enum lode_wait_function find_whole(const struct lode_dictionary *dictiona
 /* The JVM's own frames say nothing to who wrote the program: the first frame of Java is the one that entered a monitor. */
 static uint32_t find_java(const struct lode_dictionary *dictionary, uint32_t node)
 {
-	for (uint32_t at = node; at; at = dictionary->tree.nodes[at].parent) {
-		uint32_t frame = dictionary->tree.nodes[at].frame;
-
-		if (dictionary->frames.modules[dictionary->frames.items[frame].module].kind == LODE_KIND_JIT)
+	for (uint32_t at = node; at; at = dictionary->tree.nodes[at].parent)
+		if (dictionary->frames.modules[module_of(dictionary, at)].kind == LODE_KIND_JIT)
 			return at;
-	}
 	return node;
 }
 
