@@ -16,8 +16,8 @@
 #define PICTURED 20
 #define SLICES   30
 
-/* All of a part but its stack and object: keys, punctuation, and six numbers. */
-#define PART_ROOM (192 + 6 * LODE_PUT_NUMBER)
+/* All of a part but its stack and object: keys, punctuation, and seven numbers. */
+#define PART_ROOM (212 + 7 * LODE_PUT_NUMBER)
 
 struct writer {
 	struct lode_scope_report *report;
@@ -86,6 +86,18 @@ static char *put_type(const struct lode_part *part, char *at)
 	}
 }
 
+/* With who had the processor, where that is known. */
+static char *put_ready(const struct writer *writer, const struct lode_part *part, char *at)
+{
+	uint32_t behind = lode_scope_behind(writer->report, part);
+
+	at = LODE_PUT(at, ",\"queued\":true");
+	if (behind == LODE_NONE)
+		return at;
+	at = LODE_PUT(at, ",\"behind\":");
+	return lode_put_number(at, thread_of(writer, behind)->tid);
+}
+
 static char *put_part(const struct writer *writer, const struct lode_part *part, char *at)
 {
 	const struct lode_events *events = &writer->report->stream.events[part->type];
@@ -99,7 +111,7 @@ static char *put_part(const struct writer *writer, const struct lode_part *part,
 	if (part->type == LODE_WAIT)
 		at = put_wait(writer, part->event, at);
 	if (lode_part_is_ready(&writer->report->stream, part))
-		at = LODE_PUT(at, ",\"queued\":true");
+		at = put_ready(writer, part, at);
 	at = LODE_PUT(at, ",\"stack\":");
 	at = put_stack(writer, events->stack[part->event], at);
 	return LODE_PUT(at, "}");

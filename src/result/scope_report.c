@@ -9,12 +9,13 @@
 #define READY_PARTS 2000000
 
 #define COLUMNS                                                                                                   \
-	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK |             \
+	 LODE_WEIGHT | LODE_CPU)
 
 #define WAIT_COLUMNS (COLUMNS | LODE_OBJECT | LODE_HOLDER)
 
 /* Rules may look at all calls, critical paths look at preemptions. */
-#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME)
+#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME | LODE_CPU)
 
 /* Several parts may be of one event. */
 static int count_events(struct lode_scope_found *found, struct lode_error *error)
@@ -34,6 +35,15 @@ static int count_events(struct lode_scope_found *found, struct lode_error *error
 				 copy.items[i].type != copy.items[i - 1].type;
 	lode_parts_release(&copy);
 	return code;
+}
+
+uint32_t lode_scope_behind(const struct lode_scope_report *report, const struct lode_part *part)
+{
+	uint64_t time;
+	uint32_t thread = lode_processors_most(report->processors, (enum lode_event_type)part->type, part->event,
+					       part->t, part->t + part->cost, &time);
+
+	return time >= part->cost / 2 ? thread : LODE_NONE;
 }
 
 static void sum_states(const struct lode_scope_report *report, struct lode_scope_found *found)
@@ -107,7 +117,7 @@ static int make_index(struct lode_scope_report *report, struct lode_error *error
 	code = lode_wait_kinds_make(&report->kinds, &report->stream, report->idle, error);
 	for (int type = LODE_RUN; !code && type <= LODE_WAIT; type++)
 		lode_wait_kinds_see(report->kinds, &report->stream.events[type]);
-	return code;
+	return code ? code : lode_processors_make(&report->processors, &report->stream, error);
 }
 
 static int find_first(struct lode_scope_report *report, struct lode_error *error)
@@ -169,6 +179,7 @@ void lode_scope_report_release(struct lode_scope_report *report)
 		lode_scope_report_forget(report, i);
 	lode_free(report->items);
 	lode_wait_kinds_free(report->kinds);
+	lode_processors_free(report->processors);
 	lode_scope_index_free(report->index);
 	lode_idle_stacks_free(report->idle);
 	lode_stream_release(&report->stream);

@@ -12,6 +12,7 @@
 
 #include "base/output.h"
 #include "scope/idle.h"
+#include "scope/processors.h"
 #include "scope/scope.h"
 #include "scope/symptoms.h"
 #include "scope/wait_kinds.h"
@@ -44,6 +45,7 @@ struct lode_scope_report {
 	struct lode_idle_stacks *idle;
 	struct lode_scope_index *index;
 	struct lode_wait_kinds *kinds;
+	struct lode_processors *processors;
 	struct lode_scope_found *items; /* by symptom */
 	size_t count;
 	int wanted; /* 0: `where` leaves the stream out, and nothing was loaded */
@@ -57,6 +59,9 @@ void lode_scope_report_release(struct lode_scope_report *report);
 int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lode_error *error);
 /* Forgets what was found for symptom `i`. */
 void lode_scope_report_forget(struct lode_scope_report *report, size_t i);
+
+/* Of a part that is ready: the thread that had the processor for at least half of it; LODE_NONE: none is known to. */
+uint32_t lode_scope_behind(const struct lode_scope_report *report, const struct lode_part *part);
 
 /* Writes one object per symptom and line. */
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error);

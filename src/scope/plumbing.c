@@ -143,7 +143,7 @@ int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t 
 		if (is_timed_wait(lode_frames_function(frames, nodes[stack].frame)))
 			return lode_module_is_interpreter(
 				lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
-		if (is_interpreter(module))
+		if (lode_module_is_interpreter(module))
 			return 0;
 	}
 	return 0;

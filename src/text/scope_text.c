@@ -42,6 +42,7 @@ static uint64_t length_of(const struct lode_symptom *symptom)
 struct place {
 	enum lode_scope_line_type type;
 	uint32_t thread;
+	uint32_t behind; /* of the run queue: the thread that had the processor; LODE_NONE: not known */
 	struct lode_gist gist;
 	struct lode_scope_object object; /* of a wait */
 	uint64_t cost;
@@ -67,6 +68,8 @@ static int compare_places(const void *left, const void *right)
 		return a->object.text < b->object.text ? -1 : 1;
 	if (a->object.holder != b->object.holder)
 		return a->object.holder < b->object.holder ? -1 : 1;
+	if (a->behind != b->behind)
+		return a->behind < b->behind ? -1 : 1;
 	return lode_gist_compare(&a->gist, &b->gist);
 }
 
@@ -126,6 +129,11 @@ static void add_samples(struct lode_scope_page *page, const struct lode_scope_li
 	}
 }
 
+static uint32_t behind(const struct lode_scope_page *page, const struct lode_scope_line *line)
+{
+	return lode_scope_behind(page->report, &page->found->parts.items[line->first]);
+}
+
 /* A line that holds no others; of the time between samples the thread is known, but not what it did. */
 static void add_line(struct lode_scope_page *page, const struct lode_scope_line *line, struct places *places)
 {
@@ -139,6 +147,8 @@ static void add_line(struct lode_scope_page *page, const struct lode_scope_line 
 	} else if (line->type == LODE_LINE_WAIT) {
 		place.gist = lode_gist_of(page, waits->stack[line->event]);
 		place.object = lode_scope_object_of(page, line->event);
+	} else if (line->type == LODE_LINE_QUEUED) {
+		place.behind = behind(page, line);
 	} else if (line->type == LODE_LINE_UNSEEN) {
 		place.type = LODE_LINE_UNKNOWN;
 		place.thread = waits->waker[line->event];
@@ -163,8 +173,7 @@ static void put_place(struct lode_scope_page *page, struct lode_grid *grid, cons
 		lode_put_wait(page, place->thread, place->gist, place->object);
 		break;
 	case LODE_LINE_QUEUED:
-		lode_put_thread(page, place->thread);
-		put(page, " is ready and waits for a processor");
+		lode_put_ready(page, place->thread, place->behind);
 		break;
 	default:
 		put(page, "nothing recorded for ");
@@ -342,8 +351,7 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 		put(page, waker_waited(page, line->event) ? ", which waited itself" : "");
 		break;
 	case LODE_LINE_QUEUED:
-		lode_put_thread(page, line->thread);
-		put(page, " is ready and waits for a processor");
+		lode_put_ready(page, line->thread, behind(page, line));
 		break;
 	case LODE_LINE_UNSEEN:
 		put(page, "nothing recorded for ");

@@ -172,6 +172,17 @@ void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gi
 
 /* ---- states ---- */
 
+void lode_put_ready(struct lode_scope_page *page, uint32_t thread, uint32_t behind)
+{
+	lode_put_thread(page, thread);
+	lode_buffer_text(page->buffer, " is ready and waits for a processor");
+	if (behind == LODE_NONE)
+		return;
+	lode_buffer_text(page->buffer, ", which ");
+	lode_put_thread(page, behind);
+	lode_buffer_text(page->buffer, " has");
+}
+
 /* The quota counts for a group of threads and the whole stream, so it is told where threads were ready for long. */
 static void put_throttled(struct lode_scope_page *page, uint64_t length)
 {

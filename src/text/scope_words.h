@@ -50,6 +50,8 @@ void lode_put_gist(struct lode_scope_page *page, struct lode_gist gist);
 /* `THREAD waits in PLACE`, or where it is known what for: `THREAD waits for OBJECT, held by THREAD, in PLACE`. */
 void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist,
 		   struct lode_scope_object object);
+/* `THREAD is ready and waits for a processor`, and who has it; `behind` LODE_NONE: not known. */
+void lode_put_ready(struct lode_scope_page *page, uint32_t thread, uint32_t behind);
 /* A line with the states of a path, the longest first, and one about a quota, if that may be why it was ready. */
 void lode_put_states(struct lode_scope_page *page);
 /* `, woken by …`: who ended the wait, and where. */

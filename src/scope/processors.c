@@ -1,0 +1,234 @@
+/*
+ * Who had the processor: see processors.h. The intervals in which threads ran, sorted by CPU and start; those of a span
+ * are found by a search for the first that reaches into it.
+ */
+#include "scope/processors.h"
+
+#include "base/bisect.h"
+#include "scope/segments.h"
+
+#include <stdlib.h>
+
+struct interval {
+	uint64_t start;
+	uint64_t end;
+	uint64_t reach; /* the latest end so far on this CPU: recordings of others may overlap */
+	uint32_t thread;
+	uint16_t cpu;
+};
+
+/* A moment at which a thread left its CPU, and when it had one again. */
+struct absence {
+	uint64_t left;
+	uint64_t back;
+	uint32_t group;
+	uint32_t thread;
+	uint16_t cpu;
+};
+
+struct lode_processors {
+	const struct lode_stream *stream;
+	uint32_t *groups;
+	size_t group_count;
+	struct interval *items;
+	size_t count;
+	size_t capacity;
+};
+
+static int compare_absences(const void *left, const void *right)
+{
+	const struct absence *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->left != b->left)
+		return a->left < b->left ? -1 : 1;
+	return a->back < b->back ? -1 : a->back > b->back;
+}
+
+static int compare_intervals(const void *left, const void *right)
+{
+	const struct interval *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* Appends the waits, or the preemptions of the calls. */
+static void list_absences(const struct lode_processors *processors, int type, struct absence *absences,
+			  size_t *count)
+{
+	const struct lode_events *events = &processors->stream->events[type];
+	const struct lode_strings *strings = &processors->stream->dictionary->frames.strings;
+	uint32_t name = lode_strings_find(strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1);
+
+	for (size_t i = 0; i < events->count; i++)
+		if (type == LODE_WAIT || events->name[i] == name)
+			absences[(*count)++] = (struct absence){
+				.left = events->t[i],
+				.back = lode_event_over(events, type, (uint32_t)i),
+				.group = processors->groups[events->thread[i]],
+				.thread = events->thread[i],
+				.cpu = events->cpu[i],
+			};
+}
+
+/* What lies between two absences of a thread it ran. */
+static int add_intervals(struct lode_processors *processors, const struct absence *absences, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++) {
+		struct interval interval = {
+			.start = absences[i].back,
+			.end = absences[i + 1].left,
+			.thread = absences[i].thread,
+			.cpu = absences[i].cpu,
+		};
+
+		if (absences[i + 1].group == absences[i].group && interval.cpu != LODE_NO_CPU &&
+		    interval.end > interval.start &&
+		    LODE_APPEND(processors->items, processors->count, processors->capacity, interval) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* Whether the columns are there, and no event was left out. */
+static int is_told(const struct lode_stream *stream)
+{
+	const struct lode_events *waits = &stream->events[LODE_WAIT], *calls = &stream->events[LODE_CALL];
+
+	return waits->cpu && waits->delay && !lode_events_thinned(waits) &&
+	       (!calls->count || (calls->cpu && calls->delay && calls->name));
+}
+
+static int find_intervals(struct lode_processors *processors)
+{
+	const struct lode_stream *stream = processors->stream;
+	struct absence *absences =
+		lode_calloc(stream->events[LODE_WAIT].count + stream->events[LODE_CALL].count + 1,
+			    sizeof(*absences));
+	size_t count = 0;
+	int code;
+
+	if (!absences)
+		return LODE_SYSTEM;
+	list_absences(processors, LODE_WAIT, absences, &count);
+	list_absences(processors, LODE_CALL, absences, &count);
+	if (count)
+		qsort(absences, count, sizeof(*absences), compare_absences);
+	code = add_intervals(processors, absences, count);
+	if (!code && processors->count)
+		qsort(processors->items, processors->count, sizeof(*processors->items), compare_intervals);
+	for (size_t i = 0; !code && i < processors->count; i++) {
+		struct interval *item = &processors->items[i];
+
+		item->reach = item->end;
+		if (i && item[-1].cpu == item->cpu && item[-1].reach > item->reach)
+			item->reach = item[-1].reach;
+	}
+	lode_free(absences);
+	return code;
+}
+
+int lode_processors_make(struct lode_processors **result, const struct lode_stream *stream,
+			 struct lode_error *error)
+{
+	struct lode_processors *processors = lode_calloc(1, sizeof(*processors));
+
+	*result = NULL;
+	if (!processors)
+		return lode_fail_memory(error);
+	processors->stream = stream;
+	processors->groups = lode_threads_by_tid(stream, &processors->group_count);
+	if (!processors->groups || (is_told(stream) && find_intervals(processors) < 0)) {
+		lode_processors_free(processors);
+		return lode_fail_memory(error);
+	}
+	*result = processors;
+	return 0;
+}
+
+void lode_processors_free(struct lode_processors *processors)
+{
+	if (!processors)
+		return;
+	lode_free(processors->groups);
+	lode_free(processors->items);
+	lode_free(processors);
+}
+
+int lode_processors_visit(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,
+			  uint64_t t0, uint64_t t1, int (*take)(void *context, uint32_t thread, uint64_t time),
+			  void *context)
+{
+	const struct lode_events *events = &processors->stream->events[type];
+	const struct interval *items = processors->items;
+	uint32_t own;
+	uint16_t cpu;
+	size_t i;
+	int code = 0;
+
+	if (!processors->count)
+		return 0;
+	own = processors->groups[events->thread[event]];
+	cpu = events->cpu[event];
+	i = LODE_BISECT(k, 0, processors->count,
+			items[k].cpu < cpu || (items[k].cpu == cpu && items[k].reach <= t0));
+	for (; !code && i < processors->count && items[i].cpu == cpu && items[i].start < t1; i++) {
+		uint64_t start = items[i].start > t0 ? items[i].start : t0;
+		uint64_t end = items[i].end < t1 ? items[i].end : t1;
+
+		if (processors->groups[items[i].thread] != own && end > start)
+			code = take(context, items[i].thread, end - start);
+	}
+	return code;
+}
+
+/* ---- the one that ran longest ---- */
+
+#define MAX_CANDIDATES 16
+
+struct longest {
+	const struct lode_processors *processors;
+	uint32_t threads[MAX_CANDIDATES]; /* the first that are seen; more than these share a queue seldom */
+	uint64_t times[MAX_CANDIDATES];
+	size_t count;
+};
+
+static int add_time(void *context, uint32_t thread, uint64_t time)
+{
+	struct longest *longest = context;
+	const uint32_t *groups = longest->processors->groups;
+	size_t i = 0;
+
+	while (i < longest->count && groups[longest->threads[i]] != groups[thread])
+		i++;
+	if (i == MAX_CANDIDATES)
+		return 0;
+	if (i == longest->count) {
+		longest->threads[longest->count] = thread;
+		longest->times[longest->count++] = 0;
+	}
+	longest->times[i] += time;
+	return 0;
+}
+
+uint32_t lode_processors_most(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,
+			      uint64_t t0, uint64_t t1, uint64_t *time)
+{
+	struct longest longest = { .processors = processors };
+	size_t most = 0;
+
+	*time = 0;
+	lode_processors_visit(processors, type, event, t0, t1, add_time, &longest);
+	for (size_t i = 1; i < longest.count; i++)
+		if (longest.times[i] > longest.times[most])
+			most = i;
+	if (!longest.count)
+		return LODE_NONE;
+	*time = longest.times[most];
+	return longest.threads[most];
+}
