@@ -1,0 +1,375 @@
+/*
+ * What waits were for: kinds and words, which functions wait for what, names of descriptors and threads of this very
+ * process, and the variables of this very program, compared with a slow and simple way to the same answer.
+ */
+#include "cmocka_all.h"
+#include "random_stream.h"
+
+#include "base/buffer.h"
+#include "process/descendants.h"
+#include "process/descriptor_names.h"
+#include "process/inner_tids.h"
+#include "record/stream/wait_functions.h"
+#include "result/object_words.h"
+#include "symbols/demangle.h"
+#include "symbols/image_variables.h"
+#include "symbols/variable_names.h"
+#include "trace/objects.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void kinds_and_words_come_from_the_text(void **state)
+{
+	static const struct {
+		const char *object;
+		enum lode_object_kind kind;
+		const char *words;
+	} cases[] = {
+		{ "", LODE_OBJECT_NONE, "" },
+		{ "lock:folder_list", LODE_OBJECT_LOCK, "the lock folder_list" },
+		{ "lock:", LODE_OBJECT_LOCK, "a lock" },
+		{ "lock", LODE_OBJECT_OTHER, "lock" },
+		{ "locks:a", LODE_OBJECT_OTHER, "a" },
+		{ "tcp:10.0.0.7:5432", LODE_OBJECT_TCP, "TCP 10.0.0.7:5432" },
+		{ "tcp:listen:80", LODE_OBJECT_TCP, "connections to TCP port 80" },
+		{ "file:/a:b\x1b", LODE_OBJECT_FILE, "the file /a:b\\x1b" },
+		{ "timer:", LODE_OBJECT_TIMER, "a timer" },
+		{ "timer:timerfd", LODE_OBJECT_TIMER, "a timer" },
+		{ "gpu:0/stream7", LODE_OBJECT_GPU, "the GPU 0/stream7" },
+		{ "other:inotify", LODE_OBJECT_OTHER, "inotify" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lode_buffer words = { 0 };
+
+		assert_int_equal(lode_object_kind_of(cases[i].object), cases[i].kind);
+		lode_object_words(&words, cases[i].object);
+		lode_buffer_byte(&words, '\0');
+		assert_string_equal(words.bytes, cases[i].words);
+		lode_buffer_release(&words);
+	}
+	for (int kind = LODE_OBJECT_LOCK; kind < LODE_OBJECT_KINDS; kind++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%s:x", lode_object_kind_name((enum lode_object_kind)kind));
+		assert_int_equal(lode_object_kind_of(text), kind);
+		assert_string_equal(lode_object_name(text), "x");
+	}
+}
+
+/* ---- functions ---- */
+
+/* The stack of frames that are separated by blanks, root first. */
+static uint32_t make_stack(struct lode_dictionary *dictionary, const char *frames)
+{
+	char copy[512], *rest = NULL;
+	uint32_t node = 0;
+
+	snprintf(copy, sizeof(copy), "%s", frames);
+	for (char *frame = strtok_r(copy, " ", &rest); frame; frame = strtok_r(NULL, " ", &rest)) {
+		uint32_t number = lode_frames_parse(&dictionary->frames, frame, strlen(frame));
+
+		node = lode_stack_tree_child(&dictionary->tree, node, number);
+	}
+	return node;
+}
+
+static void functions_say_what_a_futex_is(void **state)
+{
+	static const struct {
+		const char *stack;
+		enum lode_wait_function function;
+		const char *caller; /* NULL: it does not matter */
+	} cases[] = {
+		{ "app!main app!click libc.so.6!___pthread_mutex_lock libc.so.6!__GI___lll_lock_wait "
+		  "kernel!futex_wait",
+		  LODE_WAITS_MUTEX, "click" },
+		{ "app!main libc.so.6!pthread_mutex_lock libc.so.6!0x81234 kernel!futex_wait", LODE_WAITS_MUTEX,
+		  "main" },
+		{ "app!0x10 libc.so.6!pthread_mutex_lock libc.so.6!0x81234", LODE_WAITS_MUTEX, "0x10" },
+		{ "app!main std::mutex::lock libc.so.6!pthread_mutex_lock", LODE_WAITS_MUTEX, "main" },
+		{ "app!main libc.so.6!malloc libc.so.6!__lll_lock_wait_private", LODE_WAITS_LOCK, "malloc" },
+		{ "app!main libc.so.6!pthread_rwlock_rdlock libc.so.6!__futex_abstimed_wait64", LODE_WAITS_RWLOCK,
+		  "main" },
+		{ "app!main libc.so.6!pthread_cond_wait libc.so.6!__futex_abstimed_wait_common",
+		  LODE_WAITS_CONDITION, "main" },
+		{ "app!main libc.so.6!pthread_cond_wait libc.so.6!__pthread_mutex_cond_lock "
+		  "libc.so.6!__lll_lock_wait",
+		  LODE_WAITS_MUTEX, "main" },
+		{ "app!main libc.so.6!__new_sem_wait_slow64 libc.so.6!do_futex_wait", LODE_WAITS_SIGNAL, "main" },
+		{ "app!main libc.so.6!__pthread_clockjoin_ex libc.so.6!__futex_abstimed_wait64", LODE_WAITS_JOIN,
+		  NULL },
+		{ "python3!main python3!take_gil libc.so.6!pthread_cond_timedwait", LODE_WAITS_GIL, NULL },
+		{ "libjvm.so!JavaMain libjvm.so!ObjectMonitor::EnterI libjvm.so!PlatformEvent::park "
+		  "libc.so.6!pthread_cond_wait",
+		  LODE_WAITS_MONITOR, NULL },
+		{ "app!main app!runtime.lock2 app!runtime.futexsleep app!runtime.futex", LODE_WAITS_UNKNOWN, NULL },
+		{ "app!main app!own_lock libc.so.6!syscall kernel!futex_wait", LODE_WAITS_UNKNOWN, NULL },
+		/* A function in between that is not known is the one that waits. */
+		{ "app!main libc.so.6!pthread_mutex_lock app!own_wait libc.so.6!syscall", LODE_WAITS_UNKNOWN, NULL },
+		{ "kernel!futex_wait", LODE_WAITS_UNKNOWN, NULL },
+		{ "", LODE_WAITS_UNKNOWN, NULL },
+	};
+	struct lode_dictionary dictionary;
+
+	(void)state;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t caller, node = make_stack(&dictionary, cases[i].stack);
+
+		if (lode_wait_function(&dictionary, node, &caller) != cases[i].function)
+			fail_msg("%s", cases[i].stack);
+		if (cases[i].caller)
+			assert_string_equal(lode_frames_function(&dictionary.frames,
+								 dictionary.tree.nodes[caller].frame),
+					    cases[i].caller);
+	}
+	lode_dictionary_release(&dictionary);
+}
+
+/* ---- descriptors ---- */
+
+static struct lode_descriptor describe(int fd)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(fd, &status), 0);
+	return (struct lode_descriptor){ (uint32_t)getpid(), (uint32_t)fd, (uint32_t)status.st_ino,
+					 (status.st_mode & S_IFMT) >> 12 };
+}
+
+static void descriptors_have_names_only_while_they_are_the_same_file(void **state)
+{
+	struct lode_descriptor_names names = { 0 };
+	char path[] = "/tmp/lode-objects-XXXXXX", expected[128];
+	int fd = mkstemp(path), other = open("/dev/null", O_RDONLY);
+	struct lode_descriptor file = describe(fd), missing = file;
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "file:%s", path);
+	assert_string_equal(lode_descriptor_name(&names, &file, 1), expected);
+	/* Another inode under the same number. */
+	missing.inode++;
+	assert_string_equal(lode_descriptor_name(&names, &missing, 1), "file:");
+	/* The number is another file's: the name that is known holds for a second. */
+	assert_true(dup2(other, fd) == fd);
+	assert_string_equal(lode_descriptor_name(&names, &file, 2), expected);
+	assert_string_equal(lode_descriptor_name(&names, &file, 2000000000), "file:");
+	close(fd);
+	close(other);
+	unlink(path);
+	lode_descriptor_names_release(&names);
+}
+
+static void pipes_and_sockets_have_names(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0), server, ends[2],
+	    counter = eventfd(0, 0);
+	struct lode_descriptor_names names = { 0 };
+	struct lode_descriptor descriptor;
+	char expected[160];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	descriptor = describe(ends[0]);
+	snprintf(expected, sizeof(expected), "pipe:[%u]", descriptor.inode);
+	assert_string_equal(lode_descriptor_name(&names, &descriptor, 1), expected);
+	descriptor = describe(counter);
+	assert_string_equal(lode_descriptor_name(&names, &descriptor, 1), "eventfd:");
+	/* An abstract name needs no folder. */
+	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "lode-objects-%d", (int)getpid());
+	assert_int_equal(bind(listener, (struct sockaddr *)&address,
+			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+					  strlen(address.sun_path + 1))),
+			 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+					     strlen(address.sun_path + 1))),
+			 0);
+	server = accept(listener, NULL, NULL);
+	snprintf(expected, sizeof(expected), "unix:@%s", address.sun_path + 1);
+	for (int i = 0; i < 3; i++) {
+		descriptor = describe(i == 0 ? listener : i == 1 ? client : server);
+		assert_string_equal(lode_descriptor_name(&names, &descriptor, 1), expected);
+	}
+	for (int i = 0; i < 2; i++)
+		close(ends[i]);
+	close(counter);
+	close(listener);
+	close(client);
+	close(server);
+	lode_descriptor_names_release(&names);
+}
+
+static void so_many_names_are_looked_up_in_a_second(void **state)
+{
+	struct lode_descriptor_names names = { 0 };
+	int fd = open("/dev/null", O_RDONLY);
+	struct lode_descriptor file = describe(fd);
+	uint64_t named = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 50000; i++) {
+		file.number = i == 0 ? (uint32_t)fd : 100000 + i;
+		named += strcmp(lode_descriptor_name(&names, &file, 5000000000), "file:") != 0;
+	}
+	assert_int_equal(named, 1);
+	assert_true(names.looked_up && names.left_out > 40000);
+	assert_true(names.count <= 16384);
+	close(fd);
+	lode_descriptor_names_release(&names);
+}
+
+/* ---- threads and processes ---- */
+
+static void *tell_tid(void *tid)
+{
+	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
+	pause();
+	return NULL;
+}
+
+static void threads_of_this_namespace_are_called_as_outside(void **state)
+{
+	struct lode_inner_tids tids = { 0 };
+	volatile uint32_t tid = 0;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, tell_tid, (void *)(uintptr_t)&tid), 0);
+	while (!tid)
+		usleep(100);
+	assert_int_equal(lode_inner_tid(&tids, (uint32_t)getpid(), tid, 1), tid);
+	assert_int_equal(lode_inner_tid(&tids, (uint32_t)getpid(), 0x3fffffff, 1), 0);
+	assert_int_equal(lode_inner_tid(&tids, 0x3fffffff, tid, 1), 0);
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	/* What is known holds for a second. */
+	assert_int_equal(lode_inner_tid(&tids, (uint32_t)getpid(), tid, 2), tid);
+	assert_int_equal(lode_inner_tid(&tids, (uint32_t)getpid(), tid, 2000000000), 0);
+	lode_inner_tids_release(&tids);
+}
+
+struct found {
+	uint32_t pids[8];
+	size_t count;
+};
+
+static int find_pid(void *context, uint32_t pid)
+{
+	struct found *found = context;
+
+	assert_true(found->count < 8);
+	found->pids[found->count++] = pid;
+	return 0;
+}
+
+static void descendants_are_found_parents_first(void **state)
+{
+	int ready[2];
+	struct found found = { 0 };
+	uint32_t grandchild;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		pid_t own = fork();
+
+		if (own)
+			(void)!write(ready[1], &own, sizeof(own));
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	assert_int_equal(lode_process_descendants((uint32_t)getpid(), find_pid, &found), 0);
+	kill((pid_t)grandchild, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.pids[0], child);
+	assert_int_equal(found.pids[1], grandchild);
+}
+
+/* ---- variables ---- */
+
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+long own_array[100];
+
+static void variables_are_found_as_by_looking_at_each(void **state)
+{
+	struct lode_symbols_options options = { .cache = "" };
+	struct lode_variables variables = { 0 };
+	struct lode_symbolizer *symbolizer;
+	uint64_t seed = 11;
+	struct lode_elf elf;
+	size_t named = 0;
+
+	(void)state;
+	own_array[0] = pthread_mutex_trylock(&own_lock);
+	assert_int_equal(lode_symbolizer_create(&symbolizer, &options, NULL), 0);
+	assert_int_equal(lode_variables_load(&variables, lode_symbolizer_binary(symbolizer, "/proc/self/exe", "")),
+			 0);
+	assert_int_equal(lode_elf_open(&elf, "/proc/self/exe"), 0);
+	assert_true(variables.count > 2 && variables.high > variables.low);
+	assert_false(lode_variables_has(&variables, variables.low - 1));
+	assert_false(lode_variables_has(&variables, variables.high));
+	for (int i = 0; i < 400; i++) {
+		uint64_t address = variables.low + random_below(&seed, variables.high - variables.low);
+		const struct lode_variable *variable = lode_variables_find(&variables, address);
+		struct lode_buffer slow = { 0 }, quick = { 0 };
+		int found = lode_data_name(&elf, address, &slow) == 0;
+
+		assert_int_equal(variable != NULL, found);
+		if (found) {
+			lode_demangle(variable->name, 1, &quick);
+			if (address != variable->start)
+				lode_buffer_print(&quick, "+0x%" PRIx64, address - variable->start);
+			lode_buffer_byte(&quick, '\0');
+			lode_buffer_byte(&slow, '\0');
+			assert_string_equal(quick.bytes, slow.bytes);
+			named++;
+		}
+		lode_buffer_release(&slow);
+		lode_buffer_release(&quick);
+	}
+	assert_true(named > 0);
+	lode_elf_close(&elf);
+	lode_variables_release(&variables);
+	lode_symbolizer_destroy(symbolizer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds_and_words_come_from_the_text),
+		cmocka_unit_test(functions_say_what_a_futex_is),
+		cmocka_unit_test(descriptors_have_names_only_while_they_are_the_same_file),
+		cmocka_unit_test(pipes_and_sockets_have_names),
+		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),
+		cmocka_unit_test(threads_of_this_namespace_are_called_as_outside),
+		cmocka_unit_test(descendants_are_found_parents_first),
+		cmocka_unit_test(variables_are_found_as_by_looking_at_each),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
