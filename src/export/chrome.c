@@ -244,6 +244,18 @@ static int write_slice(struct writer *writer, const char *category, const char *
 	return end_event(writer, error);
 }
 
+static void write_object(struct writer *writer, const struct lode_event *event)
+{
+	if (!event->object)
+		return;
+	lode_json_key_text(&writer->json, "object", text_of(writer, event->object));
+	if (event->holder == LODE_NONE)
+		return;
+	lode_json_key_u64(&writer->json, "holder", writer->stream->threads[event->holder].tid);
+	if (writer->processes[event->holder] != UNKNOWN_PROCESS)
+		lode_json_key_u64(&writer->json, "holder_pid", writer->processes[event->holder]);
+}
+
 static void write_wait_facts(struct writer *writer, const struct lode_event *event)
 {
 	lode_json_key_object(&writer->json, "args");
@@ -259,6 +271,7 @@ static void write_wait_facts(struct writer *writer, const struct lode_event *eve
 	}
 	if (event->weight > 1)
 		lode_json_key_u64(&writer->json, "weight", event->weight);
+	write_object(writer, event);
 	write_stack_text(writer, event->stack);
 	lode_json_object_end(&writer->json);
 }

@@ -82,6 +82,7 @@ enum {
 	EVENT_CALLSTACK = 56,
 	ANNOTATION_NAME = 10,
 	ANNOTATION_NUMBER = 3,
+	ANNOTATION_TEXT = 6,
 	ANNOTATION_TEXT_ID = 17,
 
 	TEST_TEXT = 1,
@@ -379,7 +380,7 @@ static void put_annotation(struct writer *writer, const char *name, uint64_t num
 	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
 }
 
-/* The waker's numbers are those of the trace. */
+/* The waker's and holder's numbers are those of the trace. */
 static void put_event_facts(struct writer *writer, const struct lode_event *event)
 {
 	if (event->waker != LODE_NONE)
@@ -392,6 +393,13 @@ static void put_event_facts(struct writer *writer, const struct lode_event *even
 		put_annotation(writer, "cpu", event->cpu);
 	if (event->weight > 1)
 		put_annotation(writer, "weight", event->weight);
+	if (!event->object)
+		return;
+	lode_protobuf_put_text(&writer->inner, ANNOTATION_NAME, "object");
+	lode_protobuf_put_text(&writer->inner, ANNOTATION_TEXT, text_of(writer, event->object));
+	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
+	if (event->holder != LODE_NONE)
+		put_annotation(writer, "holder", outer_id(writer, writer->stream->threads[event->holder].tid));
 }
 
 static void put_annotations(struct writer *writer, const struct mark *mark)

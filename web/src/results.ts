@@ -889,6 +889,7 @@ export interface ScopeSymptom {
 	path: ScopePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopeStep[]; // Of a critical path: the waits that it went through to their wakers.
 	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
+	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
 	threads_total: number; // Threads that have parts in the scope.
@@ -904,6 +905,7 @@ export interface ScopePart {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Its stack, root first.
 }
@@ -917,9 +919,15 @@ export interface ScopeStep {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Stack of the wait.
 	waker_stack: string[]; // Stack of the waker when it ended the wait; empty: not known.
+}
+
+export interface ScopeThrottled {
+	cgroup: string; // Its path.
+	time_ns: number; // How long.
 }
 
 export interface ScopeThread {
@@ -953,6 +961,7 @@ export interface ScopePageSymptom {
 	path: ScopePagePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopePageStep[]; // Of a critical path: the waits that it went through to their wakers.
 	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
+	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
 	threads_total: number; // Threads that have parts in the scope.
@@ -969,6 +978,7 @@ export interface ScopePagePart {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Its stack, root first. A number of `stacks`.
 }
@@ -982,6 +992,7 @@ export interface ScopePageStep {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Stack of the wait. A number of `stacks`.
 	waker_stack: number; // Stack of the waker when it ended the wait; 0: not known. A number of `stacks`.

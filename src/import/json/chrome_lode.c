@@ -13,9 +13,9 @@ static uint32_t string_of(struct lode_chrome_lode *own, struct lode_json_value t
 
 /* ---- events ---- */
 
-enum { WEIGHT_NS, CPU, DELAY, WAKER, WAKER_PID, WAKER_STACK, WEIGHT, ARGS };
-static const char *const keys[ARGS] = { "weight_ns", "cpu",         "delay_ns", "waker",
-					"waker_pid", "waker_stack", "weight" };
+enum { WEIGHT_NS, CPU, DELAY, WAKER, WAKER_PID, WAKER_STACK, WEIGHT, OBJECT, HOLDER, HOLDER_PID, ARGS };
+static const char *const keys[ARGS] = { "weight_ns",   "cpu",    "delay_ns", "waker",  "waker_pid",
+					"waker_stack", "weight", "object",   "holder", "holder_pid" };
 
 /* Waits and calls without a name are called by their innermost function. */
 static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, struct lode_event *event)
@@ -31,18 +31,37 @@ static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, 
 	return 0;
 }
 
-static int keep_waker(struct lode_chrome_lode *own, const struct lode_json_value *args, struct lode_event *event)
+/* Another thread, which is named by its tid and, where known, by its pid; LODE_NONE: it is not there. */
+static int find_other(struct lode_chrome_lode *own, struct lode_json_value tid_value,
+		      struct lode_json_value pid_value, uint32_t *thread)
 {
-	uint64_t tid = lode_json_u64_or(args[WAKER], UINT64_MAX),
-		 pid = lode_json_u64_or(args[WAKER_PID], LODE_NO_PID);
+	uint64_t tid = lode_json_u64_or(tid_value, UINT64_MAX), pid = lode_json_u64_or(pid_value, LODE_NO_PID);
 
+	*thread = LODE_NONE;
 	if (tid >= UINT32_MAX)
 		return 0;
-	event->waker = lode_stream_thread(&own->import->stream, pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID,
-					  (uint32_t)tid);
-	if (event->waker == LODE_NONE)
-		return lode_fail_memory(own->import->error);
+	*thread = lode_stream_thread(&own->import->stream, pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID,
+				     (uint32_t)tid);
+	return *thread == LODE_NONE ? lode_fail_memory(own->import->error) : 0;
+}
+
+static int keep_waker(struct lode_chrome_lode *own, const struct lode_json_value *args, struct lode_event *event)
+{
+	int code = find_other(own, args[WAKER], args[WAKER_PID], &event->waker);
+
+	if (code < 0 || event->waker == LODE_NONE)
+		return code;
 	return lode_chrome_stacks_find(own->stacks, args[WAKER_STACK], &event->waker_stack);
+}
+
+static int keep_object(struct lode_chrome_lode *own, const struct lode_json_value *args, struct lode_event *event)
+{
+	if (lode_json_kind(args[OBJECT]) != LODE_JSON_TEXT)
+		return 0;
+	event->object = string_of(own, args[OBJECT]);
+	if (event->object == LODE_NONE)
+		return lode_fail_memory(own->import->error);
+	return find_other(own, args[HOLDER], args[HOLDER_PID], &event->holder);
 }
 
 static int read_wait(struct lode_chrome_lode *own, const struct lode_chrome_own_event *from,
@@ -56,6 +75,8 @@ static int read_wait(struct lode_chrome_lode *own, const struct lode_chrome_own_
 	if (lode_json_ns(from->duration, 1e3, &event->cost) < 0)
 		event->cost = 0;
 	code = keep_waker(own, args, event);
+	if (code == 0)
+		code = keep_object(own, args, event);
 	if (code == 0 && !lode_json_is_text(from->name, "wait"))
 		code = keep_name(own, from->name, event);
 	return code;

@@ -29,6 +29,7 @@ enum {
 	LEGACY_PHASE = 2,
 	LEGACY_DURATION_US = 3,
 	ANNOTATION_NUMBER = 3,
+	ANNOTATION_TEXT = 6,
 	ANNOTATION_NAME = 10,
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
@@ -247,23 +248,42 @@ static int add_own(struct lode_perfetto_tracks *tracks, enum lode_event_type typ
 	return 0;
 }
 
+static int keep_thread(struct lode_perfetto_tracks *tracks, uint64_t number, uint32_t *thread)
+{
+	*thread = lode_perfetto_thread(tracks->threads, (uint32_t)number);
+	return *thread == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
+}
+
+/* Its holder, where it has one, comes behind it. */
+static int keep_object(struct lode_perfetto_tracks *tracks, struct lode_cursor text, struct lode_event *event)
+{
+	event->object = lode_strings_add(&tracks->import->dictionary.frames.strings, (const char *)text.next,
+					 lode_cursor_left(&text));
+	event->holder = LODE_NONE;
+	return event->object == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
+}
+
 static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context,
 			   struct lode_cursor message, struct lode_event *event)
 {
-	struct lode_cursor name = lode_cursor("", 0);
+	struct lode_cursor name = lode_cursor("", 0), text = name;
 	struct lode_protobuf_field field;
 	uint64_t number = 0;
 
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number == ANNOTATION_NAME && field.wire == LODE_WIRE_BYTES)
 			name = field.bytes;
+		else if (field.number == ANNOTATION_TEXT && field.wire == LODE_WIRE_BYTES)
+			text = field.bytes;
 		else if (field.number == ANNOTATION_NUMBER)
 			number = field.value;
 	}
-	if (lode_protobuf_is(name, "waker")) {
-		event->waker = lode_perfetto_thread(tracks->threads, (uint32_t)number);
-		return event->waker == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
-	}
+	if (lode_protobuf_is(name, "waker"))
+		return keep_thread(tracks, number, &event->waker);
+	if (lode_protobuf_is(name, "object"))
+		return keep_object(tracks, text, event);
+	if (lode_protobuf_is(name, "holder") && event->object)
+		return keep_thread(tracks, number, &event->holder);
 	if (lode_protobuf_is(name, "waker_stack"))
 		return lode_perfetto_stack(tracks->interned, context->scope, number, &event->waker_stack);
 	if (lode_protobuf_is(name, "delay_ns"))
@@ -401,7 +421,8 @@ static int finish_own(struct lode_perfetto_tracks *tracks)
 		struct lode_event *event = &tracks->events[i].event;
 
 		if (find_stream_thread(tracks, event->thread, &event->thread) < 0 ||
-		    find_stream_thread(tracks, event->waker, &event->waker) < 0)
+		    find_stream_thread(tracks, event->waker, &event->waker) < 0 ||
+		    (event->object && find_stream_thread(tracks, event->holder, &event->holder) < 0))
 			return LODE_SYSTEM;
 		if (lode_stream_add_event(&tracks->import->stream, tracks->events[i].type, event) < 0)
 			return lode_fail_memory(tracks->import->error);
