@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PYTHON_LOCK "gil:python"
+
 /* A text of record_objects.h. */
 struct futex {
 	char found; /* LODE_FUTEX_… */
@@ -109,8 +111,6 @@ static const char *kind_of(enum lode_wait_function function, char found)
 		return "condition";
 	case LODE_WAITS_JOIN:
 		return "thread";
-	case LODE_WAITS_GIL:
-		return "gil";
 	default:
 		return found == LODE_FUTEX_SURE ? "lock" : "futex";
 	}
@@ -155,7 +155,11 @@ static int put_variable(struct lode_object_names *names, const struct futex *fut
 	if (!variables || !lode_variables_has(variables, address))
 		return 0;
 	variable = lode_variables_find(variables, address);
-	if (variable) {
+	if (variable && function == LODE_WAITS_CONDITION && !strcmp(variable->name, "_PyRuntime")) {
+		/* The only one there is the interpreter lock's; the function that takes it often has no name. */
+		lode_buffer_clear(text);
+		lode_buffer_text(text, PYTHON_LOCK);
+	} else if (variable) {
 		lode_demangle(variable->name, 1, text);
 		if (address != variable->start && !is_whole_lock(function, variable->size))
 			lode_buffer_print(text, "+0x%" PRIx64, address - variable->start);
@@ -199,10 +203,12 @@ static void put_name(struct lode_object_names *names, const struct futex *waited
 	enum lode_wait_function function = (enum lode_wait_function)wait->function;
 	struct futex futex = first_word(waited, function);
 
-	lode_buffer_print(text, "%s:", kind_of(function, futex.found));
 	if (function == LODE_WAITS_GIL) {
-		lode_buffer_text(text, "python");
-	} else if (function == LODE_WAITS_MONITOR) {
+		lode_buffer_text(text, PYTHON_LOCK);
+		return;
+	}
+	lode_buffer_print(text, "%s:", kind_of(function, futex.found));
+	if (function == LODE_WAITS_MONITOR) {
 		lode_buffer_text(text, "monitor");
 		put_caller(names, " entered in ", wait->caller, text);
 	} else if (function != LODE_WAITS_JOIN && futex.address && !put_variable(names, &futex, function, text)) {

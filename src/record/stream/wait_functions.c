@@ -73,9 +73,28 @@ static const char *const inner[] = { "futex_",
 				     NULL };
 
 /* Wrappers of locks: who called them asked for the lock. */
-static const char *const wrappers[] = { "std::",        "gthread_",    "boost::", "pthread_", "mtx_lock",
-					"cnd_",         "lll_",        "sem_",    "new_sem_", "PyThread_",
-					"PyMutex_Lock", "__gnu_cxx::", NULL };
+static const char *const wrappers[] = { "std::",
+					"gthread_",
+					"boost::",
+					"pthread_",
+					"mtx_lock",
+					"cnd_",
+					"lll_",
+					"sem_",
+					"new_sem_",
+					"PyThread_",
+					"__gnu_cxx::",
+					"PyMutex_Lock",
+					"Monitor::",
+					"Mutex::",
+					"Semaphore::",
+					"os::Platform",
+					"PosixSemaphore::",
+					"MonitorLocker::",
+					"acquire_timed",
+					"lock_PyThread_",
+					"rlock_acquire",
+					NULL };
 
 static const char *plain_name(const struct lode_dictionary *dictionary, uint32_t node)
 {
