@@ -93,6 +93,15 @@ static const struct lode_field stream_rows[] = {
 static const struct lode_fields stream = FIELD_TABLE("InfoStream", stream_rows);
 #undef TABLE_OF
 
+#define TABLE_OF struct lode_info_result_object
+static const struct lode_field waited_rows[] = {
+	FIELD_TEXT(object, "What it is, `kind:name`."),
+	FIELD_U64(waits, "Waits for it."),
+	FIELD_U64(wait_ns, "Their time."),
+};
+static const struct lode_fields waited = FIELD_TABLE("InfoObject", waited_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_info_result
 static const struct lode_field info_rows[] = {
 	FIELD_TEXT(path, "The corpus or file, as it was named."),
@@ -108,6 +117,8 @@ static const struct lode_field info_rows[] = {
 	FIELD_U64(frames, "Distinct frames.", FIELD_OPTIONAL_IF(is_whole)),
 	FIELD_OBJECTS(modules, module, "Modules, those with the most CPU time first.", FIELD_OPTIONAL_IF(is_whole)),
 	FIELD_OBJECT(no_stack, no_stack, "CPU samples without a stack.", FIELD_OPTIONAL_IF(is_whole)),
+	FIELD_OBJECTS(objects, waited, "What threads waited for, longest first, where that is known.",
+		      FIELD_OPTIONAL_IF(has_objects)),
 	FIELD_PART(activity, lode_activity_part_fields),
 	FIELD_OBJECTS(streams, stream, "The streams, by name."),
 };

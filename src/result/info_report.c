@@ -173,6 +173,20 @@ static void add_span(struct reading *reading)
 	target->last_t = first <= last ? last : 0;
 }
 
+/* While streams are read there is an object for each string. */
+static int follow_strings(struct lode_info *info)
+{
+	size_t strings = info->dictionary.frames.strings.count;
+	struct lode_info_object *list = lode_realloc(info->objects, strings, sizeof(*list));
+
+	if (!list)
+		return LODE_SYSTEM;
+	info->objects = list;
+	for (; info->object_count < strings; info->object_count++)
+		list[info->object_count] = (struct lode_info_object){ .object = (uint32_t)info->object_count };
+	return 0;
+}
+
 /* The arrays over nodes and modules follow the dictionary, which grows with every head. */
 static int follow_dictionary(struct lode_info *info)
 {
@@ -192,7 +206,7 @@ static int follow_dictionary(struct lode_info *info)
 	info->modules = list;
 	for (; info->module_count < modules; info->module_count++)
 		list[info->module_count] = (struct lode_info_module){ .module = (uint32_t)info->module_count };
-	return 0;
+	return follow_strings(info);
 }
 
 static int read_head(struct reading *reading, struct lode_error *error)
@@ -232,6 +246,12 @@ static void count_module(struct lode_info *info, uint32_t node, uint64_t cost)
 	module->cost = lode_add_saturating(module->cost, cost);
 }
 
+static void count_object(struct lode_info *info, uint32_t object, uint64_t cost)
+{
+	info->objects[object].events++;
+	info->objects[object].cost = lode_add_saturating(info->objects[object].cost, cost);
+}
+
 static void count_preemptions(struct reading *reading)
 {
 	const struct lode_strings *strings = &reading->info->dictionary.frames.strings;
@@ -258,6 +278,8 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 		count_stack(reading, events->stack[i]);
 		if (type == LODE_RUN)
 			count_module(reading->info, events->stack[i], cost);
+		if (type == LODE_WAIT && lode_events_object(events, i))
+			count_object(reading->info, events->object[i], cost);
 	}
 	reading->target->events[type] += events->count;
 	if (type == LODE_CALL)
@@ -273,7 +295,8 @@ static int collect_stream(struct lode_info *info, size_t i, const struct lode_pr
 	if (!code)
 		code = read_head(&reading, error);
 	if (!code && !info->is_brief)
-		code = read_blocks(&reading, LODE_THREAD | LODE_STACK | LODE_WEIGHT, 1, sum_block, error);
+		code = read_blocks(&reading, LODE_THREAD | LODE_STACK | LODE_WEIGHT | LODE_OBJECT, 1, sum_block,
+				   error);
 	close_stream(&reading);
 	return code;
 }
@@ -290,6 +313,30 @@ static int compare_modules(const void *left, const void *right)
 	return a->module < b->module ? -1 : a->module > b->module;
 }
 
+static int compare_objects(const void *left, const void *right)
+{
+	const struct lode_info_object *a = left, *b = right;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	if (a->events != b->events)
+		return a->events > b->events ? -1 : 1;
+	return a->object < b->object ? -1 : a->object > b->object;
+}
+
+/* Only objects that were waited for stay. */
+static void sort_objects(struct lode_info *info)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < info->object_count; i++)
+		if (info->objects[i].events)
+			info->objects[kept++] = info->objects[i];
+	info->object_count = kept;
+	if (kept)
+		qsort(info->objects, kept, sizeof(*info->objects), compare_objects);
+}
+
 /* The head of each stream, and its events unless `info` is brief. */
 static int collect(struct lode_info *info, const struct lode_progress *progress, struct lode_error *error)
 {
@@ -299,6 +346,7 @@ static int collect(struct lode_info *info, const struct lode_progress *progress,
 		code = collect_stream(info, i, progress, error);
 	if (info->module_count)
 		qsort(info->modules, info->module_count, sizeof(*info->modules), compare_modules);
+	sort_objects(info);
 	return code;
 }
 
@@ -367,6 +415,7 @@ void lode_info_release(struct lode_info *info)
 	lode_free(info->symptoms);
 	lode_free(info->attributes);
 	lode_free(info->modules);
+	lode_free(info->objects);
 	lode_free(info->seen);
 	lode_dictionary_release(&info->dictionary);
 	memset(info, 0, sizeof(*info));

@@ -35,6 +35,13 @@ struct lode_info_module {
 	uint64_t cost;
 };
 
+/* Wait time by what was waited for. */
+struct lode_info_object {
+	uint32_t object; /* string */
+	uint64_t events;
+	uint64_t cost;
+};
+
 struct lode_info_stream {
 	const char *path; /* of its file; owned by the caller */
 	const char *id;
@@ -72,6 +79,8 @@ struct lode_info {
 	size_t attribute_count, attribute_capacity;
 	struct lode_info_module *modules; /* one a module of the dictionary, with the costliest first */
 	size_t module_count;
+	struct lode_info_object *objects; /* those that were waited for, the costliest first */
+	size_t object_count;
 	uint64_t no_stack_events; /* run events without a stack, and their cost */
 	uint64_t no_stack_cost;
 	uint64_t stacks; /* distinct stacks of the events of all streams */

@@ -115,6 +115,17 @@ static int make_module(const struct lode_list *list, size_t i, void *item)
 	return 1;
 }
 
+static int make_object(const struct lode_list *list, size_t i, void *item)
+{
+	const struct lode_info *info = list->from;
+	const struct lode_info_object *object = &info->objects[i];
+
+	*(struct lode_info_result_object *)item = (struct lode_info_result_object){
+		lode_strings_get(&info->dictionary.frames.strings, object->object), object->events, object->cost
+	};
+	return 1;
+}
+
 struct lode_info_result lode_info_result_of(const struct lode_info *info, const char *path)
 {
 	struct lode_info_totals totals = lode_info_sum_up(info);
@@ -133,6 +144,8 @@ struct lode_info_result lode_info_result_of(const struct lode_info *info, const 
 		.frames = info->dictionary.frames.count,
 		.modules = { info->module_count, info, 0, make_module },
 		.no_stack = { info->no_stack_events, info->no_stack_cost },
+		.has_objects = !info->is_brief && info->object_count,
+		.objects = { info->object_count, info, 0, make_object },
 		.streams = { info->stream_count, info, 0, make_stream },
 	};
 }

@@ -9,6 +9,12 @@
 #include "result/event_fields.h"
 #include "result/info_report.h"
 
+struct lode_info_result_object {
+	const char *object;
+	uint64_t waits;
+	uint64_t wait_ns;
+};
+
 struct lode_info_result_module {
 	const char *name;
 	const char *kind;
@@ -83,6 +89,8 @@ struct lode_info_result {
 	uint64_t frames;
 	struct lode_list modules; /* of struct lode_info_result_module */
 	struct lode_info_no_stack no_stack;
+	int has_objects;
+	struct lode_list objects; /* of struct lode_info_result_object */
 	struct lode_activity_result activity;
 	struct lode_list streams; /* of struct lode_info_result_stream */
 };

@@ -459,6 +459,28 @@ static void add_symptoms(struct writer *writer)
 		add_symptom(writer, &writer->info->symptoms[i]);
 }
 
+/* ---- objects ---- */
+
+static void add_objects(struct writer *writer)
+{
+	const struct lode_info *info = writer->info;
+	size_t shown = shown_of(writer->style, info->object_count, TOP);
+
+	if (!shown)
+		return;
+	add_heading(writer, "Waited for, longest first");
+	add_shown(writer, shown, info->object_count);
+	lode_buffer_text(writer->buffer, "      TIME       WAITS  OBJECT\n");
+	for (size_t i = 0; i < shown; i++) {
+		char time[LODE_UNITS_TEXT], count[LODE_UNITS_TEXT];
+
+		lode_buffer_print(writer->buffer, "  %8s %11s  ", lode_duration_text(info->objects[i].cost, time),
+				  lode_count_text(info->objects[i].events, count));
+		lode_text_safe(writer->buffer, string(writer, info->objects[i].object));
+		lode_buffer_byte(writer->buffer, '\n');
+	}
+}
+
 /* ---- modules ---- */
 
 static void add_module(struct writer *writer, const char *name, size_t width, uint64_t cost, uint64_t total)
@@ -526,6 +548,7 @@ int lode_info_text(struct lode_info *info, const char *path, const struct lode_i
 		add_symptoms(&writer);
 		add_activity(&writer);
 		add_threads(&writer, busiest);
+		add_objects(&writer);
 		add_modules(&writer);
 	}
 	lode_free(busiest);

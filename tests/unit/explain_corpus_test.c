@@ -292,7 +292,7 @@ static void the_function_that_slow_streams_have_is_at_the_root(void **state)
 	struct lode_data_table table;
 	struct lode_explain_input input;
 	struct lode_explanation explanation;
-	struct lode_explain_report report = { &input, &explanation, NULL, 80, 1, 0 };
+	struct lode_explain_report report = { .input = &input, .explanation = &explanation, .width = 80, .ascii = 1 };
 
 	make_well(fixture, &options, &table, &input);
 	lode_explain_defaults(&how);

@@ -393,6 +393,7 @@ export interface InfoResult {
 	frames?: number; // Distinct frames.
 	modules?: InfoModule[]; // Modules, those with the most CPU time first.
 	no_stack?: InfoNoStack; // CPU samples without a stack.
+	objects?: InfoObject[]; // What threads waited for, longest first, where that is known.
 	states?: ActivityProcess[]; // States of processes, busiest first; absent with --brief and for a stream file.
 	requests?: ActivityLoop[]; // Loops that wait for work, and the requests between these waits; those with the most time first.
 	streams: InfoStream[]; // The streams, by name.
@@ -410,6 +411,12 @@ export interface InfoModule {
 export interface InfoNoStack {
 	run_events: number; // How many.
 	run_ns: number; // Their CPU time.
+}
+
+export interface InfoObject {
+	object: string; // What it is, `kind:name`.
+	waits: number; // Waits for it.
+	wait_ns: number; // Their time.
 }
 
 export interface ActivityProcess {
