@@ -59,6 +59,13 @@
 /* An object that another table describes as part of the same struct. */
 #define FIELD_SAME(key, table, ...) FIELD_ROW(key, LODE_FIELD_OBJECT, 0, __VA_ARGS__, .fields = &(table))
 
+/* A key that is always true, to tell lines from others. */
+#define FIELD_TRUE(key, ...) FIELD_ROW(key, LODE_FIELD_TRUE, 0, __VA_ARGS__)
+/* A field that is not in the struct, because others add it to what was written. */
+#define FIELD_ADDED(key, table, ...)                                                                              \
+	FIELD_ROW(key, LODE_FIELD_OBJECT, 0, __VA_ARGS__, .fields = &(table), .rule = LODE_FIELD_OPTIONAL,        \
+		  .added = 1)
+
 /* Lists: the member is a struct lode_list. */
 #define FIELD_LIST_AS(key, member, kind_of, ...)                                                                  \
 	FIELD_ROW(key, kind_of, FIELD_AT(member, struct lode_list), __VA_ARGS__, .shape = LODE_SHAPE_LIST)

@@ -65,6 +65,9 @@ static void write_one(struct writer *writer, const struct lode_field *field, con
 	case LODE_FIELD_PART:
 		write_object(writer, field->fields, value);
 		break;
+	case LODE_FIELD_TRUE:
+		lode_json_bool(json, 1);
+		break;
 	case LODE_FIELD_SCALAR:
 		break;
 	}
@@ -121,6 +124,8 @@ static int is_there(const struct lode_field *field, const char *from)
 
 	if (field->rule == LODE_FIELD_ALWAYS)
 		return 1;
+	if (field->added)
+		return 0;
 	if (field->known)
 		return *(const int *)(const void *)(from + field->known - 1) != 0;
 	if (field->written)

@@ -28,6 +28,7 @@ enum lode_field_kind {
 	LODE_FIELD_BOOL,    /* an int */
 	LODE_FIELD_TEXT,    /* const char * */
 	LODE_FIELD_CHARS,   /* a text inside the struct, an array of char */
+	LODE_FIELD_TRUE,    /* nothing in the struct */
 	LODE_FIELD_SCALAR,  /* a text, a number or a truth value; only lode_written knows which */
 	LODE_FIELD_OBJECT,  /* a struct inside this one, with a table of its own */
 	LODE_FIELD_POINTER, /* the same, elsewhere; NULL: there is none */
@@ -65,6 +66,7 @@ struct lode_field {
 	uint8_t rule;
 	uint8_t written; /* the member is a struct lode_written */
 	uint8_t maybe;   /* items of a list or map, or the number, may be null */
+	uint8_t added;   /* not in the struct: others add it */
 	uint8_t least;   /* the smallest that a number can be, where it is not 0 */
 };
 

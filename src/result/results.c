@@ -5,6 +5,7 @@
 #include "result/diff_result.h"
 #include "result/explain_result.h"
 #include "result/fsck_report.h"
+#include "result/hunt_result.h"
 #include "result/import_report.h"
 #include "result/info_result.h"
 #include "result/latency_result.h"
@@ -39,6 +40,19 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "lode fsck --json",
 		.what = "What was checked.",
 		.lines = { &lode_fsck_fields },
+	},
+	{
+		.name = "hunt",
+		.title = "a line of lode hunt --json",
+		.what = "A change of an experiment; the last line is the summary.",
+		.lines = { &lode_hunt_experiment_fields, &lode_hunt_summary_fields },
+		.line_what = { "An experiment.", "The summary." },
+	},
+	{
+		.name = "hunt-state",
+		.title = "/api/hunt of lode hunt --serve",
+		.what = "The search as it is now; the same is in the page of lode hunt -o.",
+		.lines = { &lode_hunt_state_fields },
 	},
 	{
 		.name = "import",

@@ -94,6 +94,9 @@ static void write_kind(struct schema *schema, const struct lode_field *field, in
 		else
 			write_type(schema, "string", nullable);
 		break;
+	case LODE_FIELD_TRUE:
+		lode_json_key_bool(&schema->json, "const", 1);
+		break;
 	case LODE_FIELD_SCALAR:
 		write_scalar(schema);
 		break;

@@ -1,6 +1,8 @@
 /* The types of the page: an interface for each table of fields. */
 #include "make_schema.h"
 
+#include <string.h>
+
 static void write_choice(const struct lode_field *field, struct lode_buffer *buffer)
 {
 	for (unsigned i = 0; field->choice(i); i++)
@@ -26,6 +28,9 @@ static void write_kind(const struct lode_field *field, struct lode_buffer *buffe
 			write_choice(field, buffer);
 		else
 			lode_buffer_text(buffer, "string");
+		break;
+	case LODE_FIELD_TRUE:
+		lode_buffer_text(buffer, "true");
 		break;
 	case LODE_FIELD_SCALAR:
 		lode_buffer_text(buffer, "string | number | boolean");
@@ -68,6 +73,14 @@ static void write_value(const struct lode_field *field, struct lode_buffer *buff
 	}
 }
 
+/* A name with other characters is quoted. */
+static void write_name(const char *name, struct lode_buffer *buffer)
+{
+	const char *quote = strchr(name, '-') ? "'" : "";
+
+	lode_buffer_print(buffer, "\t%s%s%s", quote, name, quote);
+}
+
 static void write_rows(const struct lode_fields *fields, struct lode_buffer *buffer)
 {
 	for (size_t i = 0; i < fields->count; i++) {
@@ -77,7 +90,8 @@ static void write_rows(const struct lode_fields *fields, struct lode_buffer *buf
 			write_rows(field->fields, buffer);
 			continue;
 		}
-		lode_buffer_print(buffer, "\t%s%s: ", field->name, field->rule == LODE_FIELD_OPTIONAL ? "?" : "");
+		write_name(field->name, buffer);
+		lode_buffer_text(buffer, field->rule == LODE_FIELD_OPTIONAL ? "?: " : ": ");
 		write_value(field, buffer);
 		lode_buffer_print(buffer, "%s; // %s\n", field->rule == LODE_FIELD_NULLABLE ? " | null" : "",
 				  field->what);

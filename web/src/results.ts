@@ -343,6 +343,119 @@ export interface Note {
 	example: string | null; // Where it happened once.
 }
 
+export interface HuntExperiment {
+	t_ns: number; // Since the hunt began.
+	experiment: number; // Its number.
+	parent: number | null; // The experiment that it refines; null: a root.
+	parents: number[]; // All that led to it.
+	hypothesis: string; // What is tested: CPUbound, ExcessiveSyncWaitingTime, ….
+	focus: HuntFocus; // Where it is tested; null: everywhere.
+	origin: 'call-graph' | 'connect' | 'deep-start'; // How it came about.
+	state: 'never-run' | 'running' | 'true' | 'false' | 'deferred' | 'impossible'; // Where it is.
+	evidence: 'probes' | 'samples'; // What its verdict rests on.
+	value: number | null; // What was measured; null: nothing yet.
+	threshold: number; // It is true from here on.
+	confidence: number | null; // How sure the verdict is.
+	mean: number | null; // Mean of what was measured.
+	cost: number | null; // What measuring costs the program.
+	observed_ns: number; // How long it was measured.
+	calls: number; // Calls that were seen.
+	runs: number; // How often it was started.
+	created_ns: number | null; // Made, since the hunt began; null: has not happened.
+	started_ns: number | null; // Started, since the hunt began; null: has not happened.
+	concluded_ns: number | null; // Concluded, since the hunt began; null: has not happened.
+	found_ns: number | null; // Found true, since the hunt began; null: has not happened.
+	lost_ns: number | null; // No longer true, since the hunt began; null: has not happened.
+	not_probed?: string; // Why probes cannot measure it.
+	why?: string; // Why it is in this state.
+}
+
+export interface HuntFocus {
+	code: string | null; // Function or module.
+	process: string | null; // Process.
+	thread: string | null; // Thread.
+	host: string | null; // Host.
+	object: string | null; // Lock or other object.
+}
+
+export interface HuntSummary {
+	summary: true; // This is the last line.
+	t_ns: number; // How long the hunt took.
+	target: string; // What was hunted.
+	end: string; // Why it ended.
+	strategy: 'deep-start' | 'call-graph'; // How it searched.
+	thresholds: Record<string, number>; // By hypothesis.
+	deep_threshold: number | null; // Functions in at least this share of samples are deep starters.
+	cost_limit: number; // What measuring may cost the program.
+	experiments: number; // Experiments in all.
+	attempted: number; // Those that were measured.
+	states: HuntStates; // Experiments by state.
+	origins: HuntOrigins; // Experiments by origin.
+	samples: number; // Samples that were taken.
+	cost: number | null; // What measuring costs now.
+	highest_cost: number | null; // The most it ever cost.
+	weighted_sum: number; // Sum of the times to each bottleneck, in seconds, below 0.
+	specific: number; // How many of the bottlenecks are the most specific ones; they come first.
+	bottlenecks: number[]; // Experiments that were true, the most important first.
+	history: HuntExperiment[]; // The search history graph: every experiment as it was at the end, by number; parents are its edges.
+}
+
+export interface HuntStates {
+	'never-run': number; // Not examined.
+	running: number; // Being measured.
+	true: number; // True.
+	false: number; // False.
+	deferred: number; // Waiting until their cost fits.
+	impossible: number; // Those that cannot be measured.
+}
+
+export interface HuntOrigins {
+	'call-graph': number; // By refinement.
+	connect: number; // On the way to a deep starter.
+	'deep-start': number; // From samples.
+}
+
+export interface HuntResult {
+	live?: HuntLive; // Only from a server.
+	summary: HuntSums; // As in the last line of lode hunt --json, about the hunt so far.
+	experiments: HuntExperiment[]; // All experiments as they are, by number.
+	words: HuntWords[]; // What the text calls each experiment, by number.
+	sentences: string[]; // The bottlenecks of the summary, in its order, in words.
+}
+
+export interface HuntLive {
+	version: number; // Grows with each change; ?seen=VERSION asks for a later one.
+	running: boolean; // Whether the hunt goes on.
+}
+
+export interface HuntSums {
+	summary: true; // This is the last line.
+	t_ns: number; // How long the hunt took.
+	target: string; // What was hunted.
+	end: string; // Why it ended.
+	strategy: 'deep-start' | 'call-graph'; // How it searched.
+	thresholds: Record<string, number>; // By hypothesis.
+	deep_threshold: number | null; // Functions in at least this share of samples are deep starters.
+	cost_limit: number; // What measuring may cost the program.
+	experiments: number; // Experiments in all.
+	attempted: number; // Those that were measured.
+	states: HuntStates; // Experiments by state.
+	origins: HuntOrigins; // Experiments by origin.
+	samples: number; // Samples that were taken.
+	cost: number | null; // What measuring costs now.
+	highest_cost: number | null; // The most it ever cost.
+	weighted_sum: number; // Sum of the times to each bottleneck, in seconds, below 0.
+	specific: number; // How many of the bottlenecks are the most specific ones; they come first.
+	bottlenecks: number[]; // Experiments that were true, the most important first.
+}
+
+export interface HuntWords {
+	step: string; // What its focus adds to that of its parent; of a root, the hypothesis.
+	focus: string; // Where it is tested.
+	measured: string; // What was measured; empty: nothing yet.
+	threshold: string; // From where on it is true.
+}
+
 export interface ImportResult {
 	streams: ImportedStream[]; // Each stream.
 	signatures: ImportSignature[]; // Signatures that match the new streams.

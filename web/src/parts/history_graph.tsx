@@ -3,8 +3,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { layoutHistory, type GraphNode, type HistoryLayout, type Place } from '../history_layout';
+import type { HuntExperiment } from '../results';
 
-export type State = 'never-run' | 'running' | 'true' | 'false' | 'deferred' | 'impossible';
+export type State = HuntExperiment['state'];
 
 export interface HistoryNode extends GraphNode {
 	state: State;

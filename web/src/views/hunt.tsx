@@ -6,67 +6,15 @@ import { count, duration, percent, plural } from '../format';
 import { Help } from '../parts/help';
 import { HistoryGraph, type HistoryNode, type State } from '../parts/history_graph';
 import { Table, type Column } from '../parts/table';
+import type { HuntExperiment, HuntResult, HuntWords } from '../results';
 import { go, linkHere, route } from '../route';
-
-interface Experiment {
-	experiment: number;
-	parent: number | null;
-	parents: number[];
-	hypothesis: string;
-	focus: Record<string, string | null>;
-	origin: string;
-	state: State;
-	evidence: string;
-	value: number | null;
-	threshold: number;
-	confidence: number | null;
-	cost: number | null;
-	observed_ns: number;
-	calls: number;
-	runs: number;
-	created_ns: number | null;
-	concluded_ns: number | null;
-	found_ns: number | null;
-	lost_ns: number | null;
-	not_probed?: string;
-	why?: string;
-}
-
-interface Words {
-	step: string; // what its focus adds to that of its parent
-	focus: string;
-	measured: string;
-	threshold: string;
-}
-
-export interface HuntResult {
-	summary: {
-		t_ns: number;
-		target: string;
-		end: string;
-		strategy: string;
-		cost_limit: number;
-		experiments: number;
-		attempted: number;
-		states: Record<State, number>;
-		samples: number;
-		cost: number | null;
-		highest_cost: number | null;
-		specific: number;
-		bottlenecks: number[];
-	};
-	experiments: Experiment[];
-	words: Words[];
-	sentences: string[];
-	live?: { version: number; running: boolean }; // from `lode hunt --serve`
-}
 
 interface Row {
 	rank: number;
 	specific: boolean;
 	sentence: string;
-	experiment: Experiment;
-	words: Words;
+	experiment: HuntExperiment;
+	words: HuntWords;
 }
 
 const marks: Record<State, string> = { 'never-run': '·', running: '◌', true: '●', false: '○', deferred: '◔', impossible: '×' };
@@ -75,7 +23,7 @@ const stateWords: Record<State, string> = {
 };
 
 // From when to when it was true, within the hunt.
-function TrueSpan({ experiment, whole }: { experiment: Experiment; whole: number }) {
+function TrueSpan({ experiment, whole }: { experiment: HuntExperiment; whole: number }) {
 	const from = (experiment.found_ns ?? whole) / (whole || 1);
 	const to = (experiment.lost_ns ?? whole) / (whole || 1);
 
@@ -115,7 +63,7 @@ interface Graph {
 	leadsToTrue: boolean[]; // it or something below it was true
 }
 
-function makeGraph(experiments: Experiment[]): Graph {
+function makeGraph(experiments: HuntExperiment[]): Graph {
 	const children: number[][] = experiments.map(() => []);
 	const roots: number[] = [];
 	const leadsToTrue = experiments.map(({ found_ns, state }) => found_ns !== null || state === 'true');
@@ -246,7 +194,7 @@ function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 	);
 }
 
-function Facts({ experiment, words }: { experiment: Experiment; words: Words }) {
+function Facts({ experiment, words }: { experiment: HuntExperiment; words: HuntWords }) {
 	return (
 		<>
 			{words.measured && <b> {words.measured}</b>}
@@ -307,7 +255,7 @@ function shownOf(result: HuntResult, graph: Graph, all: boolean, chosen: number)
 	return shown;
 }
 
-function depthOf(experiments: Experiment[], shown: Set<number>): number {
+function depthOf(experiments: HuntExperiment[], shown: Set<number>): number {
 	const depth = new Map<number, number>();
 
 	for (const id of shown)
