@@ -1,39 +1,43 @@
-/* Languages: see languages.h. */
+/*
+ * Languages: see languages.h.
+ *
+ * Binaries are looked at once. Names are kept until there are very many; then those of processes that are gone are dropped.
+ */
 #include "process/languages/languages.h"
 
 #include "base/arena.h"
-#include "process/languages/python_threads.h"
+#include "process/languages/language.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Names that are kept; frames beyond have none. */
-#define NAMES_LIMIT (1u << 20)
+/* Names that are kept; functions beyond have none. */
+#define NAMES_LIMIT (1u << 19)
 
-/* A binary that may have an interpreter in it, and what it says. */
-struct binary {
+/* A file that was looked at, and what it says. */
+struct file {
 	char *path;
 	char *build_id;
 	uint64_t mounts;
-	enum lode_python_support support;
-	struct lode_python_image python;
-	uint64_t offset; /* in the file, of the segment with the function that runs code, and its address */
+	uint64_t offset; /* of the segment with the runtime's code, and its address */
 	uint64_t address;
+	struct lode_language_binary binary;
 };
 
 struct lode_languages {
 	unsigned wanted;
 	struct lode_process_memory memory;
-	int checks; /* the processes are those of the machine: what is found is compared with their threads */
-	struct binary **binaries;
-	size_t binary_count;
-	size_t binary_capacity;
-	struct lode_python_process *processes; /* the latest one of each pid counts */
-	size_t process_count;
-	size_t process_capacity;
-	struct lode_index process_index;
+	int checks; /* the processes are those of this machine */
+	size_t limit;
+	struct file **files;
+	size_t file_count;
+	size_t file_capacity;
+	struct lode_language_runtime *runtimes; /* one of each pid; without a binary: it is not supported */
+	size_t runtime_count;
+	size_t runtime_capacity;
+	struct lode_index runtime_index;
 	struct lode_language_name *names;
 	size_t name_count;
 	size_t name_capacity;
@@ -41,25 +45,29 @@ struct lode_languages {
 	struct lode_index word_index; /* by word */
 	struct lode_arena arena;
 	uint64_t unreadable;
+	uint64_t unnamed;     /* beyond the limit */
+	uint64_t refused;     /* times that the memory of a process may not be read, */
+	uint64_t unfit;       /* and that a process was not what its binary says */
 	uint64_t unsupported; /* processes */
-	uint64_t refused;     /* times that the memory of a process may not be read */
-	uint64_t unfit;       /* processes whose interpreter does not look like its version */
-	uint32_t unsupported_version;
+	const struct lode_language_binary *unsupported_binary; /* of one of them */
+};
+
+static const struct lode_language_kind *const kinds[LODE_LANGUAGES] = {
+	[LODE_LANGUAGE_PYTHON] = &lode_language_python,
 };
 
 const char *lode_language_text(enum lode_language language)
 {
-	return language == LODE_LANGUAGE_PYTHON ? "python" : "native";
+	return language < LODE_LANGUAGES && kinds[language] ? kinds[language]->name : "native";
 }
+
+/* ---- which ones ---- */
 
 static enum lode_language language_named(const char *name, size_t length)
 {
-	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++) {
-		const char *text = lode_language_text((enum lode_language)i);
-
-		if (strlen(text) == length && !memcmp(text, name, length))
+	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++)
+		if (strlen(kinds[i]->name) == length && !memcmp(kinds[i]->name, name, length))
 			return (enum lode_language)i;
-	}
 	return LODE_LANGUAGE_NONE;
 }
 
@@ -93,275 +101,243 @@ struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_
 	languages->wanted = wanted;
 	languages->memory = *memory;
 	languages->checks = memory->read == lode_live_memory.read;
+	languages->limit = NAMES_LIMIT;
 	return languages;
+}
+
+static void free_file(struct file *file)
+{
+	if (!file)
+		return;
+	lode_free(file->path);
+	lode_free(file->build_id);
+	lode_free(file->binary.data);
+	lode_free(file);
+}
+
+static void release_names(struct lode_languages *languages)
+{
+	lode_free(languages->names);
+	lode_index_release(&languages->name_index);
+	lode_index_release(&languages->word_index);
+	lode_arena_release(&languages->arena);
 }
 
 void lode_languages_destroy(struct lode_languages *languages)
 {
 	if (!languages)
 		return;
-	for (size_t i = 0; i < languages->binary_count; i++) {
-		lode_free(languages->binaries[i]->path);
-		lode_free(languages->binaries[i]->build_id);
-		lode_free(languages->binaries[i]);
-	}
-	lode_free(languages->binaries);
-	lode_free(languages->processes);
-	lode_index_release(&languages->process_index);
-	lode_free(languages->names);
-	lode_index_release(&languages->name_index);
-	lode_index_release(&languages->word_index);
-	lode_arena_release(&languages->arena);
+	for (size_t i = 0; i < languages->file_count; i++)
+		free_file(languages->files[i]);
+	lode_free(languages->files);
+	lode_free(languages->runtimes);
+	lode_index_release(&languages->runtime_index);
+	release_names(languages);
 	lode_free(languages);
 }
 
 /* ---- binaries ---- */
 
-/* Whether it is worth a look: opening every file that any process maps would take long. */
-static int may_have_python(const struct lode_process_image *image)
+/* The language that a mapped file may have, by its name: opening every file that any process maps would take long. */
+static const struct lode_language_kind *suspected_kind(const struct lode_languages *languages,
+						       const struct lode_process_image *image)
 {
 	const char *name;
 	size_t length;
 
 	if (image->kind != LODE_MAPPED_FILE)
-		return 0;
+		return NULL;
 	lode_mapped_name(image->path, &name, &length);
-	return memmem(name, length, "python", strlen("python")) != NULL;
+	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++)
+		if (languages->wanted & LODE_LANGUAGE_BIT(i) &&
+		    memmem(name, length, kinds[i]->file, strlen(kinds[i]->file)))
+			return kinds[i];
+	return NULL;
 }
 
-static struct binary *find_binary(const struct lode_languages *languages, const struct lode_process_image *image)
+static struct file *find_file(const struct lode_languages *languages, const struct lode_process_image *image)
 {
-	for (size_t i = 0; i < languages->binary_count; i++) {
-		struct binary *binary = languages->binaries[i];
+	for (size_t i = 0; i < languages->file_count; i++) {
+		struct file *file = languages->files[i];
 
-		if (binary->mounts == image->mounts && !strcmp(binary->path, image->path) &&
-		    !strcmp(binary->build_id, image->build_id))
-			return binary;
+		if (file->mounts == image->mounts && !strcmp(file->path, image->path) &&
+		    !strcmp(file->build_id, image->build_id))
+			return file;
 	}
 	return NULL;
 }
 
-/* The segment that holds the function. */
-static void find_segment(struct binary *binary, const struct lode_elf *elf)
+/* The segment that holds the runtime's code. */
+static void find_segment(struct file *file, const struct lode_elf *elf)
 {
-	uint64_t address = binary->python.starts[0];
 	size_t count = 0;
 	GElf_Phdr header;
 
 	if (elf_getphdrnum(elf->elf, &count) < 0)
 		return;
 	for (size_t i = 0; i < count && gelf_getphdr(elf->elf, (int)i, &header); i++) {
-		if (header.p_type != PT_LOAD || address - header.p_vaddr >= header.p_filesz)
+		if (header.p_type != PT_LOAD || file->binary.code - header.p_vaddr >= header.p_filesz)
 			continue;
-		binary->offset = header.p_offset;
-		binary->address = header.p_vaddr;
+		file->offset = header.p_offset;
+		file->address = header.p_vaddr;
 	}
 }
 
-static void read_binary(struct binary *binary, int fd)
+static int read_file(struct file *file, const struct lode_language_kind *kind, int fd)
 {
 	struct lode_elf elf;
 	char link[40];
+	int code;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (lode_elf_open(&elf, link) < 0)
-		return;
-	binary->support = lode_python_image_read(&binary->python, &elf);
-	find_segment(binary, &elf);
+		return 0;
+	file->binary.kind = kind;
+	code = kind->read(&file->binary, &elf);
+	if (code <= 0)
+		file->binary.kind = NULL;
+	else
+		find_segment(file, &elf);
 	lode_elf_close(&elf);
+	return code < 0 ? code : 0;
 }
 
-/* What a mapped binary says, read if it is new; NULL when memory has run out. */
-static struct binary *get_binary(struct lode_languages *languages, struct lode_process_images *images,
-				 uint32_t number)
+static struct file *add_file(struct lode_languages *languages, const struct lode_process_image *image)
+{
+	struct file *file = lode_calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->mounts = image->mounts;
+	file->path = lode_strdup(image->path);
+	file->build_id = lode_strdup(image->build_id);
+	if (file->path && file->build_id &&
+	    LODE_APPEND(languages->files, languages->file_count, languages->file_capacity, file) == 0)
+		return file;
+	free_file(file);
+	return NULL;
+}
+
+/* What a mapped file says, read if it is new; NULL when memory has run out. */
+static const struct file *get_file(struct lode_languages *languages, struct lode_process_images *images,
+				   uint32_t number, const struct lode_language_kind *kind)
 {
 	struct lode_process_image *image = &images->items[number];
-	struct binary *binary = find_binary(languages, image);
-	int was_open = image->fd >= 0;
+	struct file *file = find_file(languages, image);
+	int was_open = image->fd >= 0, code = 0;
 
-	if (binary)
-		return binary;
-	binary = lode_calloc(1, sizeof(*binary));
-	if (!binary ||
-	    LODE_APPEND(languages->binaries, languages->binary_count, languages->binary_capacity, binary) < 0) {
-		lode_free(binary);
+	if (file)
+		return file;
+	file = add_file(languages, image);
+	if (!file)
 		return NULL;
-	}
-	binary->mounts = image->mounts;
-	binary->path = lode_strdup(image->path);
-	binary->build_id = lode_strdup(image->build_id);
-	if (!binary->path || !binary->build_id) {
-		languages->binary_count--;
-		lode_free(binary->path);
-		lode_free(binary->build_id);
-		lode_free(binary);
-		return NULL;
-	}
 	lode_process_image_open(images, number);
 	if (image->fd >= 0)
-		read_binary(binary, image->fd);
+		code = read_file(file, kind, image->fd);
 	if (!was_open)
 		lode_process_image_close(image);
-	return binary;
+	return code < 0 ? NULL : file;
 }
 
 /* ---- processes ---- */
 
-static struct lode_python_process *find_process(const struct lode_languages *languages, uint32_t pid)
+static struct lode_language_runtime *find_runtime(const struct lode_languages *languages, uint32_t pid)
 {
-	uint32_t found = LODE_INDEX_FIND(i, &languages->process_index, lode_hash_pair(3, pid),
-					 languages->processes[i].pid == pid);
+	uint32_t found = LODE_INDEX_FIND(i, &languages->runtime_index, lode_hash_pair(3, pid),
+					 languages->runtimes[i].pid == pid);
 
-	return found == LODE_NONE ? NULL : &languages->processes[found];
+	return found == LODE_NONE ? NULL : &languages->runtimes[found];
 }
 
-static int enter_process(struct lode_languages *languages, const struct lode_python_process *process)
+int lode_languages_knows(const struct lode_languages *languages, uint32_t pid)
 {
-	struct lode_python_process *known = find_process(languages, process->pid);
+	return find_runtime(languages, pid) != NULL;
+}
+
+static int enter_runtime(struct lode_languages *languages, const struct lode_language_runtime *runtime)
+{
+	struct lode_language_runtime *known = find_runtime(languages, runtime->pid);
 
 	if (known) {
-		*known = *process;
+		*known = *runtime;
 		return 0;
 	}
-	return LODE_INDEX_APPEND(&languages->process_index, lode_hash_pair(3, process->pid), languages->processes,
-				 languages->process_count, languages->process_capacity, *process);
+	return LODE_INDEX_APPEND(&languages->runtime_index, lode_hash_pair(3, runtime->pid), languages->runtimes,
+				 languages->runtime_count, languages->runtime_capacity, *runtime);
 }
 
 struct search {
 	struct lode_languages *languages;
 	const struct lode_processes *processes;
-	const struct binary *binary;
+	const struct file *file;
 	uint64_t bias;
 };
 
+/* Returns 1 when the mapping holds the code of a runtime. */
 static int look_at_mapping(void *context, const struct lode_mapping *mapping)
 {
 	struct search *search = context;
 	struct lode_process_images *images = search->processes->images;
-	const struct binary *binary;
+	const struct lode_language_kind *kind = suspected_kind(search->languages, &images->items[mapping->image]);
+	const struct file *file;
 	uint64_t at;
 
-	if (!may_have_python(&images->items[mapping->image]))
+	if (!kind)
 		return 0;
-	binary = get_binary(search->languages, images, mapping->image);
-	if (!binary)
+	file = get_file(search->languages, images, mapping->image, kind);
+	if (!file)
 		return LODE_SYSTEM;
-	if (binary->support == LODE_PYTHON_NONE)
+	if (!file->binary.kind)
 		return 0;
-	search->binary = binary;
-	if (binary->support == LODE_PYTHON_UNSUPPORTED)
+	search->file = file;
+	if (!file->binary.is_supported)
 		return 0;
-	/* Where the function would be, if this mapping holds it. */
-	search->bias = mapping->start - mapping->offset + binary->offset - binary->address;
-	at = binary->python.starts[0] + search->bias;
+	search->bias = mapping->start - mapping->offset + file->offset - file->address;
+	at = file->binary.code + search->bias;
 	return at >= mapping->start && at < mapping->end;
 }
 
-/* ---- checking ---- */
-
-/* Threads of a process that are compared with those that its interpreter lists. */
-#define THREADS 256
-
-struct numbers {
-	uint32_t pid;
-	uint64_t items[THREADS];
-	size_t count;
-};
-
-/* The number of a thread in its innermost PID namespace: the last one of a list. */
-static uint64_t innermost_number(uint32_t pid, uint32_t tid)
+static void note_unsupported(struct lode_languages *languages, const struct file *file, uint32_t pid)
 {
-	char text[4096], *at, *end;
-	uint64_t number = tid;
+	struct lode_language_runtime runtime = { NULL, 0, pid };
 
-	if (lode_proc_text(text, sizeof(text), "/proc/%u/task/%u/status", pid, tid) < 0)
-		return tid;
-	at = strstr(text, "\nNSpid:");
-	for (at = at ? at + strlen("\nNSpid:") : text; *at == '\t'; at = end) {
-		uint64_t next = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		number = next;
-	}
-	return number;
-}
-
-static int note_number(void *context, uint32_t tid)
-{
-	struct numbers *numbers = context;
-
-	numbers->items[numbers->count++] = innermost_number(numbers->pid, tid);
-	return numbers->count == THREADS;
-}
-
-/* Whether the interpreter of a process can be what its version says. */
-static int is_fit(struct lode_languages *languages, const struct lode_python_process *process)
-{
-	struct numbers numbers = { .pid = process->pid };
-	uint64_t head;
-
-	if (!languages->checks)
-		return 1;
-	errno = 0;
-	if (!lode_process_memory_read(&languages->memory, process->pid,
-				      process->image->interpreters + process->bias, &head, sizeof(head)) &&
-	    errno == EPERM) {
-		languages->refused++;
-		return 0;
-	}
-	lode_proc_threads(process->pid, note_number, &numbers);
-	if (lode_python_fits(&languages->memory, process, numbers.items, numbers.count))
-		return 1;
-	languages->unfit++;
-	return 0;
-}
-
-static void note_unsupported(struct lode_languages *languages, const struct binary *binary, uint32_t pid)
-{
-	struct lode_python_process process = { NULL, 0, pid };
-
-	if (!binary || binary->support != LODE_PYTHON_UNSUPPORTED || find_process(languages, pid))
+	if (!file || file->binary.is_supported || find_runtime(languages, pid))
 		return;
 	languages->unsupported++;
-	languages->unsupported_version = binary->python.version;
-	enter_process(languages, &process); /* counted once; if memory has run out, twice */
+	languages->unsupported_binary = &file->binary;
+	enter_runtime(languages, &runtime); /* counted once; if memory has run out, twice */
+}
+
+static int is_fit(struct lode_languages *languages, const struct lode_language_runtime *runtime)
+{
+	enum lode_language_fit fit = languages->checks ? runtime->binary->kind->check(&languages->memory, runtime)
+						       : LODE_LANGUAGE_FITS;
+
+	languages->refused += fit == LODE_LANGUAGE_REFUSED;
+	languages->unfit += fit == LODE_LANGUAGE_UNFIT;
+	return fit == LODE_LANGUAGE_FITS;
 }
 
 int lode_languages_detect(struct lode_languages *languages, const struct lode_processes *processes,
 			  const struct lode_process *process, struct lode_language_process *found)
 {
 	struct search search = { languages, processes, NULL, 0 };
-	struct lode_python_process process_found;
-	const struct lode_python_image *python;
-	int code;
+	struct lode_language_runtime runtime;
+	int code = languages->wanted
+			   ? lode_space_walk(&processes->spaces, &process->space, look_at_mapping, &search)
+			   : 0;
 
-	if (!(languages->wanted & LODE_LANGUAGE_BIT(LODE_LANGUAGE_PYTHON)))
-		return 0;
-	code = lode_space_walk(&processes->spaces, &process->space, look_at_mapping, &search);
 	if (code <= 0) {
-		note_unsupported(languages, search.binary, process->pid);
+		note_unsupported(languages, search.file, process->pid);
 		return code;
 	}
-	python = &search.binary->python;
-	*found = (struct lode_language_process){ .language = LODE_LANGUAGE_PYTHON,
-						 .interpreters = python->interpreters + search.bias,
-						 .layout = python->layout };
-	for (int i = 0; i < LODE_PYTHON_PARTS; i++) {
-		found->starts[i] = python->starts[i] ? python->starts[i] + search.bias : 0;
-		found->ends[i] = python->ends[i] ? python->ends[i] + search.bias : 0;
-	}
-	process_found = (struct lode_python_process){ python, search.bias, process->pid };
-	if (!is_fit(languages, &process_found))
+	runtime = (struct lode_language_runtime){ &search.file->binary, search.bias, process->pid };
+	if (!is_fit(languages, &runtime))
 		return 0;
-	if (enter_process(languages, &process_found) < 0)
-		return LODE_SYSTEM;
-	return 1;
-}
-
-int lode_languages_knows(const struct lode_languages *languages, uint32_t pid)
-{
-	return find_process(languages, pid) != NULL;
+	memset(found, 0, sizeof(*found));
+	found->language = runtime.binary->kind->language;
+	runtime.binary->kind->describe(&runtime, found);
+	return enter_runtime(languages, &runtime) < 0 ? LODE_SYSTEM : 1;
 }
 
 /* ---- names ---- */
@@ -378,6 +354,32 @@ const struct lode_language_name *lode_languages_find(const struct lode_languages
 					 languages->names[i].word == word && languages->names[i].pid == pid);
 
 	return found == LODE_NONE ? NULL : &languages->names[found];
+}
+
+static int add_name(struct lode_languages *languages, const struct lode_language_name *name)
+{
+	if (lode_index_insert(&languages->word_index, lode_hash_u64(name->word), (uint32_t)languages->name_count) <
+	    0)
+		return LODE_SYSTEM;
+	return LODE_INDEX_APPEND(&languages->name_index, name_hash(name->pid, name->word), languages->names,
+				 languages->name_count, languages->name_capacity, *name);
+}
+
+/* Sets the texts of a name to copies of these. Returns 0 or LODE_SYSTEM. */
+static int set_texts(struct lode_languages *languages, struct lode_language_name *name, const char *path,
+		     const char *function)
+{
+	const char *slash;
+
+	name->path = lode_arena_text(&languages->arena, path, strlen(path));
+	name->function = lode_arena_text(&languages->arena, function, strlen(function));
+	if (!name->path || !name->function)
+		return LODE_SYSTEM;
+	slash = strrchr(name->path, '/');
+	name->module = slash && slash[1] ? slash + 1 : name->path;
+	if (!*name->path)
+		name->module = lode_language_text(lode_language_of(name->word));
+	return 0;
 }
 
 /*
@@ -401,26 +403,52 @@ static int copy_relative(const struct lode_languages *languages, struct lode_lan
 /* Returns 1, 0 when it cannot be read, or LODE_SYSTEM. */
 static int read_name(struct lode_languages *languages, struct lode_language_name *name)
 {
-	const struct lode_python_process *process = find_process(languages, name->pid);
+	const struct lode_language_runtime *runtime = find_runtime(languages, name->pid);
 	struct lode_buffer path = { 0 }, function = { 0 };
-	const char *slash;
 	int code = 0;
 
-	if (process && process->image)
-		code = lode_python_name(&languages->memory, process, name->word, &path, &function, &name->line);
-	if (code) {
-		name->path = lode_arena_text(&languages->arena, path.bytes, strlen(path.bytes));
-		name->function = lode_arena_text(&languages->arena, function.bytes, strlen(function.bytes));
-	}
-	if (path.failed || function.failed || (code && (!name->path || !name->function)))
+	if (runtime && runtime->binary)
+		code = runtime->binary->kind->read_name(&languages->memory, runtime, name->word, &path, &function,
+							&name->line);
+	if (code && set_texts(languages, name, path.bytes, function.bytes) < 0)
 		code = LODE_SYSTEM;
-	if (code > 0) {
-		slash = strrchr(name->path, '/');
-		name->module = slash && slash[1] ? slash + 1 : name->path;
-	}
+	if (path.failed || function.failed)
+		code = LODE_SYSTEM;
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
 	return code;
+}
+
+/* Drops the names of processes that are gone. Returns 0, or LODE_SYSTEM with everything as it was. */
+static int drop_gone(struct lode_languages *languages)
+{
+	struct lode_languages kept = { .limit = languages->limit };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < languages->name_count; i++) {
+		struct lode_language_name name = languages->names[i];
+
+		if (kill((pid_t)name.pid, 0) < 0 && errno == ESRCH)
+			continue;
+		code = set_texts(&kept, &name, name.path, name.function);
+		if (!code)
+			code = add_name(&kept, &name);
+	}
+	if (code) {
+		release_names(&kept);
+		return code;
+	}
+	release_names(languages);
+	languages->names = kept.names;
+	languages->name_count = kept.name_count;
+	languages->name_capacity = kept.name_capacity;
+	languages->name_index = kept.name_index;
+	languages->word_index = kept.word_index;
+	languages->arena = kept.arena;
+	/* Looking for what to drop takes its time: not again too soon. */
+	if (languages->name_count > NAMES_LIMIT / 2)
+		languages->limit = languages->name_count * 2;
+	return 0;
 }
 
 int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word)
@@ -428,45 +456,55 @@ int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_
 	struct lode_language_name name = { .word = word, .pid = pid };
 	int code;
 
-	if (languages->name_count >= NAMES_LIMIT || lode_languages_find(languages, pid, word))
+	if (lode_languages_find(languages, pid, word))
 		return 0;
+	if (languages->name_count >= languages->limit && drop_gone(languages) < 0)
+		return LODE_SYSTEM;
+	if (languages->name_count >= 4 * NAMES_LIMIT) {
+		languages->unnamed++;
+		return 0;
+	}
 	code = read_name(languages, &name);
 	if (code < 0)
 		return code;
 	if (!code && !copy_relative(languages, &name)) {
-		name.path = "";
-		name.module = lode_language_text(lode_language_of(word));
-		name.function = LODE_LANGUAGE_UNREADABLE;
 		languages->unreadable++;
+		if (set_texts(languages, &name, "", LODE_LANGUAGE_UNREADABLE) < 0)
+			return LODE_SYSTEM;
 	}
-	if (lode_index_insert(&languages->word_index, lode_hash_u64(word), (uint32_t)languages->name_count) < 0)
-		return LODE_SYSTEM;
-	return LODE_INDEX_APPEND(&languages->name_index, name_hash(pid, word), languages->names,
-				 languages->name_count, languages->name_capacity, name);
+	return add_name(languages, &name);
+}
+
+/* ---- notes ---- */
+
+static void note_unsupported_processes(const struct lode_languages *languages, struct lode_notes *notes)
+{
+	const struct lode_language_binary *binary = languages->unsupported_binary;
+	char text[200];
+
+	if (!binary)
+		return;
+	snprintf(text, sizeof(text), "processes without their %s functions: %s %s is not known, only %s",
+		 binary->kind->name, binary->kind->title, *binary->version ? binary->version : "of this version",
+		 binary->kind->known);
+	lode_notes_add(notes, languages->unsupported, text, NULL);
 }
 
 void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes)
 {
-	char text[160];
-	uint32_t version = languages->unsupported_version;
-
 	lode_notes_add(
 		notes, languages->unreadable,
 		"Python functions without names: they, or their processes, were gone before they could be read",
 		NULL);
-	lode_notes_add(notes, languages->refused,
-		       "times that a process's Python functions were not recorded: its memory may not be read; "
-		       "record as root or with CAP_SYS_PTRACE",
-		       NULL);
+	lode_notes_add(notes, languages->unnamed, "Python functions without names: there were too many", NULL);
+	lode_notes_add(
+		notes, languages->refused,
+		"times that a process's Python functions were not recorded: its memory may not be read; record as "
+		"root or with CAP_SYS_PTRACE",
+		NULL);
 	lode_notes_add(notes, languages->unfit,
 		       "times that a process's Python functions were not recorded: its threads are not where its "
 		       "version has them",
 		       NULL);
-	snprintf(text,
-		 sizeof(text), "processes whose Python functions are not shown: CPython %u.%u; 3.11 to 3.14 with a global lock are known",
-		 version >> 24, version >> 16 & 0xff);
-	lode_notes_add(
-		notes, languages->unsupported,
-		version ? text : "processes whose Python functions are not shown: CPython before 3.11; 3.11 to 3.14 are known",
-		NULL);
+	note_unsupported_processes(languages, notes);
 }

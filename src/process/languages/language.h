@@ -1,0 +1,58 @@
+/*
+ * What a language provides, so that its functions are frames of stacks: how it is recognized by a mapped binary, what the
+ * kernel must know of a process that runs it, and how the name of a function is read. languages.c does the rest.
+ */
+#ifndef LODE_PROCESS_LANGUAGES_LANGUAGE_H
+#define LODE_PROCESS_LANGUAGES_LANGUAGE_H
+
+#include "base/buffer.h"
+#include "process/languages/language_words.h"
+#include "process/languages/process_memory.h"
+#include "symbols/elf.h"
+
+/* A binary with a language's runtime in it. */
+struct lode_language_binary {
+	const struct lode_language_kind *kind; /* NULL: it has none */
+	int is_supported;                      /* else only `version` is set */
+	char version[32];                      /* as people write it; "": not known */
+	uint64_t code; /* address in the file of code that every process with the runtime has mapped */
+	void *data;    /* the language's own; freed with lode_free */
+};
+
+/* A process that runs it. */
+struct lode_language_runtime {
+	const struct lode_language_binary *binary;
+	uint64_t bias; /* from addresses in the file to those of the process */
+	uint32_t pid;
+};
+
+enum lode_language_fit {
+	LODE_LANGUAGE_FITS,    /* or nothing speaks against it */
+	LODE_LANGUAGE_UNFIT,   /* the process cannot be what the binary says */
+	LODE_LANGUAGE_REFUSED, /* its memory may not be read */
+};
+
+struct lode_language_kind {
+	enum lode_language language;
+	const char *name;  /* as in --languages */
+	const char *title; /* of what runs it, for messages: "CPython" */
+	const char *file;  /* what the names of its binaries contain: all others are not opened */
+	const char *known; /* versions, for messages */
+	/* Whether a binary has the runtime; fills `binary`, whose `kind` is set. 1, 0, or LODE_SYSTEM. */
+	int (*read)(struct lode_language_binary *binary, const struct lode_elf *elf);
+	/* Compares a process of this machine with what the binary says. */
+	enum lode_language_fit (*check)(const struct lode_process_memory *memory,
+					const struct lode_language_runtime *runtime);
+	/* Fills in what the kernel must know, all zero but for the language. */
+	void (*describe)(const struct lode_language_runtime *runtime, struct lode_language_process *process);
+	/*
+	 * Appends the path of the file and the name of the function of a word, each with a NUL behind it. Returns 1, or 0 when what the
+	 * word refers to is not there (any more), or memory has run out (the buffers know).
+	 */
+	int (*read_name)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+			 uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+};
+
+extern const struct lode_language_kind lode_language_python;
+
+#endif
