@@ -55,7 +55,7 @@ export function ClusterName({ row, href }: { row: Row; href?: string }) {
 	);
 }
 
-const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'], both: ['event', 'time'] } as const;
+const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'], both: ['event', 'time'], ready: ['delay', 'time without a processor'] } as const;
 
 function Summary({ result }: { result: MineResult }) {
 	const { symptoms, area, input } = result;
@@ -69,6 +69,23 @@ function Summary({ result }: { result: MineResult }) {
 			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
 			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are here.</b>}
 		</Help>
+	);
+}
+
+// Where the time went, a sentence each: what a person asks first.
+function Findings({ result }: { result: MineResult }) {
+	if (!result.findings?.length)
+		return null;
+	return (
+		<ol class="findings">
+			{result.findings.map((finding) => (
+				<li key={finding.id}>
+					<span class="share"><Bar share={finding.share} />{percent(finding.share)}</span>
+					<b>{duration(finding.cost_ns)}</b>
+					<span>{finding.sentence}</span>
+				</li>
+			))}
+		</ol>
 	);
 }
 
@@ -93,7 +110,7 @@ function columnsOf(result: MineResult): Column<Row>[] {
 		},
 		{ key: 'total', title: 'Total', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
 		{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
-		{ key: 'events', title: { wait: 'Waits', run: 'Samples', both: 'Events' }[result.kind], number: true, value: (row) => row.events, cell: (row) => count(row.events) },
+		{ key: 'events', title: { wait: 'Waits', run: 'Samples', both: 'Events', ready: 'Delays' }[result.kind], number: true, value: (row) => row.events, cell: (row) => count(row.events) },
 		{ key: 'average', title: 'Average', number: true, value: (row) => row.average_ns, cell: (row) => duration(row.average_ns) },
 	];
 }
@@ -243,6 +260,7 @@ export function Clusters({ result, view }: { result: MineResult; view: string })
 	return (
 		<>
 			<Summary result={result} />
+			<Findings result={result} />
 			{!model.rows.length && <p>No pattern costs more than {duration(result.threshold_ns)}.</p>}
 			{model.rows.length > 0 && (
 				<div class="two">
