@@ -4,6 +4,7 @@
 #include "page/page_columns.h"
 
 #include "base/memory.h"
+#include "result/column_heads.h"
 
 #include <math.h>
 #include <string.h>
@@ -279,22 +280,21 @@ void lode_page_columns_code(struct lode_page_columns *columns)
 
 static void column_json(const struct lode_page_column *column, struct lode_json *head)
 {
-	lode_json_object(head);
-	lode_json_key_text(head, "name", column->name);
-	lode_json_key_text(head, "type", column->type);
-	lode_json_key_u64(head, "offset", column->offset);
-	lode_json_key_u64(head, "count", column->count);
-	if (column->coded)
-		lode_json_key_u64(head, "coded_bytes", column->size);
-	if (column->planes)
-		lode_json_key_u64(head, "planes", column->planes);
-	if (column->predicted) {
-		lode_json_key_array(head, "steps");
-		for (int k = 0; k < LODE_PAGE_COLUMN_STEPS && column->steps[k]; k++)
-			lode_json_text(head, column->steps[k]);
-		lode_json_array_end(head);
-	}
-	lode_json_object_end(head);
+	struct lode_column_head fields = {
+		.name = column->name,
+		.type = column->type,
+		.offset = column->offset,
+		.count = column->count,
+		.coded = column->coded,
+		.coded_bytes = column->size,
+		.planes = column->planes,
+		.predicted = column->predicted,
+		.steps = lode_list_of(column->steps, 0),
+	};
+
+	while (fields.steps.count < LODE_PAGE_COLUMN_STEPS && column->steps[fields.steps.count])
+		fields.steps.count++;
+	lode_fields_write(&lode_column_head_fields, &fields, head);
 }
 
 void lode_page_columns_json(const struct lode_page_columns *columns, struct lode_json *head)

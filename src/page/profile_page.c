@@ -2,6 +2,7 @@
  * A profile for the page: see profile_page.h.
  */
 #include "page/profile_page.h"
+#include "result/column_heads.h"
 
 #include <string.h>
 
@@ -145,11 +146,11 @@ static int write(struct profile *profile, const struct lode_idle_stacks *idle, s
 	struct lode_page_columns columns = { 0 };
 	struct lode_buffer head = { 0 };
 	struct lode_json json = { .buffer = &head };
+	struct lode_profile_head fields = { profile->area->stream_count, profile->cut };
 	int code = 0;
 
 	lode_json_object(&json);
-	lode_json_key_u64(&json, "streams", profile->area->stream_count);
-	lode_json_key_u64(&json, "stacks_cut", profile->cut);
+	lode_fields_members(&lode_profile_head_fields, &fields, &json);
 	if (shared)
 		code = write_shared(profile, shared, &columns, error);
 	else

@@ -5,6 +5,7 @@
 #include "page/stream_page.h"
 
 #include "page/page_stacks.h"
+#include "result/column_heads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct writing {
 	uint64_t span;
 	struct lode_page_stacks *shared; /* whose numbers stacks get; NULL: they keep their own */
 	struct lode_dictionary_map map;
+	size_t *parts_before; /* in the path columns: of the symptoms that are in the head */
 	struct lode_error *error;
 };
 
@@ -199,71 +201,73 @@ static void code_columns(struct lode_page_columns *columns)
 
 /* ---- the head ---- */
 
-static void attributes_json(struct lode_json *json, const struct lode_stream *stream)
+static int write_attributes(const struct lode_written *self, struct lode_json *json)
 {
-	lode_json_key_object(json, "attributes");
+	const struct lode_stream *stream = self->from;
+
+	lode_json_object(json);
 	for (size_t i = 0; i < stream->attribute_count; i++)
 		lode_attribute_json(&stream->attributes[i], &stream->dictionary->frames.strings, json);
 	lode_json_object_end(json);
+	return 0;
 }
 
-static void threads_json(struct lode_json *json, const struct lode_stream *stream)
+static int make_thread(const struct lode_list *list, size_t i, void *item)
 {
-	lode_json_key_array(json, "threads");
-	for (size_t i = 0; i < stream->thread_count; i++) {
-		const struct lode_thread *thread = &stream->threads[i];
+	const struct lode_stream *stream = list->from;
+	const struct lode_thread *thread = &stream->threads[i];
 
-		lode_json_object(json);
-		lode_json_key_u64(json, "tid", thread->tid);
-		lode_json_key_u64_or_null(json, "pid", thread->pid != LODE_NO_PID, thread->pid);
-		lode_json_key_text(json, "name",
-				   lode_strings_get(&stream->dictionary->frames.strings, thread->name));
-		lode_json_object_end(json);
-	}
-	lode_json_array_end(json);
+	*(struct lode_stream_head_thread *)item = (struct lode_stream_head_thread){
+		.tid = thread->tid,
+		.has_pid = thread->pid != LODE_NO_PID,
+		.pid = thread->pid,
+		.name = lode_strings_get(&stream->dictionary->frames.strings, thread->name),
+	};
+	return 1;
 }
 
-static void symptoms_json(struct lode_json *json, const struct writing *writing)
+/* Called in order: paths follow one another in the columns. */
+static int make_symptom(const struct lode_list *list, size_t i, void *item)
 {
+	const struct writing *writing = list->from;
 	const struct lode_scope_report *report = writing->report;
-	size_t first = 0;
+	const struct lode_scope_found *found = &report->items[i];
 
-	lode_json_key_array(json, "symptoms");
-	for (size_t i = 0; i < report->count; i++) {
-		const struct lode_scope_found *found = &report->items[i];
-
-		lode_json_object(json);
-		lode_json_key_u64(json, "thread", writing->threads[found->symptom.thread]);
-		lode_json_key_text(json, "name",
-				   lode_strings_get(&report->dictionary.frames.strings, found->symptom.name));
-		lode_json_key_u64(json, "t0", found->symptom.t0 - writing->start);
-		lode_json_key_u64(json, "t1", found->symptom.t1 - writing->start);
-		lode_json_key_u64(json, "unknown_ns", found->result.unknown);
-		lode_json_key_u64(json, "path_first", first);
-		lode_json_key_u64(json, "path_count", found->parts.count);
-		lode_json_object_end(json);
-		first += found->parts.count;
-	}
-	lode_json_array_end(json);
+	*(struct lode_stream_head_symptom *)item = (struct lode_stream_head_symptom){
+		.thread = writing->threads[found->symptom.thread],
+		.name = lode_strings_get(&report->dictionary.frames.strings, found->symptom.name),
+		.t0 = found->symptom.t0 - writing->start,
+		.t1 = found->symptom.t1 - writing->start,
+		.unknown_ns = found->result.unknown,
+		.path_first = *writing->parts_before,
+		.path_count = found->parts.count,
+	};
+	*writing->parts_before += found->parts.count;
+	return 1;
 }
 
-static void head_json(struct writing *writing, struct lode_buffer *head)
+static void head_json(struct writing *writing, struct lode_buffer *buffer)
 {
 	const struct lode_scope_report *report = writing->report;
 	const struct lode_frames *frames = &report->dictionary.frames;
-	struct lode_json json = { .buffer = head };
+	struct lode_json json = { .buffer = buffer };
+	size_t parts_before = 0;
 	char start[24];
+	struct lode_stream_head head = {
+		.stream = lode_strings_get(&frames->strings, report->stream.name),
+		.id = report->entry->id,
+		.host = lode_strings_get(&frames->strings, report->stream.host),
+		.start_ns = start,
+		.span_ns = writing->span,
+		.attributes = { .write = write_attributes, .from = &report->stream },
+		.threads = { report->stream.thread_count, &report->stream, 0, make_thread },
+		.symptoms = { report->count, writing, 0, make_symptom },
+	};
 
 	snprintf(start, sizeof(start), "%" PRIu64, writing->start);
+	writing->parts_before = &parts_before;
 	lode_json_object(&json);
-	lode_json_key_text(&json, "stream", lode_strings_get(&frames->strings, report->stream.name));
-	lode_json_key_text(&json, "id", report->entry->id);
-	lode_json_key_text(&json, "host", lode_strings_get(&frames->strings, report->stream.host));
-	lode_json_key_text(&json, "start_ns", start);
-	lode_json_key_u64(&json, "span_ns", writing->span);
-	attributes_json(&json, &report->stream);
-	threads_json(&json, &report->stream);
-	symptoms_json(&json, writing);
+	lode_fields_members(&lode_stream_head_fields, &head, &json);
 	if (!writing->shared)
 		lode_page_stacks_write(&report->dictionary, NULL, 0, report->idle, &writing->columns, &json);
 	else

@@ -91,6 +91,7 @@
 #define FIELD_OPTIONAL_IF(flag)     .rule = LODE_FIELD_OPTIONAL, .known = 1 + FIELD_AT(flag, int)
 #define FIELD_NULLABLE              .rule = LODE_FIELD_NULLABLE
 #define FIELD_NULLABLE_UNLESS(flag) .rule = LODE_FIELD_NULLABLE, .known = 1 + FIELD_AT(flag, int)
+#define FIELD_DIGITS                .digits = 1
 #define FIELD_MAYBE_NULL            .maybe = 1
 #define FIELD_AT_LEAST(number)      .least = (number)
 #define FIELD_CHOICE(names)         .choice = (names)

@@ -66,6 +66,7 @@ struct lode_field {
 	uint8_t rule;
 	uint8_t written; /* the member is a struct lode_written */
 	uint8_t maybe;   /* items of a list or map, or the number, may be null */
+	uint8_t digits;  /* a text of digits alone */
 	uint8_t added;   /* not in the struct: others add it */
 	uint8_t least;   /* the smallest that a number can be, where it is not 0 */
 };

@@ -1,6 +1,7 @@
 /* The results that have a table of fields: see results.h. */
 #include "result/results.h"
 
+#include "result/column_heads.h"
 #include "result/coverage_report.h"
 #include "result/diff_result.h"
 #include "result/explain_result.h"
@@ -97,6 +98,13 @@ const struct lode_described_result lode_described_results[] = {
 		.lines = { &lode_mine_event_fields },
 	},
 	{
+		.name = "profile",
+		.title = "the head of GET /api/profile",
+		.what = "The stack tree of a corpus with its costs; columns node_parent, node_frame, run, wait, "
+			"work, idle.",
+		.lines = { &lode_profile_fields },
+	},
+	{
 		.name = "record",
 		.title = "lode record --json",
 		.what = "What was recorded.",
@@ -119,6 +127,12 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "lode signatures --json",
 		.what = "Signatures and where they match.",
 		.lines = { &lode_signatures_fields },
+	},
+	{
+		.name = "stream",
+		.title = "the head of GET /api/stream/ID",
+		.what = "The events of a stream in columns (docs/api.md lists them).",
+		.lines = { &lode_stream_fields },
 	},
 	{
 		.name = "watch",

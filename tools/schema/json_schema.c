@@ -93,6 +93,8 @@ static void write_kind(struct schema *schema, const struct lode_field *field, in
 			write_choice(schema, field, nullable);
 		else
 			write_type(schema, "string", nullable);
+		if (field->digits)
+			lode_json_key_text(&schema->json, "pattern", "^[0-9]+$");
 		break;
 	case LODE_FIELD_TRUE:
 		lode_json_key_bool(&schema->json, "const", 1);

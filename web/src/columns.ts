@@ -1,21 +1,11 @@
 // Columns of numbers with a JSON head, as src/page/page_columns.c packs them: the size of the
 // head (32 bits, little endian), the head, and from the next multiple of 8 bytes the columns.
 
+import type { ColumnHead } from './results';
+
 const kinds = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
 
 type Numbers = Float64Array | Uint32Array | Uint8Array;
-
-interface ColumnHead {
-	name: string;
-	type: keyof typeof kinds;
-	offset: number;
-	count: number;
-	// Only in files: the numbers, or with `steps` their zigzag differences from a prediction, the number before
-	// plus those that these columns have there; as varints, or with `planes` byte by byte, all lowest bytes first.
-	coded_bytes?: number;
-	planes?: number;
-	steps?: string[];
-}
 
 // LEB128; numbers are below 2^53.
 function readVarints(bytes: Uint8Array, numbers: Numbers): void {

@@ -910,6 +910,25 @@ export interface MineEvent {
 	stack: string[]; // Its stack, root first.
 }
 
+export interface ProfileHead {
+	streams: number; // Streams in it.
+	stacks_cut: number; // Stacks of less than a hundred-thousandth, counted for their callers.
+	names: string[]; // Frames; node_frame has their places.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	columns: ColumnHead[]; // The columns of numbers behind this head.
+}
+
+export interface ColumnHead {
+	name: string; // Name of the column.
+	type: 'f64' | 'u32' | 'u8'; // Kind of its numbers, little endian.
+	offset: number; // Its first byte, from the start of the first column.
+	count: number; // How many numbers it has.
+	coded_bytes?: number; // Only in files of lode report: the column is coded in so many bytes (src/page/page_columns.h).
+	planes?: number; // In files: byte by byte, all lowest bytes first, so many.
+	steps?: string[]; // Of a coded column: it holds zigzag differences from the number before plus those of these columns.
+}
+
 export interface RecordResult {
 	id: string; // Id of the stream.
 	name: string; // Its name.
@@ -1153,6 +1172,37 @@ export interface Signature {
 	wait_ns: number; // Waiting of them.
 	regression: boolean; // It is fixed, and newer streams match.
 	patterns: string[][]; // Its patterns.
+}
+
+export interface StreamHead {
+	stream: string; // Name of the stream.
+	id: string; // Its id.
+	host: string; // Host; empty: not known.
+	start_ns: string; // What all times count from, as text: too large for a double.
+	span_ns: number; // From the first to the last event.
+	attributes: Record<string, string | number | boolean>; // Attributes of the stream by key.
+	threads: StreamThread[]; // Threads; events name them by place.
+	symptoms: StreamSymptom[]; // Symptoms with their critical paths.
+	names: string[]; // Frames; node_frame has their places.
+	modules: ModuleLayer[]; // The modules of the frames above.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	columns: ColumnHead[]; // The columns of numbers behind this head.
+}
+
+export interface StreamThread {
+	tid: number; // Thread.
+	pid: number | null; // Process; null: not known.
+	name: string; // Its name; empty: not known.
+}
+
+export interface StreamSymptom {
+	thread: number; // Place in `threads`.
+	name: string; // What it was doing.
+	t0: number; // Start.
+	t1: number; // End.
+	unknown_ns: number; // Time that no event explains.
+	path_first: number; // First place of its critical path in the path columns.
+	path_count: number; // Parts of its critical path.
 }
 
 export interface WatchStream {

@@ -2,38 +2,8 @@
 import type { Columns } from './columns';
 import { Coverage } from './coverage';
 import { FrameTable } from './frames';
-import type { ModuleLayer } from './results';
+import type { StreamHead, StreamSymptom } from './results';
 import { finishTree, type StackTree } from './stack_tree';
-
-export interface Thread {
-	tid: number;
-	pid: number | null;
-	name: string;
-}
-
-export interface Symptom {
-	thread: number;
-	name: string;
-	t0: number;
-	t1: number;
-	unknown_ns: number;
-	path_first: number; // in the path's columns
-	path_count: number;
-}
-
-export interface StreamHead {
-	stream: string;
-	id: string;
-	host: string;
-	start_ns: string; // too large for a number here
-	span_ns: number;
-	attributes: Record<string, string | number | boolean>;
-	threads: Thread[];
-	symptoms: Symptom[];
-	names: string[];
-	modules: ModuleLayer[];
-	plumbing: string[];
-}
 
 export const RUN = 0;
 export const WAIT = 1;
@@ -158,7 +128,7 @@ export class StreamData {
 }
 
 // The critical path of a symptom as a tree, within a span of time.
-export function pathTree(data: StreamData, symptom: Symptom, type: typeof RUN | typeof WAIT | 'both', t0: number, t1: number): StackTree {
+export function pathTree(data: StreamData, symptom: StreamSymptom, type: typeof RUN | typeof WAIT | 'both', t0: number, t1: number): StackTree {
 	const self = new Float64Array(data.parent.length);
 
 	for (let i = symptom.path_first; i < symptom.path_first + symptom.path_count; i++) {

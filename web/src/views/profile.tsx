@@ -12,19 +12,11 @@ import { Help } from '../parts/help';
 import { exclude, match, queryOf, where, type Field } from '../parts/options';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
-import type { ModuleLayer } from '../results';
+import type { ProfileHead } from '../results';
 import { linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
 import { usedTree } from '../stream_data';
 import { comparedTree } from '../tree_views';
-
-interface ProfileHead {
-	streams: number;
-	stacks_cut: number;
-	names: string[];
-	modules: ModuleLayer[];
-	plumbing: string[];
-}
 
 const kinds = { run: 'On-CPU', wait: 'Off-CPU', both: 'Both', work: 'Waiting for work', idle: 'Idle' } as const;
 type Kind = keyof typeof kinds;

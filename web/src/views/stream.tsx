@@ -11,9 +11,10 @@ import { Help } from '../parts/help';
 import { useSettled } from '../parts/redraw';
 import type { Span } from '../parts/time_gestures';
 import { TimeLine } from '../parts/time_line';
+import type { StreamHead, StreamSymptom } from '../results';
 import { go, linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
-import { pathTree, RUN, WAIT, StreamData, type EventRef, type StreamHead, type Symptom } from '../stream_data';
+import { pathTree, RUN, WAIT, StreamData, type EventRef } from '../stream_data';
 import { comparedTree } from '../tree_views';
 import { nextOnTheWay, wakeChain } from '../wake_chain';
 
@@ -21,7 +22,7 @@ const SHOWN_THREADS = 16; // what is below should be seen, too
 const MOST_THREADS = 1000; // browsers have no higher canvas
 
 // Threads on the path of the chosen symptom first, then those that did most.
-function orderThreads(data: StreamData, symptom: Symptom | undefined): number[] {
+function orderThreads(data: StreamData, symptom: StreamSymptom | undefined): number[] {
 	const weight = new Float64Array(data.head.threads.length);
 
 	for (const list of data.lists)
@@ -171,7 +172,7 @@ interface Chosen {
 	span: Span;
 	kind: Kind;
 	thread: number; // -1: all
-	symptom: Symptom | null;
+	symptom: StreamSymptom | null;
 }
 
 function treeOf(data: StreamData, rows: number[], { span, kind, thread, symptom }: Chosen): StackTree {
@@ -200,7 +201,7 @@ interface SelectionProps {
 	span: Span | null;
 	base: Span | null; // to compare with
 	thread: number;
-	symptom: Symptom | null;
+	symptom: StreamSymptom | null;
 }
 
 // Flame graphs of what is in view or selected, also compared with another span.
@@ -247,7 +248,7 @@ function Selection({ data, rows, view, span, base, thread, symptom }: SelectionP
 
 const LEAST_VIEW = 1000; // ns
 
-function viewOf(symptom: Symptom): Span {
+function viewOf(symptom: StreamSymptom): Span {
 	return { t0: symptom.t0, t1: Math.max(symptom.t1, symptom.t0 + LEAST_VIEW) };
 }
 
