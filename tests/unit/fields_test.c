@@ -144,6 +144,64 @@ static void what_is_not_there_has_no_key_or_is_null(void **state)
 		       "\"texts\":[],\"written\":[]}\n");
 }
 
+struct odd {
+	char id[8];
+	const char *text; /* NULL is written as null */
+	int is_there;
+};
+
+#define TABLE_OF struct odd
+static const struct lode_field odd_rows[] = {
+	FIELD_TRUE("odd", "Always true."),
+	FIELD_CHARS(id, "A text inside the struct."),
+	FIELD_TEXT(text, "There, but maybe null.", FIELD_OPTIONAL_IF(is_there), FIELD_MAYBE_NULL),
+	FIELD_ADDED("later", inner, "Added by others."),
+};
+static const struct lode_fields odd = FIELD_TABLE("Odd", odd_rows);
+#undef TABLE_OF
+
+static void assert_odd(const struct odd *value, const char *wanted)
+{
+	struct lode_buffer buffer = { 0 };
+
+	lode_fields_line(&odd, value, &buffer);
+	lode_buffer_byte(&buffer, '\0');
+	assert_string_equal(buffer.bytes, wanted);
+	lode_buffer_release(&buffer);
+}
+
+static void odd_kinds_are_written(void **state)
+{
+	(void)state;
+	assert_odd(&(struct odd){ "abc", NULL, 1 }, "{\"odd\":true,\"id\":\"abc\",\"text\":null}\n");
+	assert_odd(&(struct odd){ "", "x", 0 }, "{\"odd\":true,\"id\":\"\"}\n");
+}
+
+#define MANY 100000
+
+static int make_many(const struct lode_list *list, size_t i, void *item)
+{
+	const struct lode_output *output = list->from;
+
+	assert_true(output->buffer.size < 2 * LODE_OUTPUT_PIECE);
+	*(struct inner *)item = (struct inner){ .a_ns = i };
+	return 1;
+}
+
+static void long_lists_leave_the_buffer_as_they_are_written(void **state)
+{
+	struct lode_output output;
+	struct lode_error error;
+	struct outer value = filled();
+
+	(void)state;
+	assert_int_equal(lode_output_open(&output, "/dev/null", &error), 0);
+	value.objects = (struct lode_list){ MANY, &output, 0, make_many };
+	assert_int_equal(lode_fields_flow(&outer, &value, &output, &error), 0);
+	assert_true(output.written > MANY * strlen("{\"a_ns\":1,\"c\":null}"));
+	assert_int_equal(lode_output_finish(&output, &error), 0);
+}
+
 static int fail_to_make(const struct lode_list *list, size_t i, void *item)
 {
 	(void)list;
@@ -168,6 +226,8 @@ static void memory_that_runs_out_in_a_list_marks_the_buffer(void **state)
 static void check_table(const struct lode_fields *fields, unsigned depth)
 {
 	assert_true(fields->size <= LODE_FIELDS_ITEM || !depth);
+	for (size_t i = 0; i < 2 && fields->either[i] && depth < 8; i++)
+		check_table(fields->either[i], depth + 1);
 	for (size_t i = 0; i < fields->count && depth < 8; i++) {
 		const struct lode_field *field = &fields->rows[i];
 
@@ -195,6 +255,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_kinds_are_written_in_the_order_of_the_table),
 		cmocka_unit_test(what_is_not_there_has_no_key_or_is_null),
+		cmocka_unit_test(odd_kinds_are_written),
+		cmocka_unit_test(long_lists_leave_the_buffer_as_they_are_written),
 		cmocka_unit_test(memory_that_runs_out_in_a_list_marks_the_buffer),
 		cmocka_unit_test(tables_of_all_results_are_sound),
 	};
