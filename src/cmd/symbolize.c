@@ -6,9 +6,9 @@
  * id; the corpus shows either the old one or the new one at any moment. A stream
  * in which nothing got a name stays untouched.
  */
-#include "base/json.h"
 #include "base/units.h"
 #include "cmd/commands.h"
+#include "result/symbolize_report.h"
 #include "tasks/show_notes.h"
 #include "cmd/signals.h"
 #include "tasks/streams.h"
@@ -44,7 +44,8 @@ static void print_result(struct symbolizing *symbolizing, const struct lode_corp
 {
 	const struct settings *settings = symbolizing->call->settings;
 	char named[LODE_UNITS_TEXT], unnamed[LODE_UNITS_TEXT];
-	struct lode_json json = { .buffer = &symbolizing->output };
+	struct lode_symbolize_report report = { entry->id, entry->name, naming->named, naming->unnamed,
+						naming->left };
 
 	if (!symbolizing->call->quiet)
 		lode_say(&symbolizing->call->err, LODE_GREEN, "%s: %s addresses named, %s not", entry->name,
@@ -52,14 +53,7 @@ static void print_result(struct symbolizing *symbolizing, const struct lode_corp
 			 lode_count_text(naming->unnamed + naming->left, unnamed));
 	if (!settings->json)
 		return;
-	lode_json_object(&json);
-	lode_json_key_text(&json, "id", entry->id);
-	lode_json_key_text(&json, "name", entry->name);
-	lode_json_key_u64(&json, "named", naming->named);
-	lode_json_key_u64(&json, "unnamed", naming->unnamed);
-	lode_json_key_u64(&json, "left", naming->left);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+	lode_fields_line(&lode_symbolize_fields, &report, &symbolizing->output);
 }
 
 static int store(struct symbolizing *symbolizing, const struct lode_corpus_entry *entry,

@@ -2,11 +2,11 @@
  * lode version: what this program is and what it was built with.
  */
 #include "cmd/commands.h"
-#include "base/json.h"
 #include "import/import.h"
 #include "export/export.h"
 #include "page/page.h"
 #include "record/recorder_lacks.h"
+#include "result/version_report.h"
 #include "store/store.h"
 
 #include <lzma.h>
@@ -51,32 +51,38 @@ void lode_version_text(struct lode_buffer *buffer)
 			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
 }
 
+static int make_importer(const struct lode_list *list, size_t i, void *item)
+{
+	(void)list;
+	*(const char **)item = lode_importers[i]->name;
+	return 1;
+}
+
+static int make_exporter(const struct lode_list *list, size_t i, void *item)
+{
+	(void)list;
+	*(const char **)item = lode_exporters[i]->name;
+	return 1;
+}
+
 static void write_json(struct lode_buffer *buffer)
 {
-	struct lode_json json = { .buffer = buffer };
+	struct lode_version_report report = {
+		.version = LODE_VERSION,
+		.stream_file_version = LODE_STORE_VERSION,
+		.imports.make = make_importer,
+		.exports.make = make_exporter,
+		.recorder = RECORDER,
+		.page = !lode_page_is_there(NULL),
+		.server = SERVER,
+		.libraries = { ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion() },
+	};
 
-	lode_json_object(&json);
-	lode_json_key_text(&json, "version", LODE_VERSION);
-	lode_json_key_u64(&json, "stream_file_version", LODE_STORE_VERSION);
-	lode_json_key_array(&json, "imports");
-	for (size_t i = 0; lode_importers[i]; i++)
-		lode_json_text(&json, lode_importers[i]->name);
-	lode_json_array_end(&json);
-	lode_json_key_array(&json, "exports");
-	for (size_t i = 0; lode_exporters[i]; i++)
-		lode_json_text(&json, lode_exporters[i]->name);
-	lode_json_array_end(&json);
-	lode_json_key_bool(&json, "recorder", RECORDER);
-	lode_json_key_bool(&json, "page", !lode_page_is_there(NULL));
-	lode_json_key_bool(&json, "server", SERVER);
-	lode_json_key_object(&json, "libraries");
-	lode_json_key_text(&json, "zstd", ZSTD_versionString());
-	lode_json_key_text(&json, "zlib", zlibVersion());
-	lode_json_key_text(&json, "liblzma", lzma_version_string());
-	lode_json_key_text(&json, "sqlite", sqlite3_libversion());
-	lode_json_object_end(&json);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+	while (lode_importers[report.imports.count])
+		report.imports.count++;
+	while (lode_exporters[report.exports.count])
+		report.exports.count++;
+	lode_fields_line(&lode_version_fields, &report, buffer);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)

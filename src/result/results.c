@@ -13,7 +13,10 @@
 #include "result/mine_result.h"
 #include "result/record_report.h"
 #include "result/scope_result.h"
+#include "result/server_answers.h"
 #include "result/signatures_report.h"
+#include "result/symbolize_report.h"
+#include "result/version_report.h"
 #include "result/watch_report.h"
 
 const struct lode_described_result lode_described_results[] = {
@@ -28,6 +31,12 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "lode diff --json, GET /api/diff",
 		.what = "What makes slow streams slow, against good ones.",
 		.lines = { &lode_diff_fields },
+	},
+	{
+		.name = "error",
+		.title = "GET /api/… with a status from 400 on",
+		.what = "Why there is no result.",
+		.lines = { &lode_error_answer_fields },
 	},
 	{
 		.name = "explain",
@@ -105,6 +114,12 @@ const struct lode_described_result lode_described_results[] = {
 		.lines = { &lode_profile_fields },
 	},
 	{
+		.name = "progress",
+		.title = "GET /api/… with status 202",
+		.what = "The analysis is running; ask again.",
+		.lines = { &lode_progress_answer_fields },
+	},
+	{
 		.name = "record",
 		.title = "lode record --json",
 		.what = "What was recorded.",
@@ -133,6 +148,18 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "the head of GET /api/stream/ID",
 		.what = "The events of a stream in columns (docs/api.md lists them).",
 		.lines = { &lode_stream_fields },
+	},
+	{
+		.name = "symbolize",
+		.title = "a line of lode symbolize --json",
+		.what = "What was named in a stream.",
+		.lines = { &lode_symbolize_fields },
+	},
+	{
+		.name = "version",
+		.title = "lode version --json",
+		.what = "The version and what is built in.",
+		.lines = { &lode_version_fields },
 	},
 	{
 		.name = "watch",

@@ -1,8 +1,8 @@
 /* Answers of the server: see answers.h. */
 #include "serve/answers.h"
 
-#include "base/json.h"
 #include "base/memory.h"
+#include "result/server_answers.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -82,14 +82,10 @@ enum MHD_Result lode_answer(const struct lode_exchange *exchange, unsigned statu
 enum MHD_Result lode_answer_error_n(const struct lode_exchange *exchange, unsigned status, const char *sentence,
 				    size_t length)
 {
+	struct lode_error_answer answer = lode_error_answer(sentence, length);
 	struct lode_buffer body = { 0 };
-	struct lode_json json = { .buffer = &body };
 
-	lode_json_object(&json);
-	lode_json_key(&json, "error");
-	lode_json_text_n(&json, sentence, length);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+	lode_fields_line(&lode_error_answer_fields, &answer, &body);
 	return lode_answer(exchange, status, JSON, &body);
 }
 

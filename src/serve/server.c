@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "page/page.h"
+#include "result/server_answers.h"
 #include "serve/access.h"
 #include "serve/answers.h"
 #include "serve/connections.h"
@@ -57,16 +58,10 @@ struct exchange {
 
 static enum MHD_Result answer_progress(const struct exchange *exchange, const struct lode_job_view *view)
 {
+	struct lode_progress_answer answer = { "running", view->phase, view->done, view->total };
 	struct lode_buffer body = { 0 };
-	struct lode_json json = { .buffer = &body };
 
-	lode_json_object(&json);
-	lode_json_key_text(&json, "state", "running");
-	lode_json_key_text(&json, "phase", view->phase);
-	lode_json_key_u64(&json, "done", view->done);
-	lode_json_key_u64(&json, "total", view->total);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+	lode_fields_line(&lode_progress_answer_fields, &answer, &body);
 	return lode_answer(&exchange->with, MHD_HTTP_ACCEPTED, "application/json", &body);
 }
 

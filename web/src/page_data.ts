@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
 import { Columns } from './columns';
+import type { ErrorAnswer, ProgressAnswer } from './results';
 
 export interface PageIndex {
 	title: string;
@@ -130,7 +131,7 @@ async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 
 			if (answer.status === 200)
 				return await answer.arrayBuffer();
-			const said = (await answer.json()) as { error?: string; phase: string; done: number; total: number };
+			const said = (await answer.json()) as ProgressAnswer & Partial<ErrorAnswer>;
 
 			if (answer.status !== 202)
 				throw new Error(said.error ?? answer.statusText);

@@ -205,6 +205,10 @@ export interface ModuleLayer {
 	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
 }
 
+export interface ErrorAnswer {
+	error: string; // A sentence: what is wrong and what to do.
+}
+
 export interface ExplainResult {
 	clusters: ExplainCluster[]; // The functions.
 	tree: ExplainNode; // A node: a test with two branches, or a leaf.
@@ -929,6 +933,13 @@ export interface ColumnHead {
 	steps?: string[]; // Of a coded column: it holds zigzag differences from the number before plus those of these columns.
 }
 
+export interface ProgressAnswer {
+	state: 'running'; // It runs.
+	phase: string; // What it does; empty: it starts.
+	done: number; // How far it is.
+	total: number; // How far it goes; 0: not known.
+}
+
 export interface RecordResult {
 	id: string; // Id of the stream.
 	name: string; // Its name.
@@ -1203,6 +1214,32 @@ export interface StreamSymptom {
 	unknown_ns: number; // Time that no event explains.
 	path_first: number; // First place of its critical path in the path columns.
 	path_count: number; // Parts of its critical path.
+}
+
+export interface SymbolizeResult {
+	id: string; // Id of the stream.
+	name: string; // Its name.
+	named: number; // Functions that got a name.
+	unnamed: number; // Functions that stay addresses.
+	left: number; // Functions that had a name.
+}
+
+export interface VersionResult {
+	version: string; // Version.
+	stream_file_version: number; // Version of stream files it writes.
+	imports: string[]; // Formats it reads.
+	exports: string[]; // Formats it writes.
+	recorder: boolean; // lode record is built in.
+	page: boolean; // The page is built in.
+	server: boolean; // lode serve is built in.
+	libraries: LibraryVersions; // Versions of libraries.
+}
+
+export interface LibraryVersions {
+	zstd: string; // Zstandard.
+	zlib: string; // zlib.
+	liblzma: string; // liblzma.
+	sqlite: string; // SQLite.
 }
 
 export interface WatchStream {
