@@ -267,6 +267,18 @@ def alike():
         (first, second)[i // 8 & 1]((one, other)[i * 5 // 3 & 1])
 
 
+def interpreters():
+    """Another interpreter has a state for this thread, too, which runs nothing."""
+    try:
+        import _xxsubinterpreters as module
+    except ImportError:
+        import _interpreters as module
+    other = module.create()
+    work()
+    recursion(3)
+    module.destroy(other)
+
+
 def forked():
     if pid := os.fork():
         work()
@@ -286,7 +298,7 @@ def append():
 
 
 CASES = (recursion, generators, coroutines, decorators, comprehensions, callbacks, classes, exceptions, native_callbacks,
-         executed, alike, threads, forked)
+         executed, alike, threads, interpreters, forked)
 
 
 def main():

@@ -57,18 +57,12 @@ static __always_inline const struct lode_language_process *language_process(cons
 }
 
 /* Whether the code at an address is what runs Python code. */
-static __always_inline bool runs_python(const struct lode_language_process *process, uint64_t address)
-{
-	return address - process->starts[0] < process->ends[0] - process->starts[0] ||
-	       address - process->starts[1] < process->ends[1] - process->starts[1];
-}
-
-/* Whether the walk is in what runs Python code: such frames are never walked by a remembered rule. */
 static __always_inline bool is_at_python(const struct scratch *scratch, uint64_t address)
 {
 	const struct lode_language_process *process = language_process(scratch);
 
-	return process && runs_python(process, address);
+	return process && (address - process->starts[0] < process->ends[0] - process->starts[0] ||
+			   address - process->starts[1] < process->ends[1] - process->starts[1]);
 }
 
 static __always_inline uint64_t read_word_at(uint64_t address)
@@ -95,9 +89,26 @@ static __always_inline uint64_t own_number(struct task_struct *task)
 	return number;
 }
 
+/* No state is larger. */
+#define PYTHON_STATE_BYTES 4096
+
 /*
- * Looks at some more states of threads. scratch->python: where the search is. Returns whether it goes on. The only state
- * of a process that was forked may have the number of the thread that forked it: `alone` is that.
+ * Where the frames of the thread with this number begin, by a state; 0: it is another thread's, or runs nothing, as the states that a
+ * thread has in other interpreters. Of these the entry of the chain of C frames is in the state itself.
+ */
+static __always_inline uint64_t frames_of(const struct lode_python_layout *layout, uint64_t state, uint64_t number)
+{
+	uint64_t frame;
+
+	if (!state || read_word_at(state + layout->thread_native_id) != number)
+		return 0;
+	frame = read_word_at(state + layout->thread_frame);
+	return layout->has_chain && frame - state < PYTHON_STATE_BYTES ? 0 : frame;
+}
+
+/*
+ * Looks at some more states of threads for the one of walk->number. Returns whether the search goes on; walk->frame is not 0 once it
+ * is found, in walk->state.
  */
 __noinline int lode_python_search(struct scratch *scratch)
 {
@@ -111,9 +122,7 @@ __noinline int lode_python_search(struct scratch *scratch)
 		return 0;
 	walk = &scratch->python;
 	for (uint32_t i = 0; i < PYTHON_STATES; i++) {
-		uint64_t state = walk->at;
-
-		if (!state) {
+		if (!walk->at) {
 			if (!walk->interpreter)
 				return 0;
 			walk->at = read_word_at(walk->interpreter + process->layout.interpreter_threads);
@@ -121,62 +130,57 @@ __noinline int lode_python_search(struct scratch *scratch)
 			continue;
 		}
 		walk->seen++;
-		walk->state = state;
-		if (read_word_at(state + process->layout.thread_native_id) == walk->number)
+		walk->state = walk->at;
+		walk->frame = frames_of(&process->layout, walk->state, walk->number);
+		if (walk->frame)
 			return 0;
-		walk->state = 0;
-		walk->alone = state;
-		walk->at = read_word_at(state + process->layout.thread_next);
+		walk->at = read_word_at(walk->state + process->layout.thread_next);
 	}
 	return 1;
 }
 
-/* Finds the state of the current thread among all; 0: it has none. */
-static __always_inline uint64_t find_thread_state(struct scratch *scratch, uint64_t interpreters, bool is_main)
+/* Finds the state of the current thread among all, and where its frames begin. */
+static __always_inline void find_state(struct scratch *scratch, const struct lode_language_process *process,
+				       bool is_main)
 {
 	struct python_walk *walk = &scratch->python;
 
-	walk->interpreter = read_word_at(interpreters);
-	walk->at = walk->state = walk->alone = walk->seen = 0;
+	walk->interpreter = read_word_at(process->interpreters);
+	walk->at = walk->state = walk->frame = walk->seen = 0;
 	for (uint32_t i = 0; i < PYTHON_STATE_ROUNDS; i++)
 		if (!lode_python_search(scratch))
 			break;
-	return !walk->state && is_main && walk->seen == 1 ? walk->alone : walk->state;
-}
-
-/* The state of the current thread; 0: it is not known. */
-static __always_inline uint64_t thread_state(struct scratch *scratch, const struct lode_language_process *process)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t key = (uint64_t)task->tgid << 32 | (uint32_t)task->pid;
-	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &key), found;
-
-	if (known && known->state && read_word_at(known->state + process->layout.thread_native_id) == known->number)
-		return known->state;
-	scratch->python.number = own_number(task);
-	found.state = find_thread_state(scratch, process->interpreters, task->pid == task->tgid);
-	if (!found.state)
-		return 0;
-	found.number = read_word_at(found.state + process->layout.thread_native_id);
-	bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
-	return found.state;
+	if (walk->frame || !is_main || walk->seen != 1)
+		return;
+	/* The only state of a process that was forked may have the number of the thread that forked it. */
+	walk->number = read_word_at(walk->state + process->layout.thread_native_id);
+	walk->frame = frames_of(&process->layout, walk->state, walk->number);
 }
 
 /* Finds where the Python frames of the current thread begin, once for each stack. */
 __noinline int lode_python_begin(struct scratch *scratch)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t key = (uint64_t)task->tgid << 32 | (uint32_t)task->pid;
 	const struct lode_language_process *process;
-	uint64_t state;
+	struct python_thread *known, found;
 
 	if (!scratch || scratch->python.search != PYTHON_NOT_SOUGHT)
 		return 0;
-	scratch->python.search = PYTHON_UNKNOWN;
 	process = language_process(scratch);
-	state = process ? thread_state(scratch, process) : 0;
-	if (!state)
+	if (!process)
 		return 0;
-	scratch->python.frame = read_word_at(state + process->layout.thread_frame);
-	scratch->python.search = PYTHON_FOUND;
+	known = bpf_map_lookup_elem(&python_threads, &key);
+	scratch->python.frame = known ? frames_of(&process->layout, known->state, known->number) : 0;
+	if (!scratch->python.frame) {
+		scratch->python.number = own_number(task);
+		find_state(scratch, process, task->pid == task->tgid);
+		found.state = scratch->python.state;
+		found.number = scratch->python.number;
+		if (scratch->python.frame)
+			bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
+	}
+	scratch->python.search = scratch->python.frame ? PYTHON_FOUND : PYTHON_UNKNOWN;
 	return 0;
 }
 

@@ -55,8 +55,7 @@ struct python_walk {
 	uint64_t number;       /* the number of the thread, */
 	uint64_t interpreter;  /* the interpreter and the state to look at next, */
 	uint64_t at;
-	uint64_t alone; /* the last one that did not fit, */
-	uint64_t state; /* and the one that does */
+	uint64_t state; /* and the last one that was looked at */
 };
 
 struct scratch {
