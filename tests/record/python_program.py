@@ -21,6 +21,7 @@ LOG, SECONDS = sys.argv[1], float(sys.argv[2])
 SPIN_NS = 8_000_000
 SLEEP = 0.002
 noted = []
+others = []
 case = ''
 
 
@@ -268,15 +269,17 @@ def alike():
 
 
 def interpreters():
-    """Another interpreter has a state for this thread, too, which runs nothing."""
+    """Another interpreter has a state for this thread, too, which runs nothing. It stays, unless a fork follows, which may hang then."""
     try:
         import _xxsubinterpreters as module
     except ImportError:
         import _interpreters as module
-    other = module.create()
+    if not others:
+        others.append(module.create())
     work()
     recursion(3)
-    module.destroy(other)
+    if len(sys.argv) == 3:
+        module.destroy(others.pop())
 
 
 def forked():
