@@ -23,8 +23,8 @@ struct families {
 	size_t capacity;
 };
 
-/* The parent of a process; 0: it is gone. Its name, in parentheses, may contain anything. */
-static uint32_t parent_of(uint32_t pid)
+/* Its name, in parentheses, may contain anything. */
+uint32_t lode_process_parent(uint32_t pid)
 {
 	char text[512], *name_end;
 
@@ -37,7 +37,7 @@ static uint32_t parent_of(uint32_t pid)
 static int add_process(void *context, uint32_t pid)
 {
 	struct families *families = context;
-	struct family family = { pid, parent_of(pid) };
+	struct family family = { pid, lode_process_parent(pid) };
 
 	return LODE_APPEND(families->items, families->count, families->capacity, family);
 }

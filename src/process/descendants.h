@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+/* The parent of a process; 0: it is gone. */
+uint32_t lode_process_parent(uint32_t pid);
 /*
  * Calls `each` with the pids of all descendants of a process that live, parents before their children, until it returns something else than
  * 0. Returns that, 0, or LODE_SYSTEM when memory has run out.

@@ -9,6 +9,7 @@
 
 #include "base/proc_files.h"
 #include "base/starts_with.h"
+#include "process/pipe_peers.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -18,8 +19,11 @@
 #include <unistd.h>
 
 #define KEPT_NS        1000000000ull
+#define PIPE_KEPT_NS   (2 * KEPT_NS)
 #define MAX_NAMES      16384
 #define MAX_PER_SECOND 2000
+/* Pipes whose other end is looked for, a millisecond each. */
+#define MAX_PIPES_PER_SECOND 10
 
 static void forget_all(struct lode_descriptor_names *names)
 {
@@ -114,6 +118,19 @@ static void look_up_socket(struct lode_descriptor_names *names, const struct lod
 		snprintf(text, room, "unix:[%u]", descriptor->inode);
 }
 
+/* A pipe by who has its other end, else by its number. */
+static void put_pipe(struct lode_descriptor_names *names, char *text, size_t room,
+		     const struct lode_descriptor *descriptor)
+{
+	char peer[64];
+
+	if (names->pipes_looked_up++ < MAX_PIPES_PER_SECOND &&
+	    lode_pipe_peer(descriptor->pid, descriptor->number, descriptor->inode, peer, sizeof(peer)) == 0)
+		snprintf(text, room, "pipe:%s", peer);
+	else
+		snprintf(text, room, "pipe:[%u]", descriptor->inode);
+}
+
 /* Returns 0 where nothing is open under the number any more: `text` is only its kind then. */
 static int look_up(struct lode_descriptor_names *names, const struct lode_descriptor *descriptor, char *text,
 		   size_t room)
@@ -136,7 +153,7 @@ static int look_up(struct lode_descriptor_names *names, const struct lode_descri
 	else if (link[0] == '/' && is_same_inode(descriptor))
 		put_path(text, room, descriptor, link);
 	else if (lode_starts_with(link, "pipe:[") && has_inode(link, descriptor))
-		snprintf(text, room, "%s", link);
+		put_pipe(names, text, room, descriptor);
 	return 1;
 }
 
@@ -147,9 +164,12 @@ static uint64_t hash_of(const struct lode_descriptor *descriptor)
 	return lode_hash_bytes(descriptor, sizeof(*descriptor));
 }
 
+/* The ends of a pipe rarely change hands; looking for them takes longer than other names. */
 static int is_current(const struct lode_descriptor_name *name, uint64_t t)
 {
-	return is_type(&name->descriptor, S_IFSOCK) || t < name->t + KEPT_NS;
+	if (is_type(&name->descriptor, S_IFSOCK))
+		return 1;
+	return t < name->t + (is_type(&name->descriptor, S_IFIFO) ? PIPE_KEPT_NS : KEPT_NS);
 }
 
 /* Whether one more may be looked up at `t`. */
@@ -160,6 +180,7 @@ static int may_look_up(struct lode_descriptor_names *names, uint64_t t)
 	if (second > names->second) {
 		names->second = second;
 		names->looked_up = 0;
+		names->pipes_looked_up = 0;
 	}
 	return names->looked_up++ < MAX_PER_SECOND;
 }
