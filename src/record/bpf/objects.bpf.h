@@ -168,4 +168,10 @@ static __noinline int take_object(struct task_struct *task, struct lode_record_o
 	return 0;
 }
 
+/* What the current thread waits for, which stops running. By itself, so that the verifier looks at it once. */
+__noinline int lode_take_own_object(struct lode_record_thread *thread)
+{
+	return thread ? take_object(bpf_get_current_task_btf(), &thread->object, true) : 0;
+}
+
 #endif

@@ -90,7 +90,7 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	if (thin)
 		note_slot(thread, task);
 	if (chosen && !preempted)
-		take_object(task, &thread->object, true); /* first: a lock may change hands meanwhile */
+		lode_take_own_object(thread); /* first: a lock may change hands meanwhile */
 	if (chosen)
 		chosen = take_stacks(context, task, thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
