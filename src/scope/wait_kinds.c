@@ -6,6 +6,7 @@
  */
 #include "scope/wait_kinds.h"
 
+#include "base/starts_with.h"
 #include "scope/frame_filter.h"
 #include "scope/scope_index.h"
 
@@ -33,10 +34,15 @@ struct known_function {
 	enum hint hint;
 };
 
-/* Each of these waits and calls no code of others, so the first one in a stack decides. */
+/*
+ * Names without what C libraries put before them: __GI_ and underscores. None begins with a `*`, so that a name is compared
+ * with few of them.
+ *
+ * Each of these waits and calls no code of others, so the first one in a stack decides.
+ */
 static const struct known_function user_functions[] = {
 	{ "take_gil", HINT_GIL },
-	{ "_PyThreadState_Attach", HINT_GIL },
+	{ "PyThreadState_Attach", HINT_GIL },
 	{ "gvl_acquire*", HINT_GIL },
 	{ "thread_sched_to_running*", HINT_GIL },
 	{ "thread_sched_wait_running_turn", HINT_GIL },
@@ -46,45 +52,42 @@ static const struct known_function user_functions[] = {
 	{ "lock_wait", HINT_LOCK },
 	{ "MDL_context::acquire_lock*", HINT_LOCK },
 	{ "MDL_wait::timed_wait", HINT_LOCK },
-	{ "*ObjectMonitor::enter*", HINT_LOCK },
-	{ "*ObjectMonitor::*EnterI*", HINT_LOCK },
-	{ "*ObjectMonitor::wait*", HINT_SIGNAL },
+	{ "ObjectMonitor::enter*", HINT_LOCK },
+	{ "ObjectMonitor::EnterI*", HINT_LOCK },
+	{ "ObjectMonitor::ReenterI*", HINT_LOCK },
+	{ "ObjectMonitor::wait*", HINT_SIGNAL },
 	{ "pthread_mutex_*lock*", HINT_LOCK },
-	{ "__pthread_mutex_*lock*", HINT_LOCK },
-	{ "___pthread_mutex_*lock*", HINT_LOCK },
 	{ "pthread_rwlock_*lock*", HINT_LOCK },
-	{ "__pthread_rwlock_*lock*", HINT_LOCK },
-	{ "___pthread_rwlock_*lock*", HINT_LOCK },
-	{ "__lll_lock_wait*", HINT_LOCK },
 	{ "lll_lock_wait*", HINT_LOCK },
 	{ "pthread_cond_*wait*", HINT_SIGNAL },
-	{ "__pthread_cond_*wait*", HINT_SIGNAL },
-	{ "___pthread_cond_*wait*", HINT_SIGNAL },
-	{ "std::condition_variable*::wait*", HINT_SIGNAL },
 	{ "pthread_barrier_wait*", HINT_SIGNAL },
-	{ "__pthread_barrier_wait*", HINT_SIGNAL },
-	{ "___pthread_barrier_wait*", HINT_SIGNAL },
 	{ "pthread_*join*", HINT_SIGNAL },
-	{ "__pthread_*join*", HINT_SIGNAL },
+	{ "std::condition_variable*::wait*", HINT_SIGNAL },
+	{ "std::_V2::condition_variable*::wait*", HINT_SIGNAL },
 	{ "sem_wait*", HINT_SIGNAL },
 	{ "sem_timedwait*", HINT_SIGNAL },
 	{ "sem_clockwait*", HINT_SIGNAL },
-	{ "__new_sem_wait*", HINT_SIGNAL },
+	{ "new_sem_wait*", HINT_SIGNAL },
 	{ "runtime.notesleep*", HINT_SIGNAL },
 	{ "runtime.notetsleep*", HINT_SIGNAL },
 };
 
 /* Ways into the kernel: they tell where its functions were not recorded. */
 static const struct known_function system_calls[] = {
-	{ "*nanosleep*", HINT_TIMER }, { "sleep", HINT_TIMER },          { "usleep", HINT_TIMER },
-	{ "time.Sleep", HINT_TIMER },  { "*Thread.sleep*", HINT_TIMER }, { "wait4", HINT_CHILD },
-	{ "__wait4", HINT_CHILD },     { "*waitpid", HINT_CHILD },       { "*waitid", HINT_CHILD },
-	{ "fsync", HINT_DISK },        { "fdatasync", HINT_DISK },       { "*pread*64", HINT_DISK },
-	{ "*pwrite*64", HINT_DISK },   { "recv", HINT_SOCKET },          { "*_recv", HINT_SOCKET },
-	{ "*recvfrom", HINT_SOCKET },  { "*recvmsg", HINT_SOCKET },      { "*accept", HINT_SOCKET },
-	{ "*accept4", HINT_SOCKET },   { "*connect", HINT_SOCKET },      { "poll", HINT_POLL },
-	{ "__poll", HINT_POLL },       { "*ppoll", HINT_POLL },          { "select", HINT_POLL },
-	{ "*pselect*", HINT_POLL },    { "*epoll_*wait*", HINT_POLL },
+	{ "nanosleep*", HINT_TIMER },    { "clock_nanosleep*", HINT_TIMER },
+	{ "sleep", HINT_TIMER },         { "usleep", HINT_TIMER },
+	{ "time.Sleep", HINT_TIMER },    { "java.lang.Thread.sleep*", HINT_TIMER },
+	{ "wait4", HINT_CHILD },         { "waitpid", HINT_CHILD },
+	{ "waitid", HINT_CHILD },        { "fsync", HINT_DISK },
+	{ "fdatasync", HINT_DISK },      { "pread*", HINT_DISK },
+	{ "pwrite*", HINT_DISK },        { "libc_pread*", HINT_DISK },
+	{ "libc_pwrite*", HINT_DISK },   { "recv", HINT_SOCKET },
+	{ "recvfrom", HINT_SOCKET },     { "recvmsg", HINT_SOCKET },
+	{ "libc_recv*", HINT_SOCKET },   { "accept", HINT_SOCKET },
+	{ "accept4", HINT_SOCKET },      { "connect", HINT_SOCKET },
+	{ "libc_connect", HINT_SOCKET }, { "poll", HINT_POLL },
+	{ "ppoll", HINT_POLL },          { "select", HINT_POLL },
+	{ "pselect*", HINT_POLL },       { "epoll_*wait*", HINT_POLL },
 };
 
 /* The innermost decides. */
@@ -102,22 +105,27 @@ static const struct known_function kernel_functions[] = {
 	{ "percpu_rwsem_wait*", HINT_LOCK },
 	{ "__lock_sock", HINT_LOCK },
 	{ "lock_sock_nested", HINT_LOCK },
-	{ "*_lock_inode_wait*", HINT_LOCK },
+	{ "locks_lock_inode_wait", HINT_LOCK },
+	{ "flock_lock_inode_wait", HINT_LOCK },
+	{ "posix_lock_inode_wait", HINT_LOCK },
 	{ "fcntl_setlk*", HINT_LOCK },
-	{ "*do_semtimedop*", HINT_LOCK },
+	{ "do_semtimedop*", HINT_LOCK },
+	{ "__do_semtimedop*", HINT_LOCK },
 	{ "io_schedule*", HINT_DISK },
 	{ "bit_wait_io*", HINT_DISK },
 	{ "folio_wait_*", HINT_DISK },
 	{ "wait_on_page_*", HINT_DISK },
-	{ "*wait_on_buffer*", HINT_DISK },
+	{ "__wait_on_buffer*", HINT_DISK },
 	{ "jbd2_*", HINT_DISK },
-	{ "*_fsync", HINT_DISK },
-	{ "*_sync_file", HINT_DISK },
+	{ "do_fsync", HINT_DISK },
+	{ "vfs_fsync*", HINT_DISK },
+	{ "ext4_sync_file", HINT_DISK },
 	{ "blk_*", HINT_DISK },
 	{ "submit_bio_wait", HINT_DISK },
 	{ "rq_qos_wait", HINT_DISK },
 	{ "wbt_wait", HINT_DISK },
-	{ "*filemap_fdatawait*", HINT_DISK },
+	{ "filemap_fdatawait*", HINT_DISK },
+	{ "__filemap_fdatawait*", HINT_DISK },
 	{ "balance_dirty_pages*", HINT_DISK },
 	{ "xfs_*", HINT_DISK },
 	{ "btrfs_*", HINT_DISK },
@@ -177,8 +185,10 @@ static const struct known_function kernel_functions[] = {
 };
 
 /* Functions of a waker's stack that tell a timer from other interrupts. */
-static const char *const timers[] = { "hrtimer_*",     "process_timeout", "run_timer_softirq",
-				      "call_timer_fn", "it_real_fn",      NULL };
+static const struct known_function timers[] = {
+	{ "hrtimer_*", HINT_TIMER },     { "process_timeout", HINT_TIMER }, { "run_timer_softirq", HINT_TIMER },
+	{ "call_timer_fn", HINT_TIMER }, { "it_real_fn", HINT_TIMER },
+};
 
 struct lode_wait_kinds {
 	const struct lode_stream *stream;
@@ -193,23 +203,33 @@ struct lode_wait_kinds {
 static uint8_t look_up(const struct known_function *table, size_t count, const char *function)
 {
 	for (size_t i = 0; i < count; i++)
-		if (lode_glob_match(table[i].glob, function))
+		if (*table[i].glob == *function && lode_glob_match(table[i].glob, function))
 			return (uint8_t)table[i].hint;
 	return HINT_NONE;
 }
 
-/* What a frame says by itself. */
-static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame)
+#define LOOK_UP(table, function) look_up(table, sizeof(table) / sizeof(*(table)), function)
+
+static const char *plain_name(const char *function)
+{
+	if (lode_starts_with(function, "__GI_"))
+		function += strlen("__GI_");
+	return function + strspn(function, "_");
+}
+
+/* What a frame says by itself; `*is_timer`: whether it is one of a timer's. */
+static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame, uint8_t *is_timer)
 {
 	const char *function = lode_frames_function(frames, frame);
 	uint8_t hint;
 
-#define LOOK_UP(table) look_up(table, sizeof(table) / sizeof(*(table)), function)
-	if (!strcmp(lode_frames_module_name(frames, frame), "kernel"))
-		return LOOK_UP(kernel_functions);
-	hint = LOOK_UP(user_functions);
-	return hint ? hint | HINT_IN_USER : LOOK_UP(system_calls);
-#undef LOOK_UP
+	if (!strcmp(lode_frames_module_name(frames, frame), "kernel")) {
+		*is_timer = LOOK_UP(timers, function) != HINT_NONE;
+		return LOOK_UP(kernel_functions, function);
+	}
+	function = plain_name(function);
+	hint = LOOK_UP(user_functions, function);
+	return hint ? hint | HINT_IN_USER : LOOK_UP(system_calls, function);
 }
 
 static uint8_t join_hints(uint8_t outer, uint8_t inner)
@@ -224,22 +244,27 @@ static int judge_stacks(struct lode_wait_kinds *kinds)
 {
 	const struct lode_dictionary *dictionary = kinds->stream->dictionary;
 	const struct lode_stack_tree *tree = &dictionary->tree;
-	uint8_t *by_frame = lode_calloc(dictionary->frames.count + 1, 1);
+	size_t frames = dictionary->frames.count;
+	uint8_t *hints = lode_calloc(frames + 1, 1), *are_timers = lode_calloc(frames + 1, 1);
+	int code = 0;
 
 	kinds->hints = lode_calloc(tree->count + 1, 1);
-	if (!by_frame || !kinds->hints || lode_stacks_match(dictionary, timers, &kinds->timers) < 0) {
-		lode_free(by_frame);
-		return LODE_SYSTEM;
+	kinds->timers = lode_calloc(tree->count + 1, 1);
+	if (!hints || !are_timers || !kinds->hints || !kinds->timers)
+		code = LODE_SYSTEM;
+	for (size_t i = 0; !code && i < frames; i++)
+		hints[i] = hint_of_frame(&dictionary->frames, (uint32_t)i, &are_timers[i]);
+	for (size_t node = 1; !code && node < tree->count; node++) {
+		const struct lode_stack_node *item = &tree->nodes[node];
+
+		kinds->hints[node] = join_hints(kinds->hints[item->parent], hints[item->frame]);
+		kinds->timers[node] = kinds->timers[item->parent] | are_timers[item->frame];
 	}
-	for (size_t i = 0; i < dictionary->frames.count; i++)
-		by_frame[i] = hint_of_frame(&dictionary->frames, (uint32_t)i);
-	for (size_t node = 1; node < tree->count; node++)
-		kinds->hints[node] =
-			join_hints(kinds->hints[tree->nodes[node].parent], by_frame[tree->nodes[node].frame]);
-	for (size_t node = 1; node < tree->count; node++)
+	for (size_t node = 1; !code && node < tree->count; node++)
 		kinds->hints[node] &= (uint8_t)~HINT_IN_USER;
-	lode_free(by_frame);
-	return 0;
+	lode_free(hints);
+	lode_free(are_timers);
+	return code;
 }
 
 int lode_wait_kinds_make(struct lode_wait_kinds **result, const struct lode_stream *stream,
@@ -303,7 +328,7 @@ static enum lode_state state_by_waker(const struct lode_wait_kinds *kinds, enum 
 
 	if (ended_by_thread(kinds, waits, i))
 		return LODE_STATE_REPLY;
-	if (is_interrupt(kinds, waker_stack) && kinds->timers && kinds->timers[waker_stack])
+	if (is_interrupt(kinds, waker_stack) && kinds->timers[waker_stack])
 		return LODE_STATE_TIMER;
 	return hint == HINT_SOCKET ? LODE_STATE_NETWORK : LODE_STATE_OTHER_WAIT;
 }
