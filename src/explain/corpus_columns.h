@@ -23,8 +23,20 @@ struct lode_corpus_making {
 };
 
 /* Adds a column of numbers, all missing; NULL when memory has run out, which the error then says. */
-struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name, size_t length);
+static inline struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name,
+							  size_t length)
+{
+	struct lode_data_column *column = lode_data_table_add(making->table, name, length, LODE_DATA_NUMBER);
+
+	if (!column)
+		lode_fail_memory(making->error);
+	return column;
+}
+
 /* Adds the columns behind y, in the order in which the tree should prefer them. */
 int lode_corpus_features(struct lode_corpus_making *making);
+
+/* Adds a column for each state that threads can be in (corpus_states.c): rows are streams. */
+int lode_corpus_states(struct lode_corpus_making *making);
 
 #endif

@@ -29,19 +29,9 @@
 
 const char *lode_corpus_features_name(enum lode_corpus_features features)
 {
-	static const char *const names[] = { "calls", "latency", "patterns" };
+	static const char *const names[] = { "calls", "latency", "patterns", "states" };
 
 	return names[features];
-}
-
-/* Adds a column of zeros. */
-struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name, size_t length)
-{
-	struct lode_data_column *column = lode_data_table_add(making->table, name, length, LODE_DATA_NUMBER);
-
-	if (!column)
-		lode_fail_memory(making->error);
-	return column;
 }
 
 /* `frame` is of the dictionary that has `frames`: the feature is about its function. */
@@ -448,6 +438,9 @@ int lode_corpus_features(struct lode_corpus_making *making)
 		break;
 	case LODE_FEATURES_PATTERNS:
 		code = add_patterns(making);
+		break;
+	case LODE_FEATURES_STATES:
+		code = lode_corpus_states(making);
 		break;
 	default:
 		code = add_calls(making);

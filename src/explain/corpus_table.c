@@ -296,10 +296,11 @@ static int make_table(struct lode_corpus_making *making)
 		return lode_fail(making->error, LODE_BAD_INPUT,
 				 "%s: there is no stream in this corpus; import some, see 'lode help import'",
 				 corpus_name(making));
-	if (making->options->by_symptom && making->options->features == LODE_FEATURES_LATENCY)
+	if (making->options->by_symptom && (making->options->features == LODE_FEATURES_LATENCY ||
+					    making->options->features == LODE_FEATURES_STATES))
 		return lode_fail(making->error, LODE_USAGE,
-				 "latencies are inferred from whole streams, and each row is a symptom; use other "
-				 "features");
+				 "latencies and states are those of whole streams, and each row is a symptom; use "
+				 "other features");
 	code = add_inputs(making);
 	if (code == 0)
 		code = add_y(making);

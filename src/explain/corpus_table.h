@@ -4,7 +4,7 @@
  *
  * x are attributes of the streams, y is one too or a time; the other columns say
  * what the stream did: in how many events of the area each function occurs, how
- * long it took, or what each cluster of mined patterns costs there.
+ * long it took, what each cluster of mined patterns costs there, or in which states its threads were.
  */
 #ifndef LODE_EXPLAIN_CORPUS_TABLE_H
 #define LODE_EXPLAIN_CORPUS_TABLE_H
@@ -17,10 +17,11 @@ enum lode_corpus_features {
 	LODE_FEATURES_CALLS,    /* events, by function */
 	LODE_FEATURES_LATENCY,  /* ns, by function: inferred from the whole stream, callees included */
 	LODE_FEATURES_PATTERNS, /* ns, by cluster of mined patterns */
+	LODE_FEATURES_STATES,   /* ns, by state of the threads (scope/states.h): of the whole stream */
 	LODE_CORPUS_FEATURES,
 };
 
-/* "calls", "latency", "patterns". */
+/* "calls", "latency", "patterns", "states". */
 const char *lode_corpus_features_name(enum lode_corpus_features features);
 
 struct lode_corpus_table_options {

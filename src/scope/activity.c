@@ -41,10 +41,10 @@ static int sum_states(struct lode_activity *activity, const struct lode_stream *
 {
 	struct lode_wait_classes classes = { 0 };
 	struct lode_stream_states states = { 0 };
-	int code = lode_wait_classes_make(&classes, stream, idle, 1, error);
+	int code = idle ? lode_wait_classes_make(&classes, stream, idle, 1, error) : 0;
 
 	if (!code)
-		code = lode_states_of_stream(&states, stream, &classes, NULL, error);
+		code = lode_states_of_stream(&states, stream, idle ? &classes : NULL, NULL, error);
 	if (!code && lode_state_table_add(&activity->states, stream, &states) < 0)
 		code = lode_fail_memory(error);
 	lode_stream_states_release(&states);
@@ -74,7 +74,7 @@ static int sum_up(struct lode_activity *activity, struct lode_store *store, size
 	if (code || !lode_where_fits(stream, options->where))
 		return code;
 	code = lode_store_load_events(store, stream, columns, error);
-	if (!code)
+	if (!code && options->idle)
 		code = lode_idle_stacks_make(&idle, options->idle, stream->dictionary, error);
 	if (!code)
 		code = sum_states(activity, stream, idle, error);
