@@ -5,6 +5,7 @@
 #include "scope/requests.h"
 
 #include "base/sort_numbers.h"
+#include "scope/frame_filter.h"
 #include "scope/process_names.h"
 #include "scope/scope_index.h"
 #include "scope/states.h"
@@ -30,6 +31,8 @@ struct search {
 	size_t group_count;
 	uint32_t *processes; /* names, by thread */
 	struct turn *turns;  /* by group */
+	uint8_t *in_vain;    /* by node: a waker with this stack brings no work; NULL: none does */
+	uint8_t *polls;      /* by node: but it does for one that polls; NULL: none does */
 };
 
 void lode_requests_release(struct lode_requests *requests)
@@ -38,6 +41,14 @@ void lode_requests_release(struct lode_requests *requests)
 	lode_free(requests->loops);
 	memset(requests, 0, sizeof(*requests));
 }
+
+/*
+ * Room to write wakes all that wait for a socket, those that want to read as well: these go on waiting, and never leave the
+ * kernel. One that polls may have waited for just that.
+ */
+static const char *const room_to_write[] = { "kernel!unix_write_space", "kernel!sock_def_write_space",
+					     "kernel!sk_stream_write_space", NULL };
+static const char *const polling[] = { "kernel!ep_poll_callback", "kernel!pollwake", NULL };
 
 static int search_init(struct search *search, const struct lode_stream *stream, const struct lode_idle_stacks *idle,
 		       struct lode_requests *requests, struct lode_error *error)
@@ -52,6 +63,8 @@ static int search_init(struct search *search, const struct lode_stream *stream, 
 	search->processes = lode_process_names(stream);
 	search->turns = lode_calloc(stream->thread_count + 1, sizeof(*search->turns));
 	if (!search->groups || !search->processes || !search->turns ||
+	    lode_stacks_match(stream->dictionary, room_to_write, &search->in_vain) < 0 ||
+	    lode_stacks_match(stream->dictionary, polling, &search->polls) < 0 ||
 	    lode_work_waits_count(search->work, &stream->events[LODE_WAIT]) < 0 ||
 	    lode_work_waits_settle(search->work) < 0)
 		return lode_fail_memory(error);
@@ -64,6 +77,8 @@ static void search_release(struct search *search)
 	lode_free(search->groups);
 	lode_free(search->processes);
 	lode_free(search->turns);
+	lode_free(search->in_vain);
+	lode_free(search->polls);
 }
 
 /* What people know a loop by: its last function of the program itself, where it has one. */
@@ -117,6 +132,11 @@ static void find_thinned(struct search *search)
 		search->turns[search->groups[waits->thread[i]]].thinned |= waits->weight[i] > 1;
 }
 
+static int is_woken_in_vain(const struct search *search, uint32_t waker_stack)
+{
+	return search->in_vain && search->in_vain[waker_stack] && !(search->polls && search->polls[waker_stack]);
+}
+
 /* A wait in the outer loop of its thread: a request is over, and the next begins with its end. */
 static int handle_wait(struct search *search, size_t i, uint32_t place)
 {
@@ -127,7 +147,7 @@ static int handle_wait(struct search *search, size_t i, uint32_t place)
 
 	if (turn->thinned)
 		return 0;
-	turn->begun = 1;
+	turn->begun = !is_woken_in_vain(search, waits->waker_stack[i]);
 	turn->began = lode_event_end(waits, (uint32_t)i);
 	if (!is_over)
 		return 0;

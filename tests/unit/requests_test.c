@@ -131,6 +131,23 @@ static void a_request_is_what_lies_between_two_waits_of_the_loop(void **state)
 			    "loop");
 }
 
+static void a_waking_by_room_to_write_begins_no_request(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_events *waits = &fixture->small.stream.events[LODE_WAIT];
+
+	for (uint64_t i = 0; i < 4; i++)
+		add_wait(fixture, 8, i * 100, 10, LOOP);
+	waits->waker_stack[0] = small_stack(&fixture->small, "c!main;kernel!sock_wfree;kernel!unix_write_space");
+	waits->waker_stack[1] = small_stack(&fixture->small, "c!main;kernel!sock_def_readable");
+	waits->waker_stack[2] =
+		small_stack(&fixture->small, "c!main;kernel!unix_write_space;kernel!ep_poll_callback");
+	find(fixture);
+	assert_int_equal(fixture->requests.count, 2);
+	require_request(fixture, 0, 8, 110, 200);
+	require_request(fixture, 1, 8, 210, 300);
+}
+
 static void a_thread_without_a_loop_has_no_requests(void **state)
 {
 	struct fixture *fixture = *state;
@@ -267,6 +284,7 @@ int main(void)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		CASE(a_request_is_what_lies_between_two_waits_of_the_loop),
+		CASE(a_waking_by_room_to_write_begins_no_request),
 		CASE(a_thread_without_a_loop_has_no_requests),
 		CASE(a_thread_whose_waits_were_left_out_has_none_either),
 		CASE(the_slowest_percent_are_symptoms),
