@@ -2,6 +2,7 @@
 #include "result/finding_words.h"
 
 #include "base/units.h"
+#include "result/object_words.h"
 #include "scope/plumbing.h"
 #include "scope/states.h"
 #include "trace/objects.h"
@@ -117,39 +118,18 @@ static void put_time(const struct sentence *sentence)
 static int put_object(const struct sentence *sentence, const struct lode_chain_link *link)
 {
 	const char *object = text(sentence, link->object), *name = lode_object_name(object);
-	static const char *const leads[LODE_OBJECT_KINDS] = {
-		[LODE_OBJECT_LOCK] = "the lock ",
-		[LODE_OBJECT_FILE] = "the file ",
-		[LODE_OBJECT_PIPE] = "the pipe ",
-		[LODE_OBJECT_UNIX] = "the socket ",
-		[LODE_OBJECT_TCP] = "",
-		[LODE_OBJECT_UDP] = "",
-		[LODE_OBJECT_DISK] = "the disk ",
-		[LODE_OBJECT_CHILD] = "its child ",
-		[LODE_OBJECT_PAGE] = "a page of ",
-		[LODE_OBJECT_GPU] = "the GPU ",
-		[LODE_OBJECT_THREAD] = "the end of thread ",
-		[LODE_OBJECT_CONDITION] = "the condition ",
-		[LODE_OBJECT_TTY] = "the terminal ",
-	};
 	enum lode_object_kind kind = lode_object_kind_of(object);
 
-	if (kind == LODE_OBJECT_GIL) {
-		put(sentence, "the GIL");
-		return 1;
-	}
-	if (!leads[kind] || !*name)
+	if (kind == LODE_OBJECT_NONE || kind == LODE_OBJECT_TIMER || kind == LODE_OBJECT_OTHER)
 		return 0;
-	/* The number of a pipe or socket tells nothing. */
-	if (*name == '[') {
+	/* The number of a pipe or socket tells nothing, nor does the address of a lock that has no name. */
+	if (*name == '[')
 		lode_buffer_print(sentence->buffer, "a %s", lode_object_kind_name(kind));
-		return 1;
-	}
-	/* Nor does the address of one that has no name. */
-	if (!strncmp(name, "0x", 2))
-		name = strchr(name, ' ') ? strchr(name, ' ') + 1 : "without a name";
-	lode_buffer_print(sentence->buffer, "%s%s", leads[kind], name);
-	return 1;
+	else if (!strncmp(name, "0x", 2) && strchr(name, ' '))
+		lode_buffer_print(sentence->buffer, "the %s%s", lode_object_kind_name(kind), strchr(name, ' '));
+	else if (*name)
+		lode_object_words(sentence->buffer, object);
+	return *name != '\0';
 }
 
 static const char *state_words(uint32_t state)

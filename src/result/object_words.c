@@ -13,7 +13,7 @@ static const struct {
 	const char *nameless;
 } words[LODE_OBJECT_KINDS] = {
 	[LODE_OBJECT_LOCK] = { "the lock ", "a lock" },
-	[LODE_OBJECT_GIL] = { "the interpreter lock of ", "an interpreter lock" },
+	[LODE_OBJECT_GIL] = { "the GIL of ", "the GIL" },
 	[LODE_OBJECT_CONDITION] = { "the condition ", "a condition" },
 	[LODE_OBJECT_FUTEX] = { "the futex ", "a futex" },
 	[LODE_OBJECT_THREAD] = { "the end of thread ", "the end of a thread" },
