@@ -6,6 +6,7 @@
 #include "scope/plumbing.h"
 #include "scope/states.h"
 #include "trace/objects.h"
+#include "trace/throttled.h"
 
 #include <string.h>
 
@@ -273,12 +274,19 @@ static size_t list_links(const struct lode_chains *chains, uint32_t chain, const
 	return length < most ? length : most;
 }
 
+/* Pipes, sockets and files lead to another thread; of conditions and the like it is enough to know who ended the wait. */
+static int is_way(enum lode_object_kind kind)
+{
+	return kind == LODE_OBJECT_PIPE || kind == LODE_OBJECT_UNIX || kind == LODE_OBJECT_TCP ||
+	       kind == LODE_OBJECT_UDP || kind == LODE_OBJECT_SOCKET || kind == LODE_OBJECT_FILE;
+}
+
 /* What another thread is waited for through: " (the socket /run/x)". */
 static void put_way(const struct sentence *sentence, const struct lode_chain_link *link)
 {
 	size_t start = sentence->buffer->size;
 
-	if (!link->object || link->state != LODE_STATE_REPLY)
+	if (link->state != LODE_STATE_REPLY || !is_way(lode_object_kind_of(text(sentence, link->object))))
 		return;
 	put(sentence, " (");
 	if (put_object(sentence, link))
@@ -317,6 +325,34 @@ static void put_last(const struct sentence *sentence, const struct lode_chain_li
 	put(sentence, ", which");
 }
 
+/* ": ninja has its processor". */
+static void put_busy(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	put(sentence, ": ");
+	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder),
+		 link->holder_process == link->process);
+	put(sentence, " has its processor");
+}
+
+/* Why it had none: its quota, or who had the processor. */
+static void put_reason(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	const struct lode_area *area = sentence->source->area;
+	struct lode_throttled longest = { NULL, 0 };
+
+	for (size_t i = 0; i < area->stream_count; i++) {
+		struct lode_throttled one = lode_throttled_of(area->streams[i].attributes,
+							      area->streams[i].attribute_count, sentence->strings);
+
+		if (one.time > longest.time)
+			longest = one;
+	}
+	if (longest.path && longest.time * 2 > sentence->finding->cost)
+		lode_buffer_print(sentence->buffer, ": the control group %s has used up its quota", longest.path);
+	else if (link->holder)
+		put_busy(sentence, link);
+}
+
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
 			   struct lode_buffer *buffer)
 {
@@ -329,6 +365,7 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 	if (finding->kind == LODE_FINDING_READY) {
 		put_thread(&sentence, links[count - 1]);
 		put_end(&sentence, links[count - 1], 1);
+		put_reason(&sentence, links[count - 1]);
 		return;
 	}
 	put_name(buffer, text(&sentence, links[0]->process), text(&sentence, links[0]->thread), 1);

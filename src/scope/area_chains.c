@@ -93,6 +93,25 @@ static struct lode_chain_link woken_link(const struct lode_area_chains *maker, u
 	return link;
 }
 
+/* The link of a thread without a processor: who had that for most of the time. */
+static struct lode_chain_link ready_link(const struct lode_area_chains *maker, uint32_t before,
+					 const struct lode_part *part)
+{
+	struct lode_chain_link link =
+		thread_link(maker, before, maker->stream->events[part->type].thread[part->event], LODE_STATE_READY);
+	uint64_t time = 0;
+	uint32_t behind = maker->processors
+				  ? lode_processors_most(maker->processors, (enum lode_event_type)part->type,
+							 part->event, part->t, part->t + part->cost, &time)
+				  : LODE_NONE;
+
+	if (behind < maker->stream->thread_count && time >= part->cost / 2) {
+		link.holder = maker->stream->threads[behind].name;
+		link.holder_process = maker->processes[behind];
+	}
+	return link;
+}
+
 /* ---- critical paths ---- */
 
 static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct lode_part *stepped)
@@ -127,7 +146,7 @@ static int add_part(struct lode_area_chains *maker, uint32_t symptom, const stru
 	struct lode_chain_row row = { .symptom = symptom, .cost = part->cost, .events = 1 };
 
 	if (lode_part_is_ready(maker->stream, part))
-		link = thread_link(maker, before, thread, LODE_STATE_READY);
+		link = ready_link(maker, before, part);
 	else if (part->type == LODE_WAIT)
 		link = woken_link(maker, before, events, part->event);
 	else

@@ -7,6 +7,7 @@
 
 #include "scope/chains.h"
 #include "scope/idle.h"
+#include "scope/processors.h"
 #include "scope/scope.h"
 #include "scope/wait_kinds.h"
 
@@ -20,6 +21,7 @@ struct lode_open_wait {
 struct lode_area_chains {
 	const struct lode_stream *stream;
 	const struct lode_wait_kinds *kinds;                           /* what each wait is for */
+	const struct lode_processors *processors;                      /* who had them; NULL: not known */
 	struct lode_chains *chains;                                    /* what is being filled */
 	int (*is_wanted)(void *context, const struct lode_part *part); /* of paths; set by the caller */
 	void *context;

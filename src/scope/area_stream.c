@@ -62,7 +62,8 @@ struct mapping {
 	struct lode_wait_classes classes;
 	struct lode_wait_kinds *kinds; /* where chains are wanted */
 	struct lode_area_chains chains;
-	uint8_t *match; /* by node; NULL: all match */
+	struct lode_processors *processors; /* the same, on paths */
+	uint8_t *match;                     /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct lode_area_objects objects;
 	struct sums sums[LODE_AREA_KINDS][ROW_SETS];
@@ -653,10 +654,14 @@ static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 static int add_scope(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS | chain_columns(mapping),
-						     CALL_COLUMNS };
+	unsigned cpu = mapping->kinds ? LODE_CPU : 0;
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS | chain_columns(mapping) | cpu,
+						     CALL_COLUMNS | cpu };
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 
+	if (!code && mapping->kinds)
+		code = lode_processors_make(&mapping->processors, stream, error);
+	mapping->chains.processors = mapping->processors;
 	if (code)
 		return code;
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
@@ -849,6 +854,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_slot_sampling_release(&mapping.sampling);
 	lode_area_chains_release(&mapping.chains);
 	lode_wait_kinds_free(mapping.kinds);
+	lode_processors_free(mapping.processors);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
 	lode_area_objects_release(&mapping.objects);

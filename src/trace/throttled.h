@@ -16,5 +16,8 @@ struct lode_throttled {
 
 /* The group that was throttled longest; of equal ones the innermost. */
 struct lode_throttled lode_stream_throttled(const struct lode_stream *stream);
+/* The same of attributes alone. */
+struct lode_throttled lode_throttled_of(const struct lode_attribute *attributes, size_t count,
+					const struct lode_strings *strings);
 
 #endif
