@@ -23,6 +23,7 @@ void lode_finding_places_release(struct lode_finding_places *places)
 	lode_free(places->costs);
 	lode_free(places->touched);
 	lode_free(places->calls);
+	lode_free(places->functions);
 	memset(places, 0, sizeof(*places));
 }
 
@@ -153,5 +154,86 @@ uint32_t lode_finding_callee_of(const struct lode_finding_places *places, uint32
 
 	while (node && places->dictionary->tree.nodes[node].parent != above)
 		node = places->dictionary->tree.nodes[node].parent;
+	return node;
+}
+
+/* ---- functions, whoever calls them ---- */
+
+static uint32_t depth_of(const struct lode_finding_places *places, uint32_t node)
+{
+	uint32_t depth = 0;
+
+	for (; node; node = places->dictionary->tree.nodes[node].parent)
+		depth++;
+	return depth;
+}
+
+/* Adds a stack to its own functions, each once. */
+static void add_functions(struct lode_finding_places *places, const struct lode_finding_stack *stack)
+{
+	const struct lode_stack_tree *tree = &places->dictionary->tree;
+	uint32_t node = places->own[stack->stack], depth = depth_of(places, node);
+
+	places->number++;
+	for (; node; node = tree->nodes[node].parent, depth--) {
+		struct lode_finding_function *function = &places->functions[tree->nodes[node].frame];
+
+		if (places->own[node] != node || function->seen == places->number)
+			continue;
+		function->seen = places->number;
+		function->cost = lode_add_saturating(function->cost, stack->cost);
+		function->depth = lode_add_saturating(function->depth, lode_weighted(stack->cost, depth));
+	}
+}
+
+/* The one that is called deepest on average, of those with at least half of the cost. Clears what it looks at. */
+static void choose(struct lode_finding_places *places, uint32_t stack, uint64_t total, uint32_t *frame,
+		   double *depth)
+{
+	const struct lode_stack_tree *tree = &places->dictionary->tree;
+
+	for (uint32_t node = places->own[stack]; node; node = tree->nodes[node].parent) {
+		struct lode_finding_function *function = &places->functions[tree->nodes[node].frame];
+		double mean = function->cost ? (double)function->depth / (double)function->cost : 0;
+
+		if (function->cost && function->cost >= total - function->cost &&
+		    (mean > *depth || (mean == *depth && tree->nodes[node].frame < *frame))) {
+			*depth = mean;
+			*frame = tree->nodes[node].frame;
+		}
+		*function = (struct lode_finding_function){ 0 };
+	}
+}
+
+int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
+		       uint32_t node, uint32_t *frame)
+{
+	uint64_t total = 0;
+	double depth = 0;
+
+	*frame = node ? places->dictionary->tree.nodes[node].frame : LODE_NONE;
+	if (!places->functions)
+		places->functions = lode_calloc(places->dictionary->frames.count + 1, sizeof(*places->functions));
+	if (!places->functions)
+		return LODE_SYSTEM;
+	places->number = 0;
+	for (size_t i = 0; i < count; i++) {
+		add_functions(places, &stacks[i]);
+		total = lode_add_saturating(total, stacks[i].cost);
+	}
+	for (size_t i = 0; i < count; i++)
+		choose(places, stacks[i].stack, total, frame, &depth);
+	return 0;
+}
+
+uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
+				 uint32_t *callee)
+{
+	const struct lode_stack_tree *tree = &places->dictionary->tree;
+	uint32_t node = stack;
+
+	*callee = 0;
+	for (; node && tree->nodes[node].frame != frame; node = tree->nodes[node].parent)
+		*callee = node;
 	return node;
 }

@@ -12,6 +12,13 @@ struct lode_finding_edge {
 	uint32_t node;
 };
 
+/* What the stacks in hand have of a function. */
+struct lode_finding_function {
+	uint64_t cost;  /* of stacks that have it */
+	uint64_t depth; /* sum of its depths in these, weighted by cost, in units of `cost` */
+	uint32_t seen;  /* number of the last stack that has it */
+};
+
 /* Memory for places, over one dictionary, used for one finding after the other. */
 struct lode_finding_places {
 	const struct lode_dictionary *dictionary;
@@ -20,7 +27,9 @@ struct lode_finding_places {
 	uint32_t *touched; /* nodes with a cost, */
 	size_t touched_count;
 	size_t touched_capacity;
-	struct lode_finding_edge *calls; /* the same, sorted by caller */
+	struct lode_finding_function *functions; /* by frame: of the rows in hand */
+	uint32_t number;                         /* of the stack that is looked at, from 1 */
+	struct lode_finding_edge *calls;         /* the same, sorted by caller */
 	size_t call_capacity;
 };
 
@@ -41,6 +50,15 @@ void lode_finding_places_release(struct lode_finding_places *places);
  */
 int lode_finding_place(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint64_t large, uint32_t *node, int *splits);
+/*
+ * The innermost function that at least half of the time passes, whoever calls it; `node`: where the stacks lead, in case
+ * there is none. LODE_NONE: unknown.
+ */
+int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
+		       uint32_t node, uint32_t *frame);
+/* The innermost node of `stack` that is a call of `frame`; 0: there is none. `*callee`: what that calls, 0: nothing. */
+uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
+				 uint32_t *callee);
 /* The node on the way from `above`, 0 for the root, to `stack` that `above` calls; 0: the stack does not pass `above`. */
 uint32_t lode_finding_callee_of(const struct lode_finding_places *places, uint32_t above, uint32_t stack);
 

@@ -95,8 +95,14 @@ struct placed_row {
 	struct lode_chain_row row;
 };
 
-static int find_place(struct work *work, const struct lode_chain_row *rows, size_t count, uint32_t *node,
-		      int *splits)
+/* Where rows lead: a node, whether they split there, and the function that they have in common. */
+struct place {
+	uint32_t node;
+	uint32_t frame;
+	int splits;
+};
+
+static int find_place(struct work *work, const struct lode_chain_row *rows, size_t count, struct place *place)
 {
 	struct lode_finding_stack *stacks = lode_calloc(count + 1, sizeof(*stacks));
 	int code;
@@ -105,24 +111,29 @@ static int find_place(struct work *work, const struct lode_chain_row *rows, size
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
 		stacks[i] = (struct lode_finding_stack){ rows[i].stack, rows[i].cost };
-	code = lode_finding_place(&work->places, stacks, count, work->large, node, splits);
+	code = lode_finding_place(&work->places, stacks, count, work->large, &place->node, &place->splits);
+	if (!code)
+		code = lode_finding_frame(&work->places, stacks, count, place->node, &place->frame);
 	lode_free(stacks);
 	return code;
 }
 
-/* All rows belong to the place at `node`. */
-static int keep_rows(struct work *work, const struct lode_chain_row *rows, size_t count, uint32_t node)
+/* All rows belong to the place `frame`. */
+static int keep_rows(struct work *work, const struct lode_chain_row *rows, size_t count, uint32_t frame)
 {
 	const struct lode_stack_tree *tree = &work->area->dictionary.tree;
-	uint32_t caller = node ? work->places.own[tree->nodes[node].parent] : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t callee = lode_finding_callee_of(&work->places, node, rows[i].stack);
+		uint32_t callee = 0;
+		uint32_t node = frame == LODE_NONE
+					? 0
+					: lode_finding_occurrence(&work->places, rows[i].stack, frame, &callee);
+		uint32_t caller = node ? work->places.own[tree->nodes[node].parent] : 0;
 		struct placed_row placed = {
-			.frame = node ? tree->nodes[node].frame : LODE_NONE,
-			.callee = callee ? tree->nodes[callee].frame : LODE_NONE,
+			.frame = frame,
+			.callee = node && callee ? tree->nodes[callee].frame : LODE_NONE,
 			.caller = caller ? tree->nodes[caller].frame : LODE_NONE,
-			.inside = node && (callee || rows[i].stack == node),
+			.inside = node != 0,
 			.row = rows[i],
 		};
 
@@ -187,13 +198,13 @@ static int split(struct work *work, struct lode_chain_row *rows, size_t count, u
 /* Each split leaves less than all: no more than LARGE_SHARE can follow one another. */
 static int place_rows(struct work *work, struct lode_chain_row *rows, size_t count, unsigned depth)
 {
-	uint32_t node = 0;
-	int splits = 0, code = find_place(work, rows, count, &node, &splits);
+	struct place place = { 0, LODE_NONE, 0 };
+	int code = find_place(work, rows, count, &place);
 
 	if (code)
 		return code;
-	return splits && depth < LARGE_SHARE ? split(work, rows, count, node, depth)
-					     : keep_rows(work, rows, count, node);
+	return place.splits && depth < LARGE_SHARE ? split(work, rows, count, place.node, depth)
+						   : keep_rows(work, rows, count, place.frame);
 }
 
 /* ---- one finding ---- */
@@ -389,7 +400,7 @@ static int add_findings(struct work *work, struct lode_chain_row *rows, size_t c
 	int ready = work->chains->links[rows[0].chain].state == LODE_STATE_READY, code;
 
 	work->placed_count = 0;
-	code = ready ? keep_rows(work, rows, count, 0) : place_rows(work, rows, count, 0);
+	code = ready ? keep_rows(work, rows, count, LODE_NONE) : place_rows(work, rows, count, 0);
 	if (!code)
 		qsort(work->placed, work->placed_count, sizeof(*work->placed), compare_frames);
 	for (size_t i = 0, end; !code && i < work->placed_count; i = end) {

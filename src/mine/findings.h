@@ -7,10 +7,10 @@
  * to at most one. Names that differ only in a number, of worker threads, heap addresses or ports, are
  * the same here.
  *
- * The place of a finding is where its stacks lead: from their root on along the costliest function, as
- * long as that has half of the time of its caller. Where two functions or more that one calls each have
- * a quarter of all time, they are findings by themselves. Functions of the system's libraries and
- * of the kernel are no places, unless there is nothing else: they are listed with what the place calls.
+ * The place of a finding is the innermost function of the program that at least half of its time passes, whoever calls
+ * it. Where stacks lead, from their root on along the costliest function, to two functions or more that each have a
+ * quarter of all time, these are findings by themselves. Functions of the system's libraries and of the kernel are no
+ * places, unless there is nothing else: they are listed with what the place calls.
  */
 #ifndef LODE_MINE_FINDINGS_H
 #define LODE_MINE_FINDINGS_H
