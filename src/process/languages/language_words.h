@@ -76,6 +76,7 @@ static inline uint32_t lode_language_chain_find(const uint64_t *chain, uint32_t 
 #define LODE_STACK_HAS_WORDS   1
 #define LODE_STACK_LACKS_WORDS 2
 #define LODE_STACK_IS_CHAIN    4 /* it is no stack, but the chain of the copy with its id */
+#define LODE_STACK_NEW_WORDS   8 /* some were not seen lately: their names should be read soon */
 
 /* Parts of the function that runs Python code: its own, and what the compiler moved out of it (`.cold`). */
 #define LODE_PYTHON_PARTS 2

@@ -37,10 +37,10 @@ struct {
 } python_threads SEC(".maps");
 
 /* Thread states and interpreters that are looked at: each round of a loop is a state, or the next interpreter. */
-#define PYTHON_STATES       32
-#define PYTHON_STATE_ROUNDS 32
+#define PYTHON_STATES       8
+#define PYTHON_STATE_ROUNDS 128
 /* Frames that lode_python_some adds at a time. The rounds reach LODE_RECORD_FRAMES. */
-#define PYTHON_FRAMES 8
+#define PYTHON_FRAMES 4
 #define PYTHON_ROUNDS ((LODE_RECORD_FRAMES + 1) / PYTHON_FRAMES)
 
 enum python_search {
@@ -216,7 +216,9 @@ static __always_inline uint64_t function_word(struct scratch *scratch, const str
 	if (!bpf_probe_read_user(scratch->python.code, sizeof(scratch->python.code), (void *)(code + layout->code)))
 		check = lode_python_check(word_of(bytes, layout->code_filename), word_of(bytes, layout->code_name),
 					  (uint32_t)word_of(bytes, layout->code_line));
-	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
+	code = lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
+	note_name(scratch, code);
+	return code;
 }
 
 /*
@@ -344,6 +346,7 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 	if (!scratch)
 		return 0;
 	begin_stack(scratch, true, false);
+	scratch->stack.pid = (uint32_t)bpf_get_current_task_btf()->tgid;
 	scratch->python.search = PYTHON_NOT_SOUGHT;
 	lode_python_begin(scratch);
 	if (scratch->python.search != PYTHON_FOUND)
@@ -353,8 +356,7 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 			break;
 	if (!scratch->stack.count)
 		return 0;
-	scratch->stack.languages = LODE_STACK_HAS_WORDS | LODE_STACK_IS_CHAIN;
-	scratch->stack.pid = (uint32_t)bpf_get_current_task_btf()->tgid;
+	scratch->stack.languages |= LODE_STACK_HAS_WORDS | LODE_STACK_IS_CHAIN;
 	send_stack(scratch, id);
 	return 0;
 }

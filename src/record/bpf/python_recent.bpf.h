@@ -9,7 +9,7 @@
 #define LODE_RECORD_BPF_PYTHON_RECENT_BPF_H
 
 /* Addresses that are compared at a time: the verifier follows each of them. */
-#define PYTHON_COMPARED 8
+#define PYTHON_COMPARED 4
 
 /* Goes on to the frames of the next C frame. scratch->python.at: its entry, where there is a chain of them. */
 static __always_inline void next_c_frame(struct scratch *scratch, const struct lode_python_layout *layout)

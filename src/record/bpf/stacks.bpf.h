@@ -59,13 +59,28 @@ static __always_inline void begin_stack(struct scratch *scratch, bool user, bool
 	scratch->stack.pid = 0;
 }
 
+/* Words of languages that were seen lately, with their processes, at the places that their hashes say. */
+#define NAMES_BITS 12
+uint64_t names_seen[1 << NAMES_BITS];
 /* When the reader was last woken to read names: what they are read from may be gone soon. */
 uint64_t names_woken = 0;
-#define NAMES_NS 2000000
+#define NAMES_NS 1000000
+
+/* Notes whether the name of a word, which the stack of the process is about to get, is likely to be known. */
+static __always_inline void note_name(struct scratch *scratch, uint64_t word)
+{
+	uint64_t key = word + scratch->stack.pid * MULTIPLIER;
+	uint64_t *seen = &names_seen[key * MULTIPLIER >> (64 - NAMES_BITS)];
+
+	if (*seen == key)
+		return;
+	*seen = key;
+	scratch->stack.languages |= LODE_STACK_NEW_WORDS;
+}
 
 static __always_inline uint64_t wake_for_names(const struct scratch *scratch)
 {
-	uint64_t now = scratch->stack.languages & LODE_STACK_HAS_WORDS ? bpf_ktime_get_ns() : 0;
+	uint64_t now = scratch->stack.languages & LODE_STACK_NEW_WORDS ? bpf_ktime_get_ns() : 0;
 
 	if (!now || now - names_woken < NAMES_NS)
 		return BPF_RB_NO_WAKEUP;
