@@ -36,7 +36,9 @@ struct lode_language_kind {
 	enum lode_language language;
 	const char *name;  /* as in --languages */
 	const char *title; /* of what runs it, for messages: "CPython" */
-	const char *file;  /* what the names of its binaries contain: all others are not opened */
+	/* What the names of its binaries contain, and what they do not: all others are not opened. */
+	const char *file;
+	const char *not_file;
 	const char *known; /* versions, for messages */
 	/* Whether a binary has the runtime; fills `binary`, whose `kind` is set. 1, 0, or LODE_SYSTEM. */
 	int (*read)(struct lode_language_binary *binary, const struct lode_elf *elf);

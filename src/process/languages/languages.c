@@ -138,6 +138,11 @@ void lode_languages_destroy(struct lode_languages *languages)
 
 /* ---- binaries ---- */
 
+static int has_part(const char *name, size_t length, const char *part)
+{
+	return memmem(name, length, part, strlen(part)) != NULL;
+}
+
 /* The language that a mapped file may have, by its name: opening every file that any process maps would take long. */
 static const struct lode_language_kind *suspected_kind(const struct lode_languages *languages,
 						       const struct lode_process_image *image)
@@ -149,8 +154,8 @@ static const struct lode_language_kind *suspected_kind(const struct lode_languag
 		return NULL;
 	lode_mapped_name(image->path, &name, &length);
 	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++)
-		if (languages->wanted & LODE_LANGUAGE_BIT(i) &&
-		    memmem(name, length, kinds[i]->file, strlen(kinds[i]->file)))
+		if (languages->wanted & LODE_LANGUAGE_BIT(i) && has_part(name, length, kinds[i]->file) &&
+		    !has_part(name, length, kinds[i]->not_file))
 			return kinds[i];
 	return NULL;
 }

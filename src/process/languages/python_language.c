@@ -114,6 +114,7 @@ const struct lode_language_kind lode_language_python = {
 	.name = "python",
 	.title = "CPython",
 	.file = "python",
+	.not_file = ".cpython-", /* extensions */
 	.known = "3.11 to 3.14, with a global lock",
 	.read = read_binary,
 	.check = check,
