@@ -9,6 +9,7 @@
 #include "process/descendants.h"
 #include "process/descriptor_names.h"
 #include "process/inner_tids.h"
+#include "record/stream/object_names.h"
 #include "record/stream/wait_functions.h"
 #include "result/object_words.h"
 #include "symbols/demangle.h"
@@ -138,6 +139,67 @@ static void functions_say_what_a_futex_is(void **state)
 								 dictionary.tree.nodes[caller].frame),
 					    cases[i].caller);
 	}
+	lode_dictionary_release(&dictionary);
+}
+
+#define MUTEX     "app!main app!click libc.so.6!pthread_mutex_lock kernel!futex_wait"
+#define RWLOCK    "app!main app!scan libc.so.6!pthread_rwlock_wrlock kernel!futex_wait"
+#define CONDITION "app!main app!await libc.so.6!pthread_cond_wait kernel!futex_wait"
+#define JOIN      "app!main libc.so.6!pthread_join kernel!futex_wait"
+#define OWN       "app!main app!own_lock kernel!futex_wait"
+#define BARE      "kernel!futex_wait"
+
+static void only_who_holds_a_lock_is_its_holder(void **state)
+{
+	static const struct {
+		const char *stack;
+		const char *raw;
+		const char *object;
+		int held;
+	} cases[] = {
+		{ MUTEX, "futex:o:1000:", "lock:0x1000 first seen in click", 1 },
+		{ MUTEX, "futex:s:1000:", "lock:0x1000 first seen in click", 1 },
+		{ MUTEX, "futex:w:1000:", "lock:0x1000 first seen in click", 0 },
+		{ MUTEX, "futex:t:1000:", "lock:0x1000 first seen in click", 0 },
+		{ RWLOCK, "futex:w:2008:", "lock:0x2008 first seen in scan", 1 },
+		{ RWLOCK, "futex:w:200c:", "lock:0x2008 first seen in scan", 1 },
+		{ RWLOCK, "futex:o:2008:", "lock:0x2008 first seen in scan", 0 },
+		{ CONDITION, "futex:o:302c:", "condition:0x3028 first seen in await", 0 },
+		{ CONDITION, "futex:s:3028:", "condition:0x3028 first seen in await", 0 },
+		{ JOIN, "futex:t:4000:", "thread:", 1 },
+		{ JOIN, "futex:o:4000:", "thread:", 0 },
+		{ OWN, "futex:o:5000:", "futex:0x5000 first seen in own_lock", 0 },
+		{ OWN, "futex:s:5000:", "lock:0x5000 first seen in own_lock", 1 },
+		/* Without a user stack: as other waits there, or unknown. */
+		{ BARE, "futex:n:1000:", "lock:0x1000 first seen in click", 0 },
+		{ BARE, "futex:n:3028:", "condition:0x3028 first seen in await", 0 },
+		{ BARE, "futex:n:9000:", "futex:0x9000", 0 },
+		{ BARE, "futex:", "futex:", 0 },
+		{ MUTEX, "file:/a", "file:/a", 0 },
+	};
+	const size_t count = sizeof(cases) / sizeof(cases[0]);
+	struct lode_process_images images = { 0 };
+	struct lode_dictionary dictionary;
+	struct lode_object_names names;
+	uint32_t nodes[sizeof(cases) / sizeof(cases[0])];
+
+	(void)state;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = make_stack(&dictionary, cases[i].stack);
+	for (size_t i = 1; i < dictionary.frames.module_count; i++)
+		if (!strcmp(lode_strings_get(&dictionary.frames.strings, dictionary.frames.modules[i].name),
+			    "kernel"))
+			assert_int_equal(dictionary.frames.modules[i].kind, LODE_KIND_KERNEL);
+	assert_int_equal(lode_object_names_init(&names, &dictionary, &images), 0);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t holder = 7,
+			 object = lode_object_names_find(&names, (uint32_t)i + 1, cases[i].raw, nodes[i], &holder);
+
+		assert_string_equal(lode_strings_get(&dictionary.frames.strings, object), cases[i].object);
+		assert_int_equal(holder, cases[i].held ? 7 : LODE_NONE);
+	}
+	lode_object_names_release(&names);
 	lode_dictionary_release(&dictionary);
 }
 
@@ -363,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_and_words_come_from_the_text),
 		cmocka_unit_test(functions_say_what_a_futex_is),
+		cmocka_unit_test(only_who_holds_a_lock_is_its_holder),
 		cmocka_unit_test(descriptors_have_names_only_while_they_are_the_same_file),
 		cmocka_unit_test(pipes_and_sockets_have_names),
 		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),

@@ -32,7 +32,8 @@ int lode_object_names_init(struct lode_object_names *names, struct lode_dictiona
 	names->image_count = images->count;
 	names->waits = lode_calloc(names->wait_count + 1, sizeof(*names->waits));
 	names->variables = lode_calloc(names->image_count + 1, sizeof(struct lode_variables *));
-	return names->waits && names->variables ? 0 : LODE_SYSTEM;
+	names->learnt = lode_calloc(LODE_LEARNT_FUTEXES, sizeof(*names->learnt));
+	return names->waits && names->variables && names->learnt ? 0 : LODE_SYSTEM;
 }
 
 void lode_object_names_release(struct lode_object_names *names)
@@ -44,6 +45,7 @@ void lode_object_names_release(struct lode_object_names *names)
 		}
 	lode_free(names->variables);
 	lode_free(names->waits);
+	lode_free(names->learnt);
 	lode_free(names->named);
 	lode_index_release(&names->index);
 	memset(names, 0, sizeof(*names));
@@ -253,6 +255,40 @@ static uint32_t find_named(struct lode_object_names *names, uint32_t raw, const 
 	return found == LODE_NONE ? add_named(names, &key, hash, futex, wait) : names->named[found].text;
 }
 
+/* ---- futexes that are known from other waits ---- */
+
+static struct lode_learnt_futex *learnt_place(const struct lode_object_names *names, const struct futex *futex)
+{
+	uint64_t hash = lode_hash_u64(futex->address + futex->image * 0x9e3779b97f4a7c15u);
+
+	return &names->learnt[hash % LODE_LEARNT_FUTEXES];
+}
+
+void lode_object_names_learn(struct lode_object_names *names, const char *text, uint32_t node)
+{
+	const struct lode_stack_wait *wait;
+	struct futex futex;
+
+	if (!lode_starts_with(text, LODE_FUTEX_TEXT) || !parse(text, &futex))
+		return;
+	wait = wait_of(names, node);
+	if (wait->function != LODE_WAITS_UNKNOWN)
+		*learnt_place(names, &futex) = (struct lode_learnt_futex){ futex.address, futex.distance, *wait };
+}
+
+/* What a wait at a futex is in: by its own stack or, where that has no functions of the user's, by others at the same futex. */
+static const struct lode_stack_wait *wait_at(struct lode_object_names *names, const struct futex *futex,
+					     uint32_t node)
+{
+	const struct lode_stack_wait *wait = wait_of(names, node);
+	const struct lode_learnt_futex *learnt = learnt_place(names, futex);
+
+	if (wait->function != LODE_WAITS_UNKNOWN || wait->caller || !futex->address ||
+	    learnt->address != futex->address || learnt->distance != futex->distance)
+		return wait;
+	return &learnt->wait;
+}
+
 uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, const char *text, uint32_t node,
 				uint32_t *holder)
 {
@@ -264,7 +300,8 @@ uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, c
 		return lode_strings_add(&names->dictionary->frames.strings, text, strlen(text));
 	}
 	parse(text, &futex);
-	wait = wait_of(names, node);
+	lode_object_names_learn(names, text, node);
+	wait = wait_at(names, &futex, node);
 	if (!is_holder((enum lode_wait_function)wait->function, futex.found))
 		*holder = LODE_NONE;
 	return find_named(names, raw, &futex, wait);

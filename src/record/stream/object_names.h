@@ -17,10 +17,20 @@ struct lode_stack_wait {
 	uint32_t caller;
 };
 
+/* A futex, and what waits at it that have user stacks are in. */
+struct lode_learnt_futex {
+	uint64_t address; /* 0: none */
+	uint64_t distance;
+	struct lode_stack_wait wait;
+};
+
+#define LODE_LEARNT_FUTEXES 8192
+
 struct lode_object_names {
 	struct lode_dictionary *dictionary; /* with names */
 	const struct lode_process_images *images;
-	struct lode_stack_wait *waits; /* by node */
+	struct lode_stack_wait *waits;    /* by node */
+	struct lode_learnt_futex *learnt; /* direct-mapped */
 	size_t wait_count;
 	struct lode_variables **variables; /* by image; NULL: not loaded yet */
 	size_t image_count;
@@ -39,6 +49,11 @@ struct lode_object_names {
 int lode_object_names_init(struct lode_object_names *names, struct lode_dictionary *dictionary,
 			   const struct lode_process_images *images);
 void lode_object_names_release(struct lode_object_names *names);
+/*
+ * Learns what the futex `text` is from a wait with the stack `node`. A wait without a user stack, as budgets have them, is for what was learnt
+ * before of its futex.
+ */
+void lode_object_names_learn(struct lode_object_names *names, const char *text, uint32_t node);
 /*
  * Names the object `raw`, whose text is `text`, of a wait with the stack `node`: a string of the dictionary, 0: none; LODE_NONE when memory has run
  * out. `*holder`, a thread, becomes LODE_NONE where it does not hold the object.

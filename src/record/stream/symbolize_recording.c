@@ -298,6 +298,11 @@ static int translate_stacks(struct translation *translation)
 
 /* ---- events ---- */
 
+static const char *raw_text(const struct translation *translation, uint32_t string)
+{
+	return lode_strings_get(&translation->raw_dictionary.frames.strings, string);
+}
+
 static void describe(struct translation *translation, int type, const struct lode_event *event)
 {
 	struct lode_corpus_entry *entry = translation->entry;
@@ -348,9 +353,8 @@ static int take_event(struct translation *translation, int type, struct lode_eve
 	event->name = string_of(translation, event->name);
 	if (event->object)
 		event->object = lode_object_names_find(&translation->objects, event->object,
-						       lode_strings_get(&translation->raw_dictionary.frames.strings,
-									event->object),
-						       event->stack, &event->holder);
+						       raw_text(translation, event->object), event->stack,
+						       &event->holder);
 	if (event->name == LODE_NONE || event->object == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_events_add(late ? &translation->late[type] : &translation->waiting[type], event);
@@ -408,6 +412,9 @@ static int calibrate(struct translation *translation, struct lode_error *error)
 			struct lode_event event = lode_events_get(&translation->block, row);
 
 			lode_calibration_see(&translation->calibration, type, &event);
+			if (event.object)
+				lode_object_names_learn(&translation->objects, raw_text(translation, event.object),
+							translation->nodes[event.stack]);
 		}
 	}
 	lode_calibration_settle(&translation->calibration, &translation->raw);
