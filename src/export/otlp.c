@@ -82,6 +82,10 @@ enum text {
 	TEXT_WAKER_PID,
 	TEXT_WAKER_NAME,
 	TEXT_WAKER_STACK,
+	TEXT_OBJECT,
+	TEXT_HOLDER,
+	TEXT_HOLDER_PID,
+	TEXT_HOLDER_NAME,
 	TEXTS,
 };
 
@@ -99,6 +103,10 @@ static const char *const texts[TEXTS] = {
 	"lode.waker.process.pid",
 	"lode.waker.thread.name",
 	"lode.waker.stack_index",
+	"lode.object",
+	"lode.holder.thread.id",
+	"lode.holder.process.pid",
+	"lode.holder.thread.name",
 };
 
 struct writer {
@@ -108,8 +116,12 @@ struct writer {
 	const struct lode_stream *stream;
 	enum lode_event_type type;
 	uint32_t *attributes; /* by thread: number of its first attribute; 0: it has none yet */
-	uint32_t *wakers;     /* the same as a waker */
-	uint32_t *cpus;       /* by CPU: number of its attribute */
+	uint32_t *wakers;     /* the same as a waker, */
+	uint32_t *holders;    /* and as a holder */
+	uint32_t *objects;    /* by string: number of its attribute as an object; 0: it has none yet */
+	size_t object_count;
+	size_t object_capacity;
+	uint32_t *cpus; /* by CPU: number of its attribute */
 	uint32_t attribute_count;
 	uint8_t *used;          /* by stack: a sample has it */
 	uint32_t *waker_stacks; /* by stack: number of its attribute as that of a waker */
@@ -193,6 +205,21 @@ static void put_waker_stack(struct writer *writer, uint32_t stack, struct lode_b
 	lode_buffer_varint(packed, writer->waker_stacks[stack]);
 }
 
+static void put_object(struct writer *writer, const struct lode_event *event, struct lode_buffer *packed)
+{
+	static const enum text holder_keys[] = { TEXT_HOLDER, TEXT_HOLDER_PID, TEXT_HOLDER_NAME };
+
+	if (!event->object)
+		return;
+	if (!writer->objects[event->object]) {
+		writer->objects[event->object] = writer->attribute_count;
+		add_attribute(writer, TEXT_OBJECT, text_of(writer, event->object), 0);
+	}
+	lode_buffer_varint(packed, writer->objects[event->object]);
+	if (event->holder != LODE_NONE)
+		put_thread_attributes(writer, event->holder, holder_keys, writer->holders, packed);
+}
+
 /* ---- samples ---- */
 
 static void end_sample(struct writer *writer)
@@ -213,6 +240,7 @@ static void end_sample(struct writer *writer)
 		put_thread_attributes(writer, event->waker, waker_keys, writer->wakers, &packed);
 		put_waker_stack(writer, event->waker_stack, &packed);
 	}
+	put_object(writer, event, &packed);
 	if (event->stack)
 		lode_protobuf_put_number(sample, SAMPLE_STACK, event->stack);
 	lode_protobuf_put_message(sample, SAMPLE_ATTRIBUTES, &packed);
@@ -225,7 +253,8 @@ static void end_sample(struct writer *writer)
 static int is_same_sample(const struct lode_event *a, const struct lode_event *b)
 {
 	return a->thread == b->thread && a->stack == b->stack && a->waker == b->waker &&
-	       a->waker_stack == b->waker_stack && a->cpu == b->cpu;
+	       a->waker_stack == b->waker_stack && a->cpu == b->cpu && a->object == b->object &&
+	       a->holder == b->holder;
 }
 
 static void add_event(struct writer *writer, const struct lode_event *event)
@@ -328,7 +357,20 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	return 0;
 }
 
-/* Room for the stacks that the dictionary has come to hold. */
+/* Room for the strings that the dictionary has come to hold, */
+static int grow_objects(struct writer *writer)
+{
+	size_t count = writer->export->dictionary.frames.strings.count;
+
+	if (lode_grow(&writer->objects, &writer->object_capacity, count, sizeof(*writer->objects)) < 0)
+		return LODE_SYSTEM;
+	memset(writer->objects + writer->object_count, 0,
+	       (count - writer->object_count) * sizeof(*writer->objects));
+	writer->object_count = count;
+	return 0;
+}
+
+/* and for its stacks. */
 static int grow_stacks(struct writer *writer)
 {
 	size_t count = writer->export->dictionary.tree.count, more = count - writer->used_count;
@@ -352,7 +394,9 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 	writer->entry = source->entry;
 	writer->attributes = lode_calloc(source->stream.thread_count, sizeof(*writer->attributes));
 	writer->wakers = lode_calloc(source->stream.thread_count, sizeof(*writer->wakers));
-	if (!writer->attributes || !writer->wakers || grow_stacks(writer) < 0)
+	writer->holders = lode_calloc(source->stream.thread_count, sizeof(*writer->holders));
+	if (!writer->attributes || !writer->wakers || !writer->holders || grow_stacks(writer) < 0 ||
+	    grow_objects(writer) < 0)
 		code = lode_fail_memory(error);
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
@@ -363,6 +407,7 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 	}
 	lode_free(writer->attributes);
 	lode_free(writer->wakers);
+	lode_free(writer->holders);
 	return code;
 }
 
@@ -463,6 +508,7 @@ static void release(struct writer *writer)
 	lode_free(writer->used);
 	lode_free(writer->cpus);
 	lode_free(writer->waker_stacks);
+	lode_free(writer->objects);
 	lode_buffer_release(&writer->attribute_table);
 	lode_buffer_release(&writer->profile);
 	lode_buffer_release(&writer->inner);

@@ -19,6 +19,7 @@ enum {
 /* Whose a sample is, and what woke it. */
 struct who {
 	uint32_t pid, tid, name, waker, waker_pid, waker_name;
+	uint32_t object, holder, holder_pid, holder_name;
 	uint16_t cpu;
 	uint64_t waker_stack;
 	int has_tid;
@@ -39,7 +40,7 @@ struct lode_otlp_known_threads {
 	const unsigned char *bytes; /* NULL: none yet */
 	size_t size;
 	uint64_t labels; /* attributes that are of no use */
-	uint32_t thread, waker, waker_stack;
+	uint32_t thread, waker, waker_stack, object, holder;
 	uint16_t cpu;
 };
 
@@ -51,7 +52,12 @@ struct lode_otlp_known_threads {
 
 static struct who no_thread(const struct lode_otlp_samples *samples)
 {
-	return (struct who){ .pid = samples->pid, .waker = LODE_NONE, .waker_pid = LODE_NO_PID, .cpu = LODE_NO_CPU };
+	return (struct who){ .pid = samples->pid,
+			     .waker = LODE_NONE,
+			     .waker_pid = LODE_NO_PID,
+			     .holder = LODE_NONE,
+			     .holder_pid = LODE_NO_PID,
+			     .cpu = LODE_NO_CPU };
 }
 
 static uint32_t small_number(const struct lode_otlp_value *value, uint32_t otherwise)
@@ -70,7 +76,11 @@ static const char *const meanings[] = { "thread.id",
 					"lode.waker.thread.id",
 					"lode.waker.process.pid",
 					"lode.waker.thread.name",
-					"lode.waker.stack_index" };
+					"lode.waker.stack_index",
+					"lode.object",
+					"lode.holder.thread.id",
+					"lode.holder.process.pid",
+					"lode.holder.thread.name" };
 
 enum meaning {
 	NOT_LOOKED_AT,
@@ -82,6 +92,10 @@ enum meaning {
 	WAKER_PID,
 	WAKER_NAME,
 	WAKER_STACK,
+	OBJECT,
+	HOLDER_TID,
+	HOLDER_PID,
+	HOLDER_NAME,
 	LABEL
 };
 
@@ -98,7 +112,8 @@ static int look_at(struct lode_otlp_samples *samples, uint64_t attribute, struct
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
 		if (lode_protobuf_is(key, meanings[i]))
 			known->meaning = (uint8_t)(i + 1);
-	if (known->meaning == THREAD_NAME || known->meaning == WAKER_NAME) {
+	if (known->meaning == THREAD_NAME || known->meaning == WAKER_NAME || known->meaning == HOLDER_NAME ||
+	    known->meaning == OBJECT) {
 		if (!value.text)
 			known->meaning = LABEL;
 		else if ((known->number = lode_strings_add(&samples->tables->import->dictionary.frames.strings,
@@ -147,6 +162,18 @@ static int read_attribute(struct lode_otlp_samples *samples, uint64_t attribute,
 	case WAKER_STACK:
 		who->waker_stack = number == LODE_NONE ? 0 : number;
 		break;
+	case OBJECT:
+		who->object = number;
+		break;
+	case HOLDER_TID:
+		who->holder = number;
+		break;
+	case HOLDER_PID:
+		who->holder_pid = number == LODE_NONE ? LODE_NO_PID : number;
+		break;
+	case HOLDER_NAME:
+		who->holder_name = number;
+		break;
 	default:
 		samples->labels += attribute != 0;
 	}
@@ -173,6 +200,10 @@ static int find_threads(struct lode_otlp_samples *samples, const struct who *who
 
 	event->cpu = who->cpu;
 	event->waker = LODE_NONE;
+	event->object = who->object;
+	event->holder = LODE_NONE;
+	if (code == 0 && who->object && who->holder != LODE_NONE)
+		code = find_thread(samples, who->holder_pid, who->holder, who->holder_name, &event->holder);
 	if (code < 0 || who->waker == LODE_NONE)
 		return code;
 	code = find_thread(samples, who->waker_pid, who->waker, who->waker_name, &event->waker);
@@ -229,6 +260,8 @@ static int find_known(struct lode_otlp_samples *samples, struct lode_cursor attr
 		event->thread = known->thread;
 		event->waker = known->waker;
 		event->waker_stack = known->waker_stack;
+		event->object = known->object;
+		event->holder = known->holder;
 		event->cpu = known->cpu;
 		samples->labels += known->labels;
 		return 0;
@@ -236,9 +269,16 @@ static int find_known(struct lode_otlp_samples *samples, struct lode_cursor attr
 	who = no_thread(samples);
 	if ((code = read_attributes(samples, &field, &who)) < 0 || (code = find_threads(samples, &who, event)) < 0)
 		return code;
-	*known = (struct lode_otlp_known_threads){ { key[0], key[1] },       bytes,         size,
-						   samples->labels - labels, event->thread, event->waker,
-						   event->waker_stack,       event->cpu };
+	*known = (struct lode_otlp_known_threads){ { key[0], key[1] },
+						   bytes,
+						   size,
+						   samples->labels - labels,
+						   event->thread,
+						   event->waker,
+						   event->waker_stack,
+						   event->object,
+						   event->holder,
+						   event->cpu };
 	return 0;
 }
 
