@@ -13,12 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* To look for data and to wait again takes a few microseconds, and the time until there is a processor. */
+#define VAIN_NS 50000
+
 /* Of the busy time: requests that come to less are a side of a stream that is about something else. */
 #define MATTERING_SHARE 10
 
 struct turn {
 	uint64_t began;
 	uint32_t loop; /* number plus one; 0: not known yet */
+	uint64_t vain; /* it was woken in vain if it waits again within this time, ns */
 	uint8_t begun;
 	uint8_t thinned; /* waits of the thread were left out */
 };
@@ -44,7 +48,7 @@ void lode_requests_release(struct lode_requests *requests)
 
 /*
  * Room to write wakes all that wait for a socket, those that want to read as well: these go on waiting, and never leave the
- * kernel. One that polls may have waited for just that.
+ * kernel, unless data has come meanwhile. One that polls may have waited for just that.
  */
 static const char *const room_to_write[] = { "kernel!unix_write_space", "kernel!sock_def_write_space",
 					     "kernel!sk_stream_write_space", NULL };
@@ -143,11 +147,14 @@ static int handle_wait(struct search *search, size_t i, uint32_t place)
 	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
 	struct turn *turn = &search->turns[search->groups[waits->thread[i]]];
 	struct lode_request request = { turn->began, waits->t[i], waits->thread[i], 0 };
-	int is_over = turn->begun && request.t1 > request.t0;
+	int is_over = turn->begun && request.t1 > request.t0 && request.t1 - request.t0 > turn->vain;
 
 	if (turn->thinned)
 		return 0;
-	turn->begun = !is_woken_in_vain(search, waits->waker_stack[i]);
+	turn->begun = 1;
+	turn->vain = is_woken_in_vain(search, waits->waker_stack[i])
+			     ? VAIN_NS + (waits->delay ? waits->delay[i] : 0)
+			     : 0;
 	turn->began = lode_event_end(waits, (uint32_t)i);
 	if (!is_over)
 		return 0;

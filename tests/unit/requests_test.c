@@ -136,16 +136,19 @@ static void a_waking_by_room_to_write_begins_no_request(void **state)
 	struct fixture *fixture = *state;
 	struct lode_events *waits = &fixture->small.stream.events[LODE_WAIT];
 
-	for (uint64_t i = 0; i < 4; i++)
-		add_wait(fixture, 8, i * 100, 10, LOOP);
+	for (uint64_t i = 0; i < 6; i++)
+		add_wait(fixture, 8, i < 4 ? i * 100 : i * 100000, 10, LOOP);
 	waits->waker_stack[0] = small_stack(&fixture->small, "c!main;kernel!sock_wfree;kernel!unix_write_space");
 	waits->waker_stack[1] = small_stack(&fixture->small, "c!main;kernel!sock_def_readable");
 	waits->waker_stack[2] =
 		small_stack(&fixture->small, "c!main;kernel!unix_write_space;kernel!ep_poll_callback");
+	waits->waker_stack[4] = waits->waker_stack[0]; /* but there was something to do */
 	find(fixture);
-	assert_int_equal(fixture->requests.count, 2);
+	assert_int_equal(fixture->requests.count, 4);
 	require_request(fixture, 0, 8, 110, 200);
 	require_request(fixture, 1, 8, 210, 300);
+	require_request(fixture, 2, 8, 310, 400000);
+	require_request(fixture, 3, 8, 400010, 500000);
 }
 
 static void a_thread_without_a_loop_has_no_requests(void **state)
