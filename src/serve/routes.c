@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define AREA      "scope", "symptom", "match", "exclude", "where", "time", "include-idle"
+#define AREA      "scope", "symptom", "slow", "match", "exclude", "where", "time", "include-idle"
 
 const struct lode_route lode_routes[] = {
 	{ "info", "what is in the corpus: streams, their attributes, threads, symptoms and modules",
@@ -22,7 +22,7 @@ const struct lode_route lode_routes[] = {
 	  LIST("mine", "@", "--json", "--kind=run"),
 	  LIST(AREA, "threshold", "impact", "similarity", "rank", "top", LODE_ROUTE_PAGE_DATA), "application/json" },
 	{ "scope", "the critical path of each symptom, a line of JSON each", LIST("scope", "@", "--json"),
-	  LIST("scope", "symptom", "where", "stream", "top", LODE_ROUTE_PAGE_DATA), "application/x-ndjson" },
+	  LIST("scope", "symptom", "slow", "where", "stream", "top", LODE_ROUTE_PAGE_DATA), "application/x-ndjson" },
 	{ "latency", "inferred latencies of functions in their calling contexts", LIST("latency", "@", "--json"),
 	  LIST("stream", "where", "match", "include-idle", "top", "mean", "tree-min", LODE_ROUTE_PAGE_DATA),
 	  "application/json" },

@@ -1,4 +1,5 @@
 /* Who had the processor: by hand, and against a walk nanosecond by nanosecond. */
+#include "failing_memory.h"
 #include "small_stream.h"
 
 #include "scope/processors.h"
@@ -154,11 +155,35 @@ static void random_threads_have_it_as_moment_by_moment(void **state)
 	}
 }
 
+static int try_to_make(const struct lode_stream *stream)
+{
+	struct lode_error error = { "" };
+	struct lode_processors *processors;
+	int code = lode_processors_make(&processors, stream, &error);
+
+	if (!code)
+		lode_processors_free(processors);
+	return code;
+}
+
+static void memory_that_runs_out_is_a_clean_error(void **state)
+{
+	struct small_stream small;
+	uint64_t seed = 9;
+
+	(void)state;
+	small_begin(&small);
+	random_threads(&small, &seed);
+	FAIL_EACH_ALLOCATION(4, try_to_make(&small.stream));
+	small_end(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_thread_that_ran_meanwhile_had_it),
 		cmocka_unit_test(random_threads_have_it_as_moment_by_moment),
+		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* Requests: by hand, and against a walk through each thread's waits by themselves. */
+#include "failing_memory.h"
 #include "small_stream.h"
 
+#include "scope/request_table.h"
 #include "scope/requests.h"
 #include "scope/slow_requests.h"
 #include "scope/symptoms.h"
@@ -282,6 +284,51 @@ static void random_threads_have_the_requests_of_a_slow_walk(void **state)
 	assert_true(all > 1000);
 }
 
+/* Requests, slow ones and a table of them. */
+static int sum_up(struct fixture *fixture)
+{
+	const struct lode_slow_requests slow = { .percent = LODE_SLOW_REQUESTS, .if_they_matter = 1 };
+	struct lode_loop_table table, merged = { 0 };
+	struct lode_requests requests;
+	struct lode_error error = { "" };
+	struct lode_symptom *symptoms = NULL;
+	size_t count = 0, capacity = 0;
+	int code = lode_requests_of_stream(&requests, &fixture->small.stream, fixture->idle, &error);
+
+	if (!code)
+		code = lode_slow_requests_find(&slow, &fixture->small.stream, fixture->idle, &symptoms, &count,
+					       &capacity, &error);
+	if (lode_loop_table_init(&table) < 0 ||
+	    (!code && lode_loop_table_add(&table, &fixture->small.stream, 0, &requests) < 0))
+		code = LODE_SYSTEM;
+	if (!code && (lode_loop_table_init(&merged) < 0 || lode_loop_table_merge(&merged, &table) < 0 ||
+		      lode_loop_table_merge(&merged, &table) < 0))
+		code = LODE_SYSTEM;
+	if (!code) {
+		lode_loop_table_sort(&merged);
+		assert_int_equal(merged.count, 1);
+		assert_int_equal(merged.items[0].count, 2 * 500);
+		assert_int_equal(lode_loop_quantile(&merged.items[0], 50), 10);
+		assert_int_equal(lode_loop_quantile(&merged.items[0], 99), 10);
+		assert_int_equal(lode_loop_quantile(&merged.items[0], 100), 1000);
+		assert_int_equal(merged.items[0].longest, 1000);
+	}
+	lode_loop_table_release(&merged);
+	lode_loop_table_release(&table);
+	lode_free(symptoms);
+	lode_requests_release(&requests);
+	return code;
+}
+
+static void memory_that_runs_out_is_a_clean_error(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_server(fixture, 500);
+	find(fixture);
+	FAIL_EACH_ALLOCATION(20, sum_up(fixture));
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -293,6 +340,7 @@ int main(void)
 		CASE(the_slowest_percent_are_symptoms),
 		CASE(few_requests_have_no_slowest_percent),
 		CASE(requests_matter_unless_the_stream_is_about_something_else),
+		CASE(memory_that_runs_out_is_a_clean_error),
 		cmocka_unit_test(random_threads_have_the_requests_of_a_slow_walk),
 	};
 

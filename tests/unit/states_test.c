@@ -1,6 +1,7 @@
 /*
  * States of threads: by hand, and against a slow account that asks for each nanosecond by itself what a thread did.
  */
+#include "failing_memory.h"
 #include "small_stream.h"
 
 #include "scope/states.h"
@@ -513,6 +514,50 @@ static void processes_are_merged_by_name(void **state)
 	small_end(&small);
 }
 
+/* Classes, states and a table of one stream. */
+static int sum_up(struct small_stream *small, const struct lode_idle_rules *rules)
+{
+	struct lode_wait_classes classes = { 0 };
+	struct lode_stream_states states = { 0 };
+	struct lode_state_table table, merged = { 0 };
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_error error = { "" };
+	int code = lode_idle_stacks_make(&idle, rules, &small->dictionary, &error);
+
+	if (!code)
+		code = lode_wait_classes_make(&classes, &small->stream, idle, 1, &error);
+	if (!code)
+		code = lode_states_of_stream(&states, &small->stream, &classes, NULL, &error);
+	if (lode_state_table_init(&table) < 0 ||
+	    (!code && lode_state_table_add(&table, &small->stream, &states) < 0))
+		code = LODE_SYSTEM;
+	if (!code && (lode_state_table_init(&merged) < 0 || lode_state_table_merge(&merged, &table) < 0 ||
+		      lode_state_table_sort(&merged) < 0))
+		code = LODE_SYSTEM;
+	lode_state_table_release(&merged);
+	lode_state_table_release(&table);
+	lode_stream_states_release(&states);
+	lode_wait_classes_release(&classes);
+	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static void memory_that_runs_out_is_a_clean_error(void **state)
+{
+	struct lode_idle_rules *rules;
+	struct small_stream small;
+	uint64_t seed = 3;
+
+	(void)state;
+	small_begin(&small);
+	small_random(&small, &seed, 40, LIMIT);
+	name_thread(&small, 1, 1, "server");
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, NULL), 0);
+	FAIL_EACH_ALLOCATION(20, sum_up(&small, rules));
+	lode_idle_rules_free(rules);
+	small_end(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -527,6 +572,7 @@ int main(void)
 		cmocka_unit_test(random_streams_are_accounted_for_as_moment_by_moment),
 		cmocka_unit_test(states_always_add_up),
 		cmocka_unit_test(processes_are_merged_by_name),
+		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
