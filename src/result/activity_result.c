@@ -18,6 +18,23 @@ struct lode_written lode_written_waits(const uint64_t *ns)
 	return (struct lode_written){ .write = write_waits, .from = ns };
 }
 
+static int write_states(const struct lode_written *self, struct lode_json *json)
+{
+	const uint64_t *ns = self->from;
+
+	lode_json_object(json);
+	for (int state = 0; state < LODE_STATES; state++)
+		if (ns[state])
+			lode_json_key_u64(json, lode_state_key((enum lode_state)state), ns[state]);
+	lode_json_object_end(json);
+	return 0;
+}
+
+struct lode_written lode_written_states(const uint64_t *ns)
+{
+	return (struct lode_written){ .write = ns ? write_states : NULL, .from = ns };
+}
+
 static int make_process(const struct lode_list *list, size_t i, void *item)
 {
 	const struct lode_state_table *table = list->from;

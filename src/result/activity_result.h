@@ -52,5 +52,7 @@ void lode_activity_result_make(struct lode_activity_result *result, const struct
 			       const struct lode_corpus_list *list);
 /* The time of states that are waits, but idle ones, as an object; `ns` by state. */
 struct lode_written lode_written_waits(const uint64_t *ns);
+/* The time of all states that occur, as an object. NULL: there is none. */
+struct lode_written lode_written_states(const uint64_t *ns);
 
 #endif

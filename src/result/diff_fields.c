@@ -11,6 +11,8 @@ static const struct lode_field side_rows[] = {
 	FIELD_PART(unread, lode_unread_part_fields),
 	FIELD_U64(events, "Events."),
 	FIELD_U64(instances, "Calls that were inferred."),
+	FIELD_WRITTEN(states, LODE_SHAPE_MAP, LODE_FIELD_U64,
+		      "States that its threads were in, ns per stream; those that occur.", FIELD_OPTIONAL),
 };
 static const struct lode_fields side = FIELD_TABLE("DiffSide", side_rows);
 #undef TABLE_OF

@@ -8,12 +8,13 @@
 #include "latency/diff.h"
 #include "latency/paper_ranking.h"
 #include "result/call_tree_fields.h"
-#include "scope/idle.h"
+#include "scope/states.h"
 
 struct lode_diff_side {
 	const char *corpus;  /* its path */
 	const char *streams; /* how its streams were chosen, in brackets; NULL: all of them */
 	const struct lode_latency *latency;
+	const uint64_t *states; /* by state: ns per stream, of all its threads */
 };
 
 struct lode_diff_report {

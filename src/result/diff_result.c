@@ -4,6 +4,8 @@
  */
 #include "result/diff_result.h"
 
+#include "result/activity_result.h"
+
 #include "latency/chance.h"
 #include "result/written_frames.h"
 
@@ -18,6 +20,7 @@ static struct lode_diff_result_side side_of(const struct lode_diff_side *side)
 		.unread = lode_unread_part(&side->latency->unread),
 		.events = side->latency->input.events,
 		.instances = side->latency->instances,
+		.states = lode_written_states(side->states),
 	};
 }
 

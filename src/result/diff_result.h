@@ -16,6 +16,7 @@ struct lode_diff_result_side {
 	struct lode_unread_part unread;
 	uint64_t events;
 	uint64_t instances;
+	struct lode_written states; /* none where they were not asked for */
 };
 
 /* That a difference is chance. */

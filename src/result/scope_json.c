@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/line_writer.h"
+#include "result/activity_result.h"
 #include "result/scope_result.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
@@ -187,19 +188,6 @@ static int write_steps(const struct lode_written *self, struct lode_json *json)
 	return code;
 }
 
-/* Which states the path was in; only those that it was. */
-static int write_states(const struct lode_written *self, struct lode_json *json)
-{
-	const struct lode_scope_found *found = self->from;
-
-	lode_json_object(json);
-	for (int state = 0; state < LODE_STATES; state++)
-		if (found->states[state])
-			lode_json_key_u64(json, lode_state_key((enum lode_state)state), found->states[state]);
-	lode_json_object_end(json);
-	return 0;
-}
-
 /* ---- a symptom ---- */
 
 /* The busiest threads of the scope. */
@@ -256,7 +244,7 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 		.edges = found->result.edges,
 		.path = { .write = write_path, .from = writer, .with = &found->parts },
 		.steps = { .write = is_path ? write_steps : NULL, .from = writer, .with = &found->stepped },
-		.states = { .write = is_path ? write_states : NULL, .from = found },
+		.states = lode_written_states(is_path ? found->states : NULL),
 		.is_throttled = is_path && throttled.path,
 		.throttled = { throttled.path, throttled.time },
 		.unknown_ns = found->result.unknown,

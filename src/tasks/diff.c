@@ -42,8 +42,8 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 	const struct lode_diff_settings *settings = analysis->call->settings;
 	const struct lode_diff_sides *sides = &comparison->sides;
 	struct lode_diff_report report = {
-		.base = { sides->base.source.path, sides->base_streams, &sides->base.latency },
-		.slow = { sides->slow.source.path, sides->slow_streams, &sides->slow.latency },
+		.base = { sides->base.source.path, sides->base_streams, &sides->base.latency, sides->base_states },
+		.slow = { sides->slow.source.path, sides->slow_streams, &sides->slow.latency, sides->slow_states },
 		.diff = &comparison->diff,
 		.fits = comparison->fits,
 		.top = lode_latency_top(&settings->latency, analysis),

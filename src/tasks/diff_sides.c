@@ -2,6 +2,7 @@
 #include "tasks/diff_sides.h"
 
 #include "base/memory.h"
+#include "scope/activity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,51 @@ static int compare_ids(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
+/* Leaves the streams whose latencies were read; both are in the catalogue's order. */
+static void keep_read(struct lode_corpus_entry *items, size_t *count, const struct lode_latency *latency)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count && kept < latency->stream_count; i++)
+		if (!strcmp(items[i].id, latency->streams[kept].id))
+			items[kept++] = items[i];
+	*count = kept;
+}
+
+/* In which states the threads of a side were, per stream. */
+static int sum_states(struct lode_latency_reading *reading, struct lode_work *work, uint64_t states[LODE_STATES],
+		      struct lode_error *error)
+{
+	const struct lode_activity_options how = {
+		.idle = reading->source.rules,
+		.jobs = reading->options.jobs,
+		.progress = work->progress,
+	};
+	struct lode_corpus_list list = { 0 }, read;
+	struct lode_activity activity = { 0 };
+	int code = lode_corpus_streams(reading->source.corpus, &list, error);
+
+	read = list;
+	read.items = code ? NULL : lode_calloc(list.count + 1, sizeof(*read.items));
+	if (!code && !read.items)
+		code = lode_fail_memory(error);
+	if (!code) {
+		if (list.count)
+			memcpy(read.items, list.items, list.count * sizeof(*read.items));
+		keep_read(read.items, &read.count, &reading->latency);
+		code = lode_activity_collect(&activity, &read, &how, error);
+	}
+	for (size_t i = 0; !code && i < activity.states.count; i++)
+		for (int state = 0; state < LODE_STATES; state++)
+			states[state] = lode_add_saturating(states[state], activity.states.items[i].ns[state]);
+	for (int state = 0; read.count && state < LODE_STATES; state++)
+		states[state] /= read.count;
+	lode_activity_release(&activity);
+	lode_free(read.items);
+	lode_corpus_list_release(&list);
+	return code;
+}
+
 /* A stream on both sides blurs the difference. */
 static int note_common_streams(const struct lode_diff_sides *sides, struct lode_notes *notes)
 {
@@ -126,6 +172,12 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 		      describe_choice(&settings->base, &sides->base_streams) < 0 ||
 		      describe_choice(&settings->slow, &sides->slow_streams) < 0))
 		code = lode_fail_memory(error);
+	/* Where several processes read together, all have latencies, and only the first shows the result. */
+	if (!code && !lode_host_helps(call->host)) {
+		code = sum_states(&sides->base, work, sides->base_states, error);
+		if (!code)
+			code = sum_states(&sides->slow, work, sides->slow_states, error);
+	}
 	return code;
 }
 

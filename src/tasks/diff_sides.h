@@ -6,6 +6,7 @@
 
 #include "tasks/latency_options.h"
 #include "latency/diff.h"
+#include "scope/states.h"
 
 /* Which streams make a side. */
 struct lode_side_settings {
@@ -26,6 +27,8 @@ struct lode_diff_settings {
 struct lode_diff_sides {
 	struct lode_latency_reading base;
 	struct lode_latency_reading slow;
+	uint64_t base_states[LODE_STATES]; /* ns per stream, of all its threads */
+	uint64_t slow_states[LODE_STATES];
 	char *base_streams; /* how they were chosen; NULL: all of them */
 	char *slow_streams;
 };

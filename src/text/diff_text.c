@@ -9,6 +9,7 @@
 #include "text/latency_lines.h"
 #include "text/grid.h"
 
+#include <stdlib.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -121,6 +122,39 @@ static void put_differ(struct page *page)
 	lode_buffer_byte(page->buffer, '\n');
 }
 
+/* States that take more or less, by a hundredth of all time that counts, in the order of what they take more. */
+static void put_states(struct page *page)
+{
+	const uint64_t *base = page->report->base.states, *slow = page->report->slow.states;
+	uint64_t all = 0, waits = 0;
+	unsigned done = 0;
+	const char *lead = "states    ";
+	char text[LODE_UNITS_TEXT];
+
+	for (int state = 0; base && slow && state < LODE_STATES; state++)
+		if (lode_state_counts((enum lode_state)state)) {
+			all = lode_add_saturating(all, lode_add_saturating(base[state], slow[state]));
+			waits |= state == LODE_STATE_RUNNING ? 0 : base[state] | slow[state];
+		}
+	for (int rest = waits ? LODE_STATES : 0; rest--;) {
+		int64_t most = INT64_MIN;
+		int next = 0;
+
+		for (int state = 0; state < LODE_STATES; state++)
+			if (!(done & 1u << state) && (int64_t)(slow[state] - base[state]) > most) {
+				most = (int64_t)(slow[state] - base[state]);
+				next = state;
+			}
+		done |= 1u << next;
+		if (!lode_state_counts((enum lode_state)next) || !most || (uint64_t)llabs(most) < all / 100)
+			continue;
+		lode_buffer_print(page->buffer, "%s%s %s", lead, lode_state_name((enum lode_state)next),
+				  signed_text(most, text));
+		lead = ", ";
+	}
+	lode_buffer_text(page->buffer, *lead == ',' ? " per stream\n" : "");
+}
+
 static void put_distance(struct page *page)
 {
 	const struct lode_diff_distance *distance = page->report->distance;
@@ -139,6 +173,7 @@ static void put_head(struct page *page)
 	put_side(page, "base", &report->base);
 	put_side(page, "slow", &report->slow);
 	put_differ(page);
+	put_states(page);
 	lode_lines_layers(&page->lines, report->diff->slow, report->diff->base,
 			  report->diff->dictionary->tree.count);
 	put_cause(page);

@@ -95,6 +95,7 @@ export interface DiffSide {
 	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
 	events: number; // Events.
 	instances: number; // Calls that were inferred.
+	states?: Record<string, number>; // States that its threads were in, ns per stream; those that occur.
 }
 
 export interface DiffChance {
