@@ -371,10 +371,9 @@ enum lode_state lode_wait_kind_of_object(const char *object)
 		const char *kind;
 		enum lode_state state;
 	} known[] = {
-		{ "lock", LODE_STATE_LOCK },   { "gil", LODE_STATE_GIL },     { "disk", LODE_STATE_DISK },
-		{ "file", LODE_STATE_DISK },   { "timer", LODE_STATE_TIMER }, { "child", LODE_STATE_CHILD },
-		{ "page", LODE_STATE_PAGE },   { "tcp", LODE_STATE_NETWORK }, { "udp", LODE_STATE_NETWORK },
-		{ "reply", LODE_STATE_REPLY },
+		{ "lock", LODE_STATE_LOCK }, { "gil", LODE_STATE_GIL },     { "disk", LODE_STATE_DISK },
+		{ "file", LODE_STATE_DISK }, { "timer", LODE_STATE_TIMER }, { "child", LODE_STATE_CHILD },
+		{ "page", LODE_STATE_PAGE },
 	};
 	size_t length = strcspn(object, ":");
 

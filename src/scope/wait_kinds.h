@@ -33,7 +33,10 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
  * with t and cost, besides.
  */
 enum lode_state lode_state_of_part(const struct lode_wait_kinds *kinds, const struct lode_part *part);
-/* What waiting for an object `kind:name` is; LODE_STATES where its kind says nothing. */
+/*
+ * What waiting for an object `kind:name` is; LODE_STATES where its kind does not decide: of sockets, pipes and sets of files
+ * (tcp, udp, unix, pipe, epoll) the waker tells a reply from the network and a timer.
+ */
 enum lode_state lode_wait_kind_of_object(const char *object);
 
 #endif

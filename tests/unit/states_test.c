@@ -151,7 +151,8 @@ static void objects_have_kinds(void **state)
 {
 	(void)state;
 	assert_int_equal(lode_wait_kind_of_object("lock:folder_list"), LODE_STATE_LOCK);
-	assert_int_equal(lode_wait_kind_of_object("tcp:10.0.0.7:5432"), LODE_STATE_NETWORK);
+	assert_int_equal(lode_wait_kind_of_object("file:/var/lib/x"), LODE_STATE_DISK);
+	assert_int_equal(lode_wait_kind_of_object("tcp:10.0.0.7:5432"), LODE_STATES);
 	assert_int_equal(lode_wait_kind_of_object("gil"), LODE_STATE_GIL);
 	assert_int_equal(lode_wait_kind_of_object("locks:x"), LODE_STATES);
 	assert_int_equal(lode_wait_kind_of_object(""), LODE_STATES);
