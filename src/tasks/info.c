@@ -88,7 +88,7 @@ static int add_activity(struct lode_analysis *analysis, struct lode_info *info,
 static int show_corpora(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	const struct lode_area_settings area = { 0 };
+	const struct lode_area_settings area = { .no_cache = 1 };
 	struct lode_corpus_list list = { 0 };
 	struct lode_activity activity = { 0 };
 	struct lode_info info = { 0 };

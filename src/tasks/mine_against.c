@@ -52,6 +52,13 @@ int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining
 				 "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
 				 mining->source.path, lode_event_type_name(mining->how.kind), settings->against,
 				 lode_event_type_name(other.how.kind));
+	if (!code && !other.source.implied != !mining->source.implied)
+		code = lode_fail(
+			error, LODE_USAGE,
+			"mine: of %s the slowest requests are looked at, of %s everything; compare both with "
+			"'--scope all', or say with '--slow' or '--symptom' what was slow",
+			mining->source.implied ? mining->source.path : settings->against,
+			mining->source.implied ? settings->against : mining->source.path);
 	if (!code)
 		code = lode_mining_run(&other, settings, scaled_threshold(mining, &other), error);
 	if (!code)
