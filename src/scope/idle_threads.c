@@ -278,3 +278,8 @@ int lode_idle_threads_wait(const struct lode_idle_threads *threads, const struct
 		return 0;
 	}
 }
+
+int lode_idle_threads_child(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i)
+{
+	return waker_of(threads, waits, i) != LODE_NONE && is_for_child(threads, waits, i);
+}

@@ -49,4 +49,7 @@ void lode_idle_threads_settle(struct lode_idle_threads *threads);
 /* Whether wait `i` is one of an idle thread, and not bound, or for children that are recorded. */
 int lode_idle_threads_wait(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i);
 
+/* Whether wait `i` was for a child that is recorded, and ended it: then also the path of a symptom goes on in the child. */
+int lode_idle_threads_child(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i);
+
 #endif

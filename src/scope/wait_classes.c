@@ -24,7 +24,10 @@ enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, co
 	default:
 		break;
 	}
-	return !on_path && lode_idle_threads_wait(classes->threads, waits, i) ? LODE_WAIT_IDLE : listed;
+	if (on_path ? lode_idle_threads_child(classes->threads, waits, i)
+		    : lode_idle_threads_wait(classes->threads, waits, i))
+		return LODE_WAIT_IDLE;
+	return listed;
 }
 
 int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_scope_index *index, size_t waits,

@@ -167,6 +167,20 @@ static void waits_for_children_are_the_childrens_where_these_are_recorded(void *
 	assert_int_equal(class_of(fixture, 2), LODE_WAIT_IDLE);
 }
 
+/* The path of the shell's run goes on in the child, so the wait itself took nothing. */
+static void waits_for_children_are_theirs_on_a_path_as_well(void **state)
+{
+	struct lode_symptom symptom = { .t0 = 0, .t1 = 1000 };
+	struct fixture *fixture = *state;
+
+	add_wait(fixture, 1, 1000, CHILD, 2, "make!main;kernel!do_exit");
+	small_run(&fixture->small, 2, 0, 1000);
+	symptom.thread = lode_stream_tid(&fixture->small.stream, 1);
+	assert_int_equal(lode_stream_add_symptom(&fixture->small.stream, &symptom), 0);
+	classify(fixture);
+	assert_int_equal(class_of(fixture, 0), LODE_WAIT_IDLE);
+}
+
 /* ---- against the definition ---- */
 
 static const char *const stacks[] = { "", SLEEP, DISK, LOCK, LOOP, REPLY, "bg!thread;kernel!something_new" };
@@ -294,6 +308,7 @@ int main(void)
 		CASE(work_in_the_outer_loop_does_not_make_a_thread_busy),
 		CASE(a_wait_on_the_path_of_a_symptom_counts),
 		CASE(waits_for_children_are_the_childrens_where_these_are_recorded),
+		CASE(waits_for_children_are_theirs_on_a_path_as_well),
 		cmocka_unit_test(random_threads_are_judged_as_defined),
 	};
 
