@@ -136,6 +136,22 @@ struct idle_sum {
 	uint64_t cost;
 };
 
+/* The frame that made a stack idle; where no rule did, the one that chose to wait. LODE_NONE: there is no frame. */
+static uint32_t idle_frame(const struct lode_mine_report *report, uint32_t stack)
+{
+	const struct lode_dictionary *dictionary = &report->area->dictionary;
+	uint32_t frame = lode_idle_frame(report->idle, stack);
+
+	for (; stack && frame == LODE_NONE; stack = dictionary->tree.nodes[stack].parent) {
+		uint32_t own = dictionary->tree.nodes[stack].frame;
+
+		if (!lode_idle_is_way_of_waiting(report->idle, own) &&
+		    strcmp(lode_frames_module_name(&dictionary->frames, own), "kernel"))
+			frame = own;
+	}
+	return frame;
+}
+
 /* By frame: what waits cost that it made idle. NULL when memory has run out. */
 static uint64_t *idle_costs(const struct lode_mine_report *report, const struct lode_area_rows *rows)
 {
@@ -143,7 +159,7 @@ static uint64_t *idle_costs(const struct lode_mine_report *report, const struct 
 	uint64_t *costs = lode_calloc(dictionary->frames.count + 1, sizeof(*costs));
 
 	for (size_t i = 0; costs && i < rows->count; i++) {
-		uint32_t frame = lode_idle_frame(report->idle, rows->items[i].stack);
+		uint32_t frame = idle_frame(report, rows->items[i].stack);
 
 		if (frame != LODE_NONE)
 			costs[frame] = lode_add_saturating(costs[frame], rows->items[i].cost);
@@ -184,8 +200,9 @@ static void put_idle(struct page *page)
 	if (!rows->events)
 		return;
 	put_events(page, "idle", rows->events, rows->cost);
-	put(page, " counted separately (--include-idle includes them):");
+	put(page, " counted separately (--include-idle includes them)");
 	count = idle_reasons(page, rows, top);
+	put(page, count ? ":" : "");
 	for (size_t i = 0; i < count; i++) {
 		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "", lode_duration_text(top[i].cost, cost));
 		put_frame(page, top[i].frame);
