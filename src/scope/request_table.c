@@ -64,35 +64,43 @@ static int add_length(struct lode_loop *loop, uint64_t length)
 	return LODE_APPEND(loop->lengths, loop->count, loop->capacity, length);
 }
 
+/* The loop of the table that is loop `from` of a stream; NULL when memory has run out. */
+static struct lode_loop *matching_loop(struct lode_loop_table *table, const struct lode_frames *frames,
+				       const struct lode_request_loop *from)
+{
+	const char *module = lode_frames_module_name(frames, from->frame);
+	struct lode_buffer name = { 0 };
+	struct lode_loop *loop = NULL;
+
+	lode_buffer_text(&name, module);
+	lode_buffer_text(&name, *module ? "!" : "");
+	lode_buffer_text(&name, lode_frames_function(frames, from->frame));
+	lode_buffer_byte(&name, '\0');
+	if (!name.failed)
+		loop = loop_of(table, lode_strings_get(&frames->strings, from->process),
+			       lode_strings_get(&frames->strings, from->thread), name.bytes);
+	lode_buffer_release(&name);
+	return loop;
+}
+
 /* For each loop of the stream its number in the table; NULL when memory has run out. */
 static uint32_t *number_loops(struct lode_loop_table *table, const struct lode_stream *stream,
 			      const struct lode_requests *requests)
 {
-	const struct lode_frames *frames = &stream->dictionary->frames;
 	uint32_t *numbers = lode_calloc(requests->loop_count + 1, sizeof(*numbers));
-	struct lode_buffer name = { 0 };
 
-	for (size_t i = 0; numbers && i < requests->loop_count; i++) {
-		const struct lode_request_loop *from = &requests->loops[i];
-		const char *module = lode_frames_module_name(frames, from->frame);
-		struct lode_loop *loop = NULL;
+	if (!numbers)
+		return NULL;
+	for (size_t i = 0; i < requests->loop_count; i++) {
+		const struct lode_loop *loop =
+			matching_loop(table, &stream->dictionary->frames, &requests->loops[i]);
 
-		lode_buffer_clear(&name);
-		lode_buffer_text(&name, module);
-		lode_buffer_text(&name, *module ? "!" : "");
-		lode_buffer_text(&name, lode_frames_function(frames, from->frame));
-		lode_buffer_byte(&name, '\0');
-		if (!name.failed)
-			loop = loop_of(table, lode_strings_get(&frames->strings, from->process),
-				       lode_strings_get(&frames->strings, from->thread), name.bytes);
 		if (!loop) {
 			lode_free(numbers);
-			numbers = NULL;
-			break;
+			return NULL;
 		}
 		numbers[i] = (uint32_t)(loop - table->items);
 	}
-	lode_buffer_release(&name);
 	return numbers;
 }
 
