@@ -3,7 +3,7 @@
 	python_program.py LOG SECONDS [CASE...]
 
 Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in
-this stack of Python functions, root first, as "file!function". tests/record/python_truth compares.
+this stack of Python functions, root first, as "file!function". Ends early when there is a file LOG.stop. tests/record/python_truth compares.
 """
 import asyncio
 import contextlib
@@ -313,7 +313,7 @@ def main():
         for function in chosen:
             case = function.__name__
             function()
-        if time.monotonic() > end:
+        if time.monotonic() > end or os.path.exists(LOG + '.stop'):
             break
     append()
 
