@@ -102,6 +102,28 @@ struct place {
 	int splits;
 };
 
+static int compare_stacks(const void *left, const void *right)
+{
+	const struct lode_finding_stack *a = left, *b = right;
+
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Of many symptoms and streams each stack once. Returns how many there are. */
+static size_t join_stacks(struct lode_finding_stack *stacks, size_t count)
+{
+	size_t left = 0;
+
+	qsort(stacks, count, sizeof(*stacks), compare_stacks);
+	for (size_t i = 0; i < count; i++) {
+		if (left && stacks[left - 1].stack == stacks[i].stack)
+			stacks[left - 1].cost = lode_add_saturating(stacks[left - 1].cost, stacks[i].cost);
+		else
+			stacks[left++] = stacks[i];
+	}
+	return left;
+}
+
 static int find_place(struct work *work, const struct lode_chain_row *rows, size_t count, struct place *place)
 {
 	struct lode_finding_stack *stacks = lode_calloc(count + 1, sizeof(*stacks));
@@ -111,6 +133,7 @@ static int find_place(struct work *work, const struct lode_chain_row *rows, size
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
 		stacks[i] = (struct lode_finding_stack){ rows[i].stack, rows[i].cost };
+	count = join_stacks(stacks, count);
 	code = lode_finding_place(&work->places, stacks, count, work->large, &place->node, &place->splits);
 	if (!code)
 		code = lode_finding_frame(&work->places, stacks, count, place->node, &place->frame);

@@ -2,32 +2,10 @@
 #include "scope/area_chains.h"
 
 #include "scope/own_frames.h"
+#include "scope/process_names.h"
 #include "scope/scope_index.h"
 
 #include <string.h>
-
-/* By thread: the name of its process, which is that of its first thread; where that is unknown its own. */
-static uint32_t *name_processes(const struct lode_stream *stream)
-{
-	uint32_t *names = lode_calloc(stream->thread_count + 1, sizeof(*names));
-	struct lode_index index = { 0 };
-	int code = 0;
-
-	for (size_t i = 0; names && !code && i < stream->thread_count; i++)
-		if (stream->threads[i].pid == stream->threads[i].tid && stream->threads[i].name)
-			code = lode_index_insert(&index, lode_hash_u64(stream->threads[i].pid), (uint32_t)i);
-	for (size_t i = 0; names && !code && i < stream->thread_count; i++) {
-		uint32_t pid = stream->threads[i].pid;
-		uint32_t first = LODE_INDEX_FIND(k, &index, lode_hash_u64(pid), stream->threads[k].pid == pid);
-
-		names[i] = stream->threads[first == LODE_NONE ? i : first].name;
-	}
-	lode_index_release(&index);
-	if (!code)
-		return names;
-	lode_free(names);
-	return NULL;
-}
 
 int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stream *stream,
 			  const struct lode_idle_stacks *idle, const struct lode_wait_kinds *kinds,
@@ -38,7 +16,7 @@ int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stre
 		.kinds = kinds,
 		.chains = chains,
 		.places = lode_own_nodes(stream->dictionary, idle),
-		.processes = name_processes(stream),
+		.processes = lode_process_names(stream),
 	};
 	return maker->places && maker->processes ? 0 : LODE_SYSTEM;
 }

@@ -14,18 +14,38 @@ void lode_chains_release(struct lode_chains *chains)
 	memset(chains, 0, sizeof(*chains));
 }
 
+static uint64_t hash_link(const struct lode_chain_link *link)
+{
+	uint64_t hash = lode_hash_pair(link->before, link->process);
+
+	hash = lode_hash_more(hash, (uint64_t)link->thread << 32 | link->object);
+	hash = lode_hash_more(hash, (uint64_t)link->holder_process << 32 | link->holder);
+	return lode_hash_more(hash, (uint64_t)link->place << 32 | link->state);
+}
+
+/* Which of the recent links may be this one. */
+static size_t recent_place(const struct lode_chain_link *link)
+{
+	return (link->before * 31 + link->thread * 7 + link->object + link->holder * 3 + link->state) %
+	       LODE_RECENT_LINKS;
+}
+
 uint32_t lode_chains_link(struct lode_chains *chains, const struct lode_chain_link *link)
 {
-	uint64_t hash = lode_hash_bytes(link, sizeof(*link));
-	uint32_t found =
-		LODE_INDEX_FIND(i, &chains->link_index, hash, !memcmp(&chains->links[i], link, sizeof(*link)));
+	uint32_t *recent = &chains->recent[recent_place(link)], found = *recent;
+	uint64_t hash;
 
-	if (found != LODE_NONE)
+	if (found < chains->link_count && !memcmp(&chains->links[found], link, sizeof(*link)))
 		return found;
-	if (LODE_INDEX_APPEND(&chains->link_index, hash, chains->links, chains->link_count, chains->link_capacity,
-			      *link) < 0)
-		return LODE_NONE;
-	return (uint32_t)chains->link_count - 1;
+	hash = hash_link(link);
+	found = LODE_INDEX_FIND(i, &chains->link_index, hash, !memcmp(&chains->links[i], link, sizeof(*link)));
+	if (found == LODE_NONE) {
+		if (LODE_INDEX_APPEND(&chains->link_index, hash, chains->links, chains->link_count,
+				      chains->link_capacity, *link) < 0)
+			return LODE_NONE;
+		found = (uint32_t)chains->link_count - 1;
+	}
+	return *recent = found;
 }
 
 /* Of what rows are told apart by: all before the sums. */
@@ -36,7 +56,8 @@ static int is_same_row(const struct lode_chain_row *a, const struct lode_chain_r
 
 int lode_chains_add(struct lode_chains *chains, const struct lode_chain_row *row)
 {
-	uint64_t hash = lode_hash_bytes(row, offsetof(struct lode_chain_row, cost));
+	uint64_t hash =
+		lode_hash_more(lode_hash_pair(row->chain, row->stack), (uint64_t)row->stream << 32 | row->symptom);
 	uint32_t found = LODE_INDEX_FIND(i, &chains->row_index, hash, is_same_row(&chains->rows[i], row));
 
 	if (found == LODE_NONE)

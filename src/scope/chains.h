@@ -37,6 +37,9 @@ struct lode_chain_row {
 	uint64_t events;
 };
 
+/* Links that were used lately are found without a search. */
+#define LODE_RECENT_LINKS 64
+
 /* A zeroed struct holds none. */
 struct lode_chains {
 	struct lode_chain_link *links;
@@ -45,6 +48,7 @@ struct lode_chains {
 	struct lode_chain_row *rows;
 	size_t row_count;
 	size_t row_capacity;
+	uint32_t recent[LODE_RECENT_LINKS]; /* numbers of links */
 	struct lode_index link_index;
 	struct lode_index row_index; /* empty where rows were only appended */
 };
