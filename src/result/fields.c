@@ -113,7 +113,10 @@ static void write_written(struct writer *writer, const struct lode_written *writ
 {
 	int code = written->write(written, writer->json);
 
-	writer->json->buffer->failed |= code < 0 && !writer->output;
+	if (code < 0 && !writer->output)
+		writer->json->buffer->failed = 1;
+	else if (code < 0 && writer->error && !writer->error->text[0])
+		code = lode_fail_memory(writer->error);
 	writer->code = code;
 }
 
@@ -218,6 +221,8 @@ int lode_fields_flow(const struct lode_fields *fields, const void *value, struct
 	struct lode_json json = { .buffer = &output->buffer };
 	struct writer writer = { .json = &json, .output = output, .error = error };
 
+	if (error)
+		error->text[0] = '\0'; /* tells whether a value that writes itself has said what failed */
 	write_object(&writer, fields, value);
 	lode_json_line(&json);
 	return writer.code ? writer.code : lode_output_flow(output, error);

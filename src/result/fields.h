@@ -93,7 +93,7 @@ struct lode_list {
 
 /* A value that writes itself, where a table would be slow or the shape is data. The row describes it all the same. */
 struct lode_written {
-	/* Returns 0, or a negative code that ends the writing. */
+	/* Returns 0, or a negative code that ends the writing: without a sentence in the error, memory has run out. */
 	int (*write)(const struct lode_written *self, struct lode_json *json);
 	const void *from; /* these four are for `write` */
 	const void *with;
@@ -113,7 +113,7 @@ void lode_fields_line(const struct lode_fields *fields, const void *value, struc
 int lode_fields_flow(const struct lode_fields *fields, const void *value, struct lode_output *output,
 		     struct lode_error *error);
 
-/* The lists and values that results often have. */
+/* A list of what is in an array. */
 static inline struct lode_list lode_list_of(const void *array, size_t count)
 {
 	return (struct lode_list){ .count = count, .from = array };

@@ -40,10 +40,3 @@ struct lode_unread_part lode_unread_part(const struct lode_unread_streams *unrea
 				    lode_list_of(unread->items, unread->count < LISTED ? unread->count : LISTED) },
 	};
 }
-
-void lode_unread_streams_json(const struct lode_unread_streams *unread, struct lode_json *json)
-{
-	struct lode_unread_part part = lode_unread_part(unread);
-
-	lode_fields_members(&lode_unread_part_fields, &part, json);
-}

@@ -20,7 +20,4 @@ extern const struct lode_fields lode_unread_part_fields;
 
 struct lode_unread_part lode_unread_part(const struct lode_unread_streams *unread);
 
-/* The same for results that are written by hand: a member of an object. */
-void lode_unread_streams_json(const struct lode_unread_streams *unread, struct lode_json *json);
-
 #endif

@@ -222,6 +222,32 @@ static void memory_that_runs_out_in_a_list_marks_the_buffer(void **state)
 	lode_buffer_release(&buffer);
 }
 
+static int fail_to_write(const struct lode_written *self, struct lode_json *json)
+{
+	(void)self;
+	lode_json_null(json);
+	return LODE_SYSTEM;
+}
+
+static void a_value_that_cannot_write_itself_says_that_memory_ran_out(void **state)
+{
+	struct lode_buffer buffer = { 0 };
+	struct lode_output output;
+	struct lode_error error = { "something else" }, memory;
+	struct outer value = filled();
+
+	(void)state;
+	value.written.write = fail_to_write;
+	lode_fields_line(&outer, &value, &buffer);
+	assert_true(buffer.failed);
+	lode_buffer_release(&buffer);
+	assert_int_equal(lode_output_open(&output, "/dev/null", &error), 0);
+	assert_true(lode_fields_flow(&outer, &value, &output, &error) < 0);
+	lode_fail_memory(&memory);
+	assert_string_equal(error.text, memory.text);
+	lode_output_abandon(&output);
+}
+
 /* The writer copies keys as they are and has a fixed room for items. */
 static void check_table(const struct lode_fields *fields, unsigned depth)
 {
@@ -258,6 +284,7 @@ int main(void)
 		cmocka_unit_test(odd_kinds_are_written),
 		cmocka_unit_test(long_lists_leave_the_buffer_as_they_are_written),
 		cmocka_unit_test(memory_that_runs_out_in_a_list_marks_the_buffer),
+		cmocka_unit_test(a_value_that_cannot_write_itself_says_that_memory_ran_out),
 		cmocka_unit_test(tables_of_all_results_are_sound),
 	};
 
