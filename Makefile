@@ -149,6 +149,7 @@ bench: $(call mark,bench) all
 	@bench/diff $(BUILD) || [ $$? = 77 ]
 	@bench/hunt $(BENCH_HUNT_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@bench/page $(BUILD) || [ $$? = 77 ]
+	@bench/services || [ $$? = 77 ]
 
 # Without the switches that make memory and files fail, which are for the tests.
 $(RELEASE)/build.ninja: FORCE | $(call mark,build) $(PAGE)/node_modules/.complete
