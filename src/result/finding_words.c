@@ -91,10 +91,10 @@ void lode_finding_symptom_word(const struct lode_finding_source *source, struct 
 {
 	const char *name = lode_strings_get(&source->area->dictionary.frames.strings, source->findings->symptom);
 
-	if (!strncmp(name, "run of ", 7))
-		lode_buffer_text(buffer, "run");
-	else if (!strncmp(name, "request of ", 11))
+	if (source->area->requests || !strncmp(name, "request of ", 11))
 		lode_buffer_text(buffer, "request");
+	else if (!strncmp(name, "run of ", 7))
+		lode_buffer_text(buffer, "run");
 	else
 		lode_buffer_text(buffer, *name && !strchr(name, ' ') ? name : "symptom");
 }

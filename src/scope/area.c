@@ -203,6 +203,14 @@ static int finish(struct collection *collection, const struct lode_corpus_list *
 	return check_found(collection, lode_corpus_title(corpus), error);
 }
 
+static int only_requests(const struct lode_symptom_rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (rules->items[i].type != LODE_SYMPTOM_REQUEST)
+			return 0;
+	return rules->count > 0;
+}
+
 static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan,
 		   const struct lode_corpus_list *list, const struct lode_job_rank *rank, struct lode_area *area,
 		   struct lode_error *error)
@@ -222,6 +230,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 	*area = collection.merge.area;
 	area->scope = plan->scope;
 	area->by_symptom = plan->options->by_symptom;
+	area->requests = only_requests(&plan->rules);
 	if (code)
 		return code;
 	if (!helps)
