@@ -10,8 +10,6 @@ import time
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'services_data')
 POSTGRES = '/usr/lib/postgresql'
-# Ahead of whatever else the machine does, whose share of the processors would be the first finding everywhere.
-PRIORITY = -15
 
 
 class Skipped(Exception):
@@ -36,17 +34,22 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def prefer_session():
-    """Where the kernel groups processes by session, priorities count only within one: the session needs its own."""
-    with contextlib.suppress(OSError), open('/proc/self/autogroup', 'w', encoding='ascii') as file:
-        file.write(str(PRIORITY))
+def machine_is_busy():
+    """Whether other programs keep the processors so busy that those of a problem must queue for them."""
+    def times():
+        with open('/proc/stat', encoding='ascii') as file:
+            numbers = [int(word) for word in file.readline().split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]
+    total, idle = times()
+    time.sleep(1)
+    total_after, idle_after = times()
+    return idle_after - idle < 0.6 * (total_after - total)
 
 
 class Bed:
     """One problem's surroundings. Everything that it started is ended, and its folder removed, by `close`."""
 
     def __init__(self, lode):
-        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
         self.lode = lode
         self.folder = tempfile.mkdtemp(prefix='lode-services-')
         os.chmod(self.folder, 0o755)
@@ -74,8 +77,7 @@ class Bed:
         more.setdefault('stdin', subprocess.DEVNULL)
         with open(self.path('log-%d' % len(self.children)), 'wb') as log:
             child = subprocess.Popen([find_program(command[0]) or command[0], *map(str, command[1:])], stdout=log,
-                                     stderr=subprocess.STDOUT, start_new_session=True, cwd='/', preexec_fn=prefer_session,
-                                     **more)
+                                     stderr=subprocess.STDOUT, process_group=0, cwd='/', **more)
         self.children.append(child)
         return child
 
@@ -131,7 +133,7 @@ class Bed:
         limit = [] if '--' in targets else ['--duration', '%ds' % seconds]
         done = subprocess.run([self.lode, 'record', '-q', '-o', self.corpus, *limit, *targets], cwd=self.folder,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              start_new_session=True, timeout=180, check=False, preexec_fn=prefer_session, **more)
+                              timeout=180, check=False, **more)
         if done.returncode:
             raise RuntimeError('lode record: exit status %d: %s' % (done.returncode, done.stderr.strip()[-300:]))
 
@@ -144,7 +146,7 @@ class Bed:
         return json.loads(done.stdout)['findings']
 
     def end(self, child):
-        """Ends a process that was started here, with its session."""
+        """Ends a process that was started here, with its process group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, 15)
         try:
