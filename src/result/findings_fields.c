@@ -81,8 +81,23 @@ static const struct lode_field finding_rows[] = {
 static const struct lode_fields finding = FIELD_TABLE("Finding", finding_rows);
 #undef TABLE_OF
 
+#define TABLE_OF struct lode_finding_states
+static const struct lode_field states_rows[] = {
+	FIELD_TEXT(process, "Name of the process; empty: unknown."),
+	FIELD_U64(running_ns, "On a processor."),
+	FIELD_U64(ready_ns, "Ready, without a processor."),
+	FIELD_WRITTEN(waiting_ns, LODE_SHAPE_MAP, LODE_FIELD_U64, "Blocked, by what for."),
+	FIELD_U64(idle_ns, "Waits of threads that have nothing to do; not part of symptoms."),
+};
+static const struct lode_fields states = FIELD_TABLE("FindingStates", states_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_findings_result
 static const struct lode_field findings_rows[] = {
+	FIELD_OBJECTS(
+		states, states,
+		"What processes did in the time of the symptoms, or without symptoms in all; the busiest first.",
+		FIELD_OPTIONAL_IF(any)),
 	FIELD_OBJECTS(findings, finding, "Where the time went, in disjoint parts, the largest first.",
 		      FIELD_OPTIONAL_IF(any)),
 	FIELD_U64(explained_ns, "Time of the findings that are listed.", FIELD_OPTIONAL_IF(any)),

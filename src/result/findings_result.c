@@ -1,7 +1,7 @@
 /* Fills findings as plain values: see findings_result.h. */
 #include "result/findings_result.h"
 
-#include "result/written_frames.h"
+#include "result/activity_result.h"
 #include "scope/states.h"
 #include "trace/objects.h"
 
@@ -134,6 +134,21 @@ static int make_finding(const struct lode_list *list, size_t i, void *item)
 	return 1;
 }
 
+static int make_states(const struct lode_list *list, size_t i, void *item)
+{
+	const struct lode_findings_result *result = list->from;
+	const struct lode_finding_process *process = &result->source.findings->processes[i];
+
+	*(struct lode_finding_states *)item = (struct lode_finding_states){
+		.process = string(result, process->process),
+		.running_ns = process->ns[LODE_STATE_RUNNING],
+		.ready_ns = process->ns[LODE_STATE_READY],
+		.waiting_ns = lode_written_waits(process->ns),
+		.idle_ns = process->ns[LODE_STATE_IDLE],
+	};
+	return 1;
+}
+
 /* ---- chains ---- */
 
 static size_t chain_length(const struct lode_chains *chains, uint32_t chain)
@@ -176,6 +191,7 @@ int lode_findings_result_make(struct lode_findings_result *result, const struct 
 		return 0;
 	if (top && top < count)
 		count = top;
+	result->states = (struct lode_list){ findings->process_count, result, 0, make_states };
 	result->findings = (struct lode_list){ count, result, 0, make_finding };
 	for (size_t i = 0; i < count; i++)
 		result->explained_ns = lode_add_saturating(result->explained_ns, findings->items[i].cost);

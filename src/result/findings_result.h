@@ -61,9 +61,19 @@ struct lode_finding_result {
 	struct lode_list chain; /* of struct lode_finding_step */
 };
 
+/* What the threads of processes of one name did. */
+struct lode_finding_states {
+	const char *process;
+	uint64_t running_ns;
+	uint64_t ready_ns;
+	struct lode_written waiting_ns;
+	uint64_t idle_ns;
+};
+
 /* A part of a result. */
 struct lode_findings_result {
-	int any; /* they were asked for */
+	int any;                 /* they were asked for */
+	struct lode_list states; /* of struct lode_finding_states */
 	struct lode_list findings;
 	uint64_t explained_ns;
 	uint64_t total_ns;

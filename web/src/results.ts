@@ -725,6 +725,7 @@ export interface MineResult {
 	idle: MineEvents; // Events that were counted separately: idle, and waiting for work.
 	waiting_for_work?: MineWork; // Of those, waits for work; only with kind wait.
 	symptoms: MineSymptoms; // The symptoms behind the area.
+	states?: FindingStates[]; // What processes did in the time of the symptoms, or without symptoms in all; the busiest first.
 	findings?: Finding[]; // Where the time went, in disjoint parts, the largest first.
 	explained_ns?: number; // Time of the findings that are listed.
 	total_ns?: number; // Of all symptoms, or without symptoms of all that threads did.
@@ -773,6 +774,14 @@ export interface MineSymptoms {
 	running_ns?: number; // CPU time on critical paths.
 	ready_ns?: number; // Time on critical paths in which a thread was ready, but had no processor. No cluster has it.
 	idle_ns?: number; // Idle time on critical paths.
+}
+
+export interface FindingStates {
+	process: string; // Name of the process; empty: unknown.
+	running_ns: number; // On a processor.
+	ready_ns: number; // Ready, without a processor.
+	waiting_ns: Record<string, number>; // Blocked, by what for.
+	idle_ns: number; // Waits of threads that have nothing to do; not part of symptoms.
 }
 
 export interface Finding {
