@@ -302,6 +302,14 @@ static void put_link(const struct sentence *sentence, const struct lode_chain_li
 	put(sentence, " for ");
 	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL) {
 		put_goal(sentence, link);
+		/* Who had it when the wait began need not be who gave it away in the end. */
+		if (link->holder && (link->holder != next->thread || link->holder_process != next->process)) {
+			put_holder(sentence, link);
+			put(sentence, ", and in the end for ");
+			put_thread(sentence, next);
+			put(sentence, ", which");
+			return;
+		}
 		put(sentence, ", which ");
 		put_thread(sentence, next);
 		put(sentence, " holds while it");
