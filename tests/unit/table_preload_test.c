@@ -52,6 +52,7 @@ static void open_kernel(struct kernel *kernel)
 		.mappings = make_map(LODE_UNWIND_MAPPINGS * sizeof(struct lode_unwind_mapping)),
 		.sizes = make_map((size_t)LODE_UNWIND_TABLES * 8),
 		.rules = make_map(LODE_UNWIND_RULES * sizeof(struct lode_unwind_rule)),
+		.languages = make_map(LODE_LANGUAGE_PROCESSES * sizeof(struct lode_language_process)),
 		.tables = -1, /* takes none */
 		.taken = kernel->taken,
 	};
@@ -72,6 +73,7 @@ static void close_kernel(struct kernel *kernel)
 	close(kernel->maps.mappings);
 	close(kernel->maps.sizes);
 	close(kernel->maps.rules);
+	close(kernel->maps.languages);
 }
 
 /* A process that has mapped a file. */
