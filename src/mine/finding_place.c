@@ -110,8 +110,6 @@ static struct branches look_at(const struct lode_finding_places *places, uint32_
 static void walk(const struct lode_finding_places *places, uint64_t total, uint64_t large, uint32_t *node,
 		 int *splits)
 {
-	uint64_t cost = total;
-
 	for (;;) {
 		struct branches found = look_at(places, *node, large);
 
@@ -119,10 +117,9 @@ static void walk(const struct lode_finding_places *places, uint64_t total, uint6
 			*splits = 1;
 			return;
 		}
-		if (!found.first || places->costs[found.first] < cost / 2)
+		if (!found.first || places->costs[found.first] < total / 2)
 			return;
 		*node = found.first;
-		cost = places->costs[*node];
 	}
 }
 
