@@ -460,6 +460,11 @@ int lode_idle_is_way_of_waiting(const struct lode_idle_stacks *stacks, uint32_t 
 	return !!(stacks->frames[frame].lists & (1u << IGNORE | 1u << PREFIX | 1u << RECEIVE));
 }
 
+int lode_idle_is_busy(const struct lode_idle_stacks *stacks, uint32_t frame)
+{
+	return !!(stacks->frames[frame].lists & 1u << BUSY);
+}
+
 unsigned lode_idle_receives(const struct lode_idle_stacks *stacks, uint32_t frame)
 {
 	return stacks->frames[frame].receives;

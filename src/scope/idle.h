@@ -38,6 +38,8 @@ int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint3
 int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame);
 /* Whether a frame is on the `ignore`, `prefix` or `receive` list: how a thread waits, not who does. */
 int lode_idle_is_way_of_waiting(const struct lode_idle_stacks *stacks, uint32_t frame);
+/* Whether a frame is on the `busy` list: who waits in it has something to do. */
+int lode_idle_is_busy(const struct lode_idle_stacks *stacks, uint32_t frame);
 /* What a thread that waits in this frame may be waiting for (`receive` rules). */
 enum lode_idle_receive {
 	LODE_RECEIVES = 1,           /* something that another thread sends */

@@ -73,7 +73,8 @@ static int find_places(const struct lode_idle_stacks *idle, const struct lode_di
 		}
 	}
 	for (size_t node = 1; node < tree->count; node++)
-		if (!(*receives)[node])
+		if (!(*receives)[node] ||
+		    ((*places)[node] && lode_idle_is_busy(idle, tree->nodes[(*places)[node]].frame)))
 			(*places)[node] = 0;
 	return 0;
 }

@@ -8,7 +8,8 @@
  *
  *	receive wait  its stack ends in ways of waiting (kernel frames, and frames of
  *	              the lists `ignore`, `prefix` and `receive` of idle.rules), one
- *	              of which is a `receive` frame. Disks, locks and sleeps are none.
+ *	              of which is a `receive` frame. Disks, locks and sleeps are none,
+ *	              nor is a wait in a `busy` frame.
  *	place         that stack without its ways of waiting; it must have a frame
  *	root          of a thread: the first frame of more than half of its receive
  *	              waits. Places that begin otherwise are broken stacks and count
