@@ -16,6 +16,7 @@
  * so the time belongs to the wait that led there. In a thinned recording the waker may also have
  * been in a wait that was not recorded: such time is unknown.
  */
+#include "scope/retried_waits.h"
 #include "scope/segments.h"
 
 #include "base/bisect.h"
@@ -42,6 +43,7 @@ struct lode_timelines {
 	size_t step_count;
 	size_t step_capacity;
 	uint64_t visits;
+	uint32_t *wakers; /* by wait (retried_waits.h); NULL: each has its own */
 };
 
 void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
@@ -53,6 +55,7 @@ void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
 	lode_segment_sweep_release(&timelines->sweep);
 	lode_free(timelines->groups);
 	lode_free(timelines->steps);
+	lode_free(timelines->wakers);
 	lode_free(timelines);
 }
 
@@ -66,7 +69,8 @@ static int make(struct lode_scope_index *index)
 	if (!timelines)
 		return LODE_SYSTEM;
 	timelines->groups = lode_calloc(index->group_count + 1, sizeof(*timelines->groups));
-	if (!timelines->groups) {
+	if (!timelines->groups || lode_retried_waits(index, &timelines->wakers) < 0) {
+		lode_free(timelines->groups);
 		lode_free(timelines);
 		return LODE_SYSTEM;
 	}
@@ -172,29 +176,34 @@ static int step_out(struct walk *walk)
 	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low, 0);
 }
 
+/* The thread whose doing ended a wait; LODE_NONE: none did, or it is unknown. */
+static uint32_t waker_of(const struct walk *walk, uint32_t wait)
+{
+	if (walk->timelines->wakers)
+		return walk->timelines->wakers[wait];
+	return lode_wake_ends_chain(walk->index, wait) ? LODE_NONE
+						       : walk->index->stream->events[LODE_WAIT].waker[wait];
+}
+
 /* Whether the walk goes on in the waker of `wait`, at whose blocked time it is. */
 static int leads_on(const struct walk *walk, uint32_t wait)
 {
-	const struct lode_scope_index *index = walk->index;
-	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
-	uint32_t waker = waits->waker[wait];
+	uint32_t waker = waker_of(walk, wait);
 
-	if (waker == LODE_NONE || lode_wake_ends_chain(index, wait) ||
-	    walk->timelines->groups[index->groups[waker]].walked)
+	if (waker == LODE_NONE || walk->timelines->groups[walk->index->groups[waker]].walked)
 		return 0;
 	return walk->x == woken_at(walk, wait) || walk->x == walk->end;
 }
 
 static int take_wait(struct walk *walk, uint32_t wait, uint64_t from)
 {
-	const struct lode_scope_index *index = walk->index;
 	uint64_t woken = woken_at(walk, wait);
 
 	if (walk->x > woken)
 		return take(walk, LODE_WAIT, wait, from > woken ? from : woken);
 	if (!leads_on(walk, wait))
 		return take(walk, LODE_WAIT, wait, from);
-	return step_into(walk, index->groups[index->stream->events[LODE_WAIT].waker[wait]], wait, from);
+	return step_into(walk, walk->index->groups[waker_of(walk, wait)], wait, from);
 }
 
 /* The last segment that begins before the walk's moment, or NULL. */

@@ -1,0 +1,18 @@
+/*
+ * Waits for a lock that end by their own timer and are begun again: Python's threads wait 5 ms at a time for the GIL, others
+ * call pthread_mutex_timedlock in a loop. No thread ended the first of them, but whoever ends the last one
+ * had the lock in all of them.
+ */
+#ifndef LODE_SCOPE_RETRIED_WAITS_H
+#define LODE_SCOPE_RETRIED_WAITS_H
+
+#include "scope/scope_index.h"
+
+/*
+ * By wait: the thread that ended it or, if it was tried again, the last of these; LODE_NONE: no thread did, or it is unknown.
+ * The caller frees `*wakers`; NULL where nothing is known of objects, and the waker of each wait is its own. Linear
+ * in the waits. Returns 0 or LODE_SYSTEM.
+ */
+int lode_retried_waits(const struct lode_scope_index *index, uint32_t **wakers);
+
+#endif
