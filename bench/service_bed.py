@@ -55,6 +55,7 @@ class Bed:
         os.chmod(self.folder, 0o755)
         self.children = []
         self.groups = []
+        self.mounts = []
         self.corpus = self.path('corpus')
 
     def path(self, *names):
@@ -76,8 +77,9 @@ class Bed:
             more.update(user=user, group=user, extra_groups=[])
         more.setdefault('stdin', subprocess.DEVNULL)
         with open(self.path('log-%d' % len(self.children)), 'wb') as log:
-            child = subprocess.Popen([find_program(command[0]) or command[0], *map(str, command[1:])], stdout=log,
-                                     stderr=subprocess.STDOUT, process_group=0, cwd='/', **more)
+            more.setdefault('stdout', log)
+            child = subprocess.Popen([find_program(command[0]) or command[0], *map(str, command[1:])], stderr=log,
+                                     process_group=0, cwd='/', **more)
         self.children.append(child)
         return child
 
@@ -160,6 +162,8 @@ class Bed:
     def close(self, keep):
         for child in reversed(self.children):
             self.end(child)
+        for path in self.mounts:
+            subprocess.run(['umount', '-l', path], check=False)
         for path in self.groups:
             for _ in range(20):
                 with contextlib.suppress(OSError):

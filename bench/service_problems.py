@@ -1,9 +1,11 @@
 """The problems of bench/services: each sets up a service with one known cause of slowness, puts load on it and records it."""
 import collections
 import os
+import shutil
+import socket
 import time
 
-from service_bed import free_port
+from service_bed import DATA, Skipped, find_program, free_port
 
 Problem = collections.namedtuple('Problem', 'name title cause needs words function')
 PROBLEMS = []
@@ -173,3 +175,215 @@ def make_long_file(bed):
         bed.write('short%d.cc' % i, 'int run%d(int i) { return i + %d; }\n' % (i, i))
     bed.write('Makefile', 'all: long.o %s\n%%.o: %%.cc\n\tg++ -O1 -c $< -o $@\n' % ' '.join('short%d.o' % i for i in range(6)))
     bed.record('--', 'make', '-s', '-j4', '-C', bed.folder)
+
+
+# ---- MariaDB ----
+
+def start_mariadb(bed):
+    data = bed.path('mysql')
+    bed.run('mariadb-install-db', '--no-defaults', '--datadir=' + data, '--user=root', '--auth-root-authentication-method=normal',
+            '--skip-test-db')
+    server = bed.start('mariadbd', '--no-defaults', '--datadir=' + data, '--user=root', '--skip-networking',
+                       '--socket=' + bed.path('sql.sock'), '--pid-file=' + bed.path('sql.pid'))
+    bed.await_true(lambda: os.path.exists(bed.path('sql.sock')), 'MariaDB')
+    return server, ['--no-defaults', '-u', 'root', '-S', bed.path('sql.sock')]
+
+
+@problem('b1', 'MariaDB: a long transaction blocks updates', 'the client sleeps in its transaction',
+         ['mariadbd', 'mariadb', 'mariadb-install-db'], ['mariadbd waits', 'sleep'])
+def mariadb_row_lock(bed):
+    server, where = start_mariadb(bed)
+    bed.run('mariadb', *where, '-e', 'create database d; create table d.a (id int primary key, v int) engine=innodb;'
+                                     'insert into d.a values (1, 0), (2, 0)')
+    turn = 'begin;\nupdate a set v = v + 1 where id = 1;\nsystem sleep 0.4\ncommit;\nsystem sleep 0.05\n'
+    with open(bed.write('think.sql', turn * 100), encoding='ascii') as script:
+        thinker = bed.start('mariadb', *where, 'd', stdin=script)
+    with open(bed.write('update.sql', 'update a set v = v + 1 where id = 1;\n' * 100000), encoding='ascii') as script:
+        load = bed.start('mariadb', *where, 'd', stdin=script)
+    time.sleep(0.5)
+    bed.record(server, thinker, load)
+
+
+# ---- Node and Java ----
+
+@problem('e2', 'Node: a synchronous hash in a handler', 'pbkdf2Sync', ['node', 'python3'], ['pbkdf2|PBKDF2|hashPasswordSync'])
+def node_blocking(bed):
+    port = free_port()
+    server = bed.start('node', os.path.join(DATA, 'blocking.js'), port)
+    bed.await_port(port)
+    for _ in range(3):
+        bed.python('ping.py', port, 0.002)
+    time.sleep(0.5)
+    bed.record(server)
+
+
+@problem('e3', 'Java: a file synced under a monitor', 'a handler syncs the journal and has the monitor', ['java', 'javac'],
+         ['fsync|journal|FileDescriptor'])
+def java_monitor(bed):
+    port = free_port()
+    bed.run('javac', '-d', bed.folder, os.path.join(DATA, 'Monitor.java'))
+    server = bed.start('java', '-cp', bed.folder, 'Monitor', port, bed.path('journal'))
+    bed.await_port(port)
+    for _ in range(4):
+        bed.python('ping.py', port)
+    time.sleep(1)
+    bed.record(server)
+
+
+# ---- memory ----
+
+@problem('g2', 'a reader of a mapped file with too little memory', 'pages of the file are read again and again', ['python3'],
+         ['page|fault', 'records.bin'])
+def mapped_reader(bed):
+    group = bed.group('memory', v1={'memory.limit_in_bytes': 40 << 20}, v2={'memory.max': 40 << 20})
+    with open(bed.path('records.bin'), 'wb') as file:
+        for _ in range(160):
+            file.write(os.urandom(1 << 20))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    reader = bed.python('mapped_reader.py', bed.path('records.bin'))
+    with open(group, 'w', encoding='ascii') as file:
+        file.write(str(reader.pid))
+    time.sleep(1)
+    bed.record(reader)
+
+
+@problem('a2', 'PostgreSQL: one of several queries has no index', 'the sequential scan', ['postgres', 'psql', 'pgbench'],
+         ['SeqScan|seqscan|ExecScan|heap_?get|heapgettup|ExecInterpExpr'])
+def postgres_no_index(bed):
+    server, where = start_postgres(bed)
+    sql(bed, where, 'create table item (id int primary key, owner int, t text)',
+        "insert into item select i, i % 5000, repeat('x', 50) from generate_series(1, 60000) i", 'analyze item')
+    quick = bed.write('quick.sql', '\\set i random(1, 60000)\nselect t from item where id = :i;\n')
+    slow = bed.write('slow.sql', '\\set i random(1, 5000)\nselect count(*) from item where owner = :i;\n')
+    bed.start('pgbench', '-n', '-c', 2, '-T', 60, '-f', quick + '@49', '-f', slow + '@1', *where)
+    time.sleep(0.5)
+    bed.record(server)
+
+
+# ---- more of the same kinds ----
+
+@problem('n1', 'a pool of two connections for eight clients', 'handlers wait for a connection, its holders for the backend',
+         ['python3'], ['take_connection|echo_slowly'])
+def small_pool(bed):
+    port, back = free_port(), free_port()
+    backend = bed.python('echo_slowly.py', back, 0.02)
+    bed.await_port(back)
+    server = bed.python('pooled_server.py', port, back)
+    bed.await_port(port)
+    for _ in range(8):
+        bed.python('ping.py', port)
+    time.sleep(0.5)
+    bed.record(server, backend)
+
+
+@problem('n2', 'a lock held while a file is synced', 'write_journal syncs and has table_lock', ['gcc'],
+         ['table_lock', 'write_journal|fdatasync'])
+def lock_during_sync(bed):
+    bed.run('gcc', '-O1', '-g', '-pthread', os.path.join(DATA, 'journal.c'), '-o', bed.path('tabled'))
+    server = bed.start(bed.path('tabled'), bed.path('journal'))
+    time.sleep(0.3)
+    bed.record(server)
+
+
+@problem('n3', 'a name server that does not answer', 'getaddrinfo waits for the name server', ['python3', 'unshare'],
+         ['getaddrinfo|getaddrinfo_a|res_|:53'])
+def name_server_silent(bed):
+    bed.write('resolv.conf', 'nameserver 127.77.0.1\noptions timeout:1 attempts:2\n')
+    listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with listener:
+        listener.bind(('127.77.0.1', 53))
+        script = 'import socket\ntry:\n    socket.getaddrinfo("slow.example.org", 80)\nexcept OSError:\n    pass\n'
+        bed.record('--', 'unshare', '-m', 'sh', '-c', 'mount --bind %s /etc/resolv.conf && exec python3 %s' % (
+            bed.path('resolv.conf'), bed.write('ask.py', script)))
+
+
+@problem('n4', 'a noisy neighbour on the same processor', 'others have the processor', ['python3', 'taskset'],
+         ['ready', 'crunch|neighbour'])
+def noisy_neighbour(bed):
+    port = free_port()
+    server = bed.start('taskset', '-c', 0, 'redis-server', '--port', port, '--save', '', '--dir', bed.folder)
+    bed.await_port(port)
+    os.symlink(find_program('sha256sum'), bed.path('cruncher'))
+    noise = [bed.start('taskset', '-c', 0, bed.path('cruncher'), '/dev/zero') for _ in range(3)]
+    load_redis(bed, port)
+    time.sleep(0.3)
+    bed.record(server, *noise, seconds=4)
+
+
+@problem('n5', 'a script that starts a program for each line', 'starting programs', ['sh'],
+         ['exec|fork|clone|ld-linux|/bin/true|for true|true, which|exit'])
+def fork_storm(bed):
+    bed.record('--', 'sh', '-c', 'for i in $(seq 600); do /bin/true $i; done')
+
+
+@problem('n6', 'a log pipe whose reader is slow', 'write_log waits until ship_log has read', ['python3'],
+         ['write_log|pipe', 'ship_log|slow_log_reader'])
+def slow_log_pipe(bed):
+    port = free_port()
+    reading, writing = os.pipe()
+    reader = bed.python('slow_log_reader.py', stdin=reading)
+    server = bed.python('logging_server.py', port, stdout=writing)
+    os.close(reading)
+    os.close(writing)
+    bed.await_port(port)
+    for _ in range(3):
+        bed.python('ping.py', port)
+    time.sleep(1)
+    bed.record(server, reader)
+
+
+@problem('n7', 'a mount whose server is slow', 'fetch_from_afar sleeps', ['python3', 'fusermount3', 'dd'],
+         ['fetch_from_afar|fuse|mount/records'])
+def slow_mount(bed):
+    os.mkdir(bed.path('mount'))
+    server = bed.python('slow_mount.py', bed.path('mount'))
+    try:
+        bed.await_true(lambda: os.path.ismount(bed.path('mount')), 'the mount', 5)
+    except RuntimeError as error:
+        raise Skipped('no FUSE mount: needs python3-fusepy and /dev/fuse') from error
+    try:
+        reader = bed.start('dd', 'if=' + bed.path('mount', 'records'), 'of=/dev/null', 'bs=4096')
+        time.sleep(0.3)
+        bed.record(server, reader, seconds=4)
+        bed.end(reader)
+    finally:
+        bed.run('fusermount3', '-u', '-z', bed.path('mount'))
+
+
+# ---- slow disks ----
+
+def limited_disk(bed, writes):
+    """A file system on a loop device of which a control group can write `writes` times a second; its folder and the group."""
+    image, folder = bed.path('disk.img'), bed.path('disk')
+    with open(image, 'wb') as file:
+        file.truncate(300 << 20)
+    os.mkdir(folder)
+    try:
+        bed.run('mkfs.ext4', '-q', '-F', image)
+        bed.run('mount', '-o', 'loop', image, folder)
+    except RuntimeError as error:
+        raise Skipped('no loop device: %s' % error) from error
+    bed.mounts.append(folder)
+    number = os.stat(folder).st_dev
+    device = '%d:%d' % (os.major(number), os.minor(number))
+    return folder, bed.group('blkio', v1={'blkio.throttle.write_iops_device': '%s %d' % (device, writes)},
+                             v2={'io.max': '%s wiops=%d' % (device, writes)})
+
+
+@problem('a3', 'PostgreSQL: a disk with 20 writes a second', 'commits wait for fdatasync of the log', ['postgres', 'pgbench'],
+         ['fdatasync|pg_wal|XLogFlush|issue_xlog_fsync'])
+def postgres_slow_disk(bed):
+    folder, group = limited_disk(bed, 20)
+    os.mkdir(os.path.join(folder, 'data'), 0o700)
+    shutil.chown(os.path.join(folder, 'data'), 'postgres', 'postgres')
+    server, where = start_postgres(bed, folder=os.path.join(folder, 'data'))
+    sql(bed, where, 'create table t (i int)')
+    with open(group, 'w', encoding='ascii') as file:
+        file.write(str(server.pid))
+    script = bed.write('insert.sql', 'insert into t values (1);\n')
+    load = bed.start('pgbench', '-n', '-c', 3, '-T', 60, '-f', script, *where)
+    time.sleep(0.5)
+    bed.record(server)
+    bed.end(load)
