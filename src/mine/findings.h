@@ -44,6 +44,8 @@ struct lode_finding {
 	uint32_t caller; /* the program's function that calls the place in most of that; LODE_NONE: none does */
 	struct lode_finding_callee callees[LODE_FINDING_CALLEES];
 	uint32_t callee_count;
+	uint32_t behind; /* ready: a link whose holder had the processor longest; LODE_NONE: nobody is known, */
+	uint64_t behind_cost; /* and for how much of the finding */
 	uint64_t events;
 	uint64_t symptoms; /* that have some of it; without symptoms 0 */
 	uint64_t streams;

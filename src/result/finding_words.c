@@ -333,17 +333,24 @@ static void put_last(const struct sentence *sentence, const struct lode_chain_li
 	put(sentence, ", which");
 }
 
-/* ": ninja has its processor". */
-static void put_busy(const struct sentence *sentence, const struct lode_chain_link *link)
+/* Who has the processor for a good part of the time. */
+static void put_behind(const struct sentence *sentence)
 {
-	put(sentence, ": ");
-	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder),
-		 link->holder_process == link->process);
-	put(sentence, " has its processor");
+	const struct lode_finding *finding = sentence->finding;
+	const struct lode_chain_link *link;
+	char share[LODE_UNITS_TEXT];
+
+	if (!finding->behind_cost || finding->behind_cost < finding->cost / 10)
+		return;
+	link = &sentence->source->area->chains.links[finding->behind];
+	lode_buffer_print(sentence->buffer, ", %s of it while ",
+			  lode_share_text(finding->behind_cost, finding->cost, share));
+	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder), 0);
+	put(sentence, " has the processor");
 }
 
-/* Why it had none: its quota, or who had the processor. */
-static void put_reason(const struct sentence *sentence, const struct lode_chain_link *link)
+/* Why it had none: who had the processor, or a quota. */
+static void put_reason(const struct sentence *sentence)
 {
 	const struct lode_area *area = sentence->source->area;
 	struct lode_throttled longest = { NULL, 0 };
@@ -355,10 +362,9 @@ static void put_reason(const struct sentence *sentence, const struct lode_chain_
 		if (one.time > longest.time)
 			longest = one;
 	}
+	put_behind(sentence);
 	if (longest.path && longest.time * 2 > sentence->finding->cost)
 		lode_buffer_print(sentence->buffer, ": the control group %s has used up its quota", longest.path);
-	else if (link->holder)
-		put_busy(sentence, link);
 }
 
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
@@ -373,7 +379,7 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 	if (finding->kind == LODE_FINDING_READY) {
 		put_thread(&sentence, links[count - 1]);
 		put_end(&sentence, links[count - 1], 1);
-		put_reason(&sentence, links[count - 1]);
+		put_reason(&sentence);
 		return;
 	}
 	put_name(buffer, text(&sentence, links[0]->process), text(&sentence, links[0]->thread), 1);

@@ -22,7 +22,7 @@ struct lode_chain_link {
 	uint32_t process; /* string: name of its process; */
 	uint32_t thread;  /* and of the thread */
 	uint32_t object;  /* string: what it waits for; 0: unknown */
-	uint32_t holder_process; /* string: who has that, as far as it is known; 0: not */
+	uint32_t holder_process; /* string: who has that, or the processor, as far as it is known; 0: not */
 	uint32_t holder;         /* the same, the thread */
 	uint32_t place;          /* node: its own function that waits; 0 in the last link: rows say it */
 	uint32_t state;          /* enum lode_state */
