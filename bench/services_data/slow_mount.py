@@ -3,7 +3,10 @@ import stat
 import sys
 import time
 
-import fuse
+try:
+    import fusepy as fuse
+except ImportError:
+    import fuse
 
 
 class Slow(fuse.Operations):
