@@ -1,12 +1,22 @@
 /* Waits that are tried again: see retried_waits.h. */
 #include "scope/retried_waits.h"
 
+#include "base/bisect.h"
 #include "trace/objects.h"
 
 /* A thread that does more than this part of the wait before it waits again had the lock in between. */
 #define MAX_GAP_SHARE 10
 /* Waits that may lie between: a condition variable takes its mutex again before it is waited for again. */
 #define BETWEEN 2
+/* Samples of a wait that are looked at. */
+#define MAX_SAMPLES 256
+
+static enum lode_object_kind kind_of(const struct lode_stream *stream, uint32_t wait)
+{
+	uint32_t object = lode_events_object(&stream->events[LODE_WAIT], wait);
+
+	return lode_object_kind_of(lode_strings_get(&stream->dictionary->frames.strings, object));
+}
 
 /* Whether `next`, a later wait of the same thread, is the same one, tried again. */
 static int is_retried(const struct lode_stream *stream, uint32_t wait, uint32_t next)
@@ -14,20 +24,46 @@ static int is_retried(const struct lode_stream *stream, uint32_t wait, uint32_t 
 	const struct lode_events *waits = &stream->events[LODE_WAIT];
 	uint64_t end = lode_add_saturating(lode_event_end(waits, wait), waits->delay ? waits->delay[wait] : 0);
 	uint32_t object = lode_events_object(waits, wait);
-	enum lode_object_kind kind;
 
 	if (!object || object != lode_events_object(waits, next) || waits->stack[wait] != waits->stack[next])
 		return 0;
 	if (waits->t[next] > lode_add_saturating(end, waits->cost[wait] / MAX_GAP_SHARE))
 		return 0;
-	kind = lode_object_kind_of(lode_strings_get(&stream->dictionary->frames.strings, object));
-	return kind == LODE_OBJECT_LOCK || kind == LODE_OBJECT_GIL;
+	return kind_of(stream, wait) == LODE_OBJECT_LOCK || kind_of(stream, wait) == LODE_OBJECT_GIL;
+}
+
+/* Another thread of the same process that ran for more than half of a wait, by its samples; LODE_NONE: none did. */
+static uint32_t who_ran(const struct lode_stream *stream, uint32_t wait)
+{
+	const struct lode_events *waits = &stream->events[LODE_WAIT], *runs = &stream->events[LODE_RUN];
+	const struct lode_thread *self = &stream->threads[waits->thread[wait]];
+	uint64_t start = waits->t[wait], end = lode_event_end(waits, wait), votes = 0, cost = 0;
+	size_t first = LODE_BISECT(i, 0, runs->count, runs->t[i] < start), last = first;
+	uint32_t found = LODE_NONE;
+
+	/* If one has the majority, it is the one that is left when votes for different ones cancel out. */
+	for (; last < runs->count && runs->t[last] < end && last - first < MAX_SAMPLES; last++) {
+		const struct lode_thread *thread = &stream->threads[runs->thread[last]];
+
+		if (!self->pid || thread->pid != self->pid || thread->tid == self->tid)
+			continue;
+		if (!votes)
+			found = runs->thread[last];
+		if (runs->thread[last] == found)
+			votes++;
+		else
+			votes--;
+	}
+	for (size_t i = first; i < last; i++)
+		cost = lode_add_saturating(cost, runs->thread[i] == found ? runs->cost[i] : 0);
+	return cost > waits->cost[wait] / 2 ? found : LODE_NONE;
 }
 
 /* From the last wait of a thread to its first. */
 static void find_wakers(const struct lode_scope_index *index, size_t group, uint32_t *wakers)
 {
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	const struct lode_events *runs = &index->stream->events[LODE_RUN];
 	const struct lode_scope_list *list = &index->lists[LODE_WAIT];
 	size_t end = list->starts[group + 1];
 
@@ -42,6 +78,9 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 				wakers[wait] = wakers[list->events[k]];
 				break;
 			}
+		if (wakers[wait] == LODE_NONE && lode_events_object(waits, wait) && runs->t &&
+		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
+			wakers[wait] = who_ran(index->stream, wait);
 	}
 }
 

@@ -2,6 +2,9 @@
  * Waits for a lock that end by their own timer and are begun again: Python's threads wait 5 ms at a time for the GIL, others
  * call pthread_mutex_timedlock in a loop. No thread ended the first of them, but whoever ends the last one
  * had the lock in all of them.
+ *
+ * A thread may also find the lock free when its timer ends the wait. Of an interpreter's lock it is known then, too, who
+ * had it: the thread of the same process that ran meanwhile.
  */
 #ifndef LODE_SCOPE_RETRIED_WAITS_H
 #define LODE_SCOPE_RETRIED_WAITS_H
@@ -9,7 +12,8 @@
 #include "scope/scope_index.h"
 
 /*
- * By wait: the thread that ended it or, if it was tried again, the last of these; LODE_NONE: no thread did, or it is unknown.
+ * By wait: the thread that ended it or, if it was tried again, the last of these, or who had the interpreter's lock;
+ * LODE_NONE: no thread did, or it is unknown. Needs runs with t, cost and thread.
  * The caller frees `*wakers`; NULL where nothing is known of objects, and the waker of each wait is its own. Linear
  * in the waits. Returns 0 or LODE_SYSTEM.
  */
