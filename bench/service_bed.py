@@ -10,6 +10,8 @@ import time
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'services_data')
 POSTGRES = '/usr/lib/postgresql'
+# Debian's own, for which its modules are installed.
+PYTHON = '/usr/bin/python3' if os.access('/usr/bin/python3', os.X_OK) else 'python3'
 
 
 class Skipped(Exception):
@@ -84,7 +86,7 @@ class Bed:
         return child
 
     def python(self, name, *arguments, **more):
-        return self.start('python3', os.path.join(DATA, name), *arguments, **more)
+        return self.start(PYTHON, os.path.join(DATA, name), *arguments, **more)
 
     def run(self, *command, user=None, **more):
         """Runs a command to its end; what it prints. Its failure ends the problem."""
