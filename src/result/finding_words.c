@@ -59,6 +59,14 @@ static void put_thread(const struct sentence *sentence, const struct lode_chain_
 	lode_finding_thread(sentence->source, link, sentence->first, sentence->buffer);
 }
 
+/* No thread waits for itself: one of the same name is another. */
+static void put_another(const struct sentence *sentence, const struct lode_chain_link *link, uint32_t process,
+			uint32_t thread)
+{
+	if (link->process == process && link->thread == thread && (process || thread))
+		put(sentence, "another ");
+}
+
 /* Who has what a link waits for, or was the one to wake it. */
 static void put_holder(const struct sentence *sentence, const struct lode_chain_link *link)
 {
@@ -67,6 +75,7 @@ static void put_holder(const struct sentence *sentence, const struct lode_chain_
 	if (!link->holder)
 		return;
 	put(sentence, has ? ", which " : " from ");
+	put_another(sentence, link, link->holder_process, link->holder);
 	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder),
 		 link->holder_process == sentence->first->process);
 	put(sentence, has ? " holds" : "");
@@ -311,14 +320,17 @@ static void put_link(const struct sentence *sentence, const struct lode_chain_li
 			return;
 		}
 		put(sentence, ", which ");
+		put_another(sentence, link, next->process, next->thread);
 		put_thread(sentence, next);
 		put(sentence, " holds while it");
 		return;
 	}
 	if (lode_object_kind_of(text(sentence, link->object)) == LODE_OBJECT_THREAD) {
 		put(sentence, "the end of ");
+		put_another(sentence, link, next->process, next->thread);
 		put_thread(sentence, next);
 	} else {
+		put_another(sentence, link, next->process, next->thread);
 		put_thread(sentence, next);
 		put_way(sentence, link);
 	}
@@ -345,6 +357,7 @@ static void put_behind(const struct sentence *sentence)
 	link = &sentence->source->area->chains.links[finding->behind];
 	lode_buffer_print(sentence->buffer, ", %s of it while ",
 			  lode_share_text(finding->behind_cost, finding->cost, share));
+	put_another(sentence, link, link->holder_process, link->holder);
 	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder), 0);
 	put(sentence, " has the processor");
 }
@@ -354,6 +367,7 @@ static void put_reason(const struct sentence *sentence)
 {
 	const struct lode_area *area = sentence->source->area;
 	struct lode_throttled longest = { NULL, 0 };
+	char time[LODE_UNITS_TEXT];
 
 	for (size_t i = 0; i < area->stream_count; i++) {
 		struct lode_throttled one = lode_throttled_of(area->streams[i].attributes,
@@ -363,8 +377,10 @@ static void put_reason(const struct sentence *sentence)
 			longest = one;
 	}
 	put_behind(sentence);
-	if (longest.path && longest.time * 2 > sentence->finding->cost)
-		lode_buffer_print(sentence->buffer, ": the control group %s has used up its quota", longest.path);
+	/* The kernel counts this for groups, not for threads: all that can be said is that it happened. */
+	if (longest.path && longest.time >= sentence->finding->cost / 2)
+		lode_buffer_print(sentence->buffer, "; cgroup %s had used up its quota for %s", longest.path,
+				  lode_duration_text(longest.time, time));
 }
 
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
