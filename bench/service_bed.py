@@ -78,7 +78,7 @@ class Bed:
         if user:
             more.update(user=user, group=user, extra_groups=[])
         more.setdefault('stdin', subprocess.DEVNULL)
-        with open(self.path('log-%d' % len(self.children)), 'wb') as log:
+        with open(self.path('log-%d' % len(os.listdir(self.folder))), 'wb') as log:
             more.setdefault('stdout', log)
             child = subprocess.Popen([find_program(command[0]) or command[0], *map(str, command[1:])], stderr=log,
                                      process_group=0, cwd='/', **more)
@@ -161,9 +161,12 @@ class Bed:
             os.killpg(child.pid, 9)
         child.wait()
 
+    def end_all(self):
+        while self.children:
+            self.end(self.children.pop())
+
     def close(self, keep):
-        for child in reversed(self.children):
-            self.end(child)
+        self.end_all()
         for path in self.mounts:
             subprocess.run(['umount', '-l', path], check=False)
         for path in self.groups:
