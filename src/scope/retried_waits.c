@@ -73,14 +73,15 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 		wakers[wait] = waits->waker[wait];
 		if (wakers[wait] != LODE_NONE && lode_wake_ends_chain(index, wait))
 			wakers[wait] = LODE_NONE;
+		/* Whoever ends a later try may have got the lock after this one. */
+		if (wakers[wait] == LODE_NONE && lode_events_object(waits, wait) && runs->t &&
+		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
+			wakers[wait] = who_ran(index->stream, wait);
 		for (size_t k = i; wakers[wait] == LODE_NONE && k < end && k <= i + BETWEEN; k++)
 			if (is_retried(index->stream, wait, list->events[k])) {
 				wakers[wait] = wakers[list->events[k]];
 				break;
 			}
-		if (wakers[wait] == LODE_NONE && lode_events_object(waits, wait) && runs->t &&
-		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
-			wakers[wait] = who_ran(index->stream, wait);
 	}
 }
 

@@ -4,7 +4,8 @@
  * had the lock in all of them.
  *
  * A thread may also find the lock free when its timer ends the wait. Of an interpreter's lock it is known then, too, who
- * had it: the thread of the same process that ran meanwhile.
+ * had it: the thread of the same process that ran meanwhile. (One that runs without it, in a library that has released
+ * it, cannot be told apart by samples.)
  */
 #ifndef LODE_SCOPE_RETRIED_WAITS_H
 #define LODE_SCOPE_RETRIED_WAITS_H
