@@ -144,6 +144,7 @@ static const struct known_function kernel_functions[] = {
 	{ "kernel_wait4", HINT_CHILD },
 	{ "kernel_waitid*", HINT_CHILD },
 	{ "wait_for_vfork_done", HINT_CHILD },
+	{ "kernel_clone", HINT_CHILD }, /* into which wait_for_vfork_done is inlined */
 	{ "filemap_fault", HINT_PAGE },
 	{ "handle_mm_fault", HINT_PAGE },
 	{ "__handle_mm_fault", HINT_PAGE },

@@ -117,6 +117,9 @@ static void a_stack_tells_what_a_thread_waits_for(void **state)
 		  LODE_STATE_LOCK },
 		{ "a!main;libc!nanosleep;kernel!hrtimer_nanosleep;kernel!do_nanosleep", LODE_STATE_TIMER },
 		{ "sh!main;libc!wait4;kernel!kernel_wait4;kernel!do_wait", LODE_STATE_CHILD },
+		{ "sh!main;libc!__vfork;kernel!kernel_clone;kernel!wait_for_completion_state;kernel!__wait_for_"
+		  "common",
+		  LODE_STATE_CHILD },
 		{ "a!main;libc!recv;kernel!tcp_recvmsg;kernel!sk_wait_data", LODE_STATE_NETWORK },
 		{ "a!main;libc!__GI___clock_nanosleep", LODE_STATE_TIMER },
 		{ "a!main;libc!__pread64;kernel!tcp_recvmsg", LODE_STATE_NETWORK },
