@@ -469,10 +469,12 @@ static int add_findings(struct work *work, struct lode_chain_row *rows, size_t c
 
 /* ---- processes ---- */
 
-/* What is idle or waits for work is set apart. A sleep on the path of a symptom is neither. */
+/* Idle time and waits for work are set apart; so are waits for children, unless a path could not go on in the child. */
 static int row_counts(const struct work *work, const struct lode_chain_row *row)
 {
-	return lode_state_counts((enum lode_state)work->chains->links[row->chain].state);
+	enum lode_state state = (enum lode_state)work->chains->links[row->chain].state;
+
+	return lode_state_counts(state) || (state == LODE_STATE_CHILD && work->findings->symptoms);
 }
 
 static int compare_processes(const void *left, const void *right)
