@@ -1,5 +1,6 @@
 """What the problems of bench/services stand on: a temporary folder, processes and control groups that end with it."""
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -20,6 +21,8 @@ class Skipped(Exception):
 
 def find_program(name):
     """The path of a program, also of those that Debian keeps out of PATH; None if it is not installed."""
+    if name == 'php-fpm':
+        return max(glob.glob('/usr/sbin/php-fpm*'), default=None)
     found = shutil.which(name, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin')
     if found or not os.path.isdir(POSTGRES):
         return found

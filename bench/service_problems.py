@@ -5,7 +5,7 @@ import shutil
 import socket
 import time
 
-from service_bed import DATA, Skipped, find_program, free_port
+from service_bed import DATA, PYTHON, Skipped, find_program, free_port
 
 Problem = collections.namedtuple('Problem', 'name title cause needs words function')
 PROBLEMS = []
@@ -126,13 +126,13 @@ pm.max_children = 2
 
 
 @problem('d', 'nginx, php-fpm with two workers, a slow TCP backend', 'the backend sleeps',
-         ['nginx', 'php-fpm8.2', 'ab'], ['look_up_slowly|python3.*sleep'])
+         ['nginx', 'php-fpm', 'ab'], ['look_up_slowly|python3.*sleep'])
 def php_slow_backend(bed):
     names = {'folder': bed.folder, 'port': free_port(), 'fpm': free_port()}
     back = free_port()
     backend = bed.python('slow_backend.py', back, 0.05)
     bed.write('page.php', '<?php $s = stream_socket_client("tcp://127.0.0.1:%d"); fwrite($s, "x\\n"); echo fgets($s);\n' % back)
-    pool = bed.start('php-fpm8.2', '-y', bed.write('fpm.conf', FPM % names))
+    pool = bed.start('php-fpm', '-y', bed.write('fpm.conf', FPM % names))
     web = bed.start('nginx', '-c', bed.write('nginx.conf', NGINX % names), '-e', bed.path('nginx.log'))
     for port in (back, names['fpm'], names['port']):
         bed.await_port(port)
@@ -152,6 +152,18 @@ def python_gil(bed):
         bed.python('ping.py', port, 0.01)
     time.sleep(0.5)
     bed.record(server)
+
+
+@problem('e4', 'Python: quadratic removal of duplicates', 'remove_duplicates', ['python3'], ['remove_duplicates'])
+def python_quadratic(bed):
+    bed.record('--', PYTHON, os.path.join(DATA, 'dedupe.py'), '8000')
+
+
+@problem('e5', 'PHP: in_array in a loop', 'in_array, or the function that calls it', ['php'], ['in_array|find_known'])
+def php_in_array(bed):
+    script = '<?php function find_known($n) { $a = []; for ($i = 0; $i < $n; $i++) if (!in_array($i, $a)) $a[] = $i; ' \
+             'return count($a); } echo find_known(20000);'
+    bed.record('--', 'php', bed.write('known.php', script))
 
 
 # ---- commands ----
@@ -314,7 +326,7 @@ def noisy_neighbour(bed):
 
 
 @problem('n5', 'a script that starts a program for each line', 'starting programs', ['sh'],
-         ['exec|fork|clone|ld-linux|/bin/true|for true|true, which|exit'])
+         ['for true|for its child|exec'])
 def fork_storm(bed):
     bed.record('--', 'sh', '-c', 'for i in $(seq 600); do /bin/true $i; done')
 
@@ -389,3 +401,14 @@ def postgres_slow_disk(bed):
     time.sleep(0.5)
     bed.record(server)
     bed.end(load)
+
+
+@problem('n8', 'a writer on a disk with 20 writes a second', 'each write of out waits for the disk', ['dd'],
+         ['dd waits', 'disk/out|loop'])
+def slow_writer(bed):
+    folder, group = limited_disk(bed, 20)
+    writer = bed.start('dd', 'if=/dev/zero', 'of=' + os.path.join(folder, 'out'), 'bs=4096', 'oflag=dsync')
+    with open(group, 'w', encoding='ascii') as file:
+        file.write(str(writer.pid))
+    time.sleep(0.3)
+    bed.record(writer, seconds=4)
