@@ -177,7 +177,7 @@ def slow_pipe(bed):
     bed.record('--', 'sh', '-c', 'tar cf - -C %s tree | gzip -1 | xz -9 > %s' % (bed.folder, bed.path('out.xz')))
 
 
-@problem('f2', 'make -j4 with one long file', 'the compiler of that file', ['make', 'g++'], ['cc1plus'])
+@problem('f2', 'make -j4 with one long file', 'the compiler of that file', ['make', 'g++'], ['cc1plus, which runs|cc1plus runs'])
 def make_long_file(bed):
     long = '#include <map>\n#include <string>\ntemplate <int N> struct step { std::map<int, std::string> m[N + 1]; int run(int i) ' \
            '{ return (int)m[N][i].size() + step<N - 1>().run(i); } };\ntemplate <> struct step<0> { int run(int i) { return i; } };\n' \
