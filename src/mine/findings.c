@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "mine/finding_names.h"
 #include "mine/finding_place.h"
+#include "mine/finding_processes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -467,56 +468,6 @@ static int add_findings(struct work *work, struct lode_chain_row *rows, size_t c
 	return code;
 }
 
-/* ---- processes ---- */
-
-/* Idle time and waits for work are set apart; so are waits for children, unless a path could not go on in the child. */
-static int row_counts(const struct work *work, const struct lode_chain_row *row)
-{
-	enum lode_state state = (enum lode_state)work->chains->links[row->chain].state;
-
-	return lode_state_counts(state) || (state == LODE_STATE_CHILD && work->findings->symptoms);
-}
-
-static int compare_processes(const void *left, const void *right)
-{
-	const struct lode_finding_process *a = left, *b = right;
-
-	if (a->counted != b->counted)
-		return a->counted > b->counted ? -1 : 1;
-	return a->process < b->process ? -1 : a->process > b->process;
-}
-
-/* One for each name of a process. */
-static int sum_processes(struct work *work)
-{
-	struct lode_findings *findings = work->findings;
-	size_t strings = work->area->dictionary.frames.strings.count, capacity = 0;
-	uint32_t *places = lode_calloc(strings + 1, sizeof(*places)); /* by name: number plus one */
-	int code = places ? 0 : LODE_SYSTEM;
-
-	for (size_t i = 0; !code && i < work->chains->row_count; i++) {
-		const struct lode_chain_row *row = &work->chains->rows[i];
-		const struct lode_chain_link *link = &work->chains->links[row->chain];
-		struct lode_finding_process new = { .process = link->process }, *process;
-
-		if (!places[link->process]) {
-			code = LODE_APPEND(findings->processes, findings->process_count, capacity, new);
-			places[link->process] = (uint32_t)findings->process_count;
-		}
-		if (code)
-			break;
-		process = &findings->processes[places[link->process] - 1];
-		process->ns[link->state] = lode_add_saturating(process->ns[link->state], row->cost);
-		if (row_counts(work, row))
-			process->counted = lode_add_saturating(process->counted, row->cost);
-	}
-	if (!code && findings->process_count)
-		qsort(findings->processes, findings->process_count, sizeof(*findings->processes),
-		      compare_processes);
-	lode_free(places);
-	return code;
-}
-
 /* ---- the whole ---- */
 
 /* The name that the symptoms of all streams have, a string; 0: they have several or none. */
@@ -545,7 +496,7 @@ static void sum_up(struct work *work)
 	for (size_t i = 0; findings->symptoms && i < area->stream_count; i++)
 		findings->total = lode_add_saturating(findings->total, area->streams[i].delay);
 	for (size_t i = 0; !findings->symptoms && i < work->chains->row_count; i++)
-		if (row_counts(work, &work->chains->rows[i]))
+		if (lode_finding_counts(work->findings, work->chains, &work->chains->rows[i]))
 			findings->total = lode_add_saturating(findings->total, work->chains->rows[i].cost);
 	work->large = findings->total / LARGE_SHARE + 1;
 }
@@ -573,7 +524,7 @@ static int add_groups(struct work *work)
 	int code = order && rows ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < work->chains->row_count; i++)
-		if (row_counts(work, &work->chains->rows[i]))
+		if (lode_finding_counts(work->findings, work->chains, &work->chains->rows[i]))
 			order[count++] =
 				(struct group_row){ work->groups[work->chains->rows[i].chain], (uint32_t)i };
 	if (!code)
@@ -615,7 +566,7 @@ int lode_findings_make(struct lode_findings *findings, const struct lode_area *a
 	if (!code)
 		code = add_groups(&work);
 	if (!code)
-		code = sum_processes(&work);
+		code = lode_finding_processes(findings, area);
 	if (!code)
 		qsort(findings->items, findings->count, sizeof(*findings->items), compare_findings);
 	lode_finding_places_release(&work.places);

@@ -132,6 +132,10 @@ static int put_object(const struct sentence *sentence, const struct lode_chain_l
 
 	if (kind == LODE_OBJECT_NONE || kind == LODE_OBJECT_TIMER || kind == LODE_OBJECT_OTHER)
 		return 0;
+	if (kind == LODE_OBJECT_GIL) {
+		put(sentence, "the GIL");
+		return 1;
+	}
 	/* The number of a pipe or socket tells nothing, nor does the address of a lock that has no name. */
 	if (*name == '[')
 		lode_buffer_print(sentence->buffer, "a %s", lode_object_kind_name(kind));
