@@ -265,9 +265,11 @@ static void head_json(struct writing *writing, struct lode_buffer *buffer)
 	};
 
 	snprintf(start, sizeof(start), "%" PRIu64, writing->start);
+	/* Only while the head is written. cppcheck-suppress autoVariables */
 	writing->parts_before = &parts_before;
 	lode_json_object(&json);
 	lode_fields_members(&lode_stream_head_fields, &head, &json);
+	writing->parts_before = NULL;
 	if (!writing->shared)
 		lode_page_stacks_write(&report->dictionary, NULL, 0, report->idle, &writing->columns, &json);
 	else

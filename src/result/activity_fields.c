@@ -44,11 +44,13 @@ static const struct lode_fields loop = FIELD_TABLE("ActivityLoop", loop_rows);
 
 #define TABLE_OF struct lode_activity_result
 static const struct lode_field activity_rows[] = {
-	FIELD_OBJECTS(states, process, "States of processes, busiest first; absent with --brief and for a stream file.",
+	FIELD_OBJECTS(states, process,
+		      "States of processes, busiest first; absent with --brief and for a stream file.",
 		      FIELD_OPTIONAL_IF(any)),
-	FIELD_OBJECTS(requests, loop,
-		      "Loops that wait for work, and the requests between these waits; those with the most time first.",
-		      FIELD_OPTIONAL_IF(any)),
+	FIELD_OBJECTS(
+		requests, loop,
+		"Loops that wait for work, and the requests between these waits; those with the most time first.",
+		FIELD_OPTIONAL_IF(any)),
 };
 const struct lode_fields lode_activity_part_fields = FIELD_TABLE("Activity", activity_rows);
 #undef TABLE_OF

@@ -131,7 +131,8 @@ static const struct lode_field tail_rows[] = {
 		      "How long the path was in which state, ns by its name; they add up to its length.",
 		      FIELD_OPTIONAL),
 	FIELD_OBJECT(throttled, throttled,
-		     "The control group that used up its quota, if one did while the stream was recorded, and for how long then.",
+		     "The control group that used up its quota, if one did while the stream was recorded, and for "
+		     "how long then.",
 		     FIELD_OPTIONAL_IF(is_throttled)),
 	FIELD_U64(unknown_ns, "Time that no event explains."),
 	FIELD_BOOL(thinned, "True: not every wait of this stream was recorded; unknown_ns may be such waits.",

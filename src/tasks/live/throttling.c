@@ -63,7 +63,7 @@ static int add_group(struct lode_throttling *throttling, const char *mount, cons
 	group.before = throttled_time(folder);
 	if (group.path && group.folder &&
 	    !LODE_APPEND(throttling->items, throttling->count, throttling->capacity, group))
-		return 0;
+		return 0; /* cppcheck-suppress memleak */
 	lode_free(group.path);
 	lode_free(group.folder);
 	return LODE_SYSTEM;
