@@ -55,7 +55,17 @@ static void put_sentence(const struct lode_finding_source *source, const struct 
 	lode_buffer_release(&sentence);
 }
 
-/* "12 of 12 clicks, 3 hosts". */
+/* What a symptom is called: a name from outside. */
+static void put_symptom_word(const struct lode_finding_source *source, struct lode_buffer *buffer)
+{
+	size_t start = buffer->size;
+
+	lode_finding_symptom_word(source, buffer);
+	lode_text_escape(buffer, start);
+	lode_buffer_text(buffer, lode_plural(source->findings->symptoms));
+}
+
+/* "12 of 12 clicks, 40 events, 3 hosts". */
 static void put_extent(const struct lode_finding_source *source, const struct lode_finding *finding,
 		       const struct lode_look *look, struct lode_buffer *buffer)
 {
@@ -66,16 +76,15 @@ static void put_extent(const struct lode_finding_source *source, const struct lo
 	if (findings->symptoms > 1) {
 		lode_buffer_print(buffer, "%s of %s ", lode_count_text(finding->symptoms, a),
 				  lode_count_text(findings->symptoms, b));
-		lode_finding_symptom_word(source, buffer);
-		lode_buffer_print(buffer, "%s, ", lode_plural(findings->symptoms));
+		put_symptom_word(source, buffer);
+		lode_buffer_text(buffer, ", ");
 	}
-	lode_buffer_print(buffer, "%s event%s, ", lode_count_text(finding->events, a),
-			  lode_plural(finding->events));
+	lode_buffer_print(buffer, "%s event%s", lode_count_text(finding->events, a), lode_plural(finding->events));
 	if (finding->streams > 1)
-		lode_buffer_print(buffer, "%s streams, ", lode_count_text(finding->streams, a));
+		lode_buffer_print(buffer, ", %s streams", lode_count_text(finding->streams, a));
 	if (finding->hosts > 1)
-		lode_buffer_print(buffer, "%s hosts, ", lode_count_text(finding->hosts, a));
-	lode_buffer_print(buffer, "id %s%s\n", finding->id, lode_style(look, LODE_PLAIN));
+		lode_buffer_print(buffer, ", %s hosts", lode_count_text(finding->hosts, a));
+	lode_buffer_print(buffer, "%s\n", lode_style(look, LODE_PLAIN));
 }
 
 static void put_finding(const struct lode_finding_source *source, size_t i, const struct lode_look *look,
@@ -102,14 +111,9 @@ static void put_head(const struct lode_finding_source *source, size_t shown, str
 	for (size_t i = 0; i < shown; i++)
 		explained = lode_add_saturating(explained, findings->items[i].cost);
 	if (findings->symptoms) {
-		size_t start;
-
 		lode_buffer_print(buffer, "%s ", lode_count_text(findings->symptoms, count));
-		start = buffer->size;
-		lode_finding_symptom_word(source, buffer);
-		lode_text_escape(buffer, start);
-		lode_buffer_print(buffer, "%s took %s%s", lode_plural(findings->symptoms),
-				  lode_duration_text(findings->total, total),
+		put_symptom_word(source, buffer);
+		lode_buffer_print(buffer, " took %s%s", lode_duration_text(findings->total, total),
 				  findings->symptoms > 1 ? " together" : "");
 	} else {
 		lode_buffer_print(buffer, "Threads ran, were ready or waited for %s",
