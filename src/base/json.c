@@ -227,30 +227,6 @@ void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number)
 	lode_json_u64(json, number);
 }
 
-void lode_json_key_i64(struct lode_json *json, const char *key, int64_t number)
-{
-	lode_json_key(json, key);
-	lode_json_i64(json, number);
-}
-
-void lode_json_key_text_or_null(struct lode_json *json, const char *key, const char *text)
-{
-	lode_json_key(json, key);
-	if (text)
-		lode_json_text(json, text);
-	else
-		lode_json_null(json);
-}
-
-void lode_json_key_u64_or_null(struct lode_json *json, const char *key, int is_known, uint64_t number)
-{
-	lode_json_key(json, key);
-	if (is_known)
-		lode_json_u64(json, number);
-	else
-		lode_json_null(json);
-}
-
 void lode_json_key_object(struct lode_json *json, const char *key)
 {
 	lode_json_key(json, key);

@@ -45,10 +45,6 @@ void lode_json_key_double(struct lode_json *json, const char *key, double number
 void lode_json_key_bool(struct lode_json *json, const char *key, int yes);
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
-void lode_json_key_i64(struct lode_json *json, const char *key, int64_t number);
-/* The same, and `"key":null` where there is no text, or no number. */
-void lode_json_key_text_or_null(struct lode_json *json, const char *key, const char *text);
-void lode_json_key_u64_or_null(struct lode_json *json, const char *key, int is_known, uint64_t number);
 /* Whether all of `text` is a number as JSON writes it, so that it may be written unquoted (lode_json_raw). */
 int lode_json_is_number(const char *text);
 /* A line end between top-level values (JSON lines). */
