@@ -236,3 +236,15 @@ const char *lode_share_text(uint64_t part, uint64_t whole, char text[LODE_UNITS_
 		snprintf(text, LODE_UNITS_TEXT, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
 	return text;
 }
+
+const char *lode_percent_text(double share, char text[LODE_UNITS_TEXT])
+{
+	double percent = 100 * share;
+
+	if (percent > 0 && percent < 0.01)
+		snprintf(text, LODE_UNITS_TEXT, "<0.01%%");
+	else
+		/* Where %g would have an exponent, 99.5 is 1e+02. */
+		snprintf(text, LODE_UNITS_TEXT, percent < 99.5 ? "%.2g%%" : "%.0f%%", percent);
+	return text;
+}

@@ -36,6 +36,8 @@ const char *lode_count_text(uint64_t count, char text[LODE_UNITS_TEXT]);
 const char *lode_bytes_text(uint64_t bytes, char text[LODE_UNITS_TEXT]);
 /* `part` of `whole` in percent: `12.5%`, `<0.1%`, `100%`; `-` when the whole is 0. */
 const char *lode_share_text(uint64_t part, uint64_t whole, char text[LODE_UNITS_TEXT]);
+/* A share of 1 in percent, with two digits: `0.52%`, `5%`, `52%`, `520%`, `<0.01%`. */
+const char *lode_percent_text(double share, char text[LODE_UNITS_TEXT]);
 
 /* What a noun of English ends in behind this number: "" or "s". */
 static inline const char *lode_plural(uint64_t count)

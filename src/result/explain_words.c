@@ -1,4 +1,5 @@
 /* Words that all reports of an explanation use; see explain_report.h. */
+#include "base/units.h"
 #include "base/safe_text.h"
 #include "result/explain_report.h"
 
@@ -121,12 +122,13 @@ void lode_explain_distribution(const struct lode_tree *tree, uint32_t leaf, stru
 {
 	const size_t *sizes = &tree->sizes[leaf * tree->clusters];
 	size_t rows = lode_tree_rows(tree, leaf);
+	char text[LODE_UNITS_TEXT];
 	int written = 0;
 
 	for (unsigned k = 0; k < tree->clusters; k++)
 		if (sizes[k])
-			lode_buffer_print(buffer, "%s%.2g%% %u", written++ ? ", " : "",
-					  100 * (double)sizes[k] / (double)rows, k);
+			lode_buffer_print(buffer, "%s%s %u", written++ ? ", " : "",
+					  lode_percent_text((double)sizes[k] / (double)rows, text), k);
 }
 
 void lode_explain_term(const struct lode_explain_report *report, const struct lode_function *function, unsigned k,

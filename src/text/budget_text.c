@@ -15,19 +15,21 @@ static const char *reason(const struct lode_budget_report *report)
 
 void lode_budget_text(const struct lode_budget_report *report, struct lode_buffer *line)
 {
-	char text[LODE_UNITS_TEXT];
+	char text[LODE_UNITS_TEXT], more[LODE_UNITS_TEXT];
 
-	lode_buffer_print(line, "took about %.2g%% of the machine, of %.2g%%; recorded %s", 100 * report->taken,
-			  100 * report->share, lode_count_text(report->recorded_waits, text));
+	lode_buffer_print(line, "took about %s of the machine, of %s", lode_percent_text(report->taken, text),
+			  lode_percent_text(report->share, more));
+	lode_buffer_print(line, "; recorded %s", lode_count_text(report->recorded_waits, text));
 	lode_buffer_print(line, " of %s waits and preemptions", lode_count_text(report->waits, text));
 	if (report->attached < 0.995)
-		lode_buffer_print(line, " in the %.2g%% of the time in which context switches were recorded",
-				  100 * report->attached);
+		lode_buffer_print(line, " in the %s of the time in which context switches were recorded",
+				  lode_percent_text(report->attached, text));
 	if (report->certain_ns)
 		lode_buffer_print(line, ", and every wait longer than %s",
 				  lode_duration_text(report->certain_ns, text));
 	if (report->certain_ns > report->long_ns && report->certain_share >= 0.005)
-		lode_buffer_print(line, " (in %.2g%% of the time, than %s)", 100 * report->certain_share,
+		lode_buffer_print(line, " (in %s of the time, than %s)",
+				  lode_percent_text(report->certain_share, more),
 				  lode_duration_text(report->long_ns, text));
 	if (report->frequency < report->asked_frequency)
 		lode_buffer_text(line, "; CPUs sampled less often");
@@ -35,9 +37,9 @@ void lode_budget_text(const struct lode_budget_report *report, struct lode_buffe
 		lode_buffer_print(line, "; for %s the kernel did not let context switches be seen",
 				  lode_duration_text(report->unseen_ns, text));
 	if (report->mappings > report->share / 4)
-		lode_buffer_print(line, "; following what processes map took %.2g%%", 100 * report->mappings);
+		lode_buffer_print(line, "; following what processes map took %s",
+				  lode_percent_text(report->mappings, text));
 	if (report->fixed > report->share)
-		lode_buffer_print(line,
-				  "; context switches and processes that come and go take %.2g%% by themselves%s",
-				  100 * report->fixed, reason(report));
+		lode_buffer_print(line, "; context switches and processes that come and go take %s by themselves%s",
+				  lode_percent_text(report->fixed, text), reason(report));
 }

@@ -206,8 +206,10 @@ static double times_slower(const struct lode_explanation *explanation, unsigned 
 /* NaN: unknown. */
 static void put_times(double times, struct lode_buffer *buffer)
 {
+	char text[LODE_UNITS_TEXT];
+
 	if (times > 1 && times < 1.1)
-		lode_buffer_print(buffer, "%.2g%% slower than cluster 0", 100 * (times - 1));
+		lode_buffer_print(buffer, "%s slower than cluster 0", lode_percent_text(times - 1, text));
 	else if (times >= 1.1)
 		lode_buffer_print(buffer,
 				  times < 10 ? "%.1f times slower than cluster 0"
@@ -298,11 +300,13 @@ static void put_chance(const struct lode_explanation *explanation, struct lode_b
 /* What Algorithm 1 of the paper goes by: the clusters' error, and the accuracy of the tree for their labels. */
 static void put_smallest(const struct lode_explanation *explanation, struct lode_buffer *buffer)
 {
+	char text[LODE_UNITS_TEXT];
+
 	if (isnan(explanation->clustering_error))
 		return;
 	if (explanation->points.noise == LODE_NOISE_RELATIVE) {
-		lode_buffer_print(buffer, "  clusters by x and y alone: relative error %.2g%%",
-				  100 * explanation->clustering_error);
+		lode_buffer_print(buffer, "  clusters by x and y alone: relative error %s",
+				  lode_percent_text(explanation->clustering_error, text));
 	} else {
 		lode_buffer_text(buffer, "  clusters by x and y alone: mean square error ");
 		lode_explain_number(explanation->clustering_error, buffer);
@@ -316,6 +320,7 @@ static void put_smallest(const struct lode_explanation *explanation, struct lode
 static void put_quality(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
+	char text[LODE_UNITS_TEXT];
 
 	lode_buffer_text(buffer, "\nHow good it is\n");
 	if (!isnan(explanation->validated_r2) && explanation->explained) {
@@ -330,7 +335,8 @@ static void put_quality(const struct lode_explain_report *report, struct lode_bu
 	lode_buffer_print(buffer, "R2 %.4f, mean square error ", explanation->r2);
 	lode_explain_number(explanation->mean_square, buffer);
 	if (isfinite(explanation->relative_error))
-		lode_buffer_print(buffer, ", relative error %.2g%%", 100 * explanation->relative_error);
+		lode_buffer_print(buffer, ", relative error %s",
+				  lode_percent_text(explanation->relative_error, text));
 	lode_buffer_byte(buffer, '\n');
 	put_chance(explanation, buffer);
 	if (has_accuracy(explanation) && explanation->clusters <= 10)

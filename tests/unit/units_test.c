@@ -191,6 +191,13 @@ static void shares_are_percents(void **state)
 	assert_string_equal(lode_share_text(8, 8, text), "100%");
 	assert_string_equal(lode_share_text(1, 1000000, text), "<0.1%");
 	assert_string_equal(lode_share_text(1, 0, text), "-");
+	assert_string_equal(lode_percent_text(0, text), "0%");
+	assert_string_equal(lode_percent_text(0.00001, text), "<0.01%");
+	assert_string_equal(lode_percent_text(0.0052, text), "0.52%");
+	assert_string_equal(lode_percent_text(0.05, text), "5%");
+	assert_string_equal(lode_percent_text(0.994, text), "99%");
+	assert_string_equal(lode_percent_text(0.996, text), "100%");
+	assert_string_equal(lode_percent_text(12.345, text), "1234%");
 	assert_string_equal(lode_share_text(UINT64_MAX / 2, UINT64_MAX, text), "50%");
 }
 
