@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'services_data')
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'demo', 'services')
 POSTGRES = '/usr/lib/postgresql'
 # Debian's own, for which its modules are installed.
 PYTHON = '/usr/bin/python3' if os.access('/usr/bin/python3', os.X_OK) else 'python3'
