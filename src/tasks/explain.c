@@ -13,11 +13,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/*
+ * Explains by lines and, where no column says which row follows which of them, by all kinds of functions: a parabola, cut
+ * into lines, looks like several. Unless the caller asks for a kind, since the others take ten times as long.
+ */
+static int explain_by_some(const struct lode_explain_input *input, const struct lode_explain_options *how,
+			   int may_choose, struct lode_explanation *explanation, struct lode_error *error)
+{
+	struct lode_explain_options other = *how;
+	struct lode_explanation found;
+	int code = lode_explain(input, how, explanation, error);
+
+	if (code < 0 || explanation->explained || !may_choose)
+		return code;
+	other.family = LODE_FAMILY_AUTO;
+	/* Its notes would say the same again. */
+	other.notes = NULL;
+	code = lode_explain(input, &other, &found, error);
+	if (code < 0) {
+		lode_explanation_release(explanation);
+		return code;
+	}
+	lode_explanation_release(found.explained ? explanation : &found);
+	if (found.explained)
+		*explanation = found;
+	return 0;
+}
+
 /* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. Exit status 1 where a bound was broken. */
 static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input,
 			 const struct lode_area *area, const struct lode_explain_options *how,
 			 struct lode_error *error)
 {
+	const struct lode_explain_settings *settings = analysis->call->settings;
 	struct lode_explanation explanation;
 	struct lode_explain_report report = {
 		.input = input,
@@ -26,7 +54,7 @@ static int explain_input(struct lode_analysis *analysis, struct lode_explain_inp
 		.width = analysis->look.width,
 		.ascii = !analysis->look.utf8,
 	};
-	int code = lode_explain(input, how, &explanation, error);
+	int code = explain_by_some(input, how, !settings->functions, &explanation, error);
 
 	if (code == 0) {
 		analysis->title = input->name;
