@@ -157,8 +157,9 @@ static int put_variable(struct lode_object_names *names, const struct futex *fut
 	if (!variables || !lode_variables_has(variables, address))
 		return 0;
 	variable = lode_variables_find(variables, address);
-	if (variable && function == LODE_WAITS_CONDITION && !strcmp(variable->name, "_PyRuntime")) {
-		/* The only one there is the interpreter lock's; the function that takes it often has no name. */
+	if (variable && (function == LODE_WAITS_CONDITION || function == LODE_WAITS_MUTEX) &&
+	    !strcmp(variable->name, "_PyRuntime")) {
+		/* The only ones there are the interpreter lock's; the function that takes it often has no name. */
 		lode_buffer_clear(text);
 		lode_buffer_text(text, PYTHON_LOCK);
 	} else if (variable) {
