@@ -50,7 +50,7 @@ FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard
 # What the page is built from: the same for all builds.
 PAGE := $(BUILD)/web
 
-.PHONY: all setup check check-cross demo bench fuzz asan tsan install dist deb clean help build-folder FORCE
+.PHONY: all setup check check-all check-cross demo bench fuzz asan tsan install dist deb clean help build-folder FORCE
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -61,8 +61,9 @@ all: $(BUILD)/build.ninja
 help:
 	@echo 'make            build the program: $(BUILD)/src/cmd/lode'
 	@echo 'make demo       build, record small programs that are too slow, and look into them'
-	@echo 'make check      all tests, the unit tests under sanitizers too, some under ThreadSanitizer, and the rules'
+	@echo 'make check      the tests, the unit tests under sanitizers, some under ThreadSanitizer, and the rules'
 	@echo '                of the house'
+	@echo 'make check-all  all tests in each of these builds: for the night, and before a release'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make tsan       all tests with threads under ThreadSanitizer'
 	@echo 'make check-cross'
@@ -114,6 +115,10 @@ $(FUZZ)/build.ninja: FORCE | $(call mark,build) $(call mark,fuzz)
 check: $(call mark,check) $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja
 	@tools/setup browser || echo 'make: the page is not looked at in a browser' >&2
 	@tools/check $(BUILD) $(ASAN) $(TSAN)
+
+check-all: $(call mark,check) $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja
+	@tools/setup browser || echo 'make: the page is not looked at in a browser' >&2
+	@tools/check --all $(BUILD) $(ASAN) $(TSAN)
 
 asan: $(call mark,check) $(ASAN)/build.ninja
 	@tools/check --only $(ASAN)
