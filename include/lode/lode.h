@@ -7,5 +7,6 @@
 #include <lode/record.h>
 #include <lode/run.h>
 #include <lode/stream.h>
+#include <lode/write.h>
 
 #endif

@@ -54,7 +54,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _check(code: int, error: _library.ErrorStruct) -> int:
-    if code >= _library.FOUND:
+    if code >= _library.OK:
         return code
     raise (Stopped if code == _library.STOPPED else Error)(_text(error.message), code)
 

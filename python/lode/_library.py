@@ -8,7 +8,7 @@ import os
 u16, u32, u64, size_t = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
 pointer, text = ctypes.c_void_p, ctypes.c_char_p
 
-OK, FOUND, USAGE, BAD_INPUT, SYSTEM, STOPPED = 0, -1, -2, -3, -4, -5
+OK, FOUND, USAGE, BAD_INPUT, SYSTEM, STOPPED = 0, 1, -2, -3, -4, -5
 TYPES = ("run", "wait", "call")
 NONE = 0xFFFFFFFF
 

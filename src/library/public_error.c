@@ -9,10 +9,17 @@ const char *liblode_version(void)
 	return LODE_VERSION;
 }
 
+int liblode_version_number(void)
+{
+	return LIBLODE_VERSION;
+}
+
 int lode_public_error(struct liblode_error *to, int code, const struct lode_error *from)
 {
 	if (to)
 		snprintf(to->message, sizeof(to->message), "%s", code ? from->text : "");
+	if (code == LODE_FOUND)
+		return LIBLODE_FOUND;
 	return code < LIBLODE_SYSTEM ? LIBLODE_STOPPED : code;
 }
 

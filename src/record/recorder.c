@@ -89,8 +89,11 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	lode_bpf_loading_begin();
 	kernel = lode_kernel_features();
 	recorder->programs = kernel.can_cast ? recorder__open() : lode_recorder_open_plain();
-	if (!recorder->programs)
-		return explain(errno, error);
+	if (!recorder->programs) {
+		code = explain(errno, error);
+		lode_bpf_loading_end();
+		return code;
+	}
 	lode_recorder_set_up(recorder->programs, options, &kernel, recorder->cpu_count, recorder->slot_count);
 	code = recorder__load(recorder->programs);
 	if (code && bpf_program__autoload(recorder->programs->progs.lode_span_begin) &&
@@ -233,7 +236,10 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 		munmap(recorder->ends, recorder->ends_bytes);
 	if (recorder->slots)
 		munmap(recorder->slots, recorder->slots_bytes);
-	recorder__destroy(recorder->programs);
+	if (recorder->programs) {
+		recorder__destroy(recorder->programs);
+		lode_bpf_loading_end();
+	}
 	lode_sideband_close(recorder->sideband);
 	if (recorder->cgroup >= 0)
 		close(recorder->cgroup);

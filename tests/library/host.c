@@ -128,6 +128,62 @@ static int has(const struct liblode_result *result, const char *text)
 }
 
 /* A command that ends by itself, with a status that is not a failure of the recording. */
+/* What is written is what is read; what is wrong is refused. */
+static void check_writing(const char *corpus)
+{
+	char path[4096];
+	const char *const corpora[] = { path, NULL };
+	struct liblode_event event = LIBLODE_EVENT_INIT, old = { .size = 1 };
+	struct liblode_stream_info info = { .size = sizeof(info) };
+	struct liblode_events events = { .size = sizeof(events) };
+	struct liblode_result *result;
+	struct liblode_writer *writer;
+	struct liblode_corpus *handle;
+	struct liblode_stream *stream;
+	struct liblode_error error;
+	uint32_t ui, disk, stack;
+
+	snprintf(path, sizeof(path), "%s-written", corpus);
+	check(liblode_version_number() == LIBLODE_VERSION && LIBLODE_VERSION >= LIBLODE_VERSION_OF(0, 1, 0),
+	      "the library is that of the headers");
+	check(!liblode_writer_open(&writer, "mine", NULL, &error), "a writer");
+	ui = liblode_writer_thread(writer, 7, 7, "ui");
+	disk = liblode_writer_thread(writer, 7, 8, "disk");
+	stack = liblode_writer_stack(writer, liblode_writer_stack(writer, 0, "app", "main"), "app", "lock");
+	check(ui != disk && liblode_writer_thread(writer, 7, 7, NULL) == ui, "a thread is added once");
+	check(liblode_writer_stack(writer, 999, "app", "main") == LIBLODE_NONE, "there is no such caller");
+	event.thread = 5;
+	check(liblode_writer_event(writer, LIBLODE_WAIT, &event, &error) == LIBLODE_USAGE && error.message[0],
+	      "an unknown thread is refused");
+	check(liblode_writer_event(writer, LIBLODE_WAIT, &old, &error) == LIBLODE_USAGE,
+	      "so is a struct without a size");
+	event.thread = ui, event.stack = stack, event.waker = disk, event.object = "lock:list", event.holder = disk;
+	for (uint64_t i = 3; i > 0; i--) {
+		event.t = i * 1000000, event.cost = i * 1000;
+		check(!liblode_writer_event(writer, LIBLODE_WAIT, &event, &error), "an event");
+	}
+	check(liblode_writer_symptom(writer, ui, 5, 4, NULL, &error) == LIBLODE_USAGE, "time goes on");
+	check(!liblode_writer_symptom(writer, ui, 500000, 4000000, "click", &error), "a symptom");
+	check(!liblode_writer_attribute(writer, "build", "17", &error), "an attribute");
+	check(!liblode_writer_save(writer, path, &error), error.message);
+	check(liblode_writer_save(writer, path, &error) == LIBLODE_USAGE, "once only");
+	liblode_writer_close(writer);
+	check(!liblode_corpus_open(&handle, path, &error) && liblode_corpus_count(handle) == 1 &&
+		      !liblode_corpus_stream(handle, 0, &info, &error) && info.cost_ns[LIBLODE_WAIT] == 6000,
+	      "the corpus has it");
+	check(!liblode_stream_open(&stream, info.path, &error) &&
+		      !liblode_stream_events(stream, LIBLODE_WAIT, &events, &error) && events.count == 3 &&
+		      events.t[0] == 1000000 && events.waker[2] == disk && events.holder[0] == disk &&
+		      !strcmp(liblode_stream_string(stream, events.object[0]), "lock:list"),
+	      "events are in order of time");
+	liblode_stream_close(stream);
+	liblode_corpus_close(handle);
+	check(!liblode_analyse("mine", corpora, NULL, NULL, &result, &error) &&
+		      strstr(liblode_result_bytes(result, NULL), "app!lock"),
+	      "and can be analysed");
+	liblode_result_free(result);
+}
+
 static int check_command(const char *corpus)
 {
 	const char *const command[] = { "sh", "-c", "sleep 0.05; exit 3", NULL };
@@ -250,6 +306,7 @@ int main(int argc, char **argv)
 		check_errors(argv[1], argv[3]);
 		check_stopping(argv[1], argv[3]);
 		check_threads(argv[1]);
+		check_writing(argv[1]);
 		look(&after);
 		compare(&before, &after);
 		printf("fine, liblode %s\n", liblode_version());
@@ -268,7 +325,7 @@ int main(int argc, char **argv)
 	}
 	code = liblode_analyse(argv[2], (const char *const[]){ argv[1], NULL }, (const char *const *)argv + 3,
 			       NULL, &result, &error);
-	if (code < LIBLODE_FOUND) {
+	if (code < 0) {
 		printf("%s\n", error.message);
 		return -code;
 	}

@@ -12,6 +12,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,11 @@
 /* A callback of libbpf's gets no context. */
 static _Thread_local char refused_program[64];
 static _Thread_local char refusal[256];
+
+/* What libbpf prints with belongs to the whole process, which may be somebody else's that uses liblode. */
+static pthread_mutex_t printing_lock = PTHREAD_MUTEX_INITIALIZER;
+static libbpf_print_fn_t printed_before;
+static unsigned quiet_count;
 
 /* The line that ends at `end`, which becomes its start. */
 static char *last_line(char *log, char **end)
@@ -74,7 +80,18 @@ static int take_message(enum libbpf_print_level level, const char *format, va_li
 void lode_bpf_loading_begin(void)
 {
 	refusal[0] = '\0';
-	libbpf_set_print(take_message);
+	pthread_mutex_lock(&printing_lock);
+	if (!quiet_count++)
+		printed_before = libbpf_set_print(take_message);
+	pthread_mutex_unlock(&printing_lock);
+}
+
+void lode_bpf_loading_end(void)
+{
+	pthread_mutex_lock(&printing_lock);
+	if (!--quiet_count)
+		libbpf_set_print(printed_before);
+	pthread_mutex_unlock(&printing_lock);
 }
 
 int lode_bpf_loading_fail(unsigned needs, int number, struct lode_error *error)

@@ -6,8 +6,12 @@
 
 #include "base/error.h"
 
-/* Before programs are loaded: libbpf prints nothing from now on; why the verifier refuses a program is kept for this thread. */
+/*
+ * Before programs are opened: libbpf prints nothing from now on; why the verifier refuses a program is kept for this
+ * thread. Once they are destroyed, `end`: with the last of them libbpf prints as it did before.
+ */
 void lode_bpf_loading_begin(void);
+void lode_bpf_loading_end(void);
 
 /*
  * Explains that loading failed with errno `number`; `needs` as in permissions.h. Returns LODE_SYSTEM, or 0 when

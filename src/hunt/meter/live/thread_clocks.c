@@ -64,8 +64,11 @@ static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 
 	lode_bpf_loading_begin();
 	programs = clocks->programs = hunt__open();
-	if (!programs)
-		return explain(errno, error);
+	if (!programs) {
+		code = explain(errno, error);
+		lode_bpf_loading_end();
+		return code;
+	}
 	programs->rodata->thread_mask = clocks->thread_count - 1;
 	programs->rodata->slot_count = clocks->slot_count;
 	bpf_map__set_max_entries(programs->maps.threads, clocks->thread_count);
@@ -147,8 +150,10 @@ void lode_thread_clocks_close(struct lode_thread_clocks *clocks)
 	unmap(clocks->cells, cells_bytes(clocks));
 	unmap(clocks->slots, LODE_HUNT_SLOTS * sizeof(*clocks->slots));
 	unmap(clocks->settings, sizeof(*clocks->settings));
-	if (clocks->programs)
+	if (clocks->programs) {
 		hunt__destroy(clocks->programs);
+		lode_bpf_loading_end();
+	}
 	lode_free(clocks->object_keys);
 	lode_free(clocks->objects);
 	memset(clocks, 0, sizeof(*clocks));
