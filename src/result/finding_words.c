@@ -318,7 +318,7 @@ static void put_link(const struct sentence *sentence, const struct lode_chain_li
 		/* Who had it when the wait began need not be who gave it away in the end. */
 		if (link->holder && (link->holder != next->thread || link->holder_process != next->process)) {
 			put_holder(sentence, link);
-			put(sentence, ", and in the end for ");
+			put(sentence, ", and later for ");
 			put_thread(sentence, next);
 			put(sentence, ", which");
 			return;

@@ -12,10 +12,14 @@
  * segments it passes. In each thread a cursor follows the walk, so that coming back to a thread
  * is a short search from where it was left.
  *
+ * Of a wait for a lock, the waker is walked only back to the release that precedes its own: until then another
+ * thread had the lock (lock_releases.h). That one is walked in its place, in the same step.
+ *
  * Where nothing is recorded for a waker's thread, it may have been running between two samples,
  * so the time belongs to the wait that led there. In a thinned recording the waker may also have
  * been in a wait that was not recorded: such time is unknown.
  */
+#include "scope/lock_releases.h"
 #include "scope/retried_waits.h"
 #include "scope/segments.h"
 
@@ -29,11 +33,12 @@ struct timeline {
 	uint8_t walked; /* a step is on it */
 };
 
-/* A thread that is being walked back to `low`. */
+/* A thread that is being walked back to `low`; where `release` is a wait, the waker of that from its end on. */
 struct step {
 	uint64_t low;
 	uint32_t group;
-	uint32_t wait; /* the wait that was stepped into; LODE_NONE for the symptom's thread */
+	uint32_t wait;    /* the wait that was stepped into; LODE_NONE for the symptom's thread */
+	uint32_t release; /* the wait that ended when the thread could get the lock; LODE_NONE: none is known */
 };
 
 struct lode_timelines {
@@ -44,6 +49,7 @@ struct lode_timelines {
 	size_t step_capacity;
 	uint64_t visits;
 	uint32_t *wakers; /* by wait (retried_waits.h); NULL: each has its own */
+	struct lode_lock_releases releases;
 };
 
 void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
@@ -56,6 +62,7 @@ void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
 	lode_free(timelines->groups);
 	lode_free(timelines->steps);
 	lode_free(timelines->wakers);
+	lode_lock_releases_release(&timelines->releases);
 	lode_free(timelines);
 }
 
@@ -69,9 +76,9 @@ static int make(struct lode_scope_index *index)
 	if (!timelines)
 		return LODE_SYSTEM;
 	timelines->groups = lode_calloc(index->group_count + 1, sizeof(*timelines->groups));
-	if (!timelines->groups || lode_retried_waits(index, &timelines->wakers) < 0) {
-		lode_free(timelines->groups);
-		lode_free(timelines);
+	if (!timelines->groups || lode_retried_waits(index, &timelines->wakers) < 0 ||
+	    lode_lock_releases_make(&timelines->releases, index) < 0) {
+		lode_timelines_free(timelines, 0);
 		return LODE_SYSTEM;
 	}
 	index->timelines = timelines;
@@ -146,13 +153,13 @@ static int take_gap(struct walk *walk, const struct step *step, uint64_t from)
 	return 0;
 }
 
-static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t low)
+/* The step's thread is walked from here on. */
+static int enter(struct walk *walk, struct step *step)
 {
 	struct lode_timelines *timelines = walk->timelines;
-	struct timeline *line = &timelines->groups[group];
+	struct timeline *line = &timelines->groups[step->group];
 
-	if (make_line(walk->index, group) < 0 ||
-	    LODE_GROW(timelines->steps, timelines->step_capacity, timelines->step_count + 1) < 0)
+	if (make_line(walk->index, step->group) < 0)
 		return LODE_SYSTEM;
 	if (line->visit != timelines->visits) {
 		line->visit = timelines->visits;
@@ -160,7 +167,22 @@ static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t 
 	}
 	line->walked = 1;
 	walk->first_of_step = walk->parts->count;
-	timelines->steps[timelines->step_count++] = (struct step){ .low = low, .group = group, .wait = wait };
+	step->release = step->wait == LODE_NONE
+				? LODE_NONE
+				: lode_lock_release_before(&timelines->releases, walk->index, step->wait,
+							   step->group, step->low, walk->x);
+	return 0;
+}
+
+static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t low)
+{
+	struct lode_timelines *timelines = walk->timelines;
+	struct step step = { .low = low, .group = group, .wait = wait };
+
+	if (LODE_GROW(timelines->steps, timelines->step_capacity, timelines->step_count + 1) < 0 ||
+	    enter(walk, &step) < 0)
+		return LODE_SYSTEM;
+	timelines->steps[timelines->step_count++] = step;
 	return 0;
 }
 
@@ -174,6 +196,23 @@ static int step_out(struct walk *walk)
 		return 0;
 	/* How long it was is filled in at the end. */
 	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low, 0);
+}
+
+/* The walk has reached a release of the lock: goes on in the thread that had it until then. */
+static int change_holder(struct walk *walk)
+{
+	struct lode_timelines *timelines = walk->timelines;
+	struct step *step = &timelines->steps[timelines->step_count - 1];
+	uint32_t group = walk->index->groups[walk->index->stream->events[LODE_WAIT].waker[step->release]];
+
+	if (group != step->group && timelines->groups[group].walked) {
+		/* One that waits meanwhile cannot have had it. */
+		step->release = LODE_NONE;
+		return take(walk, LODE_WAIT, step->wait, step->low);
+	}
+	timelines->groups[step->group].walked = 0;
+	step->group = group;
+	return enter(walk, step);
 }
 
 /* The thread whose doing ended a wait; LODE_NONE: none did, or it is unknown. */
@@ -221,16 +260,22 @@ static const struct lode_segment *segment_before(struct timeline *line, uint64_t
 	return line->cursor ? &line->segments.items[line->cursor - 1] : NULL;
 }
 
+/* How far back the step's present thread is walked. */
+static uint64_t walked_to(const struct walk *walk, const struct step *step)
+{
+	return step->release == LODE_NONE ? step->low : woken_at(walk, step->release);
+}
+
 static int walk_back(struct walk *walk, const struct step *step)
 {
 	const struct lode_segment *segment = segment_before(&walk->timelines->groups[step->group], walk->x);
-	uint64_t from;
+	uint64_t low = walked_to(walk, step), from;
 
-	if (!segment || segment->end <= step->low)
-		return take_gap(walk, step, step->low);
+	if (!segment || segment->end <= low)
+		return take_gap(walk, step, low);
 	if (segment->end < walk->x)
 		return take_gap(walk, step, segment->end);
-	from = segment->start > step->low ? segment->start : step->low;
+	from = segment->start > low ? segment->start : low;
 	if (segment->type == LODE_WAIT)
 		return take_wait(walk, segment->event, from);
 	return take(walk, (int)segment->type, segment->event, from);
@@ -246,7 +291,11 @@ static int walk_all(struct walk *walk, const struct lode_symptom *symptom)
 	while (timelines->step_count) {
 		struct step step = timelines->steps[timelines->step_count - 1];
 
-		if ((walk->x <= step.low ? step_out(walk) : walk_back(walk, &step)) < 0)
+		int code = walk->x <= step.low                 ? step_out(walk)
+			   : walk->x <= walked_to(walk, &step) ? change_holder(walk)
+							       : walk_back(walk, &step);
+
+		if (code < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

@@ -25,11 +25,14 @@
  *	run queue       that had the processors
  *	blocked         at the wait's end the walk steps into the waker, goes back in
  *	                that thread to the start of the wait, and goes on before it
- *	                where it was. The wait itself counts when no thread is behind
- *	                the waking, when the waker is being walked already (threads
- *	                that wait for one another), and when the walk came to it in
- *	                the middle: its thread is said to have woken another while it
- *	                was blocked itself. (Where t1 cuts a wait, that is its end.)
+ *	                where it was. Where the wait is for a lock, the walk changes
+ *	                over, at each earlier release of that lock, to the thread that
+ *	                released it (lock_releases.h). The wait itself counts when no
+ *	                thread is behind the waking, when the waker is being walked
+ *	                already (threads that wait for one another), and when the walk
+ *	                came to it in the middle: its thread is said to have woken
+ *	                another while it was blocked itself. (Where t1 cuts a wait, that
+ *	                is its end.)
  *	nothing known   the wait that was stepped into counts; in the symptom's thread
  *	                the time is unknown
  *

@@ -5,6 +5,9 @@
 #ifndef LODE_TRACE_OBJECTS_H
 #define LODE_TRACE_OBJECTS_H
 
+/* Before the function in the name of a lock that is known by it alone: several locks may have this name. */
+#define LODE_LOCK_ENTERED_IN " entered in "
+
 enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */
 	LODE_OBJECT_LOCK,      /* mutex, reader-writer lock: a thread may hold it */

@@ -5,6 +5,7 @@
 #include "small_stream.h"
 
 #include "scope/scope.h"
+#include "trace/objects.h"
 
 struct path {
 	struct lode_parts parts;
@@ -278,6 +279,68 @@ static void an_interrupt_ends_the_chain(void **state)
 	small_end(&small);
 }
 
+/* A wait for `object`, of a thread of process 7. */
+static void wait_for(struct small_stream *small, const char *object, uint32_t tid, uint64_t t, uint64_t cost,
+		     uint32_t waker)
+{
+	struct lode_event event = {
+		.t = t,
+		.cost = cost,
+		.thread = lode_stream_thread(&small->stream, 7, tid),
+		.waker = lode_stream_thread(&small->stream, 7, waker),
+		.cpu = LODE_NO_CPU,
+		.object = lode_strings_add(&small->dictionary.frames.strings, object, strlen(object)),
+		.holder = LODE_NONE,
+	};
+
+	assert_int_equal(lode_stream_add_event(&small->stream, LODE_WAIT, &event), 0);
+}
+
+/* T2 read from a socket before it waited for the lock that T3 had. That T1 waits for the lock, too, is not T2's doing then. */
+static void what_a_holder_did_before_it_got_the_lock_is_not_on_the_path(void **state)
+{
+	struct small_stream small;
+	struct path path;
+
+	(void)state;
+	small_begin(&small);
+	wait_for(&small, "tcp:peer", 2, 0, 50, 4);
+	small_run(&small, 3, 0, 80);
+	wait_for(&small, "lock:l", 1, 10, 90, 2);
+	wait_for(&small, "lock:l", 2, 50, 30, 3);
+	small_run(&small, 2, 80, 20);
+	path = path_in(&small, 1, 10, 100);
+	assert_int_equal(path.parts.count, 2);
+	require_part(&path.parts, 0, LODE_RUN, 0, 10, 70);
+	require_part(&path.parts, 1, LODE_RUN, 1, 80, 20);
+	assert_int_equal(path.stepped.count, 1);
+	require_part(&path.stepped, 0, LODE_WAIT, 1, 10, 90);
+	path_release(&path);
+	small_end(&small);
+}
+
+/* T2 found the lock free after T3 had released it and woken T5, which came too late. */
+static void a_lock_that_others_were_woken_for_was_not_held_before(void **state)
+{
+	struct small_stream small;
+	struct path path;
+
+	(void)state;
+	small_begin(&small);
+	wait_for(&small, "tcp:peer", 2, 0, 70, 4);
+	small_run(&small, 3, 0, 60);
+	wait_for(&small, "lock:l", 5, 0, 60, 3);
+	wait_for(&small, "lock:l", 1, 10, 90, 2);
+	small_run(&small, 2, 70, 30);
+	path = path_in(&small, 1, 10, 100);
+	assert_int_equal(path.parts.count, 3);
+	require_part(&path.parts, 0, LODE_RUN, 0, 10, 50);
+	require_part(&path.parts, 1, LODE_WAIT, 0, 60, 10); /* until it came for the lock: not known when */
+	require_part(&path.parts, 2, LODE_RUN, 1, 70, 30);
+	path_release(&path);
+	small_end(&small);
+}
+
 static void a_thread_without_events_is_unknown_all_the_time(void **state)
 {
 	struct small_stream small;
@@ -397,6 +460,64 @@ static int same(struct reason a, struct reason b)
 	return a.type == b.type && a.event == b.event;
 }
 
+static int is_lock(const struct slow *slow, const struct lode_event *wait)
+{
+	return !strncmp(lode_strings_get(&slow->stream->dictionary->frames.strings, wait->object), "lock:", 5);
+}
+
+/* The last wait for the lock of `wait` that ended between `low` and `high`, neither included; -1: none did. */
+static int release_before(const struct slow *slow, const struct lode_event *wait, uint32_t tid, uint64_t low,
+			  uint64_t high)
+{
+	const struct lode_thread *threads = slow->stream->threads;
+	int vague = strstr(lode_strings_get(&slow->stream->dictionary->frames.strings, wait->object),
+			   LODE_LOCK_ENTERED_IN) != NULL;
+	uint64_t last = low;
+	int found = -1;
+
+	for (size_t i = 0; is_lock(slow, wait) && i < slow->stream->events[LODE_WAIT].count; i++) {
+		struct lode_event other = lode_events_get(&slow->stream->events[LODE_WAIT], i);
+		uint64_t end = other.t + other.cost;
+
+		if (other.object != wait->object || threads[other.thread].pid != threads[wait->thread].pid ||
+		    threads[other.waker].tid == threads[other.thread].tid || end >= high || end <= low ||
+		    (vague && threads[other.thread].tid != tid) || end < last)
+			continue;
+		last = end;
+		found = (int)i;
+	}
+	return found;
+}
+
+static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t high, struct reason fallback,
+		      unsigned walked);
+
+/* Explains the part (low, high] of a wait, which thread `tid` ended: by whoever had the lock, if it was for one. */
+static void slow_holders(struct slow *slow, uint32_t tid, uint64_t low, uint64_t high, struct reason reason,
+			 unsigned walked)
+{
+	struct lode_event wait = lode_events_get(&slow->stream->events[LODE_WAIT], reason.event);
+
+	for (;;) {
+		int number = release_before(slow, &wait, tid, low, high);
+		struct lode_event release;
+
+		if (number < 0) {
+			slow_walk(slow, tid, low, high, reason, walked | 1u << tid);
+			return;
+		}
+		release = lode_events_get(&slow->stream->events[LODE_WAIT], (size_t)number);
+		slow_walk(slow, tid, release.t + release.cost, high, reason, walked | 1u << tid);
+		high = release.t + release.cost;
+		if (slow->stream->threads[release.waker].tid != tid &&
+		    walked & 1u << slow->stream->threads[release.waker].tid)
+			break;
+		tid = slow->stream->threads[release.waker].tid;
+	}
+	while (high > low)
+		slow->reasons[--high] = reason;
+}
+
 /* Explains (low, high] of the thread; `fallback` is what counts where nothing is known of it. */
 static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t high, struct reason fallback,
 		      unsigned walked)
@@ -422,7 +543,7 @@ static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t hi
 		while (from > low && same(did(slow, tid, from - 1), reason))
 			from--;
 		slow->steps++;
-		slow_walk(slow, waker, from, high, reason, walked | 1u << waker);
+		slow_holders(slow, waker, from, high, reason, walked);
 		high = from;
 	}
 }
@@ -518,6 +639,48 @@ static void the_path_is_that_of_the_slow_walk(void **state)
 		small_random(&small, &seed, i % 2 ? 40 : 10, i % 3 ? LIMIT : 7);
 		assert_int_equal(lode_scope_index_make(&index, &small.stream, NULL), 0);
 		lode_scope_index_interrupts(index, interrupts);
+		for (int symptoms = 0; symptoms < 4; symptoms++) {
+			struct lode_symptom symptom = small_random_symptom(&small, &seed, LIMIT);
+
+			compare(&small, index, interrupts, &symptom);
+		}
+		lode_scope_index_free(index);
+		small_end(&small);
+	}
+}
+
+/* All waits that have an object are ended by a thread, so none is tried again (retried_waits.h). */
+static void add_objects(struct small_stream *small, uint64_t *seed)
+{
+	static const char *const names[] = { "", "lock:a", "lock:b", "lock:monitor entered in f", "file:a" };
+	struct lode_events *waits = &small->stream.events[LODE_WAIT];
+	uint32_t thread = small_random_thread(small, seed);
+
+	waits->object = lode_calloc(waits->capacity + 1, sizeof(*waits->object));
+	assert_non_null(waits->object);
+	for (size_t i = 0; i < waits->count; i++) {
+		const char *name = names[random_below(seed, 5)];
+
+		waits->object[i] = lode_strings_add(&small->dictionary.frames.strings, name, strlen(name));
+		if (*name && waits->waker[i] == LODE_NONE)
+			waits->waker[i] = thread;
+	}
+}
+
+static void locks_belong_to_who_releases_them_next(void **state)
+{
+	uint64_t seed = 18;
+
+	(void)state;
+	for (int i = 0; i < 6000; i++) {
+		uint8_t interrupts[5] = { 0 };
+		struct lode_scope_index *index;
+		struct small_stream small;
+
+		small_begin(&small);
+		small_random(&small, &seed, i % 2 ? 40 : 15, i % 3 ? LIMIT : 12);
+		add_objects(&small, &seed);
+		assert_int_equal(lode_scope_index_make(&index, &small.stream, NULL), 0);
 		for (int symptoms = 0; symptoms < 4; symptoms++) {
 			struct lode_symptom symptom = small_random_symptom(&small, &seed, LIMIT);
 
@@ -629,7 +792,10 @@ int main(void)
 		cmocka_unit_test(a_thread_without_events_is_unknown_all_the_time),
 		cmocka_unit_test(a_long_queue_is_walked_without_recursion),
 		cmocka_unit_test(chains_made_to_be_walked_again_and_again_are_not),
+		cmocka_unit_test(what_a_holder_did_before_it_got_the_lock_is_not_on_the_path),
+		cmocka_unit_test(a_lock_that_others_were_woken_for_was_not_held_before),
 		cmocka_unit_test(the_path_is_that_of_the_slow_walk),
+		cmocka_unit_test(locks_belong_to_who_releases_them_next),
 		cmocka_unit_test(parts_tile_the_symptom_whatever_the_events_are),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};

@@ -4,6 +4,7 @@
 #include "base/starts_with.h"
 #include "record/stream/record_objects.h"
 #include "symbols/demangle.h"
+#include "trace/objects.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -213,7 +214,7 @@ static void put_name(struct lode_object_names *names, const struct futex *waited
 	lode_buffer_print(text, "%s:", kind_of(function, futex.found));
 	if (function == LODE_WAITS_MONITOR) {
 		lode_buffer_text(text, "monitor");
-		put_caller(names, " entered in ", wait->caller, text);
+		put_caller(names, LODE_LOCK_ENTERED_IN, wait->caller, text);
 	} else if (function != LODE_WAITS_JOIN && futex.address && !put_variable(names, &futex, function, text)) {
 		lode_buffer_print(text, "0x%" PRIx64, futex.address);
 		put_caller(names, " first seen in ", wait->caller, text);
