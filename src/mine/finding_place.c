@@ -1,10 +1,21 @@
-/* The place of a finding: see finding_place.h. */
+/*
+ * The place of a finding: see finding_place.h.
+ *
+ * The innermost function with half of the time may be a detail: of a loop that calls two functions in turn, the larger one. So
+ * a caller whose time is divided between two functions of a similar size is preferred, if it is near.
+ */
 #include "mine/finding_place.h"
 
+#include "base/hash.h"
+#include "base/starts_with.h"
 #include "scope/own_frames.h"
+#include "scope/plumbing.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* How far above the innermost function a caller may be that is preferred. */
+#define NEAR_CALLS 4
 
 int lode_finding_places_make(struct lode_finding_places *places, const struct lode_dictionary *dictionary,
 			     const struct lode_idle_stacks *idle)
@@ -13,8 +24,13 @@ int lode_finding_places_make(struct lode_finding_places *places, const struct lo
 		.dictionary = dictionary,
 		.own = lode_own_nodes(dictionary, idle),
 		.costs = lode_calloc(dictionary->tree.count + 1, sizeof(*places->costs)),
+		.is_means = lode_calloc(dictionary->frames.count + 1, 1),
 	};
-	return places->own && places->costs ? 0 : LODE_SYSTEM;
+	for (uint32_t i = 0; places->is_means && i < dictionary->frames.count; i++)
+		places->is_means[i] =
+			(uint8_t)(lode_starts_with(lode_frames_function(&dictionary->frames, i), "0x") ||
+				  lode_module_is_interpreter(lode_frames_module_name(&dictionary->frames, i)));
+	return places->own && places->costs && places->is_means ? 0 : LODE_SYSTEM;
 }
 
 void lode_finding_places_release(struct lode_finding_places *places)
@@ -24,6 +40,9 @@ void lode_finding_places_release(struct lode_finding_places *places)
 	lode_free(places->touched);
 	lode_free(places->calls);
 	lode_free(places->functions);
+	lode_free(places->call_costs);
+	lode_index_release(&places->call_index);
+	lode_free(places->is_means);
 	memset(places, 0, sizeof(*places));
 }
 
@@ -183,23 +202,128 @@ static void add_functions(struct lode_finding_places *places, const struct lode_
 	}
 }
 
-/* The one that is called deepest on average, of those with at least half of the cost. Clears what it looks at. */
+/* ---- callers that divide their time ---- */
+
+static int has_half(const struct lode_finding_function *function, uint64_t total)
+{
+	return function->cost && function->cost >= total - function->cost;
+}
+
+static int add_call_cost(struct lode_finding_places *places, uint32_t caller, uint32_t callee, uint64_t cost)
+{
+	uint64_t hash = lode_hash_pair(caller, callee);
+	uint32_t found =
+		LODE_INDEX_FIND(i, &places->call_index, hash,
+				places->call_costs[i].caller == caller && places->call_costs[i].callee == callee);
+
+	if (found == LODE_NONE)
+		return LODE_INDEX_APPEND(&places->call_index, hash, places->call_costs, places->call_cost_count,
+					 places->call_cost_capacity,
+					 ((struct lode_finding_call_cost){ caller, callee, cost }));
+	places->call_costs[found].cost = lode_add_saturating(places->call_costs[found].cost, cost);
+	return 0;
+}
+
+/* Adds a stack to what its functions with half of the time call, each of these once. */
+static int add_call_costs(struct lode_finding_places *places, const struct lode_finding_stack *stack,
+			  uint64_t total)
+{
+	const struct lode_stack_tree *tree = &places->dictionary->tree;
+	uint32_t callee = LODE_NONE;
+
+	places->number++;
+	for (uint32_t node = places->own[stack->stack]; node; node = tree->nodes[node].parent) {
+		uint32_t frame = tree->nodes[node].frame;
+		struct lode_finding_function *function = &places->functions[frame];
+
+		if (places->own[node] != node)
+			continue;
+		if (callee != LODE_NONE && function->seen != places->number && has_half(function, total) &&
+		    add_call_cost(places, frame, callee, stack->cost) < 0)
+			return LODE_SYSTEM;
+		function->seen = places->number;
+		callee = frame;
+	}
+	return 0;
+}
+
+static int compare_call_costs(const void *left, const void *right)
+{
+	const struct lode_finding_call_cost *a = left, *b = right;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return a->callee < b->callee ? -1 : a->callee > b->callee;
+}
+
+static double mean_depth(const struct lode_finding_function *function)
+{
+	return (double)function->depth / (double)function->cost;
+}
+
+/* Whether a function divides its time: the costliest that it calls does not have nearly all of it, and the next has half as much. */
+static int divides(const struct lode_finding_call_cost *first, const struct lode_finding_call_cost *second,
+		   uint64_t total)
+{
+	return second->caller == first->caller && first->cost < total / 4 * 3 && second->cost >= first->cost / 2 &&
+	       first->cost + second->cost >= total / 4 * 3;
+}
+
+/* In place of `*frame`, which is at `depth`: the innermost near caller that divides its time, if there is one. */
+static int prefer_caller(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
+			 uint64_t total, double depth, uint32_t *frame)
+{
+	const struct lode_frames *frames = &places->dictionary->frames;
+	double deepest = depth - NEAR_CALLS - 1;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < count; i++)
+		code = add_call_costs(places, &stacks[i], total);
+	if (!code && places->call_cost_count)
+		qsort(places->call_costs, places->call_cost_count, sizeof(*places->call_costs), compare_call_costs);
+	for (size_t i = 0; !code && i + 1 < places->call_cost_count; i++) {
+		const struct lode_finding_call_cost *first = &places->call_costs[i];
+		double mean = mean_depth(&places->functions[first->caller]);
+
+		if ((i && first[-1].caller == first->caller) || !divides(first, &first[1], total) ||
+		    mean <= deepest || mean >= depth ||
+		    lode_function_starts_program(lode_frames_function(frames, first->caller)))
+			continue;
+		deepest = mean;
+		*frame = first->caller;
+	}
+	lode_index_release(&places->call_index);
+	memset(&places->call_index, 0, sizeof(places->call_index));
+	places->call_cost_count = 0;
+	return code;
+}
+
+/* The one that is called deepest on average, of those with at least half of the cost. */
 static void choose(struct lode_finding_places *places, uint32_t stack, uint64_t total, uint32_t *frame,
 		   double *depth)
 {
 	const struct lode_stack_tree *tree = &places->dictionary->tree;
 
 	for (uint32_t node = places->own[stack]; node; node = tree->nodes[node].parent) {
-		struct lode_finding_function *function = &places->functions[tree->nodes[node].frame];
-		double mean = function->cost ? (double)function->depth / (double)function->cost : 0;
+		const struct lode_finding_function *function = &places->functions[tree->nodes[node].frame];
+		double mean = function->cost ? mean_depth(function) : 0;
 
-		if (function->cost && function->cost >= total - function->cost &&
+		if (has_half(function, total) &&
 		    (mean > *depth || (mean == *depth && tree->nodes[node].frame < *frame))) {
 			*depth = mean;
 			*frame = tree->nodes[node].frame;
 		}
-		*function = (struct lode_finding_function){ 0 };
 	}
+}
+
+static void clear_functions(struct lode_finding_places *places, uint32_t stack)
+{
+	const struct lode_stack_tree *tree = &places->dictionary->tree;
+
+	for (uint32_t node = places->own[stack]; node; node = tree->nodes[node].parent)
+		places->functions[tree->nodes[node].frame] = (struct lode_finding_function){ 0 };
 }
 
 int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
@@ -207,6 +331,7 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 {
 	uint64_t total = 0;
 	double depth = 0;
+	int code;
 
 	*frame = node ? places->dictionary->tree.nodes[node].frame : LODE_NONE;
 	if (!places->functions)
@@ -220,17 +345,25 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 	}
 	for (size_t i = 0; i < count; i++)
 		choose(places, stacks[i].stack, total, frame, &depth);
-	return 0;
+	code = prefer_caller(places, stacks, count, total, depth, frame);
+	for (size_t i = 0; i < count; i++)
+		clear_functions(places, stacks[i].stack);
+	return code;
 }
 
 uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
 				 uint32_t *callee)
 {
 	const struct lode_stack_tree *tree = &places->dictionary->tree;
-	uint32_t node = stack;
+	uint32_t node = stack, nearest = 0;
 
 	*callee = 0;
-	for (; node && tree->nodes[node].frame != frame; node = tree->nodes[node].parent)
-		*callee = node;
+	for (; node && tree->nodes[node].frame != frame; node = tree->nodes[node].parent) {
+		nearest = node;
+		if (!places->is_means[tree->nodes[node].frame])
+			*callee = node;
+	}
+	if (!*callee)
+		*callee = nearest;
 	return node;
 }

@@ -4,6 +4,7 @@
 #ifndef LODE_MINE_FINDING_PLACE_H
 #define LODE_MINE_FINDING_PLACE_H
 
+#include "base/hash_index.h"
 #include "mine/findings.h"
 
 /* A node and the one that it is called from. */
@@ -19,6 +20,13 @@ struct lode_finding_function {
 	uint32_t seen;  /* number of the last stack that has it */
 };
 
+/* What the stacks in hand have of a function called by another. */
+struct lode_finding_call_cost {
+	uint32_t caller; /* frames */
+	uint32_t callee;
+	uint64_t cost;
+};
+
 /* Memory for places, over one dictionary, used for one finding after the other. */
 struct lode_finding_places {
 	const struct lode_dictionary *dictionary;
@@ -31,6 +39,11 @@ struct lode_finding_places {
 	uint32_t number;                         /* of the stack that is looked at, from 1 */
 	struct lode_finding_edge *calls;         /* the same, sorted by caller */
 	size_t call_capacity;
+	struct lode_finding_call_cost *call_costs; /* of the rows in hand, by function */
+	size_t call_cost_count;
+	size_t call_cost_capacity;
+	struct lode_index call_index;
+	uint8_t *is_means; /* by frame: a function without a name, or one that runs a script; no entry of a library */
 };
 
 /* One stack of a finding and what it costs. */
@@ -51,12 +64,15 @@ void lode_finding_places_release(struct lode_finding_places *places);
 int lode_finding_place(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint64_t large, uint32_t *node, int *splits);
 /*
- * The innermost function that at least half of the time passes, whoever calls it; `node`: where the stacks lead, in case
- * there is none. LODE_NONE: unknown.
+ * The innermost function that at least half of the time passes, whoever calls it, or a caller a few calls above that has the
+ * rest in another function; `node`: where the stacks lead, in case there is none. LODE_NONE: unknown.
  */
 int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint32_t node, uint32_t *frame);
-/* The innermost node of `stack` that is a call of `frame`; 0: there is none. `*callee`: what that calls, 0: nothing. */
+/*
+ * The innermost node of `stack` that is a call of `frame`; 0: there is none. `*callee`: what that calls, by the way of an
+ * interpreter or of functions without a name, 0: nothing.
+ */
 uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
 				 uint32_t *callee);
 /* The node on the way from `above`, 0 for the root, to `stack` that `above` calls; 0: the stack does not pass `above`. */

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "result/object_words.h"
+#include "scope/own_frames.h"
 #include "scope/plumbing.h"
 #include "scope/states.h"
 #include "trace/objects.h"
@@ -171,6 +172,15 @@ static int is_interpreters(const struct sentence *sentence, uint32_t frame)
 		lode_frames_module_name(&sentence->source->area->dictionary.frames, frame));
 }
 
+/* Whether callee `i` has most of the time, and no other nearly as much. */
+static int has_most(const struct lode_finding *finding, uint32_t i)
+{
+	const struct lode_finding_callee *callee = &finding->callees[i];
+
+	return callee->cost > finding->cost / 2 &&
+	       (i + 1 == finding->callee_count || callee[1].cost < callee->cost / 2);
+}
+
 /* What it calls there; that a script's function calls the interpreter is no news. */
 static void put_callees(const struct sentence *sentence)
 {
@@ -183,14 +193,14 @@ static void put_callees(const struct sentence *sentence)
 
 		if (is_interpreters(sentence, callee->frame) || callee->cost < finding->cost / 10)
 			continue;
-		if (callee->cost > finding->cost / 2)
+		if (has_most(finding, i))
 			put(sentence, ", most of it in ");
 		else
 			lode_buffer_print(sentence->buffer, "%s%s in ", shown ? ", " : ": ",
 					  lode_share_text(callee->cost, finding->cost, share));
 		put_frame(sentence, callee->frame);
 		shown++;
-		if (callee->cost > finding->cost / 2)
+		if (has_most(finding, i))
 			return;
 	}
 }
@@ -198,11 +208,11 @@ static void put_callees(const struct sentence *sentence)
 /* That main calls something is no news. */
 static int names_caller(const struct sentence *sentence)
 {
+	const struct lode_frames *frames = &sentence->source->area->dictionary.frames;
 	const struct lode_finding *finding = sentence->finding;
 
 	return finding->caller != LODE_NONE && finding->caller != finding->frame &&
-	       strcmp(lode_frames_function(&sentence->source->area->dictionary.frames, finding->caller), "main") !=
-		       0;
+	       !lode_function_starts_program(lode_frames_function(frames, finding->caller));
 }
 
 /* Where it does so; where other places have a part of it, says so. */

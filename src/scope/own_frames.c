@@ -1,6 +1,7 @@
 /* A program's own functions: see own_frames.h. */
 #include "scope/own_frames.h"
 
+#include "base/ends_with.h"
 #include "scope/plumbing.h"
 
 #include <string.h>
@@ -27,18 +28,109 @@ static int is_systems(const struct lode_frames *frames, uint32_t frame)
 	return 0;
 }
 
+/* ---- shared libraries and packages ---- */
+
+/* Folders that libraries of a system are in, not below. */
+static int is_library_folder(const char *path, size_t length)
+{
+	static const char *const folders[] = { "/lib",       "/usr/lib",       "/lib64",
+					       "/usr/lib64", "/usr/local/lib", "/usr/local/lib64" };
+	const char *multiarch = memmem(path, length, "-linux-gnu", strlen("-linux-gnu"));
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (strlen(folders[i]) == length && !memcmp(folders[i], path, length))
+			return 1;
+	return multiarch && !memchr(multiarch, '/', length - (size_t)(multiarch - path));
+}
+
+/* A library with a version is there for many programs, unless it is in a folder of its own. */
+static int is_shared_library(const char *name, const char *path)
+{
+	const char *version = strstr(name, ".so."), *base = strrchr(path, '/');
+
+	return version && strchr("0123456789", version[4]) && version[4] &&
+	       (!base || is_library_folder(path, (size_t)(base - path)));
+}
+
+/* Folders of packages that came with a language or were installed. */
+static int is_package(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	       strstr(path, "/node_modules/") || strstr(path, "/lib/python3");
+}
+
+static int is_script(const char *name)
+{
+	static const char *const ends[] = { ".py", ".js", ".mjs", ".cjs", ".ts", ".php", ".rb", ".pl", ".lua" };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (lode_ends_with(name, ends[i]))
+			return 1;
+	return 0;
+}
+
+int lode_function_starts_program(const char *function)
+{
+	return !strcmp(function, "main") || !strcmp(function, "_start") || !strcmp(function, "<module>");
+}
+
+/* ---- nodes ---- */
+
+/* How much a function says about where a program is. */
+enum level {
+	LEVEL_NONE,    /* nothing: how it does something */
+	LEVEL_LIBRARY, /* a library that others use as well, or where the program starts */
+	LEVEL_PROGRAM,
+	LEVEL_SCRIPT, /* a function of a script that the program runs */
+	LEVELS,
+};
+
+static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle_stacks *idle, uint32_t frame)
+{
+	const struct lode_module *module = &frames->modules[frames->items[frame].module];
+	const char *name = lode_strings_get(&frames->strings, module->name);
+	const char *path = lode_strings_get(&frames->strings, module->path);
+
+	if (is_systems(frames, frame) || lode_idle_ignores(idle, frame) || lode_idle_is_way_of_waiting(idle, frame))
+		return LEVEL_NONE;
+	if (lode_function_starts_program(lode_frames_function(frames, frame)) || is_shared_library(name, path) ||
+	    is_package(path))
+		return LEVEL_LIBRARY;
+	return is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
+}
+
+/* The innermost functions on the way to a node, by level. */
+struct innermost {
+	uint32_t nodes[LEVELS];
+};
+
+static uint32_t best_of(const struct innermost *innermost)
+{
+	for (int level = LEVELS - 1; level > LEVEL_NONE; level--)
+		if (innermost->nodes[level])
+			return innermost->nodes[level];
+	return 0;
+}
+
 uint32_t *lode_own_nodes(const struct lode_dictionary *dictionary, const struct lode_idle_stacks *idle)
 {
 	const struct lode_stack_tree *tree = &dictionary->tree;
 	size_t frames = dictionary->frames.count;
-	uint8_t *is_own = lode_calloc(frames + 1, 1);
-	uint32_t *own = is_own ? lode_calloc(tree->count + 1, sizeof(*own)) : NULL;
+	uint8_t *levels = lode_calloc(frames + 1, 1);
+	struct innermost *innermost = lode_calloc(tree->count + 1, sizeof(*innermost));
+	uint32_t *own = levels && innermost ? lode_calloc(tree->count + 1, sizeof(*own)) : NULL;
 
 	for (uint32_t frame = 0; own && frame < frames; frame++)
-		is_own[frame] = !is_systems(&dictionary->frames, frame) && !lode_idle_ignores(idle, frame) &&
-				!lode_idle_is_way_of_waiting(idle, frame);
-	for (size_t node = 1; own && node < tree->count; node++)
-		own[node] = is_own[tree->nodes[node].frame] ? (uint32_t)node : own[tree->nodes[node].parent];
-	lode_free(is_own);
+		levels[frame] = level_of(&dictionary->frames, idle, frame);
+	for (size_t node = 1; own && node < tree->count; node++) {
+		uint8_t level = levels[tree->nodes[node].frame];
+
+		innermost[node] = innermost[tree->nodes[node].parent];
+		if (level != LEVEL_NONE)
+			innermost[node].nodes[level] = (uint32_t)node;
+		own[node] = best_of(&innermost[node]);
+	}
+	lode_free(levels);
+	lode_free(innermost);
 	return own;
 }
