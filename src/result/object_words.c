@@ -44,6 +44,10 @@ void lode_object_words(struct lode_buffer *buffer, const char *object)
 		return;
 	if (!strcmp(object, "timer:timerfd"))
 		name = "";
+	if (!strcmp(object, "page:swap") || !strcmp(object, "page:file")) {
+		lode_buffer_text(buffer, !strcmp(name, "swap") ? "a page from swap" : "a page of a file");
+		return;
+	}
 	if (!*name) {
 		lode_buffer_text(buffer, words[kind].nameless);
 		return;

@@ -68,12 +68,33 @@ static int peer_fits(const char *glob, const char *object)
 	return lode_glob_match(glob, address);
 }
 
+/* A glob for a file need not say where it is stored. */
+static int object_fits(const char *glob, const char *object)
+{
+	enum lode_object_kind kind = lode_object_kind_of(object);
+	const char *on, *next;
+	char path[4200];
+
+	if (lode_glob_match(glob, object))
+		return 1;
+	if (kind != LODE_OBJECT_FILE && kind != LODE_OBJECT_PAGE)
+		return 0;
+	on = strstr(object, LODE_OBJECT_ON);
+	while (on && (next = strstr(on + 1, LODE_OBJECT_ON)))
+		on = next;
+	if (!on || (size_t)(on - object) >= sizeof(path))
+		return 0;
+	memcpy(path, object, (size_t)(on - object));
+	path[on - object] = '\0';
+	return lode_glob_match(glob, path);
+}
+
 int lode_where_object_fits(const char *const *where, const char *object)
 {
 	for (; where && *where; where++) {
 		const char *glob = strchr(*where, '=') + 1;
 
-		if ((is_key(*where, "object") && !lode_glob_match(glob, object)) ||
+		if ((is_key(*where, "object") && !object_fits(glob, object)) ||
 		    (is_key(*where, "peer") && !peer_fits(glob, object)))
 			return 0;
 	}

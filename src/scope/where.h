@@ -19,7 +19,8 @@ int lode_where_check_streams(const char *const *where, struct lode_error *error)
 /* Whether one of them is about objects of events. */
 int lode_where_has_objects(const char *const *where);
 /*
- * Whether an object fits all of those about objects: `object=GLOB` the whole text, `peer=GLOB` what is behind the colon
+ * Whether an object fits all of those about objects: `object=GLOB` the whole text, of a file also
+ * without where that is stored, `peer=GLOB` what is behind the colon
  * of a socket's, with its port or without.
  */
 int lode_where_object_fits(const char *const *where, const char *object);

@@ -7,6 +7,8 @@
 
 /* Before the function in the name of a lock that is known by it alone: several locks may have this name. */
 #define LODE_LOCK_ENTERED_IN " entered in "
+/* Between the path of a file and where it is stored: `file:/var/lib/x on vda1`. */
+#define LODE_OBJECT_ON " on "
 
 enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */

@@ -76,6 +76,13 @@ extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym;
 	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
 #endif
 
+/* A field of a struct of the kernel at an address that is only a number for the verifier. */
+#ifdef LODE_PLAIN_READS
+#define FIELD(type, address, field) BPF_CORE_READ((struct type *)(address), field)
+#else
+#define FIELD(type, address, field) (CAST(type, address)->field)
+#endif
+
 /*
  * Whether the walk in the scratch is not what the kernel's own way gave, which
  * begins some frames deeper, in the program itself.

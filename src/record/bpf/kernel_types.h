@@ -63,9 +63,14 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct super_block {
+	uint32_t s_dev;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 };
 
 struct in6_addr {
@@ -98,6 +103,20 @@ struct file {
 	struct inode *f_inode;
 	struct file_operations *f_op;
 	void *private_data;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	struct file *vm_file; /* NULL: none, it is anonymous memory */
+};
+
+/* A page fault that is being handled. */
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long address;      /* of the page, */
+	unsigned long real_address; /* and what was touched */
 };
 
 struct fdtable {

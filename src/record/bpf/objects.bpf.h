@@ -2,20 +2,15 @@
  * What a thread waits for, from the registers with which it entered the kernel: the first argument of its system call, a
  * futex or a descriptor, and what only this moment can tell about it. A descriptor may be closed, and its number another
  * file's, by the time the recorder looks: so its inode goes with it, for a socket also the peer. The word of a futex, and
- * those behind it where the C library's locks keep who holds them, are read here too.
+ * those behind it where the C library's locks keep who holds them, are read here too. A thread that waits in no system
+ * call waits for a page (page_faults.bpf.h).
  */
 #ifndef LODE_RECORD_BPF_OBJECTS_BPF_H
 #define LODE_RECORD_BPF_OBJECTS_BPF_H
 
 #include "record/bpf/kernel_stack.bpf.h"
+#include "record/bpf/page_faults.bpf.h"
 #include "record/bpf/settings.bpf.h"
-
-/* A field of a struct of the kernel at an address that is only a number for the verifier. */
-#ifdef LODE_PLAIN_READS
-#define FIELD(type, address, field) BPF_CORE_READ((struct type *)(address), field)
-#else
-#define FIELD(type, address, field) (CAST(type, address)->field)
-#endif
 
 #define FUTEX_COMMAND     0x7f
 #define FUTEX_LOCK_PI     6
@@ -125,6 +120,7 @@ static __always_inline void take_descriptor(struct task_struct *task, struct lod
 	operations = (uint64_t)FIELD(file_operations, operations, poll);
 	object->peer[0] = operations;
 	object->peer[1] = operations >> 32;
+	object->peer[2] = device_of(inode);
 	if (mode == INODE_SOCKET)
 		take_socket(file, object);
 }
@@ -142,8 +138,12 @@ static __always_inline void take_polled(struct task_struct *task, struct pt_regs
 		object->detail = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* What `task` waits for, which is the current thread or one that does not run: of that no memory can be read. */
-static __noinline int take_object(struct task_struct *task, struct lode_record_object *object, bool is_current)
+/*
+ * What `task` waits for, which is the current thread or one that does not run: of that no memory can be read. `user`: whose
+ * scratch may be used.
+ */
+static __noinline int take_object(struct task_struct *task, struct lode_record_object *object, bool is_current,
+				  enum scratch_user user)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	int32_t call;
@@ -157,13 +157,15 @@ static __noinline int take_object(struct task_struct *task, struct lode_record_o
 		return 0;
 	call = REGS_CALL(regs);
 	object->argument = REGS_ARGUMENT(regs);
-	if (call == CALL_FUTEX)
+	if (call < 0)
+		take_page(task, regs, own_scratch(user), object);
+	else if (call == CALL_FUTEX)
 		take_futex(task, regs, object, is_current);
 	else if (call == CALL_PPOLL || call == CALL_POLL)
 		take_polled(task, regs, object, is_current);
 	else if (call == CALL_WAITID)
 		object->detail = REGS_SECOND(regs);
-	else if (call >= 0 && object->argument <= INT32_MAX)
+	else if (object->argument <= INT32_MAX)
 		take_descriptor(task, object, (uint32_t)object->argument);
 	return 0;
 }
@@ -171,7 +173,7 @@ static __noinline int take_object(struct task_struct *task, struct lode_record_o
 /* What the current thread waits for, which stops running. By itself, so that the verifier looks at it once. */
 __noinline int lode_take_own_object(struct lode_record_thread *thread)
 {
-	return thread ? take_object(bpf_get_current_task_btf(), &thread->object, true) : 0;
+	return thread ? take_object(bpf_get_current_task_btf(), &thread->object, true, SCRATCH_SCHEDULER) : 0;
 }
 
 #endif

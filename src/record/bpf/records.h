@@ -76,6 +76,7 @@ enum lode_waited_kind {
 	LODE_WAITED_SOCKET, /* the same; upper half of `argument`: type of socket; `family`, `peer`, `port`: its peer */
 	LODE_WAITED_LISTENER, /* the same without a peer; `port` is its own */
 	LODE_WAITED_POLL,     /* `detail` descriptors, of which none is known */
+	LODE_WAITED_PAGE, /* at `argument`; `family`: not 0 where a file is mapped there, with the inode `detail` */
 };
 
 struct lode_record_object {
@@ -84,7 +85,7 @@ struct lode_record_object {
 	uint16_t port;
 	uint8_t kind; /* enum lode_waited_kind */
 	uint8_t family; /* AF_…, or of a file: S_IF… >> 12, of a futex: its process is in a PID namespace of its own */
-	uint32_t peer[4]; /* of a futex: its word; of a file: address of the function that polls it, lower half first */
+	uint32_t peer[4]; /* of a futex: its word; of a file: address of the function that polls it, lower half first, and the number of its device, as the kernel has it */
 };
 
 /* Stack ids are hashes; 0: no stack. Times are CLOCK_MONOTONIC. */

@@ -180,7 +180,7 @@ static __noinline int find_swept(struct task_struct *task, struct lode_record_sw
 	if (seen && thread->weight)
 		swept->object = thread->object;
 	else
-		take_object(task, &swept->object, false);
+		take_object(task, &swept->object, false, SCRATCH_SWEEP);
 	take_swept_stacks(task, swept);
 	return 0;
 }

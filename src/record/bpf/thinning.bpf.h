@@ -250,7 +250,7 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 
 	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? site->kernel : 0) : 0;
 	thread->user = known && !site->mixed ? site->user : 0;
-	take_object(task, &thread->object, false);
+	take_object(task, &thread->object, false, SCRATCH_SCHEDULER);
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: always, regardless of what was chosen. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define PYTHON_LOCK "gil:python"
+#define PAGE        "page:"
 
 /* A text of record_objects.h. */
 struct futex {
@@ -291,6 +292,30 @@ static const struct lode_stack_wait *wait_at(struct lode_object_names *names, co
 	return &learnt->wait;
 }
 
+/*
+ * Whether a page was found (page_faults.bpf.h) that is not what the wait was for: the kernel's functions say that no fault was
+ * being handled. Where they have no names, or were not recorded, there is no such doubt.
+ */
+static int is_stale_page(const struct lode_object_names *names, const char *text, uint32_t node)
+{
+	const struct lode_dictionary *dictionary = names->dictionary;
+	int is_named = 0;
+
+	if (!lode_starts_with(text, PAGE) || !text[strlen(PAGE)])
+		return 0;
+	for (; node; node = dictionary->tree.nodes[node].parent) {
+		uint32_t frame = dictionary->tree.nodes[node].frame;
+		const char *name = lode_frames_function(&dictionary->frames, frame);
+
+		if (dictionary->frames.modules[dictionary->frames.items[frame].module].kind != LODE_KIND_KERNEL)
+			break;
+		if (strstr(name, "handle_mm_fault") || strstr(name, "hugetlb_fault"))
+			return 0;
+		is_named |= !lode_starts_with(name, "0x");
+	}
+	return is_named;
+}
+
 uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, const char *text, uint32_t node,
 				uint32_t *holder)
 {
@@ -299,6 +324,8 @@ uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, c
 
 	if (!lode_starts_with(text, LODE_FUTEX_TEXT)) {
 		*holder = LODE_NONE;
+		if (is_stale_page(names, text, node))
+			return 0;
 		return lode_strings_add(&names->dictionary->frames.strings, text, strlen(text));
 	}
 	parse(text, &futex);

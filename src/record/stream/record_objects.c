@@ -1,7 +1,9 @@
 /* Objects of waits: see record_objects.h. */
 #include "record/stream/record_objects.h"
 
+#include "base/buffer.h"
 #include "symbols/syscalls.h"
+#include "trace/objects.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -22,6 +24,7 @@ enum argument {
 	NOTHING,
 	FUTEX,
 	DESCRIPTOR,
+	STORED, /* the same; of a file, the call waits for where that is stored */
 	POLLED, /* an array of descriptors */
 	SELECTED,
 	EPOLL,
@@ -36,16 +39,16 @@ static const struct {
 	enum argument argument;
 } calls[] = {
 	{ "futex", FUTEX },
-	{ "read", DESCRIPTOR },
-	{ "write", DESCRIPTOR },
-	{ "pread64", DESCRIPTOR },
-	{ "pwrite64", DESCRIPTOR },
-	{ "readv", DESCRIPTOR },
-	{ "writev", DESCRIPTOR },
-	{ "preadv", DESCRIPTOR },
-	{ "pwritev", DESCRIPTOR },
-	{ "preadv2", DESCRIPTOR },
-	{ "pwritev2", DESCRIPTOR },
+	{ "read", STORED },
+	{ "write", STORED },
+	{ "pread64", STORED },
+	{ "pwrite64", STORED },
+	{ "readv", STORED },
+	{ "writev", STORED },
+	{ "preadv", STORED },
+	{ "pwritev", STORED },
+	{ "preadv2", STORED },
+	{ "pwritev2", STORED },
 	{ "recvfrom", DESCRIPTOR },
 	{ "recvmsg", DESCRIPTOR },
 	{ "recvmmsg", DESCRIPTOR },
@@ -55,21 +58,21 @@ static const struct {
 	{ "accept", DESCRIPTOR },
 	{ "accept4", DESCRIPTOR },
 	{ "connect", DESCRIPTOR },
-	{ "fsync", DESCRIPTOR },
-	{ "fdatasync", DESCRIPTOR },
-	{ "sync_file_range", DESCRIPTOR },
-	{ "syncfs", DESCRIPTOR },
-	{ "ftruncate", DESCRIPTOR },
-	{ "fallocate", DESCRIPTOR },
+	{ "fsync", STORED },
+	{ "fdatasync", STORED },
+	{ "sync_file_range", STORED },
+	{ "syncfs", STORED },
+	{ "ftruncate", STORED },
+	{ "fallocate", STORED },
 	{ "flock", DESCRIPTOR },
 	{ "fcntl", DESCRIPTOR },
 	{ "ioctl", DESCRIPTOR },
-	{ "getdents64", DESCRIPTOR },
-	{ "sendfile", DESCRIPTOR },
-	{ "splice", DESCRIPTOR },
+	{ "getdents64", STORED },
+	{ "sendfile", STORED },
+	{ "splice", STORED },
 	{ "tee", DESCRIPTOR },
 	{ "vmsplice", DESCRIPTOR },
-	{ "copy_file_range", DESCRIPTOR },
+	{ "copy_file_range", STORED },
 	{ "io_uring_enter", DESCRIPTOR },
 	{ "poll", POLLED },
 	{ "ppoll", POLLED },
@@ -100,6 +103,7 @@ int lode_record_objects_init(struct lode_record_objects *objects, struct lode_pr
 void lode_record_objects_release(struct lode_record_objects *objects)
 {
 	lode_descriptor_names_release(&objects->descriptors);
+	lode_mapped_files_release(&objects->mapped);
 	lode_inner_tids_release(&objects->tids);
 	lode_free(objects->memo);
 	memset(objects, 0, sizeof(*objects));
@@ -218,6 +222,39 @@ static uint32_t find_holder(struct lode_record_objects *objects, const struct lo
 		       : LODE_FUTEX_UNKNOWN;
 }
 
+/* ---- files ---- */
+
+/* A file that has a path, and where files of this device are. */
+static int set_file(struct lode_record_objects *objects, const char *kind, const char *path, uint32_t device,
+		    uint32_t *object)
+{
+	const char *name = lode_device_name(&objects->devices, device);
+	struct lode_buffer text = { 0 };
+
+	lode_buffer_print(&text, "%s%s", kind, path);
+	if (*name)
+		lode_buffer_print(&text, LODE_OBJECT_ON "%s", name);
+	*object = text.failed ? LODE_NONE
+			      : lode_strings_add(&objects->dictionary->frames.strings, text.bytes, text.size);
+	lode_buffer_release(&text);
+	return *object == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* Whether the kernel found a page in a fault of this wait, or one before it, is settled by object_names.h. */
+static int find_page(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *object)
+{
+	const struct lode_record_object *page = &record->object;
+	const char *path;
+
+	if (!page->family)
+		return set_text(objects,
+				record->value & LODE_RECORD_IOWAIT ? "page:swap" : "page:anonymous memory", object);
+	path = lode_mapped_file_name(&objects->mapped, record->pid, page->peer[2], page->detail,
+				     lode_record_end(record));
+	return path ? set_file(objects, "page:", path, page->peer[2], object)
+		    : set_text(objects, "page:file", object);
+}
+
 /* ---- descriptors ---- */
 
 static int find_internet(struct lode_record_objects *objects, const struct lode_record_object *socket,
@@ -287,11 +324,12 @@ static const char *nameless_file(struct lode_record_objects *objects, const stru
 	return known->text;
 }
 
-static int find_descriptor(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *object)
+static int find_descriptor(struct lode_record_objects *objects, const struct lode_record *record, int is_stored,
+			   uint32_t *object)
 {
 	const struct lode_record_object *file = &record->object;
 	struct lode_descriptor descriptor = { record->pid, (uint32_t)file->argument, file->detail, file->family };
-	const char *nameless;
+	const char *nameless, *name;
 
 	if (file->kind == LODE_WAITED_SOCKET || file->kind == LODE_WAITED_LISTENER)
 		return find_socket(objects, record, object);
@@ -300,8 +338,11 @@ static int find_descriptor(struct lode_record_objects *objects, const struct lod
 	nameless = nameless_file(objects, file);
 	if (nameless)
 		return set_text(objects, nameless, object);
-	return set_text(objects, lode_descriptor_name(&objects->descriptors, &descriptor, lode_record_end(record)),
-			object);
+	name = lode_descriptor_name(&objects->descriptors, &descriptor, lode_record_end(record));
+	if (name && is_stored && name[strlen(name) - 1] != ':' &&
+	    (file->family == S_IFREG >> 12 || file->family == S_IFDIR >> 12))
+		return set_file(objects, "", name, file->peer[2], object);
+	return set_text(objects, name, object);
 }
 
 static int find_several(struct lode_record_objects *objects, uint64_t count, uint32_t *object)
@@ -339,17 +380,22 @@ int lode_record_objects_find(struct lode_record_objects *objects, const struct l
 	int code = 0;
 
 	*object = *holder = 0;
+	if (!call && waited->kind == LODE_WAITED_PAGE)
+		return find_page(objects, record, object);
 	switch (call ? argument_of(objects, call - 1) : NOTHING) {
 	case FUTEX:
 		found = find_holder(objects, record, holder);
 		code = waited->argument ? find_futex(objects, record, found, object) : 0;
 		break;
 	case DESCRIPTOR:
-		code = find_descriptor(objects, record, object);
+		code = find_descriptor(objects, record, 0, object);
+		break;
+	case STORED:
+		code = find_descriptor(objects, record, 1, object);
 		break;
 	case POLLED:
 		code = waited->kind == LODE_WAITED_POLL ? find_several(objects, waited->detail, object)
-							: find_descriptor(objects, record, object);
+							: find_descriptor(objects, record, 0, object);
 		break;
 	case SELECTED:
 		code = waited->argument ? set_text(objects, "poll:", object) : set_text(objects, "timer:", object);
@@ -385,4 +431,7 @@ void lode_record_objects_note(const struct lode_record_objects *objects, struct 
 	lode_notes_add(
 		notes, objects->descriptors.left_out,
 		"waits for files or sockets whose names were not looked up: there were too many in a second", NULL);
+	lode_notes_add(notes, objects->mapped.left_out,
+		       "waits for pages of files whose names were not looked up: there were too many in a second",
+		       NULL);
 }

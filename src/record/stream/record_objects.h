@@ -9,7 +9,9 @@
 
 #include "base/notes.h"
 #include "process/descriptor_names.h"
+#include "process/device_names.h"
 #include "process/inner_tids.h"
+#include "process/mapped_files.h"
 #include "process/processes.h"
 #include "record/bpf/records.h"
 #include "trace/dictionary.h"
@@ -48,6 +50,8 @@ struct lode_record_objects {
 	struct lode_image *kernel;
 	struct lode_polled_file polled[LODE_POLLED_FILES]; /* direct-mapped */
 	struct lode_descriptor_names descriptors;
+	struct lode_mapped_files mapped;
+	struct lode_device_names devices;
 	struct lode_inner_tids tids;
 	struct lode_futex_memo *memo;   /* direct-mapped */
 	uint8_t calls[LODE_WAIT_CALLS]; /* by number: what its first argument is, plus one; 0: not looked up yet */

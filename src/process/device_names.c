@@ -1,0 +1,89 @@
+/*
+ * Names of devices: see device_names.h.
+ *
+ * /sys/dev/block has those that are disks. File systems that are on none, or on several (btrfs), have a number of their
+ * own, which /proc/self/mountinfo knows with what was mounted.
+ */
+#include "process/device_names.h"
+
+#include "base/starts_with.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void put(struct lode_device *device, const char *name)
+{
+	snprintf(device->name, sizeof(device->name), "%.*s", LODE_DEVICE_NAME - 1, name);
+}
+
+static int find_disk(struct lode_device *device, unsigned major, unsigned minor)
+{
+	char place[48], link[PATH_MAX];
+	ssize_t length;
+
+	snprintf(place, sizeof(place), "/sys/dev/block/%u:%u", major, minor);
+	length = readlink(place, link, sizeof(link) - 1);
+	if (length <= 0)
+		return 0;
+	link[length] = '\0';
+	put(device, base_name(link));
+	return 1;
+}
+
+/* `… major:minor root place options [fields] - type source options`. */
+static int find_in_line(struct lode_device *device, unsigned major, unsigned minor, char *line)
+{
+	unsigned own_major, own_minor;
+	char *behind = strstr(line, " - "), *type, *source, *rest = NULL;
+
+	if (!behind || sscanf(line, "%*u %*u %u:%u", &own_major, &own_minor) != 2 || own_major != major ||
+	    own_minor != minor)
+		return 0;
+	type = strtok_r(behind + 3, " ", &rest);
+	source = strtok_r(NULL, " \n", &rest);
+	if (!type || !source)
+		return 0;
+	if (lode_starts_with(type, "fuse"))
+		put(device, type);
+	else if (lode_starts_with(source, "/dev/"))
+		put(device, base_name(source));
+	else if (lode_starts_with(source, "//") || strstr(source, ":/"))
+		put(device, source);
+	return 1;
+}
+
+static void find_mount(struct lode_device *device, unsigned major, unsigned minor)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re"); /* from the kernel */
+	char *line = NULL;
+	size_t capacity = 0;
+
+	while (file && getline(&line, &capacity, file) > 0)
+		if (find_in_line(device, major, minor, line))
+			break;
+	free(line); /* from getline */
+	if (file)
+		fclose(file);
+}
+
+const char *lode_device_name(struct lode_device_names *names, uint32_t number)
+{
+	struct lode_device *device = &names->items[(number ^ number >> 20) % LODE_DEVICES];
+
+	if (device->is_known && device->number == number)
+		return device->name;
+	*device = (struct lode_device){ .number = number, .is_known = 1 };
+	if (!find_disk(device, number >> 20, number & 0xfffff))
+		find_mount(device, number >> 20, number & 0xfffff);
+	return device->name;
+}
