@@ -328,25 +328,47 @@ int lode_elf_exports(const struct lode_elf *elf, const char *name)
 	return lode_elf_exported(elf, name, &symbol);
 }
 
-int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *symbol)
+int lode_elf_each_export(const struct lode_elf *elf,
+			 int (*visit)(void *context, const char *name, const GElf_Sym *symbol), void *context)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = section_of_type(elf, SHT_DYNSYM, &header);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	size_t count = data && header.sh_entsize ? data->d_size / header.sh_entsize : 0;
+	GElf_Sym symbol;
+	int code = 0;
+
+	for (size_t i = 1; !code && i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, &symbol); i++) {
+		const char *name =
+			symbol.st_shndx == SHN_UNDEF ? NULL : elf_strptr(elf->elf, header.sh_link, symbol.st_name);
+
+		code = name ? visit(context, name, &symbol) : 0;
+	}
+	return code;
+}
+
+struct wanted_export {
+	const char *name;
+	GElf_Sym *symbol;
+};
+
+static int is_wanted_export(void *context, const char *name, const GElf_Sym *symbol)
+{
+	struct wanted_export *wanted = context;
+
+	*wanted->symbol = *symbol;
+	return strcmp(name, wanted->name) == 0;
+}
+
+int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *symbol)
+{
+	struct wanted_export wanted = { name, symbol };
+	GElf_Shdr header;
 
 	/* Most files do not even have the name. */
-	if (!count || !has_string(elf, header.sh_link, name))
+	if (!section_of_type(elf, SHT_DYNSYM, &header) || !has_string(elf, header.sh_link, name))
 		return 0;
-	for (size_t i = 1; i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, symbol); i++) {
-		const char *own = symbol->st_shndx == SHN_UNDEF
-					  ? NULL
-					  : elf_strptr(elf->elf, header.sh_link, symbol->st_name);
-
-		if (own && strcmp(own, name) == 0)
-			return 1;
-	}
-	return 0;
+	return lode_elf_each_export(elf, is_wanted_export, &wanted);
 }
 
 int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size)

@@ -56,6 +56,11 @@ uint64_t lode_elf_symbol_value(const struct lode_elf *elf, const char *name);
 int lode_elf_exports(const struct lode_elf *elf, const char *name);
 /* The same; `symbol` is what they get. */
 int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *symbol);
+/*
+ * Calls `visit` with each symbol that other binaries may get from the file, until it returns non-zero, which is returned; else 0.
+ */
+int lode_elf_each_export(const struct lode_elf *elf,
+			 int (*visit)(void *context, const char *name, const GElf_Sym *symbol), void *context);
 /* Copies what the file has for the memory at an address. Returns 1, or 0 when it has not all of it. */
 int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size);
 

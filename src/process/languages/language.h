@@ -56,5 +56,6 @@ struct lode_language_kind {
 };
 
 extern const struct lode_language_kind lode_language_python;
+extern const struct lode_language_kind lode_language_javascript;
 
 #endif

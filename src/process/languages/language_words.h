@@ -1,5 +1,5 @@
 /*
- * Frames of languages with their own stacks (Python) among the addresses of a user stack, and what
+ * Frames of languages (Python, JavaScript) among the addresses of a user stack, and what
  * the kernel must know of a process to find them.
  *
  * Where the native walk comes to the function that runs a language's code (for Python:
@@ -18,6 +18,7 @@
 enum lode_language {
 	LODE_LANGUAGE_NONE, /* a native function */
 	LODE_LANGUAGE_PYTHON,
+	LODE_LANGUAGE_JAVASCRIPT, /* of V8 */
 	LODE_LANGUAGES,
 	/*
 	 * Only in a chain, the frames of a thread without native ones: behind the frames that one C frame runs, an address in
@@ -109,6 +110,31 @@ struct lode_python_layout {
 	uint32_t unused;
 };
 
+/*
+ * The check of a function of V8: what describes its scope, and its script. Both stay where they are but for a collection
+ * that compacts old objects.
+ */
+static inline uint64_t lode_v8_check(uint64_t scope, uint64_t script)
+{
+	return (scope * 3 + script) * 0x9e3779b97f4a7c15ull >> LODE_LANGUAGE_SHIFT;
+}
+
+/* Bytes of a SharedFunctionInfo that are read; offsets in it are smaller. */
+#define LODE_V8_SHARED_BYTES 64
+/* Pointers to objects of V8's heap have these lowest bits; small numbers have a zero in the last. */
+#define LODE_V8_TAG_MASK 3
+#define LODE_V8_TAG      1
+
+/* Where V8 keeps what a walk needs; offsets in bytes, of objects from their first byte. */
+struct lode_v8_layout {
+	int32_t frame_slots; /* from the frame pointer down to two words: the function, and its context or a mark */
+	uint32_t function_shared; /* of a JSFunction: its SharedFunctionInfo */
+	uint32_t shared_scope;    /* of that: its name or ScopeInfo, */
+	uint32_t shared_script;
+	uint32_t map_type;    /* of the map that an object begins with: the type of the object, 16 bits */
+	uint32_t shared_type; /* that of a SharedFunctionInfo */
+};
+
 /* What the kernel knows of processes that run a language; those with equal entries share one. Number 0 is not used. */
 #define LODE_LANGUAGE_PROCESSES 4096
 
@@ -119,6 +145,7 @@ struct lode_language_process {
 	uint64_t ends[LODE_PYTHON_PARTS];
 	uint64_t interpreters; /* address of the pointer to the first interpreter */
 	struct lode_python_layout layout;
+	struct lode_v8_layout v8;
 };
 
 #endif

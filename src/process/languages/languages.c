@@ -6,6 +6,7 @@
 #include "process/languages/languages.h"
 
 #include "base/arena.h"
+#include "base/starts_with.h"
 #include "process/languages/language.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ struct lode_languages {
 
 static const struct lode_language_kind *const kinds[LODE_LANGUAGES] = {
 	[LODE_LANGUAGE_PYTHON] = &lode_language_python,
+	[LODE_LANGUAGE_JAVASCRIPT] = &lode_language_javascript,
 };
 
 const char *lode_language_text(enum lode_language language)
@@ -83,7 +85,7 @@ int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *er
 		if (language == LODE_LANGUAGE_NONE)
 			return lode_fail(error, LODE_USAGE,
 					 "--languages: '%.*s' is not a language whose functions are known; use "
-					 "'python', or 'none'",
+					 "'python', 'javascript', or 'none'",
 					 (int)(length < 100 ? length : 100), list);
 		*bits |= LODE_LANGUAGE_BIT(language);
 		if (!list[length])
@@ -380,7 +382,8 @@ static int set_texts(struct lode_languages *languages, struct lode_language_name
 	name->function = lode_arena_text(&languages->arena, function, strlen(function));
 	if (!name->path || !name->function)
 		return LODE_SYSTEM;
-	slash = strrchr(name->path, '/');
+	/* Modules of Node.js itself are no files: node:internal/timers. */
+	slash = lode_starts_with(name->path, "node:") ? NULL : strrchr(name->path, '/');
 	name->module = slash && slash[1] ? slash + 1 : name->path;
 	if (!*name->path)
 		name->module = lode_language_text(lode_language_of(name->word));

@@ -56,6 +56,13 @@ static __always_inline const struct lode_language_process *language_process(cons
 	return place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
 }
 
+static __always_inline bool has_python(const struct scratch *scratch)
+{
+	const struct lode_language_process *process = language_process(scratch);
+
+	return process && process->language == LODE_LANGUAGE_PYTHON;
+}
+
 /* Whether the code at an address is what runs Python code. */
 static __always_inline bool is_at_python(const struct scratch *scratch, uint64_t address)
 {
@@ -379,6 +386,16 @@ static __always_inline void add_frames(struct scratch *scratch)
 		add_by_shim(scratch, start, end);
 }
 
+/* Adds the caller that the walk came to before it added frames of a language. */
+static __always_inline void add_caller(struct scratch *scratch)
+{
+	if (scratch->stack.count >= LODE_RECORD_FRAMES)
+		return;
+	add_address(scratch, scratch->state.pc + scratch->state.is_exact);
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] = scratch->python.slot;
+}
+
 /* The walk left a C frame that runs Python code: adds what it runs, and then its caller. */
 __noinline int lode_python_add(struct scratch *scratch)
 {
@@ -387,11 +404,7 @@ __noinline int lode_python_add(struct scratch *scratch)
 	add_frames(scratch);
 	if (scratch->python.search != PYTHON_FOUND)
 		lose_trail(scratch);
-	if (scratch->stack.count >= LODE_RECORD_FRAMES)
-		return 0;
-	add_address(scratch, scratch->state.pc + scratch->state.is_exact);
-	if (KEEPS_WALKS)
-		scratch->trail.return_at[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] = scratch->python.slot;
+	add_caller(scratch);
 	return 0;
 }
 

@@ -58,6 +58,13 @@ struct python_walk {
 	uint64_t state; /* and the last one that was looked at */
 };
 
+/* The JavaScript frames of a thread (v8.bpf.h). */
+struct v8_walk {
+	uint8_t shared[LODE_V8_SHARED_BYTES]; /* of a function */
+	uint64_t slots[2];                    /* of its frame */
+	uint64_t map;                         /* of all that describe functions; 0: not known yet in this stack */
+};
+
 struct scratch {
 	uint8_t block[BLOCK_BYTES + 16];
 	struct lode_record_stack stack;
@@ -79,6 +86,7 @@ struct scratch {
 	uint64_t span_end; /* how far the stack is expected to be needed */
 	struct trail trail;
 	struct python_walk python;
+	struct v8_walk v8;
 };
 
 struct {

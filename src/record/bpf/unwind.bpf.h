@@ -145,6 +145,7 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 
 #include "record/bpf/python.bpf.h"
 #include "record/bpf/python_recent.bpf.h"
+#include "record/bpf/v8.bpf.h"
 
 /* ---- rules ---- */
 
@@ -297,7 +298,7 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 	cached = cache_place(hash);
 	cached->key = key;
 	cached->word = pack_rule(&scratch->rule) | cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
-	if (is_at_python(scratch, address))
+	if ((scratch->rule.cfa != LODE_CFA_NONE && is_at_python(scratch, address)) || is_at_v8(scratch))
 		cached->word |= LODE_CACHED_LANGUAGE;
 	return 0;
 }
@@ -328,7 +329,8 @@ enum walked {
 	WALKED_SOME, /* it can go on */
 	WALKED_TO_STEP,
 	WALKED_TO_ROOT,       /* or to where it ends for another reason */
-	WALKED_OUT_OF_PYTHON, /* the caller's address is not added yet: Python frames come first */
+	WALKED_OUT_OF_PYTHON, /* the caller's address is not added yet: Python frames come first, */
+	WALKED_OUT_OF_V8,     /* or a JavaScript frame */
 };
 
 /* Whether a rule leads from a function with a frame of its own to its caller. */
@@ -345,12 +347,20 @@ static __always_inline bool begin_python(struct scratch *scratch, uint64_t addre
 	return is_at_python(scratch, address);
 }
 
+/* What a step by the rule in the scratch left. */
+static __always_inline enum walked left_language(const struct scratch *scratch, bool at_python)
+{
+	if (at_python && has_frame(&scratch->rule))
+		return WALKED_OUT_OF_PYTHON;
+	return is_at_v8(scratch) ? WALKED_OUT_OF_V8 : WALKED_SOME;
+}
+
 /* One step of any kind. Returns as lode_walk_on does; when the walk is over, scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
 	struct lode_unwind_state *state;
 	bool at_python;
-	int result;
+	int result, walked;
 
 	if (!scratch)
 		return WALKED_TO_ROOT;
@@ -400,11 +410,11 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
 		return WALKED_TO_ROOT;
 	}
-	if (at_python && has_frame(&scratch->rule))
-		return WALKED_OUT_OF_PYTHON;
+	walked = left_language(scratch, at_python);
 	/* All but the leaf are taken for return addresses. */
-	add_address(scratch, state->pc + state->is_exact);
-	return WALKED_SOME;
+	if (walked == WALKED_SOME)
+		add_address(scratch, state->pc + state->is_exact);
+	return walked;
 }
 
 /* What lode_walk_on holds of a scratch while it walks. */
@@ -538,9 +548,9 @@ static __always_inline void enter_caller(struct scratch *scratch, struct walk *w
 	walk->sum = walk->sum * 3 + pc;
 }
 
-/* To the caller of a function that runs Python code, whose address comes later. */
-static __always_inline void leave_python(struct scratch *scratch, struct walk *walk, uint64_t pc, uint64_t sp,
-					 uint64_t fp, uint32_t slot)
+/* To the caller of a function that runs code of a language, whose address comes later. */
+static __always_inline void leave_language(struct scratch *scratch, struct walk *walk, uint64_t pc, uint64_t sp,
+					   uint64_t fp, uint32_t slot)
 {
 	scratch->python.start = walk->sp;
 	scratch->python.slot = slot;
@@ -565,7 +575,9 @@ static __always_inline enum walked walk_one(struct scratch *scratch, struct walk
 		if (cfa != LODE_CACHED_FRAME_RECORD || walk->is_exact || !walk->fp)
 			return WALKED_TO_STEP;
 		scratch->stack.guessed = is_record = 1;
-		word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT | 2;
+		word &= LODE_CACHED_LANGUAGE;
+		word |= LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT |
+			2;
 	}
 	cfa = find_cfa(scratch, walk, &word);
 	if (cfa < walk->sp || cfa & 7 || !restore_frame_pointer(scratch, walk, word, cfa, &fp))
@@ -574,9 +586,9 @@ static __always_inline enum walked walk_one(struct scratch *scratch, struct walk
 	if (!pc)
 		return WALKED_TO_STEP;
 	*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
-	if (word & LODE_CACHED_LANGUAGE && !is_record) {
-		leave_python(scratch, walk, pc, cfa, fp, slot);
-		return WALKED_OUT_OF_PYTHON;
+	if (word & LODE_CACHED_LANGUAGE) {
+		leave_language(scratch, walk, pc, cfa, fp, slot);
+		return is_record ? WALKED_OUT_OF_V8 : WALKED_OUT_OF_PYTHON;
 	}
 	enter_caller(scratch, walk, pc, cfa, fp, slot);
 	return WALKED_SOME;
@@ -617,6 +629,8 @@ __noinline int lode_walk_further(struct scratch *scratch)
 			lode_python_begin(scratch);
 			lode_python_add(scratch);
 		}
+		if (walked == WALKED_OUT_OF_V8)
+			lode_v8_add(scratch);
 	}
 	return 1;
 }
@@ -748,6 +762,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	scratch->stack.end = LODE_STACK_UNMAPPED;
 	scratch->space.id = 0;
 	scratch->python.search = 0;
+	scratch->v8.map = 0;
 	if (!space)
 		return false;
 	if (!space->id)

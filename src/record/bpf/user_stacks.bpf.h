@@ -61,7 +61,7 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 	/* No room for a copy: as far as the walk came. */
 	if (!id)
 		return identify(scratch);
-	if (scratch->space.id && scratch->space.language)
+	if (scratch->space.id && has_python(scratch))
 		lode_python_send_chain(scratch, id);
 	return id;
 }
