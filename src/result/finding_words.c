@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "result/object_words.h"
+#include "scope/javascript_plumbing.h"
 #include "scope/own_frames.h"
 #include "scope/plumbing.h"
 #include "scope/states.h"
@@ -168,8 +169,11 @@ static void put_goal(const struct sentence *sentence, const struct lode_chain_li
 
 static int is_interpreters(const struct sentence *sentence, uint32_t frame)
 {
-	return lode_module_is_interpreter(
-		lode_frames_module_name(&sentence->source->area->dictionary.frames, frame));
+	const struct lode_frames *frames = &sentence->source->area->dictionary.frames;
+	const char *module = lode_frames_module_name(frames, frame);
+
+	return lode_module_is_interpreter(module) ||
+	       (lode_module_is_node(module) && lode_frames_have_javascript(frames));
 }
 
 /* Whether callee `i` has most of the time, and no other nearly as much. */

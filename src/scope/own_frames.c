@@ -2,6 +2,8 @@
 #include "scope/own_frames.h"
 
 #include "base/ends_with.h"
+#include "base/starts_with.h"
+#include "scope/javascript_plumbing.h"
 #include "scope/plumbing.h"
 
 #include <string.h>
@@ -12,12 +14,14 @@ static const char *const system_libraries[] = {
 	"libstdc++", "libc++", "libc++abi",  "libjemalloc", "libtcmalloc", "[vdso]", "linux-vdso",
 };
 
-static int is_systems(const struct lode_frames *frames, uint32_t frame)
+static int is_systems(const struct lode_frames *frames, uint32_t frame, int has_javascript)
 {
 	const struct lode_module *module = &frames->modules[frames->items[frame].module];
 	const char *name = lode_strings_get(&frames->strings, module->name);
 
-	if (module->kind == LODE_KIND_KERNEL || lode_module_is_interpreter(name))
+	if (module->kind == LODE_KIND_KERNEL || lode_module_is_interpreter(name) ||
+	    (has_javascript &&
+	     (lode_module_is_node(name) || lode_starts_with(name, "node:") || !strcmp(name, "javascript"))))
 		return 1;
 	for (size_t i = 0; i < sizeof(system_libraries) / sizeof(system_libraries[0]); i++) {
 		size_t length = strlen(system_libraries[i]);
@@ -85,13 +89,15 @@ enum level {
 	LEVELS,
 };
 
-static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle_stacks *idle, uint32_t frame)
+static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle_stacks *idle, uint32_t frame,
+			int has_javascript)
 {
 	const struct lode_module *module = &frames->modules[frames->items[frame].module];
 	const char *name = lode_strings_get(&frames->strings, module->name);
 	const char *path = lode_strings_get(&frames->strings, module->path);
 
-	if (is_systems(frames, frame) || lode_idle_ignores(idle, frame) || lode_idle_is_way_of_waiting(idle, frame))
+	if (is_systems(frames, frame, has_javascript) || lode_idle_ignores(idle, frame) ||
+	    lode_idle_is_way_of_waiting(idle, frame))
 		return LEVEL_NONE;
 	if (lode_function_starts_program(lode_frames_function(frames, frame)) || is_shared_library(name, path) ||
 	    is_package(path))
@@ -116,12 +122,13 @@ uint32_t *lode_own_nodes(const struct lode_dictionary *dictionary, const struct 
 {
 	const struct lode_stack_tree *tree = &dictionary->tree;
 	size_t frames = dictionary->frames.count;
+	int has_javascript = lode_frames_have_javascript(&dictionary->frames);
 	uint8_t *levels = lode_calloc(frames + 1, 1);
 	struct innermost *innermost = lode_calloc(tree->count + 1, sizeof(*innermost));
 	uint32_t *own = levels && innermost ? lode_calloc(tree->count + 1, sizeof(*own)) : NULL;
 
 	for (uint32_t frame = 0; own && frame < frames; frame++)
-		levels[frame] = level_of(&dictionary->frames, idle, frame);
+		levels[frame] = level_of(&dictionary->frames, idle, frame, has_javascript);
 	for (size_t node = 1; own && node < tree->count; node++) {
 		uint8_t level = levels[tree->nodes[node].frame];
 

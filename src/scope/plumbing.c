@@ -14,6 +14,7 @@
 
 #include "base/ends_with.h"
 #include "base/starts_with.h"
+#include "scope/javascript_plumbing.h"
 
 #include <string.h>
 
@@ -83,8 +84,9 @@ static int calls_only(const char *function)
 enum mark {
 	OTHER,
 	INTERPRETER,
-	CALLS = 2, /* may be left out */
-	RUNS = 4,  /* runs Python functions */
+	CALLS = 2,   /* may be left out */
+	RUNS = 4,    /* runs Python functions */
+	PROGRAM = 8, /* a JavaScript function of the program */
 };
 
 static int runs_python(const struct lode_frames *frames, uint32_t frame)
@@ -97,7 +99,7 @@ int lode_frames_have_plumbing(const struct lode_frames *frames)
 	for (uint32_t i = 0; i < frames->count; i++)
 		if (runs_python(frames, i))
 			return 1;
-	return 0;
+	return lode_frames_have_javascript(frames);
 }
 
 static int is_timed_wait(const char *function)
@@ -107,9 +109,13 @@ static int is_timed_wait(const char *function)
 
 static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 {
-	const char *function = lode_frames_function(frames, frame);
+	const char *function = lode_frames_function(frames, frame),
+		   *module = lode_frames_module_name(frames, frame);
+	enum lode_javascript_role role = lode_javascript_role(module, function);
 
-	if (!lode_module_is_interpreter(lode_frames_module_name(frames, frame)))
+	if (role != LODE_JAVASCRIPT_NONE)
+		return role == LODE_JAVASCRIPT_CALLS ? CALLS : PROGRAM;
+	if (!lode_module_is_interpreter(module))
 		return OTHER;
 	return (uint8_t)(INTERPRETER | (calls_only(function) ? CALLS : 0) | (runs_python(frames, frame) ? RUNS : 0));
 }
@@ -123,12 +129,13 @@ static uint8_t *mark_frames(const struct lode_frames *frames)
 	return marks;
 }
 
-/* A node as it was before any were added. */
-static int has_python(const struct lode_stack_tree *tree, const uint8_t *marks, const uint8_t *has, uint32_t node)
+/* Whether a stack has functions of a language. A node as it was before any were added. */
+static int has_functions(const struct lode_stack_tree *tree, const uint8_t *marks, const uint8_t *has,
+			 uint32_t node)
 {
 	uint32_t parent = tree->nodes[node].parent;
 
-	return has[parent] ||
+	return has[parent] || marks[tree->nodes[node].frame] & PROGRAM ||
 	       (parent && marks[tree->nodes[node].frame] & RUNS && marks[tree->nodes[parent].frame] == OTHER);
 }
 
@@ -156,7 +163,7 @@ static int leave_out(struct lode_stack_tree *tree, const uint8_t *marks, uint8_t
 	for (uint32_t node = 1; node < count; node++) {
 		uint32_t above = without[tree->nodes[node].parent], frame = tree->nodes[node].frame;
 
-		has[node] = (uint8_t)has_python(tree, marks, has, node);
+		has[node] = (uint8_t)has_functions(tree, marks, has, node);
 		without[node] = marks[frame] & CALLS ? above : lode_stack_tree_child(tree, above, frame);
 		if (without[node] == LODE_NONE)
 			return LODE_SYSTEM;

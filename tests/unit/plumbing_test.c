@@ -66,6 +66,28 @@ static void stacks_without_python_functions_are_whole(void **unused)
 		"python3.11!_start python3.11!PyEval_EvalCode python3.11!_PyEval_EvalFrameDefault python3.11!0x1");
 }
 
+static void node_is_left_out_between_javascript_functions(void **unused)
+{
+	(void)unused;
+	assert_without(
+		"node!_start libc.so.6!main node!node::Start node!uv_run node!uv__run_timers "
+		"node!v8::internal::Execution::Call node!Builtins_JSEntry node:internal/timers!processTimers "
+		"node!Builtins_InterpreterEntryTrampoline a.js!f node!Builtins_InterpreterEntryTrampoline "
+		"javascript!map node!Builtins_ArrayMap b.mjs!(anonymous):12 node:fs!readSync "
+		"node!Builtins_CallFunction_ReceiverIsAny node!node::fs::Read libc.so.6!read",
+		"libc.so.6!main a.js!f javascript!map b.mjs!(anonymous):12 node:fs!readSync node!node::fs::Read "
+		"libc.so.6!read");
+	/* A stripped library, a leaf. */
+	assert_without("libnode.so.108!node::Start libnode.so.108!0x12 a.js!f libnode.so.108!0x34", "a.js!f");
+	/* What says something. */
+	assert_without("a.js!f node!v8::internal::JsonParser node!Builtins_KeyedLoadIC_Megamorphic",
+		       "a.js!f node!v8::internal::JsonParser node!Builtins_KeyedLoadIC_Megamorphic");
+	/* Only Node's own, and another program of that name. */
+	assert_without("node!node::Start node:internal/main!run node!Builtins_JSEntry",
+		       "node!node::Start node:internal/main!run node!Builtins_JSEntry");
+	assert_without("node!_start node!main node!consensus", "node!_start node!main node!consensus");
+}
+
 static void waits_for_the_global_lock_are_recognized(void **unused)
 {
 	struct lode_dictionary dictionary;
@@ -97,6 +119,7 @@ int main(void)
 		cmocka_unit_test(the_interpreter_is_left_out_between_python_functions),
 		cmocka_unit_test(what_says_something_stays),
 		cmocka_unit_test(stacks_without_python_functions_are_whole),
+		cmocka_unit_test(node_is_left_out_between_javascript_functions),
 		cmocka_unit_test(waits_for_the_global_lock_are_recognized),
 	};
 

@@ -466,6 +466,35 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	return content->count;
 }
 
+/*
+ * Whether the code at an address was generated from the function that follows it, a word: then that is its frame. JavaScript has both,
+ * other languages run their functions in native ones.
+ */
+static int is_compiled(const struct lode_record_stacks *stacks, const struct lode_space *space,
+		       const struct lode_record_content *content, uint64_t address, uint32_t word)
+{
+	const struct lode_mapping *mapping;
+
+	if (word >= content->count || !is_word(content, content->addresses[word]) ||
+	    lode_language_of(content->addresses[word]) != LODE_LANGUAGE_JAVASCRIPT)
+		return 0;
+	mapping = lode_space_find(&stacks->processes->spaces, space, address);
+	return mapping && stacks->processes->images->items[mapping->image].kind != LODE_MAPPED_FILE;
+}
+
+/* The frame of an address that has callers. */
+static uint32_t caller_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
+			    const struct lode_record_content *content, uint32_t i, uint32_t node)
+{
+	uint64_t address = content->addresses[i];
+
+	if (is_word(content, address))
+		return add_child(stacks, node, language_frame(stacks, pid, address));
+	if (is_compiled(stacks, space, content, address - 1, i + 1))
+		return node;
+	return add_child(stacks, node, user_frame(stacks, space, address - 1, 0));
+}
+
 static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
 				const struct lode_record_content *content)
 {
@@ -473,12 +502,12 @@ static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct 
 	uint32_t callers = content->has_link ? 2 : 1, node = 0;
 
 	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
-		node = add_child(stacks, node,
-				 is_word(content, addresses[i - 1])
-					 ? language_frame(stacks, pid, addresses[i - 1])
-					 : user_frame(stacks, space, addresses[i - 1] - 1, 0));
-	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1))
+		node = caller_node(stacks, space, pid, content, i - 1, node);
+	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1) &&
+	    !is_compiled(stacks, space, content, addresses[1] - 1, callers))
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
+	else if (is_compiled(stacks, space, content, addresses[0], callers))
+		return node; /* where it has called something, the link register leads to itself */
 	return add_child(stacks, node, user_frame(stacks, space, addresses[0], 0));
 }
 
