@@ -24,12 +24,14 @@ struct lode_language_runtime {
 	const struct lode_language_binary *binary;
 	uint64_t bias; /* from addresses in the file to those of the process */
 	uint32_t pid;
+	void *data; /* the language's own, if it set it when it checked the process; freed with lode_free */
 };
 
 enum lode_language_fit {
 	LODE_LANGUAGE_FITS,    /* or nothing speaks against it */
 	LODE_LANGUAGE_UNFIT,   /* the process cannot be what the binary says */
 	LODE_LANGUAGE_REFUSED, /* its memory may not be read */
+	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again when it has mapped more */
 };
 
 struct lode_language_kind {
@@ -40,11 +42,12 @@ struct lode_language_kind {
 	const char *file;
 	const char *not_file;
 	const char *known; /* versions, for messages */
+	const char *unfit; /* what is wrong with a process that cannot be what its binary says */
 	/* Whether a binary has the runtime; fills `binary`, whose `kind` is set. 1, 0, or LODE_SYSTEM. */
 	int (*read)(struct lode_language_binary *binary, const struct lode_elf *elf);
 	/* Compares a process of this machine with what the binary says. */
 	enum lode_language_fit (*check)(const struct lode_process_memory *memory,
-					const struct lode_language_runtime *runtime);
+					struct lode_language_runtime *runtime);
 	/* Fills in what the kernel must know, all zero but for the language. */
 	void (*describe)(const struct lode_language_runtime *runtime, struct lode_language_process *process);
 	/*
@@ -57,5 +60,6 @@ struct lode_language_kind {
 
 extern const struct lode_language_kind lode_language_python;
 extern const struct lode_language_kind lode_language_javascript;
+extern const struct lode_language_kind lode_language_java;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Frames of languages (Python, JavaScript) among the addresses of a user stack, and what
+ * Frames of languages (Python, JavaScript, Java) among the addresses of a user stack, and what
  * the kernel must know of a process to find them.
  *
  * Where the native walk comes to the function that runs a language's code (for Python:
@@ -13,12 +13,15 @@
 #ifndef LODE_PROCESS_LANGUAGES_LANGUAGE_WORDS_H
 #define LODE_PROCESS_LANGUAGES_LANGUAGE_WORDS_H
 
+#include "process/languages/hotspot_words.h"
+
 #include <stdint.h>
 
 enum lode_language {
 	LODE_LANGUAGE_NONE, /* a native function */
 	LODE_LANGUAGE_PYTHON,
 	LODE_LANGUAGE_JAVASCRIPT, /* of V8 */
+	LODE_LANGUAGE_JAVA,
 	LODE_LANGUAGES,
 	/*
 	 * Only in a chain, the frames of a thread without native ones: behind the frames that one C frame runs, an address in
@@ -141,11 +144,16 @@ struct lode_v8_layout {
 struct lode_language_process {
 	uint32_t language;
 	uint32_t unused;
-	uint64_t starts[LODE_PYTHON_PARTS]; /* of the function that runs its code */
-	uint64_t ends[LODE_PYTHON_PARTS];
-	uint64_t interpreters; /* address of the pointer to the first interpreter */
-	struct lode_python_layout layout;
-	struct lode_v8_layout v8;
+	union {
+		struct { /* Python */
+			uint64_t starts[LODE_PYTHON_PARTS]; /* of the function that runs its code */
+			uint64_t ends[LODE_PYTHON_PARTS];
+			uint64_t interpreters; /* address of the pointer to the first interpreter */
+			struct lode_python_layout layout;
+		};
+		struct lode_v8_layout v8;            /* JavaScript */
+		struct lode_hotspot_process hotspot; /* Java */
+	};
 };
 
 #endif

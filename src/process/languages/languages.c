@@ -48,7 +48,7 @@ struct lode_languages {
 	uint64_t unreadable;
 	uint64_t unnamed;     /* beyond the limit */
 	uint64_t refused;     /* times that the memory of a process may not be read, */
-	uint64_t unfit;       /* and that a process was not what its binary says */
+	uint64_t unfit[LODE_LANGUAGES]; /* and that a process was not what its binary says */
 	uint64_t unsupported; /* processes */
 	const struct lode_language_binary *unsupported_binary; /* of one of them */
 };
@@ -56,6 +56,7 @@ struct lode_languages {
 static const struct lode_language_kind *const kinds[LODE_LANGUAGES] = {
 	[LODE_LANGUAGE_PYTHON] = &lode_language_python,
 	[LODE_LANGUAGE_JAVASCRIPT] = &lode_language_javascript,
+	[LODE_LANGUAGE_JAVA] = &lode_language_java,
 };
 
 const char *lode_language_text(enum lode_language language)
@@ -85,7 +86,7 @@ int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *er
 		if (language == LODE_LANGUAGE_NONE)
 			return lode_fail(error, LODE_USAGE,
 					 "--languages: '%.*s' is not a language whose functions are known; use "
-					 "'python', 'javascript', or 'none'",
+					 "'python', 'javascript', 'java', several with commas between them, or 'none'",
 					 (int)(length < 100 ? length : 100), list);
 		*bits |= LODE_LANGUAGE_BIT(language);
 		if (!list[length])
@@ -132,6 +133,8 @@ void lode_languages_destroy(struct lode_languages *languages)
 	for (size_t i = 0; i < languages->file_count; i++)
 		free_file(languages->files[i]);
 	lode_free(languages->files);
+	for (size_t i = 0; i < languages->runtime_count; i++)
+		lode_free(languages->runtimes[i].data);
 	lode_free(languages->runtimes);
 	lode_index_release(&languages->runtime_index);
 	release_names(languages);
@@ -266,6 +269,7 @@ static int enter_runtime(struct lode_languages *languages, const struct lode_lan
 	struct lode_language_runtime *known = find_runtime(languages, runtime->pid);
 
 	if (known) {
+		lode_free(known->data);
 		*known = *runtime;
 		return 0;
 	}
@@ -306,7 +310,7 @@ static int look_at_mapping(void *context, const struct lode_mapping *mapping)
 
 static void note_unsupported(struct lode_languages *languages, const struct file *file, uint32_t pid)
 {
-	struct lode_language_runtime runtime = { NULL, 0, pid };
+	struct lode_language_runtime runtime = { NULL, 0, pid, NULL };
 
 	if (!file || file->binary.is_supported || find_runtime(languages, pid))
 		return;
@@ -315,13 +319,13 @@ static void note_unsupported(struct lode_languages *languages, const struct file
 	enter_runtime(languages, &runtime); /* counted once; if memory has run out, twice */
 }
 
-static int is_fit(struct lode_languages *languages, const struct lode_language_runtime *runtime)
+static int is_fit(struct lode_languages *languages, struct lode_language_runtime *runtime)
 {
 	enum lode_language_fit fit = languages->checks ? runtime->binary->kind->check(&languages->memory, runtime)
 						       : LODE_LANGUAGE_FITS;
 
 	languages->refused += fit == LODE_LANGUAGE_REFUSED;
-	languages->unfit += fit == LODE_LANGUAGE_UNFIT;
+	languages->unfit[runtime->binary->kind->language] += fit == LODE_LANGUAGE_UNFIT;
 	return fit == LODE_LANGUAGE_FITS;
 }
 
@@ -338,13 +342,17 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		note_unsupported(languages, search.file, process->pid);
 		return code;
 	}
-	runtime = (struct lode_language_runtime){ &search.file->binary, search.bias, process->pid };
+	runtime = (struct lode_language_runtime){ &search.file->binary, search.bias, process->pid, NULL };
 	if (!is_fit(languages, &runtime))
 		return 0;
 	memset(found, 0, sizeof(*found));
 	found->language = runtime.binary->kind->language;
 	runtime.binary->kind->describe(&runtime, found);
-	return enter_runtime(languages, &runtime) < 0 ? LODE_SYSTEM : 1;
+	if (enter_runtime(languages, &runtime) < 0) {
+		lode_free(runtime.data);
+		return LODE_SYSTEM;
+	}
+	return 1;
 }
 
 /* ---- names ---- */
@@ -498,21 +506,29 @@ static void note_unsupported_processes(const struct lode_languages *languages, s
 	lode_notes_add(notes, languages->unsupported, text, NULL);
 }
 
+static void note_unfit(const struct lode_languages *languages, struct lode_notes *notes)
+{
+	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "times that a process's %s functions were not recorded: %s",
+			 kinds[i]->name, kinds[i]->unfit);
+		lode_notes_add(notes, languages->unfit[i], text, NULL);
+	}
+}
+
 void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes)
 {
 	lode_notes_add(
 		notes, languages->unreadable,
-		"Python functions without names: they, or their processes, were gone before they could be read",
+		"functions of languages without names: they, or their processes, were gone before they could be read",
 		NULL);
-	lode_notes_add(notes, languages->unnamed, "Python functions without names: there were too many", NULL);
+	lode_notes_add(notes, languages->unnamed, "functions of languages without names: there were too many", NULL);
 	lode_notes_add(
 		notes, languages->refused,
-		"times that a process's Python functions were not recorded: its memory may not be read; record as "
+		"times that a process's Python or Java functions were not recorded: its memory may not be read; record as "
 		"root or with CAP_SYS_PTRACE",
 		NULL);
-	lode_notes_add(notes, languages->unfit,
-		       "times that a process's Python functions were not recorded: its threads are not where its "
-		       "version has them",
-		       NULL);
+	note_unfit(languages, notes);
 	note_unsupported_processes(languages, notes);
 }

@@ -70,8 +70,7 @@ static int note_number(void *context, uint32_t tid)
 	return numbers->count == THREADS;
 }
 
-static enum lode_language_fit check(const struct lode_process_memory *memory,
-				    const struct lode_language_runtime *runtime)
+static enum lode_language_fit check(const struct lode_process_memory *memory, struct lode_language_runtime *runtime)
 {
 	struct lode_python_process process = process_of(runtime);
 	struct numbers numbers = { .pid = process.pid };
@@ -115,6 +114,7 @@ const struct lode_language_kind lode_language_python = {
 	.title = "CPython",
 	.file = "python",
 	.not_file = ".cpython-", /* extensions */
+	.unfit = "its threads are not where its version has them",
 	.known = "3.11 to 3.14, with a global lock",
 	.read = read_binary,
 	.check = check,

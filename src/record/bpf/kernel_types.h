@@ -237,10 +237,13 @@ struct pt_regs {
 #elif defined(__TARGET_ARCH_x86)
 
 struct pt_regs {
+	unsigned long r13;
 	unsigned long bp;
+	unsigned long bx;
 	unsigned long r10;
 	unsigned long r9;
 	unsigned long r8;
+	unsigned long ax;
 	unsigned long cx;
 	unsigned long dx; /* third argument of the system call */
 	unsigned long si;
@@ -259,6 +262,7 @@ struct pt_regs {
  * What the programs ask of registers. REGS_LINK: where a return address may be that is not in
  * memory; on x86-64 that is so in vfork() only. REGS_CALL: the system call in progress, below 0: none.
  * REGS_COMPAT: whether the thread runs 32-bit code, which has other registers, frames and numbers of calls.
+ * REGS_HOTSPOT_…: what HotSpot has in registers where a call begins (hotspot_step.h), which versions do in different ones.
  */
 #if defined(__TARGET_ARCH_arm64)
 #define REGS_PC(regs)       ((regs)->pc)
@@ -266,6 +270,10 @@ struct pt_regs {
 #define REGS_FP(regs)       ((regs)->regs[29])
 #define REGS_LINK(regs)     ((regs)->regs[30])
 #define REGS_SCRATCH(regs)  0
+#define REGS_HOTSPOT_METHOD(regs)  ((regs)->regs[12])
+#define REGS_HOTSPOT_RETURN(regs)  0
+#define REGS_HOTSPOT_SENDER(regs)  ((regs)->regs[13])
+#define REGS_HOTSPOT_SENDER2(regs) ((regs)->regs[19])
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
 #define REGS_SECOND(regs)   ((regs)->regs[1])
@@ -288,6 +296,10 @@ struct pt_regs {
 #define REGS_FP(regs)       ((regs)->bp)
 #define REGS_LINK(regs)     ((regs)->di)
 #define REGS_SCRATCH(regs)  ((regs)->r10)
+#define REGS_HOTSPOT_METHOD(regs)  ((regs)->bx)
+#define REGS_HOTSPOT_RETURN(regs)  ((regs)->ax)
+#define REGS_HOTSPOT_SENDER(regs)  ((regs)->r13)
+#define REGS_HOTSPOT_SENDER2(regs) 0
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
 #define REGS_SECOND(regs)   ((regs)->si)

@@ -49,11 +49,19 @@ enum python_search {
 	PYTHON_UNKNOWN,
 };
 
-static __always_inline const struct lode_language_process *language_process(const struct scratch *scratch)
+/* What is known of the process if it runs this language, or NULL. */
+static __always_inline const struct lode_language_process *process_running(const struct scratch *scratch,
+									   enum lode_language language)
 {
 	uint32_t place = scratch->space.language;
+	const struct lode_language_process *process = place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
 
-	return place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
+	return process && process->language == language ? process : 0;
+}
+
+static __always_inline const struct lode_language_process *language_process(const struct scratch *scratch)
+{
+	return process_running(scratch, LODE_LANGUAGE_PYTHON);
 }
 
 static __always_inline bool has_python(const struct scratch *scratch)

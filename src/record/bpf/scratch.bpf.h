@@ -3,6 +3,7 @@
 #define LODE_RECORD_BPF_SCRATCH_BPF_H
 
 #include "record/bpf/settings.bpf.h"
+#include "process/languages/hotspot_walk.h"
 #include "process/languages/language_words.h"
 #include "process/unwind_state.h"
 #include "record/bpf/unwind_maps.h"
@@ -87,6 +88,7 @@ struct scratch {
 	struct trail trail;
 	struct python_walk python;
 	struct v8_walk v8;
+	struct lode_hotspot_walk hotspot;
 };
 
 struct {

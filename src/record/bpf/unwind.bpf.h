@@ -615,12 +615,16 @@ __noinline int lode_walk_on(struct scratch *scratch)
 	return walked;
 }
 
+#include "record/bpf/hotspot.bpf.h"
+
 /* Returns whether there may be more. */
 __noinline int lode_walk_further(struct scratch *scratch)
 {
 	for (uint32_t i = 0; i < WALK_STEPS; i++) {
 		int walked = lode_walk_on(scratch);
 
+		if (walked == WALKED_TO_STEP)
+			walked = lode_hotspot_walk_step(scratch);
 		if (walked == WALKED_TO_STEP)
 			walked = lode_walk_step(scratch);
 		if (walked == WALKED_TO_ROOT)

@@ -20,7 +20,7 @@ static __always_inline bool is_at_v8(const struct scratch *scratch)
 
 	if (scratch->rule.cfa != LODE_CFA_NONE || scratch->rule.return_at == LODE_PLACE_NONE)
 		return false;
-	process = language_process(scratch);
+	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
 	return process && process->language == LODE_LANGUAGE_JAVASCRIPT;
 }
 
@@ -84,7 +84,7 @@ __noinline int lode_v8_add(struct scratch *scratch)
 
 	if (!scratch)
 		return 0;
-	process = language_process(scratch);
+	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
 	if (!process || process->language != LODE_LANGUAGE_JAVASCRIPT)
 		return 0;
 	word = v8_word(scratch, &process->v8, scratch->state.sp - 16);
