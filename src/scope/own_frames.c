@@ -1,10 +1,10 @@
 /* A program's own functions: see own_frames.h. */
 #include "scope/own_frames.h"
 
-#include "base/ends_with.h"
 #include "base/starts_with.h"
 #include "scope/javascript_plumbing.h"
 #include "scope/plumbing.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -56,23 +56,6 @@ static int is_shared_library(const char *name, const char *path)
 	       (!base || is_library_folder(path, (size_t)(base - path)));
 }
 
-/* Folders of packages that came with a language or were installed. */
-static int is_package(const char *path)
-{
-	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-	       strstr(path, "/node_modules/") || strstr(path, "/lib/python3");
-}
-
-static int is_script(const char *name)
-{
-	static const char *const ends[] = { ".py", ".js", ".mjs", ".cjs", ".ts", ".php", ".rb", ".pl", ".lua" };
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		if (lode_ends_with(name, ends[i]))
-			return 1;
-	return 0;
-}
-
 int lode_function_starts_program(const char *function)
 {
 	return !strcmp(function, "main") || !strcmp(function, "_start") || !strcmp(function, "<module>");
@@ -100,9 +83,9 @@ static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle
 	    lode_idle_is_way_of_waiting(idle, frame))
 		return LEVEL_NONE;
 	if (lode_function_starts_program(lode_frames_function(frames, frame)) || is_shared_library(name, path) ||
-	    is_package(path))
+	    lode_path_is_package(path))
 		return LEVEL_LIBRARY;
-	return is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
+	return lode_module_is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
 }
 
 /* The innermost functions on the way to a node, by level. */

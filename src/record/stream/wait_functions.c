@@ -8,6 +8,7 @@
 #include "record/stream/wait_functions.h"
 
 #include "base/starts_with.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -158,13 +159,32 @@ static enum lode_wait_function find_whole(const struct lode_dictionary *dictiona
 	return whole;
 }
 
-/* The JVM's own frames say nothing to who wrote the program: the first frame of Java is the one that entered a monitor. */
-static uint32_t find_java(const struct lode_dictionary *dictionary, uint32_t node)
+/*
+ * What runs a language says nothing to who wrote the program, and little what came with the language: the first function of
+ * the program's own that asked for the lock, or else the first of any script.
+ */
+static uint32_t find_script(const struct lode_dictionary *dictionary, uint32_t node)
 {
-	for (uint32_t at = node; at; at = dictionary->tree.nodes[at].parent)
-		if (dictionary->frames.modules[module_of(dictionary, at)].kind == LODE_KIND_JIT)
+	uint32_t first = 0;
+
+	for (uint32_t at = node; at; at = dictionary->tree.nodes[at].parent) {
+		const struct lode_module *module = &dictionary->frames.modules[module_of(dictionary, at)];
+		const struct lode_strings *strings = &dictionary->frames.strings;
+
+		if (module->kind != LODE_KIND_JIT && !lode_module_is_script(lode_strings_get(strings, module->name)))
+			continue;
+		if (!lode_path_is_package(lode_strings_get(strings, module->path)))
 			return at;
-	return node;
+		first = first ? first : at;
+	}
+	return first ? first : node;
+}
+
+static int runs_scripts(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	const char *name = lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame);
+
+	return node && lode_module_runs_scripts(name);
 }
 
 enum lode_wait_function lode_wait_function(const struct lode_dictionary *dictionary, uint32_t node,
@@ -188,7 +208,7 @@ enum lode_wait_function lode_wait_function(const struct lode_dictionary *diction
 		return is_library_lock ? LODE_WAITS_LOCK : found;
 	if (found == LODE_WAITS_CONDITION || found == LODE_WAITS_SIGNAL)
 		whole = find_whole(dictionary, dictionary->tree.nodes[node].parent, caller);
-	if (whole == LODE_WAITS_MONITOR)
-		*caller = find_java(dictionary, *caller);
+	if (whole == LODE_WAITS_MONITOR || runs_scripts(dictionary, *caller))
+		*caller = find_script(dictionary, *caller);
 	return whole != LODE_WAITS_UNKNOWN ? whole : found;
 }

@@ -1,0 +1,45 @@
+/* Modules of scripts: see script_modules.h. */
+#include "trace/script_modules.h"
+
+#include "base/ends_with.h"
+#include "base/starts_with.h"
+
+#include <string.h>
+
+int lode_module_is_script(const char *name)
+{
+	static const char *const ends[] = { ".py",  ".js", ".mjs", ".cjs", ".ts",    ".java",
+					    ".php", ".rb", ".pl",  ".lua", ".scala", ".kt" };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (lode_ends_with(name, ends[i]))
+			return 1;
+	return 0;
+}
+
+/* The paths of Java classes are those of their packages. */
+static int is_jdk(const char *path)
+{
+	static const char *const starts[] = { "java/", "javax/", "jdk/", "sun/", "com/sun/" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (lode_starts_with(path, starts[i]))
+			return 1;
+	return 0;
+}
+
+int lode_path_is_package(const char *path)
+{
+	return is_jdk(path) || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	       strstr(path, "/node_modules/") || strstr(path, "/lib/python3");
+}
+
+int lode_module_runs_scripts(const char *name)
+{
+	static const char *const starts[] = { "python3", "libpython3", "node", "libnode.so", "libjvm.so" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (lode_starts_with(name, starts[i]))
+			return !lode_module_is_script(name);
+	return 0;
+}

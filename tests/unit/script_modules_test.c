@@ -1,0 +1,43 @@
+/* Which modules are scripts, packages, and what runs them. */
+#include "cmocka_all.h"
+
+#include "trace/script_modules.h"
+
+static void scripts_are_known_by_their_ends(void **state)
+{
+	(void)state;
+	assert_true(lode_module_is_script("server.py"));
+	assert_true(lode_module_is_script("Server.java"));
+	assert_false(lode_module_is_script("libpython3.11.so.1.0"));
+	assert_false(lode_module_is_script("py"));
+}
+
+static void packages_are_known_by_their_folders(void **state)
+{
+	(void)state;
+	assert_true(lode_path_is_package("/usr/lib/python3.11/queue.py"));
+	assert_true(lode_path_is_package("/srv/venv/lib/python3.13/site-packages/flask/app.py"));
+	assert_true(lode_path_is_package("java/lang/Thread.java"));
+	assert_false(lode_path_is_package("/srv/shop/java/lang.py"));
+	assert_false(lode_path_is_package("com/example/Server.java"));
+}
+
+static void what_runs_scripts_is_no_script(void **state)
+{
+	(void)state;
+	assert_true(lode_module_runs_scripts("python3.11"));
+	assert_true(lode_module_runs_scripts("libjvm.so"));
+	assert_false(lode_module_runs_scripts("node_client.js"));
+	assert_false(lode_module_runs_scripts("libc.so.6"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scripts_are_known_by_their_ends),
+		cmocka_unit_test(packages_are_known_by_their_folders),
+		cmocka_unit_test(what_runs_scripts_is_no_script),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
