@@ -110,7 +110,7 @@ static void put_path(char *text, size_t room, const struct lode_descriptor *desc
 static void look_up_socket(struct lode_descriptor_names *names, const struct lode_descriptor *descriptor,
 			   char *text, size_t room)
 {
-	char path[112];
+	char path[128];
 
 	if (lode_unix_name(&names->unix_names, descriptor->inode, path, sizeof(path)) == 0)
 		snprintf(text, room, "unix:%s", path);

@@ -6,10 +6,13 @@
  */
 #include "process/unix_names.h"
 
+#include "trace/objects.h"
+
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +22,8 @@
 struct answer {
 	char path[112]; /* "": none */
 	uint32_t peer;  /* inode; 0: none */
+	uint8_t type;   /* SOCK_STREAM, ... */
+	uint8_t state;  /* TCP_LISTEN, ... */
 };
 
 void lode_unix_names_release(struct lode_unix_names *names)
@@ -98,6 +103,8 @@ static int ask(const struct lode_unix_names *names, uint32_t inode, struct answe
 	body = NLMSG_DATA(&message.header);
 	if (body->udiag_ino != inode)
 		return -1;
+	answer->type = body->udiag_type;
+	answer->state = body->udiag_state;
 	left = (int)message.header.nlmsg_len - (int)NLMSG_LENGTH(sizeof(*body));
 	for (attribute = (const struct rtattr *)(body + 1); RTA_OK(attribute, left);
 	     attribute = RTA_NEXT(attribute, left))
@@ -105,16 +112,28 @@ static int ask(const struct lode_unix_names *names, uint32_t inode, struct answe
 	return 0;
 }
 
+/* What stands before the path of the socket itself. */
+static const char *own_kind(const struct answer *answer)
+{
+	if (!answer->path[0] || answer->type == SOCK_DGRAM)
+		return "";
+	if (answer->state == TCP_LISTEN)
+		return LODE_SOCKET_LISTENS;
+	return answer->peer ? LODE_SOCKET_ACCEPTED : "";
+}
+
 int lode_unix_name(struct lode_unix_names *names, uint32_t inode, char *path, size_t room)
 {
 	struct answer answer;
+	const char *kind;
 	uint32_t peer;
 
 	if (open_diag(names) < 0 || ask(names, inode, &answer) < 0)
 		return -1;
 	peer = answer.peer;
+	kind = own_kind(&answer);
 	if (!answer.path[0] && (!peer || ask(names, peer, &answer) < 0 || !answer.path[0]))
 		return -1;
-	snprintf(path, room, "%s", answer.path);
+	snprintf(path, room, "%s%s", kind, answer.path);
 	return 0;
 }

@@ -52,9 +52,15 @@ void lode_object_words(struct lode_buffer *buffer, const char *object)
 		lode_buffer_text(buffer, words[kind].nameless);
 		return;
 	}
-	if ((kind == LODE_OBJECT_TCP || kind == LODE_OBJECT_UDP) && lode_starts_with(name, "listen:")) {
+	if ((kind == LODE_OBJECT_TCP || kind == LODE_OBJECT_UDP) && lode_starts_with(name, LODE_SOCKET_LISTENS)) {
 		lode_buffer_text(buffer, kind == LODE_OBJECT_TCP ? "connections to TCP port " : "UDP port ");
-		name += strlen("listen:");
+		name += strlen(LODE_SOCKET_LISTENS);
+	} else if (kind == LODE_OBJECT_UNIX && lode_starts_with(name, LODE_SOCKET_LISTENS)) {
+		lode_buffer_text(buffer, "connections to the socket ");
+		name += strlen(LODE_SOCKET_LISTENS);
+	} else if (kind == LODE_OBJECT_UNIX && lode_starts_with(name, LODE_SOCKET_ACCEPTED)) {
+		lode_buffer_text(buffer, words[kind].named);
+		name += strlen(LODE_SOCKET_ACCEPTED);
 	} else {
 		lode_buffer_text(buffer, words[kind].named);
 	}

@@ -5,6 +5,7 @@
 #include "scope/requests.h"
 
 #include "base/sort_numbers.h"
+#include "scope/client_waits.h"
 #include "scope/frame_filter.h"
 #include "scope/process_names.h"
 #include "scope/scope_index.h"
@@ -24,7 +25,10 @@ struct turn {
 	uint32_t loop; /* number plus one; 0: not known yet */
 	uint64_t vain; /* it was woken in vain if it waits again within this time, ns */
 	uint8_t begun;
-	uint8_t thinned; /* waits of the thread were left out */
+	uint8_t thinned;    /* waits of the thread were left out */
+	uint64_t waits;     /* in the loop, */
+	uint64_t as_client; /* of these for replies, and */
+	uint64_t as_server; /* for requests, where it is known */
 };
 
 struct search {
@@ -136,6 +140,42 @@ static void find_thinned(struct search *search)
 		search->turns[search->groups[waits->thread[i]]].thinned |= waits->weight[i] > 1;
 }
 
+/* The place where a wait is one of its thread's outer loop; 0: it is none. */
+static uint32_t place_in_loop(const struct search *search, size_t i)
+{
+	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
+	uint32_t outer = lode_work_outer_place(search->work, search->groups[waits->thread[i]]);
+
+	return outer && lode_work_stack_place(search->work, waits->stack[i]) == outer ? outer : 0;
+}
+
+/* Counts what threads wait for in their loops. Returns 0 or LODE_SYSTEM. */
+static int find_clients(struct search *search)
+{
+	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
+	uint8_t *sides;
+
+	if (!waits->object)
+		return 0;
+	sides = lode_socket_sides(search->stream);
+	for (size_t i = 0; sides && i < waits->count; i++) {
+		struct turn *turn = &search->turns[search->groups[waits->thread[i]]];
+
+		if (!place_in_loop(search, i))
+			continue;
+		turn->waits++;
+		turn->as_client += sides[waits->object[i]] == LODE_SIDE_CLIENT;
+		turn->as_server += sides[waits->object[i]] == LODE_SIDE_SERVER;
+	}
+	lode_free(sides);
+	return sides ? 0 : LODE_SYSTEM;
+}
+
+static int is_client(const struct turn *turn)
+{
+	return turn->as_client > turn->as_server && turn->as_client > turn->waits / 2;
+}
+
 static int is_woken_in_vain(const struct search *search, uint32_t waker_stack)
 {
 	return search->in_vain && search->in_vain[waker_stack] && !(search->polls && search->polls[waker_stack]);
@@ -149,7 +189,7 @@ static int handle_wait(struct search *search, size_t i, uint32_t place)
 	struct lode_request request = { turn->began, waits->t[i], waits->thread[i], 0 };
 	int is_over = turn->begun && request.t1 > request.t0 && request.t1 - request.t0 > turn->vain;
 
-	if (turn->thinned)
+	if (turn->thinned || is_client(turn))
 		return 0;
 	turn->begun = 1;
 	turn->vain = is_woken_in_vain(search, waits->waker_stack[i])
@@ -169,11 +209,12 @@ static int find_all(struct search *search)
 	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
 
 	find_thinned(search);
+	if (find_clients(search) < 0)
+		return LODE_SYSTEM;
 	for (size_t i = 0; i < waits->count; i++) {
-		uint32_t outer = lode_work_outer_place(search->work, search->groups[waits->thread[i]]);
+		uint32_t outer = place_in_loop(search, i);
 
-		if (outer && lode_work_stack_place(search->work, waits->stack[i]) == outer &&
-		    handle_wait(search, i, outer) < 0)
+		if (outer && handle_wait(search, i, outer) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

@@ -2,7 +2,8 @@
  * Requests without instrumentation: what a thread does between two waits of its outer loop for work (work_waits.h) is a
  * request, or a turn of an event loop. It begins when the thread was woken, so time on the run queue is part of
  * it, and ends when it waits in the loop again. What was under way when the recording began or
- * ended has no known length and is none. Neither is a waking in vain, by room to write where a thread wants to read.
+ * ended has no known length and is none. Neither is a waking in vain, by room to write where a thread wants to read, nor
+ * what a client does between two replies (client_waits.h).
  *
  * Loops are told apart by process, thread name and the function that waits. Threads of which some waits were left
  * out (trace/events.h, weights) have no requests: the end of one may be missing.
@@ -38,7 +39,7 @@ struct lode_requests {
 };
 
 /*
- * Finds them in a loaded, sorted stream: waits with t, cost, thread, stack, waker, waker_stack and weights. `idle` says how
+ * Finds them in a loaded, sorted stream: waits with t, cost, thread, stack, waker, waker_stack, weights and, to know clients, objects. `idle` says how
  * threads wait; NULL: no request is found. Release it in either case.
  */
 int lode_requests_of_stream(struct lode_requests *requests, const struct lode_stream *stream,

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define COLUMNS                                                                                                   \
-	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK |             \
+	 LODE_WEIGHT | LODE_OBJECT)
 #define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_NAME | LODE_WEIGHT)
 
 static int name_fits(const struct lode_slow_requests *slow, const struct lode_stream *stream,

@@ -1,6 +1,7 @@
 /* Which streams are meant: see where.h. */
 #include "scope/where.h"
 
+#include "base/starts_with.h"
 #include "scope/frame_filter.h"
 #include "trace/objects.h"
 
@@ -61,6 +62,8 @@ static int peer_fits(const char *glob, const char *object)
 		return 0;
 	if (lode_glob_match(glob, name))
 		return 1;
+	if (kind == LODE_OBJECT_UNIX && lode_starts_with(name, LODE_SOCKET_ACCEPTED))
+		return lode_glob_match(glob, name + strlen(LODE_SOCKET_ACCEPTED));
 	if (kind == LODE_OBJECT_UNIX || !colon || (size_t)(colon - name) >= sizeof(address))
 		return 0;
 	memcpy(address, name, (size_t)(colon - name));

@@ -9,6 +9,9 @@
 #define LODE_LOCK_ENTERED_IN " entered in "
 /* Between the path of a file and where it is stored: `file:/var/lib/x on vda1`. */
 #define LODE_OBJECT_ON " on "
+/* How the names of sockets begin that listen, and of Unix ones that were accepted: what follows is their own name, not the peer's. */
+#define LODE_SOCKET_LISTENS  "listen:"
+#define LODE_SOCKET_ACCEPTED "accepted:"
 
 enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */

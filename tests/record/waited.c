@@ -456,6 +456,7 @@ static void run_sockets(int rounds)
 	in = client;
 	out = server;
 	run(&connected, rounds);
+	snprintf(object, sizeof(object), "unix:accepted:%s", address.sun_path);
 	in = server;
 	out = client;
 	run(&served, rounds);

@@ -329,10 +329,72 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 	FAIL_EACH_ALLOCATION(20, sum_up(fixture));
 }
 
+/* ---- clients ---- */
+
+/* A loop of 200 turns of 5 ms in `object`, ended by a thread of another process. */
+static void add_loop(struct fixture *fixture, uint32_t pid, const char *object)
+{
+	struct lode_strings *strings = &fixture->small.dictionary.frames.strings;
+
+	name_thread(fixture, pid, pid, "app");
+	for (uint64_t i = 0; i < 200; i++) {
+		struct lode_event event = {
+			.t = i * 10000000,
+			.cost = 5000000,
+			.thread = lode_stream_thread(&fixture->small.stream, pid, pid),
+			.stack = small_stack(&fixture->small, LOOP),
+			.waker = lode_stream_thread(&fixture->small.stream, 99, 99),
+			.cpu = LODE_NO_CPU,
+			.object = lode_strings_add(strings, object, strlen(object)),
+			.holder = LODE_NONE,
+		};
+
+		assert_int_equal(lode_stream_add_event(&fixture->small.stream, LODE_WAIT, &event), 0);
+	}
+}
+
+/* How many requests a thread has that waits for `object` in a stream in which `other` is waited for, too. */
+static size_t requests_with(struct fixture *fixture, const char *object, const char *other)
+{
+	size_t count = 0;
+
+	small_end(&fixture->small);
+	lode_requests_release(&fixture->requests);
+	lode_idle_stacks_free(fixture->idle);
+	fixture->idle = NULL;
+	small_begin(&fixture->small);
+	add_loop(fixture, 1, object);
+	if (*other)
+		add_loop(fixture, 2, other);
+	find(fixture);
+	for (size_t i = 0; i < fixture->requests.count; i++)
+		count += fixture->small.stream.threads[fixture->requests.items[i].thread].tid == 1;
+	return count;
+}
+
+static void pauses_of_a_client_are_no_requests(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(requests_with(fixture, "", ""), 199); /* unknown: it may be one that serves */
+	assert_int_equal(requests_with(fixture, "epoll:", ""), 199);
+	assert_int_equal(requests_with(fixture, "tcp:10.0.0.7:41696", ""), 199);
+	assert_int_equal(requests_with(fixture, "tcp:10.0.0.7:5432", ""), 0);
+	assert_int_equal(requests_with(fixture, "tcp:[::1]:5432", ""), 0);
+	assert_int_equal(requests_with(fixture, "tcp:10.0.0.7:27017", ""), 199);
+	assert_int_equal(requests_with(fixture, "tcp:10.0.0.7:41696", "tcp:listen:41696"), 0);
+	assert_int_equal(requests_with(fixture, "tcp:listen:5432", ""), 199);
+	assert_int_equal(requests_with(fixture, "unix:/run/x", ""), 199);
+	assert_int_equal(requests_with(fixture, "unix:/run/x", "unix:accepted:/run/x"), 0);
+	assert_int_equal(requests_with(fixture, "unix:accepted:/run/x", "unix:/run/x"), 199);
+	assert_int_equal(requests_with(fixture, "unix:[123]", "unix:accepted:/run/x"), 199);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		CASE(pauses_of_a_client_are_no_requests),
 		CASE(a_request_is_what_lies_between_two_waits_of_the_loop),
 		CASE(a_waking_by_room_to_write_begins_no_request),
 		CASE(a_thread_without_a_loop_has_no_requests),

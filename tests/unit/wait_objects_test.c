@@ -270,8 +270,10 @@ static void pipes_and_sockets_have_names(void **state)
 					     strlen(address.sun_path + 1))),
 			 0);
 	server = accept(listener, NULL, NULL);
-	snprintf(expected, sizeof(expected), "unix:@%s", address.sun_path + 1);
 	for (int i = 0; i < 3; i++) {
+		static const char *const kinds[] = { "listen:", "", "accepted:" };
+
+		snprintf(expected, sizeof(expected), "unix:%s@%s", kinds[i], address.sun_path + 1);
 		descriptor = describe(i == 0 ? listener : i == 1 ? client : server);
 		assert_string_equal(lode_descriptor_name(&names, &descriptor, 1), expected);
 	}

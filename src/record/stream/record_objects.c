@@ -266,7 +266,7 @@ static int find_internet(struct lode_record_objects *objects, const struct lode_
 			socket->peer[2] == htonl(0xffff);
 
 	if (socket->kind == LODE_WAITED_LISTENER)
-		snprintf(text, sizeof(text), "%s:listen:%u", kind, socket->port);
+		snprintf(text, sizeof(text), "%s:" LODE_SOCKET_LISTENS "%u", kind, socket->port);
 	else if (socket->family == AF_INET || is_mapped)
 		snprintf(text, sizeof(text), "%s:%s:%u", kind,
 			 inet_ntop(AF_INET, &socket->peer[is_mapped ? 3 : 0], address, sizeof(address)),
