@@ -23,7 +23,7 @@ static const struct {
 	[LODE_OBJECT_TCP] = { "TCP ", "TCP" },
 	[LODE_OBJECT_UDP] = { "UDP ", "UDP" },
 	[LODE_OBJECT_SOCKET] = { "the socket ", "a socket" },
-	[LODE_OBJECT_EPOLL] = { "the epoll set ", "an epoll set" },
+	[LODE_OBJECT_EPOLL] = { "the epoll set of ", "an epoll set" },
 	[LODE_OBJECT_POLL] = { "one of ", "one of several descriptors" },
 	[LODE_OBJECT_EVENTFD] = { "the eventfd ", "an eventfd" },
 	[LODE_OBJECT_TTY] = { "the terminal ", "a terminal" },

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "process/descendants.h"
 #include "process/descriptor_names.h"
+#include "process/epoll_sets.h"
 #include "process/inner_tids.h"
 #include "record/stream/object_names.h"
 #include "record/stream/wait_functions.h"
@@ -18,12 +19,15 @@
 #include "trace/objects.h"
 
 #include <fcntl.h>
+#include <arpa/inet.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,6 +56,7 @@ static void kinds_and_words_come_from_the_text(void **state)
 		{ "page:", LODE_OBJECT_PAGE, "a page from disk" },
 		{ "page:swap", LODE_OBJECT_PAGE, "a page from swap" },
 		{ "page:file", LODE_OBJECT_PAGE, "a page of a file" },
+		{ "epoll:TCP port 80, connections", LODE_OBJECT_EPOLL, "the epoll set of TCP port 80, connections" },
 		{ "timer:", LODE_OBJECT_TIMER, "a timer" },
 		{ "timer:timerfd", LODE_OBJECT_TIMER, "a timer" },
 		{ "gpu:0/stream7", LODE_OBJECT_GPU, "the GPU 0/stream7" },
@@ -286,6 +291,57 @@ static void pipes_and_sockets_have_names(void **state)
 	lode_descriptor_names_release(&names);
 }
 
+static void add_to_set(int set, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	assert_true(fd >= 0);
+	assert_int_equal(epoll_ctl(set, EPOLL_CTL_ADD, fd, &event), 0);
+}
+
+static void assert_set(int set, const char *expected)
+{
+	static struct lode_epoll_sets sets;
+
+	lode_epoll_sets_release(&sets);
+	assert_string_equal(lode_epoll_set(&sets, (uint32_t)getpid(), (uint32_t)set, 1), expected);
+	lode_epoll_sets_release(&sets);
+}
+
+static void epoll_sets_are_called_by_what_is_in_them(void **state)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), set = epoll_create1(0), fds[16], count = 0;
+	socklen_t size = sizeof(address);
+	char expected[128];
+
+	(void)state;
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(listener, 4), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	assert_set(set, "epoll:");
+	add_to_set(set, listener);
+	snprintf(expected, sizeof(expected), "epoll:TCP port %u", ntohs(address.sin_port));
+	assert_set(set, expected);
+	for (int i = 0; i < 3; i++) {
+		fds[count] = socket(AF_INET, SOCK_STREAM, 0);
+		assert_int_equal(connect(fds[count++], (struct sockaddr *)&address, size), 0);
+		fds[count++] = accept(listener, NULL, NULL);
+		add_to_set(set, fds[count - 1]);
+		snprintf(expected, sizeof(expected), "epoll:TCP port %u, %s", ntohs(address.sin_port),
+			 i ? "connections" : "a connection");
+		assert_set(set, expected);
+	}
+	fds[count++] = eventfd(0, 0);
+	add_to_set(set, fds[count - 1]);
+	snprintf(expected, sizeof(expected), "epoll:TCP port %u, connections, an eventfd", ntohs(address.sin_port));
+	assert_set(set, expected);
+	while (count)
+		close(fds[--count]);
+	close(listener);
+	close(set);
+}
+
 static void so_many_names_are_looked_up_in_a_second(void **state)
 {
 	struct lode_descriptor_names names = { 0 };
@@ -435,6 +491,7 @@ int main(void)
 		cmocka_unit_test(only_who_holds_a_lock_is_its_holder),
 		cmocka_unit_test(descriptors_have_names_only_while_they_are_the_same_file),
 		cmocka_unit_test(pipes_and_sockets_have_names),
+		cmocka_unit_test(epoll_sets_are_called_by_what_is_in_them),
 		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),
 		cmocka_unit_test(threads_of_this_namespace_are_called_as_outside),
 		cmocka_unit_test(descendants_are_found_parents_first),

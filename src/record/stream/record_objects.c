@@ -104,6 +104,7 @@ void lode_record_objects_release(struct lode_record_objects *objects)
 {
 	lode_descriptor_names_release(&objects->descriptors);
 	lode_mapped_files_release(&objects->mapped);
+	lode_epoll_sets_release(&objects->epoll_sets);
 	lode_inner_tids_release(&objects->tids);
 	lode_free(objects->memo);
 	memset(objects, 0, sizeof(*objects));
@@ -401,7 +402,10 @@ int lode_record_objects_find(struct lode_record_objects *objects, const struct l
 		code = waited->argument ? set_text(objects, "poll:", object) : set_text(objects, "timer:", object);
 		break;
 	case EPOLL:
-		code = set_text(objects, "epoll:", object);
+		code = set_text(objects,
+				lode_epoll_set(&objects->epoll_sets, record->pid, (uint32_t)waited->argument,
+					       lode_record_end(record)),
+				object);
 		break;
 	case TIME:
 		code = set_text(objects, "timer:", object);

@@ -10,6 +10,7 @@
 #include "base/notes.h"
 #include "process/descriptor_names.h"
 #include "process/device_names.h"
+#include "process/epoll_sets.h"
 #include "process/inner_tids.h"
 #include "process/mapped_files.h"
 #include "process/processes.h"
@@ -52,6 +53,7 @@ struct lode_record_objects {
 	struct lode_descriptor_names descriptors;
 	struct lode_mapped_files mapped;
 	struct lode_device_names devices;
+	struct lode_epoll_sets epoll_sets;
 	struct lode_inner_tids tids;
 	struct lode_futex_memo *memo;   /* direct-mapped */
 	uint8_t calls[LODE_WAIT_CALLS]; /* by number: what its first argument is, plus one; 0: not looked up yet */
