@@ -109,19 +109,28 @@ struct lode_area {
  * All zero: the default scope over everything. What of it changes the rows of a stream
  * belongs to the key in area_cache.c, too.
  */
+/* What events count under, as one frame in place of their stacks. */
+enum lode_area_by {
+	LODE_BY_STACK,  /* their stacks as they are */
+	LODE_BY_OBJECT, /* waits: what they were for; runs keep their stacks */
+	LODE_BY_UNIT,   /* the systemd unit of the process (trace/control_groups.h), */
+	LODE_BY_CONTAINER,
+	LODE_BY_POD,
+};
+
 struct lode_area_options {
 	enum lode_scope scope;
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
 	const char *const *match;   /* globs: a stack must have a frame that fits one of them; NULL: all */
 	const char *const *exclude; /* globs: a stack must have no frame that fits any */
-	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`) */
+	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`, `unit`, …) */
 	const char *time; /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
-	int by_object;          /* a wait's stack is only what it was for, as one frame; runs keep theirs */
-	int by_symptom;         /* every symptom is a separate stream; needs a scope that starts from one */
-	int chains;             /* chains are wanted; scope all or critical path */
+	enum lode_area_by by;
+	int by_symptom; /* every symptom is a separate stream; needs a scope that starts from one */
+	int chains;     /* chains are wanted; scope all or critical path */
 	/*
 	 * The rows of waits are times in which threads were ready but had no processor: after waits, and preempted; with
 	 * the stack of the wait or preemption. Needs scope all or critical path; nothing of it is idle.

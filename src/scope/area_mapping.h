@@ -13,6 +13,7 @@
 #define LODE_SCOPE_AREA_MAPPING_H
 
 #include "scope/area_chains.h"
+#include "scope/area_groups.h"
 #include "scope/area_objects.h"
 #include "scope/area_stream.h"
 #include "scope/wait_classes.h"
@@ -55,6 +56,7 @@ struct lode_area_mapping {
 	uint8_t *match;                     /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct lode_area_objects objects;
+	struct lode_area_groups groups;
 	struct lode_area_sums sums[LODE_AREA_KINDS][LODE_AREA_ROW_SETS];
 	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */
 	uint32_t preemption;                /* the name of such calls; LODE_NONE: there are none */

@@ -76,5 +76,5 @@ int lode_area_objects_make(struct lode_area_objects *objects, const struct lode_
 	memset(objects, 0, sizeof(*objects));
 	if (lode_where_has_objects(options->where) && find_fitting(objects, stream, options->where) < 0)
 		return lode_fail_memory(error);
-	return options->by_object ? group(objects, store, stream, error) : 0;
+	return options->by == LODE_BY_OBJECT ? group(objects, store, stream, error) : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/starts_with.h"
 #include "scope/frame_filter.h"
+#include "trace/control_groups.h"
 #include "trace/objects.h"
 
 #include <string.h>
@@ -25,6 +26,11 @@ static int is_key(const char *text, const char *key)
 	return !strncmp(text, key, length) && text[length] == '=';
 }
 
+static int is_about_groups(const char *text)
+{
+	return is_key(text, "unit") || is_key(text, "container") || is_key(text, "pod") || is_key(text, "cgroup");
+}
+
 static int is_about_objects(const char *text)
 {
 	return is_key(text, "object") || is_key(text, "peer");
@@ -35,10 +41,10 @@ int lode_where_check_streams(const char *const *where, struct lode_error *error)
 	int code = lode_where_check(where, error);
 
 	for (; !code && where && *where; where++)
-		if (is_about_objects(*where))
+		if (is_about_objects(*where) || is_about_groups(*where))
 			return lode_fail(
 				error, LODE_USAGE,
-				"'%s' is about single waits, this looks at whole streams; use it with lode mine",
+				"'%s' is about single events, this looks at whole streams; use it with lode mine",
 				*where);
 	return code;
 }
@@ -49,6 +55,46 @@ int lode_where_has_objects(const char *const *where)
 		if (is_about_objects(*where))
 			return 1;
 	return 0;
+}
+
+int lode_where_has_groups(const char *const *where)
+{
+	for (; where && *where; where++)
+		if (is_about_groups(*where))
+			return 1;
+	return 0;
+}
+
+/* A unit need not be given with its ending; of a container's id the first digits do. */
+static int part_fits(const char *glob, const char *path, enum lode_group_part part)
+{
+	char name[LODE_GROUP_NAME], *dot;
+
+	if (!lode_group_part(path, part, name))
+		return 0;
+	if (lode_glob_match(glob, name))
+		return 1;
+	if (part == LODE_GROUP_CONTAINER)
+		return *glob && lode_starts_with(name, glob);
+	dot = strrchr(name, '.');
+	if (part != LODE_GROUP_UNIT || !dot)
+		return 0;
+	*dot = '\0';
+	return lode_glob_match(glob, name);
+}
+
+int lode_where_group_fits(const char *const *where, const char *path)
+{
+	for (; where && *where; where++) {
+		const char *glob = strchr(*where, '=') + 1;
+
+		if ((is_key(*where, "unit") && !part_fits(glob, path, LODE_GROUP_UNIT)) ||
+		    (is_key(*where, "container") && !part_fits(glob, path, LODE_GROUP_CONTAINER)) ||
+		    (is_key(*where, "pod") && !part_fits(glob, path, LODE_GROUP_POD)) ||
+		    (is_key(*where, "cgroup") && !(path && lode_glob_match(glob, path))))
+			return 0;
+	}
+	return 1;
 }
 
 /* `peer` is what a glob without a port means, too: an address before the last colon. */
@@ -127,7 +173,7 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where)
 		const char *equals = strchr(*where, '=');
 		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
 
-		if (!value && is_about_objects(*where))
+		if (!value && (is_about_objects(*where) || is_about_groups(*where)))
 			continue;
 		if (!value || !lode_glob_match(equals + 1, value))
 			return 0;

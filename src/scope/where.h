@@ -1,6 +1,7 @@
 /*
  * Which streams are meant: `--where key=value`. The keys `object` and `peer` are about events instead: what waits were
- * for (trace/objects.h), where streams have no such attributes.
+ * for (trace/objects.h), where streams have no such attributes; so are `unit`, `container`, `pod` and `cgroup`: whose they are
+ * (trace/control_groups.h).
  */
 #ifndef LODE_SCOPE_WHERE_H
 #define LODE_SCOPE_WHERE_H
@@ -18,6 +19,13 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where);
 int lode_where_check_streams(const char *const *where, struct lode_error *error);
 /* Whether one of them is about objects of events. */
 int lode_where_has_objects(const char *const *where);
+/* Whether one of them is about the control groups of processes: `unit`, `container`, `pod`, `cgroup`. */
+int lode_where_has_groups(const char *const *where);
+/*
+ * Whether the path of a group, NULL where it is not known, fits all of those about groups: `unit=GLOB` with its ending or without,
+ * `container=GLOB` or the first digits of the id, `pod=GLOB` the uid, `cgroup=GLOB` the whole path.
+ */
+int lode_where_group_fits(const char *const *where, const char *path);
 /*
  * Whether an object fits all of those about objects: `object=GLOB` the whole text, of a file also
  * without where that is stored, `peer=GLOB` what is behind the colon

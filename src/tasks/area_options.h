@@ -25,7 +25,7 @@ struct lode_area_settings {
 	const char *memory;
 	int strict;
 	int by_symptom; /* see area.h; no option, as those below */
-	int by_object;
+	enum lode_area_by by;
 	int chains;
 	int ready;
 };

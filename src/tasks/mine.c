@@ -26,7 +26,9 @@ static const struct lode_option options[] = {
 		    "otherwise wait if there are any)",
 		    kind_choice),
 	LODE_CHOICE("by", 0, FIELD(by), "WHAT",
-		    "group by stack, or waits by what they were for: a lock, a file, a peer (default: stack)",
+		    "group by stack, waits by what they were for (object), or by systemd unit, container or pod "
+		    "(default: "
+		    "stack)",
 		    lode_by_choice),
 	LODE_PLACE_OPTIONS(FIELD(area), LODE_DEFAULT_SCOPE),
 	LODE_TEXT("against", 0, FIELD(against), "CORPUS",

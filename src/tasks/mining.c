@@ -14,23 +14,27 @@
 
 const char *lode_by_choice(size_t i)
 {
-	static const char *const choices[] = { "stack", "object", NULL };
+	static const char *const choices[] = {
+		[LODE_BY_STACK] = "stack",         [LODE_BY_OBJECT] = "object", [LODE_BY_UNIT] = "unit",
+		[LODE_BY_CONTAINER] = "container", [LODE_BY_POD] = "pod",
+	};
 
-	return i < 2 ? choices[i] : NULL;
+	return i < sizeof(choices) / sizeof(choices[0]) ? choices[i] : NULL;
 }
 
-int lode_mine_by_object(const struct lode_mine_settings *settings)
+/* What events are grouped by. */
+static enum lode_area_by by(const struct lode_mine_settings *settings)
 {
-	return settings->by && !strcmp(settings->by, "object");
+	return (enum lode_area_by)lode_option_choice(settings->by, lode_by_choice);
 }
 
-/* Objects with similar names are different ones. */
+/* Objects, and units, with similar names are different ones. */
 static int read_similarity(const struct lode_mine_settings *settings, double *similarity, struct lode_error *error)
 {
 	const char *text = settings->similarity;
 	char *rest;
 
-	*similarity = lode_mine_by_object(settings) ? 1 : LODE_SIMILARITY;
+	*similarity = by(settings) ? 1 : LODE_SIMILARITY;
 	if (!text)
 		return 0;
 	*similarity = strtod(text, &rest);
@@ -79,7 +83,7 @@ static int read_kind(struct lode_source *source, const struct lode_mine_settings
 	how->kind = settings->kind && !strcmp(settings->kind, "run") ? LODE_RUN : LODE_WAIT;
 	how->both = settings->kind && !strcmp(settings->kind, "both");
 	how->ready = settings->kind && !strcmp(settings->kind, "ready");
-	if (settings->kind || lode_mine_by_object(settings))
+	if (settings->kind || by(settings) == LODE_BY_OBJECT)
 		return 0;
 	code = lode_source_symptoms(source, &settings->area, &symptoms, error);
 	if (!code)
@@ -113,7 +117,7 @@ static int wants_findings(const struct lode_mine_settings *settings)
 {
 	enum lode_scope scope = lode_scope_chosen(settings->area.scope, LODE_SCOPE_AUTO);
 
-	return !settings->kind && !settings->show && !lode_mine_by_object(settings) && !settings->patterns &&
+	return !settings->kind && !settings->show && !by(settings) && !settings->patterns &&
 	       !settings->area.include_idle && scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
 }
 
@@ -123,7 +127,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	struct lode_area_settings area = settings->area;
 	int code;
 
-	area.by_object = lode_mine_by_object(settings);
+	area.by = by(settings);
 	memset(mining, 0, sizeof(*mining));
 	mining->finds = area.chains = wants_findings(settings);
 	mining->how = (struct lode_mine_options){

@@ -53,8 +53,6 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		    struct lode_error *error);
 void lode_mining_release(struct lode_mining *mining);
 
-/* Whether waits are grouped by what they were for, not by their stacks. */
-int lode_mine_by_object(const struct lode_mine_settings *settings);
 /* The choices of --by. */
 const char *lode_by_choice(size_t i);
 /* The choices of --rank. */

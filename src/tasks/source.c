@@ -211,7 +211,7 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.by_symptom = settings->by_symptom,
 		.chains = settings->chains,
 		.ready = settings->ready,
-		.by_object = settings->by_object,
+		.by = settings->by,
 		.kinds = kinds,
 		.strict = settings->strict,
 		.jobs = (unsigned)settings->jobs,

@@ -9,10 +9,12 @@
 #include "base/memory.h"
 #include "base/safe_text.h"
 #include "base/sort_numbers.h"
+#include "base/starts_with.h"
 #include "text/activity_text.h"
 #include "text/info_text.h"
 #include "text/picture.h"
 #include "text/grid.h"
+#include "trace/control_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,14 +209,18 @@ static void add_values(struct writer *writer, const struct lode_attribute *items
 /* All attributes of one key, a line. */
 static void add_key(struct writer *writer, const struct lode_attribute *items, size_t count)
 {
+	const char *key = string(writer, items[0].key);
+	int is_group = lode_starts_with(key, LODE_CGROUP);
 	size_t numbers = 0;
 
 	for (size_t i = 0; i < count; i++)
 		numbers += items[i].type == LODE_ATTRIBUTE_NUMBER;
 	lode_buffer_text(writer->buffer, "  ");
-	lode_text_column(writer->buffer, string(writer, items[0].key), 18);
+	lode_text_column(writer->buffer, is_group ? "cgroup" : key, 18);
 	lode_buffer_byte(writer->buffer, ' ');
-	if (numbers == count)
+	if (is_group) /* its processes are of no interest here */
+		lode_text_safe(writer->buffer, key + strlen(LODE_CGROUP));
+	else if (numbers == count)
 		add_range(writer, items, count);
 	else
 		add_values(writer, items, count);

@@ -55,6 +55,7 @@ void lode_builder_release(struct lode_builder *builder)
 {
 	lode_record_stacks_release(&builder->stacks);
 	lode_record_objects_release(&builder->objects);
+	lode_process_groups_release(&builder->groups);
 	lode_processes_release(&builder->processes);
 	lode_process_images_release(&builder->images);
 	lode_stream_release(&builder->stream);
@@ -97,7 +98,8 @@ static uint32_t thread_of(struct lode_builder *builder, uint32_t pid, uint32_t t
 
 	/* Requested at once, while the thread is there. */
 	if (thread != LODE_NONE && builder->stream.thread_count > before &&
-	    !lode_processes_life(&builder->processes, pid, tid))
+	    (!lode_processes_life(&builder->processes, pid, tid) ||
+	     lode_process_groups_see(&builder->groups, pid) < 0))
 		return LODE_NONE;
 	if (thread != LODE_NONE && thread < builder->named_count)
 		builder->named[thread] = 0; /* its number may have come again */
@@ -366,6 +368,8 @@ static int take_change(void *context, const struct lode_change *change)
 	struct lode_builder *builder = context;
 
 	invalidate_memo(builder);
+	if (lode_process_groups_apply(&builder->groups, change) < 0)
+		return LODE_SYSTEM;
 	return lode_processes_apply(&builder->processes, change);
 }
 

@@ -6,6 +6,7 @@
 #ifndef LODE_RECORD_STREAM_BUILDER_H
 #define LODE_RECORD_STREAM_BUILDER_H
 
+#include "process/process_groups.h"
 #include "record/recorder.h"
 #include "record/stream/stack_nodes.h"
 #include "record/stream/thread_totals.h"
@@ -48,6 +49,7 @@ struct lode_builder {
 	struct lode_record_stacks stacks;
 	struct lode_record_totals totals;
 	struct lode_record_objects objects;
+	struct lode_process_groups groups;
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
 	uint32_t age;                     /* of what is known; what is of another holds no more */
 	uint64_t period;                  /* of a CPU sample */

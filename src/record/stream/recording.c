@@ -129,8 +129,11 @@ uint64_t lode_recording_size(const struct lode_recording *recording)
 /* Ends the file that was written while recording. */
 static int close_file(struct lode_recording *recording, struct lode_error *error)
 {
-	int code = write_events(recording, recording->written_at, error);
+	struct lode_builder *builder = recording->builder;
+	int code = lode_process_groups_store(&builder->groups, &builder->stream) < 0 ? lode_fail_memory(error) : 0;
 
+	if (!code)
+		code = write_events(recording, recording->written_at, error);
 	if (code)
 		return code;
 	code = lode_store_finish(recording->writer, error);
