@@ -4,6 +4,7 @@
 #include "latency/instances.h"
 #include "latency/lost_callers.h"
 #include "scope/frame_filter.h"
+#include "scope/where.h"
 
 #include <string.h>
 
@@ -64,6 +65,8 @@ static int infer(struct order *order, struct lode_export *export, struct lode_ex
 	uint64_t events = 0;
 	int code = load(source, order->error);
 
+	if (code == 0 && lode_where_keep_threads(&source->stream, export->options->where) < 0)
+		code = lode_fail_memory(order->error);
 	if (code == 0)
 		code = find_callers(&source->stream, order->error);
 	if (code == 0 && lode_stacks_match(source->stream.dictionary, export->options->match, &order->fits) < 0)

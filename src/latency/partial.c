@@ -83,6 +83,8 @@ static int load_events(struct lode_latency_partial *partial, const struct lode_l
 	};
 	int code = lode_store_load_events(store, &partial->stream, columns, error);
 
+	if (!code && lode_where_keep_threads(&partial->stream, options->where) < 0)
+		code = lode_fail_memory(error);
 	if (!code && !options->keep_plumbing && hide_plumbing(partial) < 0)
 		code = lode_fail_memory(error);
 	if (!code && lode_lost_callers_find(&partial->stream, &partial->lost) < 0)

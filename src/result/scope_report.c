@@ -90,6 +90,21 @@ void lode_scope_report_forget(struct lode_scope_report *report, size_t i)
 	report->items[i] = (struct lode_scope_found){ .symptom = symptom };
 }
 
+/* Of the symptoms those of threads that are wanted. */
+static int keep_wanted(struct lode_scope_report *report, struct lode_symptom *symptoms, struct lode_error *error)
+{
+	uint8_t *threads;
+	int others;
+
+	if (lode_where_threads(&report->stream, report->options->where, &threads) < 0)
+		return lode_fail_memory(error);
+	report->count = lode_where_symptoms(threads, symptoms, report->count, &others);
+	if (others)
+		report->count = 0;
+	lode_free(threads);
+	return 0;
+}
+
 static int list_symptoms(struct lode_scope_report *report, struct lode_error *error)
 {
 	struct lode_symptom *symptoms;
@@ -98,7 +113,8 @@ static int list_symptoms(struct lode_scope_report *report, struct lode_error *er
 
 	if (code < 0 || !report->count)
 		return code;
-	report->items = lode_calloc(report->count, sizeof(*report->items));
+	code = keep_wanted(report, symptoms, error);
+	report->items = lode_calloc(report->count + 1, sizeof(*report->items));
 	if (!report->items)
 		code = lode_fail_memory(error);
 	for (size_t i = 0; i < report->count && !code; i++)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "scope/kernel_names.h"
+#include "scope/where.h"
 
 /* Streams that are made ready at a time. */
 struct batch {
@@ -98,6 +99,11 @@ static int check_found(const struct lode_scope_walk *walk, struct lode_error *er
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream is left to look at; 'lode info %s' shows what there is", path,
 				 path);
+	if (lode_where_has_threads(walk->options.where))
+		return lode_fail(error, LODE_USAGE,
+				 "%s: no symptom is one of the threads that were asked for; 'lode info --all %s' "
+				 "lists the threads",
+				 path, path);
 	if (!rules->count)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: its streams have no symptoms; say what was slow with --symptom "

@@ -123,8 +123,8 @@ struct lode_area_options {
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
 	const char *const *match;   /* globs: a stack must have a frame that fits one of them; NULL: all */
 	const char *const *exclude; /* globs: a stack must have no frame that fits any */
-	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`, `unit`, …) */
-	const char *time; /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
+	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`) or threads (`process`, `thread`, `unit`, …) */
+	const char *time;         /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */

@@ -55,6 +55,8 @@ struct lode_area_mapping {
 	struct lode_processors *processors; /* the same, on paths */
 	uint8_t *match;                     /* by node; NULL: all match */
 	uint8_t *exclude;
+	uint8_t *threads; /* by thread: it is wanted; NULL: all are, */
+	int any_thread;   /* or the symptoms are chosen by it, and all that belongs to these counts */
 	struct lode_area_objects objects;
 	struct lode_area_groups groups;
 	struct lode_area_sums sums[LODE_AREA_KINDS][LODE_AREA_ROW_SETS];
@@ -70,6 +72,7 @@ struct lode_area_mapping {
 
 /* Whether the options let an event at `t` with this stack in. */
 int lode_area_is_inside(const struct lode_area_mapping *mapping, uint64_t t, uint32_t stack);
+int lode_area_has_thread(const struct lode_area_mapping *mapping, uint32_t thread);
 /* The same for event `i`, of which the part at `t` counts; looks at its object, too. */
 int lode_area_is_wanted(const struct lode_area_mapping *mapping, int type, const struct lode_events *events,
 			size_t i, uint64_t t);

@@ -7,6 +7,12 @@ int lode_area_is_inside(const struct lode_area_mapping *mapping, uint64_t t, uin
 	       (!mapping->exclude || !mapping->exclude[stack]);
 }
 
+int lode_area_has_thread(const struct lode_area_mapping *mapping, uint32_t thread)
+{
+	return (!mapping->threads || mapping->any_thread || mapping->threads[thread]) &&
+	       (!mapping->groups.fits || mapping->groups.fits[thread]);
+}
+
 static struct lode_area_row *row_of(struct lode_area_sums *sums, uint32_t stack)
 {
 	struct lode_area_rows *rows = sums->rows;
@@ -120,6 +126,6 @@ int lode_area_is_wanted(const struct lode_area_mapping *mapping, int type, const
 			size_t i, uint64_t t)
 {
 	return lode_area_is_inside(mapping, t, events->stack[i]) &&
-	       (!mapping->groups.fits || mapping->groups.fits[events->thread[i]]) &&
+	       lode_area_has_thread(mapping, events->thread[i]) &&
 	       lode_area_object_fits(&mapping->objects, type == LODE_WAIT ? lode_events_object(events, i) : 0);
 }

@@ -43,6 +43,7 @@ static int prepare(struct lode_area_mapping *mapping, struct lode_error *error)
 
 	failed |= lode_stacks_match(dictionary, options->match, &mapping->match) < 0;
 	failed |= lode_stacks_match(dictionary, options->exclude, &mapping->exclude) < 0;
+	failed |= lode_where_threads(&partial->stream, options->where, &mapping->threads) < 0;
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		mapping->sums[kind][LODE_AREA_COUNTED].rows = &partial->rows[kind];
 		mapping->sums[kind][LODE_AREA_COUNTED].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
@@ -151,6 +152,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_area_groups_release(&mapping.groups);
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);
+	lode_free(mapping.threads);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
 		for (int set = 0; set < LODE_AREA_ROW_SETS; set++)
 			lode_free(mapping.sums[kind][set].places);

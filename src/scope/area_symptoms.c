@@ -7,6 +7,7 @@
  */
 #include "scope/area_mapping.h"
 #include "scope/symptom_claims.h"
+#include "scope/where.h"
 
 /*
  * The parts of a critical path tile the symptom, so each represents itself: what was not recorded
@@ -217,6 +218,7 @@ static int derive_and_add(struct lode_area_mapping *mapping, struct lode_error *
 	const struct lode_stream *stream = &mapping->partial->stream;
 	struct lode_symptom *symptoms;
 	size_t count, all;
+	int parts;
 	int code = lode_symptoms_of(&mapping->plan->rules, stream,
 				    mapping->plan->options->include_idle ? NULL : mapping->idle, &symptoms, &count,
 				    error);
@@ -227,6 +229,8 @@ static int derive_and_add(struct lode_area_mapping *mapping, struct lode_error *
 	if (lode_symptom_claims_apply(mapping->plan->claims, mapping->entry, stream, symptoms, &count) < 0)
 		code = lode_fail_memory(error);
 	mapping->partial->repeated = all - count;
+	count = lode_where_symptoms(mapping->threads, symptoms, count, &parts);
+	mapping->any_thread = !parts;
 	if (!code)
 		code = add_symptoms(mapping, symptoms, count, error);
 	lode_free(symptoms);

@@ -4,8 +4,11 @@
 #include "base/starts_with.h"
 #include "scope/frame_filter.h"
 #include "trace/control_groups.h"
+#include "scope/process_names.h"
+#include "scope/scope_index.h"
 #include "trace/objects.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int lode_where_check(const char *const *where, struct lode_error *error)
@@ -34,6 +37,11 @@ static int is_about_groups(const char *text)
 static int is_about_objects(const char *text)
 {
 	return is_key(text, "object") || is_key(text, "peer");
+}
+
+static int is_about_threads(const char *text)
+{
+	return is_key(text, "process") || is_key(text, "thread");
 }
 
 int lode_where_check_streams(const char *const *where, struct lode_error *error)
@@ -173,10 +181,106 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where)
 		const char *equals = strchr(*where, '=');
 		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
 
-		if (!value && (is_about_objects(*where) || is_about_groups(*where)))
+		if (!value && (is_about_objects(*where) || is_about_groups(*where) || is_about_threads(*where)))
 			continue;
 		if (!value || !lode_glob_match(equals + 1, value))
 			return 0;
 	}
 	return 1;
+}
+
+/* ---- threads ---- */
+
+int lode_where_has_threads(const char *const *where)
+{
+	for (; where && *where; where++)
+		if (is_about_threads(*where))
+			return 1;
+	return 0;
+}
+
+static int name_fits(const char *glob, const char *name, uint32_t number)
+{
+	char digits[16];
+
+	snprintf(digits, sizeof(digits), "%u", number);
+	return lode_glob_match(glob, name) || !strcmp(glob, digits);
+}
+
+static int thread_fits(const struct lode_stream *stream, const char *text, const struct lode_thread *thread,
+		       uint32_t process)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+	const char *glob = strchr(text, '=') + 1;
+
+	if (is_key(text, "thread"))
+		return name_fits(glob, lode_strings_get(strings, thread->name), thread->tid);
+	return name_fits(glob, lode_strings_get(strings, process),
+			 thread->pid == LODE_NO_PID ? thread->tid : thread->pid);
+}
+
+/* A thread may be there with its process and without: then both fit if one does. */
+static int join_by_tid(const struct lode_stream *stream, uint8_t *threads)
+{
+	size_t count;
+	uint32_t *groups = lode_threads_by_tid(stream, &count);
+	uint8_t *fits = groups ? lode_calloc(count + 1, 1) : NULL;
+
+	for (size_t i = 0; fits && i < stream->thread_count; i++)
+		fits[groups[i]] |= threads[i];
+	for (size_t i = 0; fits && i < stream->thread_count; i++)
+		threads[i] = fits[groups[i]];
+	lode_free(groups);
+	lode_free(fits);
+	return fits ? 0 : LODE_SYSTEM;
+}
+
+int lode_where_threads(const struct lode_stream *stream, const char *const *where, uint8_t **threads)
+{
+	uint32_t *processes;
+
+	*threads = NULL;
+	if (!lode_where_has_threads(where))
+		return 0;
+	processes = lode_process_names(stream);
+	if (processes)
+		*threads = lode_calloc(stream->thread_count + 1, 1);
+	for (size_t i = 0; *threads && i < stream->thread_count; i++)
+		(*threads)[i] = 1;
+	for (; *threads && *where; where++) {
+		if (!is_about_threads(*where) || attribute_value(stream, *where, strcspn(*where, "=")))
+			continue;
+		for (size_t i = 0; i < stream->thread_count; i++)
+			(*threads)[i] &= (uint8_t)thread_fits(stream, *where, &stream->threads[i], processes[i]);
+	}
+	lode_free(processes);
+	return *threads ? join_by_tid(stream, *threads) : LODE_SYSTEM;
+}
+
+size_t lode_where_symptoms(const uint8_t *threads, struct lode_symptom *symptoms, size_t count, int *parts)
+{
+	size_t kept = 0;
+
+	*parts = 0;
+	if (!threads)
+		return count;
+	for (size_t i = 0; i < count; i++)
+		if (threads[symptoms[i].thread])
+			symptoms[kept++] = symptoms[i];
+	if (kept)
+		return kept;
+	*parts = 1;
+	return count;
+}
+
+int lode_where_keep_threads(struct lode_stream *stream, const char *const *where)
+{
+	uint8_t *threads;
+
+	if (lode_where_threads(stream, where, &threads) < 0)
+		return LODE_SYSTEM;
+	for (int type = 0; threads && type < LODE_EVENT_TYPES; type++)
+		lode_events_keep_threads(&stream->events[type], threads);
+	lode_free(threads);
+	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Which streams are meant: `--where key=value`. The keys `object` and `peer` are about events instead: what waits were
- * for (trace/objects.h), where streams have no such attributes; so are `unit`, `container`, `pod` and `cgroup`: whose they are
- * (trace/control_groups.h).
+ * Which streams are meant: `--where key=value`. Where streams have no such attributes, the keys `object` and `peer` are about
+ * events instead: what waits were for (trace/objects.h); `process` and `thread` (`--process`, `--thread`) about
+ * threads, by name or number; and `unit`, `container`, `pod` and `cgroup` about whose they are (trace/control_groups.h).
  */
 #ifndef LODE_SCOPE_WHERE_H
 #define LODE_SCOPE_WHERE_H
@@ -32,5 +32,20 @@ int lode_where_group_fits(const char *const *where, const char *path);
  * of a socket's, with its port or without.
  */
 int lode_where_object_fits(const char *const *where, const char *object);
+
+/*
+ * By thread whether it fits all of those about threads; `*threads` is NULL where there are none, or the stream has attributes of
+ * these names. The caller frees it. Returns 0 or LODE_SYSTEM.
+ */
+int lode_where_threads(const struct lode_stream *stream, const char *const *where, uint8_t **threads);
+/*
+ * Of `count` symptoms those of threads that fit, in place, if there are any. Returns how many are left: all, if none is
+ * one of theirs, and then `*parts` is set: they count only with what such threads did. `threads` may be NULL: all fit.
+ */
+size_t lode_where_symptoms(const uint8_t *threads, struct lode_symptom *symptoms, size_t count, int *parts);
+/* Drops the events of threads that do not fit. Column thread. Returns 0 or LODE_SYSTEM. */
+int lode_where_keep_threads(struct lode_stream *stream, const char *const *where);
+/* Whether one of them is about threads. */
+int lode_where_has_threads(const char *const *where);
 
 #endif

@@ -47,7 +47,12 @@ enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 	LODE_LIST("stream", 's', offset, "NAME", "only streams with this name or id; can be repeated")
 #define LODE_WHERE_OPTION(base)                                                                                   \
 	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                          \
-		  "only streams with this attribute, host or name; VALUE may contain * and ?")
+		  "only streams with this attribute, host or name; VALUE may contain * and ?"),                   \
+		LODE_PREFIXED_LIST("process", 0, LODE_AREA_FIELD(base, where), "NAME",                            \
+				   "only threads of processes with this name or PID; NAME may contain * and ?",   \
+				   "process="),                                                                   \
+		LODE_PREFIXED_LIST("thread", 0, LODE_AREA_FIELD(base, where), "NAME",                             \
+				   "only threads with this name or TID; NAME may contain * and ?", "thread=")
 #define LODE_SYMPTOM_OPTION(base)                                                                                 \
 	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                          \
 		  "find symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s', "               \

@@ -171,6 +171,22 @@ static int store_list(struct reader *reader, const char *value, struct lode_opti
 	return 0;
 }
 
+/* The text that an option with a prefix stands for. */
+static int store_prefixed(struct reader *reader, const struct found *found, const char *value,
+			  struct lode_option_list *list)
+{
+	char *text;
+
+	if (!*value)
+		return refuse(reader, "'%s' needs a value that is not empty", found->written);
+	text = lode_format("%s%s", found->option->prefix, value);
+	if (!text || LODE_APPEND(list->made, list->made_count, list->made_capacity, text) < 0) {
+		lode_free(text);
+		return lode_fail_memory(reader->error);
+	}
+	return store_list(reader, text, list);
+}
+
 static int store(struct reader *reader, const struct found *found, const char *value)
 {
 	void *field = (char *)found->settings + found->option->offset;
@@ -191,7 +207,8 @@ static int store(struct reader *reader, const struct found *found, const char *v
 	case LODE_OPTION_CHOICE:
 		return store_choice(reader, found, value, field);
 	case LODE_OPTION_LIST:
-		return store_list(reader, value, field);
+		return found->option->prefix ? store_prefixed(reader, found, value, field)
+					     : store_list(reader, value, field);
 	}
 	return 0;
 }
@@ -362,6 +379,9 @@ void lode_options_release(const struct lode_option *table, void *settings)
 			continue;
 		list = (void *)((char *)settings + table->offset);
 		lode_free(list->items);
+		for (size_t i = 0; i < list->made_count; i++)
+			lode_free(list->made[i]);
+		lode_free(list->made);
 		memset(list, 0, sizeof(*list));
 	}
 }

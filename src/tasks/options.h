@@ -31,6 +31,9 @@ struct lode_option_list {
 	const char **items;
 	size_t count;
 	size_t capacity;
+	char **made; /* those of the items that were put together from an option's prefix and its value */
+	size_t made_count;
+	size_t made_capacity;
 };
 
 struct lode_option {
@@ -45,6 +48,7 @@ struct lode_option {
 	const char *(*meaning)(size_t i); /* what each choice is, one line: help lists them behind the options; or NULL */
 	uint64_t least, most;             /* numbers, durations (`least`); most 0: no limit */
 	int hidden;                       /* not in help, not in completions */
+	const char *prefix;               /* of a list: comes before each value; NULL: nothing does */
 };
 
 /* Rows of a table; the last one is LODE_NO_MORE_OPTIONS. */
@@ -66,6 +70,11 @@ struct lode_option {
 #define LODE_LIST(name, letter, offset, argument, help)                                                           \
 	{                                                                                                         \
 		LODE_ROW(name, letter, LODE_OPTION_LIST, offset, argument, help)                                  \
+	}
+/* A short form: `--name VALUE` adds "PREFIXVALUE" to a list that another option has, too. */
+#define LODE_PREFIXED_LIST(name, letter, offset, argument, help, prefix_)                                         \
+	{                                                                                                         \
+		LODE_ROW(name, letter, LODE_OPTION_LIST, offset, argument, help), .prefix = (prefix_)             \
 	}
 #define LODE_NUMBER(name, letter, offset, argument, help, least_, most_)                                          \
 	{                                                                                                         \

@@ -48,6 +48,25 @@ void lode_events_release(struct lode_events *events)
 	memset(events, 0, sizeof(*events));
 }
 
+void lode_events_keep_threads(struct lode_events *events, const uint8_t *threads)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < events->count; i++) {
+		if (!threads[events->thread[i]])
+			continue;
+		for (size_t k = 0; kept < i && k < COLUMNS; k++) {
+			char *column = *column_of(events, k);
+
+			if (column)
+				memcpy(column + kept * columns[k].width, column + i * columns[k].width,
+				       columns[k].width);
+		}
+		kept++;
+	}
+	events->count = kept;
+}
+
 unsigned lode_events_columns(const struct lode_events *events)
 {
 	unsigned mask = 0;

@@ -147,6 +147,8 @@ int lode_events_thinned(const struct lode_events *events);
 void lode_events_release(struct lode_events *events);
 /* Makes room for `capacity` events in the columns of the mask; the rest stay as they are. Returns 0 or LODE_SYSTEM. */
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
+/* Drops the events of all threads whose byte is 0; column thread. */
+void lode_events_keep_threads(struct lode_events *events, const uint8_t *threads);
 /* The mask of the columns that are there. */
 unsigned lode_events_columns(const struct lode_events *events);
 /* Appends to all columns; rare ones only where they are there or needed. Returns 0 or LODE_SYSTEM. */
