@@ -14,6 +14,7 @@ struct lode_mine_report {
 	const struct lode_mine_options *options;
 	const struct lode_mined *mined;
 	const struct lode_findings *findings; /* NULL: they were not asked for */
+	const char *hint;                     /* what to do about functions without a name; NULL: nothing */
 	const struct lode_idle_stacks *idle;  /* the rules, applied to the area's dictionary */
 	int all_frames;                       /* text shows frames that say nothing, too */
 	size_t top;                           /* clusters to show; 0: all */

@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 #include "mine/signatures.h"
+#include "result/unnamed_words.h"
+#include "symbols/debian_package.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +208,30 @@ static int read_patterns(struct lode_mining *mining, const char *path, struct lo
 	return code;
 }
 
+/* Says what would give names to the functions without one that the findings show. */
+static int find_hint(struct lode_mining *mining)
+{
+	const struct lode_area *area = &mining->reading.area;
+	const struct lode_frames *frames = &area->dictionary.frames;
+	struct lode_unnamed_function unnamed;
+	char *package = NULL;
+
+	if (lode_unnamed_function_find(&unnamed, &mining->findings, area) < 0)
+		return LODE_SYSTEM;
+	if (unnamed.frame == LODE_NONE)
+		return 0;
+	if (unnamed.runtime == LODE_UNNAMED_NATIVE)
+		package = lode_debian_package(LODE_DPKG_LISTS,
+					      lode_strings_get(&frames->strings,
+							       frames->modules[frames->items[unnamed.frame].module]
+								       .path));
+	lode_unnamed_words(area, &unnamed, package, &mining->hint);
+	lode_buffer_byte(&mining->hint, '\0');
+	lode_free(package);
+	mining->report.hint = mining->hint.bytes;
+	return mining->hint.failed ? LODE_SYSTEM : 0;
+}
+
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error)
 {
@@ -229,6 +255,8 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, LEAST_FINDING) < 0)
 			code = lode_fail_memory(error);
 		mining->report.findings = &mining->findings;
+		if (!code && find_hint(mining) < 0)
+			code = lode_fail_memory(error);
 	}
 	return code;
 }
@@ -238,6 +266,7 @@ void lode_mining_release(struct lode_mining *mining)
 	lode_idle_stacks_free(mining->idle);
 	lode_mined_release(&mining->mined);
 	lode_findings_release(&mining->findings);
+	lode_buffer_release(&mining->hint);
 	lode_pattern_file_release(&mining->file);
 	lode_area_reading_release(&mining->reading);
 	lode_source_close(&mining->source);

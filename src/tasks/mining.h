@@ -42,6 +42,7 @@ struct lode_mining {
 	struct lode_mined mined;
 	int finds; /* findings are wanted */
 	struct lode_findings findings;
+	struct lode_buffer hint; /* text, terminated */
 	struct lode_mine_report report;
 };
 

@@ -203,3 +203,16 @@ void lode_findings_text(const struct lode_finding_source *source, size_t top, co
 		lode_buffer_print(buffer, "%zu more finding%s; '--top N' or '--all' shows them\n", count - shown,
 				  lode_plural(count - shown));
 }
+
+void lode_findings_hint_text(const char *hint, const struct lode_look *look, struct lode_buffer *buffer)
+{
+	struct lode_buffer words = { 0 };
+
+	if (!hint)
+		return;
+	lode_text_safe(&words, hint);
+	lode_buffer_print(buffer, "%-*s", INDENT, "  hint");
+	put_wrapped(buffer, words.bytes, words.size, text_width(look));
+	buffer->failed |= words.failed;
+	lode_buffer_release(&words);
+}

@@ -564,6 +564,7 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_loo
 	if (report->findings && report->findings->count) {
 		lode_findings_text(&(struct lode_finding_source){ report->area, report->findings }, report->top,
 				   look, buffer);
+		lode_findings_hint_text(report->hint, look, buffer);
 		put(&page, "\n");
 	}
 	buffer->failed |= lode_mine_result_make(&page.result, report) < 0;
