@@ -12,10 +12,10 @@
 
 static const struct lode_option options[] = {
 	LODE_RECORD_TARGET_OPTIONS(FIELD(target)),
-	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
-		  "write a stream when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread "
-		  "NAME "
-		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; can be repeated"),
+	LODE_LIST(
+		"trigger", 't', FIELD(triggers), "RULE",
+		"write a stream when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread "
+		"NAME queue > 10ms', 'wait > 2s', 'request of NAME > 10ms', 'mark NAME > 100ms'; can be repeated"),
 	LODE_SOME_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
 	LODE_TEXT(
 		"after", 0, FIELD(after), "TIME",

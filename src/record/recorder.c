@@ -39,7 +39,7 @@ int lode_recorder_sees_all_waits(const struct lode_recorder_options *options)
 	int waits = 0;
 
 	for (size_t i = 0; i < options->limit_count; i++) {
-		if (options->limits[i].type == LODE_LIMIT_QUEUE)
+		if (options->limits[i].type == LODE_LIMIT_QUEUE || options->limits[i].type == LODE_LIMIT_REQUEST)
 			return 1;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}

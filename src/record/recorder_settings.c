@@ -45,6 +45,12 @@ static void set_filters(struct recorder *programs, const struct lode_recorder_op
 	}
 }
 
+static void set_calls(uint64_t *bits, const unsigned *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
+}
+
 /*
  * System calls by which programs wait for the next event, or for a point in time;
  * idle.rules has their functions in the kernel. poll and select are not among them:
@@ -70,8 +76,26 @@ static void set_idle_calls(struct recorder *programs)
 	};
 	uint64_t *bits = (void *)(uintptr_t)programs->rodata->idle_calls;
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
+	set_calls(bits, calls, sizeof(calls) / sizeof(*calls));
+}
+
+/* System calls that outer loops of servers wait in: for events and connections, or else for what a client sends. */
+static void set_request_calls(struct recorder *programs)
+{
+	static const unsigned events[] = {
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,   SYS_poll,  SYS_select,
+#endif
+#ifdef SYS_epoll_pwait2
+		SYS_epoll_pwait2,
+#endif
+		SYS_epoll_pwait,  SYS_ppoll, SYS_pselect6, SYS_accept, SYS_accept4, SYS_io_getevents,
+	};
+	static const unsigned receiving[] = { SYS_read, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg };
+
+	set_calls((void *)(uintptr_t)programs->rodata->event_calls, events, sizeof(events) / sizeof(*events));
+	set_calls((void *)(uintptr_t)programs->rodata->receive_calls, receiving,
+		  sizeof(receiving) / sizeof(*receiving));
 }
 
 int lode_recorder_can_track_long_waits(const struct lode_recorder_options *options)
@@ -84,7 +108,7 @@ int lode_recorder_limits_at_waking(const struct lode_recorder_options *options)
 	int waits = 0;
 
 	for (size_t i = 0; i < options->limit_count; i++) {
-		if (options->limits[i].type == LODE_LIMIT_QUEUE)
+		if (options->limits[i].type == LODE_LIMIT_QUEUE || options->limits[i].type == LODE_LIMIT_REQUEST)
 			return 0;
 		waits |= options->limits[i].type == LODE_LIMIT_WAIT;
 	}
@@ -107,6 +131,11 @@ static void set_limits(struct recorder *programs, const struct lode_recorder_opt
 
 	for (size_t i = 0; i < options->limit_count && i < LODE_RECORD_LIMITS; i++) {
 		limits[i] = options->limits[i];
+		if (limits[i].type == LODE_LIMIT_REQUEST) {
+			programs->rodata->with_requests = true;
+			if (limits[i].limit < programs->rodata->least_request)
+				programs->rodata->least_request = limits[i].limit;
+		}
 		if (limits[i].type != LODE_LIMIT_WAIT && limits[i].type != LODE_LIMIT_QUEUE)
 			continue;
 		if (limits[i].limit < programs->rodata->least_limit)
@@ -176,6 +205,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	set_filters(programs, options);
 	set_limits(programs, options);
 	set_idle_calls(programs);
+	set_request_calls(programs);
 	set_spans(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;

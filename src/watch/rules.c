@@ -44,8 +44,26 @@ static int refuse(const char *text, int limits_only, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
 			 "'%s' is not a rule; write %s'thread NAME wait > 50ms', 'thread NAME queue > 10ms', "
-			 "'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
+			 "'request of NAME > 10ms', 'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
 			 text, limits_only ? "" : "'thread NAME', 'run > 2s', ");
+}
+
+/* `request`, `request of NAME`. */
+static int read_request(struct lode_record_rule *rule, const char *head, size_t length)
+{
+	const char *rest = lode_behind_word(head, "request"), *name;
+
+	if (length == strlen("request") && !memcmp(head, "request", length)) {
+		rule->type = LODE_RULE_REQUEST;
+		return 1;
+	}
+	name = rest ? lode_behind_word(rest, "of") : NULL;
+	if (!name || name >= head + length)
+		return 0;
+	rule->type = LODE_RULE_REQUEST;
+	rule->name = name;
+	rule->length = length - (size_t)(name - head);
+	return 1;
 }
 
 /* `head`, of `length`, comes before the limit: what it is about. False: nothing that is known. */
@@ -61,6 +79,8 @@ static int read_subject(struct lode_record_rule *rule, const char *head, size_t 
 		rule->length = rest ? left : 0;
 		return rest ? left > 0 : left == 0;
 	}
+	if (read_request(rule, head, length))
+		return 1;
 	rest = lode_behind_word(head, "mark");
 	if (rest && rest < head + length) {
 		rule->type = LODE_RULE_MARK;
@@ -112,7 +132,7 @@ static int parse_rule(struct lode_record_rule *rule, const char *text, int limit
 		rule->name = rest;
 		rule->length = strlen(rest);
 	}
-	return rule->type <= LODE_RULE_QUEUE ? check_name(rule, error) : 0;
+	return rule->type <= LODE_RULE_QUEUE || rule->type == LODE_RULE_REQUEST ? check_name(rule, error) : 0;
 }
 
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
@@ -135,6 +155,9 @@ struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *r
 		break;
 	case LODE_RULE_QUEUE:
 		limit.type = LODE_LIMIT_QUEUE;
+		break;
+	case LODE_RULE_REQUEST:
+		limit.type = LODE_LIMIT_REQUEST;
 		break;
 	case LODE_RULE_FUNCTION:
 	case LODE_RULE_MARK:

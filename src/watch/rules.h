@@ -11,6 +11,8 @@
  *	function BIN:FUNC > TIME	a call of the function took longer; without the word
  *					`function` as well
  *	mark NAME > TIME		the time between two marks (lode_mark.h)
+ *	request of NAME > TIME		a request (requests.bpf.h) of a thread or process called
+ *					NAME took longer; without `of NAME` of any
  *
  * All but the first two are limits that the kernel checks (records.h).
  */
@@ -26,12 +28,13 @@ enum lode_record_rule_type {
 	LODE_RULE_QUEUE,
 	LODE_RULE_FUNCTION,
 	LODE_RULE_MARK,
+	LODE_RULE_REQUEST,
 };
 
 struct lode_record_rule {
 	enum lode_record_rule_type type;
 	const char *text; /* the whole rule; not owned */
-	const char *name; /* of the thread, function or mark, `length` bytes of `text`; NULL: any thread */
+	const char *name; /* of the thread, function, mark or process, `length` bytes of `text`; NULL: any thread */
 	size_t length;
 	const char *binary; /* of a function; in `text` too */
 	size_t binary_length;

@@ -87,6 +87,10 @@ static const struct lode_record_limit limit = { .limit = 100000000, .type = LODE
 static const struct lode_recorder_options limited = {
 	.frequency = 97, .thin = 1, .totals = 1, .limits = &limit, .limit_count = 1
 };
+static const struct lode_record_limit request = { .limit = 10000000, .type = LODE_LIMIT_REQUEST, .any = 1 };
+static const struct lode_recorder_options requests = {
+	.frequency = 97, .thin = 1, .totals = 1, .limits = &request, .limit_count = 1
+};
 static const struct lode_recorder_options frame_pointers = { .frequency = 999,
 							     .unwind = LODE_RECORDER_FRAME_POINTER };
 
@@ -98,6 +102,7 @@ static void programs_of_this_kernel(void **state)
 	assert_quickly_verified(recorder__open(), &everything);
 	assert_quickly_verified(recorder__open(), &budget);
 	assert_quickly_verified(recorder__open(), &limited);
+	assert_quickly_verified(recorder__open(), &requests);
 	assert_quickly_verified(recorder__open(), &frame_pointers);
 }
 
@@ -106,6 +111,7 @@ static void programs_of_older_kernels(void **state)
 	(void)state;
 	assert_quickly_verified(lode_recorder_open_plain(), &everything);
 	assert_quickly_verified(lode_recorder_open_plain(), &limited);
+	assert_quickly_verified(lode_recorder_open_plain(), &requests);
 }
 
 /* A program that returns at once, so that the rest of it is never reached. */

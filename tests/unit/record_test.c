@@ -375,6 +375,14 @@ static void rules_are_read_or_refused(void **state)
 	assert_int_equal(lode_record_rule_parse(&rule, "thread GC worker", &error), 0);
 	assert_int_equal(rule.type, LODE_RULE_THREAD);
 	assert_string_equal(rule.name, "GC worker");
+	assert_int_equal(lode_record_rule_parse(&rule, "request of redis-server > 10ms", &error), 0);
+	assert_int_equal(rule.type, LODE_RULE_REQUEST);
+	assert_int_equal(rule.length, strlen("redis-server"));
+	assert_memory_equal(rule.name, "redis-server", rule.length);
+	assert_int_equal(lode_record_rule_limit(&rule).type, LODE_LIMIT_REQUEST);
+	assert_int_equal(lode_record_rule_parse(&rule, "request > 10ms", &error), 0);
+	assert_true(rule.type == LODE_RULE_REQUEST && !rule.name && lode_record_rule_limit(&rule).any);
+	assert_int_equal(lode_record_rule_parse(&rule, "request of > 10ms", &error), LODE_USAGE);
 	assert_int_equal(lode_record_rule_parse(&rule, " run>1.5s", &error), 0);
 	assert_int_equal(rule.type, LODE_RULE_RUN);
 	assert_int_equal(rule.limit, 1500000000u);

@@ -193,6 +193,7 @@ struct task_struct {
 	unsigned long nivcsw;
 	uint64_t start_time; /* CLOCK_MONOTONIC */
 	struct mm_struct *mm;
+	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct files_struct *files;
 	struct signal_struct *signal;

@@ -41,6 +41,7 @@
 #include "record/bpf/long_waits.bpf.h"
 #include "record/bpf/objects.bpf.h"
 #include "record/bpf/process_events.bpf.h"
+#include "record/bpf/requests.bpf.h"
 #include "record/bpf/samples.bpf.h"
 #include "record/bpf/spans.bpf.h"
 #include "record/bpf/sweep.bpf.h"
@@ -85,6 +86,8 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	}
 	thread->out = now;
 	thread->call = regs ? call_of(task, regs) : 0;
+	if (with_requests && !preempted)
+		end_request(thread, task, regs, now);
 	if (thin)
 		chosen = lode_choose(thread, preempted);
 	if (thin)
@@ -104,6 +107,8 @@ static __always_inline bool switch_in(struct lode_record_thread *thread, struct 
 
 	if (thread->state != LODE_THREAD_RUNNING && still_waits(thread, task))
 		written = end_wait(thread, task, now);
+	if (with_requests)
+		begin_request(thread, now);
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
 	return written;

@@ -126,6 +126,7 @@ enum lode_record_limit_type {
 	LODE_LIMIT_WAIT,  /* a wait, without its time in the run queue */
 	LODE_LIMIT_QUEUE, /* time in the run queue, after a wait or a preemption */
 	LODE_LIMIT_SPAN,  /* between two probes: a function, or a mark */
+	LODE_LIMIT_REQUEST, /* between two waits of the outer loop (requests.bpf.h); `name` may be that of the process, too */
 };
 
 struct lode_record_limit {
@@ -299,7 +300,13 @@ struct lode_record_thread {
 	uint64_t waker_kernel;
 	struct lode_record_entry entry;   /* its last system call, when these are recorded */
 	struct lode_record_object object; /* of a wait that was chosen */
-	uint64_t unused[4];               /* so that places begin at cache lines */
+	/* Limits on requests (requests.bpf.h): */
+	uint64_t request;    /* when the one that it works on began; 0: not known */
+	uint64_t outer_sp;   /* of its outer loop's wait, */
+	uint32_t outer_rank; /* what that is, */
+	uint32_t deeper;     /* how many others there were since; */
+	uint32_t in_outer;   /* it is in that wait */
+	uint32_t unused[1];  /* so that places begin at cache lines */
 };
 
 /* Threads that are visited in one run of a program; it is not interrupted meanwhile, for a quarter of a millisecond. */

@@ -75,6 +75,8 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 	thread->woken = 0;
 	thread->seen = 0;
 	thread->entry.pc = 0;
+	thread->request = thread->outer_sp = 0;
+	thread->outer_rank = thread->in_outer = 0;
 	return thread;
 }
 
