@@ -46,10 +46,10 @@ struct lode_languages {
 	struct lode_index word_index; /* by word */
 	struct lode_arena arena;
 	uint64_t unreadable;
-	uint64_t unnamed;     /* beyond the limit */
-	uint64_t refused;     /* times that the memory of a process may not be read, */
+	uint64_t unnamed;               /* beyond the limit */
+	uint64_t refused;               /* times that the memory of a process may not be read, */
 	uint64_t unfit[LODE_LANGUAGES]; /* and that a process was not what its binary says */
-	uint64_t unsupported; /* processes */
+	uint64_t unsupported;           /* processes */
 	const struct lode_language_binary *unsupported_binary; /* of one of them */
 };
 
@@ -84,10 +84,11 @@ int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *er
 		enum lode_language language = language_named(list, length);
 
 		if (language == LODE_LANGUAGE_NONE)
-			return lode_fail(error, LODE_USAGE,
-					 "--languages: '%.*s' is not a language whose functions are known; use "
-					 "'python', 'javascript', 'java', several with commas between them, or 'none'",
-					 (int)(length < 100 ? length : 100), list);
+			return lode_fail(
+				error, LODE_USAGE,
+				"--languages: '%.*s' is not a language whose functions are known; use "
+				"'python', 'javascript', 'java', several with commas between them, or 'none'",
+				(int)(length < 100 ? length : 100), list);
 		*bits |= LODE_LANGUAGE_BIT(language);
 		if (!list[length])
 			return 0;
@@ -519,16 +520,17 @@ static void note_unfit(const struct lode_languages *languages, struct lode_notes
 
 void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes)
 {
-	lode_notes_add(
-		notes, languages->unreadable,
-		"functions of languages without names: they, or their processes, were gone before they could be read",
-		NULL);
-	lode_notes_add(notes, languages->unnamed, "functions of languages without names: there were too many", NULL);
-	lode_notes_add(
-		notes, languages->refused,
-		"times that a process's Python or Java functions were not recorded: its memory may not be read; record as "
-		"root or with CAP_SYS_PTRACE",
-		NULL);
+	lode_notes_add(notes, languages->unreadable,
+		       "functions of languages without names: they, or their processes, were gone before they "
+		       "could be read",
+		       NULL);
+	lode_notes_add(notes, languages->unnamed, "functions of languages without names: there were too many",
+		       NULL);
+	lode_notes_add(notes, languages->refused,
+		       "times that functions of a process's language were not recorded: its memory may not be "
+		       "read; record as "
+		       "root or with CAP_SYS_PTRACE",
+		       NULL);
 	note_unfit(languages, notes);
 	note_unsupported_processes(languages, notes);
 }

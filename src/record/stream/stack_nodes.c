@@ -506,8 +506,9 @@ static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct 
 	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1) &&
 	    !is_compiled(stacks, space, content, addresses[1] - 1, callers))
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
-	else if (is_compiled(stacks, space, content, addresses[0], callers))
-		return node; /* where it has called something, the link register leads to itself */
+	/* The link register may lead to the function itself, or nowhere when that was entered in a loop. */
+	if (is_compiled(stacks, space, content, addresses[0], callers))
+		return node;
 	return add_child(stacks, node, user_frame(stacks, space, addresses[0], 0));
 }
 
