@@ -66,7 +66,7 @@ static void read_scope(struct lode_v8_reader *reader, uint64_t object, struct sc
 	if (!at)
 		return;
 	for (int i = 0; i < 4; i++)
-		words[i] = lode_v8_field(reader, object, at + 8 * i);
+		words[i] = lode_v8_object(reader, object, at + 8 * i);
 	if (lode_v8_is_object(words[0]) || lode_v8_is_object(words[2])) {
 		scope->name = words[0];
 		scope->inferred = words[2];
@@ -92,7 +92,7 @@ static uint32_t line_of(struct lode_v8_reader *reader, uint64_t script, const st
 
 	if (scope->position < 0 || scope->position > LINES_CHARACTERS)
 		return 0;
-	lines = lode_v8_count_lines(reader, lode_v8_field(reader, script, value(reader, LODE_V8_SCRIPT_SOURCE)),
+	lines = lode_v8_count_lines(reader, lode_v8_object(reader, script, value(reader, LODE_V8_SCRIPT_SOURCE)),
 				    (size_t)scope->position);
 	return lines < 0 ? 0 : (uint32_t)lines + 1;
 }
@@ -103,7 +103,7 @@ static void add_path(struct lode_v8_reader *reader, uint64_t script, struct lode
 	static const char scheme[] = "file://";
 	struct lode_buffer text = { 0 };
 
-	if (lode_v8_add_string(reader, lode_v8_field(reader, script, value(reader, LODE_V8_SCRIPT_NAME)),
+	if (lode_v8_add_string(reader, lode_v8_object(reader, script, value(reader, LODE_V8_SCRIPT_NAME)),
 			       PATH_CHARACTERS, &text)) {
 		lode_buffer_add(&text, "", 1);
 		lode_buffer_text(path, text.failed                            ? ""
@@ -142,9 +142,11 @@ int lode_v8_name(const struct lode_process_memory *memory, const struct lode_v8_
 	uint64_t scope = lode_v8_field(&reader, shared, (int32_t)layout->shared_scope),
 		 script = lode_v8_field(&reader, shared, (int32_t)layout->shared_script);
 
-	if (lode_v8_type(&reader, shared) != (int32_t)layout->shared_type ||
+	if (lode_v8_type(&reader, lode_v8_moved(&reader, shared)) != (int32_t)layout->shared_type ||
 	    lode_v8_check(scope, script) != (word >> LODE_LANGUAGE_CHECK & 0xff))
 		return 0;
+	scope = lode_v8_moved(&reader, scope);
+	script = lode_v8_moved(&reader, script);
 	if (lode_v8_type(&reader, script) != value(&reader, LODE_V8_SCRIPT_TYPE))
 		script = 0;
 	add_function(&reader, scope, script, function, line);

@@ -53,6 +53,22 @@ uint64_t lode_v8_field(struct lode_v8_reader *reader, uint64_t object, int32_t o
 		       : 0;
 }
 
+/*
+ * While the collector works, which takes milliseconds, what it has moved has its new address, without a tag, in place of its
+ * map; the rest is still there.
+ */
+uint64_t lode_v8_moved(struct lode_v8_reader *reader, uint64_t object)
+{
+	uint64_t map = lode_v8_field(reader, object, 0);
+
+	return map && !(map & 7) ? map + LODE_V8_TAG : object;
+}
+
+uint64_t lode_v8_object(struct lode_v8_reader *reader, uint64_t object, int32_t offset)
+{
+	return lode_v8_moved(reader, lode_v8_field(reader, object, offset));
+}
+
 int32_t lode_v8_type(struct lode_v8_reader *reader, uint64_t object)
 {
 	uint64_t map = lode_v8_field(reader, object, 0);
@@ -96,8 +112,8 @@ static int visit_flat(struct lode_v8_reader *reader, const struct part *part, ui
 /* Those of the first string of a cons, and of the second, which comes later. */
 static int enter_cons(struct lode_v8_reader *reader, struct parts *parts, const struct part *part)
 {
-	uint64_t left = lode_v8_field(reader, part->string, value(reader, LODE_V8_CONS_FIRST)),
-		 right = lode_v8_field(reader, part->string, value(reader, LODE_V8_CONS_SECOND));
+	uint64_t left = lode_v8_object(reader, part->string, value(reader, LODE_V8_CONS_FIRST)),
+		 right = lode_v8_object(reader, part->string, value(reader, LODE_V8_CONS_SECOND));
 	/* The length is the upper half of the word that ends with it. */
 	uint64_t length = lode_v8_field(reader, left, value(reader, LODE_V8_STRING_LENGTH) - 4) >> 32;
 	size_t of_left = part->first >= length                ? 0
@@ -122,12 +138,12 @@ static int visit_part(struct lode_v8_reader *reader, struct parts *parts, visit_
 	if (form == value(reader, LODE_V8_STRING_CONS))
 		return enter_cons(reader, parts, &part);
 	if (form == value(reader, LODE_V8_STRING_THIN)) {
-		add_part(parts, lode_v8_field(reader, part.string, value(reader, LODE_V8_THIN_ACTUAL)), part.first,
-			 part.count);
+		add_part(parts, lode_v8_object(reader, part.string, value(reader, LODE_V8_THIN_ACTUAL)),
+			 part.first, part.count);
 		return 1;
 	}
 	if (form == value(reader, LODE_V8_STRING_SLICED)) {
-		add_part(parts, lode_v8_field(reader, part.string, value(reader, LODE_V8_SLICED_PARENT)),
+		add_part(parts, lode_v8_object(reader, part.string, value(reader, LODE_V8_SLICED_PARENT)),
 			 part.first +
 				 (lode_v8_field(reader, part.string, value(reader, LODE_V8_SLICED_OFFSET)) >> 32),
 			 part.count);

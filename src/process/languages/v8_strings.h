@@ -25,6 +25,10 @@ int32_t lode_v8_type(struct lode_v8_reader *reader, uint64_t object);
 int lode_v8_is_string(const struct lode_v8_reader *reader, int32_t type);
 /* The word at an offset of an object; 0 when it cannot be read. */
 uint64_t lode_v8_field(struct lode_v8_reader *reader, uint64_t object, int32_t offset);
+/* Where an object is now: elsewhere if the collector is just moving it. */
+uint64_t lode_v8_moved(struct lode_v8_reader *reader, uint64_t object);
+/* The object that the word at an offset of an object points to, where that is now. */
+uint64_t lode_v8_object(struct lode_v8_reader *reader, uint64_t object, int32_t offset);
 /* Appends a string, of which there may be much: the first `limit` characters. Returns 1, or 0 when it cannot be read. */
 int lode_v8_add_string(struct lode_v8_reader *reader, uint64_t string, size_t limit, struct lode_buffer *buffer);
 /* How many lines end in the first `characters` of a string; -1 when these cannot be read. */
