@@ -83,7 +83,7 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 			result = LODE_UNWIND_LOST;
 			break;
 		}
-		frames[count++] = (struct lode_unwind_frame){ address, state.sp };
+		frames[count++] = (struct lode_unwind_frame){ address, state.sp, 0 };
 		if (table)
 			rule = lode_unwind_table_find(table, image_address);
 		/* A signal handler returns to where nothing was called: the address itself is in the function. */
@@ -96,6 +96,7 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 			unwound->by_link |= count == 1;
 			lode_unwind_by_link(&state);
 		} else {
+			frames[count - 1].record = guesses ? state.fp : 0;
 			result = lode_unwind_step(&state, rule, (void *)(uintptr_t)source);
 		}
 		unwound->guessed |= guesses && result == LODE_UNWIND_CALLER;

@@ -54,6 +54,7 @@ enum lode_unwind_end {
 struct lode_unwind_frame {
 	uint64_t address; /* of an instruction in the function: of callers, inside of the call */
 	uint64_t sp;      /* the function's stack pointer there */
+	uint64_t record;  /* its frame record, if its caller was found by that; else 0 */
 };
 
 struct lode_unwound {

@@ -34,6 +34,12 @@ enum lode_language_fit {
 	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again when it has mapped more */
 };
 
+/* Words of a thread's stack, which may be a copy. */
+struct lode_language_stack {
+	void *context;
+	int (*read)(void *context, uint64_t address, uint64_t *word); /* 1, or 0 when it is not there */
+};
+
 struct lode_language_kind {
 	enum lode_language language;
 	const char *name;  /* as in --languages */
@@ -56,6 +62,13 @@ struct lode_language_kind {
 	 */
 	int (*read_name)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
 			 uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+	/*
+	 * Of languages whose functions are in frames of the native stack: the word of the one that the frame with this record has, by what
+	 * `stack` has there; 0: none. NULL: they are not.
+	 */
+	uint64_t (*frame_word)(const struct lode_process_memory *memory,
+			       const struct lode_language_runtime *runtime, uint64_t record,
+			       const struct lode_language_stack *stack);
 };
 
 extern const struct lode_language_kind lode_language_python;

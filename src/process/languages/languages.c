@@ -492,6 +492,17 @@ int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_
 	return add_name(languages, &name);
 }
 
+uint64_t lode_languages_frame_word(const struct lode_languages *languages, uint32_t pid, uint64_t record,
+				   int (*read)(void *context, uint64_t address, uint64_t *word), void *context)
+{
+	const struct lode_language_runtime *runtime = find_runtime(languages, pid);
+	struct lode_language_stack stack = { context, read };
+
+	if (!runtime || !runtime->binary || !runtime->binary->kind->frame_word)
+		return 0;
+	return runtime->binary->kind->frame_word(&languages->memory, runtime, record, &stack);
+}
+
 /* ---- notes ---- */
 
 static void note_unsupported_processes(const struct lode_languages *languages, struct lode_notes *notes)

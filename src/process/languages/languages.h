@@ -47,6 +47,12 @@ int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_
 /* NULL: it was never learnt. */
 const struct lode_language_name *lode_languages_find(const struct lode_languages *languages, uint32_t pid,
 						     uint64_t word);
+/*
+ * The word of the function that a frame without an unwind table has, by its frame record and the words of the stack, as `read` has
+ * them (1, or 0); 0: none.
+ */
+uint64_t lode_languages_frame_word(const struct lode_languages *languages, uint32_t pid, uint64_t record,
+				   int (*read)(void *context, uint64_t address, uint64_t *word), void *context);
 /* Adds what could not be read, and why. */
 void lode_languages_note(const struct lode_languages *languages, struct lode_notes *notes);
 

@@ -56,6 +56,17 @@ static int name(const struct lode_process_memory *memory, const struct lode_lang
 	return lode_v8_name(memory, &process, word, path, function, line);
 }
 
+static uint64_t frame_word(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+			   uint64_t record, const struct lode_language_stack *stack)
+{
+	struct lode_v8_process process = process_of(runtime);
+	uint64_t slots = record + (uint64_t)(int64_t)process.image->layout.frame_slots, function, context;
+
+	if (!stack->read(stack->context, slots, &function) || !stack->read(stack->context, slots + 8, &context))
+		return 0;
+	return lode_v8_word(memory, &process, function, context);
+}
+
 const struct lode_language_kind lode_language_javascript = {
 	.language = LODE_LANGUAGE_JAVASCRIPT,
 	.name = "javascript",
@@ -67,4 +78,5 @@ const struct lode_language_kind lode_language_javascript = {
 	.check = check,
 	.describe = describe,
 	.read_name = name,
+	.frame_word = frame_word,
 };

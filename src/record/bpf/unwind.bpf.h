@@ -275,7 +275,7 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 		return RULE_MISSING;
 	mapping = find_mapping(scratch, address);
 	if (!mapping)
-		return RULE_MISSING;
+		return lode_v8_guess_rule(scratch) ? 0 : RULE_MISSING;
 	table_number = mapping->table;
 	table = bpf_map_lookup_elem(&unwind_tables, &table_number);
 	if (!table && table_number != LODE_UNWIND_NO_TABLE)

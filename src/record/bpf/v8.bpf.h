@@ -76,6 +76,27 @@ static __always_inline uint64_t v8_word(struct scratch *scratch, const struct lo
 				  shared - LODE_V8_TAG);
 }
 
+/*
+ * V8 maps memory for code all the time, and the program hears of it late. If the frame is that of a function nevertheless, it
+ * has a record, as all code that is not known: the rule is copied to the scratch.
+ */
+__noinline int lode_v8_guess_rule(struct scratch *scratch)
+{
+	const struct lode_language_process *process;
+	struct lode_unwind_rule *rule;
+	uint32_t number = 0;
+
+	if (!scratch)
+		return 0;
+	process = language_process(scratch);
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	if (!process || process->language != LODE_LANGUAGE_JAVASCRIPT || !rule ||
+	    !v8_word(scratch, &process->v8, scratch->state.fp))
+		return 0;
+	scratch->rule = *rule;
+	return 1;
+}
+
 /* The walk left a frame by its record, which is just below the stack pointer: adds what it ran, and then its caller. */
 __noinline int lode_v8_add(struct scratch *scratch)
 {

@@ -449,24 +449,6 @@ static int is_code(const struct lode_record_stacks *stacks, const struct lode_sp
 }
 
 /*
- * How many addresses are of code, from the leaf. A frame pointer that is none leads to
- * words that are no return addresses, but data of the program: they are no frames.
- */
-static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_space *space,
-			   const struct lode_record_content *content, uint32_t callers)
-{
-	const uint64_t *addresses = content->addresses;
-
-	for (uint32_t i = callers; i < content->count; i++) {
-		if (!is_word(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1)) {
-			stacks->strange++;
-			return i;
-		}
-	}
-	return content->count;
-}
-
-/*
  * Whether the code at an address was generated from the function that follows it, a word: then that is its frame. JavaScript has both,
  * other languages run their functions in native ones.
  */
@@ -479,7 +461,27 @@ static int is_compiled(const struct lode_record_stacks *stacks, const struct lod
 	    lode_language_of(content->addresses[word]) != LODE_LANGUAGE_JAVASCRIPT)
 		return 0;
 	mapping = lode_space_find(&stacks->processes->spaces, space, address);
-	return mapping && stacks->processes->images->items[mapping->image].kind != LODE_MAPPED_FILE;
+	/* New code may be in memory that is not known to be code. */
+	return !mapping || stacks->processes->images->items[mapping->image].kind != LODE_MAPPED_FILE;
+}
+
+/*
+ * How many addresses are of code, from the leaf. A frame pointer that is none leads to
+ * words that are no return addresses, but data of the program: they are no frames.
+ */
+static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_space *space,
+			   const struct lode_record_content *content, uint32_t callers)
+{
+	const uint64_t *addresses = content->addresses;
+
+	for (uint32_t i = callers; i < content->count; i++) {
+		if (!is_word(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1) &&
+		    !is_compiled(stacks, space, content, addresses[i] - 1, i + 1)) {
+			stacks->strange++;
+			return i;
+		}
+	}
+	return content->count;
 }
 
 /* The frame of an address that has callers. */

@@ -83,19 +83,39 @@ static void add_words(struct lode_record_stack *stack, const struct lode_stack_c
 	*at += words + 1;
 }
 
-/* As in stacks from the kernel: all but the leaf are return addresses. */
-static void add_addresses(struct lode_record_stack *stack, const struct lode_stack_copy *item,
-			  const struct lode_unwind_frame *frames, uint32_t count, uint64_t link)
+/* Adds the function that a frame with a record has, where the language has it there, and reads its name. Returns 0 or LODE_SYSTEM. */
+static int add_frame_word(struct lode_record_stack *stack, struct lode_languages *languages,
+			  const struct lode_record_copy *copy, uint64_t record)
 {
-	uint32_t at = 0;
+	uint64_t word = record && languages ? lode_languages_frame_word(languages, copy->pid, record, read_copied,
+									(void *)(uintptr_t)copy)
+					    : 0;
 
-	for (uint32_t i = 0; i < count && stack->count < LODE_RECORD_FRAMES; i++) {
+	if (!word || stack->count >= LODE_RECORD_FRAMES)
+		return 0;
+	stack->addresses[stack->count++] = word;
+	stack->languages = LODE_STACK_HAS_WORDS;
+	return lode_languages_learn(languages, copy->pid, word);
+}
+
+/* As in stacks from the kernel: all but the leaf are return addresses. */
+static int add_addresses(struct lode_stack_copies *copies, struct lode_record_stack *stack,
+			 const struct lode_stack_copy *item, const struct lode_unwind_frame *frames,
+			 uint32_t count, uint64_t link)
+{
+	const struct lode_record_copy *copy = (const void *)(copies->bytes.bytes + item->bytes);
+	uint32_t at = 0;
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < count && stack->count < LODE_RECORD_FRAMES; i++) {
 		stack->addresses[stack->count++] = frames[i].address + (i > 0);
 		if (!i && link)
 			stack->addresses[stack->count++] = link;
 		if (i + 1 < count)
 			add_words(stack, item, &at, frames[i].sp, frames[i + 1].sp);
+		code = add_frame_word(stack, copies->unwinder->languages, copy, frames[i].record);
 	}
+	return code;
 }
 
 /* The stack that a copy holds. Returns 0 or LODE_SYSTEM. */
@@ -119,7 +139,8 @@ static int unwind(struct lode_stack_copies *copies, const struct lode_stack_copy
 	stack->end = end_of(unwound.end);
 	stack->guessed = unwound.guessed != 0;
 	stack->has_link = unwound.link || unwound.by_link;
-	add_addresses(stack, item, frames, (uint32_t)count, unwound.link);
+	if (add_addresses(copies, stack, item, frames, (uint32_t)count, unwound.link) < 0)
+		return LODE_SYSTEM;
 	stack->pid = stack->languages ? copy->pid : 0;
 	stack->id = lode_hash_more(lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)),
 				   stack->pid) &
