@@ -8,6 +8,7 @@
 #include "process/languages/hotspot_process.h"
 
 #include "base/utf8.h"
+#include "process/languages/hotspot_scopes.h"
 
 #include <string.h>
 
@@ -178,6 +179,28 @@ static int name_method(const struct lode_hotspot *hotspot, struct reading *readi
 	if (!read_method(hotspot, reading, const_method, &method))
 		return 0;
 	add_names(&method, path, function);
+	lode_buffer_add(path, "", 1);
+	lode_buffer_add(function, "", 1);
+	return 1;
+}
+
+/* The method that was compiled, and before it those that are inlined at `pc`. */
+static int name_compiled(const struct lode_hotspot *hotspot, struct reading *reading,
+			 const struct lode_hotspot_walk *walk, uint64_t pc, struct lode_buffer *path,
+			 struct lode_buffer *function)
+{
+	uint64_t methods[LODE_HOTSPOT_SCOPES], const_method;
+	uint32_t count = lode_hotspot_scopes(hotspot, reading->memory, walk->at,
+					     lode_hotspot_field(walk, hotspot->code.blob_code_start), pc, methods);
+
+	if (!count) {
+		methods[0] = lode_hotspot_field(walk, hotspot->code.blob_method);
+		count = 1;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (!methods[i] || !read_word(reading, methods[i] + hotspot->code.method_const, &const_method) ||
+		    !name_method(hotspot, reading, const_method, path, function))
+			return 0;
 	return 1;
 }
 
@@ -195,12 +218,14 @@ static void name_stub(struct reading *reading, uint64_t address, struct lode_buf
 	lode_buffer_text(function, "<");
 	add_text(function, *start ? start : "stub", *start ? strcspn(start, " ") : 4);
 	lode_buffer_text(function, ">");
+	lode_buffer_add(path, "", 1);
+	lode_buffer_add(function, "", 1);
 }
 
 static int name_code(const struct lode_hotspot *hotspot, struct reading *reading, uint64_t word,
 		     struct lode_buffer *path, struct lode_buffer *function)
 {
-	uint64_t pc = word & LODE_LANGUAGE_ADDRESS, method, const_method;
+	uint64_t pc = word & LODE_LANGUAGE_ADDRESS;
 	struct lode_hotspot_walk walk;
 
 	/* A return address may be the first byte behind the code. */
@@ -211,10 +236,8 @@ static int name_code(const struct lode_hotspot *hotspot, struct reading *reading
 		name_stub(reading, lode_hotspot_field(&walk, hotspot->code.blob_name), path, function);
 		return 1;
 	}
-	method = lode_hotspot_field(&walk, hotspot->code.blob_method);
-	return lode_hotspot_code_word(&hotspot->code, pc, &walk) == word && method &&
-	       read_word(reading, method + hotspot->code.method_const, &const_method) &&
-	       name_method(hotspot, reading, const_method, path, function);
+	return lode_hotspot_code_word(&hotspot->code, pc, &walk) == word &&
+	       name_compiled(hotspot, reading, &walk, pc, path, function);
 }
 
 static int name_interpreted(const struct lode_hotspot *hotspot, struct reading *reading, uint64_t word,
@@ -235,7 +258,5 @@ int lode_hotspot_name(const struct lode_hotspot *hotspot, const struct lode_proc
 			    ? name_code(hotspot, &reading, word, path, function)
 			    : name_interpreted(hotspot, &reading, word, path, function);
 
-	lode_buffer_add(path, "", 1);
-	lode_buffer_add(function, "", 1);
 	return found && !path->failed && !function->failed;
 }

@@ -29,7 +29,7 @@ enum lode_hotspot_state lode_hotspot_read(struct lode_hotspot *hotspot, const st
 
 /*
  * Appends the path of the source file (`java/util/HashMap.java`) and the name (`HashMap.get`) of the function of a word, each with
- * a NUL behind it. Stubs have the path `libjvm.so`. Returns 1, or 0 when what the word refers to is not there (any
+ * a NUL behind it, and then those of the functions that it is inlined in. Stubs have the path `libjvm.so`. Returns 1, or 0 when what the word refers to is not there (any
  * more), or memory has run out (the buffers know).
  */
 int lode_hotspot_name(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory, uint64_t word,

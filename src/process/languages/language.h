@@ -57,7 +57,8 @@ struct lode_language_kind {
 	/* Fills in what the kernel must know, all zero but for the language. */
 	void (*describe)(const struct lode_language_runtime *runtime, struct lode_language_process *process);
 	/*
-	 * Appends the path of the file and the name of the function of a word, each with a NUL behind it. Returns 1, or 0 when what the
+	 * Appends the path of the file and the name of the function of a word, each with a NUL behind it; then, of code that has
+	 * inlined functions, those of the function that it is inlined in, and so on. Returns 1, or 0 when what the
 	 * word refers to is not there (any more), or memory has run out (the buffers know).
 	 */
 	int (*read_name)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,

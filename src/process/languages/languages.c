@@ -381,6 +381,12 @@ static int add_name(struct lode_languages *languages, const struct lode_language
 				 languages->name_count, languages->name_capacity, *name);
 }
 
+/* Adds what the name before it is inlined in: it is found by that one only. */
+static int append_name(struct lode_languages *languages, const struct lode_language_name *name)
+{
+	return LODE_APPEND(languages->names, languages->name_count, languages->name_capacity, *name);
+}
+
 /* Sets the texts of a name to copies of these. Returns 0 or LODE_SYSTEM. */
 static int set_texts(struct lode_languages *languages, struct lode_language_name *name, const char *path,
 		     const char *function)
@@ -417,7 +423,33 @@ static int copy_relative(const struct lode_languages *languages, struct lode_lan
 	return 1;
 }
 
-/* Returns 1, 0 when it cannot be read, or LODE_SYSTEM. */
+/* The text behind one in a buffer; NULL: it is the last one. */
+static const char *next_text(const struct lode_buffer *texts, const char *text)
+{
+	const char *next = text + strlen(text) + 1;
+
+	return next < texts->bytes + texts->size ? next : NULL;
+}
+
+/* Adds a name, and those that it is inlined in. Returns 0 or LODE_SYSTEM. */
+static int add_texts(struct lode_languages *languages, struct lode_language_name *name,
+		     const struct lode_buffer *paths, const struct lode_buffer *functions)
+{
+	const char *path = paths->bytes, *function = functions->bytes;
+	uint32_t first = (uint32_t)languages->name_count, count = 0;
+
+	while (path && function) {
+		if (set_texts(languages, name, path, function) < 0 ||
+		    (count ? append_name(languages, name) : add_name(languages, name)) < 0)
+			return LODE_SYSTEM;
+		languages->names[first].inlined = count++;
+		path = next_text(paths, path);
+		function = next_text(functions, function);
+	}
+	return 0;
+}
+
+/* Reads a name and adds it. Returns 1, 0 when it cannot be read, or LODE_SYSTEM. */
 static int read_name(struct lode_languages *languages, struct lode_language_name *name)
 {
 	const struct lode_language_runtime *runtime = find_runtime(languages, name->pid);
@@ -427,9 +459,7 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 	if (runtime && runtime->binary)
 		code = runtime->binary->kind->read_name(&languages->memory, runtime, name->word, &path, &function,
 							&name->line);
-	if (code && set_texts(languages, name, path.bytes, function.bytes) < 0)
-		code = LODE_SYSTEM;
-	if (path.failed || function.failed)
+	if (path.failed || function.failed || (code && add_texts(languages, name, &path, &function) < 0))
 		code = LODE_SYSTEM;
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
@@ -440,6 +470,7 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 static int drop_gone(struct lode_languages *languages)
 {
 	struct lode_languages kept = { .limit = languages->limit };
+	uint32_t followers = 0; /* of the latest name that is found by itself */
 	int code = 0;
 
 	for (size_t i = 0; !code && i < languages->name_count; i++) {
@@ -449,7 +480,8 @@ static int drop_gone(struct lode_languages *languages)
 			continue;
 		code = set_texts(&kept, &name, name.path, name.function);
 		if (!code)
-			code = add_name(&kept, &name);
+			code = followers ? append_name(&kept, &name) : add_name(&kept, &name);
+		followers = followers ? followers - 1 : name.inlined;
 	}
 	if (code) {
 		release_names(&kept);
@@ -482,9 +514,9 @@ int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_
 		return 0;
 	}
 	code = read_name(languages, &name);
-	if (code < 0)
-		return code;
-	if (!code && !copy_relative(languages, &name)) {
+	if (code)
+		return code < 0 ? code : 0;
+	if (!copy_relative(languages, &name)) {
 		languages->unreadable++;
 		if (set_texts(languages, &name, "", LODE_LANGUAGE_UNREADABLE) < 0)
 			return LODE_SYSTEM;
@@ -523,6 +555,8 @@ static void note_unfit(const struct lode_languages *languages, struct lode_notes
 	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++) {
 		char text[200];
 
+		if (!languages->unfit[i])
+			continue;
 		snprintf(text, sizeof(text), "times that a process's %s functions were not recorded: %s",
 			 kinds[i]->name, kinds[i]->unfit);
 		lode_notes_add(notes, languages->unfit[i], text, NULL);

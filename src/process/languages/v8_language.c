@@ -73,6 +73,7 @@ const struct lode_language_kind lode_language_javascript = {
 	.title = "V8",
 	.file = "node",
 	.not_file = ".node", /* addons */
+	.unfit = "its memory is not that of its version",
 	.known = "those of Node.js 18 and 20 with their v8dbg_ symbols; start it with node --perf-basic-prof",
 	.read = read_binary,
 	.check = check,

@@ -136,11 +136,10 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 	return frame;
 }
 
-/* A function of a language, which has its name already. */
-static uint32_t language_frame(struct lode_record_stacks *stacks, uint32_t pid, uint64_t word)
+/* A function of a language, which has its name already; NULL: it has none. */
+static uint32_t language_frame(struct lode_record_stacks *stacks, const struct lode_language_name *name,
+			       uint64_t word)
 {
-	const struct lode_language_name *name =
-		stacks->languages ? lode_languages_find(stacks->languages, pid, word) : NULL;
 	struct lode_frames *frames = &stacks->dictionary->frames;
 	struct lode_record_location location = { LODE_NONE, 0, 0 };
 	const char *module_name = name ? name->module : lode_language_text(lode_language_of(word));
@@ -484,6 +483,17 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	return content->count;
 }
 
+/* Adds the function of a word, below those that it is inlined in. */
+static uint32_t add_language_frames(struct lode_record_stacks *stacks, uint32_t node, uint32_t pid, uint64_t word)
+{
+	const struct lode_language_name *name =
+		stacks->languages ? lode_languages_find(stacks->languages, pid, word) : NULL;
+
+	for (uint32_t i = name ? name->inlined : 0; i > 0; i--)
+		node = add_child(stacks, node, language_frame(stacks, name + i, word));
+	return add_child(stacks, node, language_frame(stacks, name, word));
+}
+
 /* The frame of an address that has callers. */
 static uint32_t caller_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
 			    const struct lode_record_content *content, uint32_t i, uint32_t node)
@@ -491,7 +501,7 @@ static uint32_t caller_node(struct lode_record_stacks *stacks, const struct lode
 	uint64_t address = content->addresses[i];
 
 	if (is_word(content, address))
-		return add_child(stacks, node, language_frame(stacks, pid, address));
+		return add_language_frames(stacks, node, pid, address);
 	if (is_compiled(stacks, space, content, address - 1, i + 1))
 		return node;
 	return add_child(stacks, node, user_frame(stacks, space, address - 1, 0));
@@ -501,13 +511,16 @@ static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct 
 				const struct lode_record_content *content)
 {
 	const uint64_t *addresses = content->addresses;
-	uint32_t callers = content->has_link ? 2 : 1, node = 0;
+	int links = content->has_link && content->count > 1 && !is_word(content, addresses[1]);
+	uint32_t callers = links ? 2 : 1, node = 0;
 
 	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
 		node = caller_node(stacks, space, pid, content, i - 1, node);
-	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1) &&
+	if (links && has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1) &&
 	    !is_compiled(stacks, space, content, addresses[1] - 1, callers))
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
+	if (is_word(content, addresses[0]))
+		return add_language_frames(stacks, node, pid, addresses[0]);
 	/* The link register may lead to the function itself, or nowhere when that was entered in a loop. */
 	if (is_compiled(stacks, space, content, addresses[0], callers))
 		return node;

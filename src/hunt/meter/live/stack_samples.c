@@ -198,15 +198,33 @@ static int is_word(const struct lode_stack_content *content, uint64_t address)
 }
 
 /* A function of a language: the program knows it by its name only, so it is not probed. */
-static uint32_t named_function(const struct lode_stack_samples *samples, uint32_t pid, uint64_t word)
+static uint32_t named_function(const struct lode_stack_samples *samples, const struct lode_language_name *name)
 {
-	const struct lode_language_name *name =
-		samples->languages ? lode_languages_find(samples->languages, pid, word) : NULL;
 	char *text = name ? lode_format("%s!%s", name->module, name->function) : NULL;
 	uint32_t function = text ? lode_program_named(samples->target->program, text) : LODE_NONE;
 
 	lode_free(text);
 	return function;
+}
+
+/* The function of a word and those that it is inlined in, leaf first. Returns how many they are. */
+static size_t named_functions(const struct lode_stack_samples *samples, uint32_t pid, uint64_t word,
+			      uint32_t *functions, size_t limit)
+{
+	const struct lode_language_name *name =
+		samples->languages ? lode_languages_find(samples->languages, pid, word) : NULL;
+	size_t count = 0;
+
+	do
+		functions[count] = named_function(samples, name ? name + count : NULL);
+	while (++count < limit && name && count <= name->inlined);
+	return count;
+}
+
+/* Whether the function before a word runs the word's: all stacks of the language have it. */
+static int is_run_by(uint64_t word)
+{
+	return lode_language_of(word) == LODE_LANGUAGE_PYTHON;
 }
 
 /* The functions of a stack, leaf first. Those that run functions of a language are left out: they are in all its stacks. */
@@ -220,10 +238,11 @@ static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const st
 		uint32_t function;
 
 		if (is_word(content, addresses[i])) {
-			functions[depth++] = named_function(samples, pid, addresses[i]);
+			depth += named_functions(samples, pid, addresses[i], functions + depth,
+						 MOST_FRAMES - depth);
 			continue;
 		}
-		if (i + 1 < content->count && is_word(content, addresses[i + 1]))
+		if (i + 1 < content->count && is_word(content, addresses[i + 1]) && is_run_by(addresses[i + 1]))
 			continue;
 		if (content->has_link && i == 1 && content->count > 2 && addresses[1] == addresses[2])
 			continue;
