@@ -31,7 +31,7 @@ enum lode_language_fit {
 	LODE_LANGUAGE_FITS,    /* or nothing speaks against it */
 	LODE_LANGUAGE_UNFIT,   /* the process cannot be what the binary says */
 	LODE_LANGUAGE_REFUSED, /* its memory may not be read */
-	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again when it has mapped more */
+	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again soon */
 };
 
 /* Words of a thread's stack, which may be a copy. */

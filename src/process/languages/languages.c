@@ -320,6 +320,7 @@ static void note_unsupported(struct lode_languages *languages, const struct file
 	enter_runtime(languages, &runtime); /* counted once; if memory has run out, twice */
 }
 
+/* Returns 1, 0 or LODE_LANGUAGES_LATER. */
 static int is_fit(struct lode_languages *languages, struct lode_language_runtime *runtime)
 {
 	enum lode_language_fit fit = languages->checks ? runtime->binary->kind->check(&languages->memory, runtime)
@@ -327,7 +328,7 @@ static int is_fit(struct lode_languages *languages, struct lode_language_runtime
 
 	languages->refused += fit == LODE_LANGUAGE_REFUSED;
 	languages->unfit[runtime->binary->kind->language] += fit == LODE_LANGUAGE_UNFIT;
-	return fit == LODE_LANGUAGE_FITS;
+	return fit == LODE_LANGUAGE_EARLY ? LODE_LANGUAGES_LATER : fit == LODE_LANGUAGE_FITS;
 }
 
 int lode_languages_detect(struct lode_languages *languages, const struct lode_processes *processes,
@@ -344,8 +345,9 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		return code;
 	}
 	runtime = (struct lode_language_runtime){ &search.file->binary, search.bias, process->pid, NULL };
-	if (!is_fit(languages, &runtime))
-		return 0;
+	code = is_fit(languages, &runtime);
+	if (code != 1)
+		return code;
 	memset(found, 0, sizeof(*found));
 	found->language = runtime.binary->kind->language;
 	runtime.binary->kind->describe(&runtime, found);

@@ -37,8 +37,9 @@ struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_
 void lode_languages_destroy(struct lode_languages *languages);
 /*
  * Whether a process runs a language, by what it has mapped; then `found` is what the kernel must know, and names of its
- * frames can be read. Returns 1, 0 or LODE_SYSTEM.
+ * frames can be read. Returns 1, 0, LODE_LANGUAGES_LATER when it has just begun and should be looked at again soon, or LODE_SYSTEM.
  */
+#define LODE_LANGUAGES_LATER 2
 int lode_languages_detect(struct lode_languages *languages, const struct lode_processes *processes,
 			  const struct lode_process *process, struct lode_language_process *found);
 /* Whether it was detected that a process runs a language. */

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/hash_index.h"
+#include "record/unwind/language_entries.h"
 #include "record/unwind/map_reads.h"
 #include "record/unwind/table_installer.h"
 
@@ -42,8 +43,7 @@ struct lode_unwind_loader {
 	struct lode_unwind_mapping *mappings;    /* of the kernel */
 	struct lode_unwind_size *sizes;          /* of the kernel */
 	struct lode_unwind_rule *rules;          /* of the kernel */
-	struct lode_language_process *languages; /* of the kernel */
-	uint32_t language_count;                 /* with number 0, which is not used */
+	struct lode_language_entries languages;
 	uint32_t *images;                        /* of the mappings */
 	uint32_t used;                           /* mappings */
 	struct run *runs;
@@ -102,11 +102,12 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	loader->mappings = map_array(maps->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
 	loader->sizes = map_array(maps->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
 	loader->rules = map_array(maps->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
-	loader->languages = map_array(maps->languages, LODE_LANGUAGE_PROCESSES, sizeof(*loader->languages));
-	loader->language_count = 1;
+	lode_language_entries_init(&loader->languages, unwinder, loader->spaces,
+				   map_array(maps->languages, LODE_LANGUAGE_PROCESSES,
+					     sizeof(*loader->languages.items)));
 	loader->installer = lode_table_installer_create(maps->tables);
 	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes &&
-	    loader->rules && loader->languages && load_vdso(loader) == 0)
+	    loader->rules && loader->languages.items && load_vdso(loader) == 0)
 		return loader;
 	lode_unwind_loader_destroy(loader);
 	return NULL;
@@ -125,8 +126,9 @@ void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
 		munmap(loader->sizes, LODE_UNWIND_TABLES * SIZES_APART * sizeof(*loader->sizes));
 	if (loader->rules)
 		munmap(loader->rules, LODE_UNWIND_RULES * sizeof(*loader->rules));
-	if (loader->languages)
-		munmap(loader->languages, LODE_LANGUAGE_PROCESSES * sizeof(*loader->languages));
+	if (loader->languages.items)
+		munmap(loader->languages.items, LODE_LANGUAGE_PROCESSES * sizeof(*loader->languages.items));
+	lode_language_entries_release(&loader->languages);
 	lode_free(loader->images);
 	lode_free(loader->runs);
 	lode_index_release(&loader->run_index);
@@ -386,54 +388,7 @@ void lode_unwind_loader_doubt(struct lode_unwind_loader *loader)
 	}
 }
 
-/* ---- languages ---- */
-
-/* Keeps the entries that processes use, with new numbers. A walk that meets this finds no frames of the language. */
-static void drop_languages(struct lode_unwind_loader *loader)
-{
-	uint32_t numbers[LODE_LANGUAGE_PROCESSES] = { 0 }, kept = 1;
-
-	for (size_t i = 0; i < LODE_UNWIND_SPACES; i++)
-		if (loader->spaces[i].language && loader->spaces[i].id)
-			numbers[loader->spaces[i].language % LODE_LANGUAGE_PROCESSES] = 1;
-	for (uint32_t i = 1; i < loader->language_count; i++) {
-		if (!numbers[i])
-			continue;
-		loader->languages[kept] = loader->languages[i];
-		numbers[i] = kept++;
-	}
-	for (size_t i = 0; i < LODE_UNWIND_SPACES; i++)
-		if (loader->spaces[i].language)
-			loader->spaces[i].language = numbers[loader->spaces[i].language % LODE_LANGUAGE_PROCESSES];
-	loader->language_count = kept;
-}
-
-/* The number of what the kernel must know of the language that a process runs; 0: it runs none. */
-static int language_number(struct lode_unwind_loader *loader, const struct lode_process *process, uint32_t *number)
-{
-	struct lode_process_unwinder *unwinder = loader->unwinder;
-	struct lode_language_process found;
-	int code = unwinder->languages
-			   ? lode_languages_detect(unwinder->languages, &unwinder->processes, process, &found)
-			   : 0;
-
-	*number = 0;
-	if (code <= 0)
-		return code;
-	for (uint32_t i = 1; i < loader->language_count; i++) {
-		if (memcmp(&loader->languages[i], &found, sizeof(found)) != 0)
-			continue;
-		*number = i;
-		return 0;
-	}
-	if (loader->language_count == LODE_LANGUAGE_PROCESSES)
-		drop_languages(loader);
-	if (loader->language_count == LODE_LANGUAGE_PROCESSES)
-		return 0;
-	loader->languages[loader->language_count] = found;
-	*number = loader->language_count++;
-	return 0;
-}
+/* ---- processes ---- */
 
 /* Adds a process to the kernel's maps. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
@@ -450,7 +405,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	code = find_run(loader, id) ? 1 : add_run(loader, &process->space);
 	if (code <= 0)
 		return code;
-	if (language_number(loader, process, &language) < 0)
+	if (lode_language_entries_find(&loader->languages, process, loader->known, &language) < 0)
 		return LODE_SYSTEM;
 	run = find_run(loader, id);
 	clear_space(space);
@@ -536,6 +491,8 @@ int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t)
 	loader->known = t;
 	if (!code && loader->has_pending && loader->asked != loader->unwinder->asked)
 		settle_pending(loader);
+	if (!code)
+		code = lode_language_entries_retry(&loader->languages, t);
 	for (size_t i = 0; code >= 0 && i < loader->dirty_count; i++) {
 		const struct lode_process *process;
 
