@@ -1,7 +1,7 @@
 /*
  * Plumbing: see plumbing.h.
  *
- * That a stack has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
+ * That a stack has Java functions is seen from the names of their files. That it has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
  * Python function (process/languages/language_words.h); without Python functions it is another one of the interpreter.
  *
  * Left out are the interpreter's functions without a name, which are most in a stripped binary, and those that call and run
@@ -18,65 +18,102 @@
 
 #include <string.h>
 
-int lode_module_is_interpreter(const char *module)
+static int is_cpython(const char *module)
 {
 	return (lode_starts_with(module, "python3") || lode_starts_with(module, "libpython3")) &&
 	       !lode_ends_with(module, ".py");
 }
 
-/* How the functions begin that run code and make calls, and what starts and ends the interpreter. */
-static int calls_only(const char *function)
+static int is_hotspot(const char *module)
 {
-	static const char *const starts[] = {
-		"0x",
-		"_start",
-		"main",
-		"_PyEval_",
-		"_Py_HandlePending",
-		"PyEval_Eval",
-		"PyEval_RestoreThread",
-		"PyEval_AcquireThread",
-		"PyObject_Call",
-		"PyObject_Vectorcall",
-		"_PyObject",
-		"PyVectorcall_",
-		"_PyVectorcall_",
-		"_PyFunction_Vectorcall",
-		"PyCFunction_",
-		"_PyRun_",
-		"PyRun_",
-		"Py_RunMain",
-		"Py_BytesMain",
-		"Py_Main",
-		"pymain_",
-		"run_mod",
-		"run_eval_code_obj",
-		"pyrun_",
-		"method_vectorcall",
-		"vectorcall_",
-		"cfunction_",
-		"slot_tp_",
-		"slot_mp_",
-		"slot_sq_",
-		"slot_nb_",
-		"type_call",
-		"object_vacall",
-		"gen_send_ex",
-		"gen_iternext",
-		"thread_run",
-		"pythread_wrapper",
-		"builtin___build_class__",
-		"builtin_exec",
-		"builtin_eval",
-		"PyObject_GetIter",
-		"PyIter_",
-		"_PyStack_",
-		"PyImport_",
-		"import_",
-	};
+	return !strcmp(module, "libjvm.so");
+}
 
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		if (lode_starts_with(function, starts[i]))
+int lode_module_is_interpreter(const char *module)
+{
+	return is_cpython(module) || is_hotspot(module);
+}
+
+/* How the functions begin that run code and make calls, and what starts and ends the interpreter. */
+static const char *const cpython_starts[] = {
+	"0x",
+	"_start",
+	"main",
+	"_PyEval_",
+	"_Py_HandlePending",
+	"PyEval_Eval",
+	"PyEval_RestoreThread",
+	"PyEval_AcquireThread",
+	"PyObject_Call",
+	"PyObject_Vectorcall",
+	"_PyObject",
+	"PyVectorcall_",
+	"_PyVectorcall_",
+	"_PyFunction_Vectorcall",
+	"PyCFunction_",
+	"_PyRun_",
+	"PyRun_",
+	"Py_RunMain",
+	"Py_BytesMain",
+	"Py_Main",
+	"pymain_",
+	"run_mod",
+	"run_eval_code_obj",
+	"pyrun_",
+	"method_vectorcall",
+	"vectorcall_",
+	"cfunction_",
+	"slot_tp_",
+	"slot_mp_",
+	"slot_sq_",
+	"slot_nb_",
+	"type_call",
+	"object_vacall",
+	"gen_send_ex",
+	"gen_iternext",
+	"thread_run",
+	"pythread_wrapper",
+	"builtin___build_class__",
+	"builtin_exec",
+	"builtin_eval",
+	"PyObject_GetIter",
+	"PyIter_",
+	"_PyStack_",
+	"PyImport_",
+	"import_",
+	NULL,
+};
+
+/* Code that is generated is in brackets. What waits and what holds locks (ObjectMonitor, Unsafe_Park) is not here. */
+static const char *const hotspot_starts[] = {
+	"0x",
+	"<",
+	"thread_native_entry",
+	"thread_entry",
+	"Thread::call_run",
+	"JavaThread::run",
+	"JavaThread::thread_main_inner",
+	"JavaCalls::",
+	"InterpreterRuntime::",
+	"Runtime1::",
+	"SharedRuntime::",
+	"OptoRuntime::",
+	"jni_Call",
+	"jni_invoke_",
+	"jni_NewObject",
+	"JVM_DoPrivileged",
+	"JVM_InvokeMethod",
+	"JVM_NewInstanceFromConstructor",
+	"Reflection::invoke",
+	NULL,
+};
+
+static int calls_only(const char *module, const char *function)
+{
+	const char *const *starts = is_hotspot(module) ? hotspot_starts : cpython_starts;
+
+	for (; *starts; starts++)
+		if (lode_starts_with(function, *starts))
 			return 1;
 	return 0;
 }
@@ -86,7 +123,7 @@ enum mark {
 	INTERPRETER,
 	CALLS = 2,   /* may be left out */
 	RUNS = 4,    /* runs Python functions */
-	PROGRAM = 8, /* a JavaScript function of the program */
+	PROGRAM = 8, /* a function of JavaScript or Java */
 };
 
 static int runs_python(const struct lode_frames *frames, uint32_t frame)
@@ -94,10 +131,16 @@ static int runs_python(const struct lode_frames *frames, uint32_t frame)
 	return !strcmp(lode_frames_function(frames, frame), "_PyEval_EvalFrameDefault");
 }
 
+/* In every thread of Java that HotSpot starts. */
+static int runs_java(const struct lode_frames *frames, uint32_t frame)
+{
+	return is_hotspot(lode_frames_module_name(frames, frame)) && *lode_frames_function(frames, frame) == '<';
+}
+
 int lode_frames_have_plumbing(const struct lode_frames *frames)
 {
 	for (uint32_t i = 0; i < frames->count; i++)
-		if (runs_python(frames, i))
+		if (runs_python(frames, i) || runs_java(frames, i))
 			return 1;
 	return lode_frames_have_javascript(frames);
 }
@@ -115,9 +158,12 @@ static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 
 	if (role != LODE_JAVASCRIPT_NONE)
 		return role == LODE_JAVASCRIPT_CALLS ? CALLS : PROGRAM;
+	if (lode_ends_with(module, ".java"))
+		return PROGRAM;
 	if (!lode_module_is_interpreter(module))
 		return OTHER;
-	return (uint8_t)(INTERPRETER | (calls_only(function) ? CALLS : 0) | (runs_python(frames, frame) ? RUNS : 0));
+	return (uint8_t)(INTERPRETER | (calls_only(module, function) ? CALLS : 0) |
+			 (runs_python(frames, frame) ? RUNS : 0));
 }
 
 static uint8_t *mark_frames(const struct lode_frames *frames)
@@ -148,9 +194,8 @@ int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t 
 		const char *module = lode_frames_module_name(frames, nodes[stack].frame);
 
 		if (is_timed_wait(lode_frames_function(frames, nodes[stack].frame)))
-			return lode_module_is_interpreter(
-				lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
-		if (lode_module_is_interpreter(module))
+			return is_cpython(lode_frames_module_name(frames, nodes[nodes[stack].parent].frame));
+		if (is_cpython(module))
 			return 0;
 	}
 	return 0;

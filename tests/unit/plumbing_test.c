@@ -58,6 +58,19 @@ static void what_says_something_stays(void **unused)
 	assert_without("a.py!f " EVAL "python3_tool.py!g", "a.py!f python3_tool.py!g");
 }
 
+static void hotspot_is_left_out_between_java_functions(void **unused)
+{
+	(void)unused;
+	assert_without("libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!JavaCalls::call_helper "
+		       "libjvm.so!<StubRoutines> Thread.java!Thread.run A.java!A.f libjvm.so!<monitorenter_nofpu> "
+		       "libjvm.so!Runtime1::monitorenter libjvm.so!ObjectMonitor::enter libc.so.6!pthread_cond_wait",
+		       "libc.so.6!start_thread Thread.java!Thread.run A.java!A.f libjvm.so!ObjectMonitor::enter "
+		       "libc.so.6!pthread_cond_wait");
+	/* A thread of the virtual machine's own. */
+	assert_without("libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!VMThread::run",
+		       "libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!VMThread::run");
+}
+
 static void stacks_without_python_functions_are_whole(void **unused)
 {
 	(void)unused;
@@ -109,6 +122,9 @@ static void waits_for_the_global_lock_are_recognized(void **unused)
 					      stack(&dictionary,
 						    "a.py!f " EVAL
 						    "python3.11!PyThread_acquire_lock_timed libc.so.6!sem_wait")));
+	assert_false(lode_stack_waits_for_gil(
+		&dictionary, stack(&dictionary, "A.java!A.f libjvm.so!os::PlatformEvent::park "
+						"libc.so.6!pthread_cond_timedwait kernel!futex_do_wait")));
 	assert_false(lode_stack_waits_for_gil(&dictionary, 0));
 	lode_dictionary_release(&dictionary);
 }
@@ -118,6 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_interpreter_is_left_out_between_python_functions),
 		cmocka_unit_test(what_says_something_stays),
+		cmocka_unit_test(hotspot_is_left_out_between_java_functions),
 		cmocka_unit_test(stacks_without_python_functions_are_whole),
 		cmocka_unit_test(node_is_left_out_between_javascript_functions),
 		cmocka_unit_test(waits_for_the_global_lock_are_recognized),
