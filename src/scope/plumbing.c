@@ -1,7 +1,7 @@
 /*
  * Plumbing: see plumbing.h.
  *
- * That a stack has Java functions is seen from the names of their files. That it has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
+ * That a stack has Java functions is seen from HotSpot's generated code that calls the first of them. That it has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
  * Python function (process/languages/language_words.h); without Python functions it is another one of the interpreter.
  *
  * Left out are the interpreter's functions without a name, which are most in a stripped binary, and those that call and run
@@ -121,9 +121,10 @@ static int calls_only(const char *module, const char *function)
 enum mark {
 	OTHER,
 	INTERPRETER,
-	CALLS = 2,   /* may be left out */
-	RUNS = 4,    /* runs Python functions */
-	PROGRAM = 8, /* a function of JavaScript or Java */
+	CALLS = 2,      /* may be left out */
+	RUNS = 4,       /* runs Python functions */
+	PROGRAM = 8,    /* a function of JavaScript */
+	GENERATED = 16, /* code that HotSpot generated, by which Java functions are called */
 };
 
 static int runs_python(const struct lode_frames *frames, uint32_t frame)
@@ -131,7 +132,7 @@ static int runs_python(const struct lode_frames *frames, uint32_t frame)
 	return !strcmp(lode_frames_function(frames, frame), "_PyEval_EvalFrameDefault");
 }
 
-/* In every thread of Java that HotSpot starts. */
+/* In every stack with Java functions. */
 static int runs_java(const struct lode_frames *frames, uint32_t frame)
 {
 	return is_hotspot(lode_frames_module_name(frames, frame)) && *lode_frames_function(frames, frame) == '<';
@@ -158,12 +159,10 @@ static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 
 	if (role != LODE_JAVASCRIPT_NONE)
 		return role == LODE_JAVASCRIPT_CALLS ? CALLS : PROGRAM;
-	if (lode_ends_with(module, ".java"))
-		return PROGRAM;
 	if (!lode_module_is_interpreter(module))
 		return OTHER;
 	return (uint8_t)(INTERPRETER | (calls_only(module, function) ? CALLS : 0) |
-			 (runs_python(frames, frame) ? RUNS : 0));
+			 (runs_python(frames, frame) ? RUNS : 0) | (runs_java(frames, frame) ? GENERATED : 0));
 }
 
 static uint8_t *mark_frames(const struct lode_frames *frames)
@@ -180,9 +179,11 @@ static int has_functions(const struct lode_stack_tree *tree, const uint8_t *mark
 			 uint32_t node)
 {
 	uint32_t parent = tree->nodes[node].parent;
+	uint8_t mark = marks[tree->nodes[node].frame];
 
-	return has[parent] || marks[tree->nodes[node].frame] & PROGRAM ||
-	       (parent && marks[tree->nodes[node].frame] & RUNS && marks[tree->nodes[parent].frame] == OTHER);
+	return has[parent] || mark & PROGRAM ||
+	       (parent && mark & RUNS && marks[tree->nodes[parent].frame] == OTHER) ||
+	       (parent && mark == OTHER && marks[tree->nodes[parent].frame] & GENERATED);
 }
 
 int lode_stack_waits_for_gil(const struct lode_dictionary *dictionary, uint32_t stack)

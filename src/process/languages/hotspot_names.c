@@ -146,7 +146,10 @@ static size_t package_size(const struct text *holder)
 	return slash ? (size_t)(slash + 1 - holder->bytes) : 0;
 }
 
-/* Without a source file its name is what the compiler requires for public classes: that of the outermost one. */
+/*
+ * Without a source file (classes that are generated have none, or their own name in its place) the name is what compilers require
+ * for public classes: that of the outermost one.
+ */
 static void add_names(struct method *method, struct lode_buffer *path, struct lode_buffer *function)
 {
 	struct text *holder = &method->holder;
@@ -158,7 +161,7 @@ static void add_names(struct method *method, struct lode_buffer *path, struct lo
 	dollar = memchr(holder->bytes + package, '$', holder->size - package);
 	outermost = dollar && dollar > holder->bytes + package ? (size_t)(dollar - holder->bytes) : holder->size;
 	add_text(path, holder->bytes, package);
-	if (method->source.size) {
+	if (memchr(method->source.bytes, '.', method->source.size)) {
 		add_text(path, method->source.bytes, method->source.size);
 	} else {
 		add_text(path, holder->bytes + package, outermost - package);

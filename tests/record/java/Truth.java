@@ -42,7 +42,7 @@ public class Truth {
             holder = holder.substring(0, lambda + 8);
         else if (address >= 0)
             holder = holder.substring(0, holder.lastIndexOf('.', address) < 0 ? address : holder.lastIndexOf('.', address));
-        if (file == null)
+        if (file == null || !file.contains("."))
             file = (holder.indexOf('$') > 0 ? holder.substring(0, holder.indexOf('$')) : holder) + ".java";
         return file + "!" + holder + "." + element.getMethodName();
     }
