@@ -61,11 +61,12 @@ static void what_says_something_stays(void **unused)
 static void hotspot_is_left_out_between_java_functions(void **unused)
 {
 	(void)unused;
-	assert_without("libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!JavaCalls::call_helper "
-		       "libjvm.so!<StubRoutines> Thread.java!Thread.run A.java!A.f libjvm.so!<monitorenter_nofpu> "
-		       "libjvm.so!Runtime1::monitorenter libjvm.so!ObjectMonitor::enter libc.so.6!pthread_cond_wait",
-		       "libc.so.6!start_thread Thread.java!Thread.run A.java!A.f libjvm.so!ObjectMonitor::enter "
-		       "libc.so.6!pthread_cond_wait");
+	assert_without(
+		"libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!JavaCalls::call_helper "
+		"libjvm.so!<StubRoutines> Thread.java!Thread.run A.java!A.f libjvm.so!<monitorenter_nofpu> "
+		"libjvm.so!Runtime1::monitorenter libjvm.so!ObjectMonitor::enter libc.so.6!pthread_cond_wait",
+		"libc.so.6!start_thread Thread.java!Thread.run A.java!A.f libjvm.so!ObjectMonitor::enter "
+		"libc.so.6!pthread_cond_wait");
 	/* A thread of the virtual machine's own. */
 	assert_without("libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!VMThread::run",
 		       "libc.so.6!start_thread libjvm.so!thread_native_entry libjvm.so!VMThread::run");
@@ -122,9 +123,10 @@ static void waits_for_the_global_lock_are_recognized(void **unused)
 					      stack(&dictionary,
 						    "a.py!f " EVAL
 						    "python3.11!PyThread_acquire_lock_timed libc.so.6!sem_wait")));
-	assert_false(lode_stack_waits_for_gil(
-		&dictionary, stack(&dictionary, "A.java!A.f libjvm.so!os::PlatformEvent::park "
-						"libc.so.6!pthread_cond_timedwait kernel!futex_do_wait")));
+	assert_false(lode_stack_waits_for_gil(&dictionary,
+					      stack(&dictionary,
+						    "A.java!A.f libjvm.so!os::PlatformEvent::park "
+						    "libc.so.6!pthread_cond_timedwait kernel!futex_do_wait")));
 	assert_false(lode_stack_waits_for_gil(&dictionary, 0));
 	lode_dictionary_release(&dictionary);
 }

@@ -29,10 +29,10 @@ enum lode_hotspot_offset {
 	LODE_HOTSPOT_BLOB_FRAME,
 	LODE_HOTSPOT_BLOB_START,
 	LODE_HOTSPOT_BLOB_END,
-	LODE_HOTSPOT_BLOB_METHOD,  /* CompiledMethod, */
-	LODE_HOTSPOT_BLOB_SCOPES,  /* where its scopes are, */
-	LODE_HOTSPOT_BLOB_PCS,     /* nmethod: and the list of addresses in it, a distance from the CodeBlob, */
-	LODE_HOTSPOT_BLOB_PCS_END, /* up to here, */
+	LODE_HOTSPOT_BLOB_METHOD,   /* CompiledMethod, */
+	LODE_HOTSPOT_BLOB_SCOPES,   /* where its scopes are, */
+	LODE_HOTSPOT_BLOB_PCS,      /* nmethod: and the list of addresses in it, a distance from the CodeBlob, */
+	LODE_HOTSPOT_BLOB_PCS_END,  /* up to here, */
 	LODE_HOTSPOT_BLOB_METADATA, /* and the Methods that they name: distances */
 	LODE_HOTSPOT_METHOD_CONST,
 	LODE_HOTSPOT_CONST_CONSTANTS,

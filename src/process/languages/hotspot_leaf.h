@@ -123,7 +123,8 @@ LODE_HOTSPOT_INLINE void lode_a64_stub_leaf(const struct lode_unwind_state *stat
 {
 	uint64_t link = lode_unwind_plain(state, state->link), word = 0;
 
-	if (leaf->size > 0 && LODE_HOTSPOT_READ(context, state->sp + (uint64_t)leaf->size - 8, &word, sizeof(word)) &&
+	if (leaf->size > 0 &&
+	    LODE_HOTSPOT_READ(context, state->sp + (uint64_t)leaf->size - 8, &word, sizeof(word)) &&
 	    lode_unwind_plain(state, word) == link)
 		return;
 	if (state->fp >= state->sp && LODE_HOTSPOT_READ(context, state->fp + 8, &word, sizeof(word)) &&

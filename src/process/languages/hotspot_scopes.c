@@ -13,7 +13,7 @@
 /* Places of one piece of code. */
 #define PLACES (1u << 20)
 /* Bytes of a description that are read, and of a packed number. */
-#define SCOPE_BYTES 10
+#define SCOPE_BYTES  10
 #define NUMBER_BYTES 5
 #define NUMBER_END   192
 

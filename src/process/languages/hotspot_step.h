@@ -160,9 +160,8 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_enter(struct lode_unwin
 }
 
 /* From a frame of `size` bytes, with the caller's frame pointer and the return address at its end. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_size(struct lode_unwind_state *state,
-								 struct lode_hotspot_walk *walk, int64_t size,
-								 void *context)
+LODE_HOTSPOT_INLINE enum lode_unwind_result
+lode_hotspot_by_size(struct lode_unwind_state *state, struct lode_hotspot_walk *walk, int64_t size, void *context)
 {
 	uint64_t sp = state->sp + (uint64_t)size;
 
@@ -174,8 +173,8 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_size(struct lode_unw
 }
 
 /* From a frame that ends with the record at the frame pointer. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result
-lode_hotspot_by_record(struct lode_unwind_state *state, struct lode_hotspot_walk *walk, void *context)
+LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_record(struct lode_unwind_state *state,
+								   struct lode_hotspot_walk *walk, void *context)
 {
 	if (state->fp & 7 || state->fp < state->sp)
 		return LODE_UNWIND_LOST;
@@ -185,9 +184,8 @@ lode_hotspot_by_record(struct lode_unwind_state *state, struct lode_hotspot_walk
 }
 
 /* From code without a frame, `size` bytes below where it was called. The frame pointer is the caller's. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_call(struct lode_unwind_state *state,
-								 struct lode_hotspot_walk *walk, uint64_t size,
-								 void *context)
+LODE_HOTSPOT_INLINE enum lode_unwind_result
+lode_hotspot_by_call(struct lode_unwind_state *state, struct lode_hotspot_walk *walk, uint64_t size, void *context)
 {
 	uint64_t sp = state->sp + size;
 
@@ -274,9 +272,9 @@ lode_hotspot_from_interpreter(const struct lode_hotspot_process *process, struct
 /* ---- all of it ---- */
 
 /* From compiled code, and from a stub. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result
-lode_hotspot_from_blob(const struct lode_hotspot_process *process, struct lode_unwind_state *state,
-		       struct lode_hotspot_walk *walk, void *context)
+LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_from_blob(const struct lode_hotspot_process *process,
+								   struct lode_unwind_state *state,
+								   struct lode_hotspot_walk *walk, void *context)
 {
 	struct lode_hotspot_leaf leaf = {
 		.size = (int64_t)(int32_t)lode_hotspot_number(walk, process->blob_frame_size) * 8,

@@ -17,7 +17,7 @@ struct lode_hotspot_walk {
 	uint64_t returns;   /* x86-64: the return address, while it is not on the stack, */
 	uint64_t sender[2]; /* and, in one of these, the caller's stack pointer */
 	uint64_t slots[5];  /* words of the stack */
-	union {            /* around the innermost address */
+	union {             /* around the innermost address */
 		uint32_t instructions[LODE_HOTSPOT_CODE_BYTES / 4]; /* aarch64: from the one before on */
 		uint8_t code[LODE_HOTSPOT_CODE_BYTES];              /* x86-64: the address is at half */
 	};

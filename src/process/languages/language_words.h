@@ -145,7 +145,7 @@ struct lode_language_process {
 	uint32_t language;
 	uint32_t unused;
 	union {
-		struct { /* Python */
+		struct {                                    /* Python */
 			uint64_t starts[LODE_PYTHON_PARTS]; /* of the function that runs its code */
 			uint64_t ends[LODE_PYTHON_PARTS];
 			uint64_t interpreters; /* address of the pointer to the first interpreter */

@@ -78,8 +78,7 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 		return WALKED_TO_STEP;
 	process = hotspot_process(scratch);
 	address = lode_unwind_address(&scratch->state);
-	if (!process || !lode_hotspot_is_code(process, address) ||
-	    scratch->stack.count >= LODE_RECORD_FRAMES - 1)
+	if (!process || !lode_hotspot_is_code(process, address) || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
 		return WALKED_TO_STEP;
 	lose_trail(scratch);
 	mark_words(scratch);

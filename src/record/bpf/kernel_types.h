@@ -266,19 +266,19 @@ struct pt_regs {
  * REGS_HOTSPOT_…: what HotSpot has in registers where a call begins (hotspot_step.h), which versions do in different ones.
  */
 #if defined(__TARGET_ARCH_arm64)
-#define REGS_PC(regs)       ((regs)->pc)
-#define REGS_SP(regs)       ((regs)->sp)
-#define REGS_FP(regs)       ((regs)->regs[29])
-#define REGS_LINK(regs)     ((regs)->regs[30])
-#define REGS_SCRATCH(regs)  0
+#define REGS_PC(regs)              ((regs)->pc)
+#define REGS_SP(regs)              ((regs)->sp)
+#define REGS_FP(regs)              ((regs)->regs[29])
+#define REGS_LINK(regs)            ((regs)->regs[30])
+#define REGS_SCRATCH(regs)         0
 #define REGS_HOTSPOT_METHOD(regs)  ((regs)->regs[12])
 #define REGS_HOTSPOT_RETURN(regs)  0
 #define REGS_HOTSPOT_SENDER(regs)  ((regs)->regs[13])
 #define REGS_HOTSPOT_SENDER2(regs) ((regs)->regs[19])
-#define REGS_CALL(regs)     ((regs)->syscallno)
-#define REGS_ARGUMENT(regs) ((regs)->orig_x0)
-#define REGS_SECOND(regs)   ((regs)->regs[1])
-#define REGS_THIRD(regs)    ((regs)->regs[2])
+#define REGS_CALL(regs)            ((regs)->syscallno)
+#define REGS_ARGUMENT(regs)        ((regs)->orig_x0)
+#define REGS_SECOND(regs)          ((regs)->regs[1])
+#define REGS_THIRD(regs)           ((regs)->regs[2])
 /* Arguments of functions at their entry: those in registers, and where the others are, from the stack pointer. */
 #define REGS_ARGUMENTS          8
 #define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
@@ -292,20 +292,20 @@ struct pt_regs {
 #define CALL_PPOLL              73
 #define CALL_WAITID             95
 #else
-#define REGS_PC(regs)       ((regs)->ip)
-#define REGS_SP(regs)       ((regs)->sp)
-#define REGS_FP(regs)       ((regs)->bp)
-#define REGS_LINK(regs)     ((regs)->di)
-#define REGS_SCRATCH(regs)  ((regs)->r10)
+#define REGS_PC(regs)              ((regs)->ip)
+#define REGS_SP(regs)              ((regs)->sp)
+#define REGS_FP(regs)              ((regs)->bp)
+#define REGS_LINK(regs)            ((regs)->di)
+#define REGS_SCRATCH(regs)         ((regs)->r10)
 #define REGS_HOTSPOT_METHOD(regs)  ((regs)->bx)
 #define REGS_HOTSPOT_RETURN(regs)  ((regs)->ax)
 #define REGS_HOTSPOT_SENDER(regs)  ((regs)->r13)
 #define REGS_HOTSPOT_SENDER2(regs) 0
-#define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
-#define REGS_ARGUMENT(regs) ((regs)->di)
-#define REGS_SECOND(regs)   ((regs)->si)
-#define REGS_THIRD(regs)    ((regs)->dx)
-#define REGS_ARGUMENTS      6
+#define REGS_CALL(regs)            ((int32_t)(regs)->orig_ax)
+#define REGS_ARGUMENT(regs)        ((regs)->di)
+#define REGS_SECOND(regs)          ((regs)->si)
+#define REGS_THIRD(regs)           ((regs)->dx)
+#define REGS_ARGUMENTS             6
 #define REGS_ARGUMENT_OFFSET(i)                                                                                   \
 	((i) == 0   ? bpf_core_field_offset(struct pt_regs, di)                                                   \
 	 : (i) == 1 ? bpf_core_field_offset(struct pt_regs, si)                                                   \

@@ -39,13 +39,13 @@ struct lode_unwind_loader {
 	uint64_t page_size;
 	uint64_t known; /* until then all changes of processes are known */
 	struct lode_table_installer *installer;
-	struct lode_unwind_space *spaces;        /* of the kernel */
-	struct lode_unwind_mapping *mappings;    /* of the kernel */
-	struct lode_unwind_size *sizes;          /* of the kernel */
-	struct lode_unwind_rule *rules;          /* of the kernel */
+	struct lode_unwind_space *spaces;     /* of the kernel */
+	struct lode_unwind_mapping *mappings; /* of the kernel */
+	struct lode_unwind_size *sizes;       /* of the kernel */
+	struct lode_unwind_rule *rules;       /* of the kernel */
 	struct lode_language_entries languages;
-	uint32_t *images;                        /* of the mappings */
-	uint32_t used;                           /* mappings */
+	uint32_t *images; /* of the mappings */
+	uint32_t used;    /* mappings */
 	struct run *runs;
 	size_t run_count;
 	size_t run_capacity;
