@@ -149,9 +149,9 @@ int lode_v8_name(const struct lode_process_memory *memory, const struct lode_v8_
 	script = lode_v8_moved(&reader, script);
 	if (lode_v8_type(&reader, script) != value(&reader, LODE_V8_SCRIPT_TYPE))
 		script = 0;
-	add_function(&reader, scope, script, function, line);
 	if (script)
 		add_path(&reader, script, path);
+	add_function(&reader, scope, script, function, line);
 	lode_buffer_add(path, "", 1);
 	lode_buffer_add(function, "", 1);
 	return !path->failed && !function->failed;
