@@ -3,7 +3,7 @@
  * java_forger.c runs its function.
  *
  * The code of forged_run() is what it says is a code heap, with a CodeBlob before it. `cycle`: the segment map leads round and round.
- * `wild`: pointers lead nowhere. `deep`: frames of eight words, on a stack full of return addresses. `large`: frames of 2^31 words. `names`:
+ * `wild`: pointers lead nowhere. `deep`: frames of 32 words, on a stack full of return addresses. `large`: frames of 2^31 words. `names`:
  * methods with endless names. `offsets`: of 2^60. `heaps`: of 2^60 bytes.
  */
 #define _GNU_SOURCE
@@ -115,7 +115,7 @@ static void forge_blob(char *start, const char *mode)
 {
 	char *blob = start + 16;
 	uint64_t wild = is(mode, "wild") ? 0xdead00000008 : 0;
-	int32_t frame = is(mode, "large") ? INT32_MAX : is(mode, "deep") ? 8 : 2;
+	int32_t frame = is(mode, "large") ? INT32_MAX : is(mode, "deep") ? 32 : 2;
 
 	mprotect(start, HEAP_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
 	*(uint64_t *)(void *)(blob + 96) = wild ? wild : (uint64_t) "nmethod";
