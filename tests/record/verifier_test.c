@@ -152,9 +152,11 @@ int main(void)
 		cmocka_unit_test(a_rejected_program_is_reported_with_the_reason),
 	};
 	struct lode_error error = { "" };
-	struct lode_recorder *recorder;
+	struct lode_recorder *recorder = NULL;
 
-	if (lode_recorder_create(&recorder, &frame_pointers, &error) < 0) {
+	/* The other tests of the recorder skip themselves whatever the reason is. */
+	if (lode_recorder_create(&recorder, &frame_pointers, &error) < 0 &&
+	    !strstr(error.text, "the verifier of Linux")) {
 		printf("skipped: %s\n", error.text);
 		return 77;
 	}

@@ -34,7 +34,11 @@ static __always_inline uint32_t device_of(uint64_t inode)
 
 static __always_inline uint64_t stack_word(const struct scratch *scratch, uint32_t i)
 {
-	return *(const uint64_t *)&scratch->block[(i & 255) * 8];
+	uint64_t at = i;
+
+	/* The verifier must see the bound, even where the compiler knows it. */
+	asm volatile("" : "+r"(at));
+	return *(const uint64_t *)&scratch->block[(at & 255) * 8];
 }
 
 /* Notes the mapping `vma` as the object; false: it is none of the process whose memory is `mm`, or not where the page is. */
