@@ -10,6 +10,7 @@
 struct lode_hunt_settings {
 	struct lode_option_list pids;
 	const char *comm;
+	int all; /* text is not the answer alone, and verdicts are told as they come */
 	struct lode_option_list hosts;
 	const char *ssh;
 	uint64_t time;
@@ -67,6 +68,7 @@ struct lode_hunt_view {
 	const struct lode_call *call;
 	const struct lode_hunt_report *report;
 	int json;
+	int all;        /* each verdict is a line where there is no terminal */
 	int enabled;    /* something is shown for people */
 	unsigned drawn; /* lines on the terminal */
 	uint64_t drawn_at;
@@ -74,7 +76,7 @@ struct lode_hunt_view {
 };
 
 void lode_hunt_view_init(struct lode_hunt_view *view, const struct lode_call *call,
-			 const struct lode_hunt_report *report, int json);
+			 const struct lode_hunt_report *report, int json, int all);
 void lode_hunt_view_release(struct lode_hunt_view *view);
 /* For lode_search_create: an experiment has changed. */
 void lode_hunt_view_changed(void *view, uint32_t experiment);

@@ -46,6 +46,8 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
 	LODE_FLAG("command-line", 0, FIELD(command_line), LODE_COMMAND_LINE_HELP),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the stream; can be repeated"),
+	LODE_FLAG("all", 'a', FIELD(all),
+		  "show all bottlenecks and how they were found, what was not examined, and the search"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
 	LODE_FLAG("serve", 0, FIELD(serve), "show the search in the browser while it runs, and then until Ctrl-C"),
 	LODE_NUMBER("port", 0, FIELD(port), "N", "serve on this port (default: 7070, or a free one)", 1, 65535),

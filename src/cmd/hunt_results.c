@@ -99,7 +99,11 @@ int lode_hunt_results_show(struct lode_hunt_results *results, struct lode_error 
 	const struct lode_hunt_settings *settings = results->call->settings;
 
 	results->report.ascii = !results->call->out.look.utf8;
-	return write_file(results, "-", settings->json ? lode_hunt_summary : lode_hunt_text, error);
+	return write_file(results, "-",
+			  settings->json  ? lode_hunt_summary
+			  : settings->all ? lode_hunt_text
+					  : lode_hunt_answer,
+			  error);
 }
 
 void lode_hunt_results_release(struct lode_hunt_results *results)

@@ -211,7 +211,7 @@ int lode_hunt_run(struct lode_call *call, struct lode_error *error)
 		return lode_fail_memory(error);
 	hunt.results.report.target = hunt.target;
 	lode_notes_init(&hunt.notes);
-	lode_hunt_view_init(&hunt.view, call, &hunt.results.report, hunt.settings->json);
+	lode_hunt_view_init(&hunt.view, call, &hunt.results.report, hunt.settings->json, hunt.settings->all);
 	code = run_hunt(&hunt, error);
 	release(&hunt);
 	return code;

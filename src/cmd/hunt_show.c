@@ -1,6 +1,6 @@
 /*
  * A hunt while it goes on: see hunt.h. On a terminal the search history graph is
- * drawn again a few times a second (text/hunt_progress.h), elsewhere each verdict is a line.
+ * drawn again a few times a second (text/hunt_progress.h), elsewhere, with --all, each verdict is a line.
  * With --json each change is a line of JSON on standard output, and nothing is drawn.
  */
 #include "cmd/hunt.h"
@@ -14,9 +14,9 @@
 #define BETWEEN_DRAWINGS 250000000ull
 
 void lode_hunt_view_init(struct lode_hunt_view *view, const struct lode_call *call,
-			 const struct lode_hunt_report *report, int json)
+			 const struct lode_hunt_report *report, int json, int all)
 {
-	*view = (struct lode_hunt_view){ .call = call, .report = report, .json = json };
+	*view = (struct lode_hunt_view){ .call = call, .report = report, .json = json, .all = all };
 	view->enabled = !json && !call->quiet;
 }
 
@@ -31,7 +31,7 @@ void lode_hunt_view_changed(void *context, uint32_t experiment)
 
 	if (view->json)
 		lode_hunt_line(view->report, experiment, &view->lines);
-	else if (view->enabled && !view->call->err.look.is_terminal)
+	else if (view->enabled && view->all && !view->call->err.look.is_terminal)
 		lode_hunt_news(view->report, experiment, &view->lines);
 }
 

@@ -1,5 +1,6 @@
 /*
- * A hunt as text for people: see hunt_text.h. First the bottlenecks, each in a
+ * A hunt as text for people: see hunt_text.h. The answer is a line a bottleneck. The whole
+ * text has first the bottlenecks, each in a
  * sentence with the way that leads to it; then what was not examined, by reason; then
  * the search history graph as a tree by first parents, in which what was false, and
  * led to nothing, shares a line.
@@ -111,6 +112,48 @@ static void put_bottlenecks(const struct lode_hunt_report *report, struct lode_b
 		lode_buffer_byte(buffer, '\n');
 		put_way(search, ids[i], report->ascii ? " > " : " \xe2\x86\x92 ", buffer);
 	}
+	lode_free(ids);
+}
+
+/* ---- the answer ---- */
+
+/* Bottlenecks in it. */
+#define ANSWERS 7
+
+/* What the answer leaves out, and how to see it. */
+static void put_rest(size_t more, size_t idle, struct lode_buffer *buffer)
+{
+	lode_buffer_text(buffer, "'--all' shows ");
+	if (more)
+		lode_buffer_print(buffer, "%zu more, ", more);
+	if (idle)
+		lode_buffer_print(buffer, "%zu of threads that only waited, ", idle);
+	lode_buffer_text(buffer, "what leads to them, and the search.\n");
+}
+
+void lode_hunt_answer(const struct lode_hunt_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_search *search = report->search;
+	size_t count, specific, busy = 0;
+	uint32_t *ids = lode_hunt_bottlenecks(search, &count, &specific);
+	char text[LODE_UNITS_TEXT];
+
+	buffer->failed |= !ids;
+	while (ids && busy < specific && !lode_hunt_is_idle(search, ids[busy]))
+		busy++;
+	lode_text_safe(buffer, report->target);
+	lode_buffer_print(buffer, ": hunted for %s, until %s; %zu bottleneck%s",
+			  lode_duration_text(lode_search_lasted(search), text), lode_hunt_end(search), busy,
+			  lode_plural(busy));
+	lode_buffer_text(buffer, busy > 1 ? ", the strongest first:\n" : busy ? ":\n" : ".\n");
+	for (size_t i = 0; ids && i < busy && i < ANSWERS; i++) {
+		lode_buffer_print(buffer, "%3zu. ", i + 1);
+		lode_hunt_sentence(search, ids[i], buffer);
+		lode_buffer_byte(buffer, '\n');
+	}
+	if (!busy && !was_measured(search))
+		lode_buffer_text(buffer, "Nothing was measured long enough.\n");
+	put_rest(busy > ANSWERS ? busy - ANSWERS : 0, specific - busy, buffer);
 	lode_free(ids);
 }
 

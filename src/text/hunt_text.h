@@ -4,6 +4,8 @@
 
 #include "result/hunt_report.h"
 
+/* The answer in ten lines: the strongest bottlenecks, without those of threads that have nothing to do. */
+void lode_hunt_answer(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 /* What was found, what was not examined and why, and the search history graph. */
 void lode_hunt_text(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 

@@ -9,6 +9,7 @@
 #include "text/hunt_text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <yajl/yajl_tree.h>
 
@@ -225,6 +226,49 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	release(&hunted);
 }
 
+/* Two threads that only wait, one of them for a lock, and nine that do something. */
+static void many_threads(struct simulation *simulation)
+{
+	char name[16];
+
+	simulation_stack(simulation, simulation_thread(simulation, 0, 7, "background"), LODE_SYNC_WAITING, 1.0,
+			 "wait_for_work libc.so.6!pthread_cond_wait");
+	simulation_stack(simulation, simulation_thread(simulation, 0, 7, "starved"), LODE_SYNC_WAITING, 1.0,
+			 "push libc.so.6!pthread_mutex_lock");
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "compute%d", i);
+		simulation_stack(simulation, simulation_thread(simulation, 0, 7, name), LODE_CPU_BOUND,
+				 0.3 + 0.05 * i, name);
+	}
+}
+
+static void the_answer_has_ten_lines_and_no_idle_threads(void **state)
+{
+	struct hunted hunted;
+	size_t lines = 0;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, many_threads);
+	text = text_of(&hunted, lode_hunt_answer);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_true(lines >= 5 && lines <= 10);
+	assert_non_null(strstr(text, "  1. libc.so.6!pthread_mutex_lock"));
+	assert_null(strstr(text, "pthread_cond_wait"));
+	assert_null(strstr(text, "by way of"));
+	assert_non_null(strstr(text, " of threads that only waited, "));
+	lode_free(text);
+	/* All of it has them, behind the others. */
+	text = text_of(&hunted, lode_hunt_text);
+	assert_non_null(strstr(text, "  1. libc.so.6!pthread_mutex_lock"));
+	assert_non_null(
+		strstr(text,
+		       " 11. libc.so.6!pthread_cond_wait in thread thread-0, called from app!wait_for_work"));
+	lode_free(text);
+	release(&hunted);
+}
+
 /* One that spends much of its time in a library. */
 static void in_a_library(struct simulation *simulation)
 {
@@ -387,9 +431,9 @@ static void samples_and_results_become_a_stream(void **state)
 
 static void memory_that_runs_out_in_a_report_is_remembered(void **state)
 {
-	void (*const writers[])(const struct lode_hunt_report *report,
-				struct lode_buffer *buffer) = { lode_hunt_summary, lode_hunt_text, lode_hunt_dot,
-								lode_hunt_page_json };
+	void (*const writers[])(const struct lode_hunt_report *report, struct lode_buffer *buffer) = {
+		lode_hunt_summary, lode_hunt_text, lode_hunt_answer, lode_hunt_dot, lode_hunt_page_json
+	};
 	struct hunted hunted;
 
 	(void)state;
@@ -436,6 +480,7 @@ int main(void)
 		cmocka_unit_test(each_change_is_a_line_with_the_fields_of_the_contract),
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
+		cmocka_unit_test(the_answer_has_ten_lines_and_no_idle_threads),
 		cmocka_unit_test(what_rests_on_samples_says_so_and_modules_stand_behind_functions),
 		cmocka_unit_test(waits_in_common_libraries_are_shown_with_their_callers),
 		cmocka_unit_test(small_operations_are_reported_once_at_their_caller),
