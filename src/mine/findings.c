@@ -417,6 +417,17 @@ static int set_id(const struct work *work, uint32_t group, struct lode_finding *
 	return text.failed ? LODE_SYSTEM : 0;
 }
 
+static int keep_finding_rows(struct lode_findings *findings, const struct placed_row *rows, size_t count,
+			     struct lode_finding *finding)
+{
+	finding->first_row = findings->row_count;
+	finding->row_count = count;
+	for (size_t i = 0; i < count; i++)
+		if (LODE_APPEND(findings->rows, findings->row_count, findings->row_capacity, rows[i].row) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
 /* The rows of one group and one place. */
 static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 {
@@ -436,6 +447,8 @@ static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 	finding.kind = kind_of(&work->chains->links[finding.chain]);
 	if (finding.kind == LODE_FINDING_READY)
 		find_behind(work, rows, count, &finding);
+	if (!code)
+		code = keep_finding_rows(findings, rows, count, &finding);
 	if (!code)
 		code = set_id(work, work->groups[finding.chain], &finding);
 	if (!code)
@@ -580,5 +593,6 @@ void lode_findings_release(struct lode_findings *findings)
 {
 	lode_free(findings->items);
 	lode_free(findings->processes);
+	lode_free(findings->rows);
 	memset(findings, 0, sizeof(*findings));
 }

@@ -50,6 +50,8 @@ struct lode_finding {
 	uint64_t symptoms; /* that have some of it; without symptoms 0 */
 	uint64_t streams;
 	uint64_t hosts;
+	size_t first_row; /* its rows in the list of all findings' */
+	size_t row_count;
 };
 
 /* What the threads of processes of one name did: of the symptoms' time, or without symptoms of all. */
@@ -68,7 +70,10 @@ struct lode_findings {
 	struct lode_finding_process *processes; /* those with most time that counts first */
 	size_t process_count;
 	uint64_t symptoms;
-	uint32_t symptom; /* string: the name that all symptoms have; 0: they have several or none */
+	uint32_t symptom;            /* string: the name that all symptoms have; 0: they have several or none */
+	struct lode_chain_row *rows; /* of one finding after the other */
+	size_t row_count;
+	size_t row_capacity;
 };
 
 /*

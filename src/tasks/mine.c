@@ -18,7 +18,8 @@ LODE_CHOICES(kind_choice, "wait", "run", "both", "ready")
 
 /* What most people need comes first. */
 static const struct lode_option options[] = {
-	LODE_TEXT("show", 0, FIELD(show), "ID", "show the events of a pattern or cluster from the last run"),
+	LODE_TEXT("show", 0, FIELD(show), "N|ID",
+		  "show the stacks of finding N, or the events of a pattern or cluster from the last run"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
@@ -108,8 +109,10 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 	const struct lode_mine_settings *settings = analysis->call->settings;
 	int code;
 
-	if (settings->show)
-		return lode_analysis_write(analysis, mining, error);
+	if (settings->show) {
+		code = mining->finds ? lode_mining_find(mining, error) : 0;
+		return code ? code : lode_analysis_write(analysis, mining, error);
+	}
 	if (lode_analysis_is(analysis, LODE_FORM_TEXT) && !settings->top && !settings->all)
 		mining->report.top = TOP;
 	code = lode_mining_run(mining, settings, 0, error);

@@ -1,12 +1,14 @@
 /*
- * lode mine --show ID: from a pattern or a cluster to its streams and the times of
- * its events. What an id means is looked up in the last result of the corpus
+ * lode mine --show N: the stacks of a finding. lode mine --show ID: from a pattern or a cluster to its streams and the
+ * times of its events. What an id means is looked up in the last result of the corpus
  * (CORPUS/mined.txt); a unique prefix of an id is enough.
  */
 #include "base/json.h"
+#include "base/units.h"
 #include "tasks/mining.h"
 #include "mine/matching_stacks.h"
 #include "mine/pattern_id.h"
+#include "text/finding_stacks_text.h"
 #include "text/mine_text.h"
 
 /* A stack is marked when its folded one is. */
@@ -79,6 +81,25 @@ static int list_json(struct lode_mining *mining, const uint8_t *marks, struct lo
 	return find_events(mining, marks, lode_mine_event_json, &objects, error);
 }
 
+/* `--show N`. */
+static int write_finding(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_output *output,
+			 struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
+	const struct lode_finding_source source = { &mining->reading.area, &mining->findings };
+	size_t number = lode_finding_number(settings->show), count = mining->findings.count;
+
+	if (lode_analysis_is(analysis, LODE_FORM_JSON))
+		return lode_fail(error, LODE_USAGE,
+				 "mine: '--show %zu' is for people; '--json' alone has all findings", number);
+	if (number > count)
+		return lode_fail(error, LODE_USAGE, "%s: there %s %zu finding%s, and no number %zu",
+				 mining->source.path, count == 1 ? "is" : "are", count, lode_plural(count), number);
+	return lode_finding_stacks_text(&source, number - 1, &analysis->look, &output->buffer) < 0
+		       ? lode_fail_memory(error)
+		       : 0;
+}
+
 static int write_events(struct lode_analysis *analysis, void *result, struct lode_output *output,
 			struct lode_error *error)
 {
@@ -90,6 +111,8 @@ static int write_events(struct lode_analysis *analysis, void *result, struct lod
 	uint8_t *marks = NULL;
 	int code;
 
+	if (mining->finds)
+		return write_finding(analysis, mining, output, error);
 	code = lode_mined_file_read(&file, lode_corpus_path(mining->source.corpus), &area->dictionary.frames,
 				    error);
 	if (!code)

@@ -113,14 +113,24 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 
 /* Findings that explain less than this share are only summed up. */
 #define LEAST_FINDING 0.01
+/* More digits are an id. */
+#define MAX_NUMBER_DIGITS 2
+
+size_t lode_finding_number(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits && digits <= MAX_NUMBER_DIGITS && !text[digits] && *text != '0' ? strtoul(text, NULL, 10) : 0;
+}
 
 /* Findings are about all time of the symptoms, or of the threads: where only some kind of it is asked for there are none. */
 static int wants_findings(const struct lode_mine_settings *settings)
 {
 	enum lode_scope scope = lode_scope_chosen(settings->area.scope, LODE_SCOPE_AUTO);
 
-	return !settings->kind && !settings->show && !by(settings) && !settings->patterns &&
-	       !settings->area.include_idle && scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
+	return !settings->kind && (!settings->show || lode_finding_number(settings->show)) && !by(settings) &&
+	       !settings->patterns && !settings->area.include_idle && scope != LODE_SCOPE_THREAD &&
+	       scope != LODE_SCOPE_GRAPH;
 }
 
 int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
@@ -232,6 +242,21 @@ static int find_hint(struct lode_mining *mining)
 	return mining->hint.failed ? LODE_SYSTEM : 0;
 }
 
+int lode_mining_find(struct lode_mining *mining, struct lode_error *error)
+{
+	int code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary,
+					 error);
+
+	mining->report.idle = mining->idle;
+	if (code || !mining->finds)
+		return code;
+	mining->report.findings = &mining->findings;
+	if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, LEAST_FINDING) < 0 ||
+	    find_hint(mining) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error)
 {
@@ -247,18 +272,7 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		code = read_patterns(mining, settings->patterns, error);
 	if (!code)
 		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
-	if (!code)
-		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary,
-					     error);
-	mining->report.idle = mining->idle;
-	if (!code && mining->finds) {
-		if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, LEAST_FINDING) < 0)
-			code = lode_fail_memory(error);
-		mining->report.findings = &mining->findings;
-		if (!code && find_hint(mining) < 0)
-			code = lode_fail_memory(error);
-	}
-	return code;
+	return code ? code : lode_mining_find(mining, error);
 }
 
 void lode_mining_release(struct lode_mining *mining)

@@ -52,6 +52,10 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 /* Mines it; `threshold` 0: as the settings say. */
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error);
+/* Makes the findings alone, if they are wanted; part of the above. */
+int lode_mining_find(struct lode_mining *mining, struct lode_error *error);
+/* The number of a finding, from 1, that `--show` asks for; 0: it is an id. */
+size_t lode_finding_number(const char *text);
 void lode_mining_release(struct lode_mining *mining);
 
 /* The choices of --by. */

@@ -87,8 +87,8 @@ static void put_extent(const struct lode_finding_source *source, const struct lo
 	lode_buffer_print(buffer, "%s\n", lode_style(look, LODE_PLAIN));
 }
 
-static void put_finding(const struct lode_finding_source *source, size_t i, const struct lode_look *look,
-			struct lode_buffer *buffer)
+void lode_finding_text(const struct lode_finding_source *source, size_t i, const struct lode_look *look,
+		       struct lode_buffer *buffer)
 {
 	const struct lode_finding *finding = &source->findings->items[i];
 	char cost[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
@@ -198,7 +198,7 @@ void lode_findings_text(const struct lode_finding_source *source, size_t top, co
 	put_head(source, shown, buffer);
 	put_processes(source, buffer);
 	for (size_t i = 0; i < shown; i++)
-		put_finding(source, i, look, buffer);
+		lode_finding_text(source, i, look, buffer);
 	if (shown < count)
 		lode_buffer_print(buffer, "%zu more finding%s; '--top N' or '--all' shows them\n", count - shown,
 				  lode_plural(count - shown));
