@@ -2,10 +2,10 @@
  * A program that knows what it waits for, for tests/record/objects: its first thread waits for locks that a second one
  * holds, and for what that one does to conditions, pipes, sockets and files.
  *
- *	waited LOG FOLDER ROUNDS
+ *	waited LOG FOLDER ROUNDS [MILLISECONDS]
  *
  * Writes a line for each wait: `SCENARIO TID T0 T1 HOLDER OBJECT`: thread TID waited once between the times T0 and T1
- * (CLOCK_MONOTONIC) for OBJECT, as lode names it, which thread HOLDER had (0: nobody has such a thing). FOLDER, which is
+ * (CLOCK_MONOTONIC), for two milliseconds or as long as is asked, for OBJECT, as lode names it, which thread HOLDER had (0: nobody has such a thing). FOLDER, which is
  * empty, gets files and sockets. Ids of threads are those of /proc, also in a PID namespace of its own.
  */
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HELD_NS 2000000
+static long held_ns = 2000000;
 
 struct scenario {
 	const char *name;
@@ -249,7 +249,7 @@ static void write_counter(void)
 
 static void set_timer(void)
 {
-	struct itimerspec after = { .it_value = { .tv_nsec = 2 * HELD_NS } };
+	struct itimerspec after = { .it_value = { .tv_nsec = 2 * held_ns } };
 
 	timerfd_settime(timer, 0, &after, NULL);
 }
@@ -263,7 +263,7 @@ static void read_timer(void)
 
 static void sleep_a_while(void)
 {
-	rest(HELD_NS);
+	rest(held_ns);
 }
 
 /* The same number as before, another pipe; both are gone when the recorder looks. */
@@ -311,7 +311,7 @@ static void make_child(void)
 	must(pid >= 0, "fork");
 	if (pid == 0) {
 		prctl(PR_SET_NAME, "waited-child");
-		rest(2 * HELD_NS);
+		rest(2 * held_ns);
 		_exit(0);
 	}
 	in = pid;
@@ -335,7 +335,7 @@ static void *act(void *unused)
 			return unused;
 		current->hold();
 		atomic_store(&step, 1);
-		rest(HELD_NS);
+		rest(held_ns);
 		current->release();
 	}
 }
@@ -357,7 +357,7 @@ static void run(const struct scenario *scenario, int rounds)
 			scenario->has_holder ? partner_tid : 0, object);
 		if (scenario->done)
 			scenario->done();
-		rest(HELD_NS / 2); /* the partner is done with this round */
+		rest(held_ns / 2); /* the partner is done with this round */
 	}
 }
 
@@ -563,7 +563,7 @@ static void run_others(int rounds)
 static void *rest_and_end(void *tid)
 {
 	*(int *)tid = own_tid();
-	rest(HELD_NS);
+	rest(held_ns);
 	return NULL;
 }
 
@@ -575,7 +575,7 @@ static void run_join(int rounds)
 		uint64_t begun;
 
 		pthread_create(&thread, NULL, rest_and_end, &tid);
-		rest(HELD_NS / 4);
+		rest(held_ns / 4);
 		begun = now();
 		pthread_join(thread, NULL);
 		fprintf(log_file, "join %d %" PRIu64 " %" PRIu64 " %d thread:\n", own_tid(), begun, now(), tid);
@@ -587,13 +587,16 @@ int main(int count, char **arguments)
 	pthread_t partner;
 	int rounds;
 
-	must(count == 4 && (log_file = fopen(arguments[1], "w")) != NULL, "usage: waited LOG FOLDER ROUNDS");
+	must((count == 4 || count == 5) && (log_file = fopen(arguments[1], "w")) != NULL,
+	     "usage: waited LOG FOLDER ROUNDS [MILLISECONDS]");
+	if (count == 5)
+		held_ns = atol(arguments[4]) * 1000000;
 	folder = arguments[2];
 	rounds = atoi(arguments[3]);
 	make_locks();
 	atomic_store(&step, 1);
 	must(pthread_create(&partner, NULL, act, NULL) == 0, "pthread_create");
-	rest(HELD_NS);
+	rest(held_ns);
 	run_locks(rounds);
 	run_conditions(rounds);
 	run_pipes(rounds);

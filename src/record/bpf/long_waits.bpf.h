@@ -58,17 +58,19 @@ static __always_inline void leave_to_waking(uint32_t tid)
 		swept->state = LODE_SWEPT_LEFT;
 }
 
-/* The stacks of the wait, where they were taken when it began; else its kernel stack, and the last user stack of its place. */
-static __always_inline bool take_waiting(struct task_struct *task, struct lode_record_thread *thread,
-					 struct pt_regs *regs, bool seen)
+/*
+ * The stacks of the wait, where they were taken when it began; else its kernel stack, and its user stack if the waker can read that, or else the last
+ * one of its place. Returns whether they are its own.
+ */
+static __always_inline bool take_waiting(struct task_struct *waker, struct task_struct *task,
+					 struct lode_record_thread *thread, struct pt_regs *regs, bool seen)
 {
 	if (seen && thread->weight)
 		return true;
 	if (!seen)
 		thread->key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0,
 					    regs ? REGS_SP(regs) : 0);
-	take_late(thread, task);
-	return false;
+	return take_late_at_waking(waker, task, thread);
 }
 
 static __always_inline void write_long_wait(struct task_struct *task, struct lode_record_thread *thread,
@@ -122,8 +124,8 @@ static __noinline int end_long_wait(uint64_t *context, struct task_struct *task,
 		return 0;
 	}
 	thread->call = call;
-	own = take_waiting(task, thread, regs, seen);
 	set_waker(thread, waker, true);
+	own = take_waiting(waker, task, thread, regs, seen);
 	take_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);
 	if (seen) { /* as its waking may be seen here alone: it is not recorded again when the thread runs */

@@ -164,6 +164,8 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 
 	thread->woken = now;
 	set_waker(thread, waker, chosen);
+	if (thin && chosen && !thread->weight)
+		thread->has_own_stack = take_late_at_waking(waker, task, thread);
 	if (chosen)
 		take_waker(context, waker, task, thread, &walkings[1]);
 	if (thin && chosen)

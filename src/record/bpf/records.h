@@ -57,7 +57,7 @@ enum lode_record_flag {
 		1, /* a wait: what woke it is known, a thread or, with `waker_tid` 0, an interrupt; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2, /* was not over when the recording ended */
 	LODE_RECORD_LATE =
-		4, /* chosen after it proved long: its user stack is the only one seen in this thread, system call and place, or none */
+		4, /* chosen after it proved long, and its waker could not read its user stack: that is the only one seen in this thread, system call and place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */
@@ -306,7 +306,7 @@ struct lode_record_thread {
 	uint32_t outer_rank; /* what that is, */
 	uint32_t deeper;     /* how many others there were since; */
 	uint32_t in_outer;   /* it is in that wait */
-	uint32_t unused[1];  /* so that places begin at cache lines */
+	uint32_t has_own_stack; /* with a budget, and has_waker_stacks, of a wait that was not chosen: `user` is of this wait */
 };
 
 /* Threads that are visited in one run of a program; it is not interrupted meanwhile, for a quarter of a millisecond. */

@@ -66,6 +66,54 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 	return id;
 }
 
+/*
+ * The stack of another thread of the current process, which is off its processor: both have the same memory. scratch->state has its
+ * registers. Only whole stacks, and none with functions of languages, which are found by the current thread; else returns 0.
+ */
+__noinline uint64_t lode_take_peer_stack(struct scratch *scratch)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct lode_unwind_space *space = find_space(task->tgid);
+
+	if (!scratch || !space || !space->id || space->language || is_stale(space) || has_changed(space, task))
+		return 0;
+	begin_stack(scratch, true, false);
+	scratch->stack.addresses[0] = scratch->state.pc;
+	scratch->hash = scratch->state.pc;
+	scratch->stack.count = 1;
+	scratch->stack.end = LODE_STACK_DEEP;
+	scratch->python.search = 0;
+	scratch->space = *space;
+	if (KEEPS_WALKS)
+		begin_trail(scratch);
+	scratch->span_end = scratch->state.sp + scratch->span;
+	lode_walk_all(scratch);
+	return scratch->stack.end == LODE_STACK_WHOLE ? identify(scratch) : 0;
+}
+
+/* The same of `task`, in case it is of the current process. */
+static __always_inline uint64_t peer_stack(struct scratch *scratch, struct task_struct *task, uint32_t span)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (!use_tables || !has_user_stack(task) || REGS_COMPAT(regs) ||
+	    bpf_get_current_task_btf()->tgid != task->tgid)
+		return 0;
+	scratch->state = (struct lode_unwind_state){
+		.pc = REGS_PC(regs),
+		.sp = REGS_SP(regs),
+		.fp = REGS_FP(regs),
+		.link = REGS_LINK(regs),
+		.scratch = REGS_SCRATCH(regs),
+		.has_link = 1,
+		.is_first = 1,
+		.is_exact = 1,
+		.signed_returns = HAS_LINK,
+	};
+	scratch->span = span;
+	return lode_take_peer_stack(scratch);
+}
+
 /* Frame pointer and link register in one number: two pairs of them rarely have the same. */
 static __always_inline uint64_t mixed_frame(struct pt_regs *regs)
 {

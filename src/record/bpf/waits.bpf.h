@@ -85,10 +85,10 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 		weight = lode_settle(thread, cost + delay, (passed || swept || taken) | is_long_wait(task, cost));
 		if (!weight || taken)
 			return false;
-		if (!thread->weight) {
+		if (!thread->weight && !thread->has_waker_stacks)
 			take_late(thread, task);
+		if (!thread->weight && !(thread->has_waker_stacks && thread->has_own_stack))
 			flags = LODE_RECORD_LATE;
-		}
 		weight = swept ? 1 : slot_weight(thread, weight);
 	}
 	lode_write_wait(thread, cost, delay, weight, flags);

@@ -4,6 +4,7 @@
 
 #include "record/bpf/kernel_stack.bpf.h"
 #include "record/bpf/interrupts.bpf.h"
+#include "record/bpf/thinning.bpf.h"
 #include "record/bpf/user_stacks.bpf.h"
 
 /* Notes that `waker`, the current thread, wakes `thread`, unless an interrupt does; then there is no waker. */
@@ -13,6 +14,60 @@ static __always_inline void set_waker(struct lode_record_thread *thread, struct 
 
 	thread->waker_pid = waker->tgid & mask;
 	thread->waker_tid = waker->pid & mask;
+}
+
+static __always_inline uint32_t futex_operation(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return REGS_SECOND(regs) & FUTEX_COMMAND;
+}
+
+/*
+ * A futex that the current thread, the waker, releases in a system call: it held it at the end of the wait, if it is one that is held; the
+ * program knows that by the functions that wait.
+ */
+static __always_inline void note_release(struct task_struct *waker, struct task_struct *task,
+					 struct lode_record_thread *thread)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(waker);
+	struct lode_record_object *object = &thread->object;
+	uint32_t operation;
+
+	if (object->kind != LODE_WAITED_FUTEX || thread->waker_tid != (uint32_t)waker->pid ||
+	    waker->flags & PF_KTHREAD || REGS_COMPAT(regs) || REGS_CALL(regs) != CALL_FUTEX ||
+	    REGS_ARGUMENT(regs) != object->argument)
+		return;
+	operation = futex_operation(task);
+	object->kind = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ? LODE_WAITED_FUTEX_PI
+										 : LODE_WAITED_FUTEX_OWNER;
+	object->detail = waker->pid;
+	object->family = 0; /* as the recorder numbers threads, not as the process does */
+}
+
+/*
+ * What can still be had of a wait that was not chosen when it began and proves long, when it ends: where its waker is a thread of
+ * the same process, its user stack, too, and who releases the lock. Behind set_waker. Returns whether it has its own user stack.
+ */
+static __always_inline bool take_late_at_waking(struct task_struct *waker, struct task_struct *task,
+						struct lode_record_thread *thread)
+{
+	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
+	uint64_t own;
+
+	take_late(thread, task);
+	if (!scratch || waker->tgid != task->tgid)
+		return false;
+	note_release(waker, task, thread);
+	if (thread->object.kind == LODE_WAITED_POLL) {
+		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+		take_polled(task, regs, &thread->object, true);
+	}
+	own = peer_stack(scratch, task, thread->span);
+	if (own)
+		thread->user = own;
+	return own;
 }
 
 /* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. Behind set_waker. */
