@@ -64,6 +64,8 @@ struct v8_walk {
 	uint8_t shared[LODE_V8_SHARED_BYTES]; /* of a function */
 	uint64_t slots[2];                    /* of its frame */
 	uint64_t map;                         /* of all that describe functions; 0: not known yet in this stack */
+	uint32_t frame;                       /* of a kept walk, and a word that it noted: what is compared next */
+	uint32_t noted;
 };
 
 struct scratch {

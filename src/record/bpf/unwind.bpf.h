@@ -747,6 +747,19 @@ static __always_inline bool has_changed(const struct lode_unwind_space *space, s
 	       bpf_ktime_get_ns() >= space->quiet;
 }
 
+/* Whether the current thread, whose stack is that of a kept walk, has the walk's functions of languages. */
+static __always_inline bool has_same_functions(struct scratch *scratch, const struct recent_walk *recent)
+{
+	bool is_same;
+
+	if (!has_python(scratch))
+		return lode_v8_is_same(scratch, recent);
+	lode_python_begin(scratch);
+	is_same = lode_python_is_same(scratch, recent);
+	scratch->python.search = 0;
+	return is_same;
+}
+
 /*
  * The user's stack of the current thread. Returns whether copying it would show more.
  * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
@@ -788,12 +801,8 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		begin_trail(scratch);
 		recent = stale ? 0 : recent_place(scratch, kind);
 		*id = lode_recall_walk(scratch, recent);
-		if (*id && recent && recent->has_words) {
-			lode_python_begin(scratch);
-			if (!lode_python_is_same(scratch, recent))
-				*id = 0;
-			scratch->python.search = 0;
-		}
+		if (*id && recent && recent->has_words && !has_same_functions(scratch, recent))
+			*id = 0;
 		if (*id) {
 			scratch->stack.end = LODE_STACK_WHOLE;
 			return false;

@@ -97,6 +97,21 @@ __noinline int lode_v8_guess_rule(struct scratch *scratch)
 	return 1;
 }
 
+/*
+ * A walk with this function can be kept: it is the same as long as the slot has the same function, which describes the same. Where a
+ * frame has something else that looks like a function, it cannot.
+ */
+static __always_inline void note_v8_slot(struct scratch *scratch, const struct lode_v8_layout *layout, uint64_t fp,
+					 uint64_t word)
+{
+	if (!KEEPS_WALKS)
+		return;
+	if (word)
+		lode_note_word(scratch, fp + (int64_t)layout->frame_slots, scratch->v8.slots[0]);
+	else if (is_v8_object(scratch->v8.slots[1]))
+		lose_trail(scratch);
+}
+
 /* The walk left a frame by its record, which is just below the stack pointer: adds what it ran, and then its caller. */
 __noinline int lode_v8_add(struct scratch *scratch)
 {
@@ -109,15 +124,77 @@ __noinline int lode_v8_add(struct scratch *scratch)
 	if (!process || process->language != LODE_LANGUAGE_JAVASCRIPT)
 		return 0;
 	word = v8_word(scratch, &process->v8, scratch->state.sp - 16);
+	note_v8_slot(scratch, &process->v8, scratch->state.sp - 16, word);
 	if (word && scratch->stack.count < LODE_RECORD_FRAMES - 1) {
 		mark_words(scratch);
 		note_name(scratch, word);
 		add_address(scratch, word);
-		/* Functions move: that the stack has the same words does not prove that they are the same. */
-		lose_trail(scratch);
 	}
 	add_caller(scratch);
 	return 0;
+}
+
+/* ---- kept walks ---- */
+
+/* Rounds of lode_v8_compare, and how often it is called: each goes on by a frame, or by a noted word. */
+#define V8_COMPARED 16
+#define V8_COMPARES ((RECENT_FRAMES + RECENT_WORDS) / V8_COMPARED)
+
+/* Whether the function describes itself by what the word says. */
+static __always_inline bool has_v8_word(const struct lode_v8_layout *layout, uint64_t function, uint64_t word)
+{
+	uint64_t shared = read_word_at(function - LODE_V8_TAG + layout->function_shared);
+
+	return ((shared - LODE_V8_TAG) & LODE_LANGUAGE_ADDRESS) == (word & LODE_LANGUAGE_ADDRESS);
+}
+
+/*
+ * Compares some words of the walk with the functions whose slots it noted, from scratch->v8.frame and v8.noted on: these functions
+ * are where they were, but others may have taken their places. Of all that is noted only functions have a tag. Returns whether to go on.
+ */
+__noinline int lode_v8_compare(struct scratch *scratch, const struct recent_walk *walk)
+{
+	const struct lode_language_process *process;
+
+	if (!scratch || !walk)
+		return 0;
+	process = language_process(scratch);
+	if (!process)
+		return 0;
+	for (uint32_t n = 0; n < V8_COMPARED; n++) {
+		uint32_t i = *(volatile uint32_t *)&scratch->v8.frame, j = *(volatile uint32_t *)&scratch->v8.noted;
+		uint64_t word = walk->returns[i & (RECENT_FRAMES - 1)],
+			 function = walk->words[j & (RECENT_WORDS - 1)];
+
+		if (i >= walk->count)
+			return 0;
+		if (word >> LODE_LANGUAGE_SHIFT != LODE_LANGUAGE_JAVASCRIPT) {
+			scratch->v8.frame = i + 1;
+			continue;
+		}
+		if (j >= walk->word_count)
+			return 0;
+		scratch->v8.noted = j + 1;
+		if (!is_v8_object(function))
+			continue;
+		if (!has_v8_word(&process->v8, function, word))
+			return 0;
+		scratch->v8.frame = i + 1;
+	}
+	return 1;
+}
+
+/* Whether the current thread, whose stack has the words of the walk, has its JavaScript functions. */
+__noinline int lode_v8_is_same(struct scratch *scratch, const struct recent_walk *walk)
+{
+	if (!scratch || !walk)
+		return 0;
+	scratch->v8.frame = 1;
+	scratch->v8.noted = 0;
+	for (uint32_t n = 0; n < V8_COMPARES; n++)
+		if (!lode_v8_compare(scratch, walk))
+			break;
+	return scratch->v8.frame >= walk->count;
 }
 
 #endif
