@@ -146,10 +146,12 @@ LODE_HOTSPOT_INLINE uint64_t lode_hotspot_code_word(const struct lode_hotspot_pr
 
 /* ---- steps ---- */
 
-/* To a caller with this stack pointer, whose frame pointer and return address are in slots 0 and 1. */
+/* To a caller with this stack pointer, whose frame pointer and return address are in slots 0 and 1, and in memory at `record`. */
 LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_enter(struct lode_unwind_state *state,
-							       const struct lode_hotspot_walk *walk, uint64_t sp)
+							       struct lode_hotspot_walk *walk, uint64_t sp,
+							       uint64_t record)
 {
+	walk->record = record;
 	if (sp & 7 || sp <= state->sp)
 		return LODE_UNWIND_LOST;
 	state->sp = sp;
@@ -169,7 +171,7 @@ lode_hotspot_by_size(struct lode_unwind_state *state, struct lode_hotspot_walk *
 		return LODE_UNWIND_LOST;
 	if (!LODE_HOTSPOT_READ(context, sp - 16, walk->slots, 16))
 		return LODE_UNWIND_UNREAD;
-	return lode_hotspot_enter(state, walk, sp);
+	return lode_hotspot_enter(state, walk, sp, sp - 16);
 }
 
 /* From a frame that ends with the record at the frame pointer. */
@@ -180,7 +182,7 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_record(struct lode_u
 		return LODE_UNWIND_LOST;
 	if (!LODE_HOTSPOT_READ(context, state->fp, walk->slots, 16))
 		return LODE_UNWIND_UNREAD;
-	return lode_hotspot_enter(state, walk, state->fp + 16);
+	return lode_hotspot_enter(state, walk, state->fp + 16, state->fp);
 }
 
 /* From code without a frame, `size` bytes below where it was called. The frame pointer is the caller's. */
@@ -262,11 +264,13 @@ lode_hotspot_from_interpreter(const struct lode_hotspot_process *process, struct
 		return LODE_UNWIND_LOST;
 	if (!LODE_HOTSPOT_READ(context, state->fp - 24, walk->slots, 40))
 		return LODE_UNWIND_UNREAD;
-	walk->word = lode_hotspot_method_word(process, walk->slots[0], context);
+	walk->method = walk->slots[0];
+	walk->word = lode_hotspot_method_word(process, walk->method, context);
 	sender = walk->slots[2];
 	walk->slots[0] = walk->slots[3];
 	walk->slots[1] = walk->slots[4];
-	return lode_hotspot_enter(state, walk, sender - sp < LODE_HOTSPOT_ARGUMENTS ? sender : sp);
+	walk->caller = sender;
+	return lode_hotspot_enter(state, walk, sender - sp < LODE_HOTSPOT_ARGUMENTS ? sender : sp, state->fp);
 }
 
 /* ---- all of it ---- */

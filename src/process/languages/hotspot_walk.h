@@ -12,8 +12,10 @@ struct lode_hotspot_walk {
 	uint64_t at;                           /* its address, */
 	uint64_t name;                         /* and the first bytes of its name */
 	uint64_t word;                         /* of the frame that was left; 0: its address says all */
+	uint64_t record;                       /* where its caller's frame pointer and, behind it, its return address were; 0: in registers */
+	uint64_t caller;                       /* of an interpreted method: the caller's stack pointer, as its frame says */
 	/* Registers of the innermost frame, or 0. In code that begins a call: */
-	uint64_t method;    /* the Method, */
+	uint64_t method;    /* the Method (and in any interpreted frame that was left), */
 	uint64_t returns;   /* x86-64: the return address, while it is not on the stack, */
 	uint64_t sender[2]; /* and, in one of these, the caller's stack pointer */
 	uint64_t slots[5];  /* words of the stack */

@@ -30,6 +30,7 @@ struct recent_walk {
 	uint32_t word_count;
 	uint32_t has_words; /* of languages */
 	uint32_t unused;
+	uint64_t kept; /* when */
 	uint64_t hash;
 	uint64_t sum;
 	uint64_t returns[RECENT_FRAMES];
@@ -229,6 +230,12 @@ __noinline uint64_t lode_recall_walk(struct scratch *scratch, const struct recen
 	return is_known(scratch) && lode_has_words(scratch, walk) ? walk->hash : 0;
 }
 
+/* The return address that a word took the place of, or what is not compared: of Java, the address in the code. */
+static __always_inline uint64_t compared_address(uint64_t word)
+{
+	return word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_JAVA ? word & LODE_LANGUAGE_ADDRESS : word;
+}
+
 static __always_inline void copy_walk(struct recent_walk *walk, const struct scratch *scratch)
 {
 	const struct trail *trail = &scratch->trail;
@@ -236,7 +243,7 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	for (uint32_t i = 1; i < RECENT_FRAMES; i++) {
 		if (i >= scratch->stack.count)
 			break;
-		walk->returns[i] = scratch->stack.addresses[i];
+		walk->returns[i] = compared_address(scratch->stack.addresses[i]);
 		walk->return_at[i] = trail->return_at[i];
 	}
 	for (uint32_t i = 0; i < RECENT_WORDS; i++) {
@@ -250,6 +257,7 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->span = scratch->state.sp - walk->sp + 16;
 	walk->word_count = trail->word_count;
 	walk->has_words = scratch->stack.languages;
+	walk->kept = walk->has_words ? bpf_ktime_get_ns() : 0;
 	walk->count = scratch->stack.count;
 }
 

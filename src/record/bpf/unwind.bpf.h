@@ -752,6 +752,8 @@ static __always_inline bool has_same_functions(struct scratch *scratch, const st
 {
 	bool is_same;
 
+	if (hotspot_process(scratch))
+		return hotspot_is_same(scratch, recent);
 	if (!has_python(scratch))
 		return lode_v8_is_same(scratch, recent);
 	lode_python_begin(scratch);
