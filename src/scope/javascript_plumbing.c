@@ -95,9 +95,9 @@ static int is_script(const char *module)
 
 enum lode_javascript_role lode_javascript_role(const char *module, const char *function)
 {
-	if (lode_starts_with(module, "node:internal/"))
+	if (lode_starts_with(module, "node:internal/") || !strcmp(module, "[eval]-wrapper"))
 		return LODE_JAVASCRIPT_CALLS;
-	if (is_script(module) || lode_starts_with(module, "node:"))
+	if (is_script(module) || lode_starts_with(module, "node:") || !strcmp(module, "[eval]"))
 		return LODE_JAVASCRIPT_PROGRAM;
 	if (!strcmp(module, "javascript"))
 		return strcmp(function, "(anonymous)") != 0 ? LODE_JAVASCRIPT_PROGRAM : LODE_JAVASCRIPT_CALLS;

@@ -55,8 +55,8 @@ static int32_t behind_locals(struct lode_v8_reader *reader, uint64_t scope)
 }
 
 /*
- * Of a function: its name or 0, a number, the inferred name or undefined, and where it begins and ends. Of a script or module:
- * where it begins and ends.
+ * Of a function: its name or 0, a number, the inferred name or undefined, and where it begins and ends. A module has no inferred name,
+ * and a script only where it begins and ends.
  */
 static void read_scope(struct lode_v8_reader *reader, uint64_t object, struct scope *scope)
 {
@@ -71,9 +71,15 @@ static void read_scope(struct lode_v8_reader *reader, uint64_t object, struct sc
 		scope->name = words[0];
 		scope->inferred = words[2];
 	}
-	if (lode_v8_is_small(words[1]) && lode_v8_is_object(words[2]) && lode_v8_is_small(words[3]) &&
+	if (!lode_v8_is_small(words[1]))
+		return;
+	if (lode_v8_is_object(words[2]) && lode_v8_is_small(words[3]) &&
 	    (is_string(reader, words[2]) || lode_v8_type(reader, words[2]) == value(reader, LODE_V8_ODDBALL_TYPE)))
 		scope->position = (int64_t)(words[3] >> 32);
+	else if (lode_v8_is_object(words[0]) && lode_v8_is_small(words[2]) && words[2] <= words[3])
+		scope->position = (int64_t)(words[2] >> 32);
+	else if (lode_v8_is_small(words[0]) && words[0] <= words[1])
+		scope->position = (int64_t)(words[0] >> 32);
 }
 
 /* Appends a name if there is one that is not empty. */
