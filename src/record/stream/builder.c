@@ -442,7 +442,7 @@ static const char *broken_advice(const struct lode_builder *builder, uint32_t mo
 	if (waiting > ends[LODE_STACK_BROKEN])
 		return "their programs had just started or mapped something";
 	if (builder->dictionary.frames.modules[module].kind == LODE_KIND_JIT)
-		return "code generated at run time; have it keep frame pointers (java -XX:+PreserveFramePointer)";
+		return "code generated at run time, of a language that is not known; have it keep frame pointers";
 	return "no unwind table leads on from there";
 }
 
