@@ -60,13 +60,14 @@ static const uint32_t offsets[LODE_HOTSPOT_OFFSETS] = {
 	[LODE_HOTSPOT_BLOB_SIZE] = 12,          [LODE_HOTSPOT_BLOB_COMPLETE] = 20,
 	[LODE_HOTSPOT_BLOB_FRAME] = 28,         [LODE_HOTSPOT_BLOB_START] = 32,
 	[LODE_HOTSPOT_BLOB_END] = 40,           [LODE_HOTSPOT_BLOB_METHOD] = 112,
-	[LODE_HOTSPOT_BLOB_SCOPES] = 120,       [LODE_HOTSPOT_BLOB_PCS] = 268,
-	[LODE_HOTSPOT_BLOB_PCS_END] = 272,      [LODE_HOTSPOT_BLOB_METADATA] = 260,
-	[LODE_HOTSPOT_METHOD_CONST] = 8,        [LODE_HOTSPOT_CONST_CONSTANTS] = 8,
-	[LODE_HOTSPOT_CONST_NAME] = 34,         [LODE_HOTSPOT_CONSTANTS_HOLDER] = 24,
-	[LODE_HOTSPOT_CONSTANTS_SOURCE] = 54,   [LODE_HOTSPOT_CONSTANTS_LENGTH] = 60,
-	[LODE_HOTSPOT_KLASS_NAME] = 24,         [LODE_HOTSPOT_SYMBOL_LENGTH] = 4,
-	[LODE_HOTSPOT_SYMBOL_BODY] = 6,
+	[LODE_HOTSPOT_BLOB_SCOPES] = 120,       [LODE_HOTSPOT_BLOB_DEOPT] = 128,
+	[LODE_HOTSPOT_BLOB_DEOPT_MH] = 136,     [LODE_HOTSPOT_BLOB_ORIGINAL] = 300,
+	[LODE_HOTSPOT_BLOB_PCS] = 268,          [LODE_HOTSPOT_BLOB_PCS_END] = 272,
+	[LODE_HOTSPOT_BLOB_METADATA] = 260,     [LODE_HOTSPOT_METHOD_CONST] = 8,
+	[LODE_HOTSPOT_CONST_CONSTANTS] = 8,     [LODE_HOTSPOT_CONST_NAME] = 34,
+	[LODE_HOTSPOT_CONSTANTS_HOLDER] = 24,   [LODE_HOTSPOT_CONSTANTS_SOURCE] = 54,
+	[LODE_HOTSPOT_CONSTANTS_LENGTH] = 60,   [LODE_HOTSPOT_KLASS_NAME] = 24,
+	[LODE_HOTSPOT_SYMBOL_LENGTH] = 4,       [LODE_HOTSPOT_SYMBOL_BODY] = 6,
 };
 
 struct image {
@@ -439,6 +440,8 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 
 #define LODE_UNWIND_READ(context, address, word)         read_word(context, address, &(word))
 #define LODE_HOTSPOT_READ(context, address, bytes, size) read_exactly(context, address, bytes, size)
+#define LODE_HOTSPOT_READ_STACK(context, address, word)  read_word(context, address, word)
+#define LODE_HOTSPOT_METHOD_WORD                         lode_hotspot_method_word
 #define LODE_HOTSPOT_HAS_LINK(state)                     ((state)->signed_returns)
 #include "process/unwind_step.h"
 
@@ -452,7 +455,8 @@ static enum lode_unwind_result step(struct image *image, struct lode_unwind_stat
 				    struct lode_hotspot_walk *walk)
 {
 	assert_true(lode_hotspot_read_blob(&image->hotspot.code, walk, state->pc, image));
-	return lode_hotspot_from_blob(&image->hotspot.code, state, walk, image);
+	lode_hotspot_find_frame(&image->hotspot.code, state, walk, image);
+	return lode_hotspot_leave_frame(state, walk, image);
 }
 
 struct leaf_case {

@@ -30,6 +30,9 @@ enum lode_hotspot_offset {
 	LODE_HOTSPOT_BLOB_START,
 	LODE_HOTSPOT_BLOB_END,
 	LODE_HOTSPOT_BLOB_METHOD,   /* CompiledMethod, */
+	LODE_HOTSPOT_BLOB_DEOPT,    /* where a frame returns to that was deoptimized, */
+	LODE_HOTSPOT_BLOB_DEOPT_MH, /* one that called a method handle, */
+	LODE_HOTSPOT_BLOB_ORIGINAL, /* nmethod: where the frame has the address before that, 32 bits, */
 	LODE_HOTSPOT_BLOB_SCOPES,   /* where its scopes are, */
 	LODE_HOTSPOT_BLOB_PCS,      /* nmethod: and the list of addresses in it, a distance from the CodeBlob, */
 	LODE_HOTSPOT_BLOB_PCS_END,  /* up to here, */

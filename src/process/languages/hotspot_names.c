@@ -31,6 +31,8 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 
 #define LODE_UNWIND_READ(context, address, word)         read_word(context, address, &(word))
 #define LODE_HOTSPOT_READ(context, address, bytes, size) read_bytes(context, address, bytes, size)
+#define LODE_HOTSPOT_READ_STACK(context, address, word)  read_word(context, address, word)
+#define LODE_HOTSPOT_METHOD_WORD                         lode_hotspot_method_word
 #define LODE_HOTSPOT_HAS_LINK(state)                     ((state)->signed_returns)
 #include "process/unwind_step.h"
 

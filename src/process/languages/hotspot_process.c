@@ -56,12 +56,14 @@ static int fits_blob(const struct lode_hotspot_process *code)
 {
 	const uint32_t offsets[] = { code->blob_name,       code->blob_size,     code->blob_frame_complete,
 				     code->blob_frame_size, code->blob_code_end, code->blob_code_start,
-				     code->blob_method };
+				     code->blob_method,     code->blob_deopt,    code->blob_deopt_mh };
 
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
 		if (offsets[i] > LODE_HOTSPOT_BLOB_BYTES - 8 || offsets[i] & 3)
 			return 0;
-	return !((code->blob_name | code->blob_code_start | code->blob_code_end | code->blob_method) & 7);
+	return !((code->blob_name | code->blob_code_start | code->blob_code_end | code->blob_method |
+		  code->blob_deopt | code->blob_deopt_mh) &
+		 7);
 }
 
 static enum lode_hotspot_state read_offsets(struct reading *reading, const struct lode_hotspot_image *image,
@@ -91,6 +93,9 @@ static enum lode_hotspot_state read_offsets(struct reading *reading, const struc
 	hotspot->code.blob_code_start = offsets[LODE_HOTSPOT_BLOB_START];
 	hotspot->code.blob_code_end = offsets[LODE_HOTSPOT_BLOB_END];
 	hotspot->code.blob_method = offsets[LODE_HOTSPOT_BLOB_METHOD];
+	hotspot->code.blob_deopt = offsets[LODE_HOTSPOT_BLOB_DEOPT];
+	hotspot->code.blob_deopt_mh = offsets[LODE_HOTSPOT_BLOB_DEOPT_MH];
+	hotspot->code.blob_original = offsets[LODE_HOTSPOT_BLOB_ORIGINAL];
 	hotspot->code.method_const = offsets[LODE_HOTSPOT_METHOD_CONST];
 	hotspot->code.const_name = offsets[LODE_HOTSPOT_CONST_NAME];
 	return fits_blob(&hotspot->code) ? LODE_HOTSPOT_READY : LODE_HOTSPOT_WRONG;

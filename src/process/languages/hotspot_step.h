@@ -13,7 +13,8 @@
  * The word of an interpreted method has the address of the Method; everything else has the address in the code.
  *
  * Before including it, define LODE_HOTSPOT_READ(context, address, bytes, size), which copies memory of the process, 1 when
- * it is there, else 0; LODE_HOTSPOT_HAS_LINK(state), whether return addresses come in a register (aarch64); and what
+ * it is there, else 0; LODE_HOTSPOT_READ_STACK(context, address, word), the same for a word of the stack; LODE_HOTSPOT_METHOD_WORD
+ * (process, method, context), which is lode_hotspot_method_word or remembers what that says; LODE_HOTSPOT_HAS_LINK(state), whether return addresses come in a register (aarch64); and what
  * process/unwind_step.h needs, and include that.
  */
 #ifndef LODE_PROCESS_LANGUAGES_HOTSPOT_STEP_H
@@ -132,6 +133,25 @@ LODE_HOTSPOT_INLINE uint64_t lode_hotspot_method_word(const struct lode_hotspot_
 	return lode_language_word(LODE_LANGUAGE_JAVA, lode_hotspot_method_check(const_method, name), method);
 }
 
+/* Where the code of a frame is: a frame that was deoptimized has kept that, and returns to a handler. */
+LODE_HOTSPOT_INLINE uint64_t lode_hotspot_place(const struct lode_hotspot_process *process,
+						const struct lode_unwind_state *state,
+						const struct lode_hotspot_walk *walk, void *context)
+{
+	uint64_t original;
+	int32_t offset;
+
+	if (state->is_exact || !lode_hotspot_is_compiled(walk) ||
+	    (state->pc != lode_hotspot_field(walk, process->blob_deopt) &&
+	     state->pc != lode_hotspot_field(walk, process->blob_deopt_mh)))
+		return state->pc;
+	if (!LODE_HOTSPOT_READ(context, walk->at + process->blob_original, &offset, sizeof(offset)) ||
+	    offset < 0 || !LODE_HOTSPOT_READ(context, state->sp + (uint32_t)offset, &original, sizeof(original)) ||
+	    !lode_hotspot_is_code(process, original))
+		return state->pc;
+	return original;
+}
+
 /* The word of code; of compiled code with a check. */
 LODE_HOTSPOT_INLINE uint64_t lode_hotspot_code_word(const struct lode_hotspot_process *process, uint64_t pc,
 						    const struct lode_hotspot_walk *walk)
@@ -147,9 +167,8 @@ LODE_HOTSPOT_INLINE uint64_t lode_hotspot_code_word(const struct lode_hotspot_pr
 /* ---- steps ---- */
 
 /* To a caller with this stack pointer, whose frame pointer and return address are in slots 0 and 1, and in memory at `record`. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_enter(struct lode_unwind_state *state,
-							       struct lode_hotspot_walk *walk, uint64_t sp,
-							       uint64_t record)
+LODE_HOTSPOT_INLINE enum lode_unwind_result
+lode_hotspot_enter(struct lode_unwind_state *state, struct lode_hotspot_walk *walk, uint64_t sp, uint64_t record)
 {
 	walk->record = record;
 	if (sp & 7 || sp <= state->sp)
@@ -169,7 +188,8 @@ lode_hotspot_by_size(struct lode_unwind_state *state, struct lode_hotspot_walk *
 
 	if (size < 16 || size > LODE_HOTSPOT_FRAME_LIMIT)
 		return LODE_UNWIND_LOST;
-	if (!LODE_HOTSPOT_READ(context, sp - 16, walk->slots, 16))
+	if (!LODE_HOTSPOT_READ_STACK(context, sp - 16, &walk->slots[0]) ||
+	    !LODE_HOTSPOT_READ_STACK(context, sp - 8, &walk->slots[1]))
 		return LODE_UNWIND_UNREAD;
 	return lode_hotspot_enter(state, walk, sp, sp - 16);
 }
@@ -180,7 +200,8 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_by_record(struct lode_u
 {
 	if (state->fp & 7 || state->fp < state->sp)
 		return LODE_UNWIND_LOST;
-	if (!LODE_HOTSPOT_READ(context, state->fp, walk->slots, 16))
+	if (!LODE_HOTSPOT_READ_STACK(context, state->fp, &walk->slots[0]) ||
+	    !LODE_HOTSPOT_READ_STACK(context, state->fp + 8, &walk->slots[1]))
 		return LODE_UNWIND_UNREAD;
 	return lode_hotspot_enter(state, walk, state->fp + 16, state->fp);
 }
@@ -252,7 +273,7 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result
 lode_hotspot_from_interpreter(const struct lode_hotspot_process *process, struct lode_unwind_state *state,
 			      struct lode_hotspot_walk *walk, void *context)
 {
-	uint64_t sp = state->fp + 16, sender;
+	uint64_t sp = state->fp + 16;
 
 	if (state->is_exact && lode_hotspot_is_entry(process, state->pc)) {
 		walk->word = lode_hotspot_method_word(process, walk->method, context);
@@ -262,23 +283,22 @@ lode_hotspot_from_interpreter(const struct lode_hotspot_process *process, struct
 		return lode_hotspot_by_call(state, walk, 0, context);
 	if (state->fp & 7 || state->fp < state->sp)
 		return LODE_UNWIND_LOST;
-	if (!LODE_HOTSPOT_READ(context, state->fp - 24, walk->slots, 40))
+	if (!LODE_HOTSPOT_READ_STACK(context, state->fp - 24, &walk->method) ||
+	    !LODE_HOTSPOT_READ_STACK(context, state->fp - 8, &walk->caller) ||
+	    !LODE_HOTSPOT_READ_STACK(context, state->fp, &walk->slots[0]) ||
+	    !LODE_HOTSPOT_READ_STACK(context, state->fp + 8, &walk->slots[1]))
 		return LODE_UNWIND_UNREAD;
-	walk->method = walk->slots[0];
-	walk->word = lode_hotspot_method_word(process, walk->method, context);
-	sender = walk->slots[2];
-	walk->slots[0] = walk->slots[3];
-	walk->slots[1] = walk->slots[4];
-	walk->caller = sender;
-	return lode_hotspot_enter(state, walk, sender - sp < LODE_HOTSPOT_ARGUMENTS ? sender : sp, state->fp);
+	walk->word = LODE_HOTSPOT_METHOD_WORD(process, walk->method, context);
+	return lode_hotspot_enter(state, walk, walk->caller - sp < LODE_HOTSPOT_ARGUMENTS ? walk->caller : sp,
+				  state->fp);
 }
 
 /* ---- all of it ---- */
 
-/* From compiled code, and from a stub. */
-LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_from_blob(const struct lode_hotspot_process *process,
-								   struct lode_unwind_state *state,
-								   struct lode_hotspot_walk *walk, void *context)
+/* Finds where the frame of compiled code, or of a stub, is: walk->kind and walk->size. */
+LODE_HOTSPOT_INLINE void lode_hotspot_find_frame(const struct lode_hotspot_process *process,
+						 const struct lode_unwind_state *state,
+						 struct lode_hotspot_walk *walk, void *context)
 {
 	struct lode_hotspot_leaf leaf = {
 		.size = (int64_t)(int32_t)lode_hotspot_number(walk, process->blob_frame_size) * 8,
@@ -299,11 +319,19 @@ LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_from_blob(const struct 
 		else
 			lode_hotspot_stub_leaf(state, walk, &leaf, context);
 	}
-	if (leaf.kind == LODE_HOTSPOT_CALLED)
-		return lode_hotspot_by_call(state, walk, (uint64_t)leaf.size, context);
-	if (leaf.kind == LODE_HOTSPOT_RECORD)
+	walk->kind = leaf.kind;
+	walk->size = leaf.size;
+}
+
+/* The step from there. */
+LODE_HOTSPOT_INLINE enum lode_unwind_result lode_hotspot_leave_frame(struct lode_unwind_state *state,
+								     struct lode_hotspot_walk *walk, void *context)
+{
+	if (walk->kind == LODE_HOTSPOT_CALLED)
+		return lode_hotspot_by_call(state, walk, (uint64_t)walk->size, context);
+	if (walk->kind == LODE_HOTSPOT_RECORD)
 		return lode_hotspot_by_record(state, walk, context);
-	return lode_hotspot_by_size(state, walk, leaf.size, context);
+	return lode_hotspot_by_size(state, walk, walk->size, context);
 }
 
 #endif

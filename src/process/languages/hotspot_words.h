@@ -17,7 +17,7 @@
 /* Where the interpreter's code for calls of a method begins: with and without synchronization, native methods, others. */
 #define LODE_HOTSPOT_ENTRIES 6
 /* Bytes of a CodeBlob that are read; offsets in them are smaller. */
-#define LODE_HOTSPOT_BLOB_BYTES 128
+#define LODE_HOTSPOT_BLOB_BYTES 256
 
 struct lode_hotspot_heap {
 	uint64_t start;
@@ -48,11 +48,14 @@ struct lode_hotspot_process {
 	uint32_t blob_frame_size;     /* 32 bits, in words; 0 or less: there is none */
 	uint32_t blob_code_start;
 	uint32_t blob_code_end;
-	uint32_t blob_method; /* of compiled code */
+	/* Of compiled code: its Method, where frames return to that were deoptimized, and where these keep the address before that. */
+	uint32_t blob_method;
+	uint32_t blob_deopt;
+	uint32_t blob_deopt_mh;
+	uint32_t blob_original;
 	/* In a Method, its ConstMethod; in that, the numbers of its name and signature, and others. */
 	uint32_t method_const;
 	uint32_t const_name;
-	uint32_t unused;
 };
 
 /* The check of compiled code: which method it is of, and how large it is. */

@@ -11,7 +11,12 @@
 #define LODE_RECORD_BPF_HOTSPOT_BPF_H
 
 #define LODE_HOTSPOT_READ(context, address, bytes, size) (!bpf_probe_read_user(bytes, size, (void *)(address)))
+#define LODE_HOTSPOT_READ_STACK(context, address, word)  fetch_word(context, address, word)
+#define LODE_HOTSPOT_METHOD_WORD                         remembered_method_word
 #define LODE_HOTSPOT_HAS_LINK(state)                     HAS_LINK
+
+static __always_inline uint64_t remembered_method_word(const struct lode_hotspot_process *process, uint64_t method,
+						       struct scratch *scratch);
 #include "process/languages/hotspot_step.h"
 
 static __always_inline const struct lode_hotspot_process *hotspot_process(const struct scratch *scratch)
@@ -21,16 +26,70 @@ static __always_inline const struct lode_hotspot_process *hotspot_process(const 
 	return process ? &process->hotspot : 0;
 }
 
-/* Reads what the code at an address is. Returns 1, or 0 when it is none of HotSpot's. */
-__noinline int lode_hotspot_find_blob(struct scratch *scratch, uint64_t address)
-{
-	const struct lode_hotspot_process *process;
+/* ---- what was read lately ---- */
 
-	if (!scratch)
-		return 0;
-	process = hotspot_process(scratch);
-	return process && lode_hotspot_read_blob(process, &scratch->hotspot, address, scratch);
+/*
+ * The frame size and the check of code, by return address, and the check of methods, each packed into a word. They count for a tenth
+ * of a second, since code and methods may be replaced. Both words of an entry are written separately and by any CPU; the packed one has
+ * some bits of the key's hash, by which a mixture of two entries is recognized.
+ */
+#define HOTSPOT_CACHE_BITS  12
+#define HOTSPOT_EPOCH_SHIFT 27 /* of nanoseconds */
+#define HOTSPOT_EPOCH       0xfffffu
+#define HOTSPOT_SIZE_SHIFT  20
+#define HOTSPOT_SIZE        0xfffffu /* in words */
+#define HOTSPOT_METHOD      HOTSPOT_SIZE
+#define HOTSPOT_CHECK_SHIFT 40
+#define HOTSPOT_HASH_SHIFT  48
+
+struct lode_unwind_cached hotspot_cache[1 << HOTSPOT_CACHE_BITS];
+
+/* Gets what is remembered of an address. */
+static __always_inline bool recall_address(const struct scratch *scratch, uint64_t address, uint64_t *packed)
+{
+	uint64_t key = cache_key(&scratch->space, address), mixed = key * MULTIPLIER;
+	const struct lode_unwind_cached *cached = &hotspot_cache[mixed >> (64 - HOTSPOT_CACHE_BITS)];
+
+	if (cached->key != key)
+		return false;
+	*packed = cached->word;
+	return *packed >> HOTSPOT_HASH_SHIFT == (mixed >> 32 & 0xffff) &&
+	       (*packed & HOTSPOT_EPOCH) == scratch->hotspot.epoch;
 }
+
+static __always_inline void remember_address(const struct scratch *scratch, uint64_t address, uint64_t word,
+					     uint64_t size)
+{
+	uint64_t key = cache_key(&scratch->space, address), mixed = key * MULTIPLIER;
+	struct lode_unwind_cached *cached = &hotspot_cache[mixed >> (64 - HOTSPOT_CACHE_BITS)];
+
+	cached->key = key;
+	cached->word = (mixed >> 32 & 0xffff) << HOTSPOT_HASH_SHIFT |
+		       (word >> LODE_LANGUAGE_CHECK & 0xff) << HOTSPOT_CHECK_SHIFT | size << HOTSPOT_SIZE_SHIFT |
+		       scratch->hotspot.epoch;
+}
+
+/* The word of an address with what is remembered of it. */
+static __always_inline uint64_t remembered_word(uint64_t address, uint64_t packed)
+{
+	return lode_language_word(LODE_LANGUAGE_JAVA, packed >> HOTSPOT_CHECK_SHIFT, address);
+}
+
+static __always_inline uint64_t remembered_method_word(const struct lode_hotspot_process *process, uint64_t method,
+						       struct scratch *scratch)
+{
+	uint64_t packed, word;
+
+	if (recall_address(scratch, method, &packed) &&
+	    (packed >> HOTSPOT_SIZE_SHIFT & HOTSPOT_SIZE) == HOTSPOT_METHOD)
+		return remembered_word(method, packed);
+	word = lode_hotspot_method_word(process, method, scratch);
+	if (word)
+		remember_address(scratch, method, word, HOTSPOT_METHOD);
+	return word;
+}
+
+/* ---- code ---- */
 
 /* What the innermost frame has in registers. */
 static __always_inline void take_registers(struct lode_hotspot_walk *walk, bool is_first)
@@ -79,6 +138,13 @@ static __always_inline void note_return(struct scratch *scratch, uint64_t pc)
 	scratch->trail.return_at[at] = NOT_IN_MEMORY;
 }
 
+static __always_inline bool is_interpreted(const struct scratch *scratch, uint64_t pc)
+{
+	const struct lode_hotspot_process *process = hotspot_process(scratch);
+
+	return process && pc - process->interpreter_start < process->interpreter_end - process->interpreter_start;
+}
+
 /* Notes what the step read: `fp` and `pc` are those before it. */
 static __always_inline void note_step(struct scratch *scratch, uint64_t fp, uint64_t pc, bool is_first)
 {
@@ -93,7 +159,9 @@ static __always_inline void note_step(struct scratch *scratch, uint64_t fp, uint
 	if (walk->caller) {
 		note_return(scratch, pc);
 		lode_note_word(scratch, fp - 24, walk->method);
-		lode_note_word(scratch, fp - 8, walk->caller);
+		/* Where the caller's frame is found by the frame pointer its stack pointer does not matter. */
+		if (!is_interpreted(scratch, scratch->state.pc))
+			lode_note_word(scratch, fp - 8, walk->caller);
 	}
 	scratch->trail.frame_at = trail_slot(scratch, walk->record);
 }
@@ -111,24 +179,76 @@ static __always_inline void replace_address(struct scratch *scratch, uint64_t wo
 	*address = word;
 }
 
-/* The step itself. Returns an enum lode_unwind_result. */
-__noinline int lode_hotspot_leave(struct scratch *scratch, uint64_t pc)
+/* Finds where the frame is of the code whose CodeBlob was read. */
+__noinline int lode_hotspot_find_it(struct scratch *scratch)
+{
+	const struct lode_hotspot_process *process;
+
+	if (!scratch)
+		return 0;
+	process = hotspot_process(scratch);
+	if (process)
+		lode_hotspot_find_frame(process, &scratch->state, &scratch->hotspot, scratch);
+	return 0;
+}
+
+/* The step out of compiled code, or of a stub, that is not remembered. Returns an enum lode_unwind_result. */
+__noinline int lode_hotspot_leave_blob(struct scratch *scratch, uint64_t address)
 {
 	const struct lode_hotspot_process *process;
 	struct lode_hotspot_walk *walk;
+	uint64_t place, pc;
+	bool is_exact;
+	int result;
+
+	if (!scratch)
+		return LODE_UNWIND_LOST;
+	process = hotspot_process(scratch);
+	walk = &scratch->hotspot;
+	if (!process || !lode_hotspot_read_blob(process, walk, address, scratch))
+		return LODE_UNWIND_LOST;
+	pc = scratch->state.pc;
+	is_exact = scratch->state.is_exact;
+	place = lode_hotspot_place(process, &scratch->state, walk, scratch);
+	walk->word = lode_hotspot_code_word(process, place, walk);
+	lode_hotspot_find_it(scratch);
+	result = lode_hotspot_leave_frame(&scratch->state, walk, scratch);
+	if (result == LODE_UNWIND_CALLER && !is_exact && place == pc && walk->kind != LODE_HOTSPOT_CALLED)
+		remember_address(scratch, address, walk->word,
+				 walk->kind == LODE_HOTSPOT_RECORD ? 0 : walk->size >> 3);
+	return result;
+}
+
+/* The step out of the interpreter. */
+__noinline int lode_hotspot_leave_interpreter(struct scratch *scratch)
+{
+	const struct lode_hotspot_process *process;
 
 	if (!scratch)
 		return LODE_UNWIND_LOST;
 	process = hotspot_process(scratch);
 	if (!process)
 		return LODE_UNWIND_LOST;
-	walk = &scratch->hotspot;
+	return lode_hotspot_from_interpreter(process, &scratch->state, &scratch->hotspot, scratch);
+}
+
+/* The step itself. Returns an enum lode_unwind_result. */
+static __always_inline int hotspot_leave(struct scratch *scratch, const struct lode_hotspot_process *process,
+					 uint64_t pc)
+{
+	struct lode_hotspot_walk *walk = &scratch->hotspot;
+	uint64_t packed;
+
 	if (pc - process->interpreter_start < process->interpreter_end - process->interpreter_start)
-		return lode_hotspot_from_interpreter(process, &scratch->state, walk, scratch);
-	if (!lode_hotspot_find_blob(scratch, pc))
-		return LODE_UNWIND_LOST;
-	walk->word = lode_hotspot_code_word(process, scratch->state.pc, walk);
-	return lode_hotspot_from_blob(process, &scratch->state, walk, scratch);
+		return lode_hotspot_leave_interpreter(scratch);
+	if (!scratch->state.is_exact && recall_address(scratch, pc, &packed)) {
+		int64_t size = (packed >> HOTSPOT_SIZE_SHIFT & HOTSPOT_SIZE) * 8;
+
+		walk->word = remembered_word(pc + 1, packed);
+		return size ? lode_hotspot_by_size(&scratch->state, walk, size, scratch)
+			    : lode_hotspot_by_record(&scratch->state, walk, scratch);
+	}
+	return lode_hotspot_leave_blob(scratch, pc);
 }
 
 /* A step out of code that HotSpot generated; WALKED_TO_STEP where there is none. Else returns as lode_walk_step does. */
@@ -148,11 +268,13 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 	fp = scratch->state.fp;
 	pc = scratch->state.pc;
 	is_first = scratch->state.is_exact;
+	if (!(scratch->stack.languages & LODE_STACK_HAS_WORDS))
+		scratch->hotspot.epoch = bpf_ktime_get_ns() >> HOTSPOT_EPOCH_SHIFT & HOTSPOT_EPOCH;
 	mark_words(scratch);
 	take_registers(&scratch->hotspot, scratch->state.is_first);
 	scratch->hotspot.record = scratch->hotspot.caller = 0;
 	scratch->hotspot.word = lode_language_word(LODE_LANGUAGE_JAVA, 0, scratch->state.pc);
-	result = lode_hotspot_leave(scratch, address);
+	result = hotspot_leave(scratch, process, address);
 	if (KEEPS_WALKS)
 		note_step(scratch, fp, pc, is_first);
 	if (scratch->hotspot.word)

@@ -620,11 +620,16 @@ __noinline int lode_walk_on(struct scratch *scratch)
 /* Returns whether there may be more. */
 __noinline int lode_walk_further(struct scratch *scratch)
 {
-	for (uint32_t i = 0; i < WALK_STEPS; i++) {
-		int walked = lode_walk_on(scratch);
+	bool in_java = false;
 
-		if (walked == WALKED_TO_STEP)
+	for (uint32_t i = 0; i < WALK_STEPS; i++) {
+		int walked = in_java ? WALKED_TO_STEP : lode_walk_on(scratch);
+
+		in_java = false;
+		if (walked == WALKED_TO_STEP) {
 			walked = lode_hotspot_walk_step(scratch);
+			in_java = walked == WALKED_SOME;
+		}
 		if (walked == WALKED_TO_STEP)
 			walked = lode_walk_step(scratch);
 		if (walked == WALKED_TO_ROOT)
