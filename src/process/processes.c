@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "base/proc_files.h"
 #include "process/file_view.h"
+#include "process/process_command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,6 +195,8 @@ static void ask_name(struct lode_thread_lifetime *life)
 	}
 	lode_proc_text(life->name, sizeof(life->name), "/proc/%u/task/%u/comm", life->pid, life->tid);
 	life->name[strcspn(life->name, "\n")] = '\0';
+	if (life->pid == life->tid && !life->command[0])
+		lode_process_command(life->pid, life->name, life->command, sizeof(life->command));
 }
 
 struct lode_process *lode_processes_find(const struct lode_processes *processes, uint32_t pid)
@@ -278,6 +281,10 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 
 	if (!life)
 		return LODE_SYSTEM;
+	if (change->executed)
+		life->command[0] = '\0';
+	else if (change->pid == change->tid && !life->command[0])
+		memcpy(life->command, life->name, sizeof(life->command));
 	snprintf(life->name, sizeof(life->name), "%s", change->text);
 	if (!change->executed)
 		return 0;
@@ -303,6 +310,10 @@ static int apply_fork(struct lode_processes *processes, const struct lode_change
 		memcpy(life->name, processes->lives[parent].name, sizeof(life->name));
 	if (change->pid == change->parent_pid)
 		return 0;
+	parent = find_life(processes, change->parent_pid, change->parent_pid);
+	if (parent != LODE_NONE)
+		lode_command_inherit(life->command, processes->lives[parent].command,
+				     processes->lives[parent].name, life->name);
 	if (!enter_process(processes, change->parent_pid) || !enter_process(processes, change->pid))
 		return LODE_SYSTEM;
 	from = find_process(processes, change->parent_pid);

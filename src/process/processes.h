@@ -30,8 +30,9 @@ struct lode_thread_lifetime {
 	uint32_t pid;
 	uint32_t tid;
 	char name[LODE_THREAD_NAME]; /* "": unknown */
-	uint64_t born;               /* 0: before the recording */
-	uint64_t died;               /* 0: it lives */
+	char command[LODE_THREAD_NAME]; /* of a process's first thread, where its program is called otherwise; "": it is not */
+	uint64_t born;                  /* 0: before the recording */
+	uint64_t died;                  /* 0: it lives */
 };
 
 /* A process that is gone, and since when. */

@@ -1,7 +1,28 @@
 /* Names of processes: see process_names.h. */
 #include "scope/process_names.h"
 
+#include "base/starts_with.h"
 #include "scope/scope_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* If the attribute says what a process was started as, that is its name. */
+static void name_command(const struct lode_stream *stream, const struct lode_attribute *attribute,
+			 const uint32_t *processes, uint32_t *names)
+{
+	const char *key = lode_strings_get(&stream->dictionary->frames.strings, attribute->key);
+	unsigned long pid;
+
+	if (!lode_starts_with(key, LODE_COMMAND))
+		return;
+	pid = strtoul(key + strlen(LODE_COMMAND), NULL, 10);
+	for (size_t i = 0; i < stream->thread_count; i++)
+		if (pid && stream->threads[i].pid == pid && pid != LODE_NO_PID) {
+			names[processes[i]] = attribute->value;
+			return;
+		}
+}
 
 uint32_t *lode_process_names(const struct lode_stream *stream)
 {
@@ -20,6 +41,8 @@ uint32_t *lode_process_names(const struct lode_stream *stream)
 		if (thread->pid != LODE_NO_PID && thread->name && (!*name || thread->tid == thread->pid))
 			*name = thread->name;
 	}
+	for (size_t i = 0; !failed && i < stream->attribute_count; i++)
+		name_command(stream, &stream->attributes[i], processes, names);
 	for (size_t i = 0; !failed && i < count; i++)
 		processes[i] = stream->threads[i].pid == LODE_NO_PID ? stream->threads[i].name
 								     : names[processes[i]];

@@ -7,8 +7,8 @@
 #include "trace/stream.h"
 
 /*
- * By thread: the name of its process, a string of the dictionary: that of its first thread, else of any that has
- * one; where the process is not known the thread's own. The caller frees it; NULL when memory has run out.
+ * By thread: the name of its process, a string of the dictionary: what was started, where the stream says so by an
+ * attribute (`command PID`); else that of its first thread, else of any that has one; where the process is not known the thread's own. The caller frees it; NULL when memory has run out.
  */
 uint32_t *lode_process_names(const struct lode_stream *stream);
 

@@ -48,6 +48,9 @@ struct lode_symptom {
 	uint64_t t1;
 };
 
+/* How the keys of attributes begin that say what a process was started as: its pid follows, the value is the name. */
+#define LODE_COMMAND "command "
+
 enum lode_attribute_type {
 	LODE_ATTRIBUTE_TEXT,
 	LODE_ATTRIBUTE_NUMBER,

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "process/processes.h"
+#include "record/stream/record_commands.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -244,6 +245,63 @@ static void a_snapshot_without_time_leaves_processes_to_be_asked_for(void **stat
 	close_known(&known);
 }
 
+static void rename_thread(struct lode_processes *processes, uint32_t pid, uint32_t tid, const char *name,
+			  int executed)
+{
+	char text[32];
+	struct lode_change change = { .type = LODE_CHANGE_NAME,
+				      .t = 1,
+				      .pid = pid,
+				      .tid = tid,
+				      .text = text,
+				      .executed = executed };
+
+	snprintf(text, sizeof(text), "%s", name);
+	assert_int_equal(lode_processes_apply(processes, &change), 0);
+}
+
+/* What is kept of the process of a stream with this thread alone; NULL: nothing. */
+static void require_command(struct lode_processes *processes, uint32_t tid, const char *name, const char *expected)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	uint32_t thread;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	thread = lode_stream_thread(&stream, FIRST_PID, tid);
+	stream.threads[thread].name = lode_strings_add(&dictionary.frames.strings, name, strlen(name));
+	assert_int_equal(lode_record_commands(processes, &stream), 0);
+	assert_int_equal(stream.attribute_count, expected ? 1 : 0);
+	if (expected) {
+		assert_string_equal(lode_strings_get(&dictionary.frames.strings, stream.attributes[0].value),
+				    expected);
+		assert_string_equal(lode_strings_get(&dictionary.frames.strings, stream.attributes[0].key),
+				    "command 100000000");
+	}
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+static void a_process_is_known_by_what_it_executed(void **state)
+{
+	struct known known;
+
+	(void)state;
+	open_known(&known);
+	require_command(&known.processes, FIRST_PID + 1, "pool", NULL); /* nothing is known */
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "node", 1);
+	require_command(&known.processes, FIRST_PID, "node", NULL);
+	require_command(&known.processes, FIRST_PID + 1, "pool", "node"); /* the first thread is not there */
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID + 1, "worker", 0);
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "MainThread", 0);
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "AgainOther", 0);
+	require_command(&known.processes, FIRST_PID, "AgainOther", "node");
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "sh", 1);
+	require_command(&known.processes, FIRST_PID, "sh", NULL);
+	close_known(&known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +309,7 @@ int main(void)
 		cmocka_unit_test(short_lives_do_not_add_up),
 		cmocka_unit_test(a_snapshot_has_what_this_program_has_mapped),
 		cmocka_unit_test(a_snapshot_without_time_leaves_processes_to_be_asked_for),
+		cmocka_unit_test(a_process_is_known_by_what_it_executed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,9 +96,10 @@ static uint32_t thread_of(struct lode_builder *builder, uint32_t pid, uint32_t t
 	size_t before = builder->stream.thread_count;
 	uint32_t thread = lode_stream_thread(&builder->stream, pid, tid);
 
-	/* Requested at once, while the thread is there. */
+	/* Requested at once, while the thread is there; and what its process is called. */
 	if (thread != LODE_NONE && builder->stream.thread_count > before &&
-	    (!lode_processes_life(&builder->processes, pid, tid) ||
+	    (!lode_processes_life(&builder->processes, pid, pid) ||
+	     !lode_processes_life(&builder->processes, pid, tid) ||
 	     lode_process_groups_see(&builder->groups, pid) < 0))
 		return LODE_NONE;
 	if (thread != LODE_NONE && thread < builder->named_count)

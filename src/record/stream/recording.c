@@ -2,6 +2,7 @@
 #include "record/stream/recording.h"
 
 #include "base/file.h"
+#include "record/stream/record_commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -130,10 +131,14 @@ uint64_t lode_recording_size(const struct lode_recording *recording)
 static int close_file(struct lode_recording *recording, struct lode_error *error)
 {
 	struct lode_builder *builder = recording->builder;
-	int code = lode_process_groups_store(&builder->groups, &builder->stream) < 0 ? lode_fail_memory(error) : 0;
+	int code;
 
-	if (!code)
-		code = write_events(recording, recording->written_at, error);
+	/* Names first: what is called as its first thread needs no more. */
+	if (lode_builder_refresh(builder, recording->written_at) < 0 ||
+	    lode_record_commands(&builder->processes, &builder->stream) < 0 ||
+	    lode_process_groups_store(&builder->groups, &builder->stream) < 0)
+		return lode_fail_memory(error);
+	code = write_events(recording, recording->written_at, error);
 	if (code)
 		return code;
 	code = lode_store_finish(recording->writer, error);

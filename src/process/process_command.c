@@ -1,0 +1,75 @@
+/*
+ * Commands: see process_command.h.
+ *
+ * The kernel names a process after the file that it executes: its first argument as a rule, the second where a script is run
+ * by its interpreter. One whose name is neither has called itself so.
+ */
+#include "process/process_command.h"
+
+#include "base/proc_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a name that the kernel keeps. */
+#define NAME_LENGTH 15
+
+/* The file's name in an argument, up to where a server's title goes on: "nginx: worker process"; "-bash" is a shell's first. */
+static size_t base_name(const char **argument, size_t length)
+{
+	const char *slash;
+
+	length = strnlen(*argument, length);
+	slash = memrchr(*argument, '/', strcspn(*argument, " :") < length ? strcspn(*argument, " :") : length);
+	if (slash) {
+		length -= (size_t)(slash + 1 - *argument);
+		*argument = slash + 1;
+	}
+	if (length && **argument == '-') {
+		++*argument;
+		length--;
+	}
+	return strcspn(*argument, " :") < length ? strcspn(*argument, " :") : length;
+}
+
+static int is_name(const char *name, const char *base, size_t length)
+{
+	size_t kept = length < NAME_LENGTH ? length : NAME_LENGTH;
+
+	return length && strlen(name) == kept && !memcmp(name, base, kept);
+}
+
+void lode_command_of_arguments(const char *arguments, size_t size, const char *name, char *command, size_t room)
+{
+	const char *first = arguments, *second = NULL;
+	size_t first_length, second_length = 0, end;
+
+	command[0] = '\0';
+	end = size ? strnlen(arguments, size) : 0;
+	if (!end || end == size)
+		return; /* a kernel thread, or cut short */
+	first_length = base_name(&first, end);
+	if (end + 1 < size) {
+		second = arguments + end + 1;
+		second_length = base_name(&second, size - end - 1);
+	}
+	if (!first_length || is_name(name, first, first_length) || is_name(name, second, second_length))
+		return;
+	snprintf(command, room, "%.*s", (int)(first_length < NAME_LENGTH ? first_length : NAME_LENGTH), first);
+}
+
+void lode_process_command(uint32_t pid, const char *name, char *command, size_t room)
+{
+	char arguments[4096] = "";
+
+	lode_proc_text(arguments, sizeof(arguments), "/proc/%u/cmdline", pid);
+	lode_command_of_arguments(arguments, sizeof(arguments), name, command, room);
+}
+
+void lode_command_inherit(char *command, const char *parents_command, const char *parents_name, const char *name)
+{
+	if (parents_command[0])
+		memcpy(command, parents_command, NAME_LENGTH + 1);
+	else if (strcmp(parents_name, name) != 0)
+		memcpy(command, parents_name, NAME_LENGTH + 1);
+}

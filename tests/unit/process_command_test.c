@@ -1,0 +1,70 @@
+/* What processes were started as: from arguments, and of a process that calls itself otherwise. */
+#include "cmocka_all.h"
+
+#include "process/process_command.h"
+#include "process/processes.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define REQUIRE(arguments, name, expected)                                                                         \
+	do {                                                                                                       \
+		char command[LODE_THREAD_NAME];                                                                    \
+                                                                                                                   \
+		lode_command_of_arguments(arguments "\0", sizeof(arguments "\0"), name, command, sizeof(command)); \
+		assert_string_equal(command, expected);                                                            \
+	} while (0)
+
+static void a_process_is_called_by_its_program_if_it_has_another_name_now(void **state)
+{
+	(void)state;
+	REQUIRE("/usr/bin/node\0server.js", "MainThread", "node");
+	REQUIRE("node\0server.js", "node", "");
+	REQUIRE("/usr/bin/python3\0./serve.py", "serve.py", ""); /* a script is called by its own name */
+	REQUIRE("/usr/bin/python3\0./serve.py", "worker", "python3");
+	REQUIRE("nginx: worker process", "nginx", "");
+	REQUIRE("/usr/sbin/nginx: worker", "renamed", "nginx");
+	REQUIRE("-bash", "bash", "");
+	REQUIRE("/opt/a-program-with-a-long-name", "a-program-with-", "");
+	REQUIRE("/opt/a-program-with-a-long-name", "other", "a-program-with-");
+	REQUIRE("", "kworker/0:1", "");
+	REQUIRE("/", "x", "");
+}
+
+static void this_process_keeps_its_command_when_it_renames_itself(void **state)
+{
+	struct lode_thread_lifetime before = { .pid = (uint32_t)getpid() };
+	char command[LODE_THREAD_NAME];
+
+	(void)state;
+	assert_int_equal(prctl(PR_GET_NAME, before.name), 0);
+	lode_process_command(before.pid, before.name, command, sizeof(command));
+	assert_string_equal(command, "");
+	lode_process_command(before.pid, "MainThread", command, sizeof(command));
+	assert_string_equal(command, before.name);
+}
+
+static void a_child_is_the_program_of_its_parent(void **state)
+{
+	char command[LODE_THREAD_NAME] = "", java[LODE_THREAD_NAME] = "java", none[LODE_THREAD_NAME] = "";
+
+	(void)state;
+	lode_command_inherit(command, none, java, "java");
+	assert_string_equal(command, "");
+	lode_command_inherit(command, none, java, "pool-1"); /* another of its threads has forked */
+	assert_string_equal(command, "java");
+	lode_command_inherit(command, java, none, "pool-1");
+	assert_string_equal(command, "java");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_is_called_by_its_program_if_it_has_another_name_now),
+		cmocka_unit_test(this_process_keeps_its_command_when_it_renames_itself),
+		cmocka_unit_test(a_child_is_the_program_of_its_parent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
