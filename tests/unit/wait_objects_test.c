@@ -186,6 +186,14 @@ static void only_who_holds_a_lock_is_its_holder(void **state)
 		{ BARE, "futex:n:9000:", "futex:0x9000", 0 },
 		{ BARE, "futex:", "futex:", 0 },
 		{ MUTEX, "file:/a", "file:/a", 0 },
+		/* A page counts while a fault is handled, or where that is not known. */
+		{ "app!main app!scan kernel!do_page_fault kernel!__handle_mm_fault kernel!filemap_fault",
+		  "page:/a", "page:/a", 0 },
+		{ "app!main app!scan kernel!do_page_fault kernel!rwsem_down_read_slowpath", "page:/a", "", 0 },
+		{ "app!main app!scan kernel!get_signal kernel!do_signal_stop", "page:/a", "", 0 },
+		{ "app!main app!scan kernel!get_signal kernel!do_signal_stop", "page:", "page:", 0 },
+		{ "app!main app!scan kernel!0xffff80001", "page:/a", "page:/a", 0 },
+		{ "app!main app!scan", "page:/a", "page:/a", 0 },
 	};
 	const size_t count = sizeof(cases) / sizeof(cases[0]);
 	struct lode_process_images images = { 0 };
@@ -342,6 +350,39 @@ static void epoll_sets_are_called_by_what_is_in_them(void **state)
 	close(set);
 }
 
+/* A port that is not ephemeral, so that who is connected to it is the client. */
+static int listen_below_ephemeral(struct sockaddr_in *address)
+{
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	for (unsigned i = 0; i < 1000; i++) {
+		address->sin_port = htons((uint16_t)(20000 + ((unsigned)getpid() + i) % 10000));
+		if (!bind(listener, (struct sockaddr *)address, sizeof(*address)) && !listen(listener, 4))
+			return listener;
+	}
+	close(listener);
+	return -1;
+}
+
+static void servers_in_epoll_sets_have_names(void **state)
+{
+	struct sockaddr_in address;
+	int listener = listen_below_ephemeral(&address), client = socket(AF_INET, SOCK_STREAM, 0),
+	    set = epoll_create1(0);
+	char expected[64];
+
+	(void)state;
+	assert_true(listener >= 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+	add_to_set(set, client);
+	snprintf(expected, sizeof(expected), "epoll:TCP 127.0.0.1:%u", ntohs(address.sin_port));
+	assert_set(set, expected);
+	close(client);
+	close(listener);
+	close(set);
+}
+
 static void so_many_names_are_looked_up_in_a_second(void **state)
 {
 	struct lode_descriptor_names names = { 0 };
@@ -492,6 +533,7 @@ int main(void)
 		cmocka_unit_test(descriptors_have_names_only_while_they_are_the_same_file),
 		cmocka_unit_test(pipes_and_sockets_have_names),
 		cmocka_unit_test(epoll_sets_are_called_by_what_is_in_them),
+		cmocka_unit_test(servers_in_epoll_sets_have_names),
 		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),
 		cmocka_unit_test(threads_of_this_namespace_are_called_as_outside),
 		cmocka_unit_test(descendants_are_found_parents_first),
