@@ -21,15 +21,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEPT_NS        2000000000ull
-#define MAX_PER_SECOND 20
+#define KEPT_NS        5000000000ull
+#define MAX_PER_SECOND 5
 /* Descriptors of a set that are looked at, and characters of the list. */
 #define MAX_MEMBERS 64
 #define MAX_LIST    16384
 /* Sets with so few sockets have their peers named. */
 #define MAX_NAMED_PEERS 3
 /* Lines of /proc/PID/net/tcp that are read for that. */
-#define MAX_LINES     4000
+#define MAX_LINES     300
 #define LISTENS       0x0a
 #define MIN_EPHEMERAL 32768
 

@@ -7,6 +7,7 @@
 #include "process/process_groups.h"
 
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/proc_files.h"
 #include "trace/control_groups.h"
 
@@ -16,6 +17,8 @@
 /* Processes and distinct groups that are remembered; what comes later has none. */
 #define MAX_PROCESSES 262144
 #define MAX_PATHS     4096
+/* Processes that are asked in a second, 15 us each; others inherit. */
+#define MAX_READS 500
 
 void lode_process_groups_release(struct lode_process_groups *groups)
 {
@@ -58,14 +61,25 @@ static int rate(const char *controllers, size_t length, const char *path)
 	return !strncmp(controllers, "cpu", 3) ? 2 : 1;
 }
 
-/* Returns whether the process is there. */
+static int may_read(struct lode_process_groups *groups)
+{
+	uint64_t second = lode_now() / 1000000000;
+
+	if (second != groups->second) {
+		groups->second = second;
+		groups->reads = 0;
+	}
+	return groups->reads++ < MAX_READS;
+}
+
+/* Returns whether the process is there, and could be asked. */
 static int read_path(struct lode_process_groups *groups, uint32_t pid, uint32_t *path)
 {
 	char text[4096], *rest = text, *line, *best = NULL;
 	int best_rate = 0;
 
 	*path = LODE_NONE;
-	if (lode_proc_text(text, sizeof(text), "/proc/%u/cgroup", pid) < 0 || !text[0])
+	if (!may_read(groups) || lode_proc_text(text, sizeof(text), "/proc/%u/cgroup", pid) < 0 || !text[0])
 		return 0;
 	while ((line = strtok_r(rest, "\n", &rest))) {
 		char *controllers = strchr(line, ':'), *at = controllers ? strchr(controllers + 1, ':') : NULL;

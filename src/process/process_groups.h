@@ -24,6 +24,8 @@ struct lode_process_groups {
 	char **paths;
 	size_t path_count;
 	size_t path_capacity;
+	uint64_t second; /* the current one, */
+	uint32_t reads;  /* and how many processes were asked in it */
 };
 
 void lode_process_groups_release(struct lode_process_groups *groups);

@@ -250,7 +250,7 @@ static int find_page(struct lode_record_objects *objects, const struct lode_reco
 	if (!page->family)
 		return set_text(objects,
 				record->value & LODE_RECORD_IOWAIT ? "page:swap" : "page:anonymous memory", object);
-	path = lode_mapped_file_name(&objects->mapped, record->pid, page->peer[2], page->detail,
+	path = lode_mapped_file_name(&objects->mapped, record->pid, page->argument, page->peer[2], page->detail,
 				     lode_record_end(record));
 	return path ? set_file(objects, "page:", path, page->peer[2], object)
 		    : set_text(objects, "page:file", object);
