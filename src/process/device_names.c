@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static const char *base_name(const char *path)
@@ -26,12 +28,12 @@ static void put(struct lode_device *device, const char *name)
 	snprintf(device->name, sizeof(device->name), "%.*s", LODE_DEVICE_NAME - 1, name);
 }
 
-static int find_disk(struct lode_device *device, unsigned major, unsigned minor)
+static int find_disk(struct lode_device *device, unsigned number, unsigned part)
 {
 	char place[48], link[PATH_MAX];
 	ssize_t length;
 
-	snprintf(place, sizeof(place), "/sys/dev/block/%u:%u", major, minor);
+	snprintf(place, sizeof(place), "/sys/dev/block/%u:%u", number, part);
 	length = readlink(place, link, sizeof(link) - 1);
 	if (length <= 0)
 		return 0;
@@ -40,20 +42,35 @@ static int find_disk(struct lode_device *device, unsigned major, unsigned minor)
 	return 1;
 }
 
+/* An overlay, as containers have it, is where the folder is that it writes to. */
+static void find_upper(struct lode_device *device, char *options)
+{
+	char *rest = NULL;
+
+	for (char *option = strtok_r(options, ",\n", &rest); option; option = strtok_r(NULL, ",\n", &rest)) {
+		struct stat status;
+
+		if (lode_starts_with(option, "upperdir=") && !stat(option + strlen("upperdir="), &status))
+			find_disk(device, major(status.st_dev), minor(status.st_dev));
+	}
+}
+
 /* `… major:minor root place options [fields] - type source options`. */
-static int find_in_line(struct lode_device *device, unsigned major, unsigned minor, char *line)
+static int find_in_line(struct lode_device *device, unsigned number, unsigned part, char *line)
 {
 	unsigned own_major, own_minor;
 	char *behind = strstr(line, " - "), *type, *source, *rest = NULL;
 
-	if (!behind || sscanf(line, "%*u %*u %u:%u", &own_major, &own_minor) != 2 || own_major != major ||
-	    own_minor != minor)
+	if (!behind || sscanf(line, "%*u %*u %u:%u", &own_major, &own_minor) != 2 || own_major != number ||
+	    own_minor != part)
 		return 0;
 	type = strtok_r(behind + 3, " ", &rest);
 	source = strtok_r(NULL, " \n", &rest);
 	if (!type || !source)
 		return 0;
-	if (lode_starts_with(type, "fuse"))
+	if (!strcmp(type, "overlay"))
+		find_upper(device, rest);
+	else if (lode_starts_with(type, "fuse"))
 		put(device, type);
 	else if (lode_starts_with(source, "/dev/"))
 		put(device, base_name(source));
@@ -62,14 +79,14 @@ static int find_in_line(struct lode_device *device, unsigned major, unsigned min
 	return 1;
 }
 
-static void find_mount(struct lode_device *device, unsigned major, unsigned minor)
+static void find_mount(struct lode_device *device, unsigned number, unsigned part)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re"); /* from the kernel */
 	char *line = NULL;
 	size_t capacity = 0;
 
 	while (file && getline(&line, &capacity, file) > 0)
-		if (find_in_line(device, major, minor, line))
+		if (find_in_line(device, number, part, line))
 			break;
 	free(line); /* from getline */
 	if (file)

@@ -8,8 +8,10 @@
 #include "base/buffer.h"
 #include "process/descendants.h"
 #include "process/descriptor_names.h"
+#include "process/device_names.h"
 #include "process/epoll_sets.h"
 #include "process/inner_tids.h"
+#include "process/mapped_files.h"
 #include "record/stream/object_names.h"
 #include "record/stream/wait_functions.h"
 #include "result/object_words.h"
@@ -21,6 +23,7 @@
 #include <fcntl.h>
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,6 +35,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -350,6 +354,77 @@ static void epoll_sets_are_called_by_what_is_in_them(void **state)
 	close(set);
 }
 
+/* The kernel's number of the device of a file. */
+static uint32_t device_of(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return (uint32_t)(major(status.st_dev) << 20 | minor(status.st_dev));
+}
+
+static void file_systems_are_where_the_kernel_says(void **state)
+{
+	static struct lode_device_names names;
+	char line[PATH_MAX] = "", command[128];
+	uint32_t device = device_of("/");
+	FILE *file;
+
+	(void)state;
+	snprintf(command, sizeof(command), "basename \"$(readlink /sys/dev/block/%u:%u)\" 2>/dev/null",
+		 device >> 20, device & 0xfffff);
+	file = popen(command, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	line[strcspn(line, "\n")] = '\0';
+	pclose(file);
+	if (*line)
+		assert_string_equal(lode_device_name(&names, device), line);
+	assert_string_equal(lode_device_name(&names, device_of("/proc")), "");
+	assert_string_equal(lode_device_name(&names, 4095u << 20 | 7), "");
+}
+
+/* Device and inode of a file as this process has it mapped; stat() may know others. */
+static void read_own_mapping(const char *path, uint32_t *device, uint32_t *inode)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[PATH_MAX + 128];
+	unsigned upper = 0, lower = 0;
+	uint64_t number = 0;
+
+	assert_non_null(file);
+	while (!number && fgets(line, sizeof(line), file))
+		if (strstr(line, path))
+			assert_int_equal(sscanf(line, "%*s %*s %*s %x:%x %" SCNu64, &upper, &lower, &number), 3);
+	fclose(file);
+	assert_true(number != 0);
+	*device = upper << 20 | lower;
+	*inode = (uint32_t)number;
+}
+
+static void mapped_files_have_names_while_they_are_mapped(void **state)
+{
+	struct lode_mapped_files files = { 0 };
+	uint32_t pid = (uint32_t)getpid(), device, inode;
+	char path[PATH_MAX] = "";
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	read_own_mapping(path, &device, &inode);
+	assert_string_equal(lode_mapped_file_name(&files, pid, 0, device, inode, 1), path);
+	assert_null(lode_mapped_file_name(&files, pid, 0, device, inode + 1, 1));
+	assert_null(lode_mapped_file_name(&files, pid, 0, device + 1, inode, 1));
+	/* What is known is kept, also when the process is gone; what is not found is not looked for again at once. */
+	assert_string_equal(lode_mapped_file_name(&files, 0x7fffffff, 0, device, inode, 9000000000), path);
+	for (uint32_t i = 0; i < 100; i++)
+		lode_mapped_file_name(&files, pid, 0, device, 7, 9000000000 + i);
+	assert_true(files.looked_up <= 2);
+	for (uint32_t i = 0; i < 10000; i++)
+		lode_mapped_file_name(&files, 0x7fffffff, 0, 77, i, 20000000000);
+	assert_true(files.left_out > 9000 && files.count <= 4096);
+	lode_mapped_files_release(&files);
+}
+
 /* A port that is not ephemeral, so that who is connected to it is the client. */
 static int listen_below_ephemeral(struct sockaddr_in *address)
 {
@@ -534,6 +609,8 @@ int main(void)
 		cmocka_unit_test(pipes_and_sockets_have_names),
 		cmocka_unit_test(epoll_sets_are_called_by_what_is_in_them),
 		cmocka_unit_test(servers_in_epoll_sets_have_names),
+		cmocka_unit_test(file_systems_are_where_the_kernel_says),
+		cmocka_unit_test(mapped_files_have_names_while_they_are_mapped),
 		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),
 		cmocka_unit_test(threads_of_this_namespace_are_called_as_outside),
 		cmocka_unit_test(descendants_are_found_parents_first),
