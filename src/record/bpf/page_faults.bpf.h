@@ -62,6 +62,32 @@ static __always_inline bool note_mapping(struct lode_record_object *object, uint
 	return true;
 }
 
+/* What contradicts that a struct vm_fault begins at the word `at`. One number, so that the verifier has few ways to follow. */
+static __always_inline uint64_t contradictions(const struct scratch *scratch, uint32_t at)
+{
+	uint64_t vma = stack_word(scratch, at), page = stack_word(scratch, at + FAULT_PAGE),
+		 touched = stack_word(scratch, at + FAULT_TOUCHED);
+
+	return ~vma >> 48 | (page - 1) >> 48 | page % MIN_PAGE | (touched - page) / MAX_PAGE;
+}
+
+#ifdef LODE_PLAIN_READS /* bpf_loop is of Linux 5.17 */
+
+/* Where the next struct vm_fault may be, below the word `from` of the part of the stack in the scratch; 0: nowhere. */
+__noinline int lode_find_fault(struct scratch *scratch, uint32_t from)
+{
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	for (i = FAULT_WORDS - FAULT_SPAN - 1; i > 0; i--)
+		if (!(contradictions(scratch, i) | (from - 1 - i) >> 31))
+			break;
+	return forget(scratch, i);
+}
+
+#else
+
 struct fault_search {
 	struct scratch *scratch;
 	uint32_t at; /* below which word it goes on; then where it stopped, 0: nowhere */
@@ -70,24 +96,22 @@ struct fault_search {
 /* Called for one word after the other: by the kernel, so that the verifier looks at one of them alone. */
 static long visit_word(uint32_t i, struct fault_search *search)
 {
-	uint32_t at = (search->at - 1) & 255;
-	uint64_t vma = stack_word(search->scratch, at), page = stack_word(search->scratch, at + FAULT_PAGE),
-		 touched = stack_word(search->scratch, at + FAULT_TOUCHED);
-
-	search->at = at;
-	return !at || !(~vma >> 48 | (page - 1) >> 48 | page % MIN_PAGE | (touched - page) / MAX_PAGE);
+	search->at = (search->at - 1) & 255;
+	return !search->at || !contradictions(search->scratch, search->at);
 }
 
-/* Where the next struct vm_fault may be, below the word `from` of the part of the stack in the scratch; 0: nowhere. */
 __noinline int lode_find_fault(struct scratch *scratch, uint32_t from)
 {
-	struct fault_search search = { scratch, from };
+	struct fault_search search;
 
 	if (!scratch || !from)
 		return 0;
+	search = (struct fault_search){ scratch, from };
 	bpf_loop(FAULT_WORDS, visit_word, &search, 0);
 	return search.at & 255;
 }
+
+#endif
 
 /* The page that `task` waits for, which entered the kernel with `regs`. */
 static __always_inline void take_page(struct task_struct *task, struct pt_regs *regs, struct scratch *scratch,
