@@ -2,6 +2,7 @@
 #include "import/json_profile.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "import/module_name.h"
 #include "import/import_common.h"
 
@@ -217,7 +218,9 @@ static size_t file_length(const char *file)
 
 uint32_t lode_json_frame(struct lode_frames *frames, const char *function, const char *file)
 {
-	uint32_t module = lode_module_from_file(frames, file, file_length(file));
+	/* Modules of Node.js itself are no files: node:internal/timers. */
+	uint32_t module = lode_starts_with(file, "node:") ? lode_frames_module(frames, file, strlen(file))
+							  : lode_module_from_file(frames, file, file_length(file));
 
 	if (module == LODE_NONE)
 		return LODE_NONE;

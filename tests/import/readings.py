@@ -78,7 +78,9 @@ def nest(slices):
 def add_v8(reading, start, end, nodes, samples, deltas):
     parents, names = {}, {}
     for node in nodes:
-        names[node["id"]] = node["callFrame"]["functionName"] or "(anonymous)"
+        call = node["callFrame"]
+        line = call.get("lineNumber", -1)
+        names[node["id"]] = call["functionName"] or (f"(anonymous):{line + 1}" if line >= 0 else "(anonymous)")
         if "parent" in node:
             parents[node["id"]] = node["parent"]
         for child in node.get("children", ()):

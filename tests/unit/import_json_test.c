@@ -98,9 +98,11 @@ static void what_speedscope_files_may_not_be(void **state)
 static const char cpuprofile[] =
 	"{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"(root)\",\"url\":\"\"},\"children\":[2,4]},"
 	"{\"id\":2,\"callFrame\":{\"functionName\":\"\",\"url\":\"file:///srv/app.js?x=1\"},\"children\":[3]},"
-	"{\"id\":3,\"callFrame\":{\"functionName\":\"work\",\"url\":\"file:///srv/lib/work.js\"}},"
-	"{\"id\":4,\"callFrame\":{\"functionName\":\"(idle)\",\"url\":\"\"}}],"
-	"\"startTime\":1000,\"endTime\":1100,\"samples\":[2,3,4,3],\"timeDeltas\":[10,20,30,15]}";
+	"{\"id\":3,\"callFrame\":{\"functionName\":\"work\",\"url\":\"file:///srv/lib/"
+	"work.js\",\"lineNumber\":3},\"children\":[5]},"
+	"{\"id\":4,\"callFrame\":{\"functionName\":\"(idle)\",\"url\":\"\",\"lineNumber\":-1}},"
+	"{\"id\":5,\"callFrame\":{\"functionName\":\"\",\"url\":\"node:internal/timers\",\"lineNumber\":6}}],"
+	"\"startTime\":1000,\"endTime\":1100,\"samples\":[2,3,4,5],\"timeDeltas\":[10,20,30,15]}";
 
 static void a_sample_of_v8_lasts_until_the_next(void **state)
 {
@@ -109,7 +111,7 @@ static void a_sample_of_v8_lasts_until_the_next(void **state)
 		      "stream x \n"
 		      "run 10000+20000 0 app.js!(anonymous)\n"
 		      "run 30000+30000 0 app.js!(anonymous)|work.js!work\n"
-		      "run 75000+25000 0 app.js!(anonymous)|work.js!work\n"
+		      "run 75000+25000 0 app.js!(anonymous)|work.js!work|node:internal/timers!(anonymous):7\n"
 		      "wait 60000+15000 0 (idle)\n");
 }
 

@@ -122,6 +122,20 @@ int lode_v8_nodes_add(struct lode_v8_nodes *nodes, struct lode_json_value list)
 	return code;
 }
 
+/* One without a name has its line, counted from 1, as in recordings (process/languages/v8_names.h). */
+static const char *name_function(struct lode_v8_call *call, struct lode_buffer *buffer)
+{
+	uint64_t line = lode_json_u64_or(lode_json_get(call->text, "lineNumber"), UINT32_MAX);
+	const char *name = lode_json_string(lode_json_get(call->text, "functionName"), buffer);
+
+	if (!name || *name || line >= UINT32_MAX)
+		return name;
+	lode_buffer_clear(buffer);
+	lode_buffer_print(buffer, "(anonymous):%u", (unsigned)line + 1);
+	lode_buffer_byte(buffer, '\0');
+	return buffer->failed ? NULL : buffer->bytes;
+}
+
 static uint32_t make_frame(struct lode_v8_nodes *nodes, struct lode_v8_call *call)
 {
 	struct lode_json_import *import = nodes->import;
@@ -129,7 +143,7 @@ static uint32_t make_frame(struct lode_v8_nodes *nodes, struct lode_v8_call *cal
 
 	if (call->frame != LODE_NONE)
 		return call->frame;
-	function = lode_json_string(lode_json_get(call->text, "functionName"), &import->text);
+	function = name_function(call, &import->text);
 	url = lode_json_string(lode_json_get(call->text, "url"), &import->file);
 	if (function && url)
 		call->frame = lode_json_frame(&import->dictionary.frames, function, url);
