@@ -266,13 +266,21 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 	return 1;
 }
 
+static int leave_code(void *context, struct lode_unwind_state *state, uint64_t *word)
+{
+	struct walk *walk = context;
+	struct lode_language_stack stack = { walk, read_word };
+
+	return lode_languages_leave(walk->unwinder->languages, walk->process->pid, &stack, state, word);
+}
+
 int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,
 			       const struct lode_unwind_registers *registers,
 			       const struct lode_unwind_memory *memory, struct lode_unwind_frame *frames,
 			       size_t limit, struct lode_unwound *unwound)
 {
 	struct walk walk = { unwinder, memory, lode_processes_get(&unwinder->processes, pid) };
-	struct lode_unwind_source source = { &walk, read_word, find_code };
+	struct lode_unwind_source source = { &walk, read_word, find_code, unwinder->languages ? leave_code : NULL };
 
 	if (!walk.process)
 		return LODE_SYSTEM;

@@ -75,15 +75,22 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		const struct lode_unwind_table *table = NULL;
 		const struct lode_unwind_rule *rule = &none;
 		uint64_t address = lode_unwind_address(&state), image_address = 0;
-		int code = source->find(source->context, address, &table, &image_address), guesses;
+		struct lode_unwind_frame frame = { address, state.sp, 0, 0 };
+		int code, guesses, left = source->leave ? source->leave(source->context, &state, &frame.word) : -1;
 
+		if (left >= 0) {
+			frames[count++] = frame;
+			result = (enum lode_unwind_result)left;
+			continue;
+		}
+		code = source->find(source->context, address, &table, &image_address);
 		if (code < 0)
 			return code;
 		if (!code && count) {
 			result = LODE_UNWIND_LOST;
 			break;
 		}
-		frames[count++] = (struct lode_unwind_frame){ address, state.sp, 0 };
+		frames[count++] = frame;
 		if (table)
 			rule = lode_unwind_table_find(table, image_address);
 		/* A signal handler returns to where nothing was called: the address itself is in the function. */

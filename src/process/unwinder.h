@@ -9,6 +9,7 @@
 #ifndef LODE_PROCESS_UNWINDER_H
 #define LODE_PROCESS_UNWINDER_H
 
+#include "process/unwind_state.h"
 #include "symbols/unwind_table.h"
 
 #include <stddef.h>
@@ -25,6 +26,11 @@ struct lode_unwind_source {
 	 */
 	int (*find)(void *context, uint64_t address, const struct lode_unwind_table **table,
 		    uint64_t *image_address);
+	/*
+	 * A step out of code that the runtime of a language generated, and the word of its function (language_words.h); returns an
+	 * enum lode_unwind_result, or -1 where the code is none of that. NULL: there is none.
+	 */
+	int (*leave)(void *context, struct lode_unwind_state *state, uint64_t *word);
 };
 
 /* The machine that this program runs on. */
@@ -55,6 +61,7 @@ struct lode_unwind_frame {
 	uint64_t address; /* of an instruction in the function: of callers, inside of the call */
 	uint64_t sp;      /* the function's stack pointer there */
 	uint64_t record;  /* its frame record, if its caller was found by that; else 0 */
+	uint64_t word;    /* of a function of a language, in place of the address; 0: it is none */
 };
 
 struct lode_unwound {

@@ -225,6 +225,8 @@ static int resolve_copy(struct lode_recorder *recorder, uint64_t *id)
 	if (!stack)
 		return 0;
 	*id = stack->id;
+	if (learn_names(recorder, stack) < 0)
+		return LODE_SYSTEM;
 	return sink->stack(sink->context, stack);
 }
 

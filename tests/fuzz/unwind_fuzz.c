@@ -47,7 +47,7 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 
 static void walk_stack(struct walk *walk, uint64_t pc, uint32_t machine)
 {
-	struct lode_unwind_source source = { walk, read_word, find_code };
+	struct lode_unwind_source source = { walk, read_word, find_code, NULL };
 	struct lode_unwind_registers registers = { .pc = pc,
 						   .sp = STACK,
 						   .fp = STACK + 64,

@@ -382,6 +382,8 @@ static void languages_are_chosen_by_name(void **unused)
 	assert_int_equal(lode_languages_parse("javascript,python", &bits, &error), 0);
 	assert_int_equal(bits,
 			 LODE_LANGUAGE_BIT(LODE_LANGUAGE_PYTHON) | LODE_LANGUAGE_BIT(LODE_LANGUAGE_JAVASCRIPT));
+	assert_int_equal(lode_languages_parse("java", &bits, &error), 0);
+	assert_int_equal(bits, LODE_LANGUAGE_BIT(LODE_LANGUAGE_JAVA));
 	assert_int_equal(lode_languages_parse("none", &bits, &error), 0);
 	assert_int_equal(bits, 0);
 	assert_int_equal(lode_languages_parse("python,python", &bits, &error), 0);

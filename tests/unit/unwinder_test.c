@@ -93,7 +93,7 @@ static void begin(struct machine *machine, uint64_t pc, uint64_t size)
 
 static void walk(struct machine *machine)
 {
-	struct lode_unwind_source source = { machine, read_word, find_code };
+	struct lode_unwind_source source = { machine, read_word, find_code, NULL };
 
 	machine->count = lode_unwind(&source, &machine->registers, machine->frames, 16, &machine->unwound);
 }

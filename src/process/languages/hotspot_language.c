@@ -62,6 +62,13 @@ static int name(const struct lode_process_memory *memory, const struct lode_lang
 	return runtime->data && lode_hotspot_name(runtime->data, memory, word, path, function);
 }
 
+static int leave(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+		 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word)
+{
+	return runtime->data ? lode_hotspot_leave(runtime->data, memory, stack, state, word)
+			     : LODE_LANGUAGE_NOT_ITS_CODE;
+}
+
 const struct lode_language_kind lode_language_java = {
 	.language = LODE_LANGUAGE_JAVA,
 	.name = "java",
@@ -74,4 +81,5 @@ const struct lode_language_kind lode_language_java = {
 	.check = check,
 	.describe = describe,
 	.read_name = name,
+	.leave = leave,
 };

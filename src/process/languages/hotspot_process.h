@@ -8,7 +8,8 @@
 #include "base/buffer.h"
 #include "process/languages/hotspot_image.h"
 #include "process/languages/hotspot_words.h"
-#include "process/languages/process_memory.h"
+#include "process/languages/language.h"
+#include "process/unwind_state.h"
 
 struct lode_hotspot {
 	struct lode_hotspot_process code; /* what a walk must know */
@@ -34,5 +35,9 @@ enum lode_hotspot_state lode_hotspot_read(struct lode_hotspot *hotspot, const st
  */
 int lode_hotspot_name(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory, uint64_t word,
 		      struct lode_buffer *path, struct lode_buffer *function);
+
+/* As `leave` of a language (language.h). */
+int lode_hotspot_leave(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory,
+		       const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
 
 #endif

@@ -8,7 +8,11 @@
 #include "base/buffer.h"
 #include "process/languages/language_words.h"
 #include "process/languages/process_memory.h"
+#include "process/unwind_state.h"
 #include "symbols/elf.h"
+
+/* In place of an enum lode_unwind_result. */
+#define LODE_LANGUAGE_NOT_ITS_CODE (-1)
 
 /* A binary with a language's runtime in it. */
 struct lode_language_binary {
@@ -32,12 +36,6 @@ enum lode_language_fit {
 	LODE_LANGUAGE_UNFIT,   /* the process cannot be what the binary says */
 	LODE_LANGUAGE_REFUSED, /* its memory may not be read */
 	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again soon */
-};
-
-/* Words of a thread's stack, which may be a copy. */
-struct lode_language_stack {
-	void *context;
-	int (*read)(void *context, uint64_t address, uint64_t *word); /* 1, or 0 when it is not there */
 };
 
 struct lode_language_kind {
@@ -70,6 +68,12 @@ struct lode_language_kind {
 	uint64_t (*frame_word)(const struct lode_process_memory *memory,
 			       const struct lode_language_runtime *runtime, uint64_t record,
 			       const struct lode_language_stack *stack);
+	/*
+	 * A step of a walk out of code that the runtime generated, to its caller; `word`: of the function that was left. Returns an
+	 * enum lode_unwind_result, or LODE_LANGUAGE_NOT_ITS_CODE. NULL: tables lead through all its code.
+	 */
+	int (*leave)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+		     const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
 };
 
 extern const struct lode_language_kind lode_language_python;

@@ -74,6 +74,16 @@ static enum lode_language language_named(const char *name, size_t length)
 	return LODE_LANGUAGE_NONE;
 }
 
+/* "'python', 'java', " */
+static void list_names(char *text, size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "'%s', ", kinds[i]->name);
+}
+
 int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *error)
 {
 	*bits = list ? 0 : LODE_LANGUAGES_ALL;
@@ -82,13 +92,15 @@ int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *er
 	for (;;) {
 		size_t length = strcspn(list, ",");
 		enum lode_language language = language_named(list, length);
+		char names[100];
 
+		list_names(names, sizeof(names));
 		if (language == LODE_LANGUAGE_NONE)
-			return lode_fail(
-				error, LODE_USAGE,
-				"--languages: '%.*s' is not a language whose functions are known; use "
-				"'python', 'javascript', 'java', several with commas between them, or 'none'",
-				(int)(length < 100 ? length : 100), list);
+			return lode_fail(error, LODE_USAGE,
+					 "--languages: '%.*s' is not a language whose functions are known; use "
+					 "%swith commas between "
+					 "them, or 'none'",
+					 (int)(length < 100 ? length : 100), list, names);
 		*bits |= LODE_LANGUAGE_BIT(language);
 		if (!list[length])
 			return 0;
@@ -356,6 +368,16 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		return LODE_SYSTEM;
 	}
 	return 1;
+}
+
+int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
+			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word)
+{
+	const struct lode_language_runtime *runtime = find_runtime(languages, pid);
+
+	if (!runtime || !runtime->binary || !runtime->binary->kind->leave)
+		return LODE_LANGUAGE_NOT_ITS_CODE;
+	return runtime->binary->kind->leave(&languages->memory, runtime, stack, state, word);
 }
 
 /* ---- names ---- */

@@ -13,6 +13,7 @@
 #include "process/languages/language_words.h"
 #include "process/languages/process_memory.h"
 #include "process/processes.h"
+#include "process/unwind_state.h"
 
 /* Bits of a set of languages. */
 #define LODE_LANGUAGE_BIT(language) (1u << (language))
@@ -44,6 +45,9 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 			  const struct lode_process *process, struct lode_language_process *found);
 /* Whether it was detected that a process runs a language. */
 int lode_languages_knows(const struct lode_languages *languages, uint32_t pid);
+/* A step of a walk out of code that the runtime of a process generated: as `leave` in language.h. */
+int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
+			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
 /* Reads the name of a frame if it is not known. Returns 0 or LODE_SYSTEM. */
 int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word);
 /* NULL: it was never learnt. */

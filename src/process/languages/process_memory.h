@@ -11,6 +11,13 @@ struct lode_process_memory {
 	size_t (*read)(void *context, uint32_t pid, uint64_t address, void *bytes, size_t size);
 };
 
+/* Words of a thread's stack, which may be a copy. */
+struct lode_language_stack {
+	void *context;
+	/* The word at an address: 1, or 0 when it is not there. */
+	int (*read)(void *context, uint64_t address, uint64_t *word);
+};
+
 /* Of the processes of this machine. */
 extern const struct lode_process_memory lode_live_memory;
 

@@ -108,7 +108,9 @@ static int add_addresses(struct lode_stack_copies *copies, struct lode_record_st
 	int code = 0;
 
 	for (uint32_t i = 0; !code && i < count && stack->count < LODE_RECORD_FRAMES; i++) {
-		stack->addresses[stack->count++] = frames[i].address + (i > 0);
+		stack->addresses[stack->count++] = frames[i].word ? frames[i].word : frames[i].address + (i > 0);
+		if (frames[i].word)
+			stack->languages = LODE_STACK_HAS_WORDS;
 		if (!i && link)
 			stack->addresses[stack->count++] = link;
 		if (i + 1 < count)

@@ -205,7 +205,7 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 				      const struct lode_perf_copy *copy, const struct lode_perf_chain *above)
 {
 	struct walk walk = { stacks, space, copy, LODE_PERF_IMAGE_UNKNOWN, LODE_NONE, 0 };
-	struct lode_unwind_source source = { &walk, read_word, find_code };
+	struct lode_unwind_source source = { &walk, read_word, find_code, NULL };
 	struct lode_perf_chain chain = { .count = above ? above->count : 0 };
 	struct lode_unwound unwound;
 	int count;
