@@ -216,12 +216,16 @@ static int change_holder(struct walk *walk)
 }
 
 /* The thread whose doing ended a wait; LODE_NONE: none did, or it is unknown. */
+static uint32_t ended_by(const struct lode_scope_index *index, uint32_t wait)
+{
+	if (index->timelines->wakers)
+		return index->timelines->wakers[wait];
+	return lode_wake_ends_chain(index, wait) ? LODE_NONE : index->stream->events[LODE_WAIT].waker[wait];
+}
+
 static uint32_t waker_of(const struct walk *walk, uint32_t wait)
 {
-	if (walk->timelines->wakers)
-		return walk->timelines->wakers[wait];
-	return lode_wake_ends_chain(walk->index, wait) ? LODE_NONE
-						       : walk->index->stream->events[LODE_WAIT].waker[wait];
+	return ended_by(walk->index, wait);
 }
 
 /* Whether the walk goes on in the waker of `wait`, at whose blocked time it is. */
@@ -354,4 +358,21 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
 	finish(&walk);
 	*unknown = walk.unknown;
 	return 0;
+}
+
+uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait, uint64_t t)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	uint32_t thread = index->timelines ? ended_by(index, wait) : LODE_NONE, release;
+	uint64_t x = lode_event_end(waits, wait);
+
+	while (thread != LODE_NONE) {
+		release = lode_lock_release_before(&index->timelines->releases, index, wait, index->groups[thread],
+						   t, x);
+		if (release == LODE_NONE)
+			return thread;
+		thread = waits->waker[release];
+		x = lode_event_end(waits, release);
+	}
+	return LODE_NONE;
 }

@@ -128,6 +128,12 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
 		       struct lode_parts *stepped, uint64_t *unknown, struct lode_error *error);
 
 /*
+ * The thread that a critical path walked at moment `t` inside of `wait`, which it stepped into: whoever ended the wait or, of a
+ * lock, had it then. LODE_NONE: unknown. After lode_critical_path, with the same index.
+ */
+uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait, uint64_t t);
+
+/*
  * What several symptoms of one stream have in common is counted once: sorts by
  * type, event and t, drops equal parts and joins parts of an event that overlap
  * or touch. Returns 0 or LODE_SYSTEM.

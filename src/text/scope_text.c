@@ -151,7 +151,7 @@ static void add_line(struct lode_scope_page *page, const struct lode_scope_line 
 		place.behind = behind(page, line);
 	} else if (line->type == LODE_LINE_UNSEEN) {
 		place.type = LODE_LINE_UNKNOWN;
-		place.thread = waits->waker[line->event];
+		place.thread = lode_walked_thread(page->report->index, line->event, line->t);
 	}
 	if (place.cost)
 		add_place(page, places, place);
@@ -218,7 +218,9 @@ static void put_role(struct lode_scope_page *page, uint32_t thread)
 {
 	const struct lode_thread *threads = page->report->stream.threads;
 
-	if (threads[thread].tid == threads[page->found->symptom.thread].tid)
+	if (thread == LODE_NONE)
+		put(page, "unknown");
+	else if (threads[thread].tid == threads[page->found->symptom.thread].tid)
 		put(page, "itself");
 	else if (threads[thread].name)
 		lode_put_string(page, threads[thread].name);
@@ -335,8 +337,6 @@ static void put_wait(struct lode_scope_page *page, uint32_t wait)
 
 static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_line *line)
 {
-	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
-
 	put_columns(page, grid, line->t, line->length);
 	lode_tree_line(page->buffer, line->depth);
 	switch (line->type) {
@@ -355,7 +355,7 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 		break;
 	case LODE_LINE_UNSEEN:
 		put(page, "nothing recorded for ");
-		lode_put_thread(page, waits->waker[line->event]);
+		lode_put_thread(page, lode_walked_thread(page->report->index, line->event, line->t));
 		break;
 	default:
 		put(page, "nothing recorded for ");

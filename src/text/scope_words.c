@@ -41,8 +41,12 @@ void lode_put_string(struct lode_scope_page *page, uint32_t string)
 
 void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
 {
-	const struct lode_thread *item = &page->report->stream.threads[thread];
+	const struct lode_thread *item = &page->report->stream.threads[thread == LODE_NONE ? 0 : thread];
 
+	if (thread == LODE_NONE) {
+		lode_buffer_text(page->buffer, "whoever ended the wait");
+		return;
+	}
 	if (!item->name) {
 		lode_buffer_print(page->buffer, "thread %" PRIu32, item->tid);
 		return;

@@ -296,6 +296,20 @@ static void wait_for(struct small_stream *small, const char *object, uint32_t ti
 	assert_int_equal(lode_stream_add_event(&small->stream, LODE_WAIT, &event), 0);
 }
 
+/* The path of T1 walks thread `tid` at moment `t` of a wait. */
+static void require_walked(struct small_stream *small, uint32_t wait, uint64_t t, uint32_t tid)
+{
+	struct lode_symptom symptom = { .thread = lode_stream_tid(&small->stream, 1), .t0 = 0, .t1 = 100 };
+	struct lode_scope_index *index;
+	struct path path;
+
+	assert_int_equal(lode_scope_index_make(&index, &small->stream, NULL), 0);
+	path = path_of(index, &symptom);
+	assert_int_equal(small->stream.threads[lode_walked_thread(index, wait, t)].tid, tid);
+	path_release(&path);
+	lode_scope_index_free(index);
+}
+
 /* T2 read from a socket before it waited for the lock that T3 had. That T1 waits for the lock, too, is not T2's doing then. */
 static void what_a_holder_did_before_it_got_the_lock_is_not_on_the_path(void **state)
 {
@@ -316,6 +330,10 @@ static void what_a_holder_did_before_it_got_the_lock_is_not_on_the_path(void **s
 	assert_int_equal(path.stepped.count, 1);
 	require_part(&path.stepped, 0, LODE_WAIT, 1, 10, 90);
 	path_release(&path);
+	require_walked(&small, 1, 10, 3);
+	require_walked(&small, 1, 79, 3);
+	require_walked(&small, 1, 80, 2); /* from the moment of the release */
+	require_walked(&small, 1, 99, 2);
 	small_end(&small);
 }
 
