@@ -18,7 +18,7 @@
 #define MIN_ID     32
 #define UID_LENGTH 36
 /* Pids of a stream that are looked at: the file may be a stranger's. */
-#define MAX_PIDS 4194304
+#define MAX_PIDS 1048576
 
 /* ---- processes ---- */
 
