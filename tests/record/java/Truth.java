@@ -13,16 +13,17 @@ import java.util.stream.IntStream;
 /**
  * Waits and spins in known stacks, and writes down which, and when.
  *
- * <pre>java -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames Truth LOG SECONDS</pre>
+ * <pre>java -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames Truth LOG SECONDS [calls]</pre>
  *
  * Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in this stack of
  * Java functions, root first, as "file!class.method", and perhaps in functions of the Java library called from it. Ends early when
- * there is a file LOG.stop. tests/record/java_truth compares.
+ * there is a file LOG.stop. With `calls` all that it does is to call: every frame is in the making, or dropped, for a good part of the time. tests/record/java_truth compares.
  */
 public class Truth {
     static final long SPIN_NS = 6_000_000;
     static volatile int sink;
     static String log;
+    static boolean callsOnly;
 
     final List<String> noted = new ArrayList<>();
     final String tid;
@@ -237,6 +238,11 @@ public class Truth {
 
     void round(int number) throws Exception {
         int x = 0;
+        if (callsOnly) {
+            name = "calls only";
+            sink += calls();
+            return;
+        }
         name = "recursion";
         x += recursion(30);
         name = "lambdas";
@@ -288,6 +294,7 @@ public class Truth {
         double seconds = Double.parseDouble(arguments[1]);
 
         log = arguments[0];
+        callsOnly = arguments.length > 2;
         for (int i = 0; i < 2; i++)
             new Thread(() -> run(all, seconds, ended), "worker" + i).start();
         ended.await();
