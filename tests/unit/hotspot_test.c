@@ -551,6 +551,56 @@ static void leaves_of_x86_64_lead_to_their_callers(void **state)
 	free(image);
 }
 
+/* In a stub without a frame size: a frame that the frame pointer leads to, or none. */
+static void stubs_lead_to_their_callers(void **state)
+{
+	struct image *image = ready_image();
+
+	(void)state;
+	put32(image, STUBS + 16 + 28, 0);
+	for (int is_a64 = 0; is_a64 < 2; is_a64++) {
+		for (int has_frame = 0; has_frame < 2; has_frame++) {
+			struct lode_unwind_state leaf = { .pc = BASE + STUBS + 0x300,
+							  .sp = SP,
+							  .fp = has_frame ? SP + 32 : CALLER_FP,
+							  .link = CALLER,
+							  .has_link = 1,
+							  .is_first = 1,
+							  .is_exact = 1,
+							  .signed_returns = (uint32_t)is_a64 };
+			struct lode_hotspot_walk walk = { 0 };
+
+			put64(image, STACK, has_frame ? 17 : CALLER);
+			put64(image, STACK + 32, CALLER_FP);
+			put64(image, STACK + 40, has_frame ? CALLER : 18);
+			assert_int_equal(step(image, &leaf, &walk), LODE_UNWIND_CALLER);
+			assert_int_equal(leaf.pc, CALLER);
+			assert_int_equal(leaf.fp, CALLER_FP);
+			assert_int_equal(leaf.sp, has_frame ? SP + 48 : is_a64 ? SP : SP + 8);
+		}
+	}
+	free(image);
+}
+
+static void deoptimized_frames_know_where_they_were(void **state)
+{
+	struct image *image = ready_image();
+	struct lode_unwind_state frame = { .pc = BASE + CODE_START + 0x300, .sp = SP };
+	struct lode_hotspot_walk walk = { 0 };
+
+	(void)state;
+	put_address(image, BLOB + 128, CODE_START + 0x300);
+	put32(image, BLOB + 300, 24);
+	put_address(image, STACK + 24, CODE_START + 0x40);
+	assert_true(lode_hotspot_read_blob(&image->hotspot.code, &walk, frame.pc - 1, image));
+	assert_int_equal(lode_hotspot_place(&image->hotspot.code, &frame, &walk, image), BASE + CODE_START + 0x40);
+	put64(image, STACK + 24, 1ull << 60);
+	assert_int_equal(lode_hotspot_place(&image->hotspot.code, &frame, &walk, image), frame.pc);
+	put_address(image, BLOB + 128, CODE_START + 0x304);
+	assert_int_equal(lode_hotspot_place(&image->hotspot.code, &frame, &walk, image), frame.pc);
+	free(image);
+}
+
 static void interpreted_frames_lead_to_their_callers(void **state)
 {
 	struct image *image = ready_image();
@@ -636,6 +686,8 @@ int main(void)
 		cmocka_unit_test(names_that_lie_end),
 		cmocka_unit_test(leaves_of_aarch64_lead_to_their_callers),
 		cmocka_unit_test(leaves_of_x86_64_lead_to_their_callers),
+		cmocka_unit_test(stubs_lead_to_their_callers),
+		cmocka_unit_test(deoptimized_frames_know_where_they_were),
 		cmocka_unit_test(interpreted_frames_lead_to_their_callers),
 		cmocka_unit_test(damaged_images_are_read_to_an_end),
 	};

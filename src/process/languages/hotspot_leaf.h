@@ -177,14 +177,19 @@ LODE_HOTSPOT_INLINE void lode_x86_compiled_leaf(const struct lode_unwind_state *
 	}
 }
 
-/* A stub whose code has just begun, or that never has a frame, has the return address on top of the stack. */
-LODE_HOTSPOT_INLINE void lode_x86_stub_leaf(const struct lode_unwind_state *state,
-					    const struct lode_hotspot_walk *walk, struct lode_hotspot_leaf *leaf)
+/*
+ * A stub whose code has just begun, or that never has a frame, has the return address on top of the stack: an address in generated
+ * code, which calls stubs.
+ */
+LODE_HOTSPOT_INLINE void lode_x86_stub_leaf(const struct lode_hotspot_process *process,
+					    const struct lode_unwind_state *state, struct lode_hotspot_leaf *leaf,
+					    void *context)
 {
-	uint8_t first = walk->code[LODE_X86_AT];
+	uint64_t top;
 
-	if ((leaf->size > 0 && state->pc < leaf->complete) || first == 0xc3 || first == 0x55 ||
-	    (leaf->size <= 0 && state->fp < state->sp)) {
+	if ((leaf->size > 0 && state->pc < leaf->complete) ||
+	    (leaf->size <= 0 && LODE_HOTSPOT_READ_STACK(context, state->sp, &top) &&
+	     lode_hotspot_is_code(process, top))) {
 		leaf->kind = LODE_HOTSPOT_CALLED;
 		leaf->size = 0;
 	}
@@ -214,14 +219,14 @@ LODE_HOTSPOT_INLINE void lode_hotspot_compiled_leaf(const struct lode_unwind_sta
 		lode_x86_compiled_leaf(state, walk, leaf);
 }
 
-LODE_HOTSPOT_INLINE void lode_hotspot_stub_leaf(const struct lode_unwind_state *state,
-						struct lode_hotspot_walk *walk, struct lode_hotspot_leaf *leaf,
-						void *context)
+LODE_HOTSPOT_INLINE void lode_hotspot_stub_leaf(const struct lode_hotspot_process *process,
+						const struct lode_unwind_state *state,
+						struct lode_hotspot_leaf *leaf, void *context)
 {
 	if (LODE_HOTSPOT_HAS_LINK(state))
 		lode_a64_stub_leaf(state, leaf, context);
-	else if (lode_hotspot_read_code(state, walk, context))
-		lode_x86_stub_leaf(state, walk, leaf);
+	else
+		lode_x86_stub_leaf(process, state, leaf, context);
 }
 
 /* Whether the interpreter has just dropped a frame, and returns. */

@@ -317,7 +317,7 @@ LODE_HOTSPOT_INLINE void lode_hotspot_find_frame(const struct lode_hotspot_proce
 		if (lode_hotspot_is_compiled(walk))
 			lode_hotspot_compiled_leaf(state, walk, &leaf, context);
 		else
-			lode_hotspot_stub_leaf(state, walk, &leaf, context);
+			lode_hotspot_stub_leaf(process, state, &leaf, context);
 	}
 	walk->kind = leaf.kind;
 	walk->size = leaf.size;
