@@ -26,6 +26,17 @@
 #define ONE_IN 1
 #endif
 
+/* Ends a test, and says why, where an emulator of a processor (qemu-user) lacks what it needs of the kernel. */
+#ifdef TEST_EMULATED
+#define SKIP_EMULATED(why)                                                                                        \
+	do {                                                                                                      \
+		print_message("skipped: under an emulator " why "\n");                                            \
+		skip();                                                                                           \
+	} while (0)
+#else
+#define SKIP_EMULATED(why)
+#endif
+
 /* Under sanitizers memory and threads are looked at, not figures: simulations that take long can be few. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SANITIZED 1
