@@ -2,7 +2,8 @@
  * Commands: see process_command.h.
  *
  * The kernel names a process after the file that it executes: its first argument as a rule, the second where a script is run
- * by its interpreter. One whose name is neither has called itself so.
+ * by its interpreter. One whose name is neither has called itself so. A child that was forked and executes nothing may do so,
+ * too: its name says which part of the program it is, and stays.
  */
 #include "process/process_command.h"
 
@@ -10,6 +11,9 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* Bytes of arguments that are looked at. */
+#define ARGUMENTS 1024
 
 /* Bytes of a name that the kernel keeps. */
 #define NAME_LENGTH 15
@@ -58,11 +62,27 @@ void lode_command_of_arguments(const char *arguments, size_t size, const char *n
 	snprintf(command, room, "%.*s", (int)(first_length < NAME_LENGTH ? first_length : NAME_LENGTH), first);
 }
 
+/* Whether the parent has the same arguments: then the process executed nothing, and its name is the part that it has. */
+static int is_parents(uint32_t pid, const char *arguments)
+{
+	char status[2048], others[ARGUMENTS] = "";
+	uint64_t parent;
+
+	if (!*arguments || lode_proc_text(status, sizeof(status), "/proc/%u/status", pid) < 0)
+		return 0;
+	parent = lode_proc_field(status, "\nPPid:", 10, 0);
+	lode_proc_text(others, sizeof(others), "/proc/%u/cmdline", (uint32_t)parent);
+	return !memcmp(arguments, others, sizeof(others));
+}
+
 void lode_process_command(uint32_t pid, const char *name, char *command, size_t room)
 {
-	char arguments[4096] = "";
+	char arguments[ARGUMENTS] = "";
 
+	command[0] = '\0';
 	lode_proc_text(arguments, sizeof(arguments), "/proc/%u/cmdline", pid);
+	if (is_parents(pid, arguments))
+		return;
 	lode_command_of_arguments(arguments, sizeof(arguments), name, command, room);
 }
 

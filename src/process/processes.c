@@ -281,10 +281,11 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 
 	if (!life)
 		return LODE_SYSTEM;
-	if (change->executed)
+	if (change->executed || life->forked)
 		life->command[0] = '\0';
 	else if (change->pid == change->tid && !life->command[0])
 		memcpy(life->command, life->name, sizeof(life->command));
+	life->forked &= !change->executed;
 	snprintf(life->name, sizeof(life->name), "%s", change->text);
 	if (!change->executed)
 		return 0;
@@ -310,6 +311,7 @@ static int apply_fork(struct lode_processes *processes, const struct lode_change
 		memcpy(life->name, processes->lives[parent].name, sizeof(life->name));
 	if (change->pid == change->parent_pid)
 		return 0;
+	life->forked = 1;
 	parent = find_life(processes, change->parent_pid, change->parent_pid);
 	if (parent != LODE_NONE)
 		lode_command_inherit(life->command, processes->lives[parent].command,

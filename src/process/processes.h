@@ -32,6 +32,7 @@ struct lode_thread_lifetime {
 	char name[LODE_THREAD_NAME]; /* "": unknown */
 	char command[LODE_THREAD_NAME]; /* of a process's first thread, where its program is called otherwise; "": it is not */
 	uint64_t born;                  /* 0: before the recording */
+	uint8_t forked;                 /* of a process's first thread: it has executed nothing */
 	uint64_t died;                  /* 0: it lives */
 };
 

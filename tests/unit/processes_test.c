@@ -260,6 +260,18 @@ static void rename_thread(struct lode_processes *processes, uint32_t pid, uint32
 	assert_int_equal(lode_processes_apply(processes, &change), 0);
 }
 
+static void fork_process(struct lode_processes *processes, uint32_t pid, uint32_t parent)
+{
+	struct lode_change change = { .type = LODE_CHANGE_FORK,
+				      .t = 1,
+				      .pid = pid,
+				      .tid = pid,
+				      .parent_pid = parent,
+				      .parent_tid = parent };
+
+	assert_int_equal(lode_processes_apply(processes, &change), 0);
+}
+
 /* What is kept of the process of a stream with this thread alone; NULL: nothing. */
 static void require_command(struct lode_processes *processes, uint32_t tid, const char *name, const char *expected)
 {
@@ -297,6 +309,11 @@ static void a_process_is_known_by_what_it_executed(void **state)
 	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "MainThread", 0);
 	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "AgainOther", 0);
 	require_command(&known.processes, FIRST_PID, "AgainOther", "node");
+	require_command(&known.processes, FIRST_PID, "MainThread", "node");
+	/* A child that executes nothing is called as it calls itself. */
+	fork_process(&known.processes, FIRST_PID, FIRST_PID - 1);
+	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "client", 0);
+	require_command(&known.processes, FIRST_PID, "client", NULL);
 	rename_thread(&known.processes, FIRST_PID, FIRST_PID, "sh", 1);
 	require_command(&known.processes, FIRST_PID, "sh", NULL);
 	close_known(&known);
