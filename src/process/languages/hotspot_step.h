@@ -31,7 +31,7 @@
 #define LODE_HOTSPOT_INLINE static inline __attribute__((always_inline))
 
 /* Segments that are gone back: a byte of the map leads over 254 of them, and the largest block has some thousands. */
-#define LODE_HOTSPOT_HOPS 40
+#define LODE_HOTSPOT_HOPS 24
 /* No frame of generated code is larger. */
 #define LODE_HOTSPOT_FRAME_LIMIT (1 << 20)
 /* Between a compiled caller's stack pointer and that of the interpreted method it calls are the arguments. */

@@ -495,17 +495,21 @@ static int drop_gone(struct lode_languages *languages)
 {
 	struct lode_languages kept = { .limit = languages->limit };
 	uint32_t followers = 0; /* of the latest name that is found by itself */
-	int code = 0;
+	int code = 0, lives = 0;
 
 	for (size_t i = 0; !code && i < languages->name_count; i++) {
 		struct lode_language_name name = languages->names[i];
 
-		if (kill((pid_t)name.pid, 0) < 0 && errno == ESRCH)
+		int is_follower = followers > 0;
+
+		if (!is_follower)
+			lives = kill((pid_t)name.pid, 0) == 0 || errno != ESRCH;
+		followers = is_follower ? followers - 1 : name.inlined;
+		if (!lives)
 			continue;
 		code = set_texts(&kept, &name, name.path, name.function);
 		if (!code)
-			code = followers ? append_name(&kept, &name) : add_name(&kept, &name);
-		followers = followers ? followers - 1 : name.inlined;
+			code = is_follower ? append_name(&kept, &name) : add_name(&kept, &name);
 	}
 	if (code) {
 		release_names(&kept);
