@@ -43,6 +43,87 @@ static int is_name(const char *name, const char *base, size_t length)
 	return length && strlen(name) == kept && !memcmp(name, base, kept);
 }
 
+/* ---- scripts ---- */
+
+int lode_command_runs_scripts(const char *name)
+{
+	static const char *const names[] = { "python", "node", "java", "perl", "ruby", "php", "sh", "bash", "dash" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		/* With a version or without: python3.11, php8.2-fpm. */
+		if (!strncmp(name, names[i], length) &&
+		    strspn(name + length, "0123456789.") == strlen(name + length))
+			return 1;
+	}
+	return 0;
+}
+
+/* Options that a word follows which is no script. */
+static int has_value(const char *option)
+{
+	static const char *const options[] = { "-cp",           "-classpath", "--class-path", "-p",
+					       "--module-path", "-W",         "-X",           "-r",
+					       "--require",     "--import",   "-o",           "-O" };
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (!strcmp(option, options[i]))
+			return 1;
+	return 0;
+}
+
+/* Options whose value is the module or archive that is run; those with a program in the command line have no name. */
+static int names_program(const char *option)
+{
+	return !strcmp(option, "-m") || !strcmp(option, "-jar") || !strcmp(option, "--module");
+}
+
+static int is_program(const char *option)
+{
+	return !strcmp(option, "-c") || !strcmp(option, "-e") || !strcmp(option, "--eval") || !strcmp(option, "-p");
+}
+
+/* The script among the arguments of what runs it, from `at` on; NULL: there is none. */
+static const char *find_script(const char *arguments, size_t at, size_t size)
+{
+	while (at < size && arguments[at]) {
+		const char *word = arguments + at;
+		size_t length = strnlen(word, size - at);
+
+		if (length == size - at) /* cut short */
+			return NULL;
+		at += length + 1;
+		if (*word != '-')
+			return word;
+		if (names_program(word))
+			return at < size && arguments[at] && memchr(arguments + at, '\0', size - at)
+				       ? arguments + at
+				       : NULL;
+		if (is_program(word))
+			return NULL;
+		if (has_value(word) && at < size)
+			at += strnlen(arguments + at, size - at) + 1;
+	}
+	return NULL;
+}
+
+/* Puts the script's name, or nothing. */
+static void put_script(const char *arguments, size_t size, const char *program, size_t length, char *command,
+		       size_t room)
+{
+	size_t end = strnlen(arguments, size);
+	char name[NAME_LENGTH + 1];
+	const char *script;
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, program);
+	script = lode_command_runs_scripts(name) ? find_script(arguments, end + 1, size) : NULL;
+	if (!script)
+		return;
+	length = base_name(&script, strlen(script));
+	snprintf(command, room, "%.*s", (int)length, script);
+}
+
 void lode_command_of_arguments(const char *arguments, size_t size, const char *name, char *command, size_t room)
 {
 	const char *first = arguments, *second = NULL;
@@ -57,7 +138,10 @@ void lode_command_of_arguments(const char *arguments, size_t size, const char *n
 		second = arguments + end + 1;
 		second_length = base_name(&second, size - end - 1);
 	}
-	if (!first_length || is_name(name, first, first_length) || is_name(name, second, second_length))
+	if (!first_length || is_name(name, second, second_length))
+		return;
+	put_script(arguments, size, first, first_length, command, room);
+	if (command[0] || is_name(name, first, first_length))
 		return;
 	snprintf(command, room, "%.*s", (int)(first_length < NAME_LENGTH ? first_length : NAME_LENGTH), first);
 }
@@ -89,7 +173,7 @@ void lode_process_command(uint32_t pid, const char *name, char *command, size_t 
 void lode_command_inherit(char *command, const char *parents_command, const char *parents_name, const char *name)
 {
 	if (parents_command[0])
-		memcpy(command, parents_command, NAME_LENGTH + 1);
+		snprintf(command, LODE_COMMAND_NAME, "%s", parents_command);
 	else if (strcmp(parents_name, name) != 0)
-		memcpy(command, parents_name, NAME_LENGTH + 1);
+		snprintf(command, LODE_COMMAND_NAME, "%s", parents_name);
 }

@@ -284,11 +284,13 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (change->executed || life->forked)
 		life->command[0] = '\0';
 	else if (change->pid == change->tid && !life->command[0])
-		memcpy(life->command, life->name, sizeof(life->command));
+		snprintf(life->command, sizeof(life->command), "%s", life->name);
 	life->forked &= !change->executed;
 	snprintf(life->name, sizeof(life->name), "%s", change->text);
 	if (!change->executed)
 		return 0;
+	if (lode_command_runs_scripts(life->name))
+		lode_process_command(life->pid, life->name, life->command, sizeof(life->command));
 	life->died = 0; /* exec by another thread ends the first one, and takes its number */
 	process = enter_process(processes, change->pid);
 	if (!process)

@@ -8,6 +8,7 @@
 
 #include "base/notes.h"
 #include "base/proc_files.h"
+#include "process/process_command.h"
 #include "process/process_images.h"
 #include "process/process_change.h"
 #include "process/address_spaces.h"
@@ -30,10 +31,10 @@ struct lode_thread_lifetime {
 	uint32_t pid;
 	uint32_t tid;
 	char name[LODE_THREAD_NAME]; /* "": unknown */
-	char command[LODE_THREAD_NAME]; /* of a process's first thread, where its program is called otherwise; "": it is not */
-	uint64_t born;                  /* 0: before the recording */
-	uint8_t forked;                 /* of a process's first thread: it has executed nothing */
-	uint64_t died;                  /* 0: it lives */
+	char command[LODE_COMMAND_NAME]; /* of a process's first thread, where its program or script is called otherwise; "": it is not */
+	uint64_t born;  /* 0: before the recording */
+	uint8_t forked; /* of a process's first thread: it has executed nothing */
+	uint64_t died;  /* 0: it lives */
 };
 
 /* A process that is gone, and since when. */

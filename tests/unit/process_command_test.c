@@ -10,7 +10,7 @@
 
 #define REQUIRE(arguments, name, expected)                                                                         \
 	do {                                                                                                       \
-		char command[LODE_THREAD_NAME];                                                                    \
+		char command[LODE_COMMAND_NAME];                                                                   \
                                                                                                                    \
 		lode_command_of_arguments(arguments "\0", sizeof(arguments "\0"), name, command, sizeof(command)); \
 		assert_string_equal(command, expected);                                                            \
@@ -19,10 +19,9 @@
 static void a_process_is_called_by_its_program_if_it_has_another_name_now(void **state)
 {
 	(void)state;
-	REQUIRE("/usr/bin/node\0server.js", "MainThread", "node");
-	REQUIRE("node\0server.js", "node", "");
+	REQUIRE("/usr/bin/node", "MainThread", "node");
+	REQUIRE("node", "node", "");
 	REQUIRE("/usr/bin/python3\0./serve.py", "serve.py", ""); /* a script is called by its own name */
-	REQUIRE("/usr/bin/python3\0./serve.py", "worker", "python3");
 	REQUIRE("nginx: worker process", "nginx", "");
 	REQUIRE("/usr/sbin/nginx: worker", "renamed", "nginx");
 	REQUIRE("-bash", "bash", "");
@@ -32,10 +31,28 @@ static void a_process_is_called_by_its_program_if_it_has_another_name_now(void *
 	REQUIRE("/", "x", "");
 }
 
+static void what_runs_a_script_is_called_as_the_script(void **state)
+{
+	(void)state;
+	REQUIRE("/usr/bin/node\0server.js", "MainThread", "server.js");
+	REQUIRE("python3\0-u\0-W\0ignore\0/srv/shop/serve.py\0--token\0secret", "python3", "serve.py");
+	REQUIRE("python3.11\0-m\0http.server\0"
+		"8000",
+		"python3.11", "http.server");
+	REQUIRE("python3\0-c\0import os", "python3", "");
+	REQUIRE("java\0-Xmx1g\0-cp\0/srv/a.jar\0com.example.Server\0secret", "java", "com.example.Server");
+	REQUIRE("java\0-jar\0/srv/shop.jar", "java", "shop.jar");
+	REQUIRE("sh\0-c\0make", "sh", "");
+	REQUIRE("sh\0./build.sh", "sh", "build.sh");
+	REQUIRE("python3\0-m", "python3", "");
+	REQUIRE("pythonic\0secret", "pythonic", "");
+	REQUIRE("/usr/bin/python3\0./serve.py", "worker", "serve.py");
+}
+
 static void this_process_keeps_its_command_when_it_renames_itself(void **state)
 {
 	struct lode_thread_lifetime before = { .pid = (uint32_t)getpid() };
-	char command[LODE_THREAD_NAME];
+	char command[LODE_COMMAND_NAME];
 
 	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, before.name), 0);
@@ -47,7 +64,7 @@ static void this_process_keeps_its_command_when_it_renames_itself(void **state)
 
 static void a_child_is_the_program_of_its_parent(void **state)
 {
-	char command[LODE_THREAD_NAME] = "", java[LODE_THREAD_NAME] = "java", none[LODE_THREAD_NAME] = "";
+	char command[LODE_COMMAND_NAME] = "", java[LODE_THREAD_NAME] = "java", none[LODE_THREAD_NAME] = "";
 
 	(void)state;
 	lode_command_inherit(command, none, java, "java");
@@ -62,6 +79,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_called_by_its_program_if_it_has_another_name_now),
+		cmocka_unit_test(what_runs_a_script_is_called_as_the_script),
 		cmocka_unit_test(this_process_keeps_its_command_when_it_renames_itself),
 		cmocka_unit_test(a_child_is_the_program_of_its_parent),
 	};

@@ -21,7 +21,7 @@ static int compare_threads(const void *left, const void *right)
 
 /* What the process of `first`, the first of its threads in the stream, was started as; "" where that is clear. */
 static int find_command(struct lode_processes *processes, const struct lode_stream *stream,
-			const struct lode_thread *first, char command[LODE_THREAD_NAME])
+			const struct lode_thread *first, char command[LODE_COMMAND_NAME])
 {
 	const struct lode_thread_lifetime *life;
 	const char *name;
@@ -35,7 +35,7 @@ static int find_command(struct lode_processes *processes, const struct lode_stre
 	if (!life)
 		return LODE_SYSTEM;
 	name = first->tid == first->pid ? lode_strings_get(&stream->dictionary->frames.strings, first->name) : "";
-	snprintf(command, LODE_THREAD_NAME, "%s", life->command[0] ? life->command : life->name);
+	snprintf(command, LODE_COMMAND_NAME, "%s", life->command[0] ? life->command : life->name);
 	if (!strcmp(command, name))
 		command[0] = '\0';
 	return 0;
@@ -52,7 +52,7 @@ int lode_record_commands(struct lode_processes *processes, struct lode_stream *s
 		qsort(threads, stream->thread_count, sizeof(*threads), compare_threads);
 	}
 	for (size_t i = 0; !code && i < stream->thread_count && commands < MAX_COMMANDS; i++) {
-		char command[LODE_THREAD_NAME], key[32];
+		char command[LODE_COMMAND_NAME], key[32];
 
 		if (i && threads[i].pid == threads[i - 1].pid)
 			continue;
