@@ -8,6 +8,7 @@
 #include "process/process_command.h"
 
 #include "base/proc_files.h"
+#include "trace/script_modules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,21 +45,6 @@ static int is_name(const char *name, const char *base, size_t length)
 }
 
 /* ---- scripts ---- */
-
-int lode_command_runs_scripts(const char *name)
-{
-	static const char *const names[] = { "python", "node", "java", "perl", "ruby", "php", "sh", "bash", "dash" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t length = strlen(names[i]);
-
-		/* With a version or without: python3.11, php8.2-fpm. */
-		if (!strncmp(name, names[i], length) &&
-		    strspn(name + length, "0123456789.") == strlen(name + length))
-			return 1;
-	}
-	return 0;
-}
 
 /* Options that a word follows which is no script. */
 static int has_value(const char *option)
@@ -117,7 +103,7 @@ static void put_script(const char *arguments, size_t size, const char *program, 
 	const char *script;
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, program);
-	script = lode_command_runs_scripts(name) ? find_script(arguments, end + 1, size) : NULL;
+	script = lode_program_runs_scripts(name) ? find_script(arguments, end + 1, size) : NULL;
 	if (!script)
 		return;
 	length = base_name(&script, strlen(script));

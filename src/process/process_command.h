@@ -19,8 +19,6 @@ void lode_process_command(uint32_t pid, const char *name, char *command, size_t 
 
 /* The same from the arguments: `size` bytes, each argument with its NUL, and NULs behind the last. */
 void lode_command_of_arguments(const char *arguments, size_t size, const char *name, char *command, size_t room);
-/* Whether a program of this name runs scripts: of its arguments only the script's file, class or module is kept. */
-int lode_command_runs_scripts(const char *name);
 /*
  * What a child is called that executes nothing, by its parent's first thread, whose command and name these are; `command` has room
  * for LODE_COMMAND_NAME bytes.

@@ -12,6 +12,7 @@
 #include "base/proc_files.h"
 #include "process/file_view.h"
 #include "process/process_command.h"
+#include "trace/script_modules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -289,7 +290,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	snprintf(life->name, sizeof(life->name), "%s", change->text);
 	if (!change->executed)
 		return 0;
-	if (lode_command_runs_scripts(life->name))
+	if (lode_program_runs_scripts(life->name))
 		lode_process_command(life->pid, life->name, life->command, sizeof(life->command));
 	life->died = 0; /* exec by another thread ends the first one, and takes its number */
 	process = enter_process(processes, change->pid);

@@ -8,6 +8,7 @@
 #include "scope/plumbing.h"
 #include "scope/states.h"
 #include "trace/objects.h"
+#include "trace/script_modules.h"
 #include "trace/throttled.h"
 
 #include <string.h>
@@ -37,6 +38,9 @@ static void put(const struct sentence *sentence, const char *words)
 
 static void put_name(struct lode_buffer *buffer, const char *process, const char *thread, int beside)
 {
+	/* Threads that nobody gave a name are called as what runs the script. */
+	if (*process && lode_program_runs_scripts(thread))
+		thread = "";
 	if (!*thread && !*process)
 		lode_buffer_text(buffer, "a thread");
 	else if (!*thread || !strcmp(thread, process))

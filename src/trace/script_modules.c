@@ -43,3 +43,18 @@ int lode_module_runs_scripts(const char *name)
 			return !lode_module_is_script(name);
 	return 0;
 }
+
+int lode_program_runs_scripts(const char *name)
+{
+	static const char *const names[] = { "python", "node", "java", "perl", "ruby", "php", "sh", "bash", "dash" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		/* With a version or without: python3.11, php8.2-fpm. */
+		if (!strncmp(name, names[i], length) &&
+		    strspn(name + length, "0123456789.") == strlen(name + length))
+			return 1;
+	}
+	return 0;
+}

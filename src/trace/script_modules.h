@@ -10,5 +10,7 @@ int lode_module_is_script(const char *name);
 int lode_path_is_package(const char *path);
 /* Whether a module is the binary that runs scripts: of CPython, Node.js or the Java virtual machine. */
 int lode_module_runs_scripts(const char *name);
+/* Whether a program or thread of this name runs scripts: `python3.11`, `node`, `java`, `sh`. */
+int lode_program_runs_scripts(const char *name);
 
 #endif

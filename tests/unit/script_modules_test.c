@@ -29,6 +29,10 @@ static void what_runs_scripts_is_no_script(void **state)
 	assert_true(lode_module_runs_scripts("libjvm.so"));
 	assert_false(lode_module_runs_scripts("node_client.js"));
 	assert_false(lode_module_runs_scripts("libc.so.6"));
+	assert_true(lode_program_runs_scripts("python3.11"));
+	assert_true(lode_program_runs_scripts("sh"));
+	assert_false(lode_program_runs_scripts("shop"));
+	assert_false(lode_program_runs_scripts("javac"));
 }
 
 int main(void)
