@@ -12,6 +12,7 @@
 #include "base/proc_files.h"
 #include "process/file_view.h"
 #include "process/process_command.h"
+#include "process/process_rows.h"
 #include "trace/script_modules.h"
 
 #include <stdio.h>
@@ -25,52 +26,11 @@
 /* Nanoseconds after which there is one in any case: a burst of processes must not stay because there are fewer from then on. */
 #define FORGET_AFTER 30000000000u
 
-/* ---- tables ---- */
-
-static uint32_t find_process(const struct lode_processes *processes, uint32_t pid)
-{
-	return LODE_INDEX_FIND(i, &processes->index, lode_hash_pair(0, pid), processes->items[i].pid == pid);
-}
-
-static struct lode_process *enter_process(struct lode_processes *processes, uint32_t pid)
-{
-	uint32_t id = find_process(processes, pid);
-
-	if (id != LODE_NONE)
-		return &processes->items[id];
-	if (LODE_INDEX_APPEND(&processes->index, lode_hash_pair(0, pid), processes->items, processes->count,
-			      processes->capacity,
-			      (struct lode_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) }) <
-	    0)
-		return NULL;
-	return &processes->items[processes->count - 1];
-}
-
-/* The youngest thread of this number: the last one that was added. The index keeps no order when it grows. */
-static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
-{
-	uint32_t id, found = LODE_NONE;
-	size_t probe = 0;
-
-	while ((id = lode_index_next(&processes->life_index, lode_hash_pair(pid, tid), &probe)) != LODE_NONE)
-		if (processes->lives[id].tid == tid && processes->lives[id].pid == pid &&
-		    (found == LODE_NONE || id > found))
-			found = id;
-	return found;
-}
+/* ---- the whole ---- */
 
 int lode_processes_has_thread(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
-	return find_life(processes, pid, tid) != LODE_NONE;
-}
-
-static struct lode_thread_lifetime *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
-{
-	if (LODE_INDEX_APPEND(&processes->life_index, lode_hash_pair(pid, tid), processes->lives,
-			      processes->life_count, processes->life_capacity,
-			      (struct lode_thread_lifetime){ .pid = pid, .tid = tid }) < 0)
-		return NULL;
-	return &processes->lives[processes->life_count - 1];
+	return lode_life_row(processes, pid, tid) != LODE_NONE;
 }
 
 int lode_processes_init(struct lode_processes *processes, struct lode_process_images *images)
@@ -165,7 +125,7 @@ static int enter_found(void *context, uint32_t pid)
 		snapshot->processes->unread++;
 		return 0;
 	}
-	process = enter_process(snapshot->processes, pid);
+	process = lode_process_enter(snapshot->processes, pid);
 	return process ? read_maps(snapshot->processes, process) : LODE_SYSTEM;
 }
 
@@ -202,14 +162,14 @@ static void ask_name(struct lode_thread_lifetime *life)
 
 struct lode_process *lode_processes_find(const struct lode_processes *processes, uint32_t pid)
 {
-	uint32_t id = find_process(processes, pid);
+	uint32_t id = lode_process_row(processes, pid);
 
 	return id == LODE_NONE ? NULL : &processes->items[id];
 }
 
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
 {
-	struct lode_process *process = enter_process(processes, pid);
+	struct lode_process *process = lode_process_enter(processes, pid);
 
 	if (process && !process->complete && read_maps(processes, process) < 0)
 		return NULL;
@@ -218,8 +178,9 @@ struct lode_process *lode_processes_get(struct lode_processes *processes, uint32
 
 struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
-	uint32_t id = find_life(processes, pid, tid);
-	struct lode_thread_lifetime *life = id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
+	uint32_t id = lode_life_row(processes, pid, tid);
+	struct lode_thread_lifetime *life = id == LODE_NONE ? lode_life_add(processes, pid, tid)
+							    : &processes->lives[id];
 
 	if (life && !life->name[0] && !life->died)
 		ask_name(life);
@@ -252,7 +213,7 @@ int lode_processes_name_all(struct lode_processes *processes)
 
 static int apply_map(struct lode_processes *processes, const struct lode_change *change)
 {
-	struct lode_process *process = enter_process(processes, change->pid);
+	struct lode_process *process = lode_process_enter(processes, change->pid);
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1];
 	struct lode_process_image image = { .path = change->text,
 					    .build_id = build_id,
@@ -275,8 +236,8 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
  */
 static int apply_name(struct lode_processes *processes, const struct lode_change *change)
 {
-	uint32_t id = find_life(processes, change->pid, change->tid);
-	struct lode_thread_lifetime *life = id == LODE_NONE ? add_life(processes, change->pid, change->tid)
+	uint32_t id = lode_life_row(processes, change->pid, change->tid);
+	struct lode_thread_lifetime *life = id == LODE_NONE ? lode_life_add(processes, change->pid, change->tid)
 							    : &processes->lives[id];
 	struct lode_process *process;
 
@@ -293,7 +254,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (lode_program_runs_scripts(life->name))
 		lode_process_command(life->pid, life->name, life->command, sizeof(life->command));
 	life->died = 0; /* exec by another thread ends the first one, and takes its number */
-	process = enter_process(processes, change->pid);
+	process = lode_process_enter(processes, change->pid);
 	if (!process)
 		return LODE_SYSTEM;
 	process->complete = 1;
@@ -304,8 +265,8 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 
 static int apply_fork(struct lode_processes *processes, const struct lode_change *change)
 {
-	uint32_t parent = find_life(processes, change->parent_pid, change->parent_tid), from, to;
-	struct lode_thread_lifetime *life = add_life(processes, change->pid, change->tid);
+	uint32_t parent = lode_life_row(processes, change->parent_pid, change->parent_tid), from, to;
+	struct lode_thread_lifetime *life = lode_life_add(processes, change->pid, change->tid);
 
 	if (!life)
 		return LODE_SYSTEM;
@@ -315,14 +276,14 @@ static int apply_fork(struct lode_processes *processes, const struct lode_change
 	if (change->pid == change->parent_pid)
 		return 0;
 	life->forked = 1;
-	parent = find_life(processes, change->parent_pid, change->parent_pid);
+	parent = lode_life_row(processes, change->parent_pid, change->parent_pid);
 	if (parent != LODE_NONE)
 		lode_command_inherit(life->command, processes->lives[parent].command,
 				     processes->lives[parent].name, life->name);
-	if (!enter_process(processes, change->parent_pid) || !enter_process(processes, change->pid))
+	if (!lode_process_enter(processes, change->parent_pid) || !lode_process_enter(processes, change->pid))
 		return LODE_SYSTEM;
-	from = find_process(processes, change->parent_pid);
-	to = find_process(processes, change->pid);
+	from = lode_process_row(processes, change->parent_pid);
+	to = lode_process_row(processes, change->pid);
 	lode_space_clear(&processes->spaces, &processes->items[to].space);
 	processes->items[to].space = lode_space_fork(&processes->spaces, &processes->items[from].space);
 	processes->items[to].mounts = processes->items[from].mounts;
@@ -339,7 +300,7 @@ static void forget_gone(struct lode_processes *processes, uint64_t t)
 	while (processes->gone_first < processes->gone_count &&
 	       processes->gone[processes->gone_first].t + REMEMBERED < t) {
 		uint32_t pid = processes->gone[processes->gone_first].pid;
-		uint32_t id = find_process(processes, pid), life = find_life(processes, pid, pid);
+		uint32_t id = lode_process_row(processes, pid), life = lode_life_row(processes, pid, pid);
 
 		if (id != LODE_NONE && (life == LODE_NONE || processes->lives[life].died)) {
 			lode_space_clear(&processes->spaces, &processes->items[id].space);
@@ -358,14 +319,14 @@ static void forget_gone(struct lode_processes *processes, uint64_t t)
 
 int lode_processes_has_ended(const struct lode_processes *processes, uint32_t pid)
 {
-	uint32_t life = find_life(processes, pid, pid);
+	uint32_t life = lode_life_row(processes, pid, pid);
 
 	return life != LODE_NONE && processes->lives[life].died;
 }
 
 static int apply_exit(struct lode_processes *processes, const struct lode_change *change)
 {
-	uint32_t id = find_life(processes, change->pid, change->tid);
+	uint32_t id = lode_life_row(processes, change->pid, change->tid);
 
 	if (id != LODE_NONE)
 		processes->lives[id].died = change->t;
@@ -433,7 +394,7 @@ static int copy_space(struct copying *copying, struct lode_index *roots, const s
 		struct lode_space *known = &copying->to->items[other].space;
 
 		if (known->root &&
-		    copying->from->items[find_process(copying->from, copying->to->items[other].pid)].space.root ==
+		    copying->from->items[lode_process_row(copying->from, copying->to->items[other].pid)].space.root ==
 			    space->root) {
 			copying->to->items[number].space = lode_space_fork(&copying->to->spaces, known);
 			return 0;
@@ -457,12 +418,12 @@ static int copy_processes(struct copying *copying, uint64_t t)
 
 	for (size_t i = 0; !code && i < copying->from->count; i++) {
 		const struct lode_process *process = &copying->from->items[i];
-		uint32_t life = find_life(copying->from, process->pid, process->pid);
+		uint32_t life = lode_life_row(copying->from, process->pid, process->pid);
 		struct lode_process *copy;
 
 		if (life == LODE_NONE ? !process->space.root : is_gone(&copying->from->lives[life], t))
 			continue;
-		copy = enter_process(copying->to, process->pid);
+		copy = lode_process_enter(copying->to, process->pid);
 		if (!copy) {
 			code = LODE_SYSTEM;
 			break;
@@ -486,9 +447,9 @@ static int copy_lives(struct copying *copying, uint64_t t)
 		struct lode_thread_lifetime *copy;
 
 		/* Of a number that came again only the youngest counts. */
-		if (is_gone(life, t) || find_life(copying->from, life->pid, life->tid) != i)
+		if (is_gone(life, t) || lode_life_row(copying->from, life->pid, life->tid) != i)
 			continue;
-		copy = add_life(copying->to, life->pid, life->tid);
+		copy = lode_life_add(copying->to, life->pid, life->tid);
 		if (!copy)
 			return LODE_SYSTEM;
 		*copy = *life;
@@ -517,7 +478,7 @@ static int keep_processes(struct copying *copying, uint64_t t)
 
 	for (size_t i = 0; i < copying->from->count; i++) {
 		const struct lode_process *process = &copying->from->items[i];
-		uint32_t life = find_life(copying->from, process->pid, process->pid);
+		uint32_t life = lode_life_row(copying->from, process->pid, process->pid);
 
 		if (!process->space.root && (life == LODE_NONE || is_gone(&copying->from->lives[life], t)))
 			continue;
