@@ -17,6 +17,25 @@
 /* How far above the innermost function a caller may be that is preferred. */
 #define NEAR_CALLS 4
 
+/* How exceptions of a processor come to the kernel's functions that handle them. */
+static const char *const entries[] = { "el0_", "el0t_", "el1_", "el1h_", "do_mem_abort", "do_translation_fault",
+				       "asm_" };
+
+static int is_means(const struct lode_frames *frames, const struct lode_idle_stacks *idle, uint32_t frame)
+{
+	const char *function = lode_frames_function(frames, frame);
+
+	if (lode_starts_with(function, "0x") || lode_idle_ignores(idle, frame) ||
+	    lode_module_is_interpreter(lode_frames_module_name(frames, frame)))
+		return 1;
+	if (frames->modules[frames->items[frame].module].kind != LODE_KIND_KERNEL)
+		return 0;
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+		if (lode_starts_with(function, entries[i]))
+			return 1;
+	return 0;
+}
+
 int lode_finding_places_make(struct lode_finding_places *places, const struct lode_dictionary *dictionary,
 			     const struct lode_idle_stacks *idle)
 {
@@ -27,9 +46,7 @@ int lode_finding_places_make(struct lode_finding_places *places, const struct lo
 		.is_means = lode_calloc(dictionary->frames.count + 1, 1),
 	};
 	for (uint32_t i = 0; places->is_means && i < dictionary->frames.count; i++)
-		places->is_means[i] =
-			(uint8_t)(lode_starts_with(lode_frames_function(&dictionary->frames, i), "0x") ||
-				  lode_module_is_interpreter(lode_frames_module_name(&dictionary->frames, i)));
+		places->is_means[i] = (uint8_t)is_means(&dictionary->frames, idle, i);
 	return places->own && places->costs && places->is_means ? 0 : LODE_SYSTEM;
 }
 

@@ -43,7 +43,7 @@ struct lode_finding_places {
 	size_t call_cost_count;
 	size_t call_cost_capacity;
 	struct lode_index call_index;
-	uint8_t *is_means; /* by frame: a function without a name, or one that runs a script; no entry of a library */
+	uint8_t *is_means; /* by frame: a function without a name, one that runs a script, or the way into the kernel */
 };
 
 /* One stack of a finding and what it costs. */
@@ -71,7 +71,7 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 		       uint32_t node, uint32_t *frame);
 /*
  * The innermost node of `stack` that is a call of `frame`; 0: there is none. `*callee`: what that calls, by the way of an
- * interpreter or of functions without a name, 0: nothing.
+ * interpreter, of functions without a name or of the way into the kernel, 0: nothing.
  */
 uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
 				 uint32_t *callee);
