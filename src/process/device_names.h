@@ -17,8 +17,9 @@ struct lode_device_names {
 };
 
 /*
- * Where a file system with this device number, as the kernel has it (major << 20 | minor), keeps its files: a disk (`vda1`), a server (`nas:/home`) or
- * what serves it (`fuse.sshfs`). "" where it is none of these, such as memory, or not known; valid until the next call.
+ * Where the file system with this device number keeps its files: a disk (`vda1`), a server (`nas:/home`) or what serves
+ * it (`fuse.sshfs`); "" where it is none of these, such as memory, or not known. The number is as the kernel has it,
+ * major << 20 | minor. Valid until the next call.
  */
 const char *lode_device_name(struct lode_device_names *names, uint32_t number);
 

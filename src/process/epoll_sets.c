@@ -1,10 +1,10 @@
 /*
  * What is in epoll sets: see epoll_sets.h.
  *
- * /proc/PID/fdinfo/N of a set lists its descriptors, /proc/PID/fd/ what they are. Sockets of TCP are found by inode
- * in /proc/PID/net/tcp, as the process's own network has them: those that listen come first there, so what is behind
- * them is read only for sets with few sockets, to find out whom they are connected to. A peer at an ephemeral port is a client, one of
- * many; others are servers, and named.
+ * /proc/PID/fdinfo/N of a set lists its descriptors, /proc/PID/fd/ what they are. TCP sockets are found by inode in
+ * /proc/PID/net/tcp, in the process's own network namespace. Listening sockets come first there, so the rest is read
+ * only for sets with few sockets, to find their peers. A peer at an ephemeral port is a client, one of many; others are
+ * servers, and named.
  */
 #include "process/epoll_sets.h"
 

@@ -30,8 +30,8 @@ struct lode_mapped_files {
 
 void lode_mapped_files_release(struct lode_mapped_files *names);
 /*
- * The path of the file a page of which, at the address `page`, `pid` waited for at the time `t` (CLOCK_MONOTONIC); valid until the next call. NULL where it is not known, or
- * memory has run out.
+ * The path of the file that `pid` had mapped at `page` when it waited for that at `t` (CLOCK_MONOTONIC); valid until the
+ * next call. NULL where it is not known, or memory has run out.
  */
 const char *lode_mapped_file_name(struct lode_mapped_files *names, uint32_t pid, uint64_t page, uint32_t device,
 				  uint32_t inode, uint64_t t);

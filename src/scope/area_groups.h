@@ -1,4 +1,7 @@
-/* Who: events of an area by the control groups of their processes: which of them are wanted (`--where unit=…`), and grouped by them (`--by unit`). */
+/*
+ * Control groups of processes in an area: whose events are wanted (`--where unit=…`), and events grouped by them (`--by
+ * unit`).
+ */
 #ifndef LODE_SCOPE_AREA_GROUPS_H
 #define LODE_SCOPE_AREA_GROUPS_H
 

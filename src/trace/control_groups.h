@@ -12,7 +12,10 @@
 /* Room for the name of a unit, a container or a pod, with its NUL; longer ones are cut. */
 #define LODE_GROUP_NAME 256
 
-/* By thread: the path of its group, NULL: not known. The caller frees the array; NULL when memory has run out. The texts are the stream's. */
+/*
+ * By thread: the path of its group, a text of the stream; NULL: not known. The caller frees the array; NULL when memory
+ * has run out.
+ */
 const char **lode_stream_groups(const struct lode_stream *stream);
 
 enum lode_group_part {

@@ -5,8 +5,9 @@
  *	waited LOG FOLDER ROUNDS [MILLISECONDS]
  *
  * Writes a line for each wait: `SCENARIO TID T0 T1 HOLDER OBJECT`: thread TID waited once between the times T0 and T1
- * (CLOCK_MONOTONIC), for two milliseconds or as long as is asked, for OBJECT, as lode names it, which thread HOLDER had (0: nobody has such a thing). FOLDER, which is
- * empty, gets files and sockets. Ids of threads are those of /proc, also in a PID namespace of its own.
+ * (CLOCK_MONOTONIC), for two milliseconds or MILLISECONDS, for OBJECT, as lode names it, which thread HOLDER had (0:
+ * nobody has such a thing). FOLDER, which is empty, gets files and sockets. Ids of threads are those of /proc, also in a
+ * PID namespace of its own.
  */
 #include <arpa/inet.h>
 #include <errno.h>

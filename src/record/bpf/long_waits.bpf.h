@@ -59,8 +59,8 @@ static __always_inline void leave_to_waking(uint32_t tid)
 }
 
 /*
- * The stacks of the wait, where they were taken when it began; else its kernel stack, and its user stack if the waker can read that, or else the last
- * one of its place. Returns whether they are its own.
+ * The stacks that were taken when the wait began. Without them: its kernel stack, and its user stack if the waker can
+ * read it, or else the last one of its place. Returns whether they are its own.
  */
 static __always_inline bool take_waiting(struct task_struct *waker, struct task_struct *task,
 					 struct lode_record_thread *thread, struct pt_regs *regs, bool seen)

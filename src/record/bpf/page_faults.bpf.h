@@ -1,11 +1,11 @@
 /*
- * The page that a thread waits for. What it touched is in no register that is kept, but the kernel describes a fault in a
- * struct vm_fault, which lies in the frame of one of the first functions of its stack: just below the registers of the
- * user. So that part of the stack is searched for what can only be one: the address of a mapping of this very process
- * that contains the page, the page and, in it, the address that was touched.
+ * The page that a thread waits for. No saved register has the address that it touched, but the kernel describes a fault
+ * in a struct vm_fault, which lies in the frame of one of the first functions on its stack, just below the user's
+ * registers. So that part of the stack is searched for what can only be one: the address of a mapping of this very
+ * process that contains the page, the page, and the touched address in it.
  *
- * What is found may be left from an earlier fault, where a thread waits on its way to the next one, or back. The program knows that by the
- * functions of the wait (object_names.c).
+ * It may be left from an earlier fault, if the thread blocks on its way into the next one or out of the kernel. User
+ * space drops it where the functions on the stack handle no fault (object_names.c).
  */
 #ifndef LODE_RECORD_BPF_PAGE_FAULTS_BPF_H
 #define LODE_RECORD_BPF_PAGE_FAULTS_BPF_H

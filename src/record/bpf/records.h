@@ -57,7 +57,7 @@ enum lode_record_flag {
 		1, /* a wait: what woke it is known, a thread or, with `waker_tid` 0, an interrupt; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2, /* was not over when the recording ended */
 	LODE_RECORD_LATE =
-		4, /* chosen after it proved long, and its waker could not read its user stack: that is the only one seen in this thread, system call and place, or none */
+		4, /* chosen after it proved long: its user stack is the only one seen in this thread, system call and place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */

@@ -1,11 +1,11 @@
 /*
- * Limits on requests: what a thread does from when it was woken out of its outer loop's wait for work until it waits there
- * again, be it a request or a turn of an event loop.
+ * Limits on requests: what a thread does from when it was woken out of its outer loop's wait for work until it waits
+ * there again, be it a request or a turn of an event loop.
  *
  * The outer loop's wait is known without a look at functions. It is in a system call that waits for events or
- * connections, or, where the thread never waits in one, in a call that receives. Of several such places it is the outermost, whose stack pointer is
- * highest: what a handler waits for lies deeper. A thread that stopped waiting there, because that was on its way to the loop, is
- * noticed after MAX_DEEPER other waits.
+ * connections or, in threads that never wait so, in one that receives. Of several such places it is the outermost, with
+ * the highest stack pointer: what a handler waits for lies deeper. A place at which a thread waited only on its way to
+ * the loop is given up after MAX_DEEPER waits at deeper ones.
  */
 #ifndef LODE_RECORD_BPF_REQUESTS_BPF_H
 #define LODE_RECORD_BPF_REQUESTS_BPF_H

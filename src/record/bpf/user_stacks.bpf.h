@@ -67,8 +67,9 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 }
 
 /*
- * The stack of another thread of the current process, which is off its processor: both have the same memory. scratch->state has its
- * registers. Only whole stacks, and none with functions of languages, which are found by the current thread; else returns 0.
+ * The stack of another thread of the current process, which is off its processor: they share their memory.
+ * scratch->state has its registers. Returns 0 for a stack that is not whole, or may have functions of languages, which
+ * are found by the current thread.
  */
 __noinline uint64_t lode_take_peer_stack(struct scratch *scratch)
 {

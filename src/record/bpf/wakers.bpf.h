@@ -24,8 +24,8 @@ static __always_inline uint32_t futex_operation(struct task_struct *task)
 }
 
 /*
- * A futex that the current thread, the waker, releases in a system call: it held it at the end of the wait, if it is one that is held; the
- * program knows that by the functions that wait.
+ * If the waker, the current thread, releases the very futex of the wait, it held it at the end of the wait; unless it is
+ * nothing that is held, which user space knows by the functions that wait.
  */
 static __always_inline void note_release(struct task_struct *waker, struct task_struct *task,
 					 struct lode_record_thread *thread)
@@ -46,8 +46,9 @@ static __always_inline void note_release(struct task_struct *waker, struct task_
 }
 
 /*
- * What can still be had of a wait that was not chosen when it began and proves long, when it ends: where its waker is a thread of
- * the same process, its user stack, too, and who releases the lock. Behind set_waker. Returns whether it has its own user stack.
+ * Takes what is still there of a wait that was not chosen when it began, and proves long, when it ends. A waker of the
+ * same process can also read its user stack, and may release the lock. After set_waker. Returns whether the user stack
+ * is its own.
  */
 static __always_inline bool take_late_at_waking(struct task_struct *waker, struct task_struct *task,
 						struct lode_record_thread *thread)
