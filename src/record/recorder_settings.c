@@ -79,21 +79,30 @@ static void set_idle_calls(struct recorder *programs)
 	set_calls(bits, calls, sizeof(calls) / sizeof(*calls));
 }
 
-/* System calls that outer loops of servers wait in: for events and connections, or else for what a client sends. */
+/* System calls that outer loops of servers wait in, the surest first (requests.bpf.h). */
 static void set_request_calls(struct recorder *programs)
 {
 	static const unsigned events[] = {
 #ifdef SYS_epoll_wait
-		SYS_epoll_wait,   SYS_poll,  SYS_select,
+		SYS_epoll_wait,
 #endif
 #ifdef SYS_epoll_pwait2
 		SYS_epoll_pwait2,
 #endif
-		SYS_epoll_pwait,  SYS_ppoll, SYS_pselect6, SYS_accept, SYS_accept4, SYS_io_getevents,
+		SYS_epoll_pwait,  SYS_accept, SYS_accept4, SYS_io_getevents,
+	};
+	static const unsigned polling[] = {
+#ifdef SYS_poll
+		SYS_poll,
+		SYS_select,
+#endif
+		SYS_ppoll,
+		SYS_pselect6,
 	};
 	static const unsigned receiving[] = { SYS_read, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg };
 
 	set_calls((void *)(uintptr_t)programs->rodata->event_calls, events, sizeof(events) / sizeof(*events));
+	set_calls((void *)(uintptr_t)programs->rodata->poll_calls, polling, sizeof(polling) / sizeof(*polling));
 	set_calls((void *)(uintptr_t)programs->rodata->receive_calls, receiving,
 		  sizeof(receiving) / sizeof(*receiving));
 }

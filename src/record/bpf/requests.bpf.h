@@ -3,9 +3,10 @@
  * there again, be it a request or a turn of an event loop.
  *
  * The outer loop's wait is known without a look at functions. It is in a system call that waits for events or
- * connections or, in threads that never wait so, in one that receives. Of several such places it is the outermost, with
- * the highest stack pointer: what a handler waits for lies deeper. A place at which a thread waited only on its way to
- * the loop is given up after MAX_DEEPER waits at deeper ones.
+ * connections (epoll, accept); in threads that never wait so, in poll or select, which clients use as well; and else in
+ * one that receives. Of several places with such calls it is the outermost, with the highest stack pointer: what a
+ * handler waits for lies deeper. A place at which a thread waited only on its way to the loop is given up after MAX_DEEPER
+ * waits at others.
  */
 #ifndef LODE_RECORD_BPF_REQUESTS_BPF_H
 #define LODE_RECORD_BPF_REQUESTS_BPF_H
@@ -15,6 +16,7 @@
 const volatile bool with_requests = false;
 const volatile uint64_t least_request = UINT64_MAX;
 const volatile uint64_t event_calls[LODE_RECORD_IDLE_CALLS / 64] = {}; /* a bit for each system call */
+const volatile uint64_t poll_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 const volatile uint64_t receive_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 
 #define MAX_DEEPER 1000
@@ -28,7 +30,8 @@ static __always_inline uint32_t has_call(const volatile uint64_t *calls, uint32_
 static __always_inline bool is_outer(struct lode_record_thread *thread, uint32_t call, uint64_t sp)
 {
 	uint32_t number = (call & ~LODE_RECORD_IOWAIT) - 1;
-	uint32_t rank = has_call(event_calls, number) * 2 | has_call(receive_calls, number);
+	uint32_t rank = has_call(event_calls, number) * 4 | has_call(poll_calls, number) * 2 |
+			has_call(receive_calls, number);
 
 	if (!rank)
 		return false;
