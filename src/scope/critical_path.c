@@ -270,6 +270,13 @@ static uint64_t walked_to(const struct walk *walk, const struct step *step)
 	return step->release == LODE_NONE ? step->low : woken_at(walk, step->release);
 }
 
+/* Whether the thread waits itself for the lock that it should have had: then it is not known who had it. */
+static int waits_for_it(const struct walk *walk, const struct step *step, uint32_t wait)
+{
+	return step->wait != LODE_NONE && walk->x <= woken_at(walk, wait) &&
+	       lode_waits_for_same_lock(&walk->timelines->releases, walk->index, step->wait, wait);
+}
+
 static int walk_back(struct walk *walk, const struct step *step)
 {
 	const struct lode_segment *segment = segment_before(&walk->timelines->groups[step->group], walk->x);
@@ -280,6 +287,8 @@ static int walk_back(struct walk *walk, const struct step *step)
 	if (segment->end < walk->x)
 		return take_gap(walk, step, segment->end);
 	from = segment->start > low ? segment->start : low;
+	if (segment->type == LODE_WAIT && waits_for_it(walk, step, segment->event))
+		return take(walk, LODE_WAIT, step->wait, from);
 	if (segment->type == LODE_WAIT)
 		return take_wait(walk, segment->event, from);
 	return take(walk, (int)segment->type, segment->event, from);

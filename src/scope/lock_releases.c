@@ -59,26 +59,23 @@ int lode_lock_releases_make(struct lode_lock_releases *releases, const struct lo
 	const struct lode_strings *strings = &index->stream->dictionary->frames.strings;
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
 	const struct lode_stream *stream = index->stream;
-	uint8_t *locks;
 
 	memset(releases, 0, sizeof(*releases));
 	if (!waits->object || !waits->count)
 		return 0;
-	locks = lode_calloc(strings->count + 1, 1);
-	releases->vague = lode_calloc(strings->count + 1, 1);
+	releases->locks = lode_calloc(strings->count + 1, 1);
 	releases->waits = lode_calloc(waits->count + 1, sizeof(*releases->waits));
-	if (!locks || !releases->vague || !releases->waits) {
-		lode_free(locks);
+	if (!releases->locks || !releases->waits)
 		return LODE_SYSTEM;
-	}
 	for (uint32_t i = 1; i < strings->count; i++) {
-		locks[i] = (uint8_t)is_lock(lode_strings_get(strings, i));
-		releases->vague[i] = (uint8_t)(locks[i] && is_vague(lode_strings_get(strings, i)));
+		const char *object = lode_strings_get(strings, i);
+
+		if (is_lock(object))
+			releases->locks[i] = is_vague(object) ? LODE_VAGUE_LOCK : 1;
 	}
 	for (uint32_t i = 0; i < waits->count; i++)
-		if (locks[waits->object[i]] && is_release(index, i))
+		if (releases->locks[waits->object[i]] && is_release(index, i))
 			releases->waits[releases->count++] = i;
-	lode_free(locks);
 	qsort_r(releases->waits, releases->count, sizeof(*releases->waits), compare_releases, &stream);
 	return 0;
 }
@@ -86,7 +83,7 @@ int lode_lock_releases_make(struct lode_lock_releases *releases, const struct lo
 void lode_lock_releases_release(struct lode_lock_releases *releases)
 {
 	lode_free(releases->waits);
-	lode_free(releases->vague);
+	lode_free(releases->locks);
 	memset(releases, 0, sizeof(*releases));
 }
 
@@ -118,8 +115,19 @@ uint32_t lode_lock_release_before(const struct lode_lock_releases *releases, con
 		if (waits->object[found] != waits->object[wait] ||
 		    process_of(stream, found) != process_of(stream, wait) || lode_event_end(waits, found) <= low)
 			break;
-		if (!releases->vague[waits->object[wait]] || index->groups[waits->thread[found]] == group)
+		if (releases->locks[waits->object[wait]] != LODE_VAGUE_LOCK ||
+		    index->groups[waits->thread[found]] == group)
 			return found;
 	}
 	return LODE_NONE;
+}
+
+int lode_waits_for_same_lock(const struct lode_lock_releases *releases, const struct lode_scope_index *index,
+			     uint32_t wait, uint32_t other)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+
+	return releases->locks && releases->locks[waits->object[wait]] == 1 &&
+	       waits->object[wait] == waits->object[other] &&
+	       process_of(index->stream, wait) == process_of(index->stream, other);
 }

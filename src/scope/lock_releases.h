@@ -14,10 +14,12 @@
 
 #include "scope/scope_index.h"
 
+#define LODE_VAGUE_LOCK 2
+
 struct lode_lock_releases {
 	uint32_t *waits; /* that a thread ended, by lock and end */
 	size_t count;
-	uint8_t *vague; /* by string: such an object may be one of several locks; NULL with `waits` */
+	uint8_t *locks; /* by string: such an object is a lock, LODE_VAGUE_LOCK one of several; NULL with `waits` */
 };
 
 /* Needs the columns object, waker and waker_stack of waits. Returns 0 or LODE_SYSTEM; release it in either case. */
@@ -30,5 +32,9 @@ void lode_lock_releases_release(struct lode_lock_releases *releases);
  */
 uint32_t lode_lock_release_before(const struct lode_lock_releases *releases, const struct lode_scope_index *index,
 				  uint32_t wait, uint32_t group, uint64_t low, uint64_t x);
+
+/* Whether both waits are surely for the same lock. */
+int lode_waits_for_same_lock(const struct lode_lock_releases *releases, const struct lode_scope_index *index,
+			     uint32_t wait, uint32_t other);
 
 #endif

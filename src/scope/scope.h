@@ -27,8 +27,9 @@
  *	                that thread to the start of the wait, and goes on before it
  *	                where it was. Where the wait is for a lock, the walk changes
  *	                over, at each earlier release of that lock, to the thread that
- *	                released it (lock_releases.h). The wait itself counts when no
- *	                thread is behind the waking, when the waker is being walked
+ *	                released it (lock_releases.h). The wait itself counts where that
+ *	                thread waits for the same lock, when no thread is behind the
+ *	                waking, when the waker is being walked
  *	                already (threads that wait for one another), and when the walk
  *	                came to it in the middle: its thread is said to have woken
  *	                another while it was blocked itself. (Where t1 cuts a wait, that

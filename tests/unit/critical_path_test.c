@@ -287,7 +287,7 @@ static void wait_for(struct small_stream *small, const char *object, uint32_t ti
 		.t = t,
 		.cost = cost,
 		.thread = lode_stream_thread(&small->stream, 7, tid),
-		.waker = lode_stream_thread(&small->stream, 7, waker),
+		.waker = waker == LODE_NONE ? LODE_NONE : lode_stream_thread(&small->stream, 7, waker),
 		.cpu = LODE_NO_CPU,
 		.object = lode_strings_add(&small->dictionary.frames.strings, object, strlen(object)),
 		.holder = LODE_NONE,
@@ -355,6 +355,25 @@ static void a_lock_that_others_were_woken_for_was_not_held_before(void **state)
 	require_part(&path.parts, 0, LODE_RUN, 0, 10, 50);
 	require_part(&path.parts, 1, LODE_WAIT, 0, 60, 10); /* until it came for the lock: not known when */
 	require_part(&path.parts, 2, LODE_RUN, 1, 70, 30);
+	path_release(&path);
+	small_end(&small);
+}
+
+/* T2 tried to get the lock itself, until its timer ended that. */
+static void a_thread_that_waits_for_a_lock_does_not_have_it(void **state)
+{
+	struct small_stream small;
+	struct path path;
+
+	(void)state;
+	small_begin(&small);
+	wait_for(&small, "lock:l", 1, 10, 90, 2);
+	wait_for(&small, "lock:l", 2, 20, 40, LODE_NONE);
+	small_run(&small, 2, 60, 40);
+	path = path_in(&small, 1, 10, 100);
+	assert_int_equal(path.parts.count, 2);
+	require_part(&path.parts, 0, LODE_WAIT, 0, 10, 50);
+	require_part(&path.parts, 1, LODE_RUN, 0, 60, 40);
 	path_release(&path);
 	small_end(&small);
 }
@@ -483,13 +502,18 @@ static int is_lock(const struct slow *slow, const struct lode_event *wait)
 	return !strncmp(lode_strings_get(&slow->stream->dictionary->frames.strings, wait->object), "lock:", 5);
 }
 
+static int is_vague(const struct slow *slow, const struct lode_event *wait)
+{
+	return strstr(lode_strings_get(&slow->stream->dictionary->frames.strings, wait->object),
+		      LODE_LOCK_ENTERED_IN) != NULL;
+}
+
 /* The last wait for the lock of `wait` that ended between `low` and `high`, neither included; -1: none did. */
 static int release_before(const struct slow *slow, const struct lode_event *wait, uint32_t tid, uint64_t low,
 			  uint64_t high)
 {
 	const struct lode_thread *threads = slow->stream->threads;
-	int vague = strstr(lode_strings_get(&slow->stream->dictionary->frames.strings, wait->object),
-			   LODE_LOCK_ENTERED_IN) != NULL;
+	int vague = is_vague(slow, wait);
 	uint64_t last = low;
 	int found = -1;
 
@@ -505,6 +529,18 @@ static int release_before(const struct slow *slow, const struct lode_event *wait
 		found = (int)i;
 	}
 	return found;
+}
+
+/* Whether a wait is for the lock that the wait `outer`, which was stepped into, is for. */
+static int waits_for_same(const struct slow *slow, struct reason outer, const struct lode_event *wait)
+{
+	const struct lode_thread *threads = slow->stream->threads;
+	struct lode_event other;
+
+	if (outer.type != LODE_WAIT || !is_lock(slow, wait) || is_vague(slow, wait))
+		return 0;
+	other = lode_events_get(&slow->stream->events[LODE_WAIT], outer.event);
+	return other.object == wait->object && threads[other.thread].pid == threads[wait->thread].pid;
 }
 
 static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t high, struct reason fallback,
@@ -552,6 +588,10 @@ static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t hi
 		}
 		wait = lode_events_get(&slow->stream->events[LODE_WAIT], reason.event);
 		woken = wait.t + wait.cost;
+		if (high <= woken && waits_for_same(slow, fallback, &wait)) {
+			slow->reasons[--high] = fallback;
+			continue;
+		}
 		waker = wait.waker == LODE_NONE ? LODE_NONE : slow->stream->threads[wait.waker].tid;
 		if (high > woken || waker == LODE_NONE || slow->interrupts[wait.waker_stack] ||
 		    (walked & 1u << waker) || (high != woken && high != slow->t1)) {
@@ -812,6 +852,7 @@ int main(void)
 		cmocka_unit_test(chains_made_to_be_walked_again_and_again_are_not),
 		cmocka_unit_test(what_a_holder_did_before_it_got_the_lock_is_not_on_the_path),
 		cmocka_unit_test(a_lock_that_others_were_woken_for_was_not_held_before),
+		cmocka_unit_test(a_thread_that_waits_for_a_lock_does_not_have_it),
 		cmocka_unit_test(the_path_is_that_of_the_slow_walk),
 		cmocka_unit_test(locks_belong_to_who_releases_them_next),
 		cmocka_unit_test(parts_tile_the_symptom_whatever_the_events_are),
