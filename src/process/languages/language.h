@@ -80,4 +80,7 @@ extern const struct lode_language_kind lode_language_python;
 extern const struct lode_language_kind lode_language_javascript;
 extern const struct lode_language_kind lode_language_java;
 
+/* By enum lode_language. */
+extern const struct lode_language_kind *const lode_language_kinds[LODE_LANGUAGES];
+
 #endif

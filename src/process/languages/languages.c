@@ -53,61 +53,6 @@ struct lode_languages {
 	const struct lode_language_binary *unsupported_binary; /* of one of them */
 };
 
-static const struct lode_language_kind *const kinds[LODE_LANGUAGES] = {
-	[LODE_LANGUAGE_PYTHON] = &lode_language_python,
-	[LODE_LANGUAGE_JAVASCRIPT] = &lode_language_javascript,
-	[LODE_LANGUAGE_JAVA] = &lode_language_java,
-};
-
-const char *lode_language_text(enum lode_language language)
-{
-	return language < LODE_LANGUAGES && kinds[language] ? kinds[language]->name : "native";
-}
-
-/* ---- which ones ---- */
-
-static enum lode_language language_named(const char *name, size_t length)
-{
-	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++)
-		if (strlen(kinds[i]->name) == length && !memcmp(kinds[i]->name, name, length))
-			return (enum lode_language)i;
-	return LODE_LANGUAGE_NONE;
-}
-
-/* "'python', 'java', " */
-static void list_names(char *text, size_t size)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "'%s', ", kinds[i]->name);
-}
-
-int lode_languages_parse(const char *list, unsigned *bits, struct lode_error *error)
-{
-	*bits = list ? 0 : LODE_LANGUAGES_ALL;
-	if (!list || !strcmp(list, "none"))
-		return 0;
-	for (;;) {
-		size_t length = strcspn(list, ",");
-		enum lode_language language = language_named(list, length);
-		char names[100];
-
-		list_names(names, sizeof(names));
-		if (language == LODE_LANGUAGE_NONE)
-			return lode_fail(error, LODE_USAGE,
-					 "--languages: '%.*s' is not a language whose functions are known; use "
-					 "%swith commas between "
-					 "them, or 'none'",
-					 (int)(length < 100 ? length : 100), list, names);
-		*bits |= LODE_LANGUAGE_BIT(language);
-		if (!list[length])
-			return 0;
-		list += length + 1;
-	}
-}
-
 struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_process_memory *memory)
 {
 	struct lode_languages *languages = lode_calloc(1, sizeof(*languages));
@@ -172,9 +117,10 @@ static const struct lode_language_kind *suspected_kind(const struct lode_languag
 		return NULL;
 	lode_mapped_name(image->path, &name, &length);
 	for (int i = LODE_LANGUAGE_NONE + 1; i < LODE_LANGUAGES; i++)
-		if (languages->wanted & LODE_LANGUAGE_BIT(i) && has_part(name, length, kinds[i]->file) &&
-		    !has_part(name, length, kinds[i]->not_file))
-			return kinds[i];
+		if (languages->wanted & LODE_LANGUAGE_BIT(i) &&
+		    has_part(name, length, lode_language_kinds[i]->file) &&
+		    !has_part(name, length, lode_language_kinds[i]->not_file))
+			return lode_language_kinds[i];
 	return NULL;
 }
 
@@ -586,7 +532,7 @@ static void note_unfit(const struct lode_languages *languages, struct lode_notes
 		if (!languages->unfit[i])
 			continue;
 		snprintf(text, sizeof(text), "times that a process's %s functions were not recorded: %s",
-			 kinds[i]->name, kinds[i]->unfit);
+			 lode_language_kinds[i]->name, lode_language_kinds[i]->unfit);
 		lode_notes_add(notes, languages->unfit[i], text, NULL);
 	}
 }
