@@ -6,7 +6,8 @@
 
 /* Waits as lode_wait_classes_count wants them. */
 #define CLASS_COLUMNS                                                                                             \
-	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | LODE_WEIGHT)
+	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK |             \
+	 LODE_WEIGHT | LODE_OBJECT)
 
 /* Shows the threads of all stored events to the kinds of waits: these may be waited for. */
 int lode_area_show_threads(struct lode_area_mapping *mapping, struct lode_error *error)

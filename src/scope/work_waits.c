@@ -10,6 +10,7 @@
 
 #include "base/hash_index.h"
 #include "scope/scope_index.h"
+#include "trace/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,10 +204,31 @@ static int is_interrupt(const struct lode_work_waits *work, const struct lode_ev
 	return lode_idle_interrupt(work->idle, waits->waker_stack[i]);
 }
 
+/* Whether a wait was for something that nobody brings: a lock, or a file. Its stack may look as if it received work. */
+static int is_for_no_work(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
+{
+	uint32_t object = lode_events_object(waits, i);
+
+	if (!object)
+		return 0;
+	switch (lode_object_kind_of(lode_strings_get(&work->stream->dictionary->frames.strings, object))) {
+	case LODE_OBJECT_LOCK:
+	case LODE_OBJECT_GIL:
+	case LODE_OBJECT_FILE:
+	case LODE_OBJECT_DISK:
+	case LODE_OBJECT_PAGE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 uint32_t lode_work_wait_place(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
 	uint32_t stack = waits->stack[i];
 
+	if (is_for_no_work(work, waits, i))
+		return 0;
 	if (work->receives[stack] & LODE_RECEIVES ||
 	    (work->receives[stack] & LODE_RECEIVES_INTERRUPT && is_interrupt(work, waits, i)))
 		return work->places[stack];

@@ -22,8 +22,8 @@
 #include <string.h>
 
 /* Instructions of a program, and of all together; the kernel gives up at a million each. Linux 6.1 looks at a fifth more than later ones. */
-#define MOST_OF_ONE 175000
-#define MOST_OF_ALL 400000
+#define MOST_OF_ONE 250000
+#define MOST_OF_ALL 600000
 
 #define LOG_BYTES  65536
 #define STATISTICS 4 /* the kernel's log has these alone */
