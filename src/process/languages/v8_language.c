@@ -28,8 +28,7 @@ static int read_binary(struct lode_language_binary *binary, const struct lode_el
 }
 
 /* There is nothing to compare: each object is checked when it is read. */
-static enum lode_language_fit check(const struct lode_process_memory *memory,
-				    struct lode_language_runtime *runtime)
+static enum lode_language_fit check(const struct lode_process_memory *memory, struct lode_language_runtime *runtime)
 {
 	unsigned char byte;
 

@@ -29,7 +29,8 @@ struct lode_record_target_settings {
 LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 
 #define LODE_LANGUAGES_HELP                                                                                       \
-	"languages whose functions are in stacks beside native ones: python,javascript,java (the default), or none"
+	"languages whose functions are in stacks beside native ones: python,javascript,java (the default), or "   \
+	"none"
 #define LODE_COMMAND_LINE_HELP "also store the arguments of the command, which may be secret; else only its name"
 
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
