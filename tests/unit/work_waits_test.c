@@ -91,6 +91,40 @@ static enum lode_work_place verdict(struct fixture *fixture, size_t wait)
 #define CLIENT  77
 #define NETWORK "kernel!el1_interrupt;kernel!handle_softirqs;kernel!tcp_v4_rcv"
 
+/* A condition variable of the Java virtual machine, on which it waits for a monitor: as if it received something. */
+#define MONITOR "app!main;app!loop;libc!pthread_cond_wait;kernel!futex_wait;kernel!schedule"
+
+static void add_wait_for(struct fixture *fixture, uint32_t tid, const char *stack, const char *object)
+{
+	struct lode_event event = {
+		.t = fixture->stream.events[LODE_WAIT].count * 10,
+		.cost = 5,
+		.thread = lode_stream_thread(&fixture->stream, 1, tid),
+		.stack = stack_of(&fixture->dictionary, stack),
+		.waker = lode_stream_tid(&fixture->stream, CLIENT),
+		.cpu = LODE_NO_CPU,
+		.object = lode_strings_add(&fixture->dictionary.frames.strings, object, strlen(object)),
+		.holder = LODE_NONE,
+	};
+
+	assert_int_equal(lode_stream_add_event(&fixture->stream, LODE_WAIT, &event), 0);
+}
+
+static void a_lock_is_no_work_whatever_its_stack_looks_like(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int i = 0; i < 4; i++) {
+		add_wait_for(fixture, 10, REPLY, "tcp:10.0.0.1:80");
+		add_wait_for(fixture, 10, MONITOR, "lock:monitor entered in answer");
+	}
+	learn(fixture);
+	for (size_t i = 0; i < 8; i += 2) {
+		assert_int_equal(verdict(fixture, i), LODE_WORK_OUTSIDE);
+		assert_int_equal(verdict(fixture, i + 1), LODE_WORK_NEITHER);
+	}
+}
+
 static void a_worker_waits_for_requests_and_not_for_replies(void **state)
 {
 	struct fixture *fixture = *state;
@@ -472,6 +506,7 @@ static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_lock_is_no_work_whatever_its_stack_looks_like, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_worker_waits_for_requests_and_not_for_replies, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(work_that_a_recorded_thread_brings_is_not_from_outside, set_up,
 						tear_down),
