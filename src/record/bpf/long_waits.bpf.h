@@ -101,7 +101,7 @@ static __always_inline void write_long_wait(struct task_struct *task, struct lod
 }
 
 /* `task` is woken, and last got its processor longer ago than the shortest limit. Returns whether that was a wait to record. */
-static __noinline int end_long_wait(uint64_t *context, struct task_struct *task, uint64_t now)
+static __always_inline int end_long_wait(uint64_t *context, struct task_struct *task, uint64_t now)
 {
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
 	uint64_t out = stopped_at(task);
