@@ -1,8 +1,9 @@
 /*
  * The place of a finding: see finding_place.h.
  *
- * The innermost function with half of the time may be a detail: of a loop that calls two functions in turn, the larger one. So
- * a caller whose time is divided between two functions of a similar size is preferred, if it is near.
+ * Of a library the innermost function with half of the time may be a detail: of a loop that calls two functions in turn, the
+ * larger one. So a caller whose time is divided between two functions of a similar size is preferred there, if it is
+ * near. Of the program itself it is what can be changed.
  */
 #include "mine/finding_place.h"
 
@@ -288,6 +289,11 @@ static int divides(const struct lode_finding_call_cost *first, const struct lode
 	       first->cost + second->cost >= total / 4 * 3;
 }
 
+static int is_of_library(const struct lode_frames *frames, uint32_t frame)
+{
+	return frames->modules[frames->items[frame].module].kind == LODE_KIND_LIBRARY;
+}
+
 /* In place of `*frame`, which is at `depth`: the innermost near caller that divides its time, if there is one. */
 static int prefer_caller(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 			 uint64_t total, double depth, uint32_t *frame)
@@ -348,7 +354,7 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 {
 	uint64_t total = 0;
 	double depth = 0;
-	int code;
+	int code = 0;
 
 	*frame = node ? places->dictionary->tree.nodes[node].frame : LODE_NONE;
 	if (!places->functions)
@@ -362,7 +368,8 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 	}
 	for (size_t i = 0; i < count; i++)
 		choose(places, stacks[i].stack, total, frame, &depth);
-	code = prefer_caller(places, stacks, count, total, depth, frame);
+	if (*frame != LODE_NONE && is_of_library(&places->dictionary->frames, *frame))
+		code = prefer_caller(places, stacks, count, total, depth, frame);
 	for (size_t i = 0; i < count; i++)
 		clear_functions(places, stacks[i].stack);
 	return code;

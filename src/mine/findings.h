@@ -8,7 +8,7 @@
  * the same here.
  *
  * The place of a finding is the innermost function of the program that at least half of its time passes, whoever calls
- * it; of a caller that divides its time between two functions, that caller. Where stacks lead, from their root on along the costliest function, to two functions or more that each have a
+ * it; in a library, of a caller that divides its time between two functions, that caller. Where stacks lead, from their root on along the costliest function, to two functions or more that each have a
  * quarter of all time, these are findings by themselves. Functions of the system's libraries and of the kernel are no
  * places, unless there is nothing else: they are listed with what the place calls.
  */
