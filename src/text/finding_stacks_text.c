@@ -141,10 +141,10 @@ static int put_stacks(const struct lode_finding_source *source, const struct lod
 	struct lode_chain_row *rows = lode_calloc(finding->row_count + 1, sizeof(*rows));
 	char cost[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT], events[LODE_UNITS_TEXT];
 	size_t count;
-	int code = rows ? 0 : LODE_SYSTEM;
+	int code = 0;
 
-	if (code)
-		return code;
+	if (!rows)
+		return LODE_SYSTEM;
 	memcpy(rows, source->findings->rows + finding->first_row, finding->row_count * sizeof(*rows));
 	count = join_rows(rows, finding->row_count);
 	lode_buffer_print(buffer, "\nIts stacks, root first");
