@@ -182,9 +182,9 @@ static uint32_t find_script(const struct lode_dictionary *dictionary, uint32_t n
 
 static int runs_scripts(const struct lode_dictionary *dictionary, uint32_t node)
 {
-	const char *name = lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame);
-
-	return node && lode_module_runs_scripts(name);
+	/* Of the empty stack there is no frame. */
+	return node && lode_module_runs_scripts(
+			       lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame));
 }
 
 enum lode_wait_function lode_wait_function(const struct lode_dictionary *dictionary, uint32_t node,
@@ -204,6 +204,8 @@ enum lode_wait_function lode_wait_function(const struct lode_dictionary *diction
 		is_library_lock |= lode_starts_with(name, "lll_") || lode_starts_with(name, "GI___lll_");
 	}
 	*caller = find_caller(dictionary, node);
+	if (found == LODE_WAITS_UNKNOWN && runs_scripts(dictionary, *caller))
+		*caller = find_script(dictionary, *caller);
 	if (found == LODE_WAITS_UNKNOWN)
 		return is_library_lock ? LODE_WAITS_LOCK : found;
 	if (found == LODE_WAITS_CONDITION || found == LODE_WAITS_SIGNAL)
