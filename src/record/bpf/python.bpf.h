@@ -66,9 +66,7 @@ static __always_inline const struct lode_language_process *language_process(cons
 
 static __always_inline bool has_python(const struct scratch *scratch)
 {
-	const struct lode_language_process *process = language_process(scratch);
-
-	return process && process->language == LODE_LANGUAGE_PYTHON;
+	return language_process(scratch) != 0;
 }
 
 /* Whether the code at an address is what runs Python code. */

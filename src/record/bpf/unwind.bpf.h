@@ -767,6 +767,22 @@ static __always_inline bool has_same_functions(struct scratch *scratch, const st
 	return is_same;
 }
 
+/* Where a walk begins: at the registers of a thread. */
+static __always_inline void begin_state(struct scratch *scratch, struct pt_regs *regs)
+{
+	scratch->state = (struct lode_unwind_state){
+		.pc = REGS_PC(regs),
+		.sp = REGS_SP(regs),
+		.fp = REGS_FP(regs),
+		.link = REGS_LINK(regs),
+		.scratch = REGS_SCRATCH(regs),
+		.has_link = 1,
+		.is_first = 1,
+		.is_exact = 1,
+		.signed_returns = HAS_LINK,
+	};
+}
+
 /*
  * The user's stack of the current thread. Returns whether copying it would show more.
  * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
@@ -792,17 +808,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	if (!space->id)
 		return may_copy(space, LODE_UNWIND_COPIES);
 	scratch->space = *space;
-	scratch->state = (struct lode_unwind_state){
-		.pc = REGS_PC(regs),
-		.sp = REGS_SP(regs),
-		.fp = REGS_FP(regs),
-		.link = REGS_LINK(regs),
-		.scratch = REGS_SCRATCH(regs),
-		.has_link = 1,
-		.is_first = 1,
-		.is_exact = 1,
-		.signed_returns = HAS_LINK,
-	};
+	begin_state(scratch, regs);
 	stale = is_stale(space) || has_changed(space, task);
 	if (KEEPS_WALKS) {
 		begin_trail(scratch);

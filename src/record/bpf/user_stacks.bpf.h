@@ -100,17 +100,7 @@ static __always_inline uint64_t peer_stack(struct scratch *scratch, struct task_
 	if (!use_tables || !has_user_stack(task) || REGS_COMPAT(regs) ||
 	    bpf_get_current_task_btf()->tgid != task->tgid)
 		return 0;
-	scratch->state = (struct lode_unwind_state){
-		.pc = REGS_PC(regs),
-		.sp = REGS_SP(regs),
-		.fp = REGS_FP(regs),
-		.link = REGS_LINK(regs),
-		.scratch = REGS_SCRATCH(regs),
-		.has_link = 1,
-		.is_first = 1,
-		.is_exact = 1,
-		.signed_returns = HAS_LINK,
-	};
+	begin_state(scratch, regs);
 	scratch->span = span;
 	return lode_take_peer_stack(scratch);
 }

@@ -16,12 +16,9 @@
 /* Whether the rule in the scratch is that of code in which V8's functions are. */
 static __always_inline bool is_at_v8(const struct scratch *scratch)
 {
-	const struct lode_language_process *process;
-
 	if (scratch->rule.cfa != LODE_CFA_NONE || scratch->rule.return_at == LODE_PLACE_NONE)
 		return false;
-	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
-	return process && process->language == LODE_LANGUAGE_JAVASCRIPT;
+	return process_running(scratch, LODE_LANGUAGE_JAVASCRIPT) != 0;
 }
 
 static __always_inline bool is_v8_object(uint64_t pointer)
@@ -121,7 +118,7 @@ __noinline int lode_v8_add(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
-	if (!process || process->language != LODE_LANGUAGE_JAVASCRIPT)
+	if (!process)
 		return 0;
 	word = v8_word(scratch, &process->v8, scratch->state.sp - 16);
 	note_v8_slot(scratch, &process->v8, scratch->state.sp - 16, word);
