@@ -7,6 +7,8 @@
  * Writes `NAME TID T0 T1 RUN QUEUED ALL_RUN ALL_QUEUED` for each thread: between T0 and T1 (CLOCK_MONOTONIC) it ran and was queued
  * for RUN and QUEUED nanoseconds (/proc/thread-self/schedstat), from its birth to T1 for ALL_RUN and ALL_QUEUED.
  */
+#include "truth.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,27 +23,6 @@ static FILE *log_file;
 static uint64_t span; /* ns */
 static int there[2], back[2];
 static volatile uint64_t sum;
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void rest(long ns)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
-}
 
 static void compute_for(uint64_t ns)
 {

@@ -9,6 +9,8 @@
  * in ns of the monotonic clock, and a last one `schedstat RUN QUEUED`: what the kernel counted for the server's thread
  * meanwhile.
  */
+#include "truth.h"
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -25,22 +27,6 @@
 #define PAUSE_NS   300000
 
 static volatile uint64_t sum;
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* Additions in a millisecond. */
 static uint64_t speed;

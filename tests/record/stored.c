@@ -7,6 +7,8 @@
  * Writes a line for each step, `SCENARIO TID T0 T1 0 OBJECT`, as waited.c does; where the file is stored is left out. In
  * the last scenario a thread is stopped while it computes, just after a fault: then it waits for no page.
  */
+#include "truth.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -27,27 +29,6 @@ static char path[512];
 static unsigned char *mapped;
 static int file;
 static volatile unsigned sum;
-
-static void must(int holds, const char *what)
-{
-	if (holds)
-		return;
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void rest(long ns)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
-}
 
 static void fault_in(int round)
 {
