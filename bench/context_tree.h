@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define QUIET      __attribute__((no_instrument_function))
-#define MOST_NODES (1u << 22)
-#define MOST_PLACE (1u << 24) /* of the table that finds them */
-#define MOST_DEPTH (1u << 16)
+#define QUIET     __attribute__((no_instrument_function))
+#define MAX_NODES (1u << 22)
+#define MAX_PLACE (1u << 24) /* of the table that finds them */
+#define MAX_DEPTH (1u << 16)
 
 struct node {
 	void *function;
@@ -47,8 +47,8 @@ static QUIET void *room(size_t size)
 
 static QUIET void tree_open(void)
 {
-	nodes = room(MOST_NODES * sizeof(*nodes));
-	places = room(MOST_PLACE * sizeof(*places));
+	nodes = room(MAX_NODES * sizeof(*nodes));
+	places = room(MAX_PLACE * sizeof(*places));
 }
 
 static QUIET uint32_t child_of(uint32_t parent, void *function)
@@ -57,11 +57,11 @@ static QUIET uint32_t child_of(uint32_t parent, void *function)
 
 	if (nodes[parent].last && nodes[nodes[parent].last].function == function)
 		return nodes[parent].last;
-	for (uint32_t at = (uint32_t)(hash >> 40);; at = (at + 1) % MOST_PLACE) {
+	for (uint32_t at = (uint32_t)(hash >> 40);; at = (at + 1) % MAX_PLACE) {
 		uint32_t node = places[at];
 
 		if (!node) {
-			if (node_count == MOST_NODES)
+			if (node_count == MAX_NODES)
 				abort();
 			node = places[at] = node_count++;
 			nodes[node] = (struct node){ .function = function, .parent = parent };

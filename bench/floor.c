@@ -21,7 +21,7 @@
 #include "floor.skel.h"
 #pragma GCC diagnostic pop
 
-#define MOST_CPUS 1024
+#define MAX_CPUS 1024
 
 static int run(char *const command[])
 {
@@ -40,7 +40,7 @@ static int run(char *const command[])
 int main(int count, char *words[])
 {
 	struct floor *programs = count > 3 ? floor__open() : NULL;
-	struct bpf_link *samples[MOST_CPUS];
+	struct bpf_link *samples[MAX_CPUS];
 	unsigned long frequency, chance;
 
 	if (!programs) {
@@ -55,7 +55,7 @@ int main(int count, char *words[])
 	bpf_program__set_autoload(programs->progs.floor_mapping, false);
 	bpf_program__set_autoattach(programs->progs.floor_sample, false);
 	if (floor__load(programs) || floor__attach(programs) ||
-	    (frequency && attach_samples(programs->progs.floor_sample, frequency, samples, MOST_CPUS) < 0)) {
+	    (frequency && attach_samples(programs->progs.floor_sample, frequency, samples, MAX_CPUS) < 0)) {
 		fprintf(stderr, "floor: the kernel does not take the programs\n");
 		return 4;
 	}

@@ -53,7 +53,7 @@ QUIET void __cyg_profile_func_enter(void *function, void *site)
 	uint64_t t = ticks();
 
 	(void)site;
-	if (!path || depth + 1 >= MOST_DEPTH)
+	if (!path || depth + 1 >= MAX_DEPTH)
 		return;
 	calls[depth + 1] = (struct call){ t, child_of(calls[depth].node, function) };
 	depth++;
@@ -84,7 +84,7 @@ static QUIET __attribute__((constructor)) void begin(void)
 	if (!path)
 		return;
 	tree_open();
-	calls = room(MOST_DEPTH * sizeof(*calls));
+	calls = room(MAX_DEPTH * sizeof(*calls));
 	first_ns = now();
 	first_tick = ticks();
 }

@@ -33,8 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_EVENT (1u << 25)
-#define MOST_TIMER 64
+#define MAX_EVENT  (1u << 25)
+#define MAX_TIMER  64
 #define RING_PAGES 1024u
 #define STEPS      (64 * 16)
 
@@ -64,14 +64,14 @@ static size_t event_count;
 static uint64_t instances[STEPS][4];
 static struct perf_event_mmap_page *ring;
 static uint64_t ring_size, tail, timer_id, lost, off_since, first_t;
-static double period, next_tick[MOST_TIMER], earliest = 1e300;
+static double period, next_tick[MAX_TIMER], earliest = 1e300;
 static int timers = 1;
 
 /* ---- what is seen ---- */
 
 static QUIET void see(uint32_t kind, uint64_t t, uint64_t cost)
 {
-	if (!depth || event_count >= MOST_EVENT)
+	if (!depth || event_count >= MAX_EVENT)
 		return;
 	events[event_count++] = (struct event){ t, cost, kind, calls[depth].node };
 	if (kind <= TIMER)
@@ -164,7 +164,7 @@ QUIET void __cyg_profile_func_enter(void *function, void *site)
 	uint64_t t;
 
 	(void)site;
-	if (!ring || depth + 1 >= MOST_DEPTH)
+	if (!ring || depth + 1 >= MAX_DEPTH)
 		return;
 	t = now();
 	advance(t);
@@ -280,11 +280,11 @@ static QUIET __attribute__((constructor)) void begin(void)
 	if (!path)
 		return;
 	tree_open();
-	calls = room(MOST_DEPTH * sizeof(*calls));
-	events = room(MOST_EVENT * sizeof(*events));
+	calls = room(MAX_DEPTH * sizeof(*calls));
+	events = room(MAX_EVENT * sizeof(*events));
 	period = 1e9 / (hz ? atof(hz) : 999);
 	timers = number ? atoi(number) : 1;
-	timers = timers < 1 ? 1 : timers > MOST_TIMER ? MOST_TIMER : timers;
+	timers = timers < 1 ? 1 : timers > MAX_TIMER ? MAX_TIMER : timers;
 	first_t = now();
 	for (int i = 1; i < timers; i++)
 		next_tick[i] = (double)first_t + period * i / timers;

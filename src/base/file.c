@@ -69,7 +69,7 @@ static int planted_failure(void)
  * place cannot mistake its next use for the one that it saw. The path of another thread's file may change while it
  * is read; the hash beside it shows whose it is.
  */
-#define MOST_UNFINISHED 256
+#define MAX_UNFINISHED 256
 
 enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
 
@@ -82,9 +82,9 @@ enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
 		0, 10000000                                                                                       \
 	}
 
-static char unfinished[MOST_UNFINISHED][PATH_MAX];
-static atomic_uint_fast64_t unfinished_hash[MOST_UNFINISHED];
-static atomic_uint unfinished_state[MOST_UNFINISHED];
+static char unfinished[MAX_UNFINISHED][PATH_MAX];
+static atomic_uint_fast64_t unfinished_hash[MAX_UNFINISHED];
+static atomic_uint unfinished_state[MAX_UNFINISHED];
 static atomic_int is_ending;
 
 static unsigned place_of(unsigned state)
@@ -114,7 +114,7 @@ static int take_place(const char *path, int i)
 /* Places of files that were removed past this seam. */
 static void free_gone(void)
 {
-	for (int i = 0; i < MOST_UNFINISHED; i++) {
+	for (int i = 0; i < MAX_UNFINISHED; i++) {
 		unsigned state = atomic_load(&unfinished_state[i]);
 
 		if (place_of(state) == PLACE_WHOLE && access(unfinished[i], F_OK) < 0)
@@ -128,7 +128,7 @@ static int announce(const char *path)
 	if (strlen(path) >= PATH_MAX || access(path, F_OK) == 0)
 		return NOWHERE;
 	for (int tries = 0; tries < 2; tries++) {
-		for (int i = 0; i < MOST_UNFINISHED; i++)
+		for (int i = 0; i < MAX_UNFINISHED; i++)
 			if (take_place(path, i))
 				return i;
 		free_gone();
@@ -160,7 +160,7 @@ void lode_file_keep(const char *path)
 {
 	uint64_t hash = lode_hash_bytes(path, strlen(path));
 
-	for (int i = 0; i < MOST_UNFINISHED; i++) {
+	for (int i = 0; i < MAX_UNFINISHED; i++) {
 		unsigned state = atomic_load(&unfinished_state[i]);
 
 		if (place_of(state) == PLACE_WHOLE && atomic_load(&unfinished_hash[i]) == hash &&
@@ -174,7 +174,7 @@ static int unlink_unfinished(void)
 {
 	int opening = 0;
 
-	for (int i = 0; i < MOST_UNFINISHED; i++) {
+	for (int i = 0; i < MAX_UNFINISHED; i++) {
 		unsigned place = place_of(atomic_load(&unfinished_state[i]));
 
 		opening |= place == PLACE_OPENING;

@@ -73,7 +73,7 @@ void lode_memory_return_freed(void)
 /* ---- blocks in memory and outside of it ---- */
 
 /* Smaller blocks are not counted. */
-#define LEAST_COUNTED 4096
+#define MIN_COUNTED 4096
 
 static _Atomic(const struct lode_overflow *) overflow;
 static atomic_size_t held;
@@ -138,7 +138,7 @@ static size_t counted_size(void *memory)
 {
 	size_t size = memory ? malloc_usable_size(memory) : 0;
 
-	return size < LEAST_COUNTED ? 0 : size;
+	return size < MIN_COUNTED ? 0 : size;
 }
 
 static void *count(void *memory)

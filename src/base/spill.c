@@ -34,14 +34,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_ADDRESSES  ((uint64_t)1 << 42)
-#define LEAST_ADDRESSES ((uint64_t)1 << 32)
-#define CLASSES         43
-#define LEAST_BLOCK     (64 << 10)
-#define MOST_SMALL      (1 << 20)
-#define MOST_KEPT       (16 << 20) /* a larger block that is freed gives its room on the disk back at once */
-#define PAUSE           1000000    /* ns between two looks */
-#define SHORT_PAUSE     100000     /* while much is resident */
+#define MAX_ADDRESSES ((uint64_t)1 << 42)
+#define MIN_ADDRESSES ((uint64_t)1 << 32)
+#define CLASSES       43
+#define MIN_BLOCK     (64 << 10)
+#define MAX_SMALL     (1 << 20)
+#define MAX_KEPT      (16 << 20) /* a larger block that is freed gives its room on the disk back at once */
+#define PAUSE         1000000    /* ns between two looks */
+#define SHORT_PAUSE   100000     /* while much is resident */
 
 /* The first page of a block. */
 struct header {
@@ -314,7 +314,7 @@ static void *take(size_t size)
 	pthread_mutex_unlock(&spill.lock);
 	if (!block)
 		return NULL;
-	make_room(size < MOST_KEPT ? size : MOST_KEPT);
+	make_room(size < MAX_KEPT ? size : MAX_KEPT);
 	memset(block, 0, dirty < size ? dirty : size);
 	return block;
 }
@@ -326,7 +326,7 @@ static void give_back(void *block)
 
 	pthread_mutex_lock(&spill.lock);
 	header = *header_at(place);
-	kept = header.taken < MOST_KEPT ? header.taken : MOST_KEPT;
+	kept = header.taken < MAX_KEPT ? header.taken : MAX_KEPT;
 	madvise(spill.start + from, header.taken, MADV_DONTNEED);
 	return_room(from + kept, from + header.taken);
 	put_back(place, header.room_class, kept, drop_content(from, kept) ? 0 : kept);
@@ -386,7 +386,7 @@ static void *watch(void *unused)
 static int reserve(struct lode_error *error)
 {
 	spill.page = (uint64_t)sysconf(_SC_PAGESIZE);
-	for (spill.addresses = MOST_ADDRESSES; !spill.start && spill.addresses >= LEAST_ADDRESSES;)
+	for (spill.addresses = MAX_ADDRESSES; !spill.start && spill.addresses >= MIN_ADDRESSES;)
 		if (!(spill.start = lode_file_reserve(spill.addresses)))
 			spill.addresses /= 2;
 	spill.used = spill.page; /* 0 is no place */
@@ -400,16 +400,16 @@ static int reserve(struct lode_error *error)
 static void use_limit(uint64_t bytes)
 {
 	struct lode_overflow *overflow = &spill.overflow[spill.current = !spill.current];
-	size_t least = bytes / 256 < LEAST_BLOCK ? LEAST_BLOCK : bytes / 256;
+	size_t least = bytes / 256 < MIN_BLOCK ? MIN_BLOCK : bytes / 256;
 
 	*overflow = (struct lode_overflow){
 		.first = (uintptr_t)spill.start,
 		.last = (uintptr_t)spill.start + spill.addresses,
 		.limit = bytes ? bytes / 8 * 5 : SIZE_MAX,
 		.lasting_limit = bytes ? bytes / 4 : SIZE_MAX,
-		.least = !bytes               ? SIZE_MAX
-			 : least > MOST_SMALL ? MOST_SMALL
-					      : least,
+		.least = !bytes              ? SIZE_MAX
+			 : least > MAX_SMALL ? MAX_SMALL
+					     : least,
 		.take = take,
 		.resize = resize,
 		.give_back = give_back,

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /* The program and the least that analyses need at once. */
-#define LODE_SPILL_LEAST_LIMIT 64000000
+#define LODE_SPILL_MIN_LIMIT 64000000
 
 /*
- * Limits the memory of the whole process, all threads, to `bytes`, at least LODE_SPILL_LEAST_LIMIT; 0: no limit any
+ * Limits the memory of the whole process, all threads, to `bytes`, at least LODE_SPILL_MIN_LIMIT; 0: no limit any
  * more. Blocks that are outside of memory by then stay there. Returns 0 or LODE_SYSTEM.
  */
 int lode_spill_limit(uint64_t bytes, struct lode_error *error);

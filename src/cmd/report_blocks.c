@@ -17,9 +17,9 @@
 
 #define DEFAULT_STREAMS 20
 /* Events in the timelines of a page, at 8 to 20 bytes each: more are slow to open. */
-#define MOST_EVENTS 4000000
+#define MAX_EVENTS 4000000
 /* A view of more bytes, before they are packed, is left out. */
-#define MOST_VIEW_BYTES (16u << 20)
+#define MAX_VIEW_BYTES (16u << 20)
 
 /* Into the page; or it is all there is to write. */
 static void put_block(struct lode_report_making *making, const char *name, const struct lode_buffer *bytes)
@@ -195,7 +195,7 @@ static int add_slowest(struct lode_report_making *making, const struct lode_corp
 	for (size_t i = 0; i < list->count && taken < most && !code; i++) {
 		uint64_t own = entries[i]->events[LODE_RUN] + entries[i]->events[LODE_WAIT];
 
-		if (own > MOST_EVENTS - events) {
+		if (own > MAX_EVENTS - events) {
 			making->too_large++;
 			continue;
 		}
@@ -258,7 +258,7 @@ static int add_view(struct lode_report_making *making, const struct lode_report_
 	int code = lode_report_view_make(view, making->call, &making->settings->area, making->work->progress,
 					 &json, making->error);
 
-	if (!code && json.size > MOST_VIEW_BYTES)
+	if (!code && json.size > MAX_VIEW_BYTES)
 		lode_notes_add(&making->work->notes, 1, "views too large for the page ('lode serve' shows them)",
 			       NULL);
 	else if (!code)

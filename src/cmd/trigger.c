@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_WATCHES 64
+#define MAX_WATCHES 64
 
 struct settings {
 	uint64_t pid;
@@ -46,8 +46,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	const char *name = call->operand_count ? call->operands[0] : "";
-	pid_t pids[MOST_WATCHES] = { (pid_t)settings->pid };
-	size_t count = settings->pid ? 1 : lode_watch_list(pids, MOST_WATCHES);
+	pid_t pids[MAX_WATCHES] = { (pid_t)settings->pid };
+	size_t count = settings->pid ? 1 : lode_watch_list(pids, MAX_WATCHES);
 	int code = 0;
 
 	if (strlen(name) >= LODE_WATCH_NAME || strchr(name, '\n'))
@@ -55,7 +55,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 				 LODE_WATCH_NAME - 1);
 	if (!count)
 		return lode_fail(error, LODE_USAGE, "trigger: no 'lode watch' is running; start one first");
-	if (count > MOST_WATCHES)
+	if (count > MAX_WATCHES)
 		return lode_fail(error, LODE_USAGE,
 				 "trigger: %zu 'lode watch' processes are running; choose one with '-p PID'",
 				 count);

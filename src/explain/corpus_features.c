@@ -25,7 +25,7 @@
 #include <string.h>
 
 /* More cells (2 GiB) are refused. */
-#define MOST_CELLS ((size_t)1 << 28)
+#define MAX_CELLS ((size_t)1 << 28)
 
 const char *lode_corpus_features_name(enum lode_corpus_features features)
 {
@@ -43,7 +43,7 @@ static int add_feature(struct lode_corpus_making *making, const struct lode_fram
 
 	if (name->failed)
 		return lode_fail_memory(making->error);
-	if (table->count >= MOST_CELLS / table->rows)
+	if (table->count >= MAX_CELLS / table->rows)
 		return lode_fail(making->error, LODE_BAD_INPUT,
 				 "%s: %zu streams times more than %zu functions take too much memory; narrow "
 				 "it down with '--where' or '--match'",

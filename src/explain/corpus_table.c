@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Fewer streams, or symptoms, explain nothing. */
-#define LEAST_STREAMS 4
+#define MIN_STREAMS 4
 
 static const char *corpus_name(const struct lode_corpus_making *making)
 {
@@ -155,9 +155,9 @@ static int add_inputs(struct lode_corpus_making *making)
 		size_t length = strcspn(x, ",");
 		int code;
 
-		if (input->inputs == LODE_MOST_INPUTS)
+		if (input->inputs == LODE_MAX_INPUTS)
 			return lode_fail(making->error, LODE_USAGE, "more than %d attributes for x; name fewer",
-					 LODE_MOST_INPUTS);
+					 LODE_MAX_INPUTS);
 		code = add_attribute(making, x, length);
 		if (code < 0)
 			return code;
@@ -266,12 +266,12 @@ static int check_streams(const struct lode_corpus_making *making)
 			missing += isnan(making->table->columns[i].numbers[row]) != 0;
 		whole += !missing;
 	}
-	if (whole >= LEAST_STREAMS)
+	if (whole >= MIN_STREAMS)
 		return 0;
 	return lode_fail(making->error, LODE_BAD_INPUT,
 			 "%s: %zu %s%s with both x and y; at least %d are needed to compare slow with fast",
 			 corpus_name(making), whole, making->options->by_symptom ? "symptom" : "stream",
-			 whole == 1 ? "" : "s", LEAST_STREAMS);
+			 whole == 1 ? "" : "s", MIN_STREAMS);
 }
 
 /* ---- the whole ---- */

@@ -58,8 +58,8 @@ static void drop_rounding(struct lode_function *function)
 /* Takes functions, tree and labels over, renumbered. */
 static void take_over(struct lode_explanation *explanation, struct lode_explain_model *model)
 {
-	struct lode_ranked ranks[LODE_MOST_CLUSTERS];
-	uint32_t number[LODE_MOST_CLUSTERS];
+	struct lode_ranked ranks[LODE_MAX_CLUSTERS];
+	uint32_t number[LODE_MAX_CLUSTERS];
 
 	order_clusters(&explanation->points, model, ranks);
 	explanation->clusters = model->clusters;
@@ -282,7 +282,7 @@ static int search_bound(const struct lode_explain_input *input, const struct lod
 			struct lode_explanation *explanation, struct lode_error *error)
 {
 	unsigned found = explanation->clusters, useless = 0;
-	unsigned most = options->clusters ? options->clusters : LODE_MOST_CLUSTERS;
+	unsigned most = options->clusters ? options->clusters : LODE_MAX_CLUSTERS;
 	double least = error_of(options, explanation), before;
 	int code = 0;
 

@@ -16,7 +16,7 @@
 struct lode_explain_input {
 	const struct lode_data_table *table;
 	const char *name; /* of the table, for messages */
-	uint32_t x[LODE_MOST_INPUTS];
+	uint32_t x[LODE_MAX_INPUTS];
 	unsigned inputs;
 	uint32_t y;
 	unsigned char *auxiliary; /* one byte a column: it may be in the tree */
@@ -73,7 +73,7 @@ struct lode_explanation {
 	uint32_t *copy_of; /* by row of the table: the row that it is a copy of, or LODE_NONE; NULL: no copies
 			    */
 	unsigned clusters; /* fastest first */
-	struct lode_explained_cluster cluster[LODE_MOST_CLUSTERS];
+	struct lode_explained_cluster cluster[LODE_MAX_CLUSTERS];
 	struct lode_points points; /* x and y, for the functions */
 	struct lode_features features;
 	struct lode_tree tree; /* `sizes` count rows by what their y says alone */

@@ -38,8 +38,8 @@
 /* The share of tables without anything in them that may be taken for an explanation. */
 #define FALSE_ALARMS 0.02
 /* More rows are not asked. */
-#define MOST_SHUFFLED  120
-#define MOST_SIMULATED 400
+#define MAX_SHUFFLED  120
+#define MAX_SIMULATED 400
 
 /* How the density of noise falls on one side of its peak. */
 struct fall {
@@ -305,7 +305,7 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 	int code = 0, tree = model->tree.count > 1;
 
 	memset(chance, 0, sizeof(*chance));
-	if (model->clusters < 2 || features->rows > (tree ? MOST_SHUFFLED : MOST_SIMULATED))
+	if (model->clusters < 2 || features->rows > (tree ? MAX_SHUFFLED : MAX_SIMULATED))
 		return 0;
 	evidence.all = lode_ids_below(most);
 	if (!evidence.all)

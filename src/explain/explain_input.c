@@ -17,10 +17,10 @@ void lode_explain_defaults(struct lode_explain_options *options)
 
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)
 {
-	if (options->clusters > LODE_MOST_CLUSTERS)
+	if (options->clusters > LODE_MAX_CLUSTERS)
 		return lode_fail(error, LODE_USAGE,
 				 "%u clusters are too many to explain anything; ask for at most %d",
-				 options->clusters, LODE_MOST_CLUSTERS);
+				 options->clusters, LODE_MAX_CLUSTERS);
 	if (options->folds == 1)
 		return lode_fail(
 			error, LODE_USAGE,
@@ -108,9 +108,9 @@ static int find_inputs(struct lode_explain_input *input, const char *x, struct l
 
 		if (!column)
 			return lode_fail_memory(error);
-		code = input->inputs == LODE_MOST_INPUTS
+		code = input->inputs == LODE_MAX_INPUTS
 			       ? lode_fail(error, LODE_USAGE, "more than %d columns for x; name fewer",
-					   LODE_MOST_INPUTS)
+					   LODE_MAX_INPUTS)
 			       : find_column(input->table, input->name, column, &input->x[input->inputs], error);
 		lode_free(column);
 		if (code < 0)

@@ -20,7 +20,7 @@ static void copy_functions(const struct lode_explanation *explanation, struct lo
 
 static int count_confusion(struct lode_explanation *explanation, struct lode_error *error)
 {
-	struct lode_function functions[LODE_MOST_CLUSTERS];
+	struct lode_function functions[LODE_MAX_CLUSTERS];
 	struct lode_costs costs;
 	size_t agree = 0;
 	int code;

@@ -67,7 +67,7 @@ static int cluster(const struct lode_explain_options *options, const struct lode
 static int find_smallest(const struct lode_explain_options *options, const struct lode_points *points,
 			 struct lode_clustering *clustering, double *is, struct lode_error *error)
 {
-	unsigned most = options->clusters ? options->clusters : LODE_MOST_CLUSTERS;
+	unsigned most = options->clusters ? options->clusters : LODE_MAX_CLUSTERS;
 	int code = options->method == LODE_METHOD_SPECTRAL ? lode_spectral_prepare(error) : 0;
 
 	if (code < 0)

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* Clusters that are reported without a tree: how many at most, and how many spreads of their noise apart. */
-#define MOST_UNEXPLAINED 6
-#define FAR              5
+#define MAX_UNEXPLAINED 6
+#define FAR             5
 /* Rows that each of them must have to itself, on average. */
-#define LEAST_ROWS 6
+#define MIN_ROWS 6
 /* Nats a row that must be saved, by one more as well: chance saves some where rows are few. */
-#define LEAST_SAVED 0.2
+#define MIN_SAVED 0.2
 
 /* Gives every function the rows that it is nearest to, and fits it to them. */
 static void fit_nearest(const struct lode_points *points, struct lode_explain_model *model, uint32_t *rows)
@@ -35,7 +35,7 @@ static void fit_nearest(const struct lode_points *points, struct lode_explain_mo
 /* Length of a description that encodes each row's cluster individually. */
 static double length_without_tree(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	double length = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+	double length = 0, sizes[LODE_MAX_CLUSTERS] = { 0 };
 
 	for (size_t row = 0; row < points->rows; row++) {
 		sizes[model->labels[row]]++;
@@ -84,7 +84,7 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
 {
 	struct lode_ranked *order = lode_calloc(points->rows, sizeof(*order));
 	uint32_t *rows = lode_ids_below(points->rows);
-	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+	double same = 0, chance = 0, sizes[LODE_MAX_CLUSTERS] = { 0 };
 	struct lode_function all;
 
 	if (!order || !rows) {
@@ -112,7 +112,7 @@ static int follow_x(const struct lode_points *points, const struct lode_explain_
  */
 static int all_have_rows(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
+	size_t sizes[LODE_MAX_CLUSTERS] = { 0 };
 
 	for (size_t row = 0; row < points->rows; row++)
 		sizes[model->labels[row]]++;
@@ -125,11 +125,11 @@ static int all_have_rows(const struct lode_points *points, const struct lode_exp
 int lode_unexplained_count(const struct lode_explain_problem *problem, double length, unsigned *clusters,
 			   double *saved, struct lode_error *error)
 {
-	double margin = LEAST_SAVED * (double)problem->points->rows, least = length - margin;
+	double margin = MIN_SAVED * (double)problem->points->rows, least = length - margin;
 
 	*clusters = 1;
 	*saved = 0;
-	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k * LEAST_ROWS <= problem->points->rows; k++) {
+	for (unsigned k = 2; k <= MAX_UNEXPLAINED && k * MIN_ROWS <= problem->points->rows; k++) {
 		struct lode_explain_model model;
 		double distance;
 		int follow = 0;
@@ -156,7 +156,7 @@ int lode_unexplained_count(const struct lode_explain_problem *problem, double le
 static int all_used(const struct lode_tree *tree)
 {
 	unsigned used = 0;
-	int seen[LODE_MOST_CLUSTERS] = { 0 };
+	int seen[LODE_MAX_CLUSTERS] = { 0 };
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].feature == LODE_NONE && !seen[tree->nodes[i].cluster]) {

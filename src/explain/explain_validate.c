@@ -105,7 +105,7 @@ static int learn(const struct validation *validation, const struct seen *seen, s
 static void translate(const struct lode_explanation *explanation, const struct seen *seen,
 		      const struct lode_explain_model *model, uint32_t *reported)
 {
-	size_t counts[LODE_MOST_CLUSTERS][LODE_MOST_CLUSTERS] = { { 0 } };
+	size_t counts[LODE_MAX_CLUSTERS][LODE_MAX_CLUSTERS] = { { 0 } };
 
 	for (size_t i = 0; i < seen->count; i++)
 		counts[model->labels[i]][explanation->nearest[seen->rows[i]]]++;
@@ -140,7 +140,7 @@ static void run_fold(void *context, size_t fold)
 	struct validation *validation = context;
 	struct fold *result = &validation->results[fold];
 	struct lode_explain_model model = { .clusters = 0 };
-	uint32_t reported[LODE_MOST_CLUSTERS];
+	uint32_t reported[LODE_MAX_CLUSTERS];
 	struct seen seen;
 	unsigned which = 0;
 

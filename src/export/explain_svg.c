@@ -15,7 +15,7 @@
 #define MARGIN      60.0
 #define LEAF_WIDTH  130.0
 #define ROW_HEIGHT  64.0
-#define MOST_DOTS   4000
+#define MAX_DOTS    4000
 /* Pieces that a curve is drawn with. */
 #define PIECES 64
 
@@ -90,7 +90,7 @@ static double up(const struct lode_explain_frame *plot, double y)
 static void put_dots(const struct lode_explanation *explanation, const struct lode_explain_frame *plot,
 		     struct lode_buffer *buffer)
 {
-	size_t drawn = explanation->rows < MOST_DOTS ? explanation->rows : MOST_DOTS;
+	size_t drawn = explanation->rows < MAX_DOTS ? explanation->rows : MAX_DOTS;
 
 	for (size_t i = 0; i < drawn; i++) {
 		size_t row = i * explanation->rows / drawn;
@@ -169,10 +169,10 @@ static void put_legend(const struct lode_explain_report *report, struct lode_buf
 		lode_buffer_print(&text, " (%.1f%% of rows)", 100 * explanation->cluster[k].share);
 		put_text(MARGIN, MARGIN + PLOT_HEIGHT + 40 + 16 * k, "start", colour_of(k), &text, buffer);
 	}
-	if (explanation->rows > MOST_DOTS) {
+	if (explanation->rows > MAX_DOTS) {
 		struct lode_buffer text = { 0 };
 
-		lode_buffer_print(&text, "%s of %s rows are drawn", lode_count_text(MOST_DOTS, first),
+		lode_buffer_print(&text, "%s of %s rows are drawn", lode_count_text(MAX_DOTS, first),
 				  lode_count_text(explanation->rows, second));
 		put_text(MARGIN + PLOT_WIDTH, MARGIN - 12, "end", "#333", &text, buffer);
 	}

@@ -102,8 +102,8 @@ enum {
 };
 
 /* Numbers that a stream's processes and threads have, where there are several streams. */
-#define STREAM_BITS  22
-#define MOST_STREAMS ((1u << (31 - STREAM_BITS)) - 1)
+#define STREAM_BITS 22
+#define MAX_STREAMS ((1u << (31 - STREAM_BITS)) - 1)
 
 struct writer {
 	struct lode_export *export;
@@ -608,10 +608,10 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	struct writer writer = { .export = export, .next_track = 1, .next_flow = 1 };
 	int code;
 
-	if (export->count > MOST_STREAMS)
+	if (export->count > MAX_STREAMS)
 		return lode_fail(error, LODE_USAGE,
 				 "perfetto: a trace has room for %u streams; choose some with --stream",
-				 MOST_STREAMS);
+				 MAX_STREAMS);
 	code = lode_export_streams(export, write_stream, &writer, error);
 	lode_notes_add(export->options->notes, writer.weighted,
 		       "events that represent several in a thinned recording, shown once", NULL);

@@ -17,7 +17,7 @@
 
 #define FILLING_BYTES  ((size_t)8 << 20)
 #define FEWEST_RECORDS 4
-#define MOST_RECORDS   512
+#define MAX_RECORDS    512
 
 /* What a touched chunk may bring into memory with it, and how much of that may stay. */
 #define TOUCH_BYTES   ((size_t)64 << 10)
@@ -36,8 +36,8 @@ static int init(struct lode_spool *spool, size_t lists, struct lode_error *error
 	spool->chunk_records = FILLING_BYTES / sizeof(struct lode_spool_record) / (spool->list_count + 1);
 	if (spool->chunk_records < FEWEST_RECORDS)
 		spool->chunk_records = FEWEST_RECORDS;
-	if (spool->chunk_records > MOST_RECORDS)
-		spool->chunk_records = MOST_RECORDS;
+	if (spool->chunk_records > MAX_RECORDS)
+		spool->chunk_records = MAX_RECORDS;
 	spool->chunk_size = sizeof(uint64_t) + spool->chunk_records * sizeof(struct lode_spool_record);
 	spool->lists = lode_calloc(spool->list_count, sizeof(*spool->lists));
 	spool->filling = lode_calloc(spool->list_count, spool->chunk_size);

@@ -16,8 +16,8 @@
 #define DEEPEST 4
 
 /* Folders that one path may lead to: a home folder that was named by mistake is refused, not walked to its end. */
-#define MOST_FOLDERS 10000
-#define TOO_MANY     1
+#define MAX_FOLDERS 10000
+#define TOO_MANY    1
 
 static int is_folder(const char *path)
 {
@@ -78,7 +78,7 @@ static int walk(struct lode_recordings *recordings, const char *path, unsigned l
 	struct dirent **entries;
 	int count, code = 0;
 
-	if ((*folders)++ == MOST_FOLDERS)
+	if ((*folders)++ == MAX_FOLDERS)
 		return TOO_MANY;
 	count = scandir(path, &entries, no_dot, alphasort);
 	for (int i = 0; i < count; i++) {
@@ -112,7 +112,7 @@ int lode_recordings_add(struct lode_recordings *recordings, const char *path, st
 	if (code == TOO_MANY)
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: has more than %d folders below it; name the folder of the recording", path,
-				 MOST_FOLDERS);
+				 MAX_FOLDERS);
 	return code ? lode_fail_memory(error) : 0;
 }
 

@@ -33,7 +33,7 @@
 #define IDLE_PART 10
 
 /* How far up it is looked for a function that many call. */
-#define MOST_STEPS 64
+#define MAX_STEPS 64
 
 struct search {
 	const struct lode_diff *diff;
@@ -140,7 +140,7 @@ static uint32_t where_paths_meet(const struct search *search, uint32_t node)
 {
 	uint32_t at = node;
 
-	for (int i = 0; i < MOST_STEPS && !is_known(search, at) && !is_shown(search, at); i++) {
+	for (int i = 0; i < MAX_STEPS && !is_known(search, at) && !is_shown(search, at); i++) {
 		if (!has_one_caller(search, at))
 			return at;
 		at = search->nodes[at].parent;

@@ -13,19 +13,19 @@
 
 /* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
 #define RINGS_BYTES (64u << 20)
-#define MOST_SLOTS  65536u
+#define MAX_SLOTS   65536u
 /* Of the ring of stacks, where they are copied. */
 #define COPIES_BYTES (64u << 20)
-#define LEAST_SLOTS  1024u
+#define MIN_SLOTS    1024u
 #define STACKS_BYTES (4u << 20)
 
 uint32_t lode_recorder_slots(uint32_t cpus, size_t bytes)
 {
-	uint32_t slots = MOST_SLOTS;
+	uint32_t slots = MAX_SLOTS;
 
 	if (!bytes)
 		bytes = RINGS_BYTES;
-	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > bytes)
+	while (slots > MIN_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > bytes)
 		slots /= 2;
 	return slots;
 }

@@ -4,7 +4,7 @@
  */
 #include "result/explain_result.h"
 
-#define MOST_POINTS 1000
+#define MAX_POINTS  1000
 #define PAGE_POINTS 20000
 /* Pieces that a curve is drawn with. */
 #define PIECES 100
@@ -47,7 +47,7 @@ static int make_cluster(const struct lode_list *list, size_t i, void *item)
 struct lode_explain_points lode_explain_points_of(const struct lode_explain_report *report)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	size_t most = report->for_page ? PAGE_POINTS : MOST_POINTS;
+	size_t most = report->for_page ? PAGE_POINTS : MAX_POINTS;
 	size_t taken = explanation->rows < most ? explanation->rows : most;
 
 	return (struct lode_explain_points){

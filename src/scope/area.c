@@ -25,9 +25,9 @@
 
 #include <string.h>
 
-/* Batches have 1 to LARGEST_BATCH streams, so that there are some LEAST_BATCHES, enough for many threads. */
+/* Batches have 1 to LARGEST_BATCH streams, so that there are some MIN_BATCHES, enough for many threads. */
 #define LARGEST_BATCH 16
-#define LEAST_BATCHES 64
+#define MIN_BATCHES   64
 
 struct collection {
 	const struct lode_area_plan *plan;
@@ -171,7 +171,7 @@ static int check_found(const struct collection *collection, const char *corpus, 
 
 static size_t choose_batch(size_t streams, unsigned jobs)
 {
-	size_t batch = jobs > 2 ? streams / LEAST_BATCHES : 1;
+	size_t batch = jobs > 2 ? streams / MIN_BATCHES : 1;
 
 	if (batch > LARGEST_BATCH)
 		return LARGEST_BATCH;

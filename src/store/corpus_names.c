@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOST_NAMES 65536
+#define MAX_NAMES  65536
 #define NAME_LIMIT 4096
 #define FILE_LIMIT (64u << 20)
 
@@ -32,10 +32,9 @@ int lode_corpus_name_is_list(const char *name)
 
 static int add_name(struct lode_text_list *names, const char *name, struct lode_error *error)
 {
-	if (names->count >= MOST_NAMES)
+	if (names->count >= MAX_NAMES)
 		return lode_fail(error, LODE_USAGE,
-				 "more than %d corpora are named; join some of them with 'lode import'",
-				 MOST_NAMES);
+				 "more than %d corpora are named; join some of them with 'lode import'", MAX_NAMES);
 	lode_text_list_add(names, lode_strdup(name));
 	return names->failed ? lode_fail_memory(error) : 0;
 }

@@ -38,8 +38,8 @@
 #define CHECKED 48 /* bytes of the header that the checksum covers */
 #define SUFFIX  ".map"
 
-#define LEAST_LIMIT (256ull << 20)
-#define HOUR        3600
+#define MIN_LIMIT (256ull << 20)
+#define HOUR      3600
 
 struct lode_map_cache {
 	char *folder;
@@ -349,7 +349,7 @@ static uint64_t limit_of(const struct lode_map_cache *cache)
 	if (cache->options.limit)
 		return cache->options.limit;
 	half = size_of_streams(cache->streams) / 2;
-	return half > LEAST_LIMIT ? half : LEAST_LIMIT;
+	return half > MIN_LIMIT ? half : MIN_LIMIT;
 }
 
 /* A little more goes than must, so that not every run has to look for something to drop. */

@@ -18,7 +18,7 @@
 /* Thousandths of the streams that have the first bug; bug number n (from 0) is in this / (n + 1)^0.7. */
 #define FIRST_SHARE 320
 
-#define MOST_READY 64
+#define MAX_READY 64
 
 static const struct {
 	const char *name;
@@ -220,16 +220,16 @@ static uint64_t spread(uint64_t streams, size_t number)
 }
 
 /*
- * How ready a host is to meet bugs, from 1 to MOST_READY: old disks, many plug-ins, little
+ * How ready a host is to meet bugs, from 1 to MAX_READY: old disks, many plug-ins, little
  * memory. Most are not, some are very much.
  */
 static uint64_t readiness(uint64_t seed, uint64_t stream)
 {
 	struct lode_random random = lode_synth_random_for(seed, 5, stream);
 	uint64_t ready =
-		1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MOST_READY / 8));
+		1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MAX_READY / 8));
 
-	return ready < MOST_READY ? ready : MOST_READY;
+	return ready < MAX_READY ? ready : MAX_READY;
 }
 
 static void plant_bug(struct lode_synth_model *model, size_t number)
@@ -242,7 +242,7 @@ static void plant_bug(struct lode_synth_model *model, size_t number)
 		uint64_t stream = lode_synth_random_below(&random, streams);
 
 		if (planted[stream] ||
-		    lode_synth_random_below(&random, MOST_READY) >= readiness(model->options.seed, stream))
+		    lode_synth_random_below(&random, MAX_READY) >= readiness(model->options.seed, stream))
 			continue;
 		planted[stream] = 1;
 		left--;

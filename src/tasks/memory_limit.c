@@ -17,11 +17,11 @@ int lode_memory_limit_begin(const char *command, const char *text, struct lode_e
 
 	if (code || !text)
 		return code;
-	if (bytes < LODE_SPILL_LEAST_LIMIT)
+	if (bytes < LODE_SPILL_MIN_LIMIT)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: '--memory %s' is less than any analysis needs; give at least %s. "
 				 "See 'lode help %s'.",
-				 command, text, lode_bytes_text(LODE_SPILL_LEAST_LIMIT, least), command);
+				 command, text, lode_bytes_text(LODE_SPILL_MIN_LIMIT, least), command);
 	return lode_spill_limit(bytes, error);
 }
 

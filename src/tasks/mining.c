@@ -112,7 +112,7 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 /* ---- one mining ---- */
 
 /* Findings that explain less than this share are only summed up. */
-#define LEAST_FINDING 0.01
+#define MIN_FINDING 0.01
 /* More digits are an id. */
 #define MAX_NUMBER_DIGITS 2
 
@@ -251,7 +251,7 @@ int lode_mining_find(struct lode_mining *mining, struct lode_error *error)
 	if (code || !mining->finds)
 		return code;
 	mining->report.findings = &mining->findings;
-	if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, LEAST_FINDING) < 0 ||
+	if (lode_findings_make(&mining->findings, &mining->reading.area, mining->idle, MIN_FINDING) < 0 ||
 	    find_hint(mining) < 0)
 		return lode_fail_memory(error);
 	return 0;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Ways to a cluster that its sentence mentions. */
-#define MOST_WAYS 4
+#define MAX_WAYS 4
 /* Lines of the picture. */
 #define LINES 18
 
@@ -234,7 +234,7 @@ void lode_explain_sentence(const struct lode_explain_report *report, unsigned k,
 		put_times(times, buffer);
 	lode_buffer_text(buffer, ": ");
 	for (; leaf != LODE_NONE; leaf = next_leaf(&explanation->tree, k, leaf)) {
-		if (ways++ >= MOST_WAYS) {
+		if (ways++ >= MAX_WAYS) {
 			more++;
 			continue;
 		}

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Reasons with their own line; more share one. */
-#define MOST_REASONS 32
+#define MAX_REASONS 32
 
 /* ---- the head ---- */
 
@@ -170,7 +170,7 @@ static const char *reason_of(const struct lode_experiment *experiment)
 }
 
 /* The reasons in order of their first appearance. Returns how many. */
-static size_t collect_reasons(const struct lode_history *history, const char *reasons[MOST_REASONS])
+static size_t collect_reasons(const struct lode_history *history, const char *reasons[MAX_REASONS])
 {
 	size_t count = 0;
 
@@ -181,7 +181,7 @@ static size_t collect_reasons(const struct lode_history *history, const char *re
 			continue;
 		while (at < count && strcmp(reasons[at], reason_of(&history->experiments[i])))
 			at++;
-		if (at == count && count < MOST_REASONS)
+		if (at == count && count < MAX_REASONS)
 			reasons[count++] = reason_of(&history->experiments[i]);
 	}
 	return count;
@@ -302,7 +302,7 @@ static void put_reason(const struct lode_search *search, const char *const *reas
 
 static void put_not_examined(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
-	const char *reasons[MOST_REASONS];
+	const char *reasons[MAX_REASONS];
 	size_t count = collect_reasons(lode_search_history(report->search), reasons);
 
 	if (count)

@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_STREAMS 8
+#define MAX_STREAMS 8
 
 extern const struct lode_importer lode_importer_events;
 extern const struct lode_exporter lode_exporter_events;
 
 /* Streams kept as stream files in the fuzz folder, the first few of an input. */
 struct kept {
-	struct lode_corpus_entry entries[MOST_STREAMS];
-	char paths[MOST_STREAMS][96];
+	struct lode_corpus_entry entries[MAX_STREAMS];
+	char paths[MAX_STREAMS][96];
 	size_t count;
 	int odd; /* a text is not UTF-8 */
 };
@@ -51,7 +51,7 @@ static int keep(void *context, struct lode_stream *stream, unsigned ordinal, str
 	fuzz_check_stream(stream);
 	for (size_t i = 0; i < strings->count; i++)
 		kept->odd |= !is_utf8(&strings->items[i]);
-	if (kept->count == MOST_STREAMS)
+	if (kept->count == MAX_STREAMS)
 		return 0;
 	snprintf(path, sizeof(kept->paths[0]), "%s/%u.lode", fuzz_folder(), ordinal);
 	unlink(path);
@@ -155,7 +155,7 @@ static int read_bytes(const void *bytes, size_t size,
 
 static void write_and_read_again(struct kept *kept)
 {
-	const struct lode_corpus_entry *entries[MOST_STREAMS];
+	const struct lode_corpus_entry *entries[MAX_STREAMS];
 	struct lode_export_options options = { 0 };
 	struct lode_export export = {
 		.exporter = &lode_exporter_events,
@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct kept kept = { .count = 0 };
 
 	lode_importer_events.sniff(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, "fuzz");
-	if (read_bytes(bytes, size, keep, &kept) == 0 && kept.count && kept.count < MOST_STREAMS)
+	if (read_bytes(bytes, size, keep, &kept) == 0 && kept.count && kept.count < MAX_STREAMS)
 		write_and_read_again(&kept);
 	for (size_t i = 0; i < kept.count; i++)
 		unlink(kept.paths[i]);

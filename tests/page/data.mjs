@@ -120,7 +120,7 @@ async function sandwichesAreRight() {
 
 // A pinch keeps each finger on its moment, unless an end of the stream or the least span is in the way.
 async function pinchesAreRight() {
-	const { pinched, zoomed, panned, LEAST_SPAN } = await source('parts/time_gestures');
+	const { pinched, zoomed, panned, MIN_SPAN } = await source('parts/time_gestures');
 	const whole = 1e9;
 
 	for (let round = 0; round < 5000; round++) {
@@ -129,13 +129,13 @@ async function pinchesAreRight() {
 		const view = pinched({ t: t0, at: a }, { t: t1, at: b }, whole);
 		const length = view.t1 - view.t0;
 
-		assert.ok(view.t0 >= 0 && view.t1 <= whole * (1 + 1e-9) && length >= LEAST_SPAN * 0.999, 'a view outside the stream');
-		if (view.t0 > 0 && view.t1 < whole && length > LEAST_SPAN * 1.001)
+		assert.ok(view.t0 >= 0 && view.t1 <= whole * (1 + 1e-9) && length >= MIN_SPAN * 0.999, 'a view outside the stream');
+		if (view.t0 > 0 && view.t1 < whole && length > MIN_SPAN * 1.001)
 			for (const [t, at] of [[t0, a], [t1, b]])
 				assert.ok(Math.abs((t - view.t0) / length - at) < 1e-6, 'a finger slips');
 		const turned = panned(zoomed(view, (view.t0 + view.t1) / 2, 0.5, whole), length / 10, whole);
 
-		assert.ok(turned.t0 >= 0 && turned.t1 <= whole * (1 + 1e-9) && turned.t1 - turned.t0 <= length * 1.001 + LEAST_SPAN);
+		assert.ok(turned.t0 >= 0 && turned.t1 <= whole * (1 + 1e-9) && turned.t1 - turned.t0 <= length * 1.001 + MIN_SPAN);
 	}
 }
 

@@ -22,8 +22,8 @@
 #include <string.h>
 
 /* Instructions of a program, and of all together; the kernel gives up at a million each. Linux 6.1 looks at a fifth more than later ones. */
-#define MOST_OF_ONE 250000
-#define MOST_OF_ALL 600000
+#define MAX_OF_ONE 250000
+#define MAX_OF_ALL 600000
 
 #define LOG_BYTES  65536
 #define STATISTICS 4 /* the kernel's log has these alone */
@@ -70,12 +70,12 @@ static void assert_quickly_verified(struct recorder *programs, const struct lode
 		if (!bpf_program__autoload(program))
 			continue;
 		assert_true(one > 0);
-		if (one > MOST_OF_ONE)
+		if (one > MAX_OF_ONE)
 			fail_msg("%s: the verifier looks at %lu instructions", bpf_program__name(program), one);
 		all += one;
 	}
 	printf("%lu instructions\n", all);
-	assert_true(all <= MOST_OF_ALL);
+	assert_true(all <= MAX_OF_ALL);
 	recorder__destroy(programs);
 	free(logs);
 }

@@ -294,7 +294,7 @@ static void the_smallest_number_has_a_tree_of_its_labels(void **state)
 	assert_true(explanation.explained);
 	assert_true(explanation.accuracy > 0.9 && explanation.accuracy < 1);
 	for (uint32_t id = 0; id < explanation.tree.count; id++) {
-		size_t counts[LODE_MOST_CLUSTERS] = { 0 };
+		size_t counts[LODE_MAX_CLUSTERS] = { 0 };
 
 		if (explanation.tree.nodes[id].feature != LODE_NONE)
 			continue;

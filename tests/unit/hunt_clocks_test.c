@@ -14,10 +14,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define SWITCHES    400000
-#define LEAST_LOOKS 1000
-#define PLACES      16
-#define SLOTS       2
+#define SWITCHES  400000
+#define MIN_LOOKS 1000
+#define PLACES    16
+#define SLOTS     2
 
 struct fixture {
 	struct lode_hunt_thread threads[PLACES];
@@ -63,7 +63,7 @@ static void *switch_over(void *context)
 	struct lode_hunt_thread *thread = &fixture->threads[0];
 
 	/* On a busy machine the others may get their turn late. */
-	while (fixture->switches < SWITCHES || fixture->looks < LEAST_LOOKS || fixture->wakings < LEAST_LOOKS) {
+	while (fixture->switches < SWITCHES || fixture->looks < MIN_LOOKS || fixture->wakings < MIN_LOOKS) {
 		fixture->switches++;
 		lode_thread_begin_change(thread);
 		lode_thread_take_found(thread);

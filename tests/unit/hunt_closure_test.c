@@ -15,7 +15,7 @@
 /* ---- random programs against the closure ---- */
 
 #define FUNCTIONS 9
-#define MOST_SETS 20000
+#define MAX_SETS  20000
 
 struct asked {
 	enum lode_hypothesis hypothesis;
@@ -181,7 +181,7 @@ static void oracle_ask(struct oracle *oracle, enum lode_hypothesis hypothesis, s
 		    other->thread == focus.thread && other->object == focus.object)
 			return;
 	}
-	assert_true(oracle->count < MOST_SETS);
+	assert_true(oracle->count < MAX_SETS);
 	oracle->asked[oracle->count++] =
 		(struct asked){ hypothesis, focus, oracle_truth(oracle, hypothesis, focus) };
 }
@@ -551,7 +551,7 @@ static int check_paper_starters(const struct oracle *oracle, const struct lode_s
 /* Returns how many deep starters of the paper were checked. */
 static int search_random(enum lode_strategy strategy, int by_the_paper, uint64_t seed, int rounds)
 {
-	struct oracle oracle = { .asked = calloc(MOST_SETS, sizeof(*oracle.asked)) };
+	struct oracle oracle = { .asked = calloc(MAX_SETS, sizeof(*oracle.asked)) };
 	int starters = 0;
 
 	for (int round = 0; round < rounds; round++) {

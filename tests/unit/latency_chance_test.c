@@ -17,11 +17,11 @@
 
 /* ---- the oracle ---- */
 
-#define MOST_COLUMNS 6
-#define MOST_STREAMS 20
+#define MAX_COLUMNS 6
+#define MAX_STREAMS 20
 
 struct table {
-	double values[MOST_COLUMNS * MOST_STREAMS]; /* column after column */
+	double values[MAX_COLUMNS * MAX_STREAMS]; /* column after column */
 	size_t columns;
 	size_t base;
 	size_t slow;
@@ -126,15 +126,15 @@ static void p_and_q_are_those_of_the_oracle(void **state)
 
 	(void)state;
 	for (size_t round = 0; round < 40; round++) {
-		struct table table = { .columns = 1 + random_below(&seed, MOST_COLUMNS),
+		struct table table = { .columns = 1 + random_below(&seed, MAX_COLUMNS),
 				       .base = sizes[round % 5][0],
 				       .slow = sizes[round % 5][1] };
 		size_t streams = table.base + table.slow;
 		struct lode_chance_input input = {
 			table.values, table.columns, table.base, table.slow, 0, LODE_DIFF_LEVEL, 1
 		};
-		struct lode_chance_column found[MOST_COLUMNS];
-		double p[MOST_COLUMNS], q[MOST_COLUMNS], z;
+		struct lode_chance_column found[MAX_COLUMNS];
+		double p[MAX_COLUMNS], q[MAX_COLUMNS], z;
 
 		for (size_t i = 0; i < table.columns * streams; i++)
 			table.values[i] = 100 + 10 * normal(&seed) +

@@ -16,21 +16,21 @@ static const struct lode_diff_options one_job = { .jobs = 1, .guess = 1 };
 
 /* ---- call trees ---- */
 
-#define MOST_NODES 40
+#define MAX_NODES 40
 
 /* A random tree and what its nodes take. */
 struct forest {
 	struct lode_dictionary dictionary;
-	uint64_t own[LODE_SIDES][MOST_NODES];
-	uint8_t known[MOST_NODES];
-	uint8_t fits[MOST_NODES];
+	uint64_t own[LODE_SIDES][MAX_NODES];
+	uint8_t known[MAX_NODES];
+	uint8_t fits[MAX_NODES];
 	struct lode_call_tree_input input;
 };
 
 static void grow_forest(struct forest *forest, uint64_t *seed)
 {
 	static const char *const names[] = { "app!a", "app!b", "libc.so.6!c", "kernel!d", "e" };
-	size_t wanted = 1 + random_below(seed, MOST_NODES - 1);
+	size_t wanted = 1 + random_below(seed, MAX_NODES - 1);
 
 	memset(forest, 0, sizeof(*forest));
 	assert_int_equal(lode_dictionary_init(&forest->dictionary), 0);
@@ -187,7 +187,7 @@ static void call_trees_are_what_the_definition_says(void **state)
 
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
-		uint8_t met[MOST_NODES] = { 0 };
+		uint8_t met[MAX_NODES] = { 0 };
 		struct lode_call_tree tree;
 		struct forest forest;
 		size_t shown = 0;

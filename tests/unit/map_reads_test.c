@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES   3
-#define PLACES  16
-#define NOBODY  100000000u /* beyond all numbers that a machine gives to processes */
-#define MOST_NS 10000000000u
+#define FILES  3
+#define PLACES 16
+#define NOBODY 100000000u /* beyond all numbers that a machine gives to processes */
+#define MAX_NS 10000000000u
 
 struct world {
 	struct lode_process_images images;
@@ -209,17 +209,17 @@ static void false_alarms_become_rare(void **state)
 	unsigned reads = 0;
 
 	for (unsigned i = 0; i < 20; i++) {
-		self(world)->read_at = lode_now() + MOST_NS; /* too soon, however slow this machine is */
+		self(world)->read_at = lode_now() + MAX_NS; /* too soon, however slow this machine is */
 		assert_int_equal(copy_and_read(world, 1), 0);
 		assert_int_equal(self(world)->nothing_new, i);
 		wait_long(world);
 		copy_and_read(world, 1);
 		self(world)->read_ns = 0;
 		quiet = lode_map_reads_quiet(self(world)) - self(world)->read_at;
-		assert_true(quiet >= last && quiet <= MOST_NS);
+		assert_true(quiet >= last && quiet <= MAX_NS);
 		last = quiet;
 	}
-	assert_int_equal(quiet, MOST_NS);
+	assert_int_equal(quiet, MAX_NS);
 	/* To make sure is no alarm. */
 	self(world)->code_bytes = 0;
 	wait_long(world);

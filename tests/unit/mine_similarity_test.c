@@ -10,7 +10,7 @@
 
 /* ---- oracle: words ---- */
 
-#define MOST_WORDS 40
+#define MAX_WORDS 40
 
 static int letter(char c)
 {
@@ -32,7 +32,7 @@ static int begins(const char *name, size_t at)
 	return capital(c) && (!capital(before) || (letter(after) && !capital(after)));
 }
 
-static size_t oracle_words(const char *name, char words[MOST_WORDS][64])
+static size_t oracle_words(const char *name, char words[MAX_WORDS][64])
 {
 	size_t count = 0;
 
@@ -57,7 +57,7 @@ struct fraction {
 
 static struct fraction oracle_sub(const struct lode_frames *frames, uint32_t f1, uint32_t f2)
 {
-	char a[MOST_WORDS][64], b[MOST_WORDS][64];
+	char a[MAX_WORDS][64], b[MAX_WORDS][64];
 	size_t m = oracle_words(lode_frames_function(frames, f1), a);
 	size_t n = oracle_words(lode_frames_function(frames, f2), b), common = 0;
 

@@ -18,7 +18,7 @@
 #define LINE   8192
 #define CHAIN  511
 /* Readings of one walk, at most: a state takes two, a frame takes two, a C frame two. */
-#define MOST_READS (3 * (LODE_PYTHON_STATES + CHAIN + 256))
+#define MAX_READS (3 * (LODE_PYTHON_STATES + CHAIN + 256))
 
 struct chunk {
 	uint64_t address;
@@ -233,7 +233,7 @@ static void walk_all(struct image *image)
 	state = lode_python_thread(&memory, &image->process, image->number);
 	count = lode_python_chain(&memory, &image->process, state, chain, CHAIN);
 	assert_true(count <= CHAIN);
-	assert_true(image->reads <= MOST_READS);
+	assert_true(image->reads <= MAX_READS);
 	for (uint32_t i = 0; i < count; i++) {
 		struct lode_buffer path = { 0 }, function = { 0 };
 		uint32_t line;
@@ -306,10 +306,10 @@ static void cyclic_lists_end(void **unused)
 		uint64_t chain[CHAIN];
 
 		assert_true(lode_python_thread(&memory, &image->process, 3) == 0);
-		assert_true(image->reads <= MOST_READS);
+		assert_true(image->reads <= MAX_READS);
 		image->reads = 0;
 		assert_true(lode_python_chain(&memory, &image->process, 0x10000, chain, CHAIN) <= CHAIN);
-		assert_true(image->reads <= MOST_READS);
+		assert_true(image->reads <= MAX_READS);
 		unload(image);
 	}
 }

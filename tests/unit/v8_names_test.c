@@ -16,7 +16,7 @@
 #define FRAMES 32
 #define LINE   16384
 /* Readings for one name, at most. */
-#define MOST_READS 1600
+#define MAX_READS 1600
 
 struct chunk {
 	uint64_t address;
@@ -157,7 +157,7 @@ static void name_of(struct image *image, uint64_t word, char *text, size_t room)
 	image->reads = 0;
 	if (lode_v8_name(&memory, &image->process, word, &path, &function, &line))
 		snprintf(text, room, "%s!%s", path.bytes, function.bytes);
-	assert_true(image->reads <= MOST_READS);
+	assert_true(image->reads <= MAX_READS);
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
 }
@@ -426,7 +426,7 @@ static void cyclic_pointers_end(void **unused)
 		image->v8.layout.shared_type = image->v8.values[LODE_V8_SHARED_TYPE] = type;
 		lode_v8_name(&memory, &image->process, lode_v8_word(&memory, &image->process, 0x10001, 0x10001),
 			     &path, &function, &line);
-		assert_true(image->reads <= MOST_READS);
+		assert_true(image->reads <= MAX_READS);
 		lode_buffer_release(&path);
 		lode_buffer_release(&function);
 		free(image);

@@ -1,6 +1,6 @@
 // Whether two groups of streams differ by more than chance.
 
-const MOST_CHOICES = 20000; // ways to choose a group that are gone through one by one
+const MAX_CHOICES = 20000; // ways to choose a group that are gone through one by one
 
 // Ranks from 1 on; equal values share the mean of theirs.
 function ranksOf(values: number[]): number[] {
@@ -21,7 +21,7 @@ function ranksOf(values: number[]): number[] {
 function choices(all: number, chosen: number): number {
 	let count = 1;
 
-	for (let i = 1; i <= chosen && count <= MOST_CHOICES; i++) // more and more of them
+	for (let i = 1; i <= chosen && count <= MAX_CHOICES; i++) // more and more of them
 		count = (count * (all - chosen + i)) / i;
 	return count;
 }
@@ -61,7 +61,7 @@ export function rankTest(a: number[], b: number[]): number | null {
 
 	if (a.length < 2 || b.length < 2)
 		return null;
-	if (choices(all, Math.min(a.length, b.length)) <= MOST_CHOICES)
+	if (choices(all, Math.min(a.length, b.length)) <= MAX_CHOICES)
 		return a.length <= b.length ? exact(ranks, a.length, mean, far) : exact(ranks, b.length, (b.length * (all + 1)) / 2, far);
 	const middle = (all + 1) / 2;
 	const variance = ((a.length * b.length) / (all * (all - 1))) * ranks.reduce((sum, rank) => sum + (rank - middle) ** 2, 0);

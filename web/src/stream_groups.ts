@@ -5,7 +5,7 @@ import type { InfoStream } from './results';
 export const TIME = 'time';
 export const HOST = 'host';
 
-const MOST_GROUPS = 24; // more values than this are put together
+const MAX_GROUPS = 24; // more values than this are put together
 const BINS = 12;
 
 export type Value = string | number | null;
@@ -76,7 +76,7 @@ export function groupsOf(streams: InfoStream[], key: string): StreamGroup[] {
 	}
 	const text = (stream: InfoStream) => valueText(key, valueOf(stream, key));
 
-	if (byValue.length <= MOST_GROUPS || !isNumeric(streams, key))
+	if (byValue.length <= MAX_GROUPS || !isNumeric(streams, key))
 		return byValue.map((group) => ({ text: text(group[0]!), from: valueOf(group[0]!, key), streams: group }));
 	const groups: StreamGroup[] = [];
 	const size = streams.length / BINS;

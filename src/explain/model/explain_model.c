@@ -66,12 +66,12 @@ int lode_model_costs(const struct lode_points *points, const struct lode_functio
 /* Rows grouped by cluster. */
 struct groups {
 	uint32_t *rows;
-	size_t starts[LODE_MOST_CLUSTERS + 1];
+	size_t starts[LODE_MAX_CLUSTERS + 1];
 };
 
 static int group_rows(struct groups *groups, const uint32_t *labels, size_t rows, unsigned clusters)
 {
-	size_t next[LODE_MOST_CLUSTERS];
+	size_t next[LODE_MAX_CLUSTERS];
 
 	groups->rows = lode_calloc(rows, sizeof(*groups->rows));
 	if (!groups->rows)
@@ -104,9 +104,9 @@ double lode_function_price(const struct lode_points *points, const struct lode_f
 static int drop_unused(struct lode_explain_model *model, struct lode_error *error)
 {
 	struct lode_tree fewer = { .clusters = 0 };
-	uint32_t number[LODE_MOST_CLUSTERS];
+	uint32_t number[LODE_MAX_CLUSTERS];
 	unsigned kept = 0;
-	int used[LODE_MOST_CLUSTERS] = { 0 };
+	int used[LODE_MAX_CLUSTERS] = { 0 };
 
 	for (size_t i = 0; i < model->tree.count; i++)
 		if (model->tree.nodes[i].feature == LODE_NONE)
@@ -343,7 +343,7 @@ static uint64_t cell_of(const struct lode_explain_problem *problem, const struct
 	const struct lode_features *features = problem->features;
 	uint64_t cell = 0;
 
-	if (features->row_words == 1 && features->count <= LODE_MOST_TESTS)
+	if (features->row_words == 1 && features->count <= LODE_MAX_TESTS)
 		return features->by_row[row];
 	if (tree->count > 2 * 64)
 		return lode_tree_leaf(tree, features, row);
@@ -404,7 +404,7 @@ int lode_model_split(const struct lode_explain_problem *problem, struct lode_exp
 {
 	int code = 0;
 
-	while (code == 0 && model->clusters < LODE_MOST_CLUSTERS) {
+	while (code == 0 && model->clusters < LODE_MAX_CLUSTERS) {
 		struct lode_explain_model next = { .clusters = model->clusters };
 		double gain;
 

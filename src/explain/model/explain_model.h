@@ -24,7 +24,7 @@ struct lode_explain_problem {
 
 struct lode_explain_model {
 	unsigned clusters; /* 0: there is none */
-	struct lode_function functions[LODE_MOST_CLUSTERS];
+	struct lode_function functions[LODE_MAX_CLUSTERS];
 	struct lode_tree tree;
 	uint32_t *labels; /* each row's cluster by the tree */
 	double length;

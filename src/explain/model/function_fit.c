@@ -190,8 +190,8 @@ double lode_function_coefficient(const struct lode_points *points, const struct 
 /* Normal equations, the lower triangle of a symmetric matrix. */
 struct equations {
 	unsigned count;
-	double matrix[LODE_MOST_TERMS][LODE_MOST_TERMS];
-	double right[LODE_MOST_TERMS];
+	double matrix[LODE_MAX_TERMS][LODE_MAX_TERMS];
+	double right[LODE_MAX_TERMS];
 };
 
 static void start_equations(struct equations *equations, unsigned count)
@@ -248,7 +248,7 @@ static void factorise(struct equations *equations, int *used)
 
 static void solve(struct equations *equations, double *solution)
 {
-	int used[LODE_MOST_TERMS];
+	int used[LODE_MAX_TERMS];
 
 	factorise(equations, used);
 	for (unsigned i = 0; i < equations->count; i++) {
@@ -273,7 +273,7 @@ int lode_function_through(const struct lode_points *points, enum lode_shape shap
 			  struct lode_function *function)
 {
 	unsigned count = lode_shape_count(shape, points->inputs);
-	double matrix[LODE_MOST_TERMS][LODE_MOST_TERMS + 1];
+	double matrix[LODE_MAX_TERMS][LODE_MAX_TERMS + 1];
 
 	for (unsigned i = 0; i < count; i++) {
 		factors_of(points, shape, rows[i], matrix[i]);
@@ -322,7 +322,7 @@ static double scale_of(const struct lode_points *points, const struct lode_funct
 static void fit_step(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
 		     const struct lode_function *before, struct lode_function *function)
 {
-	double factors[LODE_MOST_TERMS];
+	double factors[LODE_MAX_TERMS];
 	struct equations equations;
 
 	start_equations(&equations, lode_shape_count(shape, points->inputs));
@@ -381,7 +381,7 @@ void lode_function_fit(const struct lode_points *points, enum lode_shape shape, 
 static double robust_step(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  const struct lode_function *function, struct lode_function *next)
 {
-	double factors[LODE_MOST_TERMS], square = 0;
+	double factors[LODE_MAX_TERMS], square = 0;
 	struct log_sum logs = { 1, 0 };
 	struct equations equations;
 
@@ -452,7 +452,7 @@ static int guess(const struct lode_points *points, enum lode_shape shape, const 
 	double best = INFINITY;
 
 	for (int tries = 0; tries < GUESSES; tries++) {
-		uint32_t through[LODE_MOST_TERMS];
+		uint32_t through[LODE_MAX_TERMS];
 		struct lode_function next;
 		double close;
 

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /* Inputs at most, and coefficients that they make at most. */
-#define LODE_MOST_INPUTS 8
-#define LODE_MOST_TERMS  (1 + 3 * LODE_MOST_INPUTS)
+#define LODE_MAX_INPUTS 8
+#define LODE_MAX_TERMS  (1 + 3 * LODE_MAX_INPUTS)
 
 enum lode_shape {
 	LODE_SHAPE_CONSTANT,
@@ -54,16 +54,16 @@ struct lode_points {
 	double *terms; /* rows × groups × inputs, each divided by its norm */
 	double *y;
 	double *log_y; /* where the noise is relative */
-	double norm[4][LODE_MOST_INPUTS];
+	double norm[4][LODE_MAX_INPUTS];
 	double finest; /* spreads below this are not believed */
 	double floor;  /* relative noise: a function counts as no less than this */
 };
 
 struct lode_function {
 	enum lode_shape shape;
-	unsigned count;                      /* coefficients */
-	double coefficient[LODE_MOST_TERMS]; /* the constant, then group by group */
-	double spread;                       /* of the noise */
+	unsigned count;                     /* coefficients */
+	double coefficient[LODE_MAX_TERMS]; /* the constant, then group by group */
+	double spread;                      /* of the noise */
 };
 
 /* `x` has `inputs` numbers per row. Relative noise needs every y above 0. */

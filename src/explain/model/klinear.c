@@ -37,7 +37,7 @@ void lode_clustering_release(struct lode_clustering *clustering)
 static void sort_rows(const struct lode_points *points, const struct lode_clustering *clustering, uint32_t *order,
 		      size_t *starts)
 {
-	size_t next[LODE_MOST_CLUSTERS] = { 0 };
+	size_t next[LODE_MAX_CLUSTERS] = { 0 };
 
 	memset(starts, 0, (clustering->clusters + 1) * sizeof(*starts));
 	for (size_t i = 0; i < points->rows; i++)
@@ -88,7 +88,7 @@ static size_t assign(const struct lode_points *points, struct lode_clustering *c
 /* Gives an empty cluster the row that fits worst where it is. Returns how many were empty. */
 static unsigned fill_empty(const struct lode_points *points, struct lode_clustering *clustering)
 {
-	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
+	size_t sizes[LODE_MAX_CLUSTERS] = { 0 };
 	unsigned empty = 0;
 
 	for (size_t i = 0; i < points->rows; i++)
@@ -140,7 +140,7 @@ static void refit_one(const struct lode_points *points, const uint32_t *rows, si
 
 static void refit(const struct lode_points *points, struct lode_clustering *clustering, uint32_t *order)
 {
-	size_t starts[LODE_MOST_CLUSTERS + 1];
+	size_t starts[LODE_MAX_CLUSTERS + 1];
 
 	sort_rows(points, clustering, order, starts);
 	for (unsigned k = 0; k < clustering->clusters; k++)
@@ -195,7 +195,7 @@ struct candidates {
 static int draw(const struct lode_points *points, struct lode_random *random, struct lode_function *function)
 {
 	const enum lode_shape *shapes = lode_family_shapes(points->family);
-	uint32_t rows[LODE_MOST_TERMS];
+	uint32_t rows[LODE_MAX_TERMS];
 	unsigned known = 0;
 	enum lode_shape shape;
 

@@ -13,7 +13,7 @@
 
 struct lode_clustering {
 	unsigned clusters;
-	struct lode_function functions[LODE_MOST_CLUSTERS];
+	struct lode_function functions[LODE_MAX_CLUSTERS];
 	uint32_t *labels; /* one per row */
 	double loss;      /* sum of squares of residuals */
 };

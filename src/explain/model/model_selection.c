@@ -26,7 +26,7 @@
 
 void lode_model_selection_release(struct lode_model_selection *choice)
 {
-	for (unsigned k = 0; k <= LODE_MOST_CLUSTERS; k++)
+	for (unsigned k = 0; k <= LODE_MAX_CLUSTERS; k++)
 		lode_model_release(&choice->models[k]);
 }
 
@@ -149,8 +149,8 @@ static void plan(struct search *search)
 	unsigned clusters = search->options->clusters, many = clusters ? clusters + MORE : START_ALL;
 	int spectral = search->options->method == LODE_METHOD_SPECTRAL;
 
-	if (many > LODE_MOST_CLUSTERS)
-		many = LODE_MOST_CLUSTERS;
+	if (many > LODE_MAX_CLUSTERS)
+		many = LODE_MAX_CLUSTERS;
 	if (clusters == 1) {
 		add_start(search, (struct start){ FROM_NOTHING, 1, 0, 0 });
 		return;
@@ -174,7 +174,7 @@ static int collect(struct search *search, struct lode_model_selection *choice, s
 			if (error)
 				*error = search->errors[i];
 		}
-		for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++)
+		for (unsigned k = 1; k <= LODE_MAX_CLUSTERS; k++)
 			if (search->found[i].models[k].clusters)
 				keep(choice, &search->found[i].models[k]);
 		memset(&search->found[i], 0, sizeof(search->found[i]));
@@ -227,7 +227,7 @@ int lode_model_selection_take(const struct lode_explain_problem *problem, struct
 	int code;
 
 	memset(model, 0, sizeof(*model));
-	for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++) {
+	for (unsigned k = 1; k <= LODE_MAX_CLUSTERS; k++) {
 		const struct lode_explain_model *other = &choice->models[k];
 
 		if (other->clusters && (!best || other->length < choice->models[best].length - LODE_LENGTHS_DIFFER))

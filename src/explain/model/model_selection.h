@@ -18,7 +18,7 @@ struct lode_select_options {
 
 /* The best model for each number of clusters; `clusters` is 0 where none was found. */
 struct lode_model_selection {
-	struct lode_explain_model models[LODE_MOST_CLUSTERS + 1];
+	struct lode_explain_model models[LODE_MAX_CLUSTERS + 1];
 };
 
 void lode_model_selection_release(struct lode_model_selection *choice);

@@ -16,14 +16,14 @@
 #include <string.h>
 
 /* Cuts of a numeric feature, rows that a leaf must have, tests on the way to one. */
-#define CUTS       7
-#define FEWEST     8
-#define DEEPEST    10
-#define MOST_TERMS (LODE_MOST_INPUTS + 2)
+#define CUTS      7
+#define FEWEST    8
+#define DEEPEST   10
+#define MAX_TERMS (LODE_MAX_INPUTS + 2)
 
 /* Sums for weighted least squares in the linear shape, with y as the last column. */
 struct sums {
-	double product[MOST_TERMS][MOST_TERMS]; /* lower triangle */
+	double product[MAX_TERMS][MAX_TERMS]; /* lower triangle */
 	double rows;
 };
 
@@ -56,7 +56,7 @@ static void subtract(const struct sums *all, const struct sums *part, unsigned c
 /* What least squares leave: the last pivot of a Cholesky factorisation that has y as its last column. */
 static double rest_of_squares(const struct sums *sums, unsigned count)
 {
-	double factor[MOST_TERMS][MOST_TERMS];
+	double factor[MAX_TERMS][MAX_TERMS];
 	double pivot = 0;
 
 	for (unsigned j = 0; j < count; j++) {

@@ -215,7 +215,7 @@ static size_t draw_tubes(const struct lode_points *points, const struct embeddin
 		known++;
 	for (unsigned tries = 0; tries < 4 * TRIED && count < TRIED; tries++) {
 		enum lode_shape shape = tries % 16 ? shapes[tries % known] : LODE_SHAPE_CONSTANT;
-		uint32_t rows[LODE_MOST_TERMS];
+		uint32_t rows[LODE_MAX_TERMS];
 
 		for (unsigned k = 0; k < lode_shape_count(shape, points->inputs); k++)
 			rows[k] = embedding->row_of[lode_random_below(random, embedding->rows)];

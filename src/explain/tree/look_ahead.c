@@ -50,7 +50,7 @@ struct ahead {
 	struct sampled *columns; /* answers of the sample to each test */
 	uint32_t count;
 	size_t sample;
-	struct sampled clusters[LODE_MOST_CLUSTERS];
+	struct sampled clusters[LODE_MAX_CLUSTERS];
 	unsigned cluster_count;
 	struct candidate (*best)[KEPT]; /* one list a piece of work */
 	unsigned degree;
@@ -332,7 +332,7 @@ static int scan_parities(struct ahead *ahead)
 static void judge(const struct ahead *ahead, const struct candidate *candidate, struct lode_look_ahead *found)
 {
 	const struct lode_node_rows *node = ahead->node;
-	size_t sizes[8][LODE_MOST_CLUSTERS] = { { 0 } };
+	size_t sizes[8][LODE_MAX_CLUSTERS] = { { 0 } };
 	double gain = lode_entropy_nats(node->sizes, node->clusters), price = 0;
 	unsigned cells = 1u << candidate->count;
 

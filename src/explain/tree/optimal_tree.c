@@ -95,7 +95,7 @@ static double two_leaves(const struct search *search, const double *sums, unsign
 {
 	size_t size = lode_sums_size(search->clusters);
 	const double *yes = sums + (1 + test) * size;
-	double no[2 * LODE_MOST_CLUSTERS + 1];
+	double no[2 * LODE_MAX_CLUSTERS + 1];
 	uint32_t cluster;
 
 	for (size_t k = 0; k < size; k++)

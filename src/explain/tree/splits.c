@@ -111,7 +111,7 @@ static void count_cluster(const struct lode_features *features, const uint32_t *
 static void offer(const struct lode_node_rows *node, enum lode_criterion criterion, struct lode_test test,
 		  double threshold, const size_t *left, struct lode_split *best)
 {
-	size_t right[LODE_MOST_CLUSTERS], left_count = 0;
+	size_t right[LODE_MAX_CLUSTERS], left_count = 0;
 	double impurity;
 
 	for (unsigned k = 0; k < node->clusters; k++) {
@@ -132,7 +132,7 @@ static void offer(const struct lode_node_rows *node, enum lode_criterion criteri
 static void try_bits(const struct lode_node_rows *node, enum lode_criterion criterion, uint32_t f,
 		     const uint32_t *counts, struct lode_split *best)
 {
-	size_t left[LODE_MOST_CLUSTERS];
+	size_t left[LODE_MAX_CLUSTERS];
 	struct lode_test test = { f, 0 };
 
 	for (unsigned k = 0; k < node->clusters; k++)
@@ -171,7 +171,7 @@ static void try_ranks(const struct lode_node_rows *node, enum lode_criterion cri
 		      size_t *histogram, struct lode_split *best)
 {
 	const struct lode_feature *feature = &node->features->items[f];
-	size_t left[LODE_MOST_CLUSTERS] = { 0 };
+	size_t left[LODE_MAX_CLUSTERS] = { 0 };
 	uint32_t last = LODE_NONE;
 
 	count_codes(node, feature, histogram);
@@ -194,7 +194,7 @@ static void try_category(const struct lode_node_rows *node, enum lode_criterion 
 			 size_t *histogram, struct lode_split *best)
 {
 	const struct lode_feature *feature = &node->features->items[f];
-	size_t left[LODE_MOST_CLUSTERS];
+	size_t left[LODE_MAX_CLUSTERS];
 
 	count_codes(node, feature, histogram);
 	for (uint32_t code = 0; code < feature->value_count; code++) {

@@ -19,8 +19,8 @@ struct lode_node_rows {
 struct lode_split {
 	struct lode_test test; /* test.feature is LODE_NONE: none */
 	double threshold;
-	double impurity;                 /* of both sides, times their rows */
-	size_t left[LODE_MOST_CLUSTERS]; /* sizes of the left side by cluster */
+	double impurity;                /* of both sides, times their rows */
+	size_t left[LODE_MAX_CLUSTERS]; /* sizes of the left side by cluster */
 };
 
 /* Memory that the search for splits uses again and again. */

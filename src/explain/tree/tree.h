@@ -12,7 +12,7 @@
 #include "explain/tree/features.h"
 
 /* Clusters at most. */
-#define LODE_MOST_CLUSTERS 32
+#define LODE_MAX_CLUSTERS 32
 
 struct lode_tree_node {
 	uint32_t feature; /* LODE_NONE at a leaf */
@@ -91,10 +91,10 @@ double lode_tree_price(const struct lode_tree *tree, const struct lode_features 
 /* The cluster that costs a row least. */
 uint32_t lode_costs_best(const struct lode_costs *costs, size_t row);
 /*
- * Puts, in place of each largest subtree with at most LODE_MOST_TESTS different
+ * Puts, in place of each largest subtree with at most LODE_MAX_TESTS different
  * tests, the tree over the same tests with the shortest description: exact.
  */
-#define LODE_MOST_TESTS 10
+#define LODE_MAX_TESTS 10
 int lode_tree_shorten(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
 		      struct lode_error *error);
 

@@ -16,10 +16,10 @@
 
 /* Words that all look-ahead of one tree may compare, about: a second. Every node has its turn, the root
  * first. */
-#define MOST_LOOKS 2e9
+#define MAX_LOOKS 2e9
 
 /* Features that are looked at before all others. */
-#define MOST_KNOWN 48
+#define MAX_KNOWN 48
 
 /* A node whose rows are to be split. */
 struct pending {
@@ -36,8 +36,8 @@ struct grower {
 	uint32_t *rows; /* grouped by node */
 	uint32_t *scratch;
 	struct lode_split_space space;
-	double looks_left;          /* words of look-ahead that may still be compared */
-	uint32_t known[MOST_KNOWN]; /* features that the tree asks already */
+	double looks_left;         /* words of look-ahead that may still be compared */
+	uint32_t known[MAX_KNOWN]; /* features that the tree asks already */
 	size_t known_count;
 	struct pending *stack;
 	size_t stack_count;
@@ -90,7 +90,7 @@ static void know(struct grower *grower, uint32_t feature)
 	for (size_t i = 0; i < grower->known_count; i++)
 		if (grower->known[i] == feature)
 			return;
-	if (grower->known_count < MOST_KNOWN)
+	if (grower->known_count < MAX_KNOWN)
 		grower->known[grower->known_count++] = feature;
 }
 
@@ -120,7 +120,7 @@ static int apply(struct grower *grower, const struct pending *pending, struct lo
 /* Nats by which the description gets shorter through one split. */
 static double net_gain(const struct lode_node_rows *node, const struct lode_split *split)
 {
-	size_t right[LODE_MOST_CLUSTERS];
+	size_t right[LODE_MAX_CLUSTERS];
 
 	if (split->test.feature == LODE_NONE)
 		return -1;
@@ -250,7 +250,7 @@ int lode_tree_grow(struct lode_tree *tree, const struct lode_features *features,
 	tree->clusters = clusters;
 	grower.rows = lode_calloc(features->rows, sizeof(*grower.rows));
 	grower.scratch = lode_calloc(features->rows, sizeof(*grower.scratch));
-	grower.looks_left = MOST_LOOKS;
+	grower.looks_left = MAX_LOOKS;
 	if (lode_split_space_make(&grower.space, features, clusters) == 0 && grower.rows && grower.scratch)
 		code = grow(&grower);
 	lode_free(grower.rows);

@@ -152,7 +152,7 @@ int lode_tree_learn(struct lode_tree *tree, const struct lode_features *features
 	memset(tree, 0, sizeof(*tree));
 	if (!labels)
 		return lode_fail_memory(error);
-	if (all_bits(features) && features->count <= LODE_MOST_TESTS)
+	if (all_bits(features) && features->count <= LODE_MAX_TESTS)
 		code = chain(tree, features, costs->clusters) < 0 ? lode_fail_memory(error) : 0;
 	else
 		code = grow(tree, features, costs, options, labels, error);

@@ -15,11 +15,11 @@
 struct cubes {
 	const struct lode_features *features;
 	const struct lode_costs *costs;
-	struct lode_test tests[LODE_MOST_TESTS];
-	double thresholds[LODE_MOST_TESTS];
-	double price[LODE_MOST_TESTS];
+	struct lode_test tests[LODE_MAX_TESTS];
+	double thresholds[LODE_MAX_TESTS];
+	double price[LODE_MAX_TESTS];
 	unsigned test_count;
-	size_t powers[LODE_MOST_TESTS + 1]; /* of three */
+	size_t powers[LODE_MAX_TESTS + 1]; /* of three */
 	unsigned clusters;
 	size_t size;            /* numbers in the sums of a cube */
 	double *sums;           /* one a cube */
@@ -102,7 +102,7 @@ static void choose(struct cubes *cubes, size_t cube, const unsigned char *digits
 
 static void fill(struct cubes *cubes)
 {
-	unsigned char digits[LODE_MOST_TESTS + 1] = { 0 };
+	unsigned char digits[LODE_MAX_TESTS + 1] = { 0 };
 
 	for (size_t cube = 0; cube < cubes->powers[cubes->test_count]; cube++) {
 		add_halves(cubes, cube, digits);
@@ -144,7 +144,7 @@ static int add_test(struct cubes *cubes, const struct lode_tree_node *node)
 	for (unsigned t = 0; t < cubes->test_count; t++)
 		if (cubes->tests[t].feature == node->feature && cubes->tests[t].code == node->code)
 			return 1;
-	if (cubes->test_count == LODE_MOST_TESTS)
+	if (cubes->test_count == LODE_MAX_TESTS)
 		return 0;
 	cubes->tests[cubes->test_count] = (struct lode_test){ node->feature, node->code };
 	cubes->thresholds[cubes->test_count] = node->threshold;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Fewer say nothing about how much they differ. */
-#define LEAST_INTERVALS 4
+#define MIN_INTERVALS 4
 
 /* ---- Student's distribution ---- */
 
@@ -110,7 +110,7 @@ static struct lode_verdict weigh(const struct lode_observation *observation, enu
 		return verdict;
 	verdict.value = amount / base;
 	verdict.truth = lode_hypothesis_holds(hypothesis, verdict.value, threshold);
-	if (n < LEAST_INTERVALS)
+	if (n < MIN_INTERVALS)
 		return verdict;
 	for (unsigned i = 0; i < n; i++) {
 		double residual = observation->amount[i] - verdict.value * observation->base[i];
@@ -184,7 +184,7 @@ struct lode_verdict lode_observation_look(struct lode_observation *observation, 
 	if (options->held)
 		look_held(observation, hypothesis, threshold, options, observed, &verdict);
 	else if (observed >= options->minimum && observed >= observation->next_look &&
-		 observation->filled >= LEAST_INTERVALS)
+		 observation->filled >= MIN_INTERVALS)
 		verdict.concluded = 1 - verdict.confidence <= spend_error(observation, options, observed);
 	if (observed >= options->maximum)
 		verdict.concluded = 1;

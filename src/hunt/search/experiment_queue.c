@@ -83,7 +83,7 @@ int lode_search_run_again(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
 
-	if (experiment->active || search->queue.queued[id] || experiment->runs >= LODE_MOST_RUNS)
+	if (experiment->active || search->queue.queued[id] || experiment->runs >= LODE_MAX_RUNS)
 		return 0;
 	return lode_search_enqueue(search, id);
 }

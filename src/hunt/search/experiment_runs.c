@@ -197,7 +197,7 @@ int lode_search_stop_costly(struct lode_search *search, struct lode_error *error
 		if (lode_search_retire(search, id) < 0)
 			return lode_fail_memory(error);
 		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, "cost more than was predicted");
-		if (get(search, id)->runs < LODE_MOST_RUNS && lode_search_enqueue(search, id) < 0)
+		if (get(search, id)->runs < LODE_MAX_RUNS && lode_search_enqueue(search, id) < 0)
 			return lode_fail_memory(error);
 	}
 	return lode_search_stop_retired(search, error);

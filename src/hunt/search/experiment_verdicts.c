@@ -99,7 +99,7 @@ static int was_missed(struct lode_search *search, uint32_t id)
 {
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
-	if (get(search, id)->runs < LODE_MOST_RUNS) {
+	if (get(search, id)->runs < LODE_MAX_RUNS) {
 		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED,
 				      "its probes saw nothing, though samples show it; runs again");
 		return lode_search_enqueue(search, id);

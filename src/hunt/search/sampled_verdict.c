@@ -21,7 +21,7 @@
 #include <math.h>
 
 /* What the clock has may be so many times what samples have; the rest is unknown. */
-#define MOST_LOST 2
+#define MAX_LOST 2
 
 int lode_search_may_rest_on_samples(const struct lode_experiment *experiment)
 {
@@ -79,7 +79,7 @@ void lode_sampling_divide(struct lode_sampling *sampling, double exact, double a
 		sampling->amount += exact * mine / all;
 		sampling->unknown += exact * cut / all;
 	}
-	sampling->unknown += fmax(0, exact - MOST_LOST * all);
+	sampling->unknown += fmax(0, exact - MAX_LOST * all);
 }
 
 void lode_search_read_samples(struct lode_search *search, struct lode_experiment *experiment,

@@ -19,7 +19,7 @@
 
 #define LODE_PRIORITIES 3
 /* An experiment runs at most this many times. */
-#define LODE_MOST_RUNS 4
+#define LODE_MAX_RUNS 4
 
 /* Ids of experiments, oldest first; or other numbers. */
 struct lode_ids {

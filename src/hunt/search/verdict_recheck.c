@@ -14,8 +14,8 @@
 #include <math.h>
 
 /* Samples of less time than this say little; those of more are of another phase. */
-#define LEAST_SAMPLED 500000000ull
-#define MOST_SAMPLED  1000000000ull
+#define MIN_SAMPLED 500000000ull
+#define MAX_SAMPLED 1000000000ull
 /* Standard deviations of chance that they must be above the threshold by. */
 #define BEYOND_CHANCE 2
 
@@ -47,11 +47,11 @@ static int has_changed(struct lode_search *search, struct lode_experiment *exper
 {
 	uint64_t passed = now(search) - experiment->sampled_since;
 
-	if (experiment->state != LODE_EXPERIMENT_FALSE || passed < LEAST_SAMPLED)
+	if (experiment->state != LODE_EXPERIMENT_FALSE || passed < MIN_SAMPLED)
 		return 0;
 	if (samples_hold(search, experiment))
 		return 1;
-	if (passed >= MOST_SAMPLED)
+	if (passed >= MAX_SAMPLED)
 		lode_search_mark_samples(search, experiment);
 	return 0;
 }

@@ -39,7 +39,7 @@ struct event_kind {
 };
 
 /* Kinds that are remembered; a trace of LTTng has some hundreds. */
-#define MOST_KINDS 65536
+#define MAX_KINDS 65536
 
 struct reader {
 	struct lode_input *input;
@@ -223,7 +223,7 @@ static struct event_kind *kind_of(struct reader *reader, const struct lode_ctf_e
 {
 	struct event_kind *kind = unknown;
 
-	if (event->kind && event->kind < MOST_KINDS) {
+	if (event->kind && event->kind < MAX_KINDS) {
 		if (event->kind >= reader->kind_count) {
 			if (lode_grow(&reader->kinds, &reader->kind_capacity, (size_t)event->kind + 1,
 				      sizeof(*reader->kinds)) < 0)

@@ -71,8 +71,8 @@ enum {
 };
 
 /* A group of packets may become as large, and as many times as large, as an input may (base/input.h). */
-#define MOST_UNPACKED       (32u << 20)
-#define MOST_TIMES_UNPACKED 500u
+#define MAX_UNPACKED       (32u << 20)
+#define MAX_TIMES_UNPACKED 500u
 
 struct sequence {
 	uint32_t id;
@@ -357,7 +357,7 @@ static int read_packets(struct reading *reading, struct lode_cursor trace, int m
 static int read_compressed(struct reading *reading, struct lode_cursor packed)
 {
 	size_t size = lode_cursor_left(&packed), capacity = 8 * size + 4096;
-	size_t most = size > MOST_UNPACKED / MOST_TIMES_UNPACKED ? size * MOST_TIMES_UNPACKED : MOST_UNPACKED;
+	size_t most = size > MAX_UNPACKED / MAX_TIMES_UNPACKED ? size * MAX_TIMES_UNPACKED : MAX_UNPACKED;
 	struct lode_unpack_step step = { .in = packed.next, .in_left = size, .last = 1 };
 	struct lode_unpacker *unpacker;
 	unsigned char *bytes = NULL, *more;

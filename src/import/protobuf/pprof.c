@@ -674,8 +674,8 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 /* ---- several streams ---- */
 
 /* Streams, and bytes of samples that are read again and again, one time for each stream. */
-#define MOST_STREAMS 1024
-#define SPLIT_BYTES  (1ull << 31)
+#define MAX_STREAMS 1024
+#define SPLIT_BYTES (1ull << 31)
 
 /* The number of the string `stream`; 0: there is none, or it is another's label of that name. */
 static uint64_t find_stream_key(struct reader *reader)
@@ -719,7 +719,7 @@ static int find_streams(struct reader *reader, uint64_t **streams, size_t *count
 	struct lode_protobuf_field field;
 	int code = 0;
 
-	most = most < MOST_STREAMS ? most : MOST_STREAMS;
+	most = most < MAX_STREAMS ? most : MAX_STREAMS;
 	while (code == 0 && *count <= most && lode_protobuf_next(&message, &field)) {
 		uint64_t stream;
 		size_t i = 0;

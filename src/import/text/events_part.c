@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define MOST_PIECES 64
+#define MAX_PIECES 64
 
 /* ---- pieces ---- */
 
@@ -252,7 +252,7 @@ static int read_line(struct lode_events_part *part, const char *line, size_t len
 		return 0;
 	}
 	if (piece->rest) {
-		if (part->count == MOST_PIECES)
+		if (part->count == MAX_PIECES)
 			return 1;
 		piece = begin_piece(part);
 		if (!piece)

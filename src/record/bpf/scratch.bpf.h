@@ -10,7 +10,7 @@
 
 /* Bytes of a user's stack fetched at a time. */
 #define BLOCK_BYTES 4096
-#define LEAST_SPAN  64
+#define MIN_SPAN    64
 
 /*
  * Programs that may interrupt another have their own. A switch and a waking never

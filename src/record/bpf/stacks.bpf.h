@@ -179,8 +179,8 @@ static __always_inline uint64_t forget(struct scratch *scratch, uint64_t number)
  */
 static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t from, uint64_t span)
 {
-	if ((int64_t)span < LEAST_SPAN)
-		span = LEAST_SPAN;
+	if ((int64_t)span < MIN_SPAN)
+		span = MIN_SPAN;
 	if (span > BLOCK_BYTES - 8)
 		span = BLOCK_BYTES - 8;
 	span = forget(scratch, span) & (BLOCK_BYTES - 1);

@@ -95,7 +95,7 @@ __noinline int lode_fetch_block(struct scratch *scratch, uint64_t address)
 {
 	if (!scratch)
 		return 0;
-	if ((int64_t)(scratch->span_end - address) < LEAST_SPAN)
+	if ((int64_t)(scratch->span_end - address) < MIN_SPAN)
 		scratch->span_end = address + FURTHER_SPAN;
 	scratch->block_start = address;
 	scratch->block_size = read_block(scratch, address, scratch->span_end - address);

@@ -15,8 +15,8 @@
  * Nanoseconds until a process is read again, and the most: twice as long each time that no file was new. Programs that make code as they
  * run change the number of pages all the time, and broken stacks lead anywhere.
  */
-#define AGAIN_NS      2000000u
-#define MOST_AGAIN_NS 10000000000u
+#define AGAIN_NS     2000000u
+#define MAX_AGAIN_NS 10000000000u
 /* And so many times what reading it took. */
 #define AGAIN_TIMES 50u
 
@@ -24,9 +24,9 @@
 #define FORGET_NS 60000000000u
 
 /* A round takes so long at least and at most, and between that reading no more than one in so many nanoseconds of a CPU. */
-#define ROUND_NS      2000000000u
-#define MOST_ROUND_NS 60000000000u
-#define ROUND_PART    4000u
+#define ROUND_NS     2000000000u
+#define MAX_ROUND_NS 60000000000u
+#define ROUND_PART   4000u
 
 static void free_changes(struct lode_map_reads *reads)
 {
@@ -48,10 +48,10 @@ uint64_t lode_map_reads_quiet(const struct lode_process *process)
 {
 	uint64_t again = AGAIN_NS, least = (uint64_t)AGAIN_TIMES * process->read_ns;
 
-	for (uint32_t i = 0; i < process->nothing_new && again < MOST_AGAIN_NS; i++)
+	for (uint32_t i = 0; i < process->nothing_new && again < MAX_AGAIN_NS; i++)
 		again *= 2;
 	again = again > least ? again : least;
-	return process->read_at ? process->read_at + (again < MOST_AGAIN_NS ? again : MOST_AGAIN_NS) : 0;
+	return process->read_at ? process->read_at + (again < MAX_AGAIN_NS ? again : MAX_AGAIN_NS) : 0;
 }
 
 /* ---- processes in doubt ---- */
@@ -285,7 +285,7 @@ int lode_map_reads_next_round(struct lode_map_reads *reads, unsigned cpus, uint6
 {
 	uint64_t time = now - reads->began;
 
-	if (time < ROUND_NS || (time < MOST_ROUND_NS && time / ROUND_PART * cpus < reads->spent))
+	if (time < ROUND_NS || (time < MAX_ROUND_NS && time / ROUND_PART * cpus < reads->spent))
 		return 0;
 	reads->began = now;
 	reads->spent = 0;

@@ -23,7 +23,7 @@
 /* Of all memory for the rings that the kernel writes to; and what a read may add before anything is dropped. */
 #define PART_FOR_RINGS 8
 #define PART_FOR_READS 16
-#define LEAST_FLIGHT   4000000u
+#define MIN_FLIGHT     4000000u
 /* How often it is looked at what the others take, and what is too little to do anything about. */
 #define SHARE_NS    1000000000u
 #define SHARE_BYTES 1000000u
@@ -35,10 +35,10 @@ static int open_flight(struct lode_watch_session *session, struct lode_error *er
 	uint64_t others =
 		lode_watch_resident() + lode_recorder_bytes(session->recorder) + session->memory / PART_FOR_READS;
 
-	if (session->memory < others + LEAST_FLIGHT)
+	if (session->memory < others + MIN_FLIGHT)
 		return lode_fail(error, LODE_USAGE,
 				 "watch: too little memory to watch this machine; use at least --memory %lluMB",
-				 (unsigned long long)((others + LEAST_FLIGHT) * 4 / 3 / 1000000 + 1));
+				 (unsigned long long)((others + MIN_FLIGHT) * 4 / 3 / 1000000 + 1));
 	session->others = others;
 	flight.memory = session->flight_memory = session->memory - others;
 	if (lode_flight_create(&session->flight, &flight) < 0)
@@ -55,7 +55,7 @@ static uint64_t left_for_flight(const struct lode_watch_session *session)
 		 flight = lode_flight_bytes(session->flight);
 	uint64_t others = resident > flight + session->others ? resident - flight : session->others;
 
-	return session->memory > others + LEAST_FLIGHT ? session->memory - others : LEAST_FLIGHT;
+	return session->memory > others + MIN_FLIGHT ? session->memory - others : MIN_FLIGHT;
 }
 
 /*

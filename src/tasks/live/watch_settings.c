@@ -7,7 +7,7 @@
 #define DEFAULT_LAST     10000000000u
 #define DEFAULT_MEMORY   64000000u
 #define DEFAULT_PER_HOUR 12
-#define MOST_AFTER       60000000000u /* unless requested: a stream that is not written yet can be lost */
+#define MAX_AFTER        60000000000u /* unless requested: a stream that is not written yet can be lost */
 
 static int read_rules(struct lode_watch_session *session, struct lode_error *error)
 {
@@ -46,7 +46,7 @@ int lode_watch_read_settings(struct lode_watch_session *session, struct lode_err
 	int code = lode_attributes_check("watch", &settings->attributes, error);
 
 	session->burst.last = settings->last ? settings->last : DEFAULT_LAST;
-	session->burst.after = session->burst.last < MOST_AFTER ? session->burst.last : MOST_AFTER;
+	session->burst.after = session->burst.last < MAX_AFTER ? session->burst.last : MAX_AFTER;
 	if (!code && settings->after) {
 		code = lode_duration_parse_in("--after", settings->after, &session->burst.after, error);
 		session->burst.by_hand = session->burst.after;

@@ -55,7 +55,7 @@ function rangeOf(scene: Scene): [number, number] {
 
 const SMALLEST = 0.002; // of the width: levels without a wider call are left out until one zooms in
 
-const MOST_ROWS = 48; // before one zooms in
+const MAX_ROWS = 48; // before one zooms in
 
 // How many levels have a call that is wide enough to be seen.
 function shownRows(tree: StackTree, layout: Layout, focus: number): number {
@@ -65,7 +65,7 @@ function shownRows(tree: StackTree, layout: Layout, focus: number): number {
 	for (let node = 0; node < tree.parent.length; node++)
 		if (tree.depth[node]! >= rows && tree.total[node]! >= length * SMALLEST && layout.left[node]! >= start && layout.left[node]! < start + length)
 			rows = tree.depth[node]! + 1;
-	return focus < 0 ? Math.min(rows, MOST_ROWS) : rows;
+	return focus < 0 ? Math.min(rows, MAX_ROWS) : rows;
 }
 
 function yOf(scene: Scene, depth: number): number {

@@ -36,7 +36,7 @@ export function queryOf(fields: Field[], fixed: string, query: URLSearchParams):
 	return all.length ? `?${all.join('&')}` : '';
 }
 
-const MOST_VALUES = 40;
+const MAX_VALUES = 40;
 
 // The values of each attribute, host and name among them; those with very many values are no choice.
 export function attributeValues(info: InfoResult): Map<string, string[]> {
@@ -66,7 +66,7 @@ function suggestions(info: InfoResult | null, kind: Suggestion): string[] {
 		return numericAttributes(info);
 	if (kind === 'measure')
 		return ['delay', 'run', 'wait', 'span', ...numericAttributes(info)];
-	return [...attributeValues(info)].filter(([, values]) => values.length <= MOST_VALUES).flatMap(([key, values]) => values.map((value) => `${key}=${value}`));
+	return [...attributeValues(info)].filter(([, values]) => values.length <= MAX_VALUES).flatMap(([key, values]) => values.map((value) => `${key}=${value}`));
 }
 
 // The streams of the corpus, once they are known; null before, and without a server.

@@ -20,10 +20,10 @@ interface PathBarProps {
 const TILES = 26;
 const ROW = 14;
 const SCALE = 18;
-const MOST_ROWS = 10;
+const MAX_ROWS = 10;
 
 function rowsOf(lines: PathLine[]): number {
-	return Math.min(lines.reduce((most, { depth }) => Math.max(most, depth + 1), 1), MOST_ROWS);
+	return Math.min(lines.reduce((most, { depth }) => Math.max(most, depth + 1), 1), MAX_ROWS);
 }
 
 function draw(canvas: HTMLCanvasElement, props: PathBarProps): void {
@@ -44,7 +44,7 @@ function draw(canvas: HTMLCanvasElement, props: PathBarProps): void {
 	for (const part of props.path)
 		bar(part.t, part.t + part.cost_ns, 0, TILES, colours.states[part.type === 'run' ? 'run' : part.queued ? 'queue' : 'wait']!);
 	props.lines.forEach((line, number) => {
-		if (line.depth >= MOST_ROWS)
+		if (line.depth >= MAX_ROWS)
 			return;
 		const y = TILES + 3 + line.depth * ROW;
 

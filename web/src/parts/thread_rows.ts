@@ -4,7 +4,7 @@ import { channels, type Palette } from '../colours';
 import type { StreamData } from '../stream_data';
 
 const states = ['run', 'queue', 'wait'] as const;
-const LEAST_ALPHA = 90; // of 255: short events must be seen
+const MIN_ALPHA = 90; // of 255: short events must be seen
 const little = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
 // Colours of pixels in the byte order of this machine. Lane n of a row shows the first n + 1 states.
@@ -26,7 +26,7 @@ function mixLanes(shares: Float32Array[], colours: number[][], lanes: Uint32Arra
 				blue += share * colour[2]!;
 				sum += share;
 			}
-			lanes[i]![x] = sum > 0 ? packed(red / sum, green / sum, blue / sum, Math.min(LEAST_ALPHA + sum * (255 - LEAST_ALPHA), 255)) : 0;
+			lanes[i]![x] = sum > 0 ? packed(red / sum, green / sum, blue / sum, Math.min(MIN_ALPHA + sum * (255 - MIN_ALPHA), 255)) : 0;
 		}
 	}
 }

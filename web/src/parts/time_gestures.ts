@@ -8,7 +8,7 @@ export interface Span {
 	t1: number;
 }
 
-export const LEAST_SPAN = 1000; // ns across the screen
+export const MIN_SPAN = 1000; // ns across the screen
 
 const HOLD = 400; // ms until a finger selects
 const STILL = 3; // pixels that are no movement of a mouse
@@ -26,7 +26,7 @@ function within(t0: number, length: number, whole: number): Span {
 }
 
 export function zoomed(view: Span, at: number, factor: number, whole: number): Span {
-	const length = Math.min(Math.max((view.t1 - view.t0) * factor, LEAST_SPAN), whole);
+	const length = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), whole);
 
 	return within(at - ((at - view.t0) / (view.t1 - view.t0)) * length, length, whole);
 }
@@ -43,7 +43,7 @@ export interface Anchor {
 
 // The view in which two fingers still hold their moments.
 export function pinched(a: Anchor, b: Anchor, whole: number): Span {
-	const length = Math.min(Math.max((b.t - a.t) / (b.at - a.at || 1e-9), LEAST_SPAN), whole);
+	const length = Math.min(Math.max((b.t - a.t) / (b.at - a.at || 1e-9), MIN_SPAN), whole);
 
 	return within((a.t + b.t) / 2 - ((a.at + b.at) / 2) * length, length, whole);
 }

@@ -8,7 +8,7 @@ import { useDrawing } from './redraw';
 import { drawWakeArrows, wakeArrows, type WakeArrow } from './wake_arrows';
 import { nextOnTheWay } from '../wake_chain';
 import { threadRows } from './thread_rows';
-import { LEAST_SPAN, panned, useTimeGestures, zoomed, type Span } from './time_gestures';
+import { MIN_SPAN, panned, useTimeGestures, zoomed, type Span } from './time_gestures';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
 
 export interface TimeLineProps {
@@ -239,12 +239,12 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 	drawLabels(drawing, props, height, onScreen);
 }
 
-const MOST_ARROWS = 250;
+const MAX_ARROWS = 250;
 
 export function TimeLine(props: TimeLineProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const { data, view } = props;
-	const whole = Math.max(data.head.span_ns, LEAST_SPAN);
+	const whole = Math.max(data.head.span_ns, MIN_SPAN);
 	const latest = useRef(props);
 	const [, setScrolled] = useState(0);
 
@@ -258,7 +258,7 @@ export function TimeLine(props: TimeLineProps) {
 	const { dragged, handlers } = useTimeGestures(canvas, {
 		view, whole, timeAt, shareAt, onView: props.onView, onSpan: props.onSpan, onTap: (event) => props.onSelect(eventAt(event), false),
 	});
-	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MOST_ARROWS);
+	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MAX_ARROWS);
 
 	useDrawing(canvas, (element) => draw(element, props, dragged, arrows));
 	useEffect(() => {

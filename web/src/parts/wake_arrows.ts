@@ -7,7 +7,7 @@ export interface WakeArrow {
 	to: number;
 }
 
-const MOST_WAITS = 20000; // that are looked at for one picture
+const MAX_WAITS = 20000; // that are looked at for one picture
 
 // The wake-ups between rows that are shown, within [t0, t1]; null: more than `most`, or too many waits to look at.
 export function wakeArrows(data: StreamData, rows: number[], t0: number, t1: number, most: number): WakeArrow[] | null {
@@ -25,7 +25,7 @@ export function wakeArrows(data: StreamData, rows: number[], t0: number, t1: num
 			const end = t[i]! + cost[i]!;
 			const from = rowOf.get(waker![i]!);
 
-			if (++looked > MOST_WAITS)
+			if (++looked > MAX_WAITS)
 				return null;
 			if (end < t0 || end > t1 || from === undefined || from === to)
 				continue;

@@ -179,7 +179,7 @@ function Quality({ result }: { result: PageResult }) {
 	);
 }
 
-const LEAST_R2 = 0.1; // below, x explains nothing worth speaking of
+const MIN_R2 = 0.1; // below, x explains nothing worth speaking of
 
 export function Explain({ result }: { result: PageResult }) {
 	const { page } = result;
@@ -191,7 +191,7 @@ export function Explain({ result }: { result: PageResult }) {
 		}),
 		[result],
 	);
-	const holds = (result.validated_r2 ?? result.r2 ?? 1) >= LEAST_R2;
+	const holds = (result.validated_r2 ?? result.r2 ?? 1) >= MIN_R2;
 	const tree = useMemo(() => withTests(result.tree, page.tests[Symbol.iterator]()), [result]);
 
 	return (

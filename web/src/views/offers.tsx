@@ -4,17 +4,17 @@ import { Help } from '../parts/help';
 import type { InfoResult } from '../results';
 import { link } from '../route';
 
-const MOST_OFFERS = 12;
-const MOST_SIDES = 6; // values of an attribute that are compared, each with the one before
+const MAX_OFFERS = 12;
+const MAX_SIDES = 6; // values of an attribute that are compared, each with the one before
 
 // Neighbouring values of each attribute that has a few.
 function pairs(info: InfoResult): [string, string][] {
-	return [...attributeValues(info)].filter(([, values]) => values.length > 1 && values.length <= MOST_SIDES)
+	return [...attributeValues(info)].filter(([, values]) => values.length > 1 && values.length <= MAX_SIDES)
 		.flatMap(([key, values]) => values.slice(1).map((value, place): [string, string] => [`${key}=${values[place]}`, `${key}=${value}`]));
 }
 
 export function OfferSides({ info }: { info: InfoResult }) {
-	const offers = pairs(info).slice(0, MOST_OFFERS);
+	const offers = pairs(info).slice(0, MAX_OFFERS);
 
 	return (
 		<>
@@ -34,7 +34,7 @@ export function OfferSides({ info }: { info: InfoResult }) {
 export function OfferInputs({ info }: { info: InfoResult }) {
 	const values = attributeValues(info);
 	// A number with many values is more likely a size than a choice.
-	const names = numericAttributes(info).sort((a, b) => values.get(b)!.length - values.get(a)!.length).slice(0, MOST_OFFERS);
+	const names = numericAttributes(info).sort((a, b) => values.get(b)!.length - values.get(a)!.length).slice(0, MAX_OFFERS);
 
 	return (
 		<>

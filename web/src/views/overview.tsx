@@ -57,7 +57,7 @@ function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: InfoStrea
 	];
 }
 
-const MOST_ATTRIBUTES = 6;
+const MAX_ATTRIBUTES = 6;
 
 function fits(stream: InfoStream, wanted: string): boolean {
 	const texts = [stream.name, stream.host, stream.id, ...Object.entries(stream.attrs).map(([key, value]) => `${key}=${value}`)];
@@ -130,7 +130,7 @@ function KnownShare() {
 function Streams({ result }: { result: InfoResult }) {
 	const [wanted, setWanted] = useState('');
 	// What distinguishes streams is worth a column.
-	const keys = useMemo(() => keysOf(result.streams).filter((key) => key !== TIME && key !== HOST).slice(0, MOST_ATTRIBUTES), [result]);
+	const keys = useMemo(() => keysOf(result.streams).filter((key) => key !== TIME && key !== HOST).slice(0, MAX_ATTRIBUTES), [result]);
 	const section = useRef<HTMLElement>(null);
 	// A server says in brief what there is; the pictures take longer.
 	const whole = useBlock('info', useSeen(section) && isServed()).result as InfoResult | undefined;

@@ -19,7 +19,7 @@ import { comparedTree } from '../tree_views';
 import { nextOnTheWay, wakeChain } from '../wake_chain';
 
 const SHOWN_THREADS = 16; // what is below should be seen, too
-const MOST_THREADS = 1000; // browsers have no higher canvas
+const MAX_THREADS = 1000; // browsers have no higher canvas
 
 // Threads on the path of the chosen symptom first, then those that did most.
 function orderThreads(data: StreamData, symptom: StreamSymptom | undefined): number[] {
@@ -246,10 +246,10 @@ function Selection({ data, rows, view, span, base, thread, symptom }: SelectionP
 	);
 }
 
-const LEAST_VIEW = 1000; // ns
+const MIN_VIEW = 1000; // ns
 
 function viewOf(symptom: StreamSymptom): Span {
-	return { t0: symptom.t0, t1: Math.max(symptom.t1, symptom.t0 + LEAST_VIEW) };
+	return { t0: symptom.t0, t1: Math.max(symptom.t1, symptom.t0 + MIN_VIEW) };
 }
 
 // The same length, moved so that the event is seen; longer if it is longer.
@@ -290,7 +290,7 @@ export function StreamView({ result }: { result: Columns<StreamHead> }) {
 	const symptom = data.head.symptoms[number];
 	const rows = useMemo(() => orderThreads(data, symptom), [data, symptom]);
 	const [shown, setShown] = useState(SHOWN_THREADS);
-	const whole = { t0: 0, t1: Math.max(data.head.span_ns, LEAST_VIEW) };
+	const whole = { t0: 0, t1: Math.max(data.head.span_ns, MIN_VIEW) };
 	const selected = useMemo(() => eventOf(data, query), [data, query.get('at'), query.get('tid'), query.get('kind')]);
 	const [view, setView] = useState<Span>(() => spanOf(query.get('span')) ?? (symptom ? viewOf(symptom) : whole));
 	const settled = useSettled(view);
@@ -354,8 +354,8 @@ export function StreamView({ result }: { result: Columns<StreamHead> }) {
 				span={span} onSpan={(next) => to({ span: spanText(next) })} path={symptom ? { first: symptom.path_first, count: symptom.path_count } : null} />
 			{rows.length > shown && (
 				<p>
-					{count(shown)} of {count(rows.length)} threads shown{shown < MOST_THREADS ? '. ' : ', those that did most; others are shown alone.'}
-					{shown < MOST_THREADS && <button type="button" onClick={() => setShown(Math.min(rows.length, MOST_THREADS))}>{rows.length > MOST_THREADS ? `Show ${count(MOST_THREADS)}` : 'Show all'}</button>}
+					{count(shown)} of {count(rows.length)} threads shown{shown < MAX_THREADS ? '. ' : ', those that did most; others are shown alone.'}
+					{shown < MAX_THREADS && <button type="button" onClick={() => setShown(Math.min(rows.length, MAX_THREADS))}>{rows.length > MAX_THREADS ? `Show ${count(MAX_THREADS)}` : 'Show all'}</button>}
 				</p>
 			)}
 			{selected && <EventDetail data={data} event={selected} />}

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#define MOST_THREADS 32
+#define MAX_THREADS 32
 
 struct lode_deferred_close {
 	pthread_mutex_t lock;
@@ -14,7 +14,7 @@ struct lode_deferred_close {
 	int *fds;
 	size_t count;
 	size_t capacity;
-	pthread_t threads[MOST_THREADS];
+	pthread_t threads[MAX_THREADS];
 	unsigned started;
 	unsigned idle;
 	int ending;
@@ -58,7 +58,7 @@ static void *work(void *argument)
 /* Whether a thread is free to close one more; under the lock. */
 static int has_worker(struct lode_deferred_close *closer)
 {
-	if (closer->idle > closer->count || closer->started == MOST_THREADS)
+	if (closer->idle > closer->count || closer->started == MAX_THREADS)
 		return 1;
 	if (lode_quiet_thread(&closer->threads[closer->started], work, closer) == 0)
 		closer->started++;

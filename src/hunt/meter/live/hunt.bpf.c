@@ -32,7 +32,7 @@ const volatile uint32_t slot_count = 1;
 /* How many places a thread's number may be away from its own, and how many open functions one event closes.
  */
 #define PLACES_TRIED 8
-#define MOST_CLOSED  64
+#define MAX_CLOSED   64
 
 /* Further apart than this, two stack pointers are of different stacks. */
 #define OTHER_STACK (1ull << 30)
@@ -208,7 +208,7 @@ __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place, uint64_
 	add_wait(&key, thread, time);
 	if (!any_watched || !bpf_map_lookup_elem(&watched, &key.object))
 		return 0;
-	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= slot_count; i++) {
+	for (uint32_t i = 0; i < MAX_CLOSED && slot && slot <= slot_count; i++) {
 		struct lode_hunt_cell *cell = find_cell(place, slot - 1);
 
 		key.slot = slot;
@@ -289,7 +289,7 @@ static __always_inline void close_cell(struct lode_hunt_thread *thread, uint32_t
 /* Closes the functions that are over, now that the stack pointer is `sp`. */
 static __always_inline void sweep(struct lode_hunt_thread *thread, uint32_t place, uint64_t sp)
 {
-	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
+	for (uint32_t i = 0; i < MAX_CLOSED; i++) {
 		uint32_t slot = thread->top - 1;
 		struct lode_hunt_cell *cell;
 
@@ -587,7 +587,7 @@ static __always_inline void close_all(struct lode_hunt_thread *thread, uint32_t 
 {
 	lode_thread_begin_change(thread);
 	lode_thread_wind(thread, bpf_ktime_get_ns());
-	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
+	for (uint32_t i = 0; i < MAX_CLOSED; i++) {
 		uint32_t slot = thread->top - 1;
 		struct lode_hunt_cell *cell;
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Deeper stacks are cut at the leaf. */
-#define MOST_FRAMES 2048
+#define MAX_FRAMES 2048
 
 void lode_stack_samples_init(struct lode_stack_samples *samples, struct lode_hunted_processes *target,
 			     uint64_t period, const struct lode_recorder_sink *tee)
@@ -234,12 +234,11 @@ static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const st
 	const uint64_t *addresses = samples->addresses + content->first;
 	size_t depth = 0;
 
-	for (uint32_t i = 0; i < content->count && depth < MOST_FRAMES; i++) {
+	for (uint32_t i = 0; i < content->count && depth < MAX_FRAMES; i++) {
 		uint32_t function;
 
 		if (is_word(content, addresses[i])) {
-			depth += named_functions(samples, pid, addresses[i], functions + depth,
-						 MOST_FRAMES - depth);
+			depth += named_functions(samples, pid, addresses[i], functions + depth, MAX_FRAMES - depth);
 			continue;
 		}
 		if (i + 1 < content->count && is_word(content, addresses[i + 1]) && is_run_by(addresses[i + 1]))
@@ -286,7 +285,7 @@ static int take_record(void *context, const struct lode_record *record)
 					    .weight = samples->period,
 					    .counts = LODE_CPU_BOUND,
 					    .drawn = 1 };
-	uint32_t functions[MOST_FRAMES];
+	uint32_t functions[MAX_FRAMES];
 
 	if (samples->tee && samples->tee->record(samples->tee->context, record) < 0)
 		return LODE_SYSTEM;

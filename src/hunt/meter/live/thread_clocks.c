@@ -35,10 +35,10 @@
 #define PLACES_TRIED 8 /* as in hunt.bpf.c */
 
 /* Places for threads: what is requested with room to grow, between these. */
-#define LEAST_PLACES 128u
-#define MOST_PLACES  4096u
+#define MIN_PLACES 128u
+#define MAX_PLACES 4096u
 /* And for functions in threads, 64 MiB: with very many threads fewer functions can be probed at a time. */
-#define MOST_CELLS (512u << 10)
+#define MAX_CELLS (512u << 10)
 
 /* Objects that are read from the kernel by one call, and nanoseconds for which they are not read again. */
 #define OBJECTS_AT_A_TIME 4096u
@@ -115,10 +115,10 @@ int lode_thread_clocks_open(struct lode_thread_clocks *clocks, uint32_t threads,
 	int code;
 
 	memset(clocks, 0, sizeof(*clocks));
-	clocks->thread_count = LEAST_PLACES;
-	while (clocks->thread_count < MOST_PLACES && clocks->thread_count < 4 * threads)
+	clocks->thread_count = MIN_PLACES;
+	while (clocks->thread_count < MAX_PLACES && clocks->thread_count < 4 * threads)
 		clocks->thread_count *= 2;
-	clocks->slot_count = MOST_CELLS / clocks->thread_count;
+	clocks->slot_count = MAX_CELLS / clocks->thread_count;
 	if (clocks->slot_count > LODE_HUNT_SLOTS)
 		clocks->slot_count = LODE_HUNT_SLOTS;
 	code = lode_uprobes_possible(error);

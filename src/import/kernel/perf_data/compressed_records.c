@@ -13,7 +13,7 @@
 #define WINDOW (512u << 10)
 /* So many bytes may come out of anything; more only from as many bytes by the ratio. */
 #define FREE_BYTES (16u << 20)
-#define MOST_RATIO 500u
+#define MAX_RATIO  500u
 
 void lode_perf_unpack_release(struct lode_perf_unpack *unpack)
 {
@@ -50,7 +50,7 @@ static int take_records(struct lode_perf_unpack *unpack, lode_perf_take *take, v
 
 static int is_bomb(const struct lode_perf_unpack *unpack)
 {
-	return unpack->unpacked > FREE_BYTES && unpack->unpacked / MOST_RATIO > unpack->packed;
+	return unpack->unpacked > FREE_BYTES && unpack->unpacked / MAX_RATIO > unpack->packed;
 }
 
 int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes, size_t size, lode_perf_take *take,
@@ -87,7 +87,7 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 				error, LODE_BAD_INPUT,
 				"%s: byte %llu: compressed records unpack to more than %u times their size; "
 				"this is not a recording",
-				name, (unsigned long long)place, MOST_RATIO);
+				name, (unsigned long long)place, MAX_RATIO);
 		code = take_records(unpack, take, context, error);
 		if (code < 0)
 			return code;

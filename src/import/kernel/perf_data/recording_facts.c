@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Least size of an attribute that was ever written (PERF_ATTR_SIZE_VER0). */
-#define LEAST_ATTR 64
+#define MIN_ATTR 64
 
 void lode_perf_facts_init(struct lode_perf_facts *facts, struct lode_notes *notes)
 {
@@ -114,7 +114,7 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 
 	if (lode_perf_facts_is_late(facts))
 		return 0;
-	if (size < LEAST_ATTR || facts->event_count >= LODE_PERF_EVENTS_LIMIT)
+	if (size < MIN_ATTR || facts->event_count >= LODE_PERF_EVENTS_LIMIT)
 		return LODE_BAD_INPUT;
 	memcpy(&event.attr, bytes, size < sizeof(event.attr) ? size : sizeof(event.attr));
 	lay_out_sample(&event.layout, event.attr.sample_type);
