@@ -50,7 +50,7 @@ static uint32_t read_stack(struct reader *reader, const char *text, const char *
 }
 
 /* Takes a line, which is not terminated; `is_whole`: it is not cut off. What is left out is counted and reported. */
-static int take_line(void *context, const char *line, size_t length, int is_whole)
+static int handle_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
 	struct lode_event event = { .cost = PERIOD, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
@@ -85,7 +85,7 @@ static int read_toy(struct lode_input *input, const struct lode_import_options *
 	if (lode_dictionary_init(&reader.dictionary) < 0)
 		return lode_fail_memory(error);
 	lode_stream_init(&reader.stream, &reader.dictionary);
-	code = lode_import_lines(input, options, take_line, &reader, error);
+	code = lode_import_lines(input, options, handle_line, &reader, error);
 	lode_tally_report(&reader.cut_lines, options, LODE_LEFT_OUT_LINE);
 	lode_notes_add(options->notes, reader.cut_stacks, LODE_CUT_AT_LEAF, NULL);
 	if (!code)

@@ -467,7 +467,7 @@ static int fail_long_line(const struct lode_input *input, size_t limit, struct l
 			 (unsigned long long)input->line_number + 1, limit);
 }
 
-static void take_line(struct lode_input *input, size_t length, size_t step, const char **line, size_t *result)
+static void consume_line(struct lode_input *input, size_t length, size_t step, const char **line, size_t *result)
 {
 	const char *text = (const char *)input->bytes + input->start;
 
@@ -502,7 +502,7 @@ int lode_input_line(struct lode_input *input, size_t limit, const char **line, s
 	size = newline ? (size_t)(newline - bytes) : size;
 	if (size > limit && !(newline && size == limit + 1 && bytes[limit] == '\r'))
 		return fail_long_line(input, limit, error);
-	take_line(input, size, newline ? size + 1 : size, line, length);
+	consume_line(input, size, newline ? size + 1 : size, line, length);
 	return 1;
 }
 

@@ -131,7 +131,7 @@ static uint64_t page_end(uint64_t place)
 	return place + (spill.page - place % spill.page) % spill.page;
 }
 
-static int take_room(uint64_t from, uint64_t to)
+static int reserve_room(uint64_t from, uint64_t to)
 {
 	int code = 0;
 
@@ -220,7 +220,7 @@ static unsigned class_of(uint64_t bytes)
 }
 
 /* Addresses with room for two doublings, or at least for the block; 0: none are left. */
-static uint64_t take_addresses(uint64_t bytes, unsigned *room_class, uint64_t *taken, uint64_t *dirty)
+static uint64_t allocate_addresses(uint64_t bytes, unsigned *room_class, uint64_t *taken, uint64_t *dirty)
 {
 	uint64_t place;
 
@@ -266,13 +266,13 @@ static void count_spilled(uint64_t more, uint64_t less)
 }
 
 /* Room on the disk for the block at `place`, of which `*taken` bytes are there. */
-static int take_block_room(uint64_t place, size_t size, uint64_t *taken)
+static int reserve_block(uint64_t place, size_t size, uint64_t *taken)
 {
 	uint64_t from = place + spill.page;
 
-	if (!*taken && take_room(place, from) < 0)
+	if (!*taken && reserve_room(place, from) < 0)
 		return LODE_SYSTEM;
-	if (size > *taken && take_room(from + *taken, from + size) < 0) {
+	if (size > *taken && reserve_room(from + *taken, from + size) < 0) {
 		note_shortage(size, strerror(errno));
 		return LODE_SYSTEM;
 	}
@@ -280,7 +280,7 @@ static int take_block_room(uint64_t place, size_t size, uint64_t *taken)
 	return 0;
 }
 
-static void *take_locked(size_t size, uint64_t *dirty)
+static void *allocate_locked(size_t size, uint64_t *dirty)
 {
 	unsigned room_class;
 	uint64_t place, taken;
@@ -289,12 +289,12 @@ static void *take_locked(size_t size, uint64_t *dirty)
 		note_shortage(size, errno ? strerror(errno) : "it is in memory itself");
 		return NULL;
 	}
-	place = size < spill.addresses / 8 ? take_addresses(size + spill.page, &room_class, &taken, dirty) : 0;
+	place = size < spill.addresses / 8 ? allocate_addresses(size + spill.page, &room_class, &taken, dirty) : 0;
 	if (!place) {
 		note_shortage(size, "no address space is left");
 		return NULL;
 	}
-	if (take_block_room(place, size, &taken) < 0) {
+	if (reserve_block(place, size, &taken) < 0) {
 		if (taken)
 			put_back(place, room_class, taken, *dirty);
 		return NULL; /* without room for its first page the addresses are lost, not more */
@@ -310,7 +310,7 @@ static void *take(size_t size)
 	void *block;
 
 	pthread_mutex_lock(&spill.lock);
-	block = take_locked(size, &dirty);
+	block = allocate_locked(size, &dirty);
 	pthread_mutex_unlock(&spill.lock);
 	if (!block)
 		return NULL;
@@ -341,7 +341,7 @@ static int resize_in_place(uint64_t place, size_t size)
 
 	if (size + spill.page > (uint64_t)1 << header->room_class)
 		return LODE_SYSTEM;
-	if (take_block_room(place, size, &header->taken) < 0)
+	if (reserve_block(place, size, &header->taken) < 0)
 		return LODE_SYSTEM;
 	count_spilled(size, header->size);
 	header->size = size;

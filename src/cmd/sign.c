@@ -73,9 +73,9 @@ static int check(const struct settings *settings, struct lode_error *error)
 }
 
 /* The patterns requested, and the kind of events they were mined from where that is known. */
-static int take_patterns(const struct settings *settings, const char *corpus, struct lode_pattern_file *file,
-			 struct lode_frames *frames, struct lode_patterns *patterns, const char **kind,
-			 struct lode_error *error)
+static int collect_patterns(const struct settings *settings, const char *corpus, struct lode_pattern_file *file,
+			    struct lode_frames *frames, struct lode_patterns *patterns, const char **kind,
+			    struct lode_error *error)
 {
 	struct lode_pattern_choice choice = { 0 };
 	int code = settings->patterns ? lode_pattern_file_read(file, settings->patterns, frames, error)
@@ -144,7 +144,7 @@ static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct
 	int code = 0;
 
 	if (has_patterns(settings))
-		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind, error);
+		code = collect_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind, error);
 	/* Patterns that are added do not change what it matches otherwise. */
 	change.kind = settings->kind ? settings->kind : settings->add ? NULL : mined_kind;
 	if (!code)

@@ -83,7 +83,7 @@ static void release_functions(struct functions *functions)
 	lode_buffer_release(&functions->name);
 }
 
-static int take_frame(struct lode_corpus_making *making, struct functions *functions, uint32_t frame)
+static int count_frame(struct lode_corpus_making *making, struct functions *functions, uint32_t frame)
 {
 	uint32_t *column = &functions->column_of[frame];
 	int code = 0;
@@ -100,7 +100,7 @@ static int take_frame(struct lode_corpus_making *making, struct functions *funct
 	return code;
 }
 
-static int take_stack(struct lode_corpus_making *making, struct functions *functions, uint32_t stack)
+static int count_stack(struct lode_corpus_making *making, struct functions *functions, uint32_t stack)
 {
 	const struct lode_stack_tree *tree = &functions->dictionary->tree;
 	uint32_t depth = lode_stack_tree_depth(tree, stack);
@@ -113,7 +113,7 @@ static int take_stack(struct lode_corpus_making *making, struct functions *funct
 	functions->turn++;
 	functions->count = 0;
 	for (uint32_t i = 0; code == 0 && i < depth; i++)
-		code = take_frame(making, functions, functions->path[i]);
+		code = count_frame(making, functions, functions->path[i]);
 	return code;
 }
 
@@ -148,7 +148,7 @@ static int count_calls(struct lode_corpus_making *making, struct functions *func
 		const struct lode_area_row *row = &rows->items[i];
 
 		if (!i || row[-1].stack != row->stack) {
-			int code = take_stack(making, functions, row->stack);
+			int code = count_stack(making, functions, row->stack);
 
 			if (code < 0)
 				return code;
@@ -196,7 +196,7 @@ static int add_latency_of(struct lode_corpus_making *making, const struct lode_l
 		const struct lode_latency_row *row = &latency->rows[i];
 
 		if (!i || row[-1].node != row->node) {
-			int code = take_stack(making, functions, row->node);
+			int code = count_stack(making, functions, row->node);
 
 			if (code < 0)
 				return code;

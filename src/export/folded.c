@@ -47,8 +47,8 @@ static void add_to_sum(struct writer *writer, uint32_t node, uint64_t value)
 	writer->met[node] = 1;
 }
 
-static int take_block(void *context, enum lode_event_type type, const struct lode_events *events,
-		      struct lode_error *error)
+static int handle_block(void *context, enum lode_event_type type, const struct lode_events *events,
+			struct lode_error *error)
 {
 	struct writer *writer = context;
 	int code = 0;
@@ -75,8 +75,8 @@ static int read_stream(void *context, struct lode_export_stream *source, struct 
 	if (code == 0)
 		code = grow_sums(writer, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, source, 1u << writer->type, columns, take_block, writer,
-					  error);
+		code = lode_export_blocks(writer->export, source, 1u << writer->type, columns, handle_block,
+					  writer, error);
 	return code;
 }
 

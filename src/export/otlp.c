@@ -340,8 +340,8 @@ static int end_profile(struct writer *writer, struct lode_error *error)
 	return lode_output_flow(writer->export->output, error);
 }
 
-static int take_block(void *context, enum lode_event_type type, const struct lode_events *events,
-		      struct lode_error *error)
+static int handle_block(void *context, enum lode_event_type type, const struct lode_events *events,
+			struct lode_error *error)
 {
 	struct writer *writer = context;
 
@@ -400,7 +400,7 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 		code = lode_fail_memory(error);
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
-		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS, take_block,
+		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS, handle_block,
 					  writer, error);
 		if (code == 0)
 			code = end_profile(writer, error);

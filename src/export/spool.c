@@ -93,8 +93,8 @@ int lode_spool_add(struct lode_spool *spool, size_t list, const struct lode_spoo
 	return item->used == spool->chunk_records ? write_chunk(spool, list, error) : 0;
 }
 
-static int take_block(void *context, enum lode_event_type type, const struct lode_events *events,
-		      struct lode_error *error)
+static int handle_block(void *context, enum lode_event_type type, const struct lode_events *events,
+			struct lode_error *error)
 {
 	const struct filler *filler = context;
 	int code = 0;
@@ -140,7 +140,7 @@ int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct
 	if (code < 0)
 		return code;
 	code = lode_export_blocks(export, source, types,
-				  columns | LODE_COST | LODE_STACK | LODE_THREAD | LODE_WEIGHT, take_block,
+				  columns | LODE_COST | LODE_STACK | LODE_THREAD | LODE_WEIGHT, handle_block,
 				  &filler, error);
 	if (code == 0)
 		code = lode_spool_seal(spool, error);

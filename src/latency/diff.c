@@ -270,7 +270,7 @@ static double find_detectable_path(const struct lode_chance_column *results, siz
 	return most;
 }
 
-static void take_results(const struct work *work, const struct lode_chance_column *results, size_t count,
+static void copy_results(const struct work *work, const struct lode_chance_column *results, size_t count,
 			 const uint32_t *columns, double z)
 {
 	struct lode_diff *diff = work->diff;
@@ -320,7 +320,7 @@ static int test_columns(struct work *work, const uint32_t *columns, size_t count
 		code = lode_chance_test(&input, results, &z);
 	}
 	if (!code)
-		take_results(work, results, count, columns, z);
+		copy_results(work, results, count, columns, z);
 	lode_free(values);
 	lode_free(results);
 	return code;

@@ -72,7 +72,7 @@ static int prepare(struct clustering *clustering, struct lode_error *error)
 
 /* ---- similar pairs ---- */
 
-static void take_row(void *context, size_t row, const struct lode_similar *found, size_t count)
+static void handle_row(void *context, size_t row, const struct lode_similar *found, size_t count)
 {
 	struct clustering *clustering = context;
 	struct similar_row *similar = &clustering->rows[row];
@@ -98,7 +98,7 @@ static int is_worth_sharing(const struct clustering *clustering)
 static int find_similar(struct clustering *clustering, struct lode_error *error)
 {
 	const struct lode_clusters_input *input = clustering->input;
-	struct lode_similarities_sink sink = { take_row, clustering };
+	struct lode_similarities_sink sink = { handle_row, clustering };
 	int code;
 
 	clustering->similarities = lode_similarities_make(input->patterns, input->words, input->counts);

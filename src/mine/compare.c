@@ -73,8 +73,8 @@ static void release_side(struct side *side)
 }
 
 /* The patterns of a cluster of `from` with the frame numbers of `to`. */
-static int take_patterns(const struct side *from, size_t cluster, const struct side *to,
-			 struct lode_patterns *patterns)
+static int match_patterns(const struct side *from, size_t cluster, const struct side *to,
+			  struct lode_patterns *patterns)
 {
 	const struct lode_mined *mined = from->given->mined;
 	const struct lode_pattern_cluster *items = &mined->clusters.items[cluster];
@@ -112,7 +112,7 @@ static int measure(struct side *side, const struct lode_patterns *patterns, stru
 static int measure_on(const struct side *from, size_t cluster, struct side *side, struct lode_metrics *metrics)
 {
 	struct lode_patterns patterns = { 0 };
-	int code = take_patterns(from, cluster, side, &patterns);
+	int code = match_patterns(from, cluster, side, &patterns);
 
 	if (!code)
 		code = measure(side, &patterns, metrics);
@@ -185,7 +185,7 @@ static uint8_t *mark_known(struct work *work)
 	int code = marks ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < work->here.given->mined->clusters.count; i++)
-		code = take_patterns(&work->here, i, &work->other, &patterns);
+		code = match_patterns(&work->here, i, &work->other, &patterns);
 	if (!code)
 		code = lode_matching_stacks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);
 	lode_patterns_release(&patterns);
@@ -202,7 +202,7 @@ static double known_share(struct work *work, size_t cluster, const uint8_t *know
 	uint8_t *marks = lode_calloc(work->other.matcher.nodes + 1, 1);
 	struct lode_patterns patterns = { 0 };
 	double all = 0, covered = 0;
-	int code = marks ? take_patterns(&work->other, cluster, &work->other, &patterns) : LODE_SYSTEM;
+	int code = marks ? match_patterns(&work->other, cluster, &work->other, &patterns) : LODE_SYSTEM;
 
 	if (!code)
 		code = lode_matching_stacks_add(&work->other.matcher, &patterns, 0, patterns.count, marks);

@@ -377,7 +377,7 @@ static int is_keyword(struct piece word)
 	return group_type(word) || is_word(word, "pattern") || find_attribute(word);
 }
 
-static int take_keyword(struct parser *parser, struct piece word, struct piece rest)
+static int parse_keyword(struct parser *parser, struct piece word, struct piece rest)
 {
 	const char *type = group_type(word), *name;
 	const struct attribute *attribute = find_attribute(word);
@@ -402,13 +402,13 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 	return code ? code : begin_group(parser, type, name);
 }
 
-static int take_structured(struct parser *parser, struct piece line, int indented)
+static int parse_structured(struct parser *parser, struct piece line, int indented)
 {
 	struct piece rest, word = first_word(line, &rest);
 	int code;
 
 	if (!indented)
-		code = take_keyword(parser, word, rest);
+		code = parse_keyword(parser, word, rest);
 	else if (!parser->in_pattern)
 		code = FAIL(parser, "a frame without a pattern; write 'pattern' above it");
 	else
@@ -418,7 +418,7 @@ static int take_structured(struct parser *parser, struct piece line, int indente
 	return code;
 }
 
-static int take_bare(struct parser *parser, struct piece line, int indented)
+static int parse_bare(struct parser *parser, struct piece line, int indented)
 {
 	struct piece rest, word = first_word(line, &rest);
 	int code = 0;
@@ -438,7 +438,7 @@ static int take_bare(struct parser *parser, struct piece line, int indented)
 }
 
 /* A blank line parts the patterns of a bare list and means nothing elsewhere. */
-static int take_line(struct parser *parser, struct piece raw)
+static int parse_line(struct parser *parser, struct piece raw)
 {
 	struct piece rest, line = trim(raw);
 	int indented = line.size && line.at != raw.at;
@@ -451,11 +451,11 @@ static int take_line(struct parser *parser, struct piece raw)
 		return 0;
 	if (parser->form == FORM_UNKNOWN)
 		parser->form = !indented && is_keyword(first_word(line, &rest)) ? FORM_STRUCTURED : FORM_BARE;
-	return parser->form == FORM_BARE ? take_bare(parser, line, indented)
-					 : take_structured(parser, line, indented);
+	return parser->form == FORM_BARE ? parse_bare(parser, line, indented)
+					 : parse_structured(parser, line, indented);
 }
 
-static int take_lines(struct parser *parser)
+static int parse_lines(struct parser *parser)
 {
 	int code = 0;
 
@@ -475,7 +475,7 @@ static int take_lines(struct parser *parser)
 				    LODE_PATTERN_LINE_LIMIT >> 20);
 		if (line.size && line.at[line.size - 1] == '\r')
 			line.size--;
-		code = take_line(parser, line);
+		code = parse_line(parser, line);
 	}
 	return code ? code : end_group(parser);
 }
@@ -492,7 +492,7 @@ int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, co
 	int code;
 
 	memset(file, 0, sizeof(*file));
-	code = take_lines(&parser);
+	code = parse_lines(&parser);
 	lode_free(parser.sequence);
 	lode_buffer_release(&parser.unescaped);
 	if (code)

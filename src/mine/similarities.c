@@ -257,7 +257,7 @@ struct comparison {
 	size_t blocks; /* there are */
 };
 
-static struct worker *take_worker(struct comparison *comparison)
+static struct worker *acquire_worker(struct comparison *comparison)
 {
 	struct worker *worker = NULL;
 	int over;
@@ -307,7 +307,7 @@ static void finish_rows(struct comparison *comparison, struct worker *worker, si
 static void compare_piece(void *context, size_t piece)
 {
 	struct comparison *comparison = context;
-	struct worker *worker = take_worker(comparison);
+	struct worker *worker = acquire_worker(comparison);
 	int code;
 
 	if (!worker)

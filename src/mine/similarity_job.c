@@ -189,8 +189,8 @@ int lode_similarities_serve(const struct lode_job_rank *rank, struct lode_cursor
 	return code;
 }
 
-static void take_rows(struct lode_cursor *message, size_t count, uint8_t *seen,
-		      const struct lode_similarities_sink *sink)
+static void decode_rows(struct lode_cursor *message, size_t count, uint8_t *seen,
+			const struct lode_similarities_sink *sink)
 {
 	size_t row_count, left;
 	const struct row *rows = lode_message_array(message, &row_count, sizeof(*rows));
@@ -219,7 +219,7 @@ int lode_similarity_answer_read(struct lode_cursor message, size_t count, uint8_
 
 	if (code)
 		return code;
-	take_rows(&message, count, seen, sink);
+	decode_rows(&message, count, seen, sink);
 	return message.failed ? lode_fail(error, LODE_BAD_INPUT, "another process of the job sent damaged rows")
 			      : 0;
 }

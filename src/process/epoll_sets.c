@@ -107,7 +107,7 @@ static void put_peer(struct members *members, const char *address, unsigned port
 }
 
 /* A line of /proc/PID/net/tcp. Returns whether the next ones are of interest. */
-static int take_line(struct members *members, const char *line, int wants_peers)
+static int parse_line(struct members *members, const char *line, int wants_peers)
 {
 	char peer[40] = "";
 	unsigned port, peer_port, state;
@@ -143,7 +143,7 @@ static void name_tcp(struct members *members, uint32_t pid, const char *table)
 	snprintf(path, sizeof(path), "/proc/%u/net/%s", pid, table);
 	file = fopen(path, "re"); /* from the kernel */
 	while (file && count++ < MAX_LINES && getline(&line, &capacity, file) > 0)
-		if (!take_line(members, line, wants_peers))
+		if (!parse_line(members, line, wants_peers))
 			break;
 	free(line); /* from getline */
 	if (file)

@@ -67,7 +67,7 @@ static int send_request(const struct lode_unix_names *names, uint32_t inode)
 	return send(names->fd - 1, &message, sizeof(message), 0) == (ssize_t)sizeof(message) ? 0 : -1;
 }
 
-static void take_attribute(const struct rtattr *attribute, struct answer *answer)
+static void decode_attribute(const struct rtattr *attribute, struct answer *answer)
 {
 	size_t size = RTA_PAYLOAD(attribute);
 
@@ -108,7 +108,7 @@ static int ask(const struct lode_unix_names *names, uint32_t inode, struct answe
 	left = (int)message.header.nlmsg_len - (int)NLMSG_LENGTH(sizeof(*body));
 	for (attribute = (const struct rtattr *)(body + 1); RTA_OK(attribute, left);
 	     attribute = RTA_NEXT(attribute, left))
-		take_attribute(attribute, answer);
+		decode_attribute(attribute, answer);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ static int is_in_doubt(const struct lode_recorder *recorder, const struct lode_r
 	return recorder->programs->bss->reads_maps || (recorder->has_read_maps && copy->is_unmapped);
 }
 
-static void take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
+static void handle_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
 {
 	size_t head = offsetof(struct lode_record_copy, bytes);
 
@@ -82,13 +82,13 @@ static int learn_names(struct lode_recorder *recorder, const struct lode_record_
 	return 0;
 }
 
-static void take_one(struct lode_recorder *recorder, const void *bytes, size_t size)
+static void handle_one(struct lode_recorder *recorder, const void *bytes, size_t size)
 {
 	const struct lode_record_stack *stack = bytes;
 	size_t head = offsetof(struct lode_record_stack, addresses);
 
 	if (size >= head && stack->count == LODE_RECORD_COPY_MARK) {
-		take_copy(recorder, bytes, size);
+		handle_copy(recorder, bytes, size);
 		return;
 	}
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
@@ -106,13 +106,13 @@ static void take_one(struct lode_recorder *recorder, const void *bytes, size_t s
  * Negative, which ends the reading, when as much was taken as the ring can hold: what was in
  * it when the reading began. Others may write as fast as this reads.
  */
-static int take_stack(void *context, void *bytes, size_t size)
+static int handle_stack(void *context, void *bytes, size_t size)
 {
 	struct lode_recorder *recorder = context;
 
 	if (recorder->holds)
 		return hold_stack(recorder, bytes, size);
-	take_one(recorder, bytes, size);
+	handle_one(recorder, bytes, size);
 	size += BPF_RINGBUF_HDR_SZ;
 	recorder->ring_left -= size < recorder->ring_left ? size : recorder->ring_left;
 	return recorder->ring_left ? 0 : -1;
@@ -136,7 +136,7 @@ static void read_stacks(struct lode_recorder *recorder)
 }
 
 /* What was held comes first, in its order. */
-static int take_held(struct lode_recorder *recorder)
+static int handle_held(struct lode_recorder *recorder)
 {
 	struct lode_buffer *held = &recorder->held;
 	uint64_t size;
@@ -145,7 +145,7 @@ static int take_held(struct lode_recorder *recorder)
 		return LODE_SYSTEM;
 	for (size_t at = 0; at < held->size; at += sizeof(size) + ((size + 7) & ~(uint64_t)7)) {
 		memcpy(&size, held->bytes + at, sizeof(size));
-		take_one(recorder, held->bytes + at + sizeof(size), size);
+		handle_one(recorder, held->bytes + at + sizeof(size), size);
 	}
 	lode_buffer_release(held);
 	return 0;
@@ -154,7 +154,7 @@ static int take_held(struct lode_recorder *recorder)
 int lode_recorder_open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 {
 	recorder->stacks =
-		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), take_stack, recorder, NULL);
+		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), handle_stack, recorder, NULL);
 	if (recorder->stacks)
 		return 0;
 	return lode_fail(error, LODE_SYSTEM, "the ring of stacks cannot be opened: %s", strerror(errno));
@@ -304,7 +304,7 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	until = lode_now(); /* all records that this reading finds were written by then */
 	recorder->sink = sink;
 	recorder->failed = 0;
-	if (take_held(recorder) < 0)
+	if (handle_held(recorder) < 0)
 		return LODE_SYSTEM;
 	read_stacks(recorder);
 	/* The next copy wakes the reader; what came before is taken now. */

@@ -67,7 +67,7 @@ static int sweep(struct lode_sweeper *sweeper)
 /* ---- many ---- */
 
 /* Processor time since the last call. */
-static uint64_t take_used(struct lode_sweeper *sweeper)
+static uint64_t read_used(struct lode_sweeper *sweeper)
 {
 	uint64_t before = sweeper->used;
 	struct timespec time;
@@ -109,7 +109,7 @@ static void sweep_now(struct lode_sweeper *sweeper, uint64_t now)
 	pthread_mutex_unlock(&sweeper->worker.lock);
 	works = sweep(sweeper);
 	pthread_mutex_lock(&sweeper->worker.lock);
-	learn_cost(sweeper, take_used(sweeper));
+	learn_cost(sweeper, read_used(sweeper));
 	sweeper->last = now;
 	sweeper->fails = !works;
 }

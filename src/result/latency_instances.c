@@ -101,7 +101,7 @@ static void put_columns(struct instance_lines *lines, const struct lode_instance
 	lode_buffer_byte(buffer, '\n');
 }
 
-static int take_instance(void *context, const struct lode_instance *instance)
+static int handle_instance(void *context, const struct lode_instance *instance)
 {
 	struct instance_lines *lines = context;
 
@@ -125,7 +125,7 @@ int lode_latency_instances_write(struct lode_corpus *corpus, const struct lode_l
 		.json = as_json,
 		.aggressive_end = options->aggressive_end,
 	};
-	struct lode_instance_taker taker = { begin_stream, take_instance, &lines };
+	struct lode_instance_taker taker = { begin_stream, handle_instance, &lines };
 	int code;
 
 	if (!as_json)

@@ -144,7 +144,7 @@ static int take(struct walk *walk, int type, uint32_t event, uint64_t from)
 }
 
 /* The thread did nothing that is known from `from` to here. */
-static int take_gap(struct walk *walk, const struct step *step, uint64_t from)
+static int follow_gap(struct walk *walk, const struct step *step, uint64_t from)
 {
 	if (step->wait != LODE_NONE && !walk->index->thinned)
 		return take(walk, LODE_WAIT, step->wait, from);
@@ -238,7 +238,7 @@ static int leads_on(const struct walk *walk, uint32_t wait)
 	return walk->x == woken_at(walk, wait) || walk->x == walk->end;
 }
 
-static int take_wait(struct walk *walk, uint32_t wait, uint64_t from)
+static int follow_wait(struct walk *walk, uint32_t wait, uint64_t from)
 {
 	uint64_t woken = woken_at(walk, wait);
 
@@ -283,14 +283,14 @@ static int walk_back(struct walk *walk, const struct step *step)
 	uint64_t low = walked_to(walk, step), from;
 
 	if (!segment || segment->end <= low)
-		return take_gap(walk, step, low);
+		return follow_gap(walk, step, low);
 	if (segment->end < walk->x)
-		return take_gap(walk, step, segment->end);
+		return follow_gap(walk, step, segment->end);
 	from = segment->start > low ? segment->start : low;
 	if (segment->type == LODE_WAIT && waits_for_it(walk, step, segment->event))
 		return take(walk, LODE_WAIT, step->wait, from);
 	if (segment->type == LODE_WAIT)
-		return take_wait(walk, segment->event, from);
+		return follow_wait(walk, segment->event, from);
 	return take(walk, (int)segment->type, segment->event, from);
 }
 

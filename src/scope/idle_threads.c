@@ -46,7 +46,7 @@ struct lode_idle_threads {
 };
 
 /* Where the kernel counted, its running time replaces that of the samples. */
-static void take_totals(struct lode_idle_threads *threads)
+static void add_totals(struct lode_idle_threads *threads)
 {
 	for (size_t i = 0; i < threads->stream->thread_count; i++) {
 		const struct lode_thread *thread = &threads->stream->threads[i];
@@ -81,7 +81,7 @@ int lode_idle_threads_make(struct lode_idle_threads **result, const struct lode_
 		lode_idle_threads_free(threads);
 		return code;
 	}
-	take_totals(threads);
+	add_totals(threads);
 	*result = threads;
 	return 0;
 }

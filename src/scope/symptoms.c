@@ -429,7 +429,7 @@ static void follow_start(struct between *between, size_t group, uint64_t t)
 	}
 }
 
-static int take_event(struct between *between, const struct lode_events *events, size_t i)
+static int handle_event(struct between *between, const struct lode_events *events, size_t i)
 {
 	struct search *search = between->search;
 	size_t group = search->groups[events->thread[i]];
@@ -471,7 +471,7 @@ static int find_between(struct search *search)
 	int type;
 
 	while (!code && (type = next_type(search->stream, next)) >= 0)
-		code = take_event(&between, &search->stream->events[type], next[type]++);
+		code = handle_event(&between, &search->stream->events[type], next[type]++);
 	between_release(&between);
 	return code;
 }

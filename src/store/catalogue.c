@@ -393,8 +393,8 @@ static int safe_file_name(const char *file)
 }
 
 /* Takes over the name of a stream's file; it may be removed later on, so it must be one of ours. */
-static int take_file_name(struct lode_catalogue *catalogue, const char *name, char *file, size_t size,
-			  struct lode_error *error)
+static int claim_file_name(struct lode_catalogue *catalogue, const char *name, char *file, size_t size,
+			   struct lode_error *error)
 {
 	if (!name)
 		return lode_fail_memory(error);
@@ -416,8 +416,8 @@ int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *
 		return lode_sql_fail(catalogue, error);
 	switch (lode_sql_bind_text(statement, 1, id) ? SQLITE_NOMEM : sqlite3_step(statement)) {
 	case SQLITE_ROW:
-		code = take_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size,
-				      error);
+		code = claim_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size,
+				       error);
 		break;
 	case SQLITE_DONE:
 		code = 0;

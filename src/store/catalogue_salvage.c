@@ -129,7 +129,7 @@ static int is_known(struct salvage *salvage)
 	return known && found;
 }
 
-static int take_reading(struct salvage *salvage, sqlite3_stmt *statement, unsigned scan)
+static int salvage_row(struct salvage *salvage, sqlite3_stmt *statement, unsigned scan)
 {
 	struct lode_arena *arena = &salvage->list->arena;
 	struct reading *reading;
@@ -157,7 +157,7 @@ static int scan_rows(struct salvage *salvage, const char *sql, unsigned scan)
 	if (!statement)
 		return 0; /* damaged, or of a version without this index */
 	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW)
-		code = take_reading(salvage, statement, scan);
+		code = salvage_row(salvage, statement, scan);
 	if (status == SQLITE_NOMEM)
 		code = lode_fail_memory(salvage->error);
 	sqlite3_finalize(statement);

@@ -28,7 +28,7 @@ static int compare_sizes(const void *left, const void *right, void *context)
 }
 
 /* One turn of a thread; there are as many turns as streams, so that one process could take all. */
-static void take_one(void *context, size_t turn)
+static void handle_one(void *context, size_t turn)
 {
 	struct dealing *dealing = context;
 	uint64_t number;
@@ -51,7 +51,7 @@ int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_
 	dealing.order = lode_ids_sorted(list->count, compare_sizes, list->items);
 	if (!dealing.order)
 		return LODE_SYSTEM;
-	lode_parallel(jobs, list->count, take_one, &dealing);
+	lode_parallel(jobs, list->count, handle_one, &dealing);
 	lode_free(dealing.order);
 	return 0;
 }

@@ -109,7 +109,7 @@ int lode_store_list_events(struct lode_store *store)
 
 /* ---- codecs ---- */
 
-static struct lode_codec *take_codec(const struct lode_store *store)
+static struct lode_codec *acquire_codec(const struct lode_store *store)
 {
 	struct lode_codec *codec = atomic_exchange(&store->spare->codec, NULL);
 
@@ -364,7 +364,7 @@ static void settle_objects(const struct lode_store_table *table, unsigned column
 static int unpack_events(const struct lode_store *store, const struct lode_store_table *table, unsigned columns,
 			 struct lode_events *events, const char **wrong)
 {
-	struct lode_codec *codec = take_codec(store);
+	struct lode_codec *codec = acquire_codec(store);
 	void *const values[] = { events->t,     events->cost,   events->delay,       events->thread,
 				 events->stack, events->waker,  events->waker_stack, events->name,
 				 events->cpu,   events->weight, events->object,      events->holder };

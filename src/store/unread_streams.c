@@ -87,8 +87,8 @@ static void verify(void *context, size_t i)
 		verifying->reasons[i] = lode_strdup(error.text);
 }
 
-static int take_one(struct lode_unread_streams *streams, const struct lode_corpus_entry *entry, int code,
-		    const char *reason, struct lode_error *error)
+static int handle_one(struct lode_unread_streams *streams, const struct lode_corpus_entry *entry, int code,
+		      const char *reason, struct lode_error *error)
 {
 	const struct lode_unread_stream stream = { entry->id, entry->name, reason, code };
 
@@ -114,7 +114,8 @@ int lode_unread_streams_take(struct lode_unread_streams *streams, struct lode_co
 		lode_parallel(jobs, list->count, verify, &verifying);
 	for (size_t i = 0; i < list->count && !code; i++) {
 		if (verifying.codes[i])
-			code = take_one(streams, &list->items[i], verifying.codes[i], verifying.reasons[i], error);
+			code = handle_one(streams, &list->items[i], verifying.codes[i], verifying.reasons[i],
+					  error);
 		else
 			list->items[kept++] = list->items[i];
 	}

@@ -205,7 +205,7 @@ int lode_cfi_walk(const struct lode_elf *elf, const char *section,
 	return code;
 }
 
-static int take_bounds(void *context, const struct lode_cfi_function *function)
+static int handle_bounds(void *context, const struct lode_cfi_function *function)
 {
 	struct lode_table_builder *builder = context;
 
@@ -215,6 +215,6 @@ static int take_bounds(void *context, const struct lode_cfi_function *function)
 
 void lode_elf_read_frames(const struct lode_elf *elf, struct lode_table_builder *builder)
 {
-	if (lode_cfi_walk(elf, ".eh_frame", take_bounds, builder) < 0)
+	if (lode_cfi_walk(elf, ".eh_frame", handle_bounds, builder) < 0)
 		builder->failed = 1;
 }

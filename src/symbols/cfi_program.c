@@ -282,7 +282,7 @@ static int read_addition(struct lode_cursor *block, int64_t *add)
 	return !block->failed && !lode_cursor_left(block);
 }
 
-static struct lode_cursor take_block(struct lode_cursor *program)
+static struct lode_cursor decode_block(struct lode_cursor *program)
 {
 	uint64_t size = lode_cursor_varint(program);
 	const void *bytes = lode_cursor_bytes(program, size);
@@ -382,7 +382,7 @@ static int run_cfa(struct run *run, uint8_t code, struct lode_cursor *program)
 		run->row.cfa_offset = factored(run, lode_cfi_signed(program));
 		return 1;
 	case DW_CFA_def_cfa_expression:
-		set_cfa_expression(run, take_block(program));
+		set_cfa_expression(run, decode_block(program));
 		return 1;
 	case DW_CFA_GNU_args_size:
 		lode_cursor_varint(program);
@@ -426,7 +426,7 @@ static int run_register(struct run *run, uint8_t code, struct lode_cursor *progr
 		return 1;
 	case DW_CFA_expression:
 		number = lode_cursor_varint(program);
-		where = read_place(run, take_block(program));
+		where = read_place(run, decode_block(program));
 		set_column(run, number, where.place, where.offset);
 		return 1;
 	case DW_CFA_register:
@@ -445,7 +445,7 @@ static int run_register(struct run *run, uint8_t code, struct lode_cursor *progr
 		return 1;
 	case DW_CFA_val_expression:
 		number = lode_cursor_varint(program);
-		take_block(program);
+		decode_block(program);
 		set_column(run, number, UNKNOWN, 0);
 		return 1;
 	default:

@@ -158,7 +158,7 @@ static void add_callee(struct reader *reader, uint32_t function, uint32_t callee
 }
 
 /* A call or jump to an address. Returns whether a function begins there that is not `function`. */
-static int take_target(struct reader *reader, uint32_t function, const struct lode_step *step)
+static int handle_target(struct reader *reader, uint32_t function, const struct lode_step *step)
 {
 	const struct lode_plan_piece *piece = lode_code_plan_at(&reader->plan, step->target);
 	int begins;
@@ -171,7 +171,7 @@ static int take_target(struct reader *reader, uint32_t function, const struct lo
 	return begins;
 }
 
-static void take_slot(struct reader *reader, uint32_t function, const struct lode_step *step)
+static void handle_slot(struct reader *reader, uint32_t function, const struct lode_step *step)
 {
 	uint32_t import = lode_code_slot_import(&reader->plan, step->target);
 
@@ -181,8 +181,8 @@ static void take_slot(struct reader *reader, uint32_t function, const struct lod
 		add_callee(reader, function, import);
 }
 
-static void take_step(struct reader *reader, uint32_t number, const struct lode_plan_piece *piece,
-		      const struct lode_step *step)
+static void handle_step(struct reader *reader, uint32_t number, const struct lode_plan_piece *piece,
+			const struct lode_step *step)
 {
 	struct lode_code_function *function = &reader->code->functions[number];
 	int ends = 0;
@@ -190,10 +190,10 @@ static void take_step(struct reader *reader, uint32_t number, const struct lode_
 	switch (step->kind) {
 	case LODE_STEP_CALL:
 	case LODE_STEP_BRANCH:
-		take_target(reader, number, step);
+		handle_target(reader, number, step);
 		break;
 	case LODE_STEP_JUMP:
-		ends = take_target(reader, number, step);
+		ends = handle_target(reader, number, step);
 		break;
 	case LODE_STEP_RETURN:
 		ends = 1;
@@ -208,7 +208,7 @@ static void take_step(struct reader *reader, uint32_t number, const struct lode_
 	case LODE_STEP_SLOT:
 	case LODE_STEP_LEAVE_SLOT:
 		ends = step->kind == LODE_STEP_LEAVE_SLOT;
-		take_slot(reader, number, step);
+		handle_slot(reader, number, step);
 		break;
 	case LODE_STEP_UNKNOWN:
 		function->unknown_ends = 1;
@@ -244,7 +244,7 @@ static uint64_t entry_of(const struct reader *reader, const struct lode_plan_pie
 	return piece->start + sizeof(landing);
 }
 
-static void take_entries(struct reader *reader, uint32_t number)
+static void handle_entries(struct reader *reader, uint32_t number)
 {
 	struct lode_code_function *function = &reader->code->functions[number];
 
@@ -260,12 +260,12 @@ static void take_entries(struct reader *reader, uint32_t number)
 	}
 }
 
-static void take_function(struct reader *reader, uint32_t number)
+static void handle_function(struct reader *reader, uint32_t number)
 {
 	struct lode_code *code = reader->code;
 	struct lode_code_function *function = &code->functions[number];
 
-	take_entries(reader, number);
+	handle_entries(reader, number);
 	function->first_end = (uint32_t)code->offset_count;
 	function->first_callee = (uint32_t)code->callee_count;
 	if (code->undecoded) {
@@ -277,7 +277,7 @@ static void take_function(struct reader *reader, uint32_t number)
 
 		decode_piece(reader, piece);
 		for (size_t step = 0; step < reader->steps.count && !reader->failed; step++)
-			take_step(reader, number, piece, &reader->steps.items[step]);
+			handle_step(reader, number, piece, &reader->steps.items[step]);
 		reader->failed |= reader->steps.failed;
 	}
 	lode_sort_u32(code->callees + function->first_callee, function->callee_count);
@@ -344,7 +344,7 @@ static void name_function(struct reader *reader, uint32_t **names, size_t *capac
 }
 
 /* The linker's names, of exported functions first. */
-static void take_linker_names(struct reader *reader)
+static void handle_linker_names(struct reader *reader)
 {
 	const struct lode_linker_symbols *symbols = &reader->plan.symbols;
 	struct owned *owned = reader->owned;
@@ -410,7 +410,7 @@ static void show_name(struct reader *reader, uint32_t record, struct lode_buffer
 	reader->shown += name->size;
 }
 
-static void take_shown_names(struct reader *reader)
+static void handle_shown_names(struct reader *reader)
 {
 	struct owned *owned = reader->owned;
 	struct lode_buffer name = { 0 };
@@ -515,9 +515,9 @@ static int read_all(struct reader *reader)
 		return LODE_SYSTEM;
 	code->count = plan->function_count;
 	for (uint32_t i = 0; i < code->count && !reader->failed; i++)
-		take_function(reader, i);
-	take_linker_names(reader);
-	take_shown_names(reader);
+		handle_function(reader, i);
+	handle_linker_names(reader);
+	handle_shown_names(reader);
 	if (reader->failed)
 		return LODE_SYSTEM;
 	find_main(reader);

@@ -93,8 +93,8 @@ struct frame {
 	int restored; /* and is back, since the last branch */
 };
 
-static void take_indirect_jump(const struct lode_code_run *run, size_t i, uint32_t word, const struct frame *frame,
-			       struct lode_steps *steps)
+static void handle_indirect_jump(const struct lode_code_run *run, size_t i, uint32_t word,
+				 const struct frame *frame, struct lode_steps *steps)
 {
 	uint64_t at = run->address + 4 * i;
 	int leaves = frame->restored || (!frame->stored && !comes_from_table(run, i, word >> 5 & 31));
@@ -108,14 +108,14 @@ static void take_indirect_jump(const struct lode_code_run *run, size_t i, uint32
 }
 
 /* Branches to a register: br, blr, ret, and those that authenticate. */
-static void take_register_branch(const struct lode_code_run *run, size_t i, uint32_t word,
-				 const struct frame *frame, struct lode_steps *steps)
+static void handle_register_branch(const struct lode_code_run *run, size_t i, uint32_t word,
+				   const struct frame *frame, struct lode_steps *steps)
 {
 	uint64_t at = run->address + 4 * i;
 
 	switch (word >> 21 & 7) {
 	case 0:
-		take_indirect_jump(run, i, word, frame, steps);
+		handle_indirect_jump(run, i, word, frame, steps);
 		break;
 	case 1:
 		lode_steps_add(steps, LODE_STEP_POINTER, at, 0);
@@ -139,15 +139,15 @@ static int is_outside(const struct lode_code_run *run, uint64_t target)
 }
 
 /* Returns whether the word was a branch of any kind. */
-static int take_branch(const struct lode_code_run *run, size_t i, uint32_t word, const struct frame *frame,
-		       struct lode_steps *steps)
+static int handle_branch(const struct lode_code_run *run, size_t i, uint32_t word, const struct frame *frame,
+			 struct lode_steps *steps)
 {
 	uint64_t at = run->address + 4 * i;
 	enum lode_step_kind kind = LODE_STEP_BRANCH;
 	uint64_t away;
 
 	if (is_register_branch(word)) {
-		take_register_branch(run, i, word, frame, steps);
+		handle_register_branch(run, i, word, frame, steps);
 		return 1;
 	}
 	if (matches(word, 0x7c000000, 0x14000000)) {
@@ -169,7 +169,7 @@ void lode_code_decode_aarch64(const struct lode_code_run *run, struct lode_steps
 		uint32_t word = word_at(run, i);
 
 		if (matches(word, 0x1c000000, 0x14000000)) {
-			if (take_branch(run, i, word, &frame, steps))
+			if (handle_branch(run, i, word, &frame, steps))
 				frame.restored = 0;
 		} else if (moves_link_register(word, 0)) {
 			frame.stored = 1;

@@ -23,7 +23,7 @@ static size_t without_number(const char *name, size_t length)
 }
 
 /* Takes one suffix off; returns whether there was one. */
-static int take_suffix(const char *name, size_t *length, int *cold)
+static int parse_suffix(const char *name, size_t *length, int *cold)
 {
 	size_t end = without_number(name, *length);
 
@@ -40,7 +40,7 @@ static int take_suffix(const char *name, size_t *length, int *cold)
 size_t lode_code_base_length(const char *name, size_t length, int *cold)
 {
 	if (memchr(name, '.', length))
-		while (take_suffix(name, &length, cold))
+		while (parse_suffix(name, &length, cold))
 			;
 	return length;
 }

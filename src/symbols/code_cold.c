@@ -8,7 +8,7 @@
 
 #include "symbols/cold_part.h"
 
-static int take_function(void *context, const struct lode_cfi_function *function)
+static int handle_function(void *context, const struct lode_cfi_function *function)
 {
 	struct lode_code_plan *plan = context;
 	struct lode_plan_piece *piece;
@@ -23,5 +23,5 @@ static int take_function(void *context, const struct lode_cfi_function *function
 
 int lode_code_find_cold(struct lode_code_plan *plan)
 {
-	return lode_cfi_walk(&plan->elf, ".eh_frame", take_function, plan);
+	return lode_cfi_walk(&plan->elf, ".eh_frame", handle_function, plan);
 }

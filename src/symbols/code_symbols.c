@@ -75,7 +75,7 @@ static int is_mark(const char *name)
 	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd') && (!name[2] || name[2] == '.');
 }
 
-static void take_symbol(struct reader *reader, const GElf_Sym *symbol)
+static void handle_symbol(struct reader *reader, const GElf_Sym *symbol)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
 	const char *name;
@@ -105,7 +105,7 @@ static void read_symbols(struct lode_linker_symbols *symbols, const struct lode_
 	for (size_t i = 1; i < reader.count && !symbols->failed; i++) {
 		if (!gelf_getsym(reader.data, (int)i, &symbol))
 			break;
-		take_symbol(&reader, &symbol);
+		handle_symbol(&reader, &symbol);
 	}
 }
 
@@ -133,7 +133,7 @@ static void read_exports(struct lode_linker_symbols *symbols, const struct lode_
 			break;
 		if (GELF_ST_BIND(symbol.st_info) != STB_LOCAL && GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE &&
 		    is_old_version(&reader, i) == old)
-			take_symbol(&reader, &symbol);
+			handle_symbol(&reader, &symbol);
 	}
 }
 

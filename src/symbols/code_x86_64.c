@@ -194,7 +194,8 @@ static enum lode_step_kind jump_kind(const struct instruction *instruction, cons
 }
 
 /* call and jmp through a register or memory; other things with this opcode are none. */
-static int take_indirect(const struct instruction *instruction, const struct frame *frame, struct lode_steps *steps)
+static int handle_indirect(const struct instruction *instruction, const struct frame *frame,
+			   struct lode_steps *steps)
 {
 	unsigned modrm = instruction->left >= 2 ? instruction->opcode[1] : 0;
 
@@ -231,8 +232,8 @@ static enum lode_step_kind relative_kind(const struct instruction *instruction, 
 }
 
 /* Returns whether it was a branch of any kind. */
-static int take_branch(struct disassembler *disassembler, const struct lode_code_run *run,
-		       const struct instruction *instruction, const struct frame *frame, struct lode_steps *steps)
+static int handle_branch(struct disassembler *disassembler, const struct lode_code_run *run,
+			 const struct instruction *instruction, const struct frame *frame, struct lode_steps *steps)
 {
 	unsigned opcode = instruction->opcode[0];
 	enum lode_step_kind kind;
@@ -245,7 +246,7 @@ static int take_branch(struct disassembler *disassembler, const struct lode_code
 	}
 	kind = relative_kind(instruction, &width);
 	if (!width)
-		return take_indirect(instruction, frame, steps);
+		return handle_indirect(instruction, frame, steps);
 	target = target_of(instruction, width);
 	if (target - run->address < run->size)
 		disassembler->marks[target - run->address].target = 1;
@@ -272,7 +273,7 @@ static int walk(struct disassembler *disassembler, const struct lode_code_run *r
 		instruction.size = (size_t)(bytes - instruction.bytes);
 		disassembler->marks[instruction.at - run->address].start = 1;
 		skip_prefixes(&instruction);
-		if (take_branch(disassembler, run, &instruction, &frame, steps))
+		if (handle_branch(disassembler, run, &instruction, &frame, steps))
 			frame.left = 0;
 		watch_frame(&instruction, &frame);
 	}

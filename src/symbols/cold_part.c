@@ -36,7 +36,7 @@ int lode_cfi_is_cold(const struct lode_cfi_function *function)
 				   first == DW_CFA_def_cfa_register || (first & 0xc0) == DW_CFA_offset);
 }
 
-static int take_function(void *context, const struct lode_cfi_function *function)
+static int handle_function(void *context, const struct lode_cfi_function *function)
 {
 	struct parts *parts = context;
 
@@ -133,7 +133,7 @@ int lode_elf_cold_part(const struct lode_elf *elf, uint64_t start, uint64_t end,
 	int code = 0;
 
 	if (end > start && end - start <= CODE_LIMIT)
-		code = lode_cfi_walk(elf, ".eh_frame", take_function, &parts);
+		code = lode_cfi_walk(elf, ".eh_frame", handle_function, &parts);
 	if (!code && parts.count) {
 		qsort(parts.items, parts.count, sizeof(*parts.items), by_start);
 		code = count_jumps(&parts, elf, start, end);

@@ -30,7 +30,7 @@ struct unfolding {
 	jmp_buf stop;
 };
 
-static void take_piece(const char *text, size_t length, void *context)
+static void append_piece(const char *text, size_t length, void *context)
 {
 	struct unfolding *unfolding = context;
 
@@ -46,10 +46,10 @@ static int unfold(const char *name, struct lode_buffer *buffer)
 	int options = DMGL_NO_OPTS;
 
 	if (setjmp(unfolding.stop) == 0) {
-		if (rust_demangle_callback(name, options, take_piece, &unfolding))
+		if (rust_demangle_callback(name, options, append_piece, &unfolding))
 			return 1;
 		buffer->size = unfolding.start;
-		if (cplus_demangle_v3_callback(name, options, take_piece, &unfolding))
+		if (cplus_demangle_v3_callback(name, options, append_piece, &unfolding))
 			return 1;
 	}
 	buffer->size = unfolding.start;

@@ -231,7 +231,7 @@ static int is_function(const struct symbol_table *table, const GElf_Sym *symbol,
 	}
 }
 
-static void take_symbol(const struct symbol_table *table, const GElf_Sym *symbol, struct lode_elf_symbols *symbols)
+static void add_symbol(const struct symbol_table *table, const GElf_Sym *symbol, struct lode_elf_symbols *symbols)
 {
 	const struct section *section = NULL;
 	struct lode_elf_symbol found;
@@ -268,7 +268,7 @@ static int read_table(const struct lode_elf *elf, uint32_t type, struct lode_tab
 
 		if (!gelf_getsym(table.data, (int)i, &symbol))
 			break; /* the entries are larger than they say */
-		take_symbol(&table, &symbol, symbols);
+		add_symbol(&table, &symbol, symbols);
 	}
 	lode_free(table.sections);
 	if (code == LODE_SYSTEM)

@@ -133,7 +133,7 @@ static int holds_code(const struct lode_table *table, uint64_t start, uint64_t e
 }
 
 /* Adds the ranges of an inlined call. Returns the number of its first record, or `around` without any. */
-static uint32_t take_call(struct pass *pass, Dwarf_Die *call, uint32_t around)
+static uint32_t add_call(struct pass *pass, Dwarf_Die *call, uint32_t around)
 {
 	size_t first = pass->builder.count;
 	Dwarf_Addr base, start, end;
@@ -222,7 +222,7 @@ static void walk(struct pass *pass, const Dwarf_Die *root)
 
 		pass->left--;
 		if (dwarf_tag(&level->die) == DW_TAG_inlined_subroutine)
-			around = take_call(pass, &level->die, around);
+			around = add_call(pass, &level->die, around);
 		deeper = enter(pass, depth, around);
 		depth = deeper > depth ? deeper : leave(pass, depth);
 	}

@@ -92,8 +92,8 @@ static void note_reference(struct lode_kallsyms *kallsyms, const char *name, siz
 }
 
 /* Appends one line. Returns 0 when it is none. */
-static int take_line(struct lode_table_builder *builder, struct lines *lines, const char *at, const char *end,
-		     struct lode_kallsyms *kallsyms)
+static int parse_line(struct lode_table_builder *builder, struct lines *lines, const char *at, const char *end,
+		      struct lode_kallsyms *kallsyms)
 {
 	struct line line = { .name = LODE_NONE, .module = LODE_NONE };
 	size_t length;
@@ -194,7 +194,7 @@ int lode_image_parse_kallsyms(struct lode_table_builder *builder, const char *by
 
 		if (!stop)
 			break;
-		if (!take_line(builder, &lines, bytes, stop, kallsyms))
+		if (!parse_line(builder, &lines, bytes, stop, kallsyms))
 			kallsyms->skipped++;
 		bytes = stop + 1;
 	}

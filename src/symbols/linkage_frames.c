@@ -92,7 +92,7 @@ static int describe_x86_64(struct linkage *linkage)
 
 /* ---- all ---- */
 
-static int take_section(const struct lode_elf *elf, const char *name, const struct lode_cfi_shared *shared,
+static int read_section(const struct lode_elf *elf, const char *name, const struct lode_cfi_shared *shared,
 			int (*take)(void *context, const struct lode_cfi_function *function), void *context)
 {
 	GElf_Shdr header;
@@ -132,6 +132,6 @@ int lode_linkage_frames_walk(const struct lode_elf *elf,
 		return 0;
 	shared.program_end = shared.program + (is_aarch64 ? sizeof(at_call_aarch64) : sizeof(at_call_x86_64));
 	for (size_t i = 0; !code && i < sizeof(names) / sizeof(*names); i++)
-		code = take_section(elf, names[i], &shared, take, context);
+		code = read_section(elf, names[i], &shared, take, context);
 	return code;
 }

@@ -43,7 +43,7 @@ static int find_offset(const struct lode_elf *elf, uint64_t address, uint64_t *o
 }
 
 /* The text up to its NUL; NULL when there is none. */
-static const char *take_text(struct lode_cursor *cursor, size_t *length)
+static const char *decode_text(struct lode_cursor *cursor, size_t *length)
 {
 	size_t left = lode_cursor_left(cursor);
 
@@ -53,7 +53,7 @@ static const char *take_text(struct lode_cursor *cursor, size_t *length)
 	return lode_cursor_bytes(cursor, *length + 1);
 }
 
-static int take_mark(struct reading *reading, struct lode_cursor *body)
+static int decode_mark(struct reading *reading, struct lode_cursor *body)
 {
 	uint64_t address = lode_cursor_u64(body), base = lode_cursor_u64(body);
 	struct lode_marks *marks = reading->marks;
@@ -62,8 +62,8 @@ static int take_mark(struct reading *reading, struct lode_cursor *body)
 	size_t length;
 
 	lode_cursor_u64(body);
-	provider = take_text(body, &length);
-	name = provider ? take_text(body, &length) : NULL;
+	provider = decode_text(body, &length);
+	name = provider ? decode_text(body, &length) : NULL;
 	if (body->failed || !name || (strcmp(provider, "lode_begin") && strcmp(provider, "lode_end")))
 		return 0;
 	if (base && reading->base)
@@ -77,7 +77,7 @@ static int take_mark(struct reading *reading, struct lode_cursor *body)
 	return 0;
 }
 
-static int take_notes(struct reading *reading, Elf_Data *data)
+static int decode_notes(struct reading *reading, Elf_Data *data)
 {
 	size_t offset = 0, next, name, description;
 	GElf_Nhdr note;
@@ -88,7 +88,7 @@ static int take_notes(struct reading *reading, Elf_Data *data)
 		struct lode_cursor body = lode_cursor(bytes + description, note.n_descsz);
 
 		if (note.n_type == NOTE_TYPE && note.n_namesz == 8 && !memcmp(bytes + name, "stapsdt", 8))
-			code = take_mark(reading, &body);
+			code = decode_mark(reading, &body);
 		offset = next;
 	}
 	return code;
@@ -113,7 +113,7 @@ int lode_marks_read(struct lode_marks *marks, const char *path)
 		reading.base = base.sh_addr;
 	data = section && notes.sh_type == SHT_NOTE ? elf_getdata(section, NULL) : NULL;
 	if (data && data->d_buf)
-		code = take_notes(&reading, data);
+		code = decode_notes(&reading, data);
 	lode_elf_close(&elf);
 	if (code)
 		lode_marks_release(marks);

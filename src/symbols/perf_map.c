@@ -51,7 +51,7 @@ static const char *read_hex(const char *at, const char *end, uint64_t *number)
 	return at;
 }
 
-static int take_line(struct lode_table_builder *builder, const char *line, const char *end)
+static int parse_line(struct lode_table_builder *builder, const char *line, const char *end)
 {
 	uint64_t start, size;
 	size_t length;
@@ -79,7 +79,7 @@ int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *by
 
 		if (!stop)
 			break;
-		if (stop > bytes && !take_line(builder, bytes, stop))
+		if (stop > bytes && !parse_line(builder, bytes, stop))
 			++*skipped;
 		if (builder->failed || builder->strings.failed)
 			return LODE_SYSTEM;

@@ -153,7 +153,7 @@ static const void *take(struct lode_cursor *cursor, uint64_t count, uint64_t siz
 	return lode_cursor_bytes(cursor, bytes);
 }
 
-static char *take_text(struct lode_cursor *cursor)
+static char *decode_text(struct lode_cursor *cursor)
 {
 	const char *text = (const char *)cursor->next;
 	size_t length = strnlen(text, lode_cursor_left(cursor));
@@ -163,14 +163,14 @@ static char *take_text(struct lode_cursor *cursor)
 	return lode_strndup(text, length);
 }
 
-static int take_origin(struct lode_cursor *cursor, struct lode_origin *origin)
+static int decode_origin(struct lode_cursor *cursor, struct lode_origin *origin)
 {
-	origin->identity = take_text(cursor);
-	origin->build_id = take_text(cursor);
-	origin->binary = take_text(cursor);
-	origin->debug = take_text(cursor);
-	origin->debuglink = take_text(cursor);
-	origin->fetched = take_text(cursor);
+	origin->identity = decode_text(cursor);
+	origin->build_id = decode_text(cursor);
+	origin->binary = decode_text(cursor);
+	origin->debug = decode_text(cursor);
+	origin->debuglink = decode_text(cursor);
+	origin->fetched = decode_text(cursor);
 	if (cursor->failed || lode_cursor_left(cursor))
 		return LODE_BAD_INPUT;
 	if (!origin->identity || !origin->build_id || !origin->binary || !origin->debug || !origin->debuglink ||
@@ -210,7 +210,7 @@ int lode_cache_parse(const void *bytes, size_t size, struct lode_cached *cached)
 	memcpy(cached->extra, header->extra, sizeof(cached->extra));
 	if (!cursor.failed && lode_cursor_left(&cursor) == header->origin_size &&
 	    !table->strings[table->string_size - 1])
-		code = take_origin(&cursor, &cached->origin);
+		code = decode_origin(&cursor, &cached->origin);
 	if (code < 0)
 		lode_cached_release(cached);
 	return code;

@@ -76,7 +76,7 @@ static uint32_t number_of(struct making *making, const struct lode_unwind_rule *
 	return (uint32_t)making->rule_count - 1;
 }
 
-static int take_row(void *context, uint64_t start, const struct lode_unwind_rule *rule)
+static int handle_row(void *context, uint64_t start, const struct lode_unwind_rule *rule)
 {
 	struct making *making = context;
 	struct row row = { start, number_of(making, rule) };
@@ -87,12 +87,12 @@ static int take_row(void *context, uint64_t start, const struct lode_unwind_rule
 	return 0;
 }
 
-static int take_function(void *context, const struct lode_cfi_function *from)
+static int handle_function(void *context, const struct lode_cfi_function *from)
 {
 	struct making *making = context;
 	struct function function = { from->start, from->end, making->row_count, 0, making->priority };
 
-	if (lode_cfi_run(from, making->machine, making->is_64, take_row, making) < 0)
+	if (lode_cfi_run(from, making->machine, making->is_64, handle_row, making) < 0)
 		return LODE_SYSTEM;
 	function.count = (uint32_t)(making->row_count - function.first);
 	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
@@ -260,7 +260,7 @@ static int read_section(struct making *making, const struct lode_elf *elf, const
 {
 	making->priority++;
 	making->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;
-	return lode_cfi_walk(elf, section, take_function, making);
+	return lode_cfi_walk(elf, section, handle_function, making);
 }
 
 /* The value of a function that the file exports; 0 without one. */
@@ -294,7 +294,7 @@ static const uint8_t *code_of(const struct lode_elf *elf, const GElf_Sym *symbol
 	return (const uint8_t *)data->d_buf + (symbol->st_value - header.sh_addr);
 }
 
-static int take_code(struct making *making, const struct lode_elf *elf, const GElf_Sym *symbol)
+static int handle_code(struct making *making, const struct lode_elf *elf, const GElf_Sym *symbol)
 {
 	struct function function = { symbol->st_value, symbol->st_value + symbol->st_size, making->row_count, 0,
 				     making->priority };
@@ -302,7 +302,7 @@ static int take_code(struct making *making, const struct lode_elf *elf, const GE
 
 	if (!code || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_size)
 		return 0;
-	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, take_row, making) < 0)
+	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, handle_row, making) < 0)
 		return LODE_SYSTEM;
 	function.count = (uint32_t)(making->row_count - function.first);
 	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
@@ -319,7 +319,7 @@ static int add_vdso_functions(struct making *making, const struct lode_elf *elf)
 
 	making->priority++;
 	for (int i = 0; !code && data && gelf_getsym(data, i, &symbol); i++)
-		code = take_code(making, elf, &symbol);
+		code = handle_code(making, elf, &symbol);
 	return code;
 }
 
@@ -337,7 +337,7 @@ static int add_vdso(struct making *making, const struct lode_elf *elf)
 	function.start = address - 4;
 	function.end = address + 8;
 	shared.program_end = shared.program;
-	return take_function(making, &function) < 0 ? LODE_SYSTEM : add_vdso_functions(making, elf);
+	return handle_function(making, &function) < 0 ? LODE_SYSTEM : add_vdso_functions(making, elf);
 }
 
 int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_elf *binary,
@@ -360,7 +360,7 @@ int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_el
 		code = read_section(&making, debug, ".debug_frame");
 	if (!code) {
 		making.priority++;
-		code = lode_linkage_frames_walk(binary, take_function, &making);
+		code = lode_linkage_frames_walk(binary, handle_function, &making);
 	}
 	if (!code)
 		code = add_vdso(&making, binary);

@@ -214,7 +214,7 @@ static int store(struct reader *reader, const struct found *found, const char *v
 }
 
 /* `value` is the rest of the same word, or NULL: then the next word is the value. */
-static int take_value(struct reader *reader, const struct found *found, const char *value)
+static int consume_value(struct reader *reader, const struct found *found, const char *value)
 {
 	if (found->option->kind == LODE_OPTION_FLAG) {
 		if (value)
@@ -242,7 +242,7 @@ static int read_long(struct reader *reader, const char *name)
 	if (!found.option)
 		return refuse_unknown(reader, name, length);
 	snprintf(found.written, sizeof(found.written), "--%s", found.option->name);
-	return take_value(reader, &found, value);
+	return consume_value(reader, &found, value);
 }
 
 /* A word of letters: flags, and perhaps one with a value that takes the rest. */
@@ -263,21 +263,21 @@ static int read_letters(struct reader *reader, const char *letters)
 		snprintf(found.written, sizeof(found.written), "-%c", *letters);
 		letters++;
 		if (found.option->kind != LODE_OPTION_FLAG)
-			return take_value(reader, &found, *letters ? letters : NULL);
+			return consume_value(reader, &found, *letters ? letters : NULL);
 		code = store(reader, &found, NULL);
 	}
 	return code;
 }
 
-static void take_operand(struct reader *reader, char *word)
+static void consume_operand(struct reader *reader, char *word)
 {
 	reader->arguments->operands[reader->arguments->operand_count++] = word;
 }
 
-static void take_the_rest(struct reader *reader)
+static void consume_the_rest(struct reader *reader)
 {
 	while (reader->at < reader->argc)
-		take_operand(reader, reader->argv[reader->at++]);
+		consume_operand(reader, reader->argv[reader->at++]);
 }
 
 static int read_word(struct reader *reader)
@@ -285,16 +285,16 @@ static int read_word(struct reader *reader)
 	char *word = reader->argv[reader->at++];
 
 	if (!strcmp(word, "--")) {
-		take_the_rest(reader);
+		consume_the_rest(reader);
 		return 0;
 	}
 	if (word[0] == '-' && word[1] == '-')
 		return read_long(reader, word + 2);
 	if (word[0] == '-' && word[1])
 		return read_letters(reader, word + 1);
-	take_operand(reader, word);
+	consume_operand(reader, word);
 	if (reader->tables->leading)
-		take_the_rest(reader);
+		consume_the_rest(reader);
 	return 0;
 }
 

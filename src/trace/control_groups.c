@@ -108,7 +108,7 @@ static int take(char name[LODE_GROUP_NAME], const char *text, size_t length)
 }
 
 /* An id: alone, or behind the last dash and before `.scope`. */
-static int take_container(const char *part, size_t length, char name[LODE_GROUP_NAME])
+static int parse_container(const char *part, size_t length, char name[LODE_GROUP_NAME])
 {
 	static const char payload[] = "lxc.payload.";
 	const char *start = part;
@@ -128,7 +128,7 @@ static int take_container(const char *part, size_t length, char name[LODE_GROUP_
 }
 
 /* `pod` and a uid, at the start or behind a dash. */
-static int take_pod(const char *part, size_t length, char name[LODE_GROUP_NAME])
+static int parse_pod(const char *part, size_t length, char name[LODE_GROUP_NAME])
 {
 	if (ends_with(part, length, ".slice"))
 		length -= strlen(".slice");
@@ -152,14 +152,14 @@ static int take_pod(const char *part, size_t length, char name[LODE_GROUP_NAME])
 }
 
 /* A scope counts until a service is found; one of a container is no unit. */
-static int take_unit(const char *part, size_t length, char name[LODE_GROUP_NAME])
+static int parse_unit(const char *part, size_t length, char name[LODE_GROUP_NAME])
 {
 	char id[LODE_GROUP_NAME];
 
 	if (ends_with(part, length, ".service"))
 		return take(name, part, length);
 	if (ends_with(part, length, ".scope") && !ends_with(name, strlen(name), ".service") &&
-	    !take_container(part, length, id))
+	    !parse_container(part, length, id))
 		return take(name, part, length);
 	return 0;
 }
@@ -167,9 +167,9 @@ static int take_unit(const char *part, size_t length, char name[LODE_GROUP_NAME]
 int lode_group_part(const char *path, enum lode_group_part part, char name[LODE_GROUP_NAME])
 {
 	static int (*const takers[])(const char *part, size_t length, char name[LODE_GROUP_NAME]) = {
-		[LODE_GROUP_UNIT] = take_unit,
-		[LODE_GROUP_CONTAINER] = take_container,
-		[LODE_GROUP_POD] = take_pod,
+		[LODE_GROUP_UNIT] = parse_unit,
+		[LODE_GROUP_CONTAINER] = parse_container,
+		[LODE_GROUP_POD] = parse_pod,
 	};
 
 	name[0] = '\0';

@@ -308,7 +308,7 @@ static void touch(struct generation *generation, uint64_t t)
 		generation->touched = t;
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	unsigned char packed[LODE_PACKED_STACK];
 	struct lode_flight *flight = context;
@@ -324,7 +324,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	return fill_stack(flight, generation, &generation->stacks[number], packed, lode_pack_stack(packed, stack));
 }
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_flight *flight = context;
 	struct generation *generation = flight->last;
@@ -366,7 +366,7 @@ static void note_time(struct generation *generation, uint64_t end)
 	touch(generation, end);
 }
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_flight *flight = context;
 	struct lode_pack_references references;
@@ -397,7 +397,7 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 {
-	return (struct lode_recorder_sink){ flight, take_stack, take_change, take_record };
+	return (struct lode_recorder_sink){ flight, handle_stack, handle_change, handle_record };
 }
 
 /* ---- dropping ---- */

@@ -20,7 +20,7 @@ void lode_pages_release(struct lode_pages *pages)
 	memset(pages, 0, sizeof(*pages));
 }
 
-static struct lode_page *take_page(struct lode_pages *pages)
+static struct lode_page *allocate_page(struct lode_pages *pages)
 {
 	struct lode_page *page = pages->spare;
 
@@ -45,7 +45,7 @@ unsigned char *lode_chain_room(struct lode_pages *pages, struct lode_chain *chai
 	if (size > sizeof(page->bytes))
 		return NULL;
 	if (!page || sizeof(page->bytes) - page->used < size) {
-		page = take_page(pages);
+		page = allocate_page(pages);
 		if (!page)
 			return NULL;
 		if (chain->last)

@@ -115,7 +115,7 @@ static uint32_t take32(struct lode_cursor *cursor)
 	return (uint32_t)lode_cursor_varint(cursor);
 }
 
-static void take_object(struct lode_cursor *cursor, struct lode_record_object *object)
+static void decode_object(struct lode_cursor *cursor, struct lode_record_object *object)
 {
 	object->kind = lode_cursor_u8(cursor);
 	object->family = lode_cursor_u8(cursor);
@@ -154,7 +154,7 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 		record->value = take32(cursor);
 	record->weight = fields & HAS_WEIGHT ? take32(cursor) : 0;
 	if (fields & HAS_OBJECT)
-		take_object(cursor, &record->object);
+		decode_object(cursor, &record->object);
 	record->t = end - record->cost - record->delay;
 }
 
@@ -224,7 +224,7 @@ size_t lode_pack_change(unsigned char *to, const struct lode_change *change, uin
 	return (size_t)(at + length - to);
 }
 
-static void take_bytes(struct lode_cursor *cursor, void *to, size_t size, size_t room)
+static void decode_bytes(struct lode_cursor *cursor, void *to, size_t size, size_t room)
 {
 	const void *bytes = lode_cursor_bytes(cursor, size);
 
@@ -249,9 +249,9 @@ void lode_unpack_change(struct lode_cursor *cursor, struct lode_change *change, 
 	change->offset = lode_cursor_varint(cursor);
 	change->mounts = lode_cursor_varint(cursor);
 	change->build_id_size = lode_cursor_u8(cursor);
-	take_bytes(cursor, change->build_id, change->build_id_size, sizeof(change->build_id));
+	decode_bytes(cursor, change->build_id, change->build_id_size, sizeof(change->build_id));
 	length = (size_t)lode_cursor_varint(cursor);
-	take_bytes(cursor, text, length, LODE_PACKED_TEXT);
+	decode_bytes(cursor, text, length, LODE_PACKED_TEXT);
 	text[length <= LODE_PACKED_TEXT ? length : 0] = '\0';
 	change->text = kind & 32 ? text : NULL;
 }

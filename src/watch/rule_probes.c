@@ -313,7 +313,7 @@ int lode_rule_probes_look(struct lode_rule_probes *probes)
 
 /* ---- the sink ---- */
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_rule_probes *probes = context;
 
@@ -331,14 +331,14 @@ static int take_change(void *context, const struct lode_change *change)
 	return probes->next.change(probes->next.context, change);
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_rule_probes *probes = context;
 
 	return probes->next.stack(probes->next.context, stack);
 }
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_rule_probes *probes = context;
 
@@ -351,7 +351,7 @@ struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes,
 	if (!probes->has_marks)
 		return *next; /* nothing to look for */
 	probes->next = *next;
-	return (struct lode_recorder_sink){ probes, take_stack, take_change, take_record };
+	return (struct lode_recorder_sink){ probes, handle_stack, handle_change, handle_record };
 }
 
 /* ---- all of it ---- */

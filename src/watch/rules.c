@@ -21,7 +21,7 @@ static size_t trimmed(const char *text, const char *end)
 }
 
 /* Takes the word `word` off the end of a text; false when there is another. */
-static int take_last_word(const char *text, size_t *length, const char *word)
+static int strip_last_word(const char *text, size_t *length, const char *word)
 {
 	size_t size = strlen(word);
 
@@ -71,9 +71,9 @@ static int read_subject(struct lode_record_rule *rule, const char *head, size_t 
 {
 	const char *rest = lode_behind_word(head, "thread"), *colon;
 	size_t left = rest ? length - (size_t)(rest - head) : length;
-	int wait = take_last_word(rest ? rest : head, &left, "wait");
+	int wait = strip_last_word(rest ? rest : head, &left, "wait");
 
-	if (wait || take_last_word(rest ? rest : head, &left, "queue")) {
+	if (wait || strip_last_word(rest ? rest : head, &left, "queue")) {
 		rule->type = wait ? LODE_RULE_WAIT : LODE_RULE_QUEUE;
 		rule->name = rest;
 		rule->length = rest ? left : 0;

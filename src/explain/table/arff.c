@@ -81,7 +81,7 @@ static int next_line(struct reader *reader)
 	return 0;
 }
 
-static int take_quoted(struct reader *reader, struct cell *cell)
+static int parse_quoted(struct reader *reader, struct cell *cell)
 {
 	char quote = *reader->line_at++;
 
@@ -103,11 +103,11 @@ static int take_quoted(struct reader *reader, struct cell *cell)
 }
 
 /* One word, quoted or up to one of `stops`. */
-static int take_cell(struct reader *reader, const char *stops, struct cell *cell)
+static int parse_cell(struct reader *reader, const char *stops, struct cell *cell)
 {
 	skip_spaces(reader);
 	if (reader->line_at < reader->line_end && (*reader->line_at == '"' || *reader->line_at == '\''))
-		return take_quoted(reader, cell);
+		return parse_quoted(reader, cell);
 	cell->text = reader->line_at;
 	cell->quoted = 0;
 	while (reader->line_at < reader->line_end && !memchr(stops, *reader->line_at, strlen(stops)))
@@ -127,13 +127,13 @@ static int is_word(const struct cell *cell, const char *word)
 /* ---- the head ---- */
 
 /* The first value of `{a,b}`: what sparse rows mean when they say nothing. */
-static int take_list(struct reader *reader, struct attribute *attribute)
+static int parse_list(struct reader *reader, struct attribute *attribute)
 {
 	struct cell cell;
 	int code;
 
 	reader->line_at++;
-	code = take_cell(reader, ",}", &cell);
+	code = parse_cell(reader, ",}", &cell);
 	if (code < 0)
 		return code;
 	attribute->first = lode_strndup(cell.text, cell.length);
@@ -142,15 +142,15 @@ static int take_list(struct reader *reader, struct attribute *attribute)
 	return attribute->first ? 0 : lode_fail_memory(reader->error);
 }
 
-static int take_type(struct reader *reader, struct attribute *attribute)
+static int parse_type(struct reader *reader, struct attribute *attribute)
 {
 	struct cell type;
 	int code;
 
 	skip_spaces(reader);
 	if (reader->line_at < reader->line_end && *reader->line_at == '{')
-		return take_list(reader, attribute);
-	code = take_cell(reader, " \t", &type);
+		return parse_list(reader, attribute);
+	code = parse_cell(reader, " \t", &type);
 	if (code < 0)
 		return code;
 	attribute->numeric = is_word(&type, "numeric") || is_word(&type, "real") || is_word(&type, "integer");
@@ -161,11 +161,11 @@ static int take_type(struct reader *reader, struct attribute *attribute)
 	return 0;
 }
 
-static int take_attribute(struct reader *reader)
+static int parse_attribute(struct reader *reader)
 {
 	struct attribute *attribute;
 	struct cell name;
-	int code = take_cell(reader, " \t", &name);
+	int code = parse_cell(reader, " \t", &name);
 
 	if (code == 0)
 		code = lode_columns_name(&reader->columns, name.text, name.length, reader->file, reader->line,
@@ -178,7 +178,7 @@ static int take_attribute(struct reader *reader)
 	}
 	attribute = &reader->attributes[reader->columns.count - 1];
 	memset(attribute, 0, sizeof(*attribute));
-	return take_type(reader, attribute);
+	return parse_type(reader, attribute);
 }
 
 static int read_head(struct reader *reader)
@@ -187,14 +187,14 @@ static int read_head(struct reader *reader)
 	int code;
 
 	while ((code = next_line(reader)) > 0) {
-		code = take_cell(reader, " \t", &word);
+		code = parse_cell(reader, " \t", &word);
 		if (code < 0)
 			return code;
 		if (is_word(&word, "@data"))
 			return reader->columns.count ? 0
 						     : fail_here(reader, "@data without an @attribute before it");
 		if (is_word(&word, "@attribute"))
-			code = take_attribute(reader);
+			code = parse_attribute(reader);
 		else if (!is_word(&word, "@relation"))
 			code = fail_here(reader, "neither @relation nor @attribute nor @data nor a comment");
 		if (code < 0)
@@ -233,14 +233,14 @@ static int fail_cells(const struct reader *reader, size_t cells)
 		reader->file, (unsigned long long)reader->line, cells, reader->columns.count);
 }
 
-static int take_dense(struct reader *reader, struct lode_data_table *table, size_t row)
+static int parse_dense(struct reader *reader, struct lode_data_table *table, size_t row)
 {
 	struct cell cell;
 	size_t i = 0;
 	int code;
 
 	for (;;) {
-		code = take_cell(reader, ",", &cell);
+		code = parse_cell(reader, ",", &cell);
 		if (code < 0)
 			return code;
 		if (i == reader->columns.count)
@@ -257,7 +257,7 @@ static int take_dense(struct reader *reader, struct lode_data_table *table, size
 	return i == reader->columns.count ? 0 : fail_cells(reader, i);
 }
 
-static int take_index(struct reader *reader, size_t *index)
+static int parse_index(struct reader *reader, size_t *index)
 {
 	size_t i = 0, digits = 0;
 
@@ -294,7 +294,7 @@ static int fill_in(struct reader *reader, struct lode_data_table *table, size_t 
 	return 0;
 }
 
-static int take_sparse(struct reader *reader, struct lode_data_table *table, size_t row)
+static int parse_sparse(struct reader *reader, struct lode_data_table *table, size_t row)
 {
 	struct cell cell;
 	size_t i = 0;
@@ -304,9 +304,9 @@ static int take_sparse(struct reader *reader, struct lode_data_table *table, siz
 	reader->line_at++;
 	skip_spaces(reader);
 	while (code == 0 && reader->line_at < reader->line_end && *reader->line_at != '}') {
-		code = take_index(reader, &i);
+		code = parse_index(reader, &i);
 		if (code == 0)
-			code = take_cell(reader, ",}", &cell);
+			code = parse_cell(reader, ",}", &cell);
 		if (code == 0)
 			code = handle(reader, table, row, i, &cell);
 		skip_spaces(reader);
@@ -324,7 +324,7 @@ static int read_rows(struct reader *reader, struct lode_data_table *table)
 	int code;
 
 	while ((code = next_line(reader)) > 0) {
-		code = *reader->line_at == '{' ? take_sparse(reader, table, row) : take_dense(reader, table, row);
+		code = *reader->line_at == '{' ? parse_sparse(reader, table, row) : parse_dense(reader, table, row);
 		if (code < 0)
 			return code;
 		row++;

@@ -28,7 +28,7 @@ static int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static const char *take_digits(const char *at, const char *end, struct digits *digits, int fraction)
+static const char *parse_digits(const char *at, const char *end, struct digits *digits, int fraction)
 {
 	for (; at < end && is_digit(*at); at++) {
 		digits->any = 1;
@@ -45,7 +45,7 @@ static const char *take_digits(const char *at, const char *end, struct digits *d
 }
 
 /* Steps over `e±N`; NULL when it is malformed. */
-static const char *take_exponent(const char *at, const char *end, struct digits *digits)
+static const char *parse_exponent(const char *at, const char *end, struct digits *digits)
 {
 	int negative, exponent = 0;
 
@@ -124,12 +124,12 @@ enum lode_table_value lode_table_value_read(const char *text, size_t length, dou
 		return LODE_VALUE_MISSING;
 	end = text + length;
 	negative = *text == '-';
-	at = take_digits(text + (negative || *text == '+'), end, &digits, 0);
+	at = parse_digits(text + (negative || *text == '+'), end, &digits, 0);
 	if (at < end && *at == '.')
-		at = take_digits(at + 1, end, &digits, 1);
+		at = parse_digits(at + 1, end, &digits, 1);
 	if (!digits.any)
 		return read_word(text, length);
-	at = take_exponent(at, end, &digits);
+	at = parse_exponent(at, end, &digits);
 	if (at != end || length > LONGEST_NUMBER)
 		return LODE_VALUE_TEXT;
 	*number = finish(&digits, negative, text, length);

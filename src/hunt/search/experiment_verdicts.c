@@ -192,7 +192,7 @@ static int cannot_be_probed(struct lode_search *search, uint32_t id, const struc
 	return rest_on_samples(search, id, reading->why);
 }
 
-static int take_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading, double rate)
+static int handle_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading, double rate)
 {
 	struct lode_experiment *experiment = get(search, id);
 
@@ -226,7 +226,7 @@ int lode_search_read_all(struct lode_search *search, struct lode_error *error)
 		code = search->meter->operations->read(search->meter, id, &reading, error);
 		if (code < 0)
 			return code;
-		if (take_reading(search, id, &reading, rate) < 0)
+		if (handle_reading(search, id, &reading, rate) < 0)
 			return lode_fail_memory(error);
 		i += i < search->running.active.count &&
 		     search->running.active.items[i] == id; /* else it has left the row */

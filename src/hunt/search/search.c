@@ -28,7 +28,7 @@ static int count_sample(struct lode_search *search, const struct lode_meter_samp
 	return lode_counts_add(&search->counts, sample);
 }
 
-static int take_sample(void *context, const struct lode_meter_sample *sample)
+static int handle_sample(void *context, const struct lode_meter_sample *sample)
 {
 	struct lode_search *search = context;
 
@@ -41,13 +41,13 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 	return count_sample(search, sample);
 }
 
-static int take_samples(struct lode_search *search, struct lode_error *error)
+static int handle_samples(struct lode_search *search, struct lode_error *error)
 {
 	struct lode_meter *meter = search->meter;
 
 	error->text[0] = '\0';
 	search->counts.look++;
-	if (meter->operations->samples(meter, take_sample, search, error) >= 0)
+	if (meter->operations->samples(meter, handle_sample, search, error) >= 0)
 		return 0;
 	return error->text[0] ? LODE_SYSTEM : lode_fail_memory(error);
 }
@@ -183,7 +183,7 @@ static uint64_t next_look(const struct lode_search *search)
 int lode_search_step(struct lode_search *search, struct lode_error *error)
 {
 	int ended = search->meter->operations->wait(search->meter, next_look(search), error);
-	int code = ended < 0 ? ended : take_samples(search, error);
+	int code = ended < 0 ? ended : handle_samples(search, error);
 
 	if (!code)
 		code = lode_search_read_all(search, error);

@@ -573,7 +573,7 @@ static int read_document(void *context, struct lode_json_value root)
 }
 
 /* The stream behind the one that was delivered. */
-static int take_second(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+static int handle_second(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
 {
 	const struct lode_import_sink *sink = context;
 
@@ -584,7 +584,7 @@ static int take_second(void *context, struct lode_stream *stream, unsigned ordin
 static int read_system(struct reading *reading, const struct lode_import_sink *sink)
 {
 	struct lode_json_import *import = &reading->import;
-	struct lode_import_sink second = { take_second, (void *)(uintptr_t)sink };
+	struct lode_import_sink second = { handle_second, (void *)(uintptr_t)sink };
 	struct lode_buffer text = { 0 };
 	struct lode_input *input = NULL;
 	int code = 0;

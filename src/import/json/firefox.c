@@ -632,8 +632,8 @@ struct thread_list {
 };
 
 /* Takes a member of a thread. Returns the walk over it where there was one. */
-static struct lode_json_walk take_member(struct tables *tables, struct lode_json_value key,
-					 struct lode_json_value value)
+static struct lode_json_walk parse_member(struct tables *tables, struct lode_json_value key,
+					  struct lode_json_value value)
 {
 	size_t i = 0;
 
@@ -664,7 +664,7 @@ static struct lode_json_walk list_threads(struct reading *reading, struct lode_j
 		if (lode_json_kind(thread) != LODE_JSON_OBJECT)
 			members = (struct lode_json_walk){ NULL, NULL };
 		while (lode_json_peek_member(&members, &key, &value)) {
-			inner = take_member(&tables, key, value);
+			inner = parse_member(&tables, key, value);
 			lode_json_pass_member(&members, value, &inner);
 		}
 		lode_json_pass(&walk, &members);

@@ -260,7 +260,7 @@ static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
 								   : add_call(reader, event, kind, stack);
 }
 
-static int take_event(void *context, const struct lode_ctf_event *event, struct lode_error *error)
+static int handle_event(void *context, const struct lode_ctf_event *event, struct lode_error *error)
 {
 	struct reader *reader = context;
 
@@ -272,14 +272,14 @@ static int take_event(void *context, const struct lode_ctf_event *event, struct 
 	return 0;
 }
 
-static void take_discarded(void *context, uint64_t count)
+static void handle_discarded(void *context, uint64_t count)
 {
 	struct reader *reader = context;
 
 	reader->discarded += count;
 }
 
-static void take_environment(void *context, const char *host, const char *kernel)
+static void handle_environment(void *context, const char *host, const char *kernel)
 {
 	struct reader *reader = context;
 	unsigned major = 0, minor = 0;
@@ -312,7 +312,7 @@ static void report_notes(const struct reader *reader)
 
 static int read_trace(struct reader *reader, const struct lode_import_sink *sink)
 {
-	const struct lode_ctf_taker taker = { take_event, take_discarded, take_environment, reader };
+	const struct lode_ctf_taker taker = { handle_event, handle_discarded, handle_environment, reader };
 	const char *name = lode_input_name(reader->input), *slash = strrchr(name, '/');
 	char *folder = slash ? lode_strndup(name, (size_t)(slash - name)) : lode_strdup(".");
 	int code = folder ? lode_ctf_read(folder, &taker, reader->error) : lode_fail_memory(reader->error);

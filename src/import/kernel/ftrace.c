@@ -281,7 +281,7 @@ static int add_call(struct reader *reader, const struct line *line, uint32_t sta
 	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
-static int take_event(struct reader *reader, const struct line *line)
+static int handle_event(struct reader *reader, const struct line *line)
 {
 	uint32_t stack = make_stack(reader);
 
@@ -305,13 +305,13 @@ static int take_event(struct reader *reader, const struct line *line)
 }
 
 /* What was kept has its stack now. */
-static int take_kept(struct reader *reader)
+static int handle_kept(struct reader *reader)
 {
 	struct line line;
 	int code = 0;
 
 	if (reader->has_kept && read_event_line(reader->kept.bytes, reader->kept.size, &line))
-		code = take_event(reader, &line);
+		code = handle_event(reader, &line);
 	reader->has_kept = 0;
 	reader->frame_count = 0;
 	reader->cut_stacks += (uint64_t)reader->stack_is_cut;
@@ -322,7 +322,7 @@ static int take_kept(struct reader *reader)
 
 static int keep(struct reader *reader, const char *text, size_t length)
 {
-	int code = take_kept(reader);
+	int code = handle_kept(reader);
 
 	lode_buffer_clear(&reader->kept);
 	lode_buffer_add(&reader->kept, text, length);
@@ -378,7 +378,7 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	return keep(reader, text, length);
 }
 
-static int take_line(void *context, const char *line, size_t length, int is_whole)
+static int handle_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
 
@@ -390,9 +390,9 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 
 static int read_lines(struct reader *reader)
 {
-	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, handle_line, reader, reader->error);
 
-	return code < 0 ? code : take_kept(reader);
+	return code < 0 ? code : handle_kept(reader);
 }
 
 /* ---- the importer ---- */

@@ -491,14 +491,14 @@ static int end_lines(struct reader *reader)
 	return end_sample(reader);
 }
 
-static int take_line(void *context, const char *line, size_t length, int is_whole)
+static int handle_line(void *context, const char *line, size_t length, int is_whole)
 {
 	return is_whole ? read_line(context, line, length) : end_cut_line(context, line, length);
 }
 
 static int read_lines(struct reader *reader)
 {
-	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, handle_line, reader, reader->error);
 
 	return code < 0 ? code : end_lines(reader);
 }

@@ -295,7 +295,7 @@ static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *
 	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
 }
 
-static int take_event(struct reader *reader, const struct lode_trace_dat_event *event, uint16_t cpu)
+static int handle_event(struct reader *reader, const struct lode_trace_dat_event *event, uint16_t cpu)
 {
 	const struct lode_perf_tracepoint *tracepoint =
 		lode_perf_tracepoints_find(&reader->file.tracepoints, event->type);
@@ -372,7 +372,7 @@ static int merge(struct reader *reader)
 	while (reader->merge.count) {
 		struct source *source = &reader->sources[reader->merge.sources[0].number];
 
-		code = take_event(reader, &source->event, source->number);
+		code = handle_event(reader, &source->event, source->number);
 		if (code == 0)
 			code = lode_trace_dat_cpu_next(&source->cpu, &source->event);
 		if (code < 0)

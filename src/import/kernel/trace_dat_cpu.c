@@ -177,8 +177,8 @@ static int read_event(struct lode_trace_dat_cpu *cpu, struct lode_trace_dat_even
 	}
 }
 
-static void take_stack(const struct lode_trace_dat_cpu *cpu, struct lode_trace_dat_event *event,
-		       const struct lode_trace_dat_event *stack)
+static void decode_stack(const struct lode_trace_dat_cpu *cpu, struct lode_trace_dat_event *event,
+			 const struct lode_trace_dat_event *stack)
 {
 	struct lode_cursor addresses = stack->data;
 
@@ -198,7 +198,7 @@ int lode_trace_dat_cpu_next(struct lode_trace_dat_cpu *cpu, struct lode_trace_da
 	*event = cpu->next;
 	while ((got = read_event(cpu, &cpu->next)) > 0) {
 		if (cpu->stack_type && cpu->next.type == cpu->stack_type)
-			take_stack(cpu, event, &cpu->next);
+			decode_stack(cpu, event, &cpu->next);
 		else if (cpu->user_type && cpu->next.type == cpu->user_type)
 			cpu->user_stacks++;
 		else

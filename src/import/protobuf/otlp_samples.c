@@ -298,8 +298,8 @@ struct sample {
 };
 
 /* Attributes in one field are put aside for find_known, others are read. */
-static int take_attributes(struct lode_otlp_samples *samples, struct lode_protobuf_field *field,
-			   struct sample *sample)
+static int decode_attributes(struct lode_otlp_samples *samples, struct lode_protobuf_field *field,
+			     struct sample *sample)
 {
 	struct lode_protobuf_field first = { .wire = LODE_WIRE_BYTES, .bytes = sample->attributes };
 	int code = 0;
@@ -327,7 +327,7 @@ static int read_sample(struct lode_otlp_samples *samples, struct lode_cursor mes
 			sample->stack = field.value;
 			break;
 		case SAMPLE_ATTRIBUTES:
-			code = take_attributes(samples, &field, sample);
+			code = decode_attributes(samples, &field, sample);
 			break;
 		case SAMPLE_LINK:
 			samples->links += field.value != 0;

@@ -313,7 +313,7 @@ static int read_facts(struct reading *reading, struct lode_cursor message)
 	return code;
 }
 
-static void take_apart(struct lode_cursor message, struct packet *packet)
+static void decode_packet(struct lode_cursor message, struct packet *packet)
 {
 	struct lode_protobuf_field field;
 
@@ -433,7 +433,7 @@ static int read_packet(struct reading *reading, struct lode_cursor message, int 
 	struct packet packet;
 	int code = 0;
 
-	take_apart(message, &packet);
+	decode_packet(message, &packet);
 	reading->packets++;
 	if (packet.kind == PACKET_COMPRESSED)
 		return may_be_packed ? read_compressed(reading, packet.data) : 0;

@@ -468,8 +468,8 @@ static int reach_thread(struct reader *reader, uint32_t thread)
 }
 
 /* Waits become events, runs and wall time are added up. A value of 0 is nothing where others may be more. */
-static int take_values(struct reader *reader, const struct lode_event *sample, uint64_t end, uint64_t at,
-		       struct worth *worth)
+static int handle_values(struct reader *reader, const struct lode_event *sample, uint64_t end, uint64_t at,
+			 struct worth *worth)
 {
 	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *use = &reader->uses[i];
@@ -521,7 +521,7 @@ static int add_sample(struct reader *reader, const struct ahead *ahead)
 			return code;
 	}
 	reader->samples++;
-	code = take_values(reader, &event, who.end, at, &worth);
+	code = handle_values(reader, &event, who.end, at, &worth);
 	if (code == 0 && worth.has_run)
 		code = add_event(reader, LODE_RUN, &event, worth.run, who.end, at);
 	known = lode_add_saturating(worth.run, worth.wait);

@@ -104,7 +104,7 @@ static size_t take(struct lode_pprof_value *values, size_t i, enum lode_pprof_us
 }
 
 /* All times of waits, and beside CPU time the wall's. */
-static size_t take_others(struct lode_pprof_value *values, size_t count, size_t run)
+static size_t append_others(struct lode_pprof_value *values, size_t count, size_t run)
 {
 	size_t taken = 0;
 
@@ -136,7 +136,7 @@ size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double c
 	}
 	run = run_time(values, count);
 	taken = run == SIZE_MAX ? 0 : take(values, run, LODE_PPROF_RUN, lode_pprof_unit(values[run].unit));
-	taken += take_others(values, count, run);
+	taken += append_others(values, count, run);
 	if (run != SIZE_MAX)
 		return taken;
 	if (taken) /* beside waits only a count of something else is CPU time */

@@ -248,7 +248,8 @@ static int compare_steps(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static int take_step(struct lode_goroutines *goroutines, struct lode_sched *sched, const struct lode_go_step *step)
+static int handle_step(struct lode_goroutines *goroutines, struct lode_sched *sched,
+		       const struct lode_go_step *step)
 {
 	static const enum lode_switch_state states[] = {
 		[LODE_GO_BLOCKS] = LODE_SWITCH_BLOCKED,
@@ -292,7 +293,7 @@ int lode_goroutines_finish(struct lode_goroutines *goroutines)
 		qsort(goroutines->steps, goroutines->step_count, sizeof(*goroutines->steps), compare_steps);
 	for (size_t i = 0; i < goroutines->step_count && code == 0; i++) {
 		last = goroutines->steps[i].t;
-		code = take_step(goroutines, sched, &goroutines->steps[i]);
+		code = handle_step(goroutines, sched, &goroutines->steps[i]);
 	}
 	if (code == 0)
 		code = lode_sched_finish(sched, last);

@@ -209,7 +209,7 @@ static int end_old_syscall(struct reader *reader, const struct old_event *event,
 	return lode_go_step(&reader->goroutines, LODE_GO_LEAVES_BLOCKED, real ? real : t, thread, LODE_NONE, 0);
 }
 
-static int take_old(struct reader *reader, const struct old_event *event, uint64_t t, uint32_t *running)
+static int handle_old(struct reader *reader, const struct old_event *event, uint64_t t, uint32_t *running)
 {
 	const uint64_t *n = event->numbers;
 	struct action action = { .t = t, .goroutine = n[1], .stack = n[1] };
@@ -280,7 +280,7 @@ static int read_old(struct reader *reader, struct lode_cursor cursor)
 			continue;
 		t += event.numbers[0];
 		running = running_at(reader, place);
-		if (!running || take_old(reader, &event, t, running) < 0)
+		if (!running || handle_old(reader, &event, t, running) < 0)
 			return lode_fail_memory(reader->error);
 	}
 	return 0;
@@ -339,7 +339,7 @@ static void read_sync(struct reader *reader, struct lode_cursor *batch, uint8_t 
 }
 
 /* What a thread does. `n` are the numbers of the event, `t` its time. */
-static int take_event(struct reader *reader, uint8_t type, const uint64_t *n, uint64_t t, uint32_t *running)
+static int handle_event(struct reader *reader, uint8_t type, const uint64_t *n, uint64_t t, uint32_t *running)
 {
 	struct action action = { .t = t, .goroutine = n[1], .stack = n[2] };
 	uint32_t thread = *running;
@@ -407,7 +407,7 @@ static int read_events(struct reader *reader, const struct batch *batch)
 			return 0;
 		}
 		t += numbers[0];
-		if (take_event(reader, type, numbers, t, running) < 0)
+		if (handle_event(reader, type, numbers, t, running) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

@@ -307,8 +307,8 @@ static void find_uses(struct lode_jfr_chunk *chunk)
 				chunk->classes[i].use = uses[j].use;
 }
 
-static int take_event(struct reader *reader, const struct lode_jfr_class *class_, struct lode_cursor *event,
-		      int settings)
+static int handle_event(struct reader *reader, const struct lode_jfr_class *class_, struct lode_cursor *event,
+			int settings)
 {
 	enum use use = (enum use)class_->use;
 	int wanted = settings ? use == SETTING || use == PROCESS : use != UNUSED && use < SETTING;
@@ -348,7 +348,7 @@ static int read_events(struct reader *reader, uint64_t start, int settings)
 			class_ = class_id > 1 ? lode_jfr_class_find(chunk, class_id) : NULL;
 		last_id = class_id;
 		if (class_)
-			code = take_event(reader, class_, &event, settings);
+			code = handle_event(reader, class_, &event, settings);
 		if (code == 0 && !settings && (++reader->events & 0xffff) == 0)
 			code = lode_import_progress_at(reader->input, reader->options, start + at,
 						       start + chunk->size, reader->error);

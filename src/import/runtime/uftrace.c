@@ -318,7 +318,7 @@ static int run_until(struct reader *reader, struct task *task, uint64_t t)
 			   : 0;
 }
 
-static int take_switch(struct reader *reader, struct task *task, const struct switched *item)
+static int handle_switch(struct reader *reader, struct task *task, const struct switched *item)
 {
 	uint64_t out = task->out, length = item->t > out ? item->t - out : 0;
 
@@ -358,7 +358,7 @@ static int enter(struct reader *reader, struct task *task, uint64_t t, uint32_t 
 }
 
 /* Returns 0 or a negative code. */
-static int take_record(struct reader *reader, struct task *task, uint64_t t, uint64_t word)
+static int handle_record(struct reader *reader, struct task *task, uint64_t t, uint64_t word)
 {
 	enum record_type type = (enum record_type)(word & 3);
 	uint32_t depth = (uint32_t)(word >> 6 & 0x3ff);
@@ -398,9 +398,9 @@ static int read_records(struct reader *reader, struct task *task, uint32_t tid, 
 		for (; next < reader->switch_count && reader->switches[next].tid == tid &&
 		       reader->switches[next].t <= t;
 		     next++)
-			if (take_switch(reader, task, &reader->switches[next]) < 0)
+			if (handle_switch(reader, task, &reader->switches[next]) < 0)
 				return lode_fail_memory(reader->error);
-		code = take_record(reader, task, t, word);
+		code = handle_record(reader, task, t, word);
 		if (code == 0 && (++count & 0xfffff) == 0)
 			code = lode_import_progress_at(reader->input, reader->options, count, 0, reader->error);
 	}

@@ -378,7 +378,7 @@ static int read_line(struct reader *reader, struct lode_span line)
 	return is_aside(line) ? 0 : read_dtrace_line(reader, line);
 }
 
-static int take_line(void *context, const char *line, size_t length, int is_whole)
+static int handle_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
 
@@ -417,7 +417,7 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 	if (lode_dictionary_init(&reader.dictionary) < 0)
 		return lode_fail_memory(error);
 	lode_stream_init(&reader.stream, &reader.dictionary);
-	code = lode_import_lines(input, options, take_line, &reader, error);
+	code = lode_import_lines(input, options, handle_line, &reader, error);
 	if (code == 0 && !reader.entries)
 		code = lode_fail(error, LODE_BAD_INPUT,
 				 "%s: no stack with a count was found in it; print one with `@[kstack, ustack, "

@@ -382,7 +382,7 @@ static void clear_part(void *part)
 	lode_events_part_clear(part);
 }
 
-static int take_events(struct lode_events_reader *reader, const struct lode_events_piece *piece)
+static int handle_events(struct lode_events_reader *reader, const struct lode_events_piece *piece)
 {
 	if (!lode_stream_event_count(&piece->stream))
 		return 0;
@@ -415,7 +415,7 @@ static int join_part(void *context, void *item, struct lode_error *error)
 	if (code < 0)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < part->count && code == 0; i++) {
-		code = take_events(reader, part->pieces[i]);
+		code = handle_events(reader, part->pieces[i]);
 		if (code == 0 && part->pieces[i]->rest)
 			code = read_rest(reader, part->pieces[i]);
 	}

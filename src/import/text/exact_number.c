@@ -29,7 +29,7 @@ static void read_exponent(const char *text, size_t length, int64_t *power)
 	*power += negative ? -exponent : exponent;
 }
 
-static struct decimal take_apart(const char *text, size_t length)
+static struct decimal split_decimal(const char *text, size_t length)
 {
 	struct decimal decimal = { 0 };
 	int behind_point = 0;
@@ -73,7 +73,7 @@ enum lode_number_fault lode_exact_number(const char *text, size_t length, uint64
 		*number = *number * 10 + (uint64_t)(text[i++] - '0');
 	if (i == length)
 		return LODE_NUMBER_FINE;
-	decimal = take_apart(text, length);
+	decimal = split_decimal(text, length);
 	*number = decimal.digits;
 	if (!decimal.digits && !decimal.too_long)
 		return LODE_NUMBER_FINE;

@@ -423,7 +423,7 @@ static int end(struct reader *reader, struct element *element, int is_reference,
 	return code == 0 && parent ? give(reader, &element->value, parent) : code;
 }
 
-static void take_words(struct reader *reader, struct value *value)
+static void parse_words(struct reader *reader, struct value *value)
 {
 	struct lode_xml_text words = reader->xml.words;
 
@@ -456,7 +456,7 @@ static int read_rows(struct reader *reader)
 			code = begin(reader, &reader->open[depth]);
 			is_reference[depth] = code > 0;
 		} else if (token == LODE_XML_WORDS && depth && !is_reference[depth]) {
-			take_words(reader, &reader->open[depth].value);
+			parse_words(reader, &reader->open[depth].value);
 		} else if (token == LODE_XML_CLOSE) {
 			/* what is inside of a reference changes nothing */
 			code = end(reader, &reader->open[depth + 1], is_reference[depth + 1],

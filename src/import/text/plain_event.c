@@ -48,7 +48,7 @@ static void skip_blanks(struct walk *walk)
 }
 
 /* A mark with blanks on both sides. */
-static int take_mark(struct walk *walk, char mark)
+static int parse_mark(struct walk *walk, char mark)
 {
 	skip_blanks(walk);
 	if (walk->at == walk->end || *walk->at != mark)
@@ -73,7 +73,7 @@ static int has_special(const char *bytes)
 		       : 0;
 }
 
-static int take_text(struct walk *walk, struct lode_span *text)
+static int parse_text(struct walk *walk, struct lode_span *text)
 {
 	const char *at;
 
@@ -94,7 +94,7 @@ static int take_text(struct walk *walk, struct lode_span *text)
 	return 1;
 }
 
-static int take_number(struct walk *walk, uint64_t most, uint64_t *number)
+static int parse_number(struct walk *walk, uint64_t most, uint64_t *number)
 {
 	const char *first = walk->at;
 
@@ -108,32 +108,32 @@ static int take_number(struct walk *walk, uint64_t most, uint64_t *number)
 	return *number <= most;
 }
 
-static int take_frames(struct walk *walk, struct lode_plain_event *event)
+static int parse_frames(struct walk *walk, struct lode_plain_event *event)
 {
 	struct lode_span frame;
 
 	do {
-		if (!take_text(walk, &frame))
+		if (!parse_text(walk, &frame))
 			return 0;
 		if (LODE_APPEND(event->frames, event->frame_count, event->frame_capacity, frame) < 0) {
 			walk->failed = 1;
 			return 0;
 		}
-	} while (take_mark(walk, ','));
+	} while (parse_mark(walk, ','));
 	return 1;
 }
 
-static int take_stack(struct walk *walk, struct lode_plain_event *event, struct lode_plain_stack *stack)
+static int parse_stack(struct walk *walk, struct lode_plain_event *event, struct lode_plain_stack *stack)
 {
-	if (!take_mark(walk, '['))
+	if (!parse_mark(walk, '['))
 		return 0;
 	stack->written.text = walk->at;
 	stack->first = event->frame_count;
-	if (walk->at != walk->end && *walk->at == '"' && !take_frames(walk, event))
+	if (walk->at != walk->end && *walk->at == '"' && !parse_frames(walk, event))
 		return 0;
 	stack->written.length = (size_t)(walk->at - stack->written.text);
 	stack->count = event->frame_count - stack->first;
-	return take_mark(walk, ']') && stack->count <= LODE_STACK_DEPTH_LIMIT;
+	return parse_mark(walk, ']') && stack->count <= LODE_STACK_DEPTH_LIMIT;
 }
 
 static int find_field(struct lode_span key)
@@ -144,11 +144,11 @@ static int find_field(struct lode_span key)
 	return FIELDS;
 }
 
-static int take_type(struct walk *walk, struct lode_plain_event *event)
+static int parse_type(struct walk *walk, struct lode_plain_event *event)
 {
 	struct lode_span text;
 
-	if (!take_text(walk, &text))
+	if (!parse_text(walk, &text))
 		return 0;
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		const char *name = lode_event_type_name((enum lode_event_type)type);
@@ -193,41 +193,41 @@ static void put_number(struct lode_plain_event *event, int field, uint64_t numbe
 	}
 }
 
-static int take_value(struct walk *walk, struct lode_plain_event *event, int field)
+static int parse_value(struct walk *walk, struct lode_plain_event *event, int field)
 {
 	uint64_t number;
 
 	switch (field) {
 	case TYPE:
-		return take_type(walk, event);
+		return parse_type(walk, event);
 	case NAME:
-		return take_text(walk, &event->name);
+		return parse_text(walk, &event->name);
 	case OBJECT:
-		return take_text(walk, &event->object);
+		return parse_text(walk, &event->object);
 	case STACK:
-		return take_stack(walk, event, &event->stack);
+		return parse_stack(walk, event, &event->stack);
 	case WAKER_STACK:
-		return take_stack(walk, event, &event->waker_stack);
+		return parse_stack(walk, event, &event->waker_stack);
 	default:
-		if (!take_number(walk, fields[field].most, &number))
+		if (!parse_number(walk, fields[field].most, &number))
 			return 0;
 		put_number(event, field, number);
 		return 1;
 	}
 }
 
-static int take_member(struct walk *walk, struct lode_plain_event *event)
+static int parse_member(struct walk *walk, struct lode_plain_event *event)
 {
 	struct lode_span key;
 	int field;
 
-	if (!take_text(walk, &key) || !take_mark(walk, ':'))
+	if (!parse_text(walk, &key) || !parse_mark(walk, ':'))
 		return 0;
 	field = find_field(key);
 	if (field == FIELDS || walk->seen & BIT(field))
 		return 0;
 	walk->seen |= BIT(field);
-	return take_value(walk, event, field);
+	return parse_value(walk, event, field);
 }
 
 /* Whether the line has what its type must have, and nothing that it must not have. */
@@ -262,15 +262,15 @@ int lode_plain_event_read(struct lode_plain_event *event, const char *line, size
 	int fits;
 
 	begin(event);
-	fits = take_mark(&walk, '{');
+	fits = parse_mark(&walk, '{');
 	while (fits) {
-		fits = take_member(&walk, event);
-		if (!fits || !take_mark(&walk, ','))
+		fits = parse_member(&walk, event);
+		if (!fits || !parse_mark(&walk, ','))
 			break;
 	}
 	if (walk.failed)
 		return LODE_SYSTEM;
-	return fits && take_mark(&walk, '}') && walk.at == walk.end && is_whole(event, walk.seen);
+	return fits && parse_mark(&walk, '}') && walk.at == walk.end && is_whole(event, walk.seen);
 }
 
 void lode_plain_event_release(struct lode_plain_event *event)

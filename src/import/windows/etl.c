@@ -110,7 +110,7 @@ static int add_record(struct reader *reader, const struct lode_etl_event *event,
 	return LODE_APPEND(reader->records, reader->record_count, reader->record_capacity, record);
 }
 
-static int take_sample(struct reader *reader, const struct lode_etl_event *event)
+static int handle_sample(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	struct record record = { .value = read_pointer(reader, &data) };
@@ -119,7 +119,7 @@ static int take_sample(struct reader *reader, const struct lode_etl_event *event
 	return data.failed ? 0 : add_record(reader, event, record);
 }
 
-static int take_switch(struct reader *reader, const struct lode_etl_event *event)
+static int handle_switch(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	struct record record = { .tid = lode_cursor_u32(&data) };
@@ -130,7 +130,7 @@ static int take_switch(struct reader *reader, const struct lode_etl_event *event
 	return data.failed ? 0 : add_record(reader, event, record);
 }
 
-static int take_ready(struct reader *reader, const struct lode_etl_event *event)
+static int handle_ready(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	struct record record = { .tid = lode_cursor_u32(&data) };
@@ -140,7 +140,7 @@ static int take_ready(struct reader *reader, const struct lode_etl_event *event)
 	return data.failed ? 0 : add_record(reader, event, record);
 }
 
-static void take_interval(struct reader *reader, struct lode_cursor data)
+static void handle_interval(struct reader *reader, struct lode_cursor data)
 {
 	uint32_t source = lode_cursor_u32(&data), interval = lode_cursor_u32(&data);
 
@@ -158,7 +158,7 @@ static uint32_t add_text(struct reader *reader, struct lode_cursor text)
 			      : lode_strings_add(&reader->dictionary.frames.strings, buffer->bytes, buffer->size);
 }
 
-static int take_thread_name(struct reader *reader, struct lode_cursor data)
+static int handle_thread_name(struct reader *reader, struct lode_cursor data)
 {
 	uint32_t pid = lode_cursor_u32(&data), tid = lode_cursor_u32(&data), name;
 
@@ -170,7 +170,7 @@ static int take_thread_name(struct reader *reader, struct lode_cursor data)
 	return name ? lode_etl_threads_name(&reader->threads, pid, tid, name) : 0;
 }
 
-static int take_thread(struct reader *reader, const struct lode_etl_event *event)
+static int handle_thread(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	uint32_t pid = lode_cursor_u32(&data), tid = lode_cursor_u32(&data);
@@ -182,7 +182,7 @@ static int take_thread(struct reader *reader, const struct lode_etl_event *event
 }
 
 /* The numbers of a process are followed by its user, if it has one, and the name of its program. */
-static int take_process(struct reader *reader, const struct lode_etl_event *event)
+static int handle_process(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data, user;
 	unsigned size = reader->file.pointer_size;
@@ -210,7 +210,7 @@ static int take_process(struct reader *reader, const struct lode_etl_event *even
 	return name ? lode_etl_threads_name(&reader->threads, pid, LODE_NO_PID, name) : 0;
 }
 
-static int take_image(struct reader *reader, const struct lode_etl_event *event)
+static int handle_image(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	uint64_t base = read_pointer(reader, &data), size;
@@ -224,7 +224,7 @@ static int take_image(struct reader *reader, const struct lode_etl_event *event)
 	return data.failed ? 0 : lode_etl_code_add_image(&reader->code, pid, base, size, data);
 }
 
-static int take_method(struct reader *reader, const struct lode_etl_event *event)
+static int handle_method(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	uint64_t base, size;
@@ -236,7 +236,7 @@ static int take_method(struct reader *reader, const struct lode_etl_event *event
 	return data.failed ? 0 : lode_etl_code_add_method(&reader->code, event->pid, base, size, data);
 }
 
-static int take_stack(struct reader *reader, const struct lode_etl_event *event)
+static int handle_stack(struct reader *reader, const struct lode_etl_event *event)
 {
 	struct lode_cursor data = event->data;
 	unsigned type = event->hook & 0xff;
@@ -251,38 +251,38 @@ static int take_stack(struct reader *reader, const struct lode_etl_event *event)
 	return lode_etl_stacks_take(reader->stacks, type, event->t, event->data);
 }
 
-static int take_kernel(struct reader *reader, const struct lode_etl_event *event)
+static int handle_kernel(struct reader *reader, const struct lode_etl_event *event)
 {
 	switch (event->hook) {
 	case SAMPLE:
-		return take_sample(reader, event);
+		return handle_sample(reader, event);
 	case SWITCH:
-		return take_switch(reader, event);
+		return handle_switch(reader, event);
 	case READY:
-		return take_ready(reader, event);
+		return handle_ready(reader, event);
 	case INTERVAL:
 	case INTERVAL + 1:
 	case INTERVAL + 2:
-		take_interval(reader, event->data);
+		handle_interval(reader, event->data);
 		return 0;
 	case COUNTER_SAMPLE:
 		reader->counters++;
 		return 0;
 	case THREAD_NAME:
-		return take_thread_name(reader, event->data);
+		return handle_thread_name(reader, event->data);
 	case IMAGE_LOAD:
-		return take_image(reader, event);
+		return handle_image(reader, event);
 	default:
 		break;
 	}
 	if (event->hook >> 8 == STACK_GROUP)
-		return take_stack(reader, event);
+		return handle_stack(reader, event);
 	if (event->hook >= THREAD_START && event->hook <= THREAD_AT_END)
-		return take_thread(reader, event);
+		return handle_thread(reader, event);
 	if ((event->hook >= PROCESS_START && event->hook <= PROCESS_AT_END) || event->hook == PROCESS_DEFUNCT)
-		return take_process(reader, event);
+		return handle_process(reader, event);
 	if (event->hook >= IMAGE_UNLOAD && event->hook <= IMAGE_AT_END)
-		return take_image(reader, event);
+		return handle_image(reader, event);
 	reader->others++;
 	return 0;
 }
@@ -293,16 +293,16 @@ static int is_method(const struct lode_etl_event *event)
 	       (memcmp(event->provider, runtime, 16) == 0 || memcmp(event->provider, rundown, 16) == 0);
 }
 
-static int take_event(void *context, const struct lode_etl_event *event)
+static int handle_event(void *context, const struct lode_etl_event *event)
 {
 	struct reader *reader = context;
 	int code = 0;
 
 	reader->events++;
 	if (event->head == LODE_ETL_KERNEL)
-		code = take_kernel(reader, event);
+		code = handle_kernel(reader, event);
 	else if (event->head == LODE_ETL_MANIFEST && is_method(event))
-		code = take_method(reader, event);
+		code = handle_method(reader, event);
 	else
 		reader->others++;
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
@@ -475,7 +475,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 	reader->sched = lode_sched_create(&reader->stream, reader->options->notes);
 	if (!reader->stacks || !reader->sched)
 		return lode_fail_memory(reader->error);
-	code = lode_etl_read(&reader->file, take_event, report_progress, reader, &why);
+	code = lode_etl_read(&reader->file, handle_event, report_progress, reader, &why);
 	if (code < 0 && why.text[0])
 		return lode_fail(reader->error, code, "%s: %s", lode_input_name(reader->input), why.text);
 	if (code < 0)

@@ -174,7 +174,7 @@ struct reading {
 };
 
 /* The events of `left` bytes; where there are none, `at` may be NULL. */
-static int take_events(struct reading *reading, const unsigned char *at, size_t left, uint16_t cpu)
+static int decode_events(struct reading *reading, const unsigned char *at, size_t left, uint16_t cpu)
 {
 	while (left >= 8 && u32_at(at) != UINT32_MAX) {
 		struct lode_etl_event event = { .cpu = cpu };
@@ -215,7 +215,7 @@ static int unpack(struct reading *reading, const unsigned char *bytes, size_t si
 }
 
 /* The buffer of `size` bytes; the events in it are those of the processor that its head names. */
-static int take_buffer(struct reading *reading, const unsigned char *buffer, size_t size)
+static int decode_buffer(struct reading *reading, const unsigned char *buffer, size_t size)
 {
 	uint32_t used = u32_at(buffer + 4);
 	uint16_t cpu = u16_at(buffer + 40);
@@ -231,13 +231,13 @@ static int take_buffer(struct reading *reading, const unsigned char *buffer, siz
 	used -= BUFFER_HEAD;
 	if (u16_at(buffer + 52) & COMPRESSED) {
 		code = unpack(reading, buffer + BUFFER_HEAD, size - BUFFER_HEAD, used);
-		return code <= 0 ? code : take_events(reading, reading->unpacked, used, cpu);
+		return code <= 0 ? code : decode_events(reading, reading->unpacked, used, cpu);
 	}
 	if (used > size - BUFFER_HEAD) {
 		reading->file->damaged++;
 		used = (uint32_t)(size - BUFFER_HEAD);
 	}
-	return take_events(reading, buffer + BUFFER_HEAD, used, cpu);
+	return decode_events(reading, buffer + BUFFER_HEAD, used, cpu);
 }
 
 int lode_etl_read(struct lode_etl_file *file, int (*take)(void *context, const struct lode_etl_event *event),
@@ -254,7 +254,7 @@ int lode_etl_read(struct lode_etl_file *file, int (*take)(void *context, const s
 			file->is_cut = 1;
 			break;
 		}
-		code = take_buffer(&reading, file->bytes + at, size);
+		code = decode_buffer(&reading, file->bytes + at, size);
 		at += size;
 		if (code == 0)
 			code = done(context, at);

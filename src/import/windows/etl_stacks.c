@@ -163,7 +163,7 @@ static uint32_t add_row(struct lode_etl_stacks *stacks, struct lode_cursor data)
 	return add_addresses(stacks, data) < 0 ? LODE_NONE : settle_row(stacks, first);
 }
 
-static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_cursor data, int is_made)
+static int decode_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_cursor data, int is_made)
 {
 	struct key key = { .key = read_pointer(stacks, &data), .t = t, .is_made = is_made };
 
@@ -176,7 +176,7 @@ static int take_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_curs
 }
 
 /* A stack that begins in the kernel is the kernel's, also where it goes on in the program (before Windows 8). */
-static int take_stack(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data)
+static int decode_stack(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data)
 {
 	struct reference reference = { .written = t, .t = lode_cursor_u64(&data) };
 	struct references *references;
@@ -208,11 +208,11 @@ int lode_etl_stacks_take(struct lode_etl_stacks *stacks, unsigned type, uint64_t
 	case KEY_MADE:
 	case KEY_GIVEN_UP:
 	case KEY_AT_END:
-		return take_key(stacks, t, data, type == KEY_MADE);
+		return decode_key(stacks, t, data, type == KEY_MADE);
 	case STACK:
 	case KERNEL_BY_KEY:
 	case USER_BY_KEY:
-		return take_stack(stacks, type, t, data);
+		return decode_stack(stacks, type, t, data);
 	default:
 		return 0;
 	}

@@ -158,7 +158,7 @@ static int find_field(int row, struct lode_span name)
 	return -1;
 }
 
-static void take_header(struct reader *reader, const char *line, size_t length)
+static void handle_header(struct reader *reader, const char *line, size_t length)
 {
 	struct lode_span fields[COLUMNS];
 	size_t count = split(line, length, fields, COLUMNS);
@@ -247,7 +247,7 @@ static int finish_stack(struct reader *reader)
 }
 
 /* The first line of a stack has the number 1; the function is the rest of the line, commas and all. */
-static int take_stack(struct reader *reader, const struct line *line, uint64_t t, uint64_t tid)
+static int handle_stack(struct reader *reader, const struct line *line, uint64_t t, uint64_t tid)
 {
 	uint32_t frame;
 
@@ -282,7 +282,7 @@ static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struc
 				   : lode_import_name_thread(&reader->stream, thread, name.text, name.length);
 }
 
-static int take_event(struct reader *reader, const struct line *line, int row, uint64_t t, uint64_t tid)
+static int handle_event(struct reader *reader, const struct line *line, int row, uint64_t t, uint64_t tid)
 {
 	struct record record = { .t = t, .tid = (uint32_t)tid, .row = (uint8_t)row, .cpu = LODE_NO_CPU };
 	struct lode_span name, other_name;
@@ -303,7 +303,7 @@ static int take_event(struct reader *reader, const struct line *line, int row, u
 	return 0;
 }
 
-static int take_row(struct reader *reader, const char *text, size_t length, int row)
+static int handle_row(struct reader *reader, const char *text, size_t length, int row)
 {
 	struct line line = { .layout = &reader->layouts[row] };
 	uint64_t t, tid = 0, interval;
@@ -315,16 +315,16 @@ static int take_row(struct reader *reader, const char *text, size_t length, int 
 		return 0;
 	}
 	if (row == STACK)
-		return take_stack(reader, &line, t, tid);
+		return handle_stack(reader, &line, t, tid);
 	if (row == INTERVAL) {
 		if (lode_span_number(field_of(&line, NEW_INTERVAL), UINT32_MAX - 1, &interval) && interval)
 			reader->interval = interval;
 		return 0;
 	}
-	return take_event(reader, &line, row, t, tid);
+	return handle_event(reader, &line, row, t, tid);
 }
 
-static int take_line(void *context, const char *line, size_t length, int is_whole)
+static int handle_line(void *context, const char *line, size_t length, int is_whole)
 {
 	struct reader *reader = context;
 	struct lode_span text = trim((struct lode_span){ line, length }), name;
@@ -349,12 +349,12 @@ static int take_line(void *context, const char *line, size_t length, int is_whol
 	if (row < 0)
 		return 0;
 	if (reader->in_header) {
-		take_header(reader, text.text, text.length);
+		handle_header(reader, text.text, text.length);
 		return 0;
 	}
 	if (!reader->layouts[row].count)
 		return 0;
-	if (take_row(reader, text.text, text.length, row) < 0)
+	if (handle_row(reader, text.text, text.length, row) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }
@@ -448,7 +448,7 @@ static int read_text(struct reader *reader, const struct lode_import_sink *sink)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
-	int code = lode_import_lines(reader->input, reader->options, take_line, reader, reader->error);
+	int code = lode_import_lines(reader->input, reader->options, handle_line, reader, reader->error);
 
 	if (code == 0 && !reader->has_header)
 		code = lode_fail(reader->error, LODE_BAD_INPUT,

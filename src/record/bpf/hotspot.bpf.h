@@ -92,7 +92,7 @@ static __always_inline uint64_t remembered_method_word(const struct lode_hotspot
 /* ---- code ---- */
 
 /* What the innermost frame has in registers. */
-static __always_inline void take_registers(struct lode_hotspot_walk *walk, bool is_first)
+static __always_inline void load_registers(struct lode_hotspot_walk *walk, bool is_first)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
@@ -271,7 +271,7 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 	if (!(scratch->stack.languages & LODE_STACK_HAS_WORDS))
 		scratch->hotspot.epoch = bpf_ktime_get_ns() >> HOTSPOT_EPOCH_SHIFT & HOTSPOT_EPOCH;
 	mark_words(scratch);
-	take_registers(&scratch->hotspot, scratch->state.is_first);
+	load_registers(&scratch->hotspot, scratch->state.is_first);
 	scratch->hotspot.record = scratch->hotspot.caller = 0;
 	scratch->hotspot.word = lode_language_word(LODE_LANGUAGE_JAVA, 0, scratch->state.pc);
 	result = hotspot_leave(scratch, process, address);

@@ -70,7 +70,7 @@ static __always_inline bool take_waiting(struct task_struct *waker, struct task_
 	if (!seen)
 		thread->key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0,
 					    regs ? REGS_SP(regs) : 0);
-	return take_late_at_waking(waker, task, thread);
+	return capture_late_at_waking(waker, task, thread);
 }
 
 static __always_inline void write_long_wait(struct task_struct *task, struct lode_record_thread *thread,
@@ -126,7 +126,7 @@ static __always_inline int end_long_wait(uint64_t *context, struct task_struct *
 	thread->call = call;
 	set_waker(thread, waker, true);
 	own = take_waiting(waker, task, thread, regs, seen);
-	take_waker(context, waker, task, thread, &walkings[2]);
+	capture_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);
 	if (seen) { /* as its waking may be seen here alone: it is not recorded again when the thread runs */
 		thread->woken = now;

@@ -57,8 +57,8 @@ static __always_inline void find_owner(struct lode_record_object *object, uint32
 	}
 }
 
-static __always_inline void take_futex(struct task_struct *task, struct pt_regs *regs,
-				       struct lode_record_object *object, bool is_current)
+static __always_inline void describe_futex(struct task_struct *task, struct pt_regs *regs,
+					   struct lode_record_object *object, bool is_current)
 {
 	struct futex_words words;
 
@@ -71,7 +71,7 @@ static __always_inline void take_futex(struct task_struct *task, struct pt_regs 
 }
 
 /* The other end of a connection; of a socket that has none its own port. */
-static __always_inline void take_socket(uint64_t file, struct lode_record_object *object)
+static __always_inline void describe_socket(uint64_t file, struct lode_record_object *object)
 {
 	uint64_t socket = (uint64_t)FIELD(file, file, private_data);
 	uint64_t sock = (uint64_t)FIELD(socket, socket, sk);
@@ -100,8 +100,8 @@ static __always_inline void take_socket(uint64_t file, struct lode_record_object
 }
 
 /* The file that descriptor `number` of a thread is. */
-static __always_inline void take_descriptor(struct task_struct *task, struct lode_record_object *object,
-					    uint32_t number)
+static __always_inline void describe_descriptor(struct task_struct *task, struct lode_record_object *object,
+						uint32_t number)
 {
 	struct fdtable *table = task->files->fdt;
 	uint64_t file = 0, inode, operations;
@@ -122,18 +122,18 @@ static __always_inline void take_descriptor(struct task_struct *task, struct lod
 	object->peer[1] = operations >> 32;
 	object->peer[2] = device_of(inode);
 	if (mode == INODE_SOCKET)
-		take_socket(file, object);
+		describe_socket(file, object);
 }
 
-static __always_inline void take_polled(struct task_struct *task, struct pt_regs *regs,
-					struct lode_record_object *object, bool is_current)
+static __always_inline void describe_polled(struct task_struct *task, struct pt_regs *regs,
+					    struct lode_record_object *object, bool is_current)
 {
 	uint64_t count = REGS_SECOND(regs);
 	uint32_t number;
 
 	object->kind = LODE_WAITED_POLL;
 	if (count == 1 && is_current && !bpf_probe_read_user(&number, sizeof(number), (void *)object->argument))
-		take_descriptor(task, object, number);
+		describe_descriptor(task, object, number);
 	else
 		object->detail = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
@@ -142,8 +142,8 @@ static __always_inline void take_polled(struct task_struct *task, struct pt_regs
  * What `task` waits for, which is the current thread or one that does not run: of that no memory can be read. `user`: whose
  * scratch may be used.
  */
-static __noinline int take_object(struct task_struct *task, struct lode_record_object *object, bool is_current,
-				  enum scratch_user user)
+static __noinline int describe_object(struct task_struct *task, struct lode_record_object *object, bool is_current,
+				      enum scratch_user user)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	int32_t call;
@@ -158,22 +158,22 @@ static __noinline int take_object(struct task_struct *task, struct lode_record_o
 	call = REGS_CALL(regs);
 	object->argument = REGS_ARGUMENT(regs);
 	if (call < 0)
-		take_page(task, regs, own_scratch(user), object);
+		describe_page(task, regs, own_scratch(user), object);
 	else if (call == CALL_FUTEX)
-		take_futex(task, regs, object, is_current);
+		describe_futex(task, regs, object, is_current);
 	else if (call == CALL_PPOLL || call == CALL_POLL)
-		take_polled(task, regs, object, is_current);
+		describe_polled(task, regs, object, is_current);
 	else if (call == CALL_WAITID)
 		object->detail = REGS_SECOND(regs);
 	else if (object->argument <= INT32_MAX)
-		take_descriptor(task, object, (uint32_t)object->argument);
+		describe_descriptor(task, object, (uint32_t)object->argument);
 	return 0;
 }
 
 /* What the current thread waits for, which stops running. By itself, so that the verifier looks at it once. */
-__noinline int lode_take_own_object(struct lode_record_thread *thread)
+__noinline int lode_describe_own_object(struct lode_record_thread *thread)
 {
-	return thread ? take_object(bpf_get_current_task_btf(), &thread->object, true, SCRATCH_SCHEDULER) : 0;
+	return thread ? describe_object(bpf_get_current_task_btf(), &thread->object, true, SCRATCH_SCHEDULER) : 0;
 }
 
 #endif

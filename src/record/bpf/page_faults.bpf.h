@@ -114,8 +114,8 @@ __noinline int lode_find_fault(struct scratch *scratch, uint32_t from)
 #endif
 
 /* The page that `task` waits for, which entered the kernel with `regs`. */
-static __always_inline void take_page(struct task_struct *task, struct pt_regs *regs, struct scratch *scratch,
-				      struct lode_record_object *object)
+static __always_inline void describe_page(struct task_struct *task, struct pt_regs *regs, struct scratch *scratch,
+					  struct lode_record_object *object)
 {
 	uint32_t at = FAULT_WORDS - FAULT_SPAN;
 

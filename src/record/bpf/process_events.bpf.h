@@ -90,7 +90,7 @@ int lode_map(uint64_t *context)
 	uint64_t begun = own && !(++own->map_runs & (MEASURE_EVERY - 1)) ? bpf_ktime_get_ns() : 0;
 
 	if (may_be_code(info))
-		take_memory(bpf_get_current_task_btf()->tgid, context[0], info->length);
+		forget_replaced_code(bpf_get_current_task_btf()->tgid, context[0], info->length);
 	if (own && begun)
 		own->map_ns += (bpf_ktime_get_ns() - begun) * MEASURE_EVERY;
 	return 0;

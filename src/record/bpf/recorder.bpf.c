@@ -55,7 +55,8 @@
 char programs_license[] SEC("license") = "GPL";
 
 /* Takes the stacks of the current thread, which stops running. */
-static __always_inline bool take_stacks(void *context, struct task_struct *task, struct lode_record_thread *thread)
+static __always_inline bool capture_stacks(void *context, struct task_struct *task,
+					   struct lode_record_thread *thread)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
 
@@ -93,9 +94,9 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	if (thin)
 		note_slot(thread, task);
 	if (chosen && !preempted)
-		lode_take_own_object(thread); /* first: a lock may change hands meanwhile */
+		lode_describe_own_object(thread); /* first: a lock may change hands meanwhile */
 	if (chosen)
-		chosen = take_stacks(context, task, thread);
+		chosen = capture_stacks(context, task, thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint16_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 	return chosen;
@@ -165,9 +166,9 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 	thread->woken = now;
 	set_waker(thread, waker, chosen);
 	if (thin && chosen && !thread->weight)
-		thread->has_own_stack = take_late_at_waking(waker, task, thread);
+		thread->has_own_stack = capture_late_at_waking(waker, task, thread);
 	if (chosen)
-		take_waker(context, waker, task, thread, &walkings[1]);
+		capture_waker(context, waker, task, thread, &walkings[1]);
 	if (thin && chosen)
 		thread->has_waker_stacks = 1;
 	if (state == LODE_THREAD_BLOCKED)

@@ -83,7 +83,7 @@ int lode_call(uint64_t *context)
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	thread->entry.pc = 0; /* while it is changed */
 	scratch->span = thread->span;
-	thread->entry.user = lode_take_user_stack(scratch, task->pid, LODE_COPY_CALL);
+	thread->entry.user = lode_capture_user_stack(scratch, task->pid, LODE_COPY_CALL);
 	thread->span = scratch->span;
 	thread->entry.sp = REGS_SP(regs);
 	thread->entry.frame = mixed_frame(regs);

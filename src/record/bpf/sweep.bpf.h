@@ -140,7 +140,7 @@ static __always_inline void end_swept(struct task_struct *task, const struct lod
 }
 
 /* The stacks of a thread that is off its processor: those of this wait, or the last ones of its place. */
-static __always_inline void take_swept_stacks(struct task_struct *task, struct lode_record_swept *swept)
+static __always_inline void capture_swept_stacks(struct task_struct *task, struct lode_record_swept *swept)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SWEEP);
 	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
@@ -180,8 +180,8 @@ static __noinline int find_swept(struct task_struct *task, struct lode_record_sw
 	if (seen && thread->weight)
 		swept->object = thread->object;
 	else
-		take_object(task, &swept->object, false, SCRATCH_SWEEP);
-	take_swept_stacks(task, swept);
+		describe_object(task, &swept->object, false, SCRATCH_SWEEP);
+	capture_swept_stacks(task, swept);
 	return 0;
 }
 

@@ -242,7 +242,7 @@ static __always_inline uint32_t would_record(const struct lode_record_thread *th
 }
 
 /* Gets what can still be had of the stacks of a wait that was not chosen and is long. */
-static __always_inline void take_late(struct lode_record_thread *thread, struct task_struct *task)
+static __always_inline void capture_late(struct lode_record_thread *thread, struct task_struct *task)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
 	struct lode_wait_site *site = find_wait_site(thread->key);
@@ -250,7 +250,7 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 
 	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? site->kernel : 0) : 0;
 	thread->user = known && !site->mixed ? site->user : 0;
-	take_object(task, &thread->object, false, SCRATCH_SCHEDULER);
+	describe_object(task, &thread->object, false, SCRATCH_SCHEDULER);
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: always, regardless of what was chosen. */

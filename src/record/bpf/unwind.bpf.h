@@ -721,7 +721,7 @@ static __always_inline void note_taken(uint32_t pid, uint64_t start, uint64_t si
 }
 
 /* A process takes memory for something new: if there was code, what is known of the process is out of date. */
-static __always_inline void take_memory(uint32_t pid, uint64_t start, uint64_t size)
+static __always_inline void forget_replaced_code(uint32_t pid, uint64_t start, uint64_t size)
 {
 	struct lode_unwind_space *space = space_place(pid);
 	uint64_t now = bpf_ktime_get_ns();

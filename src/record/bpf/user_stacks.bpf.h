@@ -23,7 +23,7 @@ static __always_inline bool is_executing(struct pt_regs *regs)
  * Of 32-bit code only where it is: no table is made of its binaries, and frame records
  * read as 64-bit ones would give frames that never were.
  */
-static __always_inline uint64_t take_compat_leaf(struct scratch *scratch, struct pt_regs *regs)
+static __always_inline uint64_t capture_compat_leaf(struct scratch *scratch, struct pt_regs *regs)
 {
 	begin_stack(scratch, true, false);
 	scratch->stack.addresses[0] = REGS_PC(regs);
@@ -37,7 +37,7 @@ static __always_inline uint64_t take_compat_leaf(struct scratch *scratch, struct
  * The stack of the current thread, which has one. `tid` and `kind`: for whom it is taken. The scratch's `span` says how many
  * bytes it took last time, and then how many it took. Returns the id of the stack, or of its copy.
  */
-__noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, uint32_t kind)
+__noinline uint64_t lode_capture_user_stack(struct scratch *scratch, uint32_t tid, uint32_t kind)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -47,7 +47,7 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
 	if (!scratch)
 		return 0;
 	if (REGS_COMPAT(regs))
-		return take_compat_leaf(scratch, regs);
+		return capture_compat_leaf(scratch, regs);
 	if (!use_tables)
 		return copy_bytes ? copy_user_stack(task, regs, tid, kind, false) : walk_user_stack(scratch, regs);
 	may_help = walk_by_tables(scratch, task, regs, kind, &id);
@@ -71,7 +71,7 @@ __noinline uint64_t lode_take_user_stack(struct scratch *scratch, uint32_t tid, 
  * scratch->state has its registers. Returns 0 for a stack that is not whole, or may have functions of languages, which
  * are found by the current thread.
  */
-__noinline uint64_t lode_take_peer_stack(struct scratch *scratch)
+__noinline uint64_t lode_capture_peer_stack(struct scratch *scratch)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct lode_unwind_space *space = find_space(task->tgid);
@@ -102,7 +102,7 @@ static __always_inline uint64_t peer_stack(struct scratch *scratch, struct task_
 		return 0;
 	begin_state(scratch, regs);
 	scratch->span = span;
-	return lode_take_peer_stack(scratch);
+	return lode_capture_peer_stack(scratch);
 }
 
 /* Frame pointer and link register in one number: two pairs of them rarely have the same. */
@@ -134,7 +134,7 @@ static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_
 	if (with_calls && thread && is_in_call(thread, (struct pt_regs *)bpf_task_pt_regs(task)))
 		return thread->entry.user;
 	scratch->span = *span;
-	id = lode_take_user_stack(scratch, tid, kind);
+	id = lode_capture_user_stack(scratch, tid, kind);
 	*span = scratch->span;
 	return id;
 }

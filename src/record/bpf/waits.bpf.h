@@ -86,7 +86,7 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 		if (!weight || taken)
 			return false;
 		if (!thread->weight && !thread->has_waker_stacks)
-			take_late(thread, task);
+			capture_late(thread, task);
 		if (!thread->weight && !(thread->has_waker_stacks && thread->has_own_stack))
 			flags = LODE_RECORD_LATE;
 		weight = swept ? 1 : slot_weight(thread, weight);

@@ -50,20 +50,20 @@ static __always_inline void note_release(struct task_struct *waker, struct task_
  * same process can also read its user stack, and may release the lock. After set_waker. Returns whether the user stack
  * is its own.
  */
-static __always_inline bool take_late_at_waking(struct task_struct *waker, struct task_struct *task,
-						struct lode_record_thread *thread)
+static __always_inline bool capture_late_at_waking(struct task_struct *waker, struct task_struct *task,
+						   struct lode_record_thread *thread)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
 	uint64_t own;
 
-	take_late(thread, task);
+	capture_late(thread, task);
 	if (!scratch || waker->tgid != task->tgid)
 		return false;
 	note_release(waker, task, thread);
 	if (thread->object.kind == LODE_WAITED_POLL) {
 		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-		take_polled(task, regs, &thread->object, true);
+		describe_polled(task, regs, &thread->object, true);
 	}
 	own = peer_stack(scratch, task, thread->span);
 	if (own)
@@ -72,8 +72,8 @@ static __always_inline bool take_late_at_waking(struct task_struct *waker, struc
 }
 
 /* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. Behind set_waker. */
-static __always_inline void take_waker(void *context, struct task_struct *waker, struct task_struct *task,
-				       struct lode_record_thread *thread, struct lode_record_walking *walking)
+static __always_inline void capture_waker(void *context, struct task_struct *waker, struct task_struct *task,
+					  struct lode_record_thread *thread, struct lode_record_walking *walking)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
 

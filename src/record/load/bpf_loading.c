@@ -57,7 +57,7 @@ static void keep_refusal(char *text)
 	snprintf(refusal, sizeof(refusal), "%s", reason);
 }
 
-static int take_message(enum libbpf_print_level level, const char *format, va_list arguments)
+static int handle_message(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	va_list again;
 	char *text;
@@ -82,7 +82,7 @@ void lode_bpf_loading_begin(void)
 	refusal[0] = '\0';
 	pthread_mutex_lock(&printing_lock);
 	if (!quiet_count++)
-		printed_before = libbpf_set_print(take_message);
+		printed_before = libbpf_set_print(handle_message);
 	pthread_mutex_unlock(&printing_lock);
 }
 

@@ -282,7 +282,7 @@ static int read_record(struct lode_sideband *sideband, const struct perf_event_h
 
 #define TRAILER 16 /* pid, tid, time */
 
-static int take_record(struct lode_sideband *sideband, const struct perf_event_header *header)
+static int handle_record(struct lode_sideband *sideband, const struct perf_event_header *header)
 {
 	const unsigned char *bytes = sideband->record;
 	size_t size = header->size - sizeof(*header);
@@ -332,7 +332,7 @@ static int read_ring(struct lode_sideband *sideband, struct ring *ring)
 		if (header.size < sizeof(header) || header.size > head - tail)
 			break;
 		copy_out(sideband, ring, tail + sizeof(header), sideband->record, header.size - sizeof(header));
-		code = take_record(sideband, &header);
+		code = handle_record(sideband, &header);
 		tail += header.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);

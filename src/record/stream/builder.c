@@ -309,7 +309,7 @@ int lode_record_fired(const struct lode_record *record, struct lode_fired *fired
 	return 1;
 }
 
-static int take_fired(struct lode_builder *builder, const struct lode_record *record)
+static int handle_fired(struct lode_builder *builder, const struct lode_record *record)
 {
 	struct lode_fired fired;
 
@@ -328,7 +328,7 @@ void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t)
 	builder->fired_count = kept;
 }
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_builder *builder = context;
 	enum lode_event_type type;
@@ -341,7 +341,7 @@ static int take_record(void *context, const struct lode_record *record)
 		.weight = record->weight,
 	};
 
-	if (take_fired(builder, record) < 0)
+	if (handle_fired(builder, record) < 0)
 		return LODE_SYSTEM;
 	if (record->type == LODE_RECORD_FIRED)
 		return 0;
@@ -355,7 +355,7 @@ static int take_record(void *context, const struct lode_record *record)
 	return lode_stream_add_event(&builder->stream, type, &event);
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_builder *builder = context;
 
@@ -364,7 +364,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	return lode_record_stacks_add(&builder->stacks, stack);
 }
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_builder *builder = context;
 
@@ -378,9 +378,9 @@ struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 {
 	return (struct lode_recorder_sink){
 		.context = builder,
-		.stack = take_stack,
-		.change = take_change,
-		.record = take_record,
+		.stack = handle_stack,
+		.change = handle_change,
+		.record = handle_record,
 	};
 }
 

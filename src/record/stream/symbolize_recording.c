@@ -343,7 +343,7 @@ static int write_events(struct translation *translation, int type, struct lode_e
 	return code;
 }
 
-static int take_event(struct translation *translation, int type, struct lode_event *event)
+static int translate_event(struct translation *translation, int type, struct lode_event *event)
 {
 	int late = event->t < translation->written_to[type];
 
@@ -360,7 +360,7 @@ static int take_event(struct translation *translation, int type, struct lode_eve
 	return lode_events_add(late ? &translation->late[type] : &translation->waiting[type], event);
 }
 
-static int take_block(struct translation *translation, size_t i, struct lode_error *error)
+static int translate_block(struct translation *translation, size_t i, struct lode_error *error)
 {
 	int type = (int)lode_store_block(translation->store, i)->type;
 	struct lode_events *waiting = &translation->waiting[type];
@@ -371,7 +371,7 @@ static int take_block(struct translation *translation, size_t i, struct lode_err
 	for (size_t row = 0; row < translation->block.count; row++) {
 		struct lode_event event = lode_events_get(&translation->block, row);
 
-		if (take_event(translation, type, &event) < 0)
+		if (translate_event(translation, type, &event) < 0)
 			return lode_fail_memory(error);
 	}
 	if (waiting->count < 2 * LODE_BLOCK_EVENTS)
@@ -426,7 +426,7 @@ static int translate_events(struct translation *translation, struct lode_error *
 	int code = calibrate(translation, error);
 
 	for (size_t i = 0; !code && i < lode_store_blocks(translation->store); i++)
-		code = take_block(translation, i, error);
+		code = translate_block(translation, i, error);
 	if (!code)
 		code = write_rest(translation, translation->waiting, error);
 	if (!code)

@@ -31,7 +31,7 @@ static struct lode_record *find_first(struct lode_record_totals *totals, uint32_
 	return at == LODE_NONE ? NULL : &totals->firsts[at];
 }
 
-static int take_first(struct lode_record_totals *totals, const struct lode_record *record)
+static int handle_first(struct lode_record_totals *totals, const struct lode_record *record)
 {
 	struct lode_record *known = find_first(totals, record->tid);
 
@@ -51,7 +51,7 @@ static uint64_t less(uint64_t now, uint64_t before)
 }
 
 /* What a thread waited until its first switch-out that was seen is kept as the cost of its first record. */
-static void take_seen(struct lode_record_totals *totals, const struct lode_record *record)
+static void handle_seen(struct lode_record_totals *totals, const struct lode_record *record)
 {
 	struct lode_record *first = find_first(totals, record->tid);
 
@@ -69,9 +69,9 @@ int lode_record_totals_take(struct lode_record_totals *totals, const struct lode
 	uint32_t thread;
 
 	if (record->type == LODE_RECORD_TOTALS_FIRST)
-		return take_first(totals, record);
+		return handle_first(totals, record);
 	if (record->type == LODE_RECORD_TOTALS_SEEN) {
-		take_seen(totals, record);
+		handle_seen(totals, record);
 		return 0;
 	}
 	known = find_first(totals, record->tid);

@@ -185,7 +185,7 @@ static int is_file(const char *path)
 	return lode_mapped_kind(path) == LODE_MAPPED_FILE && strncmp(path, "/memfd:", strlen("/memfd:"));
 }
 
-static int take_line(void *context, const struct lode_proc_mapping *line)
+static int handle_line(void *context, const struct lode_proc_mapping *line)
 {
 	struct reading *reading = context;
 	struct lode_map_reads *reads = reading->reads;
@@ -234,7 +234,7 @@ static int read_process(struct lode_map_reads *reads, const struct lode_processe
 	int code;
 
 	doubt->read_at = lode_now();
-	code = lode_proc_mappings(doubt->pid, take_line, &reading);
+	code = lode_proc_mappings(doubt->pid, handle_line, &reading);
 	doubt->read_ns = (uint32_t)(lode_now() - doubt->read_at);
 	reads->gone += !doubt->read_bytes && !reading.known;
 	return code;

@@ -33,7 +33,7 @@ static uint64_t hash_of(const struct lode_file_number *file)
 }
 
 /* From hexadecimal digits. */
-static void take_digits(struct lode_mapped_build_id *item, const char *text)
+static void parse_digits(struct lode_mapped_build_id *item, const char *text)
 {
 	size_t size = strlen(text) / 2;
 	unsigned byte;
@@ -57,7 +57,7 @@ static int read_file(struct lode_mapped_build_id *item, const char *path)
 		return 1;
 	lode_elf_build_id(&elf, text);
 	lode_elf_close(&elf);
-	take_digits(item, text);
+	parse_digits(item, text);
 	return 1;
 }
 

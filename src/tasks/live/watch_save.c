@@ -52,7 +52,7 @@ struct saving {
 
 /* ---- in the child ---- */
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct saving *saving = context;
 
@@ -63,7 +63,7 @@ static int take_record(void *context, const struct lode_record *record)
 	return lode_recording_flow(saving->recording, lode_now(), saving->error);
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct saving *saving = context;
 	int code = saving->sink.stack(saving->sink.context, stack);
@@ -71,7 +71,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	return code ? lode_fail_memory(saving->error) : 0;
 }
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct saving *saving = context;
 	int code = saving->sink.change(saving->sink.context, change);
@@ -215,7 +215,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 			struct lode_error *error)
 {
 	struct saving saving = { .save = save, .error = error };
-	struct lode_recorder_sink sink = { &saving, take_stack, take_change, take_record };
+	struct lode_recorder_sink sink = { &saving, handle_stack, handle_change, handle_record };
 	char *source = lode_record_target_source(save->target);
 	int code;
 

@@ -16,7 +16,7 @@
 
 /* ---- triggers ---- */
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_watch_session *session = context;
 	struct lode_fired fired;
@@ -32,14 +32,14 @@ static int take_record(void *context, const struct lode_record *record)
 	return session->flight_sink.record(session->flight_sink.context, record);
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_watch_session *session = context;
 
 	return session->flight_sink.stack(session->flight_sink.context, stack);
 }
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_watch_session *session = context;
 
@@ -48,7 +48,7 @@ static int take_change(void *context, const struct lode_change *change)
 
 struct lode_recorder_sink lode_watch_trigger_sink(struct lode_watch_session *session)
 {
-	return (struct lode_recorder_sink){ session, take_stack, take_change, take_record };
+	return (struct lode_recorder_sink){ session, handle_stack, handle_change, handle_record };
 }
 
 /* ---- saving ---- */

@@ -17,7 +17,7 @@ struct seeding {
 };
 
 /* The frames that have probes, outermost first. */
-static int take_frames(void *context, uint32_t place, const struct lode_stop_frame *stack, size_t count)
+static int handle_frames(void *context, uint32_t place, const struct lode_stop_frame *stack, size_t count)
 {
 	struct seeding *seeding = context;
 	struct lode_live *live = seeding->live;
@@ -58,7 +58,7 @@ static int seed_thread(struct lode_live *live, struct seeding *seeding, uint32_t
 	if (!thread.tid || thread.died)
 		return 0;
 	live->target.hurried = 1;
-	code = lode_stops_look(live->stops, place, take_frames, seeding, stopped);
+	code = lode_stops_look(live->stops, place, handle_frames, seeding, stopped);
 	live->target.hurried = 0;
 	if (code)
 		return code < 0 ? code : 0;

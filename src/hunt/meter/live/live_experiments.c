@@ -54,8 +54,8 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 
 /* ---- accounts ---- */
 
-static void take_account(struct lode_live *live, const struct lode_live_experiment *experiment,
-			 struct lode_live_account *account)
+static void settle_account(struct lode_live *live, const struct lode_live_experiment *experiment,
+			   struct lode_live_account *account)
 {
 	const struct lode_focus *focus = &experiment->focus;
 	uint64_t now = lode_now();
@@ -100,7 +100,7 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	return experiment;
 }
 
-static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_error *error)
+static int claim_probes(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_error *error)
 {
 	struct lode_probe_wish wish;
 	int code;
@@ -132,7 +132,7 @@ static int prepare(struct lode_live *live, uint32_t number, enum lode_hypothesis
 	if (focus->object && focus->function != LODE_NONE &&
 	    lode_thread_clocks_object(&live->clocks, focus->object) < 0)
 		return lode_fail(error, LODE_SYSTEM, "hunt: too many locks are watched at a time");
-	return focus->function == LODE_NONE ? 0 : take_probes(live, experiment, error);
+	return focus->function == LODE_NONE ? 0 : claim_probes(live, experiment, error);
 }
 
 int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
@@ -152,7 +152,7 @@ int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const
 	for (size_t i = 0; !code && i < count; i++) {
 		struct lode_live_experiment *experiment = find_experiment(live, experiments[i]);
 
-		take_account(live, experiment, &experiment->start);
+		settle_account(live, experiment, &experiment->start);
 	}
 	return code;
 }
@@ -168,7 +168,7 @@ int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t
 		if (!experiment || !experiment->running)
 			continue;
 		if (!experiment->closed)
-			take_account(live, experiment, &experiment->last);
+			settle_account(live, experiment, &experiment->last);
 		experiment->closed = 1;
 		experiment->running = 0;
 		if (experiment->slot != LODE_NONE && live->probes)
@@ -237,7 +237,7 @@ int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_readin
 		return lode_fail(error, LODE_SYSTEM, "hunt: experiment %u was never started", number);
 	set_state(live, experiment, reading);
 	if (!experiment->closed)
-		take_account(live, experiment, &experiment->last);
+		settle_account(live, experiment, &experiment->last);
 	/* It stays costly, though another experiment may put the probes in again. */
 	if (reading->state == LODE_READING_COSTLY)
 		experiment->costly = experiment->closed = 1;

@@ -55,9 +55,9 @@ static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_erro
 	}
 }
 
-static int take_samples(struct lode_meter *meter,
-			int (*each)(void *context, const struct lode_meter_sample *sample), void *context,
-			struct lode_error *error)
+static int handle_samples(struct lode_meter *meter,
+			  int (*each)(void *context, const struct lode_meter_sample *sample), void *context,
+			  struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 	int code = live->finished ? 0 : lode_live_read_recorder(live, error);
@@ -219,7 +219,7 @@ static const struct lode_meter_operations operations = {
 	.start = lode_live_start,
 	.stop = lode_live_stop,
 	.read = lode_live_read,
-	.samples = take_samples,
+	.samples = handle_samples,
 	.below = lode_live_below,
 	.roots = lode_live_roots,
 	.name = lode_live_name,

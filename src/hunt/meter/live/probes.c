@@ -305,7 +305,7 @@ static int is_needed(const struct slot *slot, const struct lode_hunt_slot *share
 
 /* ---- the keeper ---- */
 
-static void take_muted(struct lode_probes *probes, uint32_t number)
+static void handle_muted(struct lode_probes *probes, uint32_t number)
 {
 	if (number >= LODE_HUNT_SLOTS)
 		return;
@@ -328,14 +328,14 @@ static void keep_event(struct lode_probes *probes, const struct lode_hunt_messag
 		return; /* it is readable already */
 }
 
-static int take_message(void *context, void *bytes, size_t size)
+static int handle_message(void *context, void *bytes, size_t size)
 {
 	const struct lode_hunt_message *message = bytes;
 
 	if (size < sizeof(*message))
 		return 0;
 	if (message->type == LODE_MESSAGE_MUTED)
-		take_muted(context, message->slot);
+		handle_muted(context, message->slot);
 	keep_event(context, message);
 	return 0;
 }
@@ -378,7 +378,7 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 	if (!probes->closer)
 		return lode_fail_memory(error);
 	probes->messages =
-		ring_buffer__new(lode_thread_clocks_messages(probes->clocks), take_message, probes, NULL);
+		ring_buffer__new(lode_thread_clocks_messages(probes->clocks), handle_message, probes, NULL);
 	probes->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (probes->messages && probes->end >= 0)
 		probes->has_keeper = !lode_quiet_thread(&probes->keeper, keep, probes);

@@ -160,7 +160,7 @@ static const struct lode_stack_content *find_content(const struct lode_stack_sam
 	return at == LODE_NONE ? NULL : &samples->contents[at];
 }
 
-static int take_stack(void *context, const struct lode_record_stack *stack)
+static int handle_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_stack_samples *samples = context;
 	uint64_t hash = lode_hash_u64(stack->id);
@@ -183,7 +183,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	return 0;
 }
 
-static int take_change(void *context, const struct lode_change *change)
+static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_stack_samples *samples = context;
 
@@ -275,7 +275,7 @@ static enum lode_hypothesis class_of(uint32_t value, uint64_t time)
 	}
 }
 
-static int take_record(void *context, const struct lode_record *record)
+static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_stack_samples *samples = context;
 	const struct lode_stack_content *content;
@@ -311,9 +311,9 @@ static int take_record(void *context, const struct lode_record *record)
 struct lode_recorder_sink lode_stack_samples_sink(struct lode_stack_samples *samples)
 {
 	return (struct lode_recorder_sink){ .context = samples,
-					    .stack = take_stack,
-					    .change = take_change,
-					    .record = take_record };
+					    .stack = handle_stack,
+					    .change = handle_change,
+					    .record = handle_record };
 }
 
 int lode_stack_samples_take(struct lode_stack_samples *samples,

@@ -487,7 +487,7 @@ int lode_thread_clocks_object(struct lode_thread_clocks *clocks, uint64_t object
 }
 
 /* Appends the next part of the kernel's table. Returns 1 when that was the last, 0, or LODE_SYSTEM. */
-static int take_objects(struct lode_thread_clocks *clocks, uint32_t *token, int is_first)
+static int load_objects(struct lode_thread_clocks *clocks, uint32_t *token, int is_first)
 {
 	int map = bpf_map__fd(clocks->programs->maps.objects), code;
 	size_t room = clocks->object_count + OBJECTS_AT_A_TIME;
@@ -516,7 +516,7 @@ static int refresh_objects(struct lode_thread_clocks *clocks)
 	clocks->object_count = 0;
 	clocks->objects_taken = 0;
 	for (int i = 0; !code; i++)
-		code = take_objects(clocks, &token, !i);
+		code = load_objects(clocks, &token, !i);
 	if (code < 0)
 		return code;
 	clocks->objects_taken = now;

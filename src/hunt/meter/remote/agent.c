@@ -184,7 +184,7 @@ static int learn(struct agent *agent, uint32_t function)
 	return 0;
 }
 
-static int take_sample(void *context, const struct lode_meter_sample *sample)
+static int handle_sample(void *context, const struct lode_meter_sample *sample)
 {
 	struct agent *agent = context;
 	struct lode_buffer *text = &agent->samples;
@@ -253,7 +253,7 @@ static int look(struct agent *agent, yajl_val request, struct lode_error *error)
 		meter->operations->wait(meter,
 					meter->operations->now(meter) + (wait < LONGEST_WAIT ? wait : LONGEST_WAIT),
 					error);
-	int code = ended < 0 ? ended : meter->operations->samples(meter, take_sample, agent, error);
+	int code = ended < 0 ? ended : meter->operations->samples(meter, handle_sample, agent, error);
 
 	if (code < 0)
 		return error->text[0] ? code : lode_fail_memory(error);

@@ -232,7 +232,7 @@ static int remote_read(struct lode_meter *meter, uint32_t experiment, struct lod
 
 /* ---- looking ---- */
 
-static int take_reading(struct remote *remote, yajl_val value)
+static int decode_reading(struct remote *remote, yajl_val value)
 {
 	struct run *run = find_run(remote, (uint32_t)lode_wire_number(value, "id"));
 	uint64_t state = lode_wire_number(value, "state"), numbers[LODE_WIRE_NUMBERS] = { 0 };
@@ -256,7 +256,7 @@ static int take_reading(struct remote *remote, yajl_val value)
 }
 
 /* The agent's numbers of functions are those of its program, so they are dense; a wild one is refused. */
-static int take_function(struct remote *remote, yajl_val value)
+static int decode_function(struct remote *remote, yajl_val value)
 {
 	uint32_t *function;
 	uint64_t number;
@@ -275,7 +275,7 @@ static int take_function(struct remote *remote, yajl_val value)
 	return *function == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
+static int decode_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 {
 	size_t length = YAJL_IS_ARRAY(value) ? YAJL_GET_ARRAY(value)->len : 0;
 	yajl_val *items = length ? YAJL_GET_ARRAY(value)->values : NULL;
@@ -308,7 +308,7 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 	return 0;
 }
 
-static int take_all(struct remote *remote, yajl_val reply)
+static int decode_all(struct remote *remote, yajl_val reply)
 {
 	const char *path[] = { "ended", NULL };
 	uint64_t ahead = lode_now() - lode_wire_number(reply, "now"); /* wraps around as it should */
@@ -322,11 +322,11 @@ static int take_all(struct remote *remote, yajl_val reply)
 	remote->cost = lode_wire_double(reply, "cost");
 	remote->own = lode_wire_double(reply, "own");
 	for (size_t i = 0; !code && i < functions; i++)
-		code = take_function(remote, function[i]);
+		code = decode_function(remote, function[i]);
 	for (size_t i = 0; !code && i < readings; i++)
-		code = take_reading(remote, reading[i]);
+		code = decode_reading(remote, reading[i]);
 	for (size_t i = 0; !code && i < samples; i++)
-		code = take_sample(remote, sample[i], ahead);
+		code = decode_sample(remote, sample[i], ahead);
 	return code;
 }
 
@@ -344,7 +344,7 @@ static int remote_wait(struct lode_meter *meter, uint64_t until, struct lode_err
 	code = ask(remote, &reply, error);
 	if (code <= 0)
 		return code < 0 ? code : 1;
-	code = take_all(remote, reply) < 0 ? lode_fail_memory(error) : remote->ended;
+	code = decode_all(remote, reply) < 0 ? lode_fail_memory(error) : remote->ended;
 	yajl_tree_free(reply);
 	return code;
 }

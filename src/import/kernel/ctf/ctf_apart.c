@@ -193,7 +193,7 @@ static int fail_damaged(struct reader *reader, struct lode_error *error)
 			 reader->folder);
 }
 
-static int take_event(struct reader *reader, struct lode_error *error)
+static int handle_event(struct reader *reader, struct lode_error *error)
 {
 	struct lode_ctf_event event;
 	const void *bytes = get(reader, 1, sizeof(event));
@@ -211,7 +211,7 @@ static int take_event(struct reader *reader, struct lode_error *error)
 	return whole ? reader->taker->event(reader->taker->context, &event, error) : fail_damaged(reader, error);
 }
 
-static int take_others(struct reader *reader, uint32_t kind, struct lode_error *error)
+static int handle_others(struct reader *reader, uint32_t kind, struct lode_error *error)
 {
 	const struct lode_ctf_taker *taker = reader->taker;
 	const char *first = NULL, *second = NULL;
@@ -233,7 +233,7 @@ static int take_others(struct reader *reader, uint32_t kind, struct lode_error *
 }
 
 /* Takes records until the last one, the first that fails, or the end of the child. */
-static int take_records(struct reader *reader, FILE *pipe, struct lode_error *error)
+static int handle_records(struct reader *reader, FILE *pipe, struct lode_error *error)
 {
 	struct record_head head;
 	int code = 0;
@@ -248,20 +248,20 @@ static int take_records(struct reader *reader, FILE *pipe, struct lode_error *er
 		reader->size = head.size;
 		reader->at = 0;
 		if (head.kind == EVENT)
-			code = take_event(reader, error);
+			code = handle_event(reader, error);
 		else if (head.kind == DONE)
 			reader->done = 1;
 		else
-			code = take_others(reader, head.kind, error);
+			code = handle_others(reader, head.kind, error);
 	}
 	return code;
 }
 
-static int take_all(const char *folder, const struct lode_ctf_taker *taker, int fd, struct lode_error *error)
+static int handle_all(const char *folder, const struct lode_ctf_taker *taker, int fd, struct lode_error *error)
 {
 	struct reader reader = { .folder = folder, .taker = taker, .body = lode_alloc(BODY_LIMIT) };
 	FILE *pipe = fdopen(fd, "r");
-	int code = reader.body && pipe ? take_records(&reader, pipe, error) : lode_fail_memory(error);
+	int code = reader.body && pipe ? handle_records(&reader, pipe, error) : lode_fail_memory(error);
 
 	if (pipe)
 		fclose(pipe);
@@ -289,7 +289,7 @@ int lode_ctf_read_apart(const struct lode_ctf_module *module, const char *folder
 		close(ends[0]);
 		return lode_fail(error, LODE_SYSTEM, "%s: no process to read it in: %s", folder, strerror(errno));
 	}
-	code = take_all(folder, taker, ends[0], error);
+	code = handle_all(folder, taker, ends[0], error);
 	/* One that still reads is not needed any more. */
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

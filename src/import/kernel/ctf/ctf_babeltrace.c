@@ -154,7 +154,7 @@ static const char *environment_text(const bt_trace *trace, const char *name)
 	return value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL;
 }
 
-static void take_event(struct reading *reading, const bt_message *message)
+static void handle_event(struct reading *reading, const bt_message *message)
 {
 	const bt_event *from = bt_message_event_borrow_event_const(message);
 	const bt_stream *stream = bt_event_borrow_stream_const(from);
@@ -180,13 +180,13 @@ static void take_event(struct reading *reading, const bt_message *message)
 	reading->code = reading->taker->event(reading->taker->context, &reading->event, reading->error);
 }
 
-static void take_message(struct reading *reading, const bt_message *message)
+static void handle_message(struct reading *reading, const bt_message *message)
 {
 	uint64_t count = 0;
 
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		take_event(reading, message);
+		handle_event(reading, message);
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		if (bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE)
@@ -208,7 +208,7 @@ static bt_graph_simple_sink_component_consume_func_status consume(bt_message_ite
 		return (bt_graph_simple_sink_component_consume_func_status)status;
 	for (uint64_t i = 0; i < count; i++) {
 		if (reading->code == 0)
-			take_message(reading, messages[i]);
+			handle_message(reading, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
 	return reading->code == 0 ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK

@@ -151,8 +151,8 @@ static int open_files(struct reader *reader)
 }
 
 /* Adds the discarded events of a file, and those between it and the one that continues it, if any. */
-static void take_discarded(struct reader *reader, const struct lode_ctf_packets *packets,
-			   const struct lode_ctf_packets *next)
+static void decode_discarded(struct reader *reader, const struct lode_ctf_packets *packets,
+			     const struct lode_ctf_packets *next)
 {
 	uint64_t count = packets->discarded_sum, before = packets->discarded;
 
@@ -172,7 +172,7 @@ static int find_next(struct reader *reader, uint32_t *at)
 		if (got)
 			return got;
 		next = file->next == LODE_NONE ? NULL : &reader->files[file->next];
-		take_discarded(reader, &file->packets, next ? &next->packets : NULL);
+		decode_discarded(reader, &file->packets, next ? &next->packets : NULL);
 		if (!next)
 			return 0;
 		*at = file->next;
@@ -195,7 +195,7 @@ static int start_streams(struct reader *reader)
 
 /* ---- events ---- */
 
-static int take_event(struct reader *reader, struct lode_ctf_packets *packets)
+static int decode_event(struct reader *reader, struct lode_ctf_packets *packets)
 {
 	int code = lode_ctf_packets_event(packets, &reader->event, reader->error);
 
@@ -229,7 +229,7 @@ static int read_events(struct reader *reader)
 		reader->taker->environment(reader->taker->context, reader->description.host,
 					   reader->description.kernel);
 	while (code == 0 && reader->merge.count) {
-		code = take_event(reader, &reader->files[reader->merge.sources[0].number].packets);
+		code = decode_event(reader, &reader->files[reader->merge.sources[0].number].packets);
 		if (code == 0)
 			code = advance(reader);
 	}

@@ -47,7 +47,7 @@ static void skip_space(struct lode_tsdl_tokens *tokens)
 	}
 }
 
-static void take_name(struct lode_tsdl_tokens *tokens)
+static void scan_name(struct lode_tsdl_tokens *tokens)
 {
 	while (tokens->next < tokens->end && (is_letter(*tokens->next) || is_digit(*tokens->next)))
 		tokens->next++;
@@ -63,7 +63,7 @@ static int digit_of(char c)
 }
 
 /* Decimal, 0x…, or octal after a 0, with the suffixes of C. */
-static void take_number(struct lode_tsdl_tokens *tokens)
+static void scan_number(struct lode_tsdl_tokens *tokens)
 {
 	struct lode_tsdl_token *token = &tokens->token;
 	int base = 10;
@@ -87,7 +87,7 @@ static void take_number(struct lode_tsdl_tokens *tokens)
 }
 
 /* Texts with a backslash are left to those who know what it means. */
-static void take_text(struct lode_tsdl_tokens *tokens)
+static void scan_text(struct lode_tsdl_tokens *tokens)
 {
 	struct lode_tsdl_token *token = &tokens->token;
 
@@ -105,7 +105,7 @@ static void take_text(struct lode_tsdl_tokens *tokens)
 		tokens->next++;
 }
 
-static void take_mark(struct lode_tsdl_tokens *tokens)
+static void scan_mark(struct lode_tsdl_tokens *tokens)
 {
 	tokens->token.kind = strchr("{}[]()<>;:=,.-+", *tokens->next) && *tokens->next ? LODE_TSDL_MARK
 										       : LODE_TSDL_BAD;
@@ -127,15 +127,15 @@ void lode_tsdl_advance(struct lode_tsdl_tokens *tokens)
 		return;
 	}
 	if (*tokens->next == '"') {
-		take_text(tokens);
+		scan_text(tokens);
 		return;
 	}
 	if (is_letter(*tokens->next))
-		take_name(tokens);
+		scan_name(tokens);
 	else if (is_digit(*tokens->next))
-		take_number(tokens);
+		scan_number(tokens);
 	else
-		take_mark(tokens);
+		scan_mark(tokens);
 	token->length = (size_t)(tokens->next - token->text);
 }
 

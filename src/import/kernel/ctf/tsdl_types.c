@@ -109,7 +109,7 @@ struct name {
 };
 
 /* Takes the next word of a name; 0: there is none. */
-static int take_word(struct lode_tsdl_tokens *tokens, struct name *name)
+static int scan_word(struct lode_tsdl_tokens *tokens, struct name *name)
 {
 	const struct lode_tsdl_token *token = &tokens->token;
 
@@ -182,7 +182,7 @@ static const struct lode_ctf_type *parse_named(struct lode_tsdl_parser *parser)
 	const struct lode_ctf_type *type = NULL, *found;
 	struct name name = { .length = 0 };
 
-	while (take_word(&after, &name)) {
+	while (scan_word(&after, &name)) {
 		found = find_alias(parser, name.text);
 		if (found) {
 			type = found;
@@ -684,7 +684,7 @@ void lode_tsdl_alias(struct lode_tsdl_parser *parser)
 	if (!named)
 		return;
 	lode_tsdl_expect(parser, ":=");
-	while (!parser->code && take_word(&parser->tokens, &name))
+	while (!parser->code && scan_word(&parser->tokens, &name))
 		;
 	if (!name.words)
 		lode_tsdl_not_understood(parser, "the name of the type is missing");

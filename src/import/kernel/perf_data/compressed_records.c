@@ -35,8 +35,8 @@ static int prepare(struct lode_perf_unpack *unpack)
 }
 
 /* Gives the window's records away and moves what is left of it to its start. */
-static int take_records(struct lode_perf_unpack *unpack, lode_perf_take *take, void *context,
-			struct lode_error *error)
+static int consume_records(struct lode_perf_unpack *unpack, lode_perf_take *take, void *context,
+			   struct lode_error *error)
 {
 	size_t used = 0;
 	int code = take(context, unpack->window, unpack->held, &used, error);
@@ -88,7 +88,7 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 				"%s: byte %llu: compressed records unpack to more than %u times their size; "
 				"this is not a recording",
 				name, (unsigned long long)place, MAX_RATIO);
-		code = take_records(unpack, take, context, error);
+		code = consume_records(unpack, take, context, error);
 		if (code < 0)
 			return code;
 	}

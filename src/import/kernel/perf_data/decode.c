@@ -204,7 +204,7 @@ static int read_tail(struct tail *tail, const struct perf_event_attr *attr)
 /* ---- registers ---- */
 
 /* The value of a register by its number; 1 when it is there. */
-static int take_register(const struct tail *tail, unsigned number, uint64_t *value)
+static int decode_register(const struct tail *tail, unsigned number, uint64_t *value)
 {
 	uint64_t bit = 1ull << number;
 
@@ -227,7 +227,7 @@ static uint32_t machine_of(const struct lode_perf_facts *facts, const struct tai
 }
 
 /* Those that unwinding begins with; 1 when all that it cannot do without are there. */
-static int take_registers(const struct tail *tail, uint32_t machine, struct lode_unwind_registers *registers)
+static int decode_registers(const struct tail *tail, uint32_t machine, struct lode_unwind_registers *registers)
 {
 	int is_aarch64 = machine == EM_AARCH64;
 	int has_counter, has_pointer;
@@ -236,12 +236,12 @@ static int take_registers(const struct tail *tail, uint32_t machine, struct lode
 	registers->machine = machine;
 	if (!machine)
 		return 0;
-	has_counter = take_register(tail, is_aarch64 ? PERF_AARCH64_PC : PERF_X86_IP, &registers->pc);
-	has_pointer = take_register(tail, is_aarch64 ? PERF_AARCH64_SP : PERF_X86_SP, &registers->sp);
-	take_register(tail, is_aarch64 ? PERF_AARCH64_FP : PERF_X86_BP, &registers->fp);
-	take_register(tail, is_aarch64 ? PERF_AARCH64_LINK_REGISTER : PERF_X86_DI, &registers->link);
+	has_counter = decode_register(tail, is_aarch64 ? PERF_AARCH64_PC : PERF_X86_IP, &registers->pc);
+	has_pointer = decode_register(tail, is_aarch64 ? PERF_AARCH64_SP : PERF_X86_SP, &registers->sp);
+	decode_register(tail, is_aarch64 ? PERF_AARCH64_FP : PERF_X86_BP, &registers->fp);
+	decode_register(tail, is_aarch64 ? PERF_AARCH64_LINK_REGISTER : PERF_X86_DI, &registers->link);
 	if (!is_aarch64)
-		take_register(tail, PERF_X86_R10, &registers->scratch);
+		decode_register(tail, PERF_X86_R10, &registers->scratch);
 	return has_counter && has_pointer && tail->abi == PERF_SAMPLE_REGS_ABI_64;
 }
 
@@ -249,14 +249,14 @@ static int take_registers(const struct tail *tail, uint32_t machine, struct lode
  * The link register where it completes a chain of frame pointers: perf asks for it
  * alone then. With a copy of the stack it is for unwinding that.
  */
-static int take_link(const struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
-		     const struct tail *tail, uint64_t *link)
+static int decode_link(const struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
+		       const struct tail *tail, uint64_t *link)
 {
 	if (tail->stack || tail->abi != PERF_SAMPLE_REGS_ABI_64 ||
 	    (attr->sample_regs_user != 1ull << PERF_AARCH64_LINK_REGISTER &&
 	     lode_perf_facts_machine(decoder->facts) != EM_AARCH64))
 		return 0;
-	return take_register(tail, PERF_AARCH64_LINK_REGISTER, link);
+	return decode_register(tail, PERF_AARCH64_LINK_REGISTER, link);
 }
 
 /* ---- chains of samples ---- */
@@ -298,7 +298,7 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 		if (!chain.count)
 			return 0;
 		if (user_calls(tail) > 1)
-			chain.has_link = (uint16_t)take_link(decoder, &event->attr, tail, &chain.link);
+			chain.has_link = (uint16_t)decode_link(decoder, &event->attr, tail, &chain.link);
 		*id = intern_chain(decoder, &chain, tail->chain);
 	} else if (event->layout.ip) {
 		single[0] = marker_of_mode(perf_u16(record + 4));
@@ -408,15 +408,15 @@ static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uin
 }
 
 /* Takes the copy of the user's stack where the chain `*id` has no user frames. A kernel thread has no copy. */
-static int take_copy(struct lode_perf_decoder *decoder, const struct lode_perf_event *event,
-		     const struct tail *tail, uint32_t *id)
+static int decode_copy(struct lode_perf_decoder *decoder, const struct lode_perf_event *event,
+		       const struct tail *tail, uint32_t *id)
 {
 	struct lode_unwind_registers registers;
 
 	if (!tail->stack || !(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) || user_calls(tail) ||
 	    tail->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return 0;
-	if (take_registers(tail, machine_of(decoder->facts, tail), &registers))
+	if (decode_registers(tail, machine_of(decoder->facts, tail), &registers))
 		return add_copy(decoder, tail, &registers, id);
 	if (!registers.machine)
 		decoder->counts.other_machine++;
@@ -627,7 +627,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	if (chain_of(decoder, record, event, &tail, &entry.chain) < 0 ||
 	    (is_deferred && wait_for_user(decoder, cookie, &entry.chain) < 0) ||
 	    chain_with_branches(decoder, &event->attr, &tail, &entry.chain) < 0 ||
-	    take_copy(decoder, event, &tail, &entry.chain) < 0)
+	    decode_copy(decoder, event, &tail, &entry.chain) < 0)
 		return LODE_SYSTEM;
 	return LODE_APPEND(batch->entries, batch->entry_count, batch->entry_capacity, entry);
 }

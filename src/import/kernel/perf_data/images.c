@@ -347,7 +347,7 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 }
 
 /* Build-ids that came too late in the file for the replay. */
-static void take_late_build_ids(struct lode_perf_images *images)
+static void apply_late_build_ids(struct lode_perf_images *images)
 {
 	const struct lode_perf_build_ids *late = &images->facts->late_build_ids;
 
@@ -364,7 +364,7 @@ static void take_late_build_ids(struct lode_perf_images *images)
 int lode_perf_images_settle(struct lode_perf_images *images)
 {
 	stop_prefetcher(images);
-	take_late_build_ids(images);
+	apply_late_build_ids(images);
 	for (size_t i = 0; !images->options->no_symbols && i < images->count; i++) {
 		struct lode_perf_image *image = &images->items[i];
 

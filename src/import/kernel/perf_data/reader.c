@@ -62,7 +62,7 @@ static int hand_batch(struct lode_perf_reader *reader, int round, int last, stru
 /* ---- records of perf ---- */
 
 /* HEADER_ATTR: 8 attribute, whose size is 4 bytes into it; then ids. */
-static int take_attribute(struct lode_perf_reader *reader, const unsigned char *record, size_t size)
+static int handle_attribute(struct lode_perf_reader *reader, const unsigned char *record, size_t size)
 {
 	size_t attribute = size >= 16 ? perf_u32(record + 12) : 0;
 	int code;
@@ -83,7 +83,7 @@ static int take_attribute(struct lode_perf_reader *reader, const unsigned char *
 }
 
 /* HEADER_TRACING_DATA: 8 size (u32); the formats follow the record, padded to 8 bytes. */
-static int take_tracing(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left)
+static int handle_tracing(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left)
 {
 	size_t formats = size >= 12 ? perf_u32(record + 8) : 0;
 
@@ -100,7 +100,7 @@ static int take_tracing(struct lode_perf_reader *reader, const unsigned char *re
 }
 
 /* EVENT_UPDATE: 8 what (2: name), 16 id, 24 name. */
-static int take_update(struct lode_perf_reader *reader, const unsigned char *record, size_t size)
+static int handle_update(struct lode_perf_reader *reader, const unsigned char *record, size_t size)
 {
 	const struct lode_perf_event *event;
 	const char *name;
@@ -121,8 +121,8 @@ static int take_update(struct lode_perf_reader *reader, const unsigned char *rec
 static int walk(void *context, const unsigned char *bytes, size_t size, size_t *used, struct lode_error *error);
 
 /* COMPRESSED: 8 packed bytes. COMPRESSED2: 8 size, 16 packed bytes, padded. */
-static int take_compressed(struct lode_perf_reader *reader, const unsigned char *record, size_t size,
-			   struct lode_error *error)
+static int handle_compressed(struct lode_perf_reader *reader, const unsigned char *record, size_t size,
+			     struct lode_error *error)
 {
 	size_t head = perf_u32(record) == PERF_COMPRESSED2 ? 16 : 8;
 	size_t packed = size - 8;
@@ -142,8 +142,8 @@ static int take_compressed(struct lode_perf_reader *reader, const unsigned char 
 }
 
 /* The records that perf writes itself. `left` bytes are available from the record on. */
-static int take_own(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left,
-		    struct lode_error *error)
+static int handle_own(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left,
+		      struct lode_error *error)
 {
 	int code = 0;
 
@@ -152,18 +152,18 @@ static int take_own(struct lode_perf_reader *reader, const unsigned char *record
 		return reader->decoder.batch->entry_count ? hand_batch(reader, 1, 0, error) : 0;
 	case PERF_COMPRESSED:
 	case PERF_COMPRESSED2:
-		return take_compressed(reader, record, size, error);
+		return handle_compressed(reader, record, size, error);
 	case PERF_HEADER_ATTR:
-		code = take_attribute(reader, record, size);
+		code = handle_attribute(reader, record, size);
 		break;
 	case PERF_HEADER_TRACING_DATA:
-		code = take_tracing(reader, record, size, left);
+		code = handle_tracing(reader, record, size, left);
 		break;
 	case PERF_HEADER_BUILD_ID:
 		code = lode_perf_facts_build_id(reader->facts, record, size);
 		break;
 	case PERF_EVENT_UPDATE:
-		code = take_update(reader, record, size);
+		code = handle_update(reader, record, size);
 		break;
 	case PERF_HEADER_FEATURE: /* 8 number, 16 what the section would hold */
 		if (size >= 16 && perf_u64(record + 8) < PERF_FEATURES)
@@ -180,13 +180,13 @@ static int take_own(struct lode_perf_reader *reader, const unsigned char *record
 	return code < 0 ? lode_fail_memory(error) : 0;
 }
 
-static int take_record(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left,
-		       struct lode_error *error)
+static int handle_record(struct lode_perf_reader *reader, const unsigned char *record, size_t size, size_t left,
+			 struct lode_error *error)
 {
 	uint32_t type = perf_u32(record);
 
 	if (type >= PERF_HEADER_ATTR)
-		return take_own(reader, record, size, left, error);
+		return handle_own(reader, record, size, left, error);
 	if (type == PERF_RECORD_SAMPLE && lode_perf_facts_freeze(reader->facts) < 0)
 		return lode_fail_memory(error);
 	reader->decoder.is_lasting = lode_input_is_whole(reader->input) && !reader->unpacking;
@@ -227,7 +227,7 @@ static int walk(void *context, const unsigned char *bytes, size_t size, size_t *
 		if (!reader->unpacking)
 			reader->place = start + at;
 		reader->wanted = 0;
-		code = take_record(reader, bytes + at, length, left, error);
+		code = handle_record(reader, bytes + at, length, left, error);
 		if (reader->wanted)
 			break;
 		at += length;

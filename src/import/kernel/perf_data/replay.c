@@ -74,7 +74,7 @@ static uint32_t text_of(struct lode_perf_replay *replay, const struct lode_perf_
 	return lode_strings_add(&replay->texts, text, strlen(text));
 }
 
-static int take_task(struct lode_perf_replay *replay, const struct lode_perf_task *task, const char *text)
+static int handle_task(struct lode_perf_replay *replay, const struct lode_perf_task *task, const char *text)
 {
 	struct lode_perf_change change = {
 		.type = task->type,
@@ -99,14 +99,14 @@ static int take_task(struct lode_perf_replay *replay, const struct lode_perf_tas
 	return 0;
 }
 
-static int take_tasks(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
+static int handle_tasks(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
 {
 	size_t before = replay->change_count;
 
 	if (!batch->task_count)
 		return 0;
 	for (size_t i = 0; i < batch->task_count; i++)
-		if (take_task(replay, &batch->tasks[i], batch->texts.bytes + batch->tasks[i].text) < 0)
+		if (handle_task(replay, &batch->tasks[i], batch->texts.bytes + batch->tasks[i].text) < 0)
 			return LODE_SYSTEM;
 	for (size_t i = 0; i < batch->entry_count; i++)
 		if (batch->entries[i].event == LODE_PERF_TASK)
@@ -114,7 +114,7 @@ static int take_tasks(struct lode_perf_replay *replay, struct lode_perf_batch *b
 	return 0;
 }
 
-static int take_copies(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
+static int handle_copies(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
 {
 	if (!batch->copy_count)
 		return 0;
@@ -485,7 +485,7 @@ int lode_perf_replay_batch(struct lode_perf_replay *replay, struct lode_perf_bat
 	size_t ready;
 
 	if (lode_perf_stacks_add_chains(&replay->stacks, batch->chains, batch->chain_count) < 0 ||
-	    take_tasks(replay, batch) < 0 || take_copies(replay, batch) < 0 ||
+	    handle_tasks(replay, batch) < 0 || handle_copies(replay, batch) < 0 ||
 	    lode_perf_order_add(&replay->order, batch->entries, batch->entry_count) < 0)
 		return LODE_SYSTEM;
 	if (!batch->round && !batch->last)

@@ -15,7 +15,7 @@ void lode_perf_copies_release(struct lode_perf_copies *copies)
 }
 
 /* A free place, or a new one; LODE_NONE when memory has run out. */
-static uint32_t take_place(struct lode_perf_copies *copies)
+static uint32_t claim_place(struct lode_perf_copies *copies)
 {
 	uint32_t place = copies->free;
 
@@ -40,7 +40,7 @@ static void drop_bytes(struct lode_perf_copy *copy)
 uint32_t lode_perf_copies_add(struct lode_perf_copies *copies, struct lode_perf_copy *copy)
 {
 	size_t limit = copies->limit ? copies->limit : LODE_PERF_COPIES_LIMIT;
-	uint32_t place = take_place(copies);
+	uint32_t place = claim_place(copies);
 
 	if (place == LODE_NONE)
 		return LODE_NONE;
