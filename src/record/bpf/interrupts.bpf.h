@@ -20,19 +20,32 @@
 
 const volatile bool has_kernel_names = true;
 
-#if defined(__TARGET_ARCH_x86)
+/*
+ * On x86-64 the count is a variable of each CPU. A kernel that was built without names of its variables (CONFIG_KALLSYMS_ALL)
+ * refuses programs that refer to it, but its description of types tells how far it lies from another variable of the
+ * CPU that every thread leads to, the run queue.
+ */
+const volatile bool finds_preempt_count = false;
+const volatile int64_t preempt_count_from_queue = 0; /* bytes from the run queue to the variable */
+const volatile bool preempt_count_is_hot = false;    /* the variable is pcpu_hot: Linux 6.2 to 6.14 */
 
-/* A variable by itself before Linux 6.2 and since 6.15. */
-extern const int __preempt_count __ksym __weak;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
+#if defined(__TARGET_ARCH_x86)
 
 static __always_inline uint32_t preempt_count(struct task_struct *current)
 {
-	if (&__preempt_count)
-		return *(const int *)bpf_this_cpu_ptr(&__preempt_count);
-	if (&pcpu_hot)
-		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	return 0;
+	uint64_t queue = 0;
+	int count = 0;
+
+	if (!finds_preempt_count || !bpf_core_field_exists(current->se.cfs_rq) ||
+	    !bpf_core_field_exists(struct cfs_rq, rq))
+		return 0;
+	bpf_probe_read_kernel(&queue, sizeof(queue),
+			      (char *)current->se.cfs_rq + bpf_core_field_offset(struct cfs_rq, rq));
+	queue += preempt_count_from_queue;
+	if (preempt_count_is_hot)
+		queue += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	bpf_probe_read_kernel(&count, sizeof(count), (const void *)queue);
+	return count;
 }
 
 #else

@@ -132,9 +132,16 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq; /* of the CPU */
+};
+
 struct sched_entity {
 	uint64_t sum_exec_runtime;
 	uint64_t prev_sum_exec_runtime; /* when it got its processor last */
+	struct cfs_rq *cfs_rq;          /* with groups of threads (CONFIG_FAIR_GROUP_SCHED), as nearly all have */
 };
 
 /* Only where the kernel was built to count this, as nearly all are. */

@@ -48,6 +48,35 @@ static int shows_names(void)
 	return shows;
 }
 
+/* Where a variable lies among those of a CPU; -1: there is none of this name. */
+static int64_t cpu_variable(const struct btf *types, const struct btf_type *section, const char *name)
+{
+	const struct btf_var_secinfo *variables = btf_var_secinfos(section);
+
+	for (size_t i = 0; i < btf_vlen(section); i++) {
+		const struct btf_type *variable = btf__type_by_id(types, variables[i].type);
+		const char *text = variable ? btf__name_by_offset(types, variable->name_off) : NULL;
+
+		if (text && !strcmp(text, name))
+			return variables[i].offset;
+	}
+	return -1;
+}
+
+static void find_preempt_count(const struct btf *types, struct lode_kernel_features *features)
+{
+	int found = btf__find_by_name_kind(types, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = found > 0 ? btf__type_by_id(types, (uint32_t)found) : NULL;
+	int64_t queue = section ? cpu_variable(types, section, "runqueues") : -1;
+	int64_t count = section ? cpu_variable(types, section, "__preempt_count") : -1;
+
+	features->preempt_count_is_hot = count < 0;
+	if (section && count < 0)
+		count = cpu_variable(types, section, "pcpu_hot");
+	features->finds_preempt_count = queue >= 0 && count >= 0;
+	features->preempt_count_from_queue = features->finds_preempt_count ? count - queue : 0;
+}
+
 struct lode_kernel_features lode_kernel_features(void)
 {
 	struct btf *types = btf__load_vmlinux_btf();
@@ -59,6 +88,7 @@ struct lode_kernel_features lode_kernel_features(void)
 	features.can_cast = btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	features.reports_areas = btf__find_by_name_kind(types, "btf_trace_vm_unmapped_area", BTF_KIND_TYPEDEF) > 0;
 	features.iterates_threads = iterates_threads(types);
+	find_preempt_count(types, &features);
 	btf__free(types);
 	return features;
 }
