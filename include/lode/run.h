@@ -47,6 +47,11 @@ LIBLODE_API int liblode_export(const char *const *corpora, const char *const *op
 			       const struct liblode_run_options *run, struct liblode_result **result,
 			       struct liblode_error *error);
 
+/* Makes the page of corpora that `lode report` writes: one HTML file with all views, which needs no network. */
+LIBLODE_API int liblode_report(const char *const *corpora, const char *const *options,
+			       const struct liblode_run_options *run, struct liblode_result **result,
+			       struct liblode_error *error);
+
 /* The result, which a 0 byte follows that `size` (may be NULL) does not count. */
 LIBLODE_API const char *liblode_result_bytes(const struct liblode_result *result, size_t *size);
 /* What the command would have said on standard error: what was lost or left out, one sentence each. */

@@ -22,7 +22,7 @@ from . import _library
 from ._library import library as _lib
 
 __all__ = ["Attribute", "Corpus", "Error", "Events", "Recording", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
-           "export", "import_files", "record", "version"]
+           "export", "import_files", "record", "report", "version"]
 
 Option = Union[str, int, float, bool, None, Sequence[str]]
 Progress = Callable[[str, str, int, int], Any]
@@ -392,6 +392,11 @@ def export(corpora: Union[str, Sequence[Any]], format: str = "events", progress:
            **options: Option) -> bytes:
     """Corpora in the format of another tool, as `lode export` writes it."""
     return _run(_lib.liblode_export, [_array(_paths(corpora))], dict(options, format=format), progress)[0]
+
+
+def report(corpora: Union[str, Sequence[Any]], progress: Optional[Progress] = None, **options: Option) -> bytes:
+    """The page of corpora that `lode report` writes: one HTML file, all views in it."""
+    return _run(_lib.liblode_report, [_array(_paths(corpora))], options, progress)[0]
 
 
 class Corpus(Sequence[StreamInfo]):

@@ -79,6 +79,7 @@ FUNCTIONS = {
     "liblode_recording_wait": (ctypes.c_int, [pointer, ctypes.c_int, pointer]),
     "liblode_recording_finish": (ctypes.c_int, [pointer] * 3),
     "liblode_export": (ctypes.c_int, [pointer] * 5),
+    "liblode_report": (ctypes.c_int, [pointer] * 5),
     "liblode_result_bytes": (pointer, [pointer, pointer]),
     "liblode_result_message_count": (size_t, [pointer]),
     "liblode_result_message": (text, [pointer, size_t]),

@@ -13,7 +13,7 @@
 
 extern const struct lode_command lode_command_import, lode_command_export, lode_command_mine, lode_command_latency,
 	lode_command_diff, lode_command_scope, lode_command_explain, lode_command_coverage, lode_command_info,
-	lode_command_signatures, lode_command_record;
+	lode_command_signatures, lode_command_record, lode_command_report;
 
 static const struct lode_command *const analyses[] = {
 	&lode_command_mine,    &lode_command_latency,  &lode_command_diff, &lode_command_scope,
@@ -298,6 +298,12 @@ int liblode_export(const char *const *corpora, const char *const *options, const
 		   struct liblode_result **result, struct liblode_error *error)
 {
 	return run_words(&lode_command_export, NULL, NULL, options, corpora, run, NULL, result, error);
+}
+
+int liblode_report(const char *const *corpora, const char *const *options, const struct liblode_run_options *run,
+		   struct liblode_result **result, struct liblode_error *error)
+{
+	return run_words(&lode_command_report, "--output=-", NULL, options, corpora, run, NULL, result, error);
 }
 
 /* ---- results ---- */

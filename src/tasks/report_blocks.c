@@ -1,9 +1,9 @@
 /* The blocks of a report: see report_blocks.h. */
-#include "cmd/report_blocks.h"
+#include "tasks/report_blocks.h"
 
 #include "base/memory.h"
 #include "tasks/mining.h"
-#include "cmd/report_views.h"
+#include "tasks/report_views.h"
 #include "mine/signatures.h"
 #include "page/page.h"
 #include "page/profile_page.h"

@@ -1,8 +1,8 @@
 /*
  * The blocks of a report: what each view of its page shows.
  */
-#ifndef LODE_CMD_REPORT_BLOCKS_H
-#define LODE_CMD_REPORT_BLOCKS_H
+#ifndef LODE_TASKS_REPORT_BLOCKS_H
+#define LODE_TASKS_REPORT_BLOCKS_H
 
 #include "page/page_stacks.h"
 #include "tasks/source.h"

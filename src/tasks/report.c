@@ -4,7 +4,7 @@
 #include "base/starts_with.h"
 #include "tasks/memory_limit.h"
 #include "tasks/output_ending.h"
-#include "cmd/report_blocks.h"
+#include "tasks/report_blocks.h"
 #include "tasks/result_output.h"
 #include "page/page.h"
 

@@ -1,6 +1,6 @@
 /* The views of a report that other commands make: symptoms, latency, coverage. */
-#ifndef LODE_CMD_REPORT_VIEWS_H
-#define LODE_CMD_REPORT_VIEWS_H
+#ifndef LODE_TASKS_REPORT_VIEWS_H
+#define LODE_TASKS_REPORT_VIEWS_H
 
 #include "base/buffer.h"
 #include "base/progress.h"
@@ -8,9 +8,9 @@
 #include "tasks/command.h"
 
 struct lode_report_view {
-	const char *block;          /* of the page */
-	const char *const *words;   /* of the command, "@" for the corpora; NULL-terminated */
-	const char *const *options; /* of the area, that it has; NULL-terminated */
+	const char *block; /* of the page */
+	const struct lode_command *command;
+	const char *const *words; /* options that it is always called with; NULL-terminated */
 };
 
 extern const struct lode_report_view lode_report_symptoms;
