@@ -222,7 +222,6 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->switch_has_state = kernel->switch_has_state;
 	programs->rodata->has_kernel_names = kernel->shows_names;
 	programs->rodata->finds_preempt_count = kernel->finds_preempt_count != 0;
-	programs->rodata->preempt_count_is_hot = kernel->preempt_count_is_hot != 0;
 	programs->rodata->preempt_count_from_queue = kernel->preempt_count_from_queue;
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;

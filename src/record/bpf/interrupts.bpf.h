@@ -26,8 +26,7 @@ const volatile bool has_kernel_names = true;
  * CPU that every thread leads to, the run queue.
  */
 const volatile bool finds_preempt_count = false;
-const volatile int64_t preempt_count_from_queue = 0; /* bytes from the run queue to the variable */
-const volatile bool preempt_count_is_hot = false;    /* the variable is pcpu_hot: Linux 6.2 to 6.14 */
+const volatile int64_t preempt_count_from_queue = 0; /* bytes from the run queue to the count */
 
 #if defined(__TARGET_ARCH_x86)
 
@@ -42,8 +41,6 @@ static __always_inline uint32_t preempt_count(struct task_struct *current)
 	bpf_probe_read_kernel(&queue, sizeof(queue),
 			      (char *)current->se.cfs_rq + bpf_core_field_offset(struct cfs_rq, rq));
 	queue += preempt_count_from_queue;
-	if (preempt_count_is_hot)
-		queue += bpf_core_field_offset(struct pcpu_hot, preempt_count);
 	bpf_probe_read_kernel(&count, sizeof(count), (const void *)queue);
 	return count;
 }

@@ -151,13 +151,6 @@ struct sched_info {
 	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock */
 };
 
-#if defined(__TARGET_ARCH_x86)
-/* Linux 6.2 to 6.14: variables of a CPU that are used together. */
-struct pcpu_hot {
-	int preempt_count;
-};
-#endif
-
 #if defined(__TARGET_ARCH_arm64)
 struct thread_info {
 	uint64_t preempt_count;

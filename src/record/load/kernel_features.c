@@ -63,16 +63,46 @@ static int64_t cpu_variable(const struct btf *types, const struct btf_type *sect
 	return -1;
 }
 
+/* Where a member lies in a struct, in bytes, also inside of members without names; -1: it has none. */
+static int64_t member_offset(const struct btf *types, const struct btf_type *type, const char *name, unsigned depth)
+{
+	const struct btf_member *members = btf_members(type);
+
+	for (uint32_t i = 0; i < btf_vlen(type); i++) {
+		const char *text = btf__name_by_offset(types, members[i].name_off);
+		const struct btf_type *inner = btf__type_by_id(types, members[i].type);
+		int64_t offset = btf_member_bit_offset(type, i) / 8, inside;
+
+		if (text && !strcmp(text, name))
+			return offset;
+		if ((text && *text) || !inner || !btf_is_composite(inner) || !depth)
+			continue;
+		inside = member_offset(types, inner, name, depth - 1);
+		if (inside >= 0)
+			return offset + inside;
+	}
+	return -1;
+}
+
+/* The count is a variable by itself before Linux 6.2 and since 6.15, and in pcpu_hot between. */
+static int64_t preempt_count_place(const struct btf *types, const struct btf_type *section)
+{
+	int64_t alone = cpu_variable(types, section, "__preempt_count");
+	int64_t hot = cpu_variable(types, section, "pcpu_hot");
+	int found = btf__find_by_name_kind(types, "pcpu_hot", BTF_KIND_STRUCT);
+	int64_t inside =
+		found > 0 ? member_offset(types, btf__type_by_id(types, (uint32_t)found), "preempt_count", 4) : -1;
+
+	return alone >= 0 || hot < 0 || inside < 0 ? alone : hot + inside;
+}
+
 static void find_preempt_count(const struct btf *types, struct lode_kernel_features *features)
 {
 	int found = btf__find_by_name_kind(types, ".data..percpu", BTF_KIND_DATASEC);
 	const struct btf_type *section = found > 0 ? btf__type_by_id(types, (uint32_t)found) : NULL;
 	int64_t queue = section ? cpu_variable(types, section, "runqueues") : -1;
-	int64_t count = section ? cpu_variable(types, section, "__preempt_count") : -1;
+	int64_t count = section ? preempt_count_place(types, section) : -1;
 
-	features->preempt_count_is_hot = count < 0;
-	if (section && count < 0)
-		count = cpu_variable(types, section, "pcpu_hot");
 	features->finds_preempt_count = queue >= 0 && count >= 0;
 	features->preempt_count_from_queue = features->finds_preempt_count ? count - queue : 0;
 }

@@ -15,7 +15,6 @@ struct lode_kernel_features {
 	int reports_areas;    /* it reports where memory will be mapped: vm_unmapped_area */
 	/* x86-64: where a CPU counts what it is in the middle of, see interrupts.bpf.h. */
 	int finds_preempt_count;
-	int preempt_count_is_hot;
 	int64_t preempt_count_from_queue;
 };
 
