@@ -179,6 +179,12 @@ int lode_area_join_kinds(struct lode_area *area);
  * occurrence stays. Returns 0 or LODE_SYSTEM.
  */
 int lode_area_fold(struct lode_area *area);
+/*
+ * The cost of rows of one kind in whose stacks a function comes back `returns` times or more, after other functions: a
+ * function that only calls itself does not. Returns 0 or LODE_SYSTEM.
+ */
+int lode_area_recursive_cost(const struct lode_area *area, enum lode_event_type kind, uint32_t returns,
+			     uint64_t *cost);
 /* Leaves plumbing (plumbing.h) out of the stacks of all rows. Returns 0 or LODE_SYSTEM. */
 int lode_area_hide_plumbing(struct lode_area *area);
 /* By node: its folded stack, which is added to the tree. The caller frees it; NULL when memory has run out. */

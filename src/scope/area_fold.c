@@ -155,6 +155,40 @@ int lode_area_fold(struct lode_area *area)
 	return change_stacks(area, lode_stacks_fold(&area->dictionary.tree), known);
 }
 
+/* How often the function that does most comes back in a stack, after others; `counts`, by frame, is 0 before and after. */
+static uint32_t count_returns(const struct lode_stack_tree *tree, uint32_t stack, uint32_t *counts)
+{
+	uint32_t most = 0;
+
+	for (uint32_t node = stack; node; node = tree->nodes[node].parent) {
+		uint32_t frame = tree->nodes[node].frame, parent = tree->nodes[node].parent;
+
+		if (parent && tree->nodes[parent].frame == frame)
+			continue;
+		counts[frame]++;
+		most = counts[frame] > most ? counts[frame] : most;
+	}
+	for (uint32_t node = stack; node; node = tree->nodes[node].parent)
+		counts[tree->nodes[node].frame] = 0;
+	return most ? most - 1 : 0;
+}
+
+int lode_area_recursive_cost(const struct lode_area *area, enum lode_event_type kind, uint32_t returns,
+			     uint64_t *cost)
+{
+	const struct lode_area_rows *rows = &area->rows[kind];
+	uint32_t *counts = lode_calloc(area->dictionary.frames.count + 1, sizeof(*counts));
+
+	*cost = 0;
+	if (!counts)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < rows->count; i++)
+		if (count_returns(&area->dictionary.tree, rows->items[i].stack, counts) >= returns)
+			*cost = lode_add_saturating(*cost, rows->items[i].cost);
+	lode_free(counts);
+	return 0;
+}
+
 int lode_area_hide_plumbing(struct lode_area *area)
 {
 	size_t known = area->dictionary.tree.count;

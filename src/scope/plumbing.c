@@ -118,6 +118,12 @@ static int calls_only(const char *module, const char *function)
 	return 0;
 }
 
+/* Python's own functions that import: one of them stays, to say that something is imported. */
+static int imports(const char *module, const char *function)
+{
+	return lode_starts_with(module, "{frozen importlib._bootstrap") && strcmp(function, "_find_and_load") != 0;
+}
+
 enum mark {
 	OTHER,
 	INTERPRETER,
@@ -125,6 +131,7 @@ enum mark {
 	RUNS = 4,       /* runs Python functions */
 	PROGRAM = 8,    /* a function of JavaScript */
 	GENERATED = 16, /* code that HotSpot generated, by which Java functions are called */
+	IMPORTS = 32,   /* a function of Python that may be left out */
 };
 
 static int runs_python(const struct lode_frames *frames, uint32_t frame)
@@ -160,7 +167,7 @@ static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 	if (role != LODE_JAVASCRIPT_NONE)
 		return role == LODE_JAVASCRIPT_CALLS ? CALLS : PROGRAM;
 	if (!lode_module_is_interpreter(module))
-		return OTHER;
+		return imports(module, function) ? IMPORTS : OTHER;
 	return (uint8_t)(INTERPRETER | (calls_only(module, function) ? CALLS : 0) |
 			 (runs_python(frames, frame) ? RUNS : 0) | (runs_java(frames, frame) ? GENERATED : 0));
 }
@@ -182,7 +189,7 @@ static int has_functions(const struct lode_stack_tree *tree, const uint8_t *mark
 	uint8_t mark = marks[tree->nodes[node].frame];
 
 	return has[parent] || mark & PROGRAM ||
-	       (parent && mark & RUNS && marks[tree->nodes[parent].frame] == OTHER) ||
+	       (parent && mark & RUNS && !(marks[tree->nodes[parent].frame] & ~IMPORTS)) ||
 	       (parent && mark == OTHER && marks[tree->nodes[parent].frame] & GENERATED);
 }
 
@@ -210,7 +217,8 @@ static int leave_out(struct lode_stack_tree *tree, const uint8_t *marks, uint8_t
 		uint32_t above = without[tree->nodes[node].parent], frame = tree->nodes[node].frame;
 
 		has[node] = (uint8_t)has_functions(tree, marks, has, node);
-		without[node] = marks[frame] & CALLS ? above : lode_stack_tree_child(tree, above, frame);
+		without[node] = marks[frame] & (CALLS | IMPORTS) ? above
+								 : lode_stack_tree_child(tree, above, frame);
 		if (without[node] == LODE_NONE)
 			return LODE_SYSTEM;
 	}

@@ -46,7 +46,10 @@ static const struct lode_option options[] = {
 		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
 	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
 	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
-		  "count only the first call of a recursive function: faster, fewer patterns"),
+		  "count only the first call of a recursive function: faster, fewer patterns (default where "
+		  "functions "
+		  "call each other in turn, many times)"),
+	LODE_FLAG("keep-recursion", 0, FIELD(keep_recursion), "never do so: may take hours"),
 	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),
 	LODE_NUMBER("max-length", 0, FIELD(max_length), "N", "look for patterns up to this length", 1,
 		    UINT32_MAX - 1),

@@ -113,6 +113,8 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 
 /* Findings that explain less than this share are only summed up. */
 #define MIN_FINDING 0.01
+/* Of a function, after others, in one stack: with more, recursion is folded. */
+#define MAX_RETURNS 5
 /* More digits are an id. */
 #define MAX_NUMBER_DIGITS 2
 
@@ -257,6 +259,26 @@ int lode_mining_find(struct lode_mining *mining, struct lode_error *error)
 	return 0;
 }
 
+/*
+ * Functions that call each other in turn (nested layers of a network, Python's imports) have patterns without number: any of
+ * the calls, in any choice. With three functions a round, six rounds take a second, eight take seven, and ten some minutes.
+ */
+static int fold_where_needed(struct lode_mining *mining, const struct lode_mine_settings *settings,
+			     struct lode_error *error)
+{
+	struct lode_area *area = &mining->reading.area;
+	uint64_t cost;
+
+	if (settings->fold_recursion || settings->keep_recursion || settings->patterns)
+		return 0;
+	if (lode_area_recursive_cost(area, mining->how.kind, MAX_RETURNS, &cost) < 0)
+		return lode_fail_memory(error);
+	if (!cost || cost < mining->how.threshold)
+		return 0;
+	mining->how.fold_recursion = 1;
+	return lode_area_fold(area) < 0 ? lode_fail_memory(error) : 0;
+}
+
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error)
 {
@@ -270,6 +292,8 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
 	if (!code && settings->patterns)
 		code = read_patterns(mining, settings->patterns, error);
+	if (!code)
+		code = fold_where_needed(mining, settings, error);
 	if (!code)
 		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
 	return code ? code : lode_mining_find(mining, error);

@@ -18,6 +18,7 @@ struct lode_mine_settings {
 	const char *similarity;
 	const char *rank;
 	int fold_recursion;
+	int keep_recursion;
 	uint64_t min_length;
 	uint64_t max_length;
 	uint64_t max_patterns;

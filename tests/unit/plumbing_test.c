@@ -5,16 +5,20 @@
 
 #include <string.h>
 
-/* The node of a stack, whose frames have spaces between them. */
+/* The node of a stack, whose frames have spaces between them; `~` stands for a space in a name. */
 static uint32_t stack(struct lode_dictionary *dictionary, const char *text)
 {
 	uint32_t node = 0;
 
 	while (*text) {
 		size_t length = strcspn(text, " ");
+		char frame[256];
 
+		assert_true(length < sizeof(frame));
+		for (size_t i = 0; i < length; i++)
+			frame[i] = text[i] == '~' ? ' ' : text[i];
 		node = lode_stack_tree_child(&dictionary->tree, node,
-					     lode_frames_parse(&dictionary->frames, text, length));
+					     lode_frames_parse(&dictionary->frames, frame, length));
 		assert_int_not_equal(node, LODE_NONE);
 		text += length + (text[length] == ' ');
 	}
@@ -46,6 +50,16 @@ static void the_interpreter_is_left_out_between_python_functions(void **unused)
 	/* A leaf, too; and in a library. */
 	assert_without("libpython3.13.so.1.0!PyEval_EvalCode a.py!f libpython3.13.so.1.0!_PyEval_EvalFrameDefault",
 		       "a.py!f");
+}
+
+static void of_what_imports_one_function_stays(void **unused)
+{
+	(void)unused;
+	assert_without("a.py!<module> " EVAL "{frozen~importlib._bootstrap}!_find_and_load " EVAL
+		       "{frozen~importlib._bootstrap}!_load_unlocked " EVAL
+		       "{frozen~importlib._bootstrap_external}!_LoaderBasics.exec_module " EVAL
+		       "b.py!<module> " EVAL "kernel!read",
+		       "a.py!<module> {frozen~importlib._bootstrap}!_find_and_load b.py!<module> kernel!read");
 }
 
 static void what_says_something_stays(void **unused)
@@ -135,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_interpreter_is_left_out_between_python_functions),
+		cmocka_unit_test(of_what_imports_one_function_stays),
 		cmocka_unit_test(what_says_something_stays),
 		cmocka_unit_test(hotspot_is_left_out_between_java_functions),
 		cmocka_unit_test(stacks_without_python_functions_are_whole),

@@ -402,6 +402,41 @@ static void folding_keeps_first_occurrences_and_sums(void **state)
 	lode_area_release(&area);
 }
 
+/* The oracle counts for each frame of a stack how often it begins a row of itself. */
+static void functions_that_come_back_after_others_are_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct lode_area area;
+	uint64_t before = UINT64_MAX;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, NULL, &area, &fixture->error), 0);
+	for (uint32_t returns = 0; returns < 6; returns++) {
+		const struct lode_stack_node *nodes = area.dictionary.tree.nodes;
+		uint64_t expected = 0, cost;
+
+		for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++) {
+			uint32_t stack = area.rows[LODE_WAIT].items[i].stack, most = 0;
+
+			for (uint32_t node = stack; node; node = nodes[node].parent) {
+				uint32_t rows = 0;
+
+				for (uint32_t other = stack; other; other = nodes[other].parent)
+					rows += nodes[other].frame == nodes[node].frame &&
+						(!nodes[other].parent ||
+						 nodes[nodes[other].parent].frame != nodes[node].frame);
+				most = rows > most ? rows : most;
+			}
+			expected += most > returns || !returns ? area.rows[LODE_WAIT].items[i].cost : 0;
+		}
+		assert_int_equal(lode_area_recursive_cost(&area, LODE_WAIT, returns, &cost), 0);
+		assert_int_equal(cost, expected);
+		assert_true(cost <= before);
+		before = cost;
+	}
+	lode_area_release(&area);
+}
+
 static void what_is_not_there_is_reported(void **state)
 {
 	static const char *const where[] = { "version=9", NULL }, *const no_where[] = { "version", NULL };
@@ -461,6 +496,7 @@ int main(void)
 		cmocka_unit_test(all_of_the_symptoms_time_is_accounted_for),
 		cmocka_unit_test(events_are_found_again_from_their_stacks),
 		cmocka_unit_test(folding_keeps_first_occurrences_and_sums),
+		cmocka_unit_test(functions_that_come_back_after_others_are_counted),
 		cmocka_unit_test(what_is_not_there_is_reported),
 		cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),
 	};
