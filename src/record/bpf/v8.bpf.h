@@ -85,10 +85,9 @@ __noinline int lode_v8_guess_rule(struct scratch *scratch)
 
 	if (!scratch)
 		return 0;
-	process = language_process(scratch);
+	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
 	rule = bpf_map_lookup_elem(&unwind_rules, &number);
-	if (!process || process->language != LODE_LANGUAGE_JAVASCRIPT || !rule ||
-	    !v8_word(scratch, &process->v8, scratch->state.fp))
+	if (!process || !rule || !v8_word(scratch, &process->v8, scratch->state.fp))
 		return 0;
 	scratch->rule = *rule;
 	return 1;
@@ -155,7 +154,7 @@ __noinline int lode_v8_compare(struct scratch *scratch, const struct recent_walk
 
 	if (!scratch || !walk)
 		return 0;
-	process = language_process(scratch);
+	process = process_running(scratch, LODE_LANGUAGE_JAVASCRIPT);
 	if (!process)
 		return 0;
 	for (uint32_t n = 0; n < V8_COMPARED; n++) {
