@@ -13,16 +13,6 @@
 #ifndef LODE_RECORD_BPF_PYTHON_BPF_H
 #define LODE_RECORD_BPF_PYTHON_BPF_H
 
-#include "process/languages/language_words.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, LODE_LANGUAGE_PROCESSES);
-	__type(key, uint32_t);
-	__type(value, struct lode_language_process);
-} language_processes SEC(".maps");
-
 /* The state of a thread, and the number that it has there. */
 struct python_thread {
 	uint64_t state;
@@ -39,9 +29,11 @@ struct {
 /* Thread states and interpreters that are looked at: each round of a loop is a state, or the next interpreter. */
 #define PYTHON_STATES       8
 #define PYTHON_STATE_ROUNDS 128
-/* Frames that lode_python_some adds at a time. The rounds reach LODE_RECORD_FRAMES. */
-#define PYTHON_FRAMES 4
-#define PYTHON_ROUNDS ((LODE_RECORD_FRAMES + 1) / PYTHON_FRAMES)
+/* Frames that are added at a time. */
+#define PYTHON_FRAMES 16
+/* Code objects that are read at a time. The rounds reach LODE_RECORD_FRAMES. */
+#define PYTHON_READ        4
+#define PYTHON_READ_ROUNDS ((LODE_RECORD_FRAMES + 1) / PYTHON_READ)
 
 enum python_search {
 	PYTHON_NOT_SOUGHT, /* the thread's state, for this stack */
@@ -49,40 +41,23 @@ enum python_search {
 	PYTHON_UNKNOWN,
 };
 
-/* What is known of the process if it runs this language, or NULL. */
-static __always_inline const struct lode_language_process *process_running(const struct scratch *scratch,
-									   enum lode_language language)
-{
-	uint32_t place = scratch->space.language;
-	const struct lode_language_process *process = place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
-
-	return process && process->language == language ? process : 0;
-}
-
-static __always_inline const struct lode_language_process *language_process(const struct scratch *scratch)
+static __always_inline const struct lode_language_process *python_process(const struct scratch *scratch)
 {
 	return process_running(scratch, LODE_LANGUAGE_PYTHON);
 }
 
 static __always_inline bool has_python(const struct scratch *scratch)
 {
-	return language_process(scratch) != 0;
+	return python_process(scratch) != 0;
 }
 
 /* Whether the code at an address is what runs Python code. */
 static __always_inline bool is_at_python(const struct scratch *scratch, uint64_t address)
 {
-	const struct lode_language_process *process = language_process(scratch);
+	const struct lode_language_process *process = python_process(scratch);
 
 	return process && (address - process->starts[0] < process->ends[0] - process->starts[0] ||
 			   address - process->starts[1] < process->ends[1] - process->starts[1]);
-}
-
-static __always_inline uint64_t read_word_at(uint64_t address)
-{
-	uint64_t word;
-
-	return bpf_probe_read_user(&word, sizeof(word), (void *)address) ? 0 : word;
 }
 
 /* ---- the thread's state ---- */
@@ -130,7 +105,7 @@ __noinline int lode_python_search(struct scratch *scratch)
 
 	if (!scratch)
 		return 0;
-	process = language_process(scratch);
+	process = python_process(scratch);
 	if (!process)
 		return 0;
 	walk = &scratch->python;
@@ -180,9 +155,11 @@ __noinline int lode_python_begin(struct scratch *scratch)
 
 	if (!scratch || scratch->python.search != PYTHON_NOT_SOUGHT)
 		return 0;
-	process = language_process(scratch);
+	process = python_process(scratch);
 	if (!process)
 		return 0;
+	scratch->epoch = bpf_jiffies64() & REMEMBERED_EPOCH;
+	scratch->python.block_places = scratch->python.block_count = 0;
 	known = bpf_map_lookup_elem(&python_threads, &key);
 	scratch->python.frame = known ? frames_of(&process->layout, known->state, known->number) : 0;
 	if (!scratch->python.frame) {
@@ -194,99 +171,271 @@ __noinline int lode_python_begin(struct scratch *scratch)
 			bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
 	}
 	scratch->python.search = scratch->python.frame ? PYTHON_FOUND : PYTHON_UNKNOWN;
+	scratch->python.first = scratch->python.frame;
 	return 0;
 }
 
 /* ---- frames ---- */
 
-/* A word of the frame or the code object that was read; the verifier must see the bound. */
-static __always_inline uint64_t word_of(const uint8_t *bytes, uint32_t offset)
+/* Frames from which on more are expected below those in the block: Python functions that call one another have theirs in a row. */
+#define PYTHON_TOGETHER 4
+
+/* Bytes of a frame and of what is below it that are read at first, and where frames lie apart, as those of generators do. */
+#define PYTHON_FIRST_BYTES 1024
+#define PYTHON_APART_BYTES 256
+
+/* An offset in a frame or a code object, of which the verifier must see the bound. */
+static __always_inline uint64_t bounded(uint32_t offset)
 {
 	uint64_t at = offset;
 
 	asm volatile("" : "+r"(at));
-	at &= 127;
-	if (at > LODE_PYTHON_FRAME_BYTES - 8)
-		return 0;
-	return *(const uint64_t *)(bytes + at);
+	return at & 127 & ~7ull;
 }
 
-static __always_inline uint32_t frame_byte(const struct scratch *scratch, uint32_t offset)
-{
-	uint64_t at = offset;
+/* What loops over the frames in the block hold. */
+struct python_view {
+	uint64_t start;
+	uint64_t places;
+	uint64_t code; /* offsets */
+	uint64_t previous;
+	uint64_t mark;
+	uint32_t mark_shift; /* in a word */
+	uint32_t outermost;
+	uint32_t is_shim;
+};
 
+static __always_inline void view_block(struct python_view *view, const struct scratch *scratch,
+				       const struct lode_python_layout *layout)
+{
+	view->start = scratch->python.block_start;
+	view->places = scratch->python.block_places;
+	view->code = bounded(layout->frame_code);
+	view->previous = bounded(layout->frame_previous);
+	view->mark = bounded(layout->frame_mark);
+	view->mark_shift = layout->frame_mark % 8 * 8;
+	view->outermost = layout->outermost;
+	view->is_shim = layout->is_shim;
+}
+
+/* Gets where the frame at an address is in the block; false: it is elsewhere. */
+static __always_inline bool find_frame(const struct python_view *view, uint64_t frame, uint64_t *at)
+{
+	*at = frame - view->start;
+	if (*at >= view->places)
+		return false;
+	asm volatile("" : "+r"(*at));
+	return *at <= PYTHON_BLOCK_BYTES;
+}
+
+static __always_inline uint64_t frame_word(const struct scratch *scratch, uint64_t at, uint64_t offset)
+{
+	return *(const uint64_t *)(scratch->python.block + at + offset);
+}
+
+static __always_inline bool is_outermost(const struct scratch *scratch, const struct python_view *view, uint64_t at)
+{
+	return (frame_word(scratch, at, view->mark) >> view->mark_shift & 0xff) >= view->outermost;
+}
+
+/* A word of the C stack, which the scratch has in most cases. */
+static __always_inline uint64_t c_stack_word(const struct scratch *scratch, uint64_t address)
+{
+	uint64_t at = address - scratch->block_start;
+
+	if (at >= BLOCK_BYTES || at + 8 > scratch->block_size)
+		return read_word_at(address);
 	asm volatile("" : "+r"(at));
-	at &= 127;
-	return at < LODE_PYTHON_FRAME_BYTES ? scratch->python.bytes[at] : 0;
+	return *(const uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 1)));
 }
 
-/* The word of the function that the frame in the scratch runs. */
-static __always_inline uint64_t function_word(struct scratch *scratch, const struct lode_python_layout *layout)
+/* Whether the frame at an address is none of a function. Those are on the C stack. */
+static __always_inline bool is_shim(const struct scratch *scratch, const struct lode_python_layout *layout,
+				    uint64_t frame)
 {
-	uint64_t code = word_of(scratch->python.bytes, layout->frame_code) & ~7ull, check = 0;
-	const uint8_t *bytes = scratch->python.code;
+	uint64_t word;
 
-	if (!bpf_probe_read_user(scratch->python.code, sizeof(scratch->python.code), (void *)(code + layout->code)))
-		check = lode_python_check(word_of(bytes, layout->code_filename), word_of(bytes, layout->code_name),
-					  (uint32_t)word_of(bytes, layout->code_line));
-	code = lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
-	note_name(scratch, code);
-	return code;
+	if (!layout->is_shim)
+		return false;
+	word = c_stack_word(scratch, frame + (layout->frame_mark & ~7u));
+	return (word >> layout->frame_mark % 8 * 8 & 0xff) >= layout->outermost;
 }
 
 /*
- * Adds some frames from scratch->python.frame on, up to the outermost one of this C frame. Returns whether there are
- * more; 0 is the end, which scratch->python.end has the address of (0: it was not found).
+ * Reads the frame at scratch->python.frame into the block, with what is below it in the same page: that can be read, too. Returns 1;
+ * 0 if it cannot be read, or is the end of what the C frame runs, of which scratch->python.end then has the address.
+ */
+__noinline int lode_python_fetch(struct scratch *scratch)
+{
+	const struct lode_language_process *process;
+	struct python_walk *walk;
+	uint64_t size, below, start;
+
+	if (!scratch)
+		return 0;
+	process = python_process(scratch);
+	walk = &scratch->python;
+	if (!process || !walk->frame)
+		return 0;
+	if (is_shim(scratch, &process->layout, walk->frame)) {
+		walk->end = walk->frame;
+		walk->frame = c_stack_word(scratch, walk->frame + process->layout.frame_previous);
+		return 0;
+	}
+	size = walk->block_count >= PYTHON_TOGETHER ? PYTHON_BLOCK_BYTES
+	       : walk->block_count                  ? PYTHON_APART_BYTES
+						    : PYTHON_FIRST_BYTES;
+	below = walk->frame & 4095;
+	size = forget(scratch, below < size ? below : size);
+	if (size > PYTHON_BLOCK_BYTES)
+		return 0;
+	start = walk->frame - size;
+	walk->block_places = walk->block_count = 0;
+	if (bpf_probe_read_user(walk->block, size + LODE_PYTHON_FRAME_BYTES, (void *)start))
+		return 0;
+	walk->block_start = start;
+	walk->block_places = size + 1;
+	return 1;
+}
+
+static __always_inline void add_code(struct scratch *scratch, uint64_t number, uint64_t code)
+{
+	asm volatile("" : "+r"(number)); /* the verifier must see the bound */
+	number &= LODE_RECORD_FRAMES;
+	scratch->stack.addresses[number] = code;
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[number] = NOT_IN_MEMORY;
+}
+
+/* What lode_python_some came to. */
+enum python_added {
+	PYTHON_SOME,
+	PYTHON_OUTSIDE, /* of the block */
+	PYTHON_ALL,     /* of the C frame; scratch->python.end has the last frame's address */
+};
+
+/*
+ * Adds the code objects of some frames in the block, from scratch->python.frame on, up to the outermost one of this C frame.
+ * Nothing is called here. Returns an enum python_added.
  */
 __noinline int lode_python_some(struct scratch *scratch)
 {
 	const struct lode_language_process *process;
-	uint64_t frame;
+	enum python_added added = PYTHON_SOME;
+	struct python_view view;
+	uint64_t frame, at;
+	uint32_t count, i;
 
 	if (!scratch)
-		return 0;
-	process = language_process(scratch);
+		return PYTHON_ALL;
+	process = python_process(scratch);
 	if (!process)
-		return 0;
+		return PYTHON_ALL;
+	view_block(&view, scratch, &process->layout);
 	frame = scratch->python.frame;
-	for (uint32_t i = 0; i < PYTHON_FRAMES; i++) {
-		uint32_t mark;
+	count = scratch->stack.count;
+	for (i = 0; i < PYTHON_FRAMES && added == PYTHON_SOME; i++) {
+		if (!find_frame(&view, frame, &at) || count >= LODE_RECORD_FRAMES - 1) {
+			added = PYTHON_OUTSIDE;
+			break;
+		}
+		if (is_outermost(scratch, &view, at)) {
+			added = view.is_shim ? PYTHON_OUTSIDE : PYTHON_ALL;
+			if (view.is_shim)
+				break;
+			scratch->python.end = frame;
+		}
+		frame = frame_word(scratch, at, view.previous);
+		add_code(scratch, count++, frame_word(scratch, at, view.code));
+	}
+	scratch->python.block_count += i;
+	scratch->python.frame = frame;
+	scratch->stack.count = count;
+	return added;
+}
 
-		if (!frame || scratch->stack.count >= LODE_RECORD_FRAMES - 1 ||
-		    bpf_probe_read_user(scratch->python.bytes, LODE_PYTHON_FRAME_BYTES, (void *)frame))
+/* Rounds of lode_python_codes, and how often it is called: a frame that lies apart takes a round. */
+#define PYTHON_CODES_ROUNDS 32
+#define PYTHON_CODES        (LODE_RECORD_FRAMES / PYTHON_CODES_ROUNDS + 1)
+
+/* Adds some more, wherever they are. Returns whether there may be more. */
+__noinline int lode_python_codes(struct scratch *scratch)
+{
+	if (!scratch)
+		return 0;
+	for (uint32_t i = 0; i < PYTHON_CODES_ROUNDS; i++) {
+		int added = lode_python_some(scratch);
+
+		if (added == PYTHON_ALL || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
 			return 0;
-		mark = frame_byte(scratch, process->layout.frame_mark);
-		if (mark < process->layout.outermost || !process->layout.is_shim)
-			add_address(scratch, function_word(scratch, &process->layout));
-		scratch->python.end = frame;
-		frame = word_of(scratch->python.bytes, process->layout.frame_previous);
-		scratch->python.frame = frame;
-		if (mark >= process->layout.outermost)
+		if (added == PYTHON_OUTSIDE && !lode_python_fetch(scratch))
 			return 0;
-		scratch->python.end = 0;
 	}
 	return 1;
 }
 
-static __always_inline void add_all(struct scratch *scratch)
+/* Adds the code objects of all frames that the C frame runs. */
+static __always_inline void add_codes(struct scratch *scratch)
 {
 	scratch->python.end = 0;
-	for (uint32_t i = 0; i < PYTHON_ROUNDS; i++)
-		if (!lode_python_some(scratch))
+	for (uint32_t i = 0; i < PYTHON_CODES; i++)
+		if (!lode_python_codes(scratch))
 			break;
 }
 
-/* Stacks of different processes differ: what is at an address does. */
-static __always_inline void mark_words(struct scratch *scratch)
-{
-	uint64_t pid = (uint32_t)bpf_get_current_task_btf()->tgid;
+/* ---- functions ---- */
 
-	if (scratch->stack.languages & LODE_STACK_HAS_WORDS)
-		return;
-	scratch->stack.languages |= LODE_STACK_HAS_WORDS;
-	scratch->stack.pid = pid;
-	scratch->hash += pid * MULTIPLIER;
-	scratch->sum += pid;
+/* A word of the code object that was read. */
+static __always_inline uint64_t code_word(const struct scratch *scratch, uint32_t offset)
+{
+	return *(const uint64_t *)(scratch->python.code + bounded(offset));
+}
+
+/* The word of the function with a code object; its lowest bits may be tags. It is read unless it was a moment ago. */
+static __always_inline uint64_t function_word(struct scratch *scratch, const struct lode_python_layout *layout,
+					      uint64_t code)
+{
+	uint64_t packed, word, check = 0;
+
+	code &= ~7ull;
+	if (recall_address(scratch, code, &packed))
+		return remembered_word(LODE_LANGUAGE_PYTHON, code, packed);
+	if (!bpf_probe_read_user(scratch->python.code, LODE_PYTHON_FRAME_BYTES, (void *)(code + layout->code)))
+		check = lode_python_check(code_word(scratch, layout->code_filename),
+					  code_word(scratch, layout->code_name),
+					  (uint32_t)code_word(scratch, layout->code_line));
+	word = lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
+	remember_address(scratch, code, word, 0);
+	return word;
+}
+
+/* Makes words of some code objects, from address `i` of the stack on. Returns the address that it came to. */
+__noinline int lode_python_name(struct scratch *scratch, uint32_t i)
+{
+	const struct lode_language_process *process;
+
+	if (!scratch)
+		return LODE_RECORD_FRAMES;
+	process = python_process(scratch);
+	if (!process)
+		return LODE_RECORD_FRAMES;
+	for (uint32_t n = 0; n < PYTHON_READ && i < scratch->stack.count; n++, i++) {
+		uint64_t *address = &scratch->stack.addresses[i & LODE_RECORD_FRAMES];
+		uint64_t word = function_word(scratch, &process->layout, *address);
+
+		note_name(scratch, word);
+		*address = word;
+		scratch->hash = scratch->hash * MULTIPLIER + word;
+		scratch->sum = scratch->sum * 3 + word;
+	}
+	return (int)i;
+}
+
+/* Makes words of all of them, from address `first` on. */
+static __always_inline void add_words(struct scratch *scratch, uint32_t first)
+{
+	for (uint32_t i = 0; i < PYTHON_READ_ROUNDS && first < scratch->stack.count; i++)
+		first = (uint32_t)lode_python_name(scratch, first);
 }
 
 /*
@@ -300,24 +449,22 @@ static __always_inline void add_by_chain(struct scratch *scratch, const struct l
 
 	if (entry - start >= end - start)
 		return;
-	previous = read_word_at(entry + layout->chain_previous);
-	scratch->python.frame = read_word_at(entry + layout->chain_frame);
-	add_all(scratch);
+	previous = c_stack_word(scratch, entry + layout->chain_previous);
+	scratch->python.frame = c_stack_word(scratch, entry + layout->chain_frame);
+	add_codes(scratch);
 	scratch->python.frame = previous;
 }
 
 /* Where there is none, frames count once the one below the outermost proves to be in this part of the stack. */
 static __always_inline void add_by_shim(struct scratch *scratch, uint64_t start, uint64_t end)
 {
-	uint64_t frame = scratch->python.frame, hash = scratch->hash, sum = scratch->sum;
+	uint64_t frame = scratch->python.frame;
 	uint32_t count = scratch->stack.count;
 
-	add_all(scratch);
+	add_codes(scratch);
 	if (scratch->python.end - start < end - start)
 		return;
 	scratch->python.frame = frame;
-	scratch->hash = hash;
-	scratch->sum = sum;
 	scratch->stack.count = count;
 }
 
@@ -331,18 +478,21 @@ __noinline int lode_python_chain_some(struct scratch *scratch)
 {
 	const struct lode_language_process *process;
 	uint64_t place, previous = 0;
+	uint32_t first;
 
 	if (!scratch)
 		return 0;
-	process = language_process(scratch);
+	process = python_process(scratch);
 	place = scratch->python.frame;
+	first = scratch->stack.count;
 	if (!process || !place)
 		return 0;
 	if (process->layout.has_chain) {
-		previous = read_word_at(place + process->layout.chain_previous);
-		scratch->python.frame = read_word_at(place + process->layout.chain_frame);
+		previous = c_stack_word(scratch, place + process->layout.chain_previous);
+		scratch->python.frame = c_stack_word(scratch, place + process->layout.chain_frame);
 	}
-	add_all(scratch);
+	add_codes(scratch);
+	add_words(scratch, first);
 	if (process->layout.has_chain)
 		scratch->python.frame = previous;
 	else
@@ -378,8 +528,9 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 
 static __always_inline void add_frames(struct scratch *scratch)
 {
-	const struct lode_language_process *process = language_process(scratch);
+	const struct lode_language_process *process = python_process(scratch);
 	uint64_t start = scratch->python.start, end = scratch->state.sp;
+	uint32_t first = scratch->stack.count;
 
 	if (!process || scratch->python.search != PYTHON_FOUND) {
 		scratch->stack.languages |= LODE_STACK_LACKS_WORDS;
@@ -390,16 +541,7 @@ static __always_inline void add_frames(struct scratch *scratch)
 		add_by_chain(scratch, &process->layout, start, end);
 	else
 		add_by_shim(scratch, start, end);
-}
-
-/* Adds the caller that the walk came to before it added frames of a language. */
-static __always_inline void add_caller(struct scratch *scratch)
-{
-	if (scratch->stack.count >= LODE_RECORD_FRAMES)
-		return;
-	add_address(scratch, scratch->state.pc + scratch->state.is_exact);
-	if (KEEPS_WALKS)
-		scratch->trail.return_at[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] = scratch->python.slot;
+	add_words(scratch, first);
 }
 
 /* The walk left a C frame that runs Python code: adds what it runs, and then its caller. */

@@ -25,11 +25,12 @@ struct recent_walk {
 	uint64_t fp;
 	uint64_t link; /* aarch64 */
 	uint32_t space;
-	uint32_t count; /* of frames; 0: only the place is reserved */
+	uint32_t count; /* of frames without Python's; 0: only the place is reserved */
 	uint32_t span;  /* bytes of the stack */
 	uint32_t word_count;
 	uint32_t has_words; /* of languages */
-	uint32_t unused;
+	uint32_t code_count;
+	uint64_t tick; /* of the kernel's clock, when code objects of Python were last compared */
 	uint64_t kept; /* when */
 	uint64_t hash;
 	uint64_t sum;
@@ -37,6 +38,7 @@ struct recent_walk {
 	uint64_t words[RECENT_WORDS];      /* other words that it read */
 	uint16_t return_at[RECENT_FRAMES]; /* words above the first stack pointer, or NOT_IN_MEMORY */
 	uint16_t word_at[RECENT_WORDS];
+	uint64_t codes[RECENT_CODES]; /* words of Python functions (python_recent.bpf.h) */
 };
 
 struct {
@@ -236,15 +238,43 @@ static __always_inline uint64_t compared_address(uint64_t word)
 	return word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_JAVA ? word & LODE_LANGUAGE_ADDRESS : word;
 }
 
+/* Addresses that are copied at a time. */
+#define COPIED 16
+
+/* Copies some addresses of the stack, from number `i` on: Python functions apart from the others. */
+__noinline int lode_copy_frames(const struct scratch *scratch, struct recent_walk *walk, uint32_t i)
+{
+	if (!scratch || !walk)
+		return 0;
+	for (uint32_t n = 0; n < COPIED && i < scratch->stack.count; n++, i++) {
+		uint64_t address = scratch->stack.addresses[i & LODE_RECORD_FRAMES];
+		uint32_t at;
+
+		if (address >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON) {
+			at = *(volatile uint32_t *)&walk->code_count;
+			walk->codes[at & (RECENT_CODES - 1)] = address;
+			walk->code_count = at + 1;
+			continue;
+		}
+		at = *(volatile uint32_t *)&walk->count;
+		walk->returns[at & (RECENT_FRAMES - 1)] = compared_address(address);
+		walk->return_at[at & (RECENT_FRAMES - 1)] = scratch->trail.return_at[i & LODE_RECORD_FRAMES];
+		walk->count = at + 1;
+	}
+	return (int)i;
+}
+
 static __always_inline void copy_walk(struct recent_walk *walk, const struct scratch *scratch)
 {
 	const struct trail *trail = &scratch->trail;
+	uint32_t copied = 0;
 
-	for (uint32_t i = 1; i < RECENT_FRAMES; i++) {
-		if (i >= scratch->stack.count)
-			break;
-		walk->returns[i] = compared_address(scratch->stack.addresses[i]);
-		walk->return_at[i] = trail->return_at[i];
+	walk->code_count = 0;
+	for (uint32_t i = 0; i < (RECENT_FRAMES + RECENT_CODES) / COPIED && copied < scratch->stack.count; i++)
+		copied = (uint32_t)lode_copy_frames(scratch, walk, copied);
+	if (walk->count > RECENT_FRAMES || walk->code_count > RECENT_CODES) {
+		walk->count = 0;
+		return;
 	}
 	for (uint32_t i = 0; i < RECENT_WORDS; i++) {
 		if (i >= trail->word_count)
@@ -258,7 +288,7 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->word_count = trail->word_count;
 	walk->has_words = scratch->stack.languages;
 	walk->kept = walk->has_words ? bpf_ktime_get_ns() : 0;
-	walk->count = scratch->stack.count;
+	walk->tick = scratch->epoch;
 }
 
 /* Keeps the walk in the scratch if it came to the root and began like the one before it. */
@@ -273,7 +303,7 @@ __noinline int lode_keep_walk(struct scratch *scratch, struct recent_walk *walk)
 		walk->fp = scratch->trail.fp;
 		walk->link = scratch->trail.link;
 		walk->space = scratch->space.id;
-	} else if (scratch->stack.end == LODE_STACK_WHOLE && scratch->stack.count <= RECENT_FRAMES &&
+	} else if (scratch->stack.end == LODE_STACK_WHOLE && scratch->stack.count <= RECENT_FRAMES + RECENT_CODES &&
 		   scratch->trail.word_count <= RECENT_WORDS) {
 		copy_walk(walk, scratch);
 	}

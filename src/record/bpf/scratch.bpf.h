@@ -24,9 +24,10 @@ enum scratch_user {
 	SCRATCHES,
 };
 
-/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, and other words that they read. */
+/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, other words that they read, and Python functions. */
 #define RECENT_FRAMES 64
 #define RECENT_WORDS  64
+#define RECENT_CODES  128
 #define NOT_IN_MEMORY UINT16_MAX
 
 /* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
@@ -42,19 +43,28 @@ struct trail {
 	uint16_t return_at[LODE_RECORD_FRAMES + 1]; /* of the address with the same number; NOT_IN_MEMORY: among the words */
 };
 
+/* Bytes below a Python frame that are read with it at most. */
+#define PYTHON_BLOCK_BYTES 4096
+
 /* The Python frames of a thread (python.bpf.h). */
 struct python_walk {
-	uint8_t bytes[LODE_PYTHON_FRAME_BYTES]; /* of a frame, */
-	uint8_t code[LODE_PYTHON_FRAME_BYTES];  /* and of its code object */
-	uint64_t start; /* of the part of the C stack that belongs to the C frame that the walk leaves */
-	uint64_t frame; /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
-	uint64_t end;   /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
-	uint32_t slot;  /* where the return address of that C frame is, as in a trail */
-	uint32_t is_outermost; /* the frame that was compared last (python_recent.bpf.h) */
-	uint32_t search;       /* enum python_search */
-	uint32_t seen;         /* the search for the thread's state: how many were looked at, */
-	uint64_t number;       /* the number of the thread, */
-	uint64_t interpreter;  /* the interpreter and the state to look at next, */
+	uint8_t block[PYTHON_BLOCK_BYTES + 128];
+	uint64_t block_start;  /* what `block` holds, */
+	uint64_t block_places; /* at how many of its bytes from the first on a frame may begin, */
+	uint64_t block_count;  /* and how many frames were found in it */
+	uint8_t code[128];     /* of a code object: what was read, and more than an offset in it */
+	uint64_t start;        /* of the part of the C stack that belongs to the C frame that the walk leaves */
+	uint64_t frame;        /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
+	uint64_t first;        /* the same of the innermost C frame */
+	uint64_t end;     /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
+	uint32_t slot;    /* where the return address of that C frame is, as in a trail */
+	uint32_t is_over; /* what the C frame runs, with the frame that was compared last (python_recent.bpf.h); */
+	uint32_t is_outside; /* whether the next one is outside the block */
+	uint32_t unused;
+	uint32_t search;      /* enum python_search */
+	uint32_t seen;        /* the search for the thread's state: how many were looked at, */
+	uint64_t number;      /* the number of the thread, */
+	uint64_t interpreter; /* the interpreter and the state to look at next, */
 	uint64_t at;
 	uint64_t state; /* and the last one that was looked at */
 };
@@ -88,6 +98,7 @@ struct scratch {
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */
 	struct trail trail;
+	uint64_t epoch; /* for which things that are remembered of functions count (languages.bpf.h) */
 	struct python_walk python;
 	struct v8_walk v8;
 	struct lode_hotspot_walk hotspot;

@@ -143,6 +143,16 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 	scratch->sum = scratch->sum * 3 + address;
 }
 
+/*
+ * Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. Whether a language is known
+ * of the process makes a difference to a rule.
+ */
+static __always_inline uint64_t cache_key(const struct lode_unwind_space *space, uint64_t address)
+{
+	return address ^ (uint64_t)space->id << 40 ^ (uint64_t)(space->language != 0) << 63;
+}
+
+#include "record/bpf/languages.bpf.h"
 #include "record/bpf/python.bpf.h"
 #include "record/bpf/python_recent.bpf.h"
 #include "record/bpf/v8.bpf.h"
@@ -204,15 +214,6 @@ static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, voi
 		return 0;
 	place = low - 1;
 	return bpf_map_lookup_elem(table, &place);
-}
-
-/*
- * Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. Whether a language is known
- * of the process makes a difference to a rule.
- */
-static __always_inline uint64_t cache_key(const struct lode_unwind_space *space, uint64_t address)
-{
-	return address ^ (uint64_t)space->id << 40 ^ (uint64_t)(space->language != 0) << 63;
 }
 
 /* The upper bits of the key's hash are its place, the next ones are kept with the word. */
@@ -753,7 +754,7 @@ static __always_inline bool has_changed(const struct lode_unwind_space *space, s
 }
 
 /* Whether the current thread, whose stack is that of a kept walk, has the walk's functions of languages. */
-static __always_inline bool has_same_functions(struct scratch *scratch, const struct recent_walk *recent)
+static __always_inline bool has_same_functions(struct scratch *scratch, struct recent_walk *recent)
 {
 	bool is_same;
 
@@ -763,7 +764,7 @@ static __always_inline bool has_same_functions(struct scratch *scratch, const st
 		return lode_v8_is_same(scratch, recent);
 	lode_python_begin(scratch);
 	is_same = lode_python_is_same(scratch, recent);
-	scratch->python.search = 0;
+	scratch->python.frame = scratch->python.first;
 	return is_same;
 }
 
