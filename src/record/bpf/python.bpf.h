@@ -1,10 +1,15 @@
 /*
  * Frames of CPython, in the kernel. A part of unwind.bpf.h.
  *
- * Where the walk leaves a C frame of _PyEval_EvalFrameDefault, the Python frames that it runs follow: from
- * the innermost one to the outermost, which is marked. That they belong to this C frame is certain, because
- * something of theirs is in its part of the C stack: the entry of the chain of C frames (up to 3.12), or the
- * frame below the outermost one. A C frame that has just begun or is about to return has none yet, or no more.
+ * The code objects of a thread's Python frames are collected first: the chain, a group for each C frame of
+ * _PyEval_EvalFrameDefault, from the innermost frame that this runs to the outermost, which is marked. Behind each group is its
+ * place, an address in the C frame's part of the stack: the C frame's entry in a list (up to 3.12), or the frame below the
+ * outermost one. Where the walk leaves such a C frame, the group whose place is there follows, named, so that it is certain that it
+ * belongs to this C frame. One that has just begun or is about to return has no group yet, or no more. The chain is also what
+ * kept walks compare (python_recent.bpf.h), and what is sent with copies of stacks.
+ *
+ * Frames of functions that call one another lie in a row, callers below, so they are read by blocks: reading 4096 bytes
+ * takes as long as six times a single frame.
  *
  * The thread's state is found by its number, in the lists that begin at _PyRuntime. Thread-local storage would
  * not do: since 3.13 a thread that gives up the global lock, as all do that wait, clears its own. The state is
@@ -13,10 +18,11 @@
 #ifndef LODE_RECORD_BPF_PYTHON_BPF_H
 #define LODE_RECORD_BPF_PYTHON_BPF_H
 
-/* The state of a thread, and the number that it has there. */
+/* The state of a thread, the number that it has there, and how many frames it had last. */
 struct python_thread {
 	uint64_t state;
 	uint64_t number;
+	uint64_t count;
 };
 
 struct {
@@ -29,11 +35,17 @@ struct {
 /* Thread states and interpreters that are looked at: each round of a loop is a state, or the next interpreter. */
 #define PYTHON_STATES       8
 #define PYTHON_STATE_ROUNDS 128
-/* Frames that are added at a time. */
-#define PYTHON_FRAMES 16
+/* Frames of a block that are followed at a time. */
+#define PYTHON_FRAMES 32
+/* Rounds of lode_python_collect_some, and how often it is called: a frame that lies apart takes two. */
+#define PYTHON_ROUNDS   32
+#define PYTHON_COLLECTS (2 * (LODE_RECORD_FRAMES + 1) / PYTHON_ROUNDS)
 /* Code objects that are read at a time. The rounds reach LODE_RECORD_FRAMES. */
-#define PYTHON_READ        4
-#define PYTHON_READ_ROUNDS ((LODE_RECORD_FRAMES + 1) / PYTHON_READ)
+#define PYTHON_NAMED        4
+#define PYTHON_NAMED_ROUNDS ((LODE_RECORD_FRAMES + 1) / PYTHON_NAMED)
+/* Groups that belong to C frames that the walk did not see, between two that it saw; and groups of a chain that is sent. */
+#define PYTHON_UNSEEN 8
+#define PYTHON_GROUPS 64
 
 enum python_search {
 	PYTHON_NOT_SOUGHT, /* the thread's state, for this stack */
@@ -145,44 +157,33 @@ static __always_inline void find_state(struct scratch *scratch, const struct lod
 	walk->frame = frames_of(&process->layout, walk->state, walk->number);
 }
 
-/* Finds where the Python frames of the current thread begin, once for each stack. */
-__noinline int lode_python_begin(struct scratch *scratch)
+/* What is known of the current thread. Finds where its Python frames begin; 0: nowhere. */
+static __always_inline struct python_thread *find_python_thread(struct scratch *scratch,
+								const struct lode_language_process *process)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t key = (uint64_t)task->tgid << 32 | (uint32_t)task->pid;
-	const struct lode_language_process *process;
-	struct python_thread *known, found;
+	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &key), found = { 0 };
 
-	if (!scratch || scratch->python.search != PYTHON_NOT_SOUGHT)
-		return 0;
-	process = python_process(scratch);
-	if (!process)
-		return 0;
-	scratch->epoch = bpf_jiffies64() & REMEMBERED_EPOCH;
-	scratch->python.block_places = scratch->python.block_count = 0;
-	known = bpf_map_lookup_elem(&python_threads, &key);
 	scratch->python.frame = known ? frames_of(&process->layout, known->state, known->number) : 0;
-	if (!scratch->python.frame) {
-		scratch->python.number = own_number(task);
-		find_state(scratch, process, task->pid == task->tgid);
-		found.state = scratch->python.state;
-		found.number = scratch->python.number;
-		if (scratch->python.frame)
-			bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
-	}
-	scratch->python.search = scratch->python.frame ? PYTHON_FOUND : PYTHON_UNKNOWN;
-	scratch->python.first = scratch->python.frame;
+	if (scratch->python.frame)
+		return known;
+	scratch->python.number = own_number(task);
+	find_state(scratch, process, task->pid == task->tgid);
+	found.state = scratch->python.state;
+	found.number = scratch->python.number;
+	if (scratch->python.frame)
+		bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
 	return 0;
 }
 
 /* ---- frames ---- */
 
-/* Frames from which on more are expected below those in the block: Python functions that call one another have theirs in a row. */
-#define PYTHON_TOGETHER 4
+/* Frames of a block, or of the last stack, from which on it pays to read more. */
+#define PYTHON_TOGETHER 6
 
-/* Bytes of a frame and of what is below it that are read at first, and where frames lie apart, as those of generators do. */
-#define PYTHON_FIRST_BYTES 1024
-#define PYTHON_APART_BYTES 256
+/* Bytes below a frame that are read with it where they lie apart, as those of generators do, and where there are few. */
+#define PYTHON_APART_BYTES 512
 
 /* An offset in a frame or a code object, of which the verifier must see the bound. */
 static __always_inline uint64_t bounded(uint32_t offset)
@@ -202,7 +203,6 @@ struct python_view {
 	uint64_t mark;
 	uint32_t mark_shift; /* in a word */
 	uint32_t outermost;
-	uint32_t is_shim;
 };
 
 static __always_inline void view_block(struct python_view *view, const struct scratch *scratch,
@@ -215,7 +215,6 @@ static __always_inline void view_block(struct python_view *view, const struct sc
 	view->mark = bounded(layout->frame_mark);
 	view->mark_shift = layout->frame_mark % 8 * 8;
 	view->outermost = layout->outermost;
-	view->is_shim = layout->is_shim;
 }
 
 /* Gets where the frame at an address is in the block; false: it is elsewhere. */
@@ -282,9 +281,7 @@ __noinline int lode_python_fetch(struct scratch *scratch)
 		walk->frame = c_stack_word(scratch, walk->frame + process->layout.frame_previous);
 		return 0;
 	}
-	size = walk->block_count >= PYTHON_TOGETHER ? PYTHON_BLOCK_BYTES
-	       : walk->block_count                  ? PYTHON_APART_BYTES
-						    : PYTHON_FIRST_BYTES;
+	size = walk->block_count >= PYTHON_TOGETHER ? PYTHON_BLOCK_BYTES : PYTHON_APART_BYTES;
 	below = walk->frame & 4095;
 	size = forget(scratch, below < size ? below : size);
 	if (size > PYTHON_BLOCK_BYTES)
@@ -298,89 +295,126 @@ __noinline int lode_python_fetch(struct scratch *scratch)
 	return 1;
 }
 
-static __always_inline void add_code(struct scratch *scratch, uint64_t number, uint64_t code)
+/* ---- the chain ---- */
+
+/* `code`: its lowest bits may be tags. */
+static __always_inline void add_to_chain(struct scratch *scratch, uint64_t number, uint64_t code)
 {
 	asm volatile("" : "+r"(number)); /* the verifier must see the bound */
-	number &= LODE_RECORD_FRAMES;
-	scratch->stack.addresses[number] = code;
-	if (KEEPS_WALKS)
-		scratch->trail.return_at[number] = NOT_IN_MEMORY;
+	scratch->python.chain[number & LODE_RECORD_FRAMES] =
+		lode_language_word(LODE_LANGUAGE_PYTHON, 0, code & ~7ull);
 }
-
-/* What lode_python_some came to. */
-enum python_added {
-	PYTHON_SOME,
-	PYTHON_OUTSIDE, /* of the block */
-	PYTHON_ALL,     /* of the C frame; scratch->python.end has the last frame's address */
-};
 
 /*
  * Adds the code objects of some frames in the block, from scratch->python.frame on, up to the outermost one of this C frame.
- * Nothing is called here. Returns an enum python_added.
+ * Nothing is called here. Returns whether the next one is outside the block, or there is none.
  */
 __noinline int lode_python_some(struct scratch *scratch)
 {
 	const struct lode_language_process *process;
-	enum python_added added = PYTHON_SOME;
+	uint64_t frame, at, end = 0;
 	struct python_view view;
-	uint64_t frame, at;
 	uint32_t count, i;
 
 	if (!scratch)
-		return PYTHON_ALL;
+		return 1;
 	process = python_process(scratch);
 	if (!process)
-		return PYTHON_ALL;
+		return 1;
 	view_block(&view, scratch, &process->layout);
 	frame = scratch->python.frame;
-	count = scratch->stack.count;
-	for (i = 0; i < PYTHON_FRAMES && added == PYTHON_SOME; i++) {
-		if (!find_frame(&view, frame, &at) || count >= LODE_RECORD_FRAMES - 1) {
-			added = PYTHON_OUTSIDE;
+	count = scratch->python.count;
+	for (i = 0; i < PYTHON_FRAMES && find_frame(&view, frame, &at); i++) {
+		if (is_outermost(scratch, &view, at)) {
+			end = process->layout.is_shim ? 0 : frame;
 			break;
 		}
-		if (is_outermost(scratch, &view, at)) {
-			added = view.is_shim ? PYTHON_OUTSIDE : PYTHON_ALL;
-			if (view.is_shim)
-				break;
-			scratch->python.end = frame;
-		}
+		add_to_chain(scratch, count++, frame_word(scratch, at, view.code));
 		frame = frame_word(scratch, at, view.previous);
-		add_code(scratch, count++, frame_word(scratch, at, view.code));
 	}
+	if (end)
+		add_to_chain(scratch, count++, frame_word(scratch, at, view.code));
 	scratch->python.block_count += i;
 	scratch->python.frame = frame;
-	scratch->stack.count = count;
-	return added;
+	scratch->python.end = end;
+	scratch->python.count = count;
+	return i < PYTHON_FRAMES;
 }
 
-/* Rounds of lode_python_codes, and how often it is called: a frame that lies apart takes a round. */
-#define PYTHON_CODES_ROUNDS 32
-#define PYTHON_CODES        (LODE_RECORD_FRAMES / PYTHON_CODES_ROUNDS + 1)
+/* The innermost frame of the C frame whose entry in the list of C frames is scratch->python.at. */
+static __always_inline void enter_c_frame(struct scratch *scratch, const struct lode_python_layout *layout)
+{
+	scratch->python.frame =
+		scratch->python.at ? c_stack_word(scratch, scratch->python.at + layout->chain_frame) : 0;
+}
 
-/* Adds some more, wherever they are. Returns whether there may be more. */
-__noinline int lode_python_codes(struct scratch *scratch)
+/* Ends a group by its place, and goes on to the next C frame. Returns whether there is one. */
+__noinline int lode_python_end_group(struct scratch *scratch)
+{
+	const struct lode_language_process *process;
+	uint64_t place;
+
+	if (!scratch)
+		return 0;
+	process = python_process(scratch);
+	if (!process)
+		return 0;
+	place = process->layout.has_chain ? scratch->python.at : scratch->python.end;
+	if (!place)
+		return 0;
+	scratch->python.chain[scratch->python.count++ & LODE_RECORD_FRAMES] =
+		lode_language_word(LODE_LANGUAGE_PLACE, 0, place);
+	if (process->layout.has_chain) {
+		scratch->python.at = c_stack_word(scratch, place + process->layout.chain_previous);
+		enter_c_frame(scratch, &process->layout);
+	}
+	return scratch->python.frame != 0;
+}
+
+/* Adds some more to the chain. Returns whether there may be more. */
+__noinline int lode_python_collect_some(struct scratch *scratch)
 {
 	if (!scratch)
 		return 0;
-	for (uint32_t i = 0; i < PYTHON_CODES_ROUNDS; i++) {
-		int added = lode_python_some(scratch);
+	for (uint32_t i = 0; i < PYTHON_ROUNDS; i++) {
+		int stopped = lode_python_some(scratch);
+		bool is_full = scratch->python.count >= LODE_RECORD_FRAMES - PYTHON_FRAMES;
 
-		if (added == PYTHON_ALL || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
-			return 0;
-		if (added == PYTHON_OUTSIDE && !lode_python_fetch(scratch))
+		if (!is_full && !scratch->python.end && (!stopped || lode_python_fetch(scratch)))
+			continue;
+		if (!lode_python_end_group(scratch) || is_full)
 			return 0;
 	}
 	return 1;
 }
 
-/* Adds the code objects of all frames that the C frame runs. */
-static __always_inline void add_codes(struct scratch *scratch)
+/* Collects the chain of the current thread, once for each stack. */
+__noinline int lode_python_collect(struct scratch *scratch)
 {
-	scratch->python.end = 0;
-	for (uint32_t i = 0; i < PYTHON_CODES; i++)
-		if (!lode_python_codes(scratch))
+	const struct lode_language_process *process;
+	struct python_thread *thread;
+	struct python_walk *walk;
+
+	if (!scratch || scratch->python.search != PYTHON_NOT_SOUGHT)
+		return 0;
+	process = python_process(scratch);
+	if (!process)
+		return 0;
+	walk = &scratch->python;
+	scratch->epoch = bpf_jiffies64() & REMEMBERED_EPOCH;
+	walk->block_places = walk->count = walk->next = walk->end = 0;
+	thread = find_python_thread(scratch, process);
+	walk->block_count = thread ? thread->count : 0;
+	walk->search = walk->frame ? PYTHON_FOUND : PYTHON_UNKNOWN;
+	walk->at = walk->frame;
+	if (process->layout.has_chain)
+		enter_c_frame(scratch, &process->layout);
+	for (uint32_t i = 0; i < PYTHON_COLLECTS && walk->frame; i++)
+		if (!lode_python_collect_some(scratch))
 			break;
+	if (thread)
+		thread->count = walk->count;
+	return 0;
 }
 
 /* ---- functions ---- */
@@ -409,98 +443,46 @@ static __always_inline uint64_t function_word(struct scratch *scratch, const str
 	return word;
 }
 
-/* Makes words of some code objects, from address `i` of the stack on. Returns the address that it came to. */
-__noinline int lode_python_name(struct scratch *scratch, uint32_t i)
+/* Adds some functions of the chain to the stack. Returns whether there may be more in the group; scratch->python.end: its place. */
+__noinline int lode_python_name_some(struct scratch *scratch)
 {
 	const struct lode_language_process *process;
+	struct python_walk *walk;
 
 	if (!scratch)
-		return LODE_RECORD_FRAMES;
+		return 0;
 	process = python_process(scratch);
 	if (!process)
-		return LODE_RECORD_FRAMES;
-	for (uint32_t n = 0; n < PYTHON_READ && i < scratch->stack.count; n++, i++) {
-		uint64_t *address = &scratch->stack.addresses[i & LODE_RECORD_FRAMES];
-		uint64_t word = function_word(scratch, &process->layout, *address);
+		return 0;
+	walk = &scratch->python;
+	for (uint32_t n = 0; n < PYTHON_NAMED; n++) {
+		uint64_t at = *(volatile uint32_t *)&walk->next, word = walk->chain[at & LODE_RECORD_FRAMES];
 
+		if (at >= walk->count || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
+			return 0;
+		walk->next = at + 1;
+		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PLACE) {
+			walk->end = word & LODE_LANGUAGE_ADDRESS;
+			return 0;
+		}
+		word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
+		walk->chain[at & LODE_RECORD_FRAMES] = word;
 		note_name(scratch, word);
-		*address = word;
-		scratch->hash = scratch->hash * MULTIPLIER + word;
-		scratch->sum = scratch->sum * 3 + word;
+		add_address(scratch, word);
 	}
-	return (int)i;
+	return 1;
 }
 
-/* Makes words of all of them, from address `first` on. */
-static __always_inline void add_words(struct scratch *scratch, uint32_t first)
+/* Adds the next group. Returns its place; 0: there is none. */
+__noinline uint64_t lode_python_add_group(struct scratch *scratch)
 {
-	for (uint32_t i = 0; i < PYTHON_READ_ROUNDS && first < scratch->stack.count; i++)
-		first = (uint32_t)lode_python_name(scratch, first);
-}
-
-/*
- * Where there is a chain: the entry of this C frame, whose part of the stack is from `start` to `end`, has the innermost
- * frame. The chain may have entries below it, of C frames that the walk has not seen.
- */
-static __always_inline void add_by_chain(struct scratch *scratch, const struct lode_python_layout *layout,
-					 uint64_t start, uint64_t end)
-{
-	uint64_t entry = scratch->python.frame, previous;
-
-	if (entry - start >= end - start)
-		return;
-	previous = c_stack_word(scratch, entry + layout->chain_previous);
-	scratch->python.frame = c_stack_word(scratch, entry + layout->chain_frame);
-	add_codes(scratch);
-	scratch->python.frame = previous;
-}
-
-/* Where there is none, frames count once the one below the outermost proves to be in this part of the stack. */
-static __always_inline void add_by_shim(struct scratch *scratch, uint64_t start, uint64_t end)
-{
-	uint64_t frame = scratch->python.frame;
-	uint32_t count = scratch->stack.count;
-
-	add_codes(scratch);
-	if (scratch->python.end - start < end - start)
-		return;
-	scratch->python.frame = frame;
-	scratch->stack.count = count;
-}
-
-/* ---- chains ---- */
-
-/* C frames of the interpreter whose frames a chain has. */
-#define PYTHON_CHAIN 64
-
-/* Adds the frames of one more C frame to the chain, and its place. Returns whether there may be more. */
-__noinline int lode_python_chain_some(struct scratch *scratch)
-{
-	const struct lode_language_process *process;
-	uint64_t place, previous = 0;
-	uint32_t first;
-
 	if (!scratch)
 		return 0;
-	process = python_process(scratch);
-	place = scratch->python.frame;
-	first = scratch->stack.count;
-	if (!process || !place)
-		return 0;
-	if (process->layout.has_chain) {
-		previous = c_stack_word(scratch, place + process->layout.chain_previous);
-		scratch->python.frame = c_stack_word(scratch, place + process->layout.chain_frame);
-	}
-	add_codes(scratch);
-	add_words(scratch, first);
-	if (process->layout.has_chain)
-		scratch->python.frame = previous;
-	else
-		place = scratch->python.end;
-	if (!place || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
-		return 0;
-	add_address(scratch, lode_language_word(LODE_LANGUAGE_PLACE, 0, place));
-	return 1;
+	scratch->python.end = 0;
+	for (uint32_t i = 0; i < PYTHON_NAMED_ROUNDS; i++)
+		if (!lode_python_name_some(scratch))
+			break;
+	return scratch->python.end;
 }
 
 /* Sends the chain of the current thread, whose stack was copied as `id`. */
@@ -510,13 +492,17 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 		return 0;
 	begin_stack(scratch, true, false);
 	scratch->stack.pid = (uint32_t)bpf_get_current_task_btf()->tgid;
-	scratch->python.search = PYTHON_NOT_SOUGHT;
-	lode_python_begin(scratch);
+	lode_python_collect(scratch);
 	if (scratch->python.search != PYTHON_FOUND)
 		return 0;
-	for (uint32_t i = 0; i < PYTHON_CHAIN; i++)
-		if (!lode_python_chain_some(scratch))
+	scratch->python.next = 0;
+	for (uint32_t i = 0; i < PYTHON_GROUPS; i++) {
+		uint64_t place = lode_python_add_group(scratch);
+
+		if (!place)
 			break;
+		add_address(scratch, lode_language_word(LODE_LANGUAGE_PLACE, 0, place));
+	}
 	if (!scratch->stack.count)
 		return 0;
 	scratch->stack.languages |= LODE_STACK_HAS_WORDS | LODE_STACK_IS_CHAIN;
@@ -526,22 +512,26 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 
 /* ---- in the walk ---- */
 
-static __always_inline void add_frames(struct scratch *scratch)
+/* Adds the group of the C frame that the walk left, whose part of the stack is from `start` to `end`. */
+static __always_inline void add_frames(struct scratch *scratch, uint64_t start, uint64_t end)
 {
-	const struct lode_language_process *process = python_process(scratch);
-	uint64_t start = scratch->python.start, end = scratch->state.sp;
-	uint32_t first = scratch->stack.count;
+	uint64_t hash = scratch->hash, sum = scratch->sum;
+	uint32_t count = scratch->stack.count;
 
-	if (!process || scratch->python.search != PYTHON_FOUND) {
-		scratch->stack.languages |= LODE_STACK_LACKS_WORDS;
-		return;
+	for (uint32_t i = 0; i < PYTHON_UNSEEN; i++) {
+		uint32_t next = scratch->python.next;
+		uint64_t place = lode_python_add_group(scratch);
+
+		if (place - start < end - start)
+			break;
+		scratch->hash = hash;
+		scratch->sum = sum;
+		scratch->stack.count = count;
+		if (!place || place >= end) {
+			scratch->python.next = next;
+			break;
+		}
 	}
-	mark_words(scratch);
-	if (process->layout.has_chain)
-		add_by_chain(scratch, &process->layout, start, end);
-	else
-		add_by_shim(scratch, start, end);
-	add_words(scratch, first);
 }
 
 /* The walk left a C frame that runs Python code: adds what it runs, and then its caller. */
@@ -549,9 +539,13 @@ __noinline int lode_python_add(struct scratch *scratch)
 {
 	if (!scratch)
 		return 0;
-	add_frames(scratch);
-	if (scratch->python.search != PYTHON_FOUND)
+	if (scratch->python.search == PYTHON_FOUND) {
+		mark_words(scratch);
+		add_frames(scratch, scratch->python.start, scratch->state.sp);
+	} else {
+		scratch->stack.languages |= LODE_STACK_LACKS_WORDS;
 		lose_trail(scratch);
+	}
 	add_caller(scratch);
 	return 0;
 }

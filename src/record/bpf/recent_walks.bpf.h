@@ -38,7 +38,7 @@ struct recent_walk {
 	uint64_t words[RECENT_WORDS];      /* other words that it read */
 	uint16_t return_at[RECENT_FRAMES]; /* words above the first stack pointer, or NOT_IN_MEMORY */
 	uint16_t word_at[RECENT_WORDS];
-	uint64_t codes[RECENT_CODES]; /* words of Python functions (python_recent.bpf.h) */
+	uint64_t codes[RECENT_CODES]; /* the chain of Python functions (python_recent.bpf.h) */
 };
 
 struct {
@@ -241,22 +241,17 @@ static __always_inline uint64_t compared_address(uint64_t word)
 /* Addresses that are copied at a time. */
 #define COPIED 16
 
-/* Copies some addresses of the stack, from number `i` on: Python functions apart from the others. */
+/* Copies some addresses of the stack, from number `i` on, without Python functions. */
 __noinline int lode_copy_frames(const struct scratch *scratch, struct recent_walk *walk, uint32_t i)
 {
 	if (!scratch || !walk)
 		return 0;
 	for (uint32_t n = 0; n < COPIED && i < scratch->stack.count; n++, i++) {
 		uint64_t address = scratch->stack.addresses[i & LODE_RECORD_FRAMES];
-		uint32_t at;
+		uint32_t at = *(volatile uint32_t *)&walk->count;
 
-		if (address >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON) {
-			at = *(volatile uint32_t *)&walk->code_count;
-			walk->codes[at & (RECENT_CODES - 1)] = address;
-			walk->code_count = at + 1;
+		if (address >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON)
 			continue;
-		}
-		at = *(volatile uint32_t *)&walk->count;
 		walk->returns[at & (RECENT_FRAMES - 1)] = compared_address(address);
 		walk->return_at[at & (RECENT_FRAMES - 1)] = scratch->trail.return_at[i & LODE_RECORD_FRAMES];
 		walk->count = at + 1;
@@ -264,14 +259,25 @@ __noinline int lode_copy_frames(const struct scratch *scratch, struct recent_wal
 	return (int)i;
 }
 
+/* Copies the chain of Python functions. */
+__noinline int lode_copy_chain(const struct scratch *scratch, struct recent_walk *walk)
+{
+	if (!scratch || !walk)
+		return 0;
+	walk->code_count = scratch->python.count;
+	for (uint32_t i = 0; i < RECENT_CODES && i < scratch->python.count; i++)
+		walk->codes[i] = scratch->python.chain[i];
+	return 0;
+}
+
 static __always_inline void copy_walk(struct recent_walk *walk, const struct scratch *scratch)
 {
 	const struct trail *trail = &scratch->trail;
 	uint32_t copied = 0;
 
-	walk->code_count = 0;
 	for (uint32_t i = 0; i < (RECENT_FRAMES + RECENT_CODES) / COPIED && copied < scratch->stack.count; i++)
 		copied = (uint32_t)lode_copy_frames(scratch, walk, copied);
+	lode_copy_chain(scratch, walk);
 	if (walk->count > RECENT_FRAMES || walk->code_count > RECENT_CODES) {
 		walk->count = 0;
 		return;

@@ -53,20 +53,19 @@ struct python_walk {
 	uint64_t block_places; /* at how many of its bytes from the first on a frame may begin, */
 	uint64_t block_count;  /* and how many frames were found in it */
 	uint8_t code[128];     /* of a code object: what was read, and more than an offset in it */
-	uint64_t start;        /* of the part of the C stack that belongs to the C frame that the walk leaves */
-	uint64_t frame;        /* where the next C frame's begin: a frame, or an entry of the chain of C frames */
-	uint64_t first;        /* the same of the innermost C frame */
-	uint64_t end;     /* the last frame that was looked at, if it is the outermost of its C frame; else 0 */
-	uint32_t slot;    /* where the return address of that C frame is, as in a trail */
-	uint32_t is_over; /* what the C frame runs, with the frame that was compared last (python_recent.bpf.h); */
-	uint32_t is_outside; /* whether the next one is outside the block */
-	uint32_t unused;
+	uint64_t chain[LODE_RECORD_FRAMES + 1]; /* words of functions, and behind those of each C frame its place */
+	uint32_t count;                         /* of words in the chain, */
+	uint32_t next;                          /* and which of them the walk has not come to */
+	uint64_t start;       /* of the part of the C stack that belongs to the C frame that the walk leaves */
+	uint64_t frame;       /* the next one */
+	uint64_t end;         /* the frame that was the end of a group, or its place; else 0 */
+	uint32_t slot;        /* where the return address of that C frame is, as in a trail */
 	uint32_t search;      /* enum python_search */
-	uint32_t seen;        /* the search for the thread's state: how many were looked at, */
-	uint64_t number;      /* the number of the thread, */
+	uint64_t number;      /* the search for the thread's state: the number of the thread, */
 	uint64_t interpreter; /* the interpreter and the state to look at next, */
-	uint64_t at;
-	uint64_t state; /* and the last one that was looked at */
+	uint64_t at;          /* (later: the entry of a C frame in their list) */
+	uint64_t state;       /* the last one that was looked at, */
+	uint64_t seen;        /* and how many there were */
 };
 
 /* The JavaScript frames of a thread (v8.bpf.h). */

@@ -636,7 +636,7 @@ __noinline int lode_walk_further(struct scratch *scratch)
 		if (walked == WALKED_TO_ROOT)
 			return 0;
 		if (walked == WALKED_OUT_OF_PYTHON) {
-			lode_python_begin(scratch);
+			lode_python_collect(scratch);
 			lode_python_add(scratch);
 		}
 		if (walked == WALKED_OUT_OF_V8)
@@ -756,16 +756,12 @@ static __always_inline bool has_changed(const struct lode_unwind_space *space, s
 /* Whether the current thread, whose stack is that of a kept walk, has the walk's functions of languages. */
 static __always_inline bool has_same_functions(struct scratch *scratch, struct recent_walk *recent)
 {
-	bool is_same;
-
 	if (hotspot_process(scratch))
 		return hotspot_is_same(scratch, recent);
 	if (!has_python(scratch))
 		return lode_v8_is_same(scratch, recent);
-	lode_python_begin(scratch);
-	is_same = lode_python_is_same(scratch, recent);
-	scratch->python.frame = scratch->python.first;
-	return is_same;
+	lode_python_collect(scratch);
+	return lode_python_is_same(scratch, recent);
 }
 
 /* Where a walk begins: at the registers of a thread. */
@@ -803,6 +799,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	scratch->stack.end = LODE_STACK_UNMAPPED;
 	scratch->space.id = 0;
 	scratch->python.search = 0;
+	scratch->python.count = 0;
 	scratch->v8.map = 0;
 	if (!space)
 		return false;
