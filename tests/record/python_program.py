@@ -245,13 +245,25 @@ def threads():
         thread.join()
 
 
+def pause(seconds=SLEEP / 4):
+    begun = time.monotonic_ns()
+    time.sleep(seconds)
+    note('wait', begun, time.monotonic_ns(), sys._getframe())
+
+
+def replaced():
+    """Functions that are gone, and others whose code objects take their addresses; the C stack is the same each time.
+
+    They live for some time: their names are read while they do.
+    """
+    files = [f'made_{i}.py' for i in range(8)]
+    for i in range(24):
+        body = f'def made_{i % 8}():\n\tpause({SLEEP * 5})\n\tpause()\n\tpause()\nmade_{i % 8}()\n'
+        exec(compile('\n' * (i % 8) + body, files[i % 8], 'exec'), {'pause': pause})
+
+
 def alike():
     """The C stack is the same each time: only the Python functions differ."""
-    def pause():
-        begun = time.monotonic_ns()
-        time.sleep(SLEEP / 4)
-        note('wait', begun, time.monotonic_ns(), sys._getframe())
-
     def one():
         pause()
 
@@ -301,7 +313,7 @@ def append():
 
 
 CASES = (recursion, generators, coroutines, decorators, comprehensions, callbacks, classes, exceptions, native_callbacks,
-         executed, alike, threads, interpreters, forked)
+         executed, replaced, alike, threads, interpreters, forked)
 
 
 def main():

@@ -22,7 +22,8 @@ struct lode_hotspot_walk {
 	int64_t size;       /* bytes of the frame that was left, */
 	uint32_t kind;      /* and of which kind it was: enum lode_hotspot_leaf_kind */
 	uint32_t unused;
-	union {                                                     /* around the innermost address */
+	uint64_t epoch; /* of the kernel: when the walk came to Java (hotspot.bpf.h) */
+	union {         /* around the innermost address */
 		uint32_t instructions[LODE_HOTSPOT_CODE_BYTES / 4]; /* aarch64: from the one before on */
 		uint8_t code[LODE_HOTSPOT_CODE_BYTES];              /* x86-64: the address is at half */
 	};

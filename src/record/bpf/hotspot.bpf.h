@@ -28,18 +28,61 @@ static __always_inline const struct lode_hotspot_process *hotspot_process(const 
 
 /* ---- what was read lately ---- */
 
-/* How long that counts: nanoseconds as a power of two. Code and methods may be replaced. */
-#define HOTSPOT_EPOCH_SHIFT 27
-/* In place of a frame's size, in words. */
-#define HOTSPOT_METHOD REMEMBERED_NUMBER
+/*
+ * The frame size and the check of code, by return address, and the check of methods, each packed into a word. They count for a tenth
+ * of a second, since code and methods may be replaced. Both words of an entry are written separately and by any CPU; the packed one has
+ * some bits of the key's hash, by which a mixture of two entries is recognized.
+ */
+#define HOTSPOT_CACHE_BITS  12
+#define HOTSPOT_EPOCH_SHIFT 27 /* of nanoseconds */
+#define HOTSPOT_EPOCH       0xfffffu
+#define HOTSPOT_SIZE_SHIFT  20
+#define HOTSPOT_SIZE        0xfffffu /* in words */
+#define HOTSPOT_METHOD      HOTSPOT_SIZE
+#define HOTSPOT_CHECK_SHIFT 40
+#define HOTSPOT_HASH_SHIFT  48
+
+struct lode_unwind_cached hotspot_cache[1 << HOTSPOT_CACHE_BITS];
+
+/* Gets what is remembered of an address. */
+static __always_inline bool recall_address(const struct scratch *scratch, uint64_t address, uint64_t *packed)
+{
+	uint64_t key = cache_key(&scratch->space, address), mixed = key * MULTIPLIER;
+	const struct lode_unwind_cached *cached = &hotspot_cache[mixed >> (64 - HOTSPOT_CACHE_BITS)];
+
+	if (cached->key != key)
+		return false;
+	*packed = cached->word;
+	return *packed >> HOTSPOT_HASH_SHIFT == (mixed >> 32 & 0xffff) &&
+	       (*packed & HOTSPOT_EPOCH) == scratch->hotspot.epoch;
+}
+
+static __always_inline void remember_address(const struct scratch *scratch, uint64_t address, uint64_t word,
+					     uint64_t size)
+{
+	uint64_t key = cache_key(&scratch->space, address), mixed = key * MULTIPLIER;
+	struct lode_unwind_cached *cached = &hotspot_cache[mixed >> (64 - HOTSPOT_CACHE_BITS)];
+
+	cached->key = key;
+	cached->word = (mixed >> 32 & 0xffff) << HOTSPOT_HASH_SHIFT |
+		       (word >> LODE_LANGUAGE_CHECK & 0xff) << HOTSPOT_CHECK_SHIFT | size << HOTSPOT_SIZE_SHIFT |
+		       scratch->hotspot.epoch;
+}
+
+/* The word of an address with what is remembered of it. */
+static __always_inline uint64_t remembered_word(uint64_t address, uint64_t packed)
+{
+	return lode_language_word(LODE_LANGUAGE_JAVA, packed >> HOTSPOT_CHECK_SHIFT, address);
+}
 
 static __always_inline uint64_t remembered_method_word(const struct lode_hotspot_process *process, uint64_t method,
 						       struct scratch *scratch)
 {
 	uint64_t packed, word;
 
-	if (recall_address(scratch, method, &packed) && remembered_number(packed) == HOTSPOT_METHOD)
-		return remembered_word(LODE_LANGUAGE_JAVA, method, packed);
+	if (recall_address(scratch, method, &packed) &&
+	    (packed >> HOTSPOT_SIZE_SHIFT & HOTSPOT_SIZE) == HOTSPOT_METHOD)
+		return remembered_word(method, packed);
 	word = lode_hotspot_method_word(process, method, scratch);
 	if (word)
 		remember_address(scratch, method, word, HOTSPOT_METHOD);
@@ -199,9 +242,9 @@ static __always_inline int hotspot_leave(struct scratch *scratch, const struct l
 	if (pc - process->interpreter_start < process->interpreter_end - process->interpreter_start)
 		return lode_hotspot_leave_interpreter(scratch);
 	if (!scratch->state.is_exact && recall_address(scratch, pc, &packed)) {
-		int64_t size = remembered_number(packed) * 8;
+		int64_t size = (packed >> HOTSPOT_SIZE_SHIFT & HOTSPOT_SIZE) * 8;
 
-		walk->word = remembered_word(LODE_LANGUAGE_JAVA, pc + 1, packed);
+		walk->word = remembered_word(pc + 1, packed);
 		return size ? lode_hotspot_by_size(&scratch->state, walk, size, scratch)
 			    : lode_hotspot_by_record(&scratch->state, walk, scratch);
 	}
@@ -226,7 +269,7 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 	pc = scratch->state.pc;
 	is_first = scratch->state.is_exact;
 	if (!(scratch->stack.languages & LODE_STACK_HAS_WORDS))
-		scratch->epoch = bpf_ktime_get_ns() >> HOTSPOT_EPOCH_SHIFT & REMEMBERED_EPOCH;
+		scratch->hotspot.epoch = bpf_ktime_get_ns() >> HOTSPOT_EPOCH_SHIFT & HOTSPOT_EPOCH;
 	mark_words(scratch);
 	load_registers(&scratch->hotspot, scratch->state.is_first);
 	scratch->hotspot.record = scratch->hotspot.caller = 0;

@@ -185,13 +185,13 @@ static __always_inline struct python_thread *find_python_thread(struct scratch *
 /* Bytes below a frame that are read with it where they lie apart, as those of generators do, and where there are few. */
 #define PYTHON_APART_BYTES 512
 
-/* An offset in a frame or a code object, of which the verifier must see the bound. */
+/* An offset in a frame or a code object, of which the verifier must see the bound: behind what is read there are some more bytes. */
 static __always_inline uint64_t bounded(uint32_t offset)
 {
 	uint64_t at = offset;
 
 	asm volatile("" : "+r"(at));
-	return at & 127 & ~7ull;
+	return at & 127;
 }
 
 /* What loops over the frames in the block hold. */
@@ -212,7 +212,7 @@ static __always_inline void view_block(struct python_view *view, const struct sc
 	view->places = scratch->python.block_places;
 	view->code = bounded(layout->frame_code);
 	view->previous = bounded(layout->frame_previous);
-	view->mark = bounded(layout->frame_mark);
+	view->mark = bounded(layout->frame_mark & ~7u);
 	view->mark_shift = layout->frame_mark % 8 * 8;
 	view->outermost = layout->outermost;
 }
@@ -401,7 +401,7 @@ __noinline int lode_python_collect(struct scratch *scratch)
 	if (!process)
 		return 0;
 	walk = &scratch->python;
-	scratch->epoch = bpf_jiffies64() & REMEMBERED_EPOCH;
+	walk->tick = bpf_jiffies64();
 	walk->block_places = walk->count = walk->next = walk->end = 0;
 	thread = find_python_thread(scratch, process);
 	walk->block_count = thread ? thread->count : 0;
@@ -425,22 +425,17 @@ static __always_inline uint64_t code_word(const struct scratch *scratch, uint32_
 	return *(const uint64_t *)(scratch->python.code + bounded(offset));
 }
 
-/* The word of the function with a code object; its lowest bits may be tags. It is read unless it was a moment ago. */
+/* The word of the function with a code object. */
 static __always_inline uint64_t function_word(struct scratch *scratch, const struct lode_python_layout *layout,
 					      uint64_t code)
 {
-	uint64_t packed, word, check = 0;
+	uint64_t check = 0;
 
-	code &= ~7ull;
-	if (recall_address(scratch, code, &packed))
-		return remembered_word(LODE_LANGUAGE_PYTHON, code, packed);
 	if (!bpf_probe_read_user(scratch->python.code, LODE_PYTHON_FRAME_BYTES, (void *)(code + layout->code)))
 		check = lode_python_check(code_word(scratch, layout->code_filename),
 					  code_word(scratch, layout->code_name),
 					  (uint32_t)code_word(scratch, layout->code_line));
-	word = lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
-	remember_address(scratch, code, word, 0);
-	return word;
+	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
 }
 
 /* Adds some functions of the chain to the stack. Returns whether there may be more in the group; scratch->python.end: its place. */

@@ -56,13 +56,13 @@ __noinline int lode_python_is_same(struct scratch *scratch, struct recent_walk *
 		return 0;
 	for (uint32_t n = 0; n < RECENT_CODES / PYTHON_COMPARED && i >= 0 && (uint32_t)i < walk->code_count; n++)
 		i = lode_python_compare(scratch, walk, (uint32_t)i);
-	if (i < 0 || walk->tick == scratch->epoch)
+	if (i < 0 || walk->tick == scratch->python.tick)
 		return i >= 0;
 	i = 0;
 	for (uint32_t n = 0; n < RECENT_CODES / PYTHON_NAMED && i >= 0 && (uint32_t)i < walk->code_count; n++)
 		i = lode_python_compare_names(scratch, walk, (uint32_t)i);
 	if (i >= 0)
-		walk->tick = scratch->epoch;
+		walk->tick = scratch->python.tick;
 	return i >= 0;
 }
 

@@ -294,7 +294,7 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->word_count = trail->word_count;
 	walk->has_words = scratch->stack.languages;
 	walk->kept = walk->has_words ? bpf_ktime_get_ns() : 0;
-	walk->tick = scratch->epoch;
+	walk->tick = scratch->python.tick;
 }
 
 /* Keeps the walk in the scratch if it came to the root and began like the one before it. */

@@ -48,14 +48,15 @@ struct trail {
 
 /* The Python frames of a thread (python.bpf.h). */
 struct python_walk {
-	uint8_t block[PYTHON_BLOCK_BYTES + 128];
-	uint64_t block_start;  /* what `block` holds, */
-	uint64_t block_places; /* at how many of its bytes from the first on a frame may begin, */
-	uint64_t block_count;  /* and how many frames were found in it */
-	uint8_t code[128];     /* of a code object: what was read, and more than an offset in it */
+	uint8_t block[PYTHON_BLOCK_BYTES + 136]; /* of frames: what was read, and more than a word at any offset */
+	uint64_t block_start;                    /* what `block` holds, */
+	uint64_t block_places;                  /* at how many of its bytes from the first on a frame may begin, */
+	uint64_t block_count;                   /* and how many frames were found in it */
+	uint8_t code[136];                      /* the same of a code object */
 	uint64_t chain[LODE_RECORD_FRAMES + 1]; /* words of functions, and behind those of each C frame its place */
 	uint32_t count;                         /* of words in the chain, */
 	uint32_t next;                          /* and which of them the walk has not come to */
+	uint64_t tick;                          /* of the kernel's clock */
 	uint64_t start;       /* of the part of the C stack that belongs to the C frame that the walk leaves */
 	uint64_t frame;       /* the next one */
 	uint64_t end;         /* the frame that was the end of a group, or its place; else 0 */
@@ -97,7 +98,6 @@ struct scratch {
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */
 	struct trail trail;
-	uint64_t epoch; /* for which things that are remembered of functions count (languages.bpf.h) */
 	struct python_walk python;
 	struct v8_walk v8;
 	struct lode_hotspot_walk hotspot;

@@ -143,15 +143,6 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 	scratch->sum = scratch->sum * 3 + address;
 }
 
-/*
- * Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. Whether a language is known
- * of the process makes a difference to a rule.
- */
-static __always_inline uint64_t cache_key(const struct lode_unwind_space *space, uint64_t address)
-{
-	return address ^ (uint64_t)space->id << 40 ^ (uint64_t)(space->language != 0) << 63;
-}
-
 #include "record/bpf/languages.bpf.h"
 #include "record/bpf/python.bpf.h"
 #include "record/bpf/python_recent.bpf.h"
@@ -214,6 +205,15 @@ static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, voi
 		return 0;
 	place = low - 1;
 	return bpf_map_lookup_elem(table, &place);
+}
+
+/*
+ * Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. Whether a language is known
+ * of the process makes a difference to a rule.
+ */
+static __always_inline uint64_t cache_key(const struct lode_unwind_space *space, uint64_t address)
+{
+	return address ^ (uint64_t)space->id << 40 ^ (uint64_t)(space->language != 0) << 63;
 }
 
 /* The upper bits of the key's hash are its place, the next ones are kept with the word. */
