@@ -297,12 +297,16 @@ __noinline int lode_python_fetch(struct scratch *scratch)
 
 /* ---- the chain ---- */
 
-/* `code`: its lowest bits may be tags. */
-static __always_inline void add_to_chain(struct scratch *scratch, uint64_t number, uint64_t code)
+/* `address`: of a code object, whose lowest bits may be tags, or of a place. */
+static __always_inline void add_to_chain(struct scratch *scratch, struct python_chain *chain,
+					 enum lode_language language, uint64_t address)
 {
+	uint64_t number = chain->count++, word = lode_language_word(language, 0, address & ~7ull);
+
 	asm volatile("" : "+r"(number)); /* the verifier must see the bound */
-	scratch->python.chain[number & LODE_RECORD_FRAMES] =
-		lode_language_word(LODE_LANGUAGE_PYTHON, 0, code & ~7ull);
+	scratch->python.chain[number & LODE_RECORD_FRAMES] = word;
+	chain->hash = chain->hash * MULTIPLIER + word;
+	chain->sum = chain->sum * 3 + word;
 }
 
 /*
@@ -313,8 +317,9 @@ __noinline int lode_python_some(struct scratch *scratch)
 {
 	const struct lode_language_process *process;
 	uint64_t frame, at, end = 0;
+	struct python_chain chain;
 	struct python_view view;
-	uint32_t count, i;
+	uint32_t i;
 
 	if (!scratch)
 		return 1;
@@ -323,21 +328,21 @@ __noinline int lode_python_some(struct scratch *scratch)
 		return 1;
 	view_block(&view, scratch, &process->layout);
 	frame = scratch->python.frame;
-	count = scratch->python.count;
+	chain = scratch->python.so_far;
 	for (i = 0; i < PYTHON_FRAMES && find_frame(&view, frame, &at); i++) {
 		if (is_outermost(scratch, &view, at)) {
 			end = process->layout.is_shim ? 0 : frame;
 			break;
 		}
-		add_to_chain(scratch, count++, frame_word(scratch, at, view.code));
+		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view.code));
 		frame = frame_word(scratch, at, view.previous);
 	}
 	if (end)
-		add_to_chain(scratch, count++, frame_word(scratch, at, view.code));
+		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view.code));
 	scratch->python.block_count += i;
 	scratch->python.frame = frame;
 	scratch->python.end = end;
-	scratch->python.count = count;
+	scratch->python.so_far = chain;
 	return i < PYTHON_FRAMES;
 }
 
@@ -362,8 +367,7 @@ __noinline int lode_python_end_group(struct scratch *scratch)
 	place = process->layout.has_chain ? scratch->python.at : scratch->python.end;
 	if (!place)
 		return 0;
-	scratch->python.chain[scratch->python.count++ & LODE_RECORD_FRAMES] =
-		lode_language_word(LODE_LANGUAGE_PLACE, 0, place);
+	add_to_chain(scratch, &scratch->python.so_far, LODE_LANGUAGE_PLACE, place);
 	if (process->layout.has_chain) {
 		scratch->python.at = c_stack_word(scratch, place + process->layout.chain_previous);
 		enter_c_frame(scratch, &process->layout);
@@ -378,7 +382,7 @@ __noinline int lode_python_collect_some(struct scratch *scratch)
 		return 0;
 	for (uint32_t i = 0; i < PYTHON_ROUNDS; i++) {
 		int stopped = lode_python_some(scratch);
-		bool is_full = scratch->python.count >= LODE_RECORD_FRAMES - PYTHON_FRAMES;
+		bool is_full = scratch->python.so_far.count >= LODE_RECORD_FRAMES - PYTHON_FRAMES;
 
 		if (!is_full && !scratch->python.end && (!stopped || lode_python_fetch(scratch)))
 			continue;
@@ -402,7 +406,8 @@ __noinline int lode_python_collect(struct scratch *scratch)
 		return 0;
 	walk = &scratch->python;
 	walk->tick = bpf_jiffies64();
-	walk->block_places = walk->count = walk->next = walk->end = 0;
+	walk->block_places = walk->next = walk->end = walk->names = 0;
+	walk->so_far = (struct python_chain){ 0 };
 	thread = find_python_thread(scratch, process);
 	walk->block_count = thread ? thread->count : 0;
 	walk->search = walk->frame ? PYTHON_FOUND : PYTHON_UNKNOWN;
@@ -413,7 +418,7 @@ __noinline int lode_python_collect(struct scratch *scratch)
 		if (!lode_python_collect_some(scratch))
 			break;
 	if (thread)
-		thread->count = walk->count;
+		thread->count = walk->so_far.count;
 	return 0;
 }
 
@@ -438,6 +443,11 @@ static __always_inline uint64_t function_word(struct scratch *scratch, const str
 	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
 }
 
+static __always_inline void add_name(struct scratch *scratch, uint64_t word)
+{
+	scratch->python.names = scratch->python.names * MULTIPLIER + word;
+}
+
 /* Adds some functions of the chain to the stack. Returns whether there may be more in the group; scratch->python.end: its place. */
 __noinline int lode_python_name_some(struct scratch *scratch)
 {
@@ -453,15 +463,16 @@ __noinline int lode_python_name_some(struct scratch *scratch)
 	for (uint32_t n = 0; n < PYTHON_NAMED; n++) {
 		uint64_t at = *(volatile uint32_t *)&walk->next, word = walk->chain[at & LODE_RECORD_FRAMES];
 
-		if (at >= walk->count || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
+		if (at >= walk->so_far.count || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
 			return 0;
 		walk->next = at + 1;
 		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PLACE) {
 			walk->end = word & LODE_LANGUAGE_ADDRESS;
+			add_name(scratch, word);
 			return 0;
 		}
 		word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
-		walk->chain[at & LODE_RECORD_FRAMES] = word;
+		add_name(scratch, word);
 		note_name(scratch, word);
 		add_address(scratch, word);
 	}
@@ -510,7 +521,7 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 /* Adds the group of the C frame that the walk left, whose part of the stack is from `start` to `end`. */
 static __always_inline void add_frames(struct scratch *scratch, uint64_t start, uint64_t end)
 {
-	uint64_t hash = scratch->hash, sum = scratch->sum;
+	uint64_t hash = scratch->hash, sum = scratch->sum, names = scratch->python.names;
 	uint32_t count = scratch->stack.count;
 
 	for (uint32_t i = 0; i < PYTHON_UNSEEN; i++) {
@@ -521,6 +532,7 @@ static __always_inline void add_frames(struct scratch *scratch, uint64_t start, 
 			break;
 		scratch->hash = hash;
 		scratch->sum = sum;
+		scratch->python.names = names;
 		scratch->stack.count = count;
 		if (!place || place >= end) {
 			scratch->python.next = next;

@@ -29,16 +29,19 @@ struct recent_walk {
 	uint32_t span;  /* bytes of the stack */
 	uint32_t word_count;
 	uint32_t has_words; /* of languages */
-	uint32_t code_count;
-	uint64_t tick; /* of the kernel's clock, when code objects of Python were last compared */
+	uint32_t unused;
 	uint64_t kept; /* when */
+	/* The chain of Python functions (python_recent.bpf.h). */
+	uint64_t chain_hash;
+	uint64_t chain_sum;
+	uint64_t names;
+	uint64_t tick; /* of the kernel's clock, when the names were last compared */
 	uint64_t hash;
 	uint64_t sum;
 	uint64_t returns[RECENT_FRAMES];
 	uint64_t words[RECENT_WORDS];      /* other words that it read */
 	uint16_t return_at[RECENT_FRAMES]; /* words above the first stack pointer, or NOT_IN_MEMORY */
 	uint16_t word_at[RECENT_WORDS];
-	uint64_t codes[RECENT_CODES]; /* the chain of Python functions (python_recent.bpf.h) */
 };
 
 struct {
@@ -259,26 +262,14 @@ __noinline int lode_copy_frames(const struct scratch *scratch, struct recent_wal
 	return (int)i;
 }
 
-/* Copies the chain of Python functions. */
-__noinline int lode_copy_chain(const struct scratch *scratch, struct recent_walk *walk)
-{
-	if (!scratch || !walk)
-		return 0;
-	walk->code_count = scratch->python.count;
-	for (uint32_t i = 0; i < RECENT_CODES && i < scratch->python.count; i++)
-		walk->codes[i] = scratch->python.chain[i];
-	return 0;
-}
-
 static __always_inline void copy_walk(struct recent_walk *walk, const struct scratch *scratch)
 {
 	const struct trail *trail = &scratch->trail;
 	uint32_t copied = 0;
 
-	for (uint32_t i = 0; i < (RECENT_FRAMES + RECENT_CODES) / COPIED && copied < scratch->stack.count; i++)
+	for (uint32_t i = 0; i < (LODE_RECORD_FRAMES + 1) / COPIED && copied < scratch->stack.count; i++)
 		copied = (uint32_t)lode_copy_frames(scratch, walk, copied);
-	lode_copy_chain(scratch, walk);
-	if (walk->count > RECENT_FRAMES || walk->code_count > RECENT_CODES) {
+	if (walk->count > RECENT_FRAMES) {
 		walk->count = 0;
 		return;
 	}
@@ -294,6 +285,9 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->word_count = trail->word_count;
 	walk->has_words = scratch->stack.languages;
 	walk->kept = walk->has_words ? bpf_ktime_get_ns() : 0;
+	walk->chain_hash = scratch->python.so_far.hash;
+	walk->chain_sum = scratch->python.so_far.sum;
+	walk->names = scratch->python.names;
 	walk->tick = scratch->python.tick;
 }
 
@@ -309,8 +303,7 @@ __noinline int lode_keep_walk(struct scratch *scratch, struct recent_walk *walk)
 		walk->fp = scratch->trail.fp;
 		walk->link = scratch->trail.link;
 		walk->space = scratch->space.id;
-	} else if (scratch->stack.end == LODE_STACK_WHOLE && scratch->stack.count <= RECENT_FRAMES + RECENT_CODES &&
-		   scratch->trail.word_count <= RECENT_WORDS) {
+	} else if (scratch->stack.end == LODE_STACK_WHOLE && scratch->trail.word_count <= RECENT_WORDS) {
 		copy_walk(walk, scratch);
 	}
 	return 0;

@@ -24,10 +24,9 @@ enum scratch_user {
 	SCRATCHES,
 };
 
-/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, other words that they read, and Python functions. */
+/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames without Python's, and other words that they read. */
 #define RECENT_FRAMES 64
 #define RECENT_WORDS  64
-#define RECENT_CODES  128
 #define NOT_IN_MEMORY UINT16_MAX
 
 /* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
@@ -46,6 +45,13 @@ struct trail {
 /* Bytes below a Python frame that are read with it at most. */
 #define PYTHON_BLOCK_BYTES 4096
 
+/* What is known of a chain of Python functions so far. */
+struct python_chain {
+	uint64_t hash;
+	uint64_t sum;
+	uint32_t count;
+};
+
 /* The Python frames of a thread (python.bpf.h). */
 struct python_walk {
 	uint8_t block[PYTHON_BLOCK_BYTES + 136]; /* of frames: what was read, and more than a word at any offset */
@@ -54,9 +60,10 @@ struct python_walk {
 	uint64_t block_count;                   /* and how many frames were found in it */
 	uint8_t code[136];                      /* the same of a code object */
 	uint64_t chain[LODE_RECORD_FRAMES + 1]; /* words of functions, and behind those of each C frame its place */
-	uint32_t count;                         /* of words in the chain, */
-	uint32_t next;                          /* and which of them the walk has not come to */
-	uint64_t tick;                          /* of the kernel's clock */
+	struct python_chain so_far;
+	uint32_t next;        /* which of its words the walk has not come to */
+	uint64_t names;       /* a hash of its words with what their code objects say */
+	uint64_t tick;        /* of the kernel's clock */
 	uint64_t start;       /* of the part of the C stack that belongs to the C frame that the walk leaves */
 	uint64_t frame;       /* the next one */
 	uint64_t end;         /* the frame that was the end of a group, or its place; else 0 */

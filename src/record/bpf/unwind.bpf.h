@@ -761,7 +761,7 @@ static __always_inline bool has_same_functions(struct scratch *scratch, struct r
 	if (!has_python(scratch))
 		return lode_v8_is_same(scratch, recent);
 	lode_python_collect(scratch);
-	return lode_python_is_same(scratch, recent);
+	return python_is_same(scratch, recent);
 }
 
 /* Where a walk begins: at the registers of a thread. */
@@ -799,7 +799,6 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	scratch->stack.end = LODE_STACK_UNMAPPED;
 	scratch->space.id = 0;
 	scratch->python.search = 0;
-	scratch->python.count = 0;
 	scratch->v8.map = 0;
 	if (!space)
 		return false;
