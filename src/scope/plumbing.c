@@ -81,6 +81,7 @@ static const char *const cpython_starts[] = {
 	"_PyStack_",
 	"PyImport_",
 	"import_",
+	"(await)", /* between coroutines: no function, but said by the recorder */
 	NULL,
 };
 

@@ -71,12 +71,12 @@ static void print_frames(const struct lode_process_memory *memory, const struct 
 {
 	for (uint32_t i = 0; i < count; i++) {
 		struct lode_buffer path = { 0 }, function = { 0 };
-		uint32_t line = 0;
+		struct lode_language_facts facts = { 0 };
 
 		if (lode_language_of(chain[i]) != LODE_LANGUAGE_PYTHON)
 			printf("place\n");
-		else if (lode_python_name(memory, process, chain[i], &path, &function, &line))
-			printf("frame %s %" PRIu32 " %s\n", function.bytes, line, path.bytes);
+		else if (lode_python_name(memory, process, chain[i], &path, &function, &facts))
+			printf("frame %s %" PRIu32 " %s\n", function.bytes, facts.line, path.bytes);
 		lode_buffer_release(&path);
 		lode_buffer_release(&function);
 	}

@@ -147,12 +147,12 @@ static void assert_frame(struct image *image, uint64_t word, const char *expecte
 {
 	struct lode_process_memory memory = memory_of(image);
 	struct lode_buffer path = { 0 }, function = { 0 };
-	uint32_t line = 0;
+	struct lode_language_facts facts = { 0 };
 	char text[1024];
 
 	assert_int_equal(lode_language_of(word), LODE_LANGUAGE_PYTHON);
-	assert_int_equal(lode_python_name(&memory, &image->process, word, &path, &function, &line), 1);
-	snprintf(text, sizeof(text), "%s %" PRIu32 " %s", function.bytes, line, path.bytes);
+	assert_int_equal(lode_python_name(&memory, &image->process, word, &path, &function, &facts), 1);
+	snprintf(text, sizeof(text), "%s %" PRIu32 " %s", function.bytes, facts.line, path.bytes);
 	assert_string_equal(text, expected);
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
@@ -204,17 +204,17 @@ static void an_object_that_took_the_place_of_another_has_no_name(void **unused)
 	struct lode_process_memory memory = memory_of(image);
 	struct lode_buffer path = { 0 }, function = { 0 };
 	uint64_t chain[CHAIN];
-	uint32_t line;
+	struct lode_language_facts facts;
 
 	(void)unused;
 	lode_python_chain(&memory, &image->process, lode_python_thread(&memory, &image->process, image->number),
 			  chain, CHAIN);
 	assert_int_equal(lode_python_name(&memory, &image->process, chain[0] ^ 1ull << LODE_LANGUAGE_CHECK, &path,
-					  &function, &line),
+					  &function, &facts),
 			 0);
 	/* Something else than a code object. */
 	image->python.code_type += 8;
-	assert_int_equal(lode_python_name(&memory, &image->process, chain[0], &path, &function, &line), 0);
+	assert_int_equal(lode_python_name(&memory, &image->process, chain[0], &path, &function, &facts), 0);
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
 	unload(image);
@@ -236,9 +236,9 @@ static void walk_all(struct image *image)
 	assert_true(image->reads <= MAX_READS);
 	for (uint32_t i = 0; i < count; i++) {
 		struct lode_buffer path = { 0 }, function = { 0 };
-		uint32_t line;
+		struct lode_language_facts facts;
 
-		lode_python_name(&memory, &image->process, chain[i], &path, &function, &line);
+		lode_python_name(&memory, &image->process, chain[i], &path, &function, &facts);
 		lode_buffer_release(&path);
 		lode_buffer_release(&function);
 	}

@@ -56,9 +56,10 @@ static void describe(const struct lode_language_runtime *runtime, struct lode_la
 }
 
 static int name(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-		uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+		uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+		struct lode_language_facts *facts)
 {
-	*line = 0;
+	facts->line = 0;
 	return runtime->data && lode_hotspot_name(runtime->data, memory, word, path, function);
 }
 

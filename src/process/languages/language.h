@@ -38,6 +38,12 @@ enum lode_language_fit {
 	LODE_LANGUAGE_EARLY,   /* it has just begun: it is checked again soon */
 };
 
+/* What else is read with the name of a function. */
+struct lode_language_facts {
+	uint32_t line;    /* where it begins; 0: not known */
+	int is_coroutine; /* it runs while others await it */
+};
+
 struct lode_language_kind {
 	enum lode_language language;
 	const char *name;  /* as in --languages */
@@ -60,7 +66,8 @@ struct lode_language_kind {
 	 * word refers to is not there (any more), or memory has run out (the buffers know).
 	 */
 	int (*read_name)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-			 uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+			 uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+			 struct lode_language_facts *facts);
 	/*
 	 * Of languages whose functions are in frames of the native stack: the word of the one that the frame with this record has, by what
 	 * `stack` has there; 0: none. NULL: they are not.

@@ -390,6 +390,7 @@ static int copy_relative(const struct lode_languages *languages, struct lode_lan
 	name->module = languages->names[found].module;
 	name->function = languages->names[found].function;
 	name->line = languages->names[found].line;
+	name->is_coroutine = languages->names[found].is_coroutine;
 	return 1;
 }
 
@@ -424,11 +425,14 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 {
 	const struct lode_language_runtime *runtime = find_runtime(languages, name->pid);
 	struct lode_buffer path = { 0 }, function = { 0 };
+	struct lode_language_facts facts = { 0 };
 	int code = 0;
 
 	if (runtime && runtime->binary)
 		code = runtime->binary->kind->read_name(&languages->memory, runtime, name->word, &path, &function,
-							&name->line);
+							&facts);
+	name->line = facts.line;
+	name->is_coroutine = (uint32_t)facts.is_coroutine;
 	if (path.failed || function.failed || (code && add_texts(languages, name, &path, &function) < 0))
 		code = LODE_SYSTEM;
 	lode_buffer_release(&path);

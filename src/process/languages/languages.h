@@ -26,6 +26,7 @@ struct lode_language_name {
 	const char *path;     /* of its file, "" when it could not be read */
 	const char *module;   /* the file's base name, or the name of the language */
 	const char *function; /* LODE_LANGUAGE_UNREADABLE when it could not be read */
+	uint32_t is_coroutine;
 	uint32_t inlined; /* in so many others, which follow it: the function that it is inlined in, and so on */
 };
 

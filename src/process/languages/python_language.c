@@ -101,11 +101,12 @@ static void describe(const struct lode_language_runtime *runtime, struct lode_la
 }
 
 static int name(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-		uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+		uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+		struct lode_language_facts *facts)
 {
 	struct lode_python_process process = process_of(runtime);
 
-	return lode_python_name(memory, &process, word, path, function, line);
+	return lode_python_name(memory, &process, word, path, function, facts);
 }
 
 const struct lode_language_kind lode_language_python = {

@@ -16,6 +16,9 @@
 #define TEXT_CHARACTERS 448
 /* Most texts are shorter. */
 #define SHORT_BYTES 160
+/* Where all versions have the flags of a code object (co_flags), and those of coroutines, generators that are awaited, and async generators. */
+#define CODE_FLAGS      48
+#define COROUTINE_FLAGS 0x380
 
 static uint64_t word_at(const unsigned char *bytes, size_t size, uint32_t offset)
 {
@@ -71,7 +74,8 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 }
 
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
-		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+		     struct lode_language_facts *facts)
 {
 	const struct lode_python_objects *objects = &process->image->objects;
 	unsigned char bytes[CODE_BYTES];
@@ -82,9 +86,10 @@ int lode_python_name(const struct lode_process_memory *memory, const struct lode
 
 	if (word_at(bytes, size, objects->object_type) != process->image->code_type + process->bias)
 		return 0;
-	*line = (uint32_t)word_at(bytes, size, objects->code_line);
+	facts->line = (uint32_t)word_at(bytes, size, objects->code_line);
+	facts->is_coroutine = (word_at(bytes, size, CODE_FLAGS) & COROUTINE_FLAGS) != 0;
 	/* Another one took its place. */
-	if (lode_python_check(filename, name, *line) != (word >> LODE_LANGUAGE_CHECK & 0xff))
+	if (lode_python_check(filename, name, facts->line) != (word >> LODE_LANGUAGE_CHECK & 0xff))
 		return 0;
 	return add_text(memory, process, filename, path) && add_text(memory, process, name, function);
 }

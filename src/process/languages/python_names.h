@@ -3,6 +3,7 @@
 #define LODE_PROCESS_LANGUAGES_PYTHON_NAMES_H
 
 #include "base/buffer.h"
+#include "process/languages/language.h"
 #include "process/languages/process_memory.h"
 #include "process/languages/python_image.h"
 
@@ -17,6 +18,7 @@ struct lode_python_process {
  * or 0 when its code object is not there (any more), or memory has run out (the buffers know).
  */
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
-		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line);
+		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+		     struct lode_language_facts *facts);
 
 #endif

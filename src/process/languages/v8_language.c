@@ -48,11 +48,12 @@ static void describe(const struct lode_language_runtime *runtime, struct lode_la
 }
 
 static int name(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-		uint64_t word, struct lode_buffer *path, struct lode_buffer *function, uint32_t *line)
+		uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
+		struct lode_language_facts *facts)
 {
 	struct lode_v8_process process = process_of(runtime);
 
-	return lode_v8_name(memory, &process, word, path, function, line);
+	return lode_v8_name(memory, &process, word, path, function, &facts->line);
 }
 
 static uint64_t frame_word(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,

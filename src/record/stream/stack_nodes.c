@@ -9,13 +9,12 @@
 #include "record/stream/stack_nodes.h"
 
 #include "base/error.h"
-#include "base/starts_with.h"
+#include "record/stream/kernel_stacks.h"
+#include "trace/script_modules.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Frames at the leaf of a traced kernel stack among which the tracing's own are. */
-#define TRACING_FRAMES 8
 /* Nodes that are remembered at a time: each process that starts has its own, of its own address space. */
 #define NODES_LIMIT 16384
 /* Bytes of stacks that were sent since the last renewal, at least, before there is another. */
@@ -194,82 +193,6 @@ static uint32_t interrupt_frame(struct lode_record_stacks *stacks)
 
 /* ---- the kernel's stacks ---- */
 
-static int starts_with_one_of(const char *name, const char *const *starts)
-{
-	for (; *starts; starts++)
-		if (lode_starts_with(name, *starts))
-			return 1;
-	return 0;
-}
-
-/* The way from a tracepoint to the recorder's program. */
-static int is_tracing(const struct lode_record_stacks *stacks, uint32_t frame)
-{
-	static const char *const starts[] = {
-		"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_", "__bpf_prog_", "bpf_trampoline_",
-		NULL
-	};
-
-	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
-}
-
-/* Where the kernel is entered for an interrupt, or a thread of its own does the rest of one. */
-static int is_interrupt(const struct lode_record_stacks *stacks, uint32_t frame)
-{
-	static const char *const starts[] = { "el1h_64_irq",          "el0t_64_irq",   "el0t_32_irq",
-					      "el1h_64_fiq",          "el0t_64_fiq",   "asm_sysvec_",
-					      "asm_common_interrupt", "run_ksoftirqd", NULL };
-
-	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
-}
-
-/* Where softirqs are served. */
-static int is_softirq(const struct lode_record_stacks *stacks, uint32_t frame)
-{
-	static const char *const starts[] = { "handle_softirqs", "__do_softirq", "__softirqentry_text_start",
-					      NULL };
-
-	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
-}
-
-/* Where a softirq receives what was sent on the same machine: inside a thread's system call, that thread is the sender. */
-static int is_local_delivery(const struct lode_record_stacks *stacks, uint32_t frame)
-{
-	static const char *const starts[] = { "process_backlog", "veth_poll", NULL };
-
-	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
-}
-
-/* The first address, from the leaf, that is not of the tracing itself. */
-static uint32_t first_untraced(struct lode_record_stacks *stacks, const uint32_t *frames, uint32_t count)
-{
-	uint32_t first = 0;
-
-	for (uint32_t i = 0; i < count && i < TRACING_FRAMES; i++)
-		if (is_tracing(stacks, frames[i]))
-			first = i + 1;
-	return first;
-}
-
-/*
- * How many frames, from the leaf, an interrupt has: as far as the innermost place where one is entered. A softirq
- * that is not inside an interrupt belongs to one, too, unless it delivers what the thread itself sends.
- */
-static uint32_t count_interrupt(struct lode_record_stacks *stacks, const uint32_t *frames, uint32_t count)
-{
-	uint32_t i = 0, softirq = 0;
-	int delivers = 0;
-
-	for (; i < count && !is_interrupt(stacks, frames[i]); i++) {
-		delivers |= is_local_delivery(stacks, frames[i]);
-		if (!delivers && !softirq && is_softirq(stacks, frames[i]))
-			softirq = i + 1;
-	}
-	while (i < count && is_interrupt(stacks, frames[i]))
-		i++;
-	return i && is_interrupt(stacks, frames[i - 1]) ? i : softirq;
-}
-
 /* Room for what `content` holds, in the generation of now. */
 static void *content_room(struct lode_record_stacks *stacks, struct lode_record_content *content, size_t size)
 {
@@ -283,6 +206,7 @@ static void *content_room(struct lode_record_stacks *stacks, struct lode_record_
 static int add_kernel(struct lode_record_stacks *stacks, const struct lode_record_stack *stack,
 		      struct lode_record_content *content)
 {
+	const struct lode_frames *names = &stacks->dictionary->frames;
 	uint32_t frames[LODE_RECORD_KERNEL_FRAMES], *kept, first;
 
 	if (stack->count > LODE_RECORD_KERNEL_FRAMES)
@@ -292,14 +216,14 @@ static int add_kernel(struct lode_record_stacks *stacks, const struct lode_recor
 		if (frames[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}
-	first = stack->sampled ? 0 : first_untraced(stacks, frames, stack->count);
+	first = stack->sampled ? 0 : lode_kernel_first_untraced(names, frames, stack->count);
 	content->count = stack->count - first;
 	content->frames = kept = content_room(stacks, content, sizeof(*frames));
 	if (!kept)
 		return LODE_SYSTEM;
 	for (uint32_t i = stack->count; i > first; i--)
 		*kept++ = frames[i - 1];
-	content->interrupt = count_interrupt(stacks, frames + first, content->count);
+	content->interrupt = lode_kernel_count_interrupt(names, frames + first, content->count);
 	return 0;
 }
 
@@ -483,28 +407,68 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	return content->count;
 }
 
-/* Adds the function of a word, below those that it is inlined in. */
-static uint32_t add_language_frames(struct lode_record_stacks *stacks, uint32_t node, uint32_t pid, uint64_t word)
-{
-	const struct lode_language_name *name =
-		stacks->languages ? lode_languages_find(stacks->languages, pid, word) : NULL;
+/* A stack of a process on its way from the root to the leaf. */
+struct path {
+	struct lode_record_stacks *stacks;
+	const struct lode_space *space;
+	const struct lode_record_content *content;
+	uint32_t pid;
+	uint32_t node;
+	int is_in_coroutine; /* the latest function is one, or what its interpreter called since */
+};
 
-	for (uint32_t i = name ? name->inlined : 0; i > 0; i--)
-		node = add_child(stacks, node, language_frame(stacks, name + i, word));
-	return add_child(stacks, node, language_frame(stacks, name, word));
+/*
+ * Python has no other way from a coroutine to another one but to await it. That is a frame of its own, because the names
+ * of functions are compared with those of other recordings.
+ */
+static void mark_await(struct path *path, const struct lode_language_name *name)
+{
+	static const char module_name[] = "python3", mark[] = "(await)";
+	struct lode_record_location location = { LODE_NONE, 0, 0 };
+	int is_coroutine = name && name->is_coroutine;
+	uint32_t module;
+
+	if (path->is_in_coroutine && is_coroutine) {
+		module = lode_frames_module(&path->stacks->dictionary->frames, module_name, strlen(module_name));
+		path->node = module == LODE_NONE ? LODE_NONE
+						 : add_child(path->stacks, path->node,
+							     enter_location(path->stacks, &location, module, mark));
+	}
+	path->is_in_coroutine = is_coroutine;
 }
 
-/* The frame of an address that has callers. */
-static uint32_t caller_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
-			    const struct lode_record_content *content, uint32_t i, uint32_t node)
+/* Adds the function of a word, below those that it is inlined in. */
+static void add_language_frames(struct path *path, uint64_t word)
 {
-	uint64_t address = content->addresses[i];
+	struct lode_record_stacks *stacks = path->stacks;
+	const struct lode_language_name *name =
+		stacks->languages ? lode_languages_find(stacks->languages, path->pid, word) : NULL;
 
-	if (is_word(content, address))
-		return add_language_frames(stacks, node, pid, address);
-	if (is_compiled(stacks, space, content, address - 1, i + 1))
-		return node;
-	return add_child(stacks, node, user_frame(stacks, space, address - 1, 0));
+	mark_await(path, name);
+	for (uint32_t i = name ? name->inlined : 0; i > 0; i--)
+		path->node = add_child(stacks, path->node, language_frame(stacks, name + i, word));
+	path->node = add_child(stacks, path->node, language_frame(stacks, name, word));
+}
+
+static void add_user_frame(struct path *path, uint64_t address, int link)
+{
+	uint32_t frame = user_frame(path->stacks, path->space, address, link);
+
+	path->node = add_child(path->stacks, path->node, frame);
+	if (path->is_in_coroutine && path->node != LODE_NONE)
+		path->is_in_coroutine =
+			lode_module_runs_scripts(lode_frames_module_name(&path->stacks->dictionary->frames, frame));
+}
+
+/* Adds the frame of an address that has callers. */
+static void add_caller(struct path *path, uint32_t i)
+{
+	uint64_t address = path->content->addresses[i];
+
+	if (is_word(path->content, address))
+		add_language_frames(path, address);
+	else if (!is_compiled(path->stacks, path->space, path->content, address - 1, i + 1))
+		add_user_frame(path, address - 1, 0);
 }
 
 static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
@@ -512,19 +476,20 @@ static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct 
 {
 	const uint64_t *addresses = content->addresses;
 	int links = content->has_link && content->count > 1 && !is_word(content, addresses[1]);
-	uint32_t callers = links ? 2 : 1, node = 0;
+	uint32_t callers = links ? 2 : 1;
+	struct path path = { .stacks = stacks, .space = space, .content = content, .pid = pid };
 
 	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
-		node = caller_node(stacks, space, pid, content, i - 1, node);
+		add_caller(&path, i - 1);
 	if (links && has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1) &&
 	    !is_compiled(stacks, space, content, addresses[1] - 1, callers))
-		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
+		add_user_frame(&path, addresses[1] - 1, 1);
 	if (is_word(content, addresses[0]))
-		return add_language_frames(stacks, node, pid, addresses[0]);
+		add_language_frames(&path, addresses[0]);
 	/* The link register may lead to the function itself, or nowhere when that was entered in a loop. */
-	if (is_compiled(stacks, space, content, addresses[0], callers))
-		return node;
-	return add_child(stacks, node, user_frame(stacks, space, addresses[0], 0));
+	else if (!is_compiled(stacks, space, content, addresses[0], callers))
+		add_user_frame(&path, addresses[0], 0);
+	return path.node;
 }
 
 static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_space *space, uint32_t pid,
