@@ -2,55 +2,100 @@
 
 	python_program.py LOG SECONDS [CASE...]
 
-Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in
-this stack of Python functions, root first, as "file!function". Ends early when there is a file LOG.stop. tests/record/python_truth compares.
+Each line of LOG is {"case", "kind", "tid", "from", "to", "stack", "lines"}: in this span of CLOCK_MONOTONIC the thread was
+in this stack of Python functions, root first, as "file!function", with "python3!(await)" between coroutines. Of each the
+lines that it may be at are listed, none for what is no function. A line {"case", "disagrees"} says that faulthandler has
+another stack. Ends early when there is a file LOG.stop. tests/record/python_truth compares.
 """
 import asyncio
 import contextlib
 import ctypes
+import faulthandler
 import functools
 import json
 import operator
 import os
 import re
 import sys
+import tempfile
 import threading
 import time
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 LOG, SECONDS = sys.argv[1], float(sys.argv[2])
 SPIN_NS = 8_000_000
 SLEEP = 0.002
 noted = []
+witnessed = set()
 others = []
 case = ''
 
 
-def own_stack(frame):
-    stack = []
+# Which coroutine awaits which, as the case below has it.
+AWAITS = {('top', 'middle'), ('middle', 'leaf'), ('top', 'stream'), ('top', '__aenter__'), ('top', '__aexit__'),
+          ('__aenter__', 'opened'), ('__aexit__', 'opened')}
+
+with open(__file__, encoding='utf-8') as source:
+    # Where functions without callees of their own are while they run or wait.
+    HERE = [number for number, line in enumerate(source, 1) if line.rstrip().endswith('# here')]
+
+
+def frames_of(frame):
     while frame:
-        code = frame.f_code
+        yield frame
+        frame = frame.f_back
+
+
+def own_stack(leaf):
+    stack, lines = [], []
+    for frame in frames_of(leaf):
+        code, caller = frame.f_code, frame.f_back.f_code if frame.f_back else None
         name = os.path.basename(code.co_filename).replace('<', '{').replace('>', '}')
         stack.append(f'{name}!{code.co_qualname}')
-        frame = frame.f_back
-    return stack[::-1]
+        first, last = code.co_firstlineno, frame.f_lineno
+        lines.append([frame.f_lineno] if frame is not leaf else [line for line in HERE if first < line < last])
+        if caller and (caller.co_name, code.co_name) in AWAITS:
+            stack.append('python3!(await)')
+            lines.append([])
+    return stack[::-1], lines[::-1]
 
 
-def note(kind, begun, ended, frame):
+def witness(leaf):
+    """The stack as faulthandler has it, which reads the interpreter's structs itself."""
+    with tempfile.TemporaryFile('w+') as file:
+        faulthandler.dump_traceback(file, all_threads=False)
+        file.seek(0)
+        lines = re.findall(r'File "(.*)", line (\d+) in (.*)', file.read())
+    own = [(frame.f_code.co_filename, str(frame.f_lineno), frame.f_code.co_name) for frame in frames_of(leaf)]
+    seen = lines[len(lines) - len(own):] if len(lines) < 100 else own
+    if seen != own:
+        noted.append({'case': case, 'disagrees': [own, seen]})
+
+
+def note(kind, begun, ended, leaf):
+    stack, lines = own_stack(leaf)
     noted.append({'case': case, 'kind': kind, 'tid': threading.get_native_id(), 'from': begun, 'to': ended,
-                  'stack': own_stack(frame)})
+                  'stack': stack, 'lines': lines})
+    if tuple(stack) not in witnessed:
+        witnessed.add(tuple(stack))
+        witness(leaf)
 
 
 def spin():
     begun = now = time.monotonic_ns()
-    while now < begun + SPIN_NS:
-        now = time.monotonic_ns()
+    while now < begun + SPIN_NS:  # here
+        now = time.monotonic_ns()  # here
     note('run', begun, now, sys._getframe())
 
 
 def wait():
     for _ in range(4):
         begun = time.monotonic_ns()
-        time.sleep(SLEEP)
+        time.sleep(SLEEP)  # here
         note('wait', begun, time.monotonic_ns(), sys._getframe())
 
 
@@ -99,11 +144,19 @@ def coroutines():
         work()
         yield 2
 
+    @contextlib.asynccontextmanager
+    async def opened():
+        work()
+        yield
+        work()
+
     async def top():
         await middle()
         await asyncio.gather(middle(), leaf())
         async for _ in stream():
             pass
+        async with opened():
+            list(map(work, [1]))
 
     asyncio.run(top())
 
@@ -170,6 +223,16 @@ class Comparable:
         pass
 
 
+class Element:
+    def __lt__(self, other):
+        work()
+        return False
+
+    def __add__(self, other):
+        work()
+        return self
+
+
 class Nested:
     class Inner:
         @staticmethod
@@ -227,6 +290,20 @@ def native_callbacks():
     ctypes.CDLL(None).qsort((ctypes.c_int * 2)(2, 1), 2, 4, compare)
 
 
+def arrays():
+    """Python from numpy's C code from Python, which numpy's own Python functions call in part."""
+    if numpy is None:
+        return
+    objects = numpy.array([Element(), Element()], dtype=object)
+    numpy.frompyfunc(work, 1, 1)(numpy.zeros(1))
+    numpy.vectorize(work, otypes=[int])(numpy.zeros(1))
+    numpy.apply_along_axis(work, 0, numpy.zeros((2, 1)))
+    numpy.fromfunction(work, (1, 1))
+    numpy.sort(objects)
+    numpy.add.reduce(objects)
+    numpy.less(objects, objects[::-1])
+
+
 def executed():
     scope = {'work': work}
     exec(compile('def made():\n\twork()\nmade()\n', 'made.py', 'exec'), scope)
@@ -247,7 +324,7 @@ def threads():
 
 def pause(seconds=SLEEP / 4):
     begun = time.monotonic_ns()
-    time.sleep(seconds)
+    time.sleep(seconds)  # here
     note('wait', begun, time.monotonic_ns(), sys._getframe())
 
 
@@ -313,7 +390,7 @@ def append():
 
 
 CASES = (recursion, generators, coroutines, decorators, comprehensions, callbacks, classes, exceptions, native_callbacks,
-         executed, replaced, alike, threads, interpreters, forked)
+         arrays, executed, replaced, alike, threads, interpreters, forked)
 
 
 def main():
