@@ -154,6 +154,8 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 			recorder->languages = lode_languages_create(options->languages, &lode_live_memory);
 		if (options->languages && !recorder->languages)
 			return lode_fail_memory(error);
+		if (options->languages && options->lines)
+			lode_languages_want_lines(recorder->languages);
 		recorder->unwinder.languages = recorder->languages;
 		recorder->loader = lode_unwind_loader_create(&maps, &recorder->unwinder);
 		if (!recorder->loader)

@@ -39,6 +39,7 @@ struct lode_recorder_options {
 	int has_writer;    /* lode_recorder_leave_out will be used */
 	int has_command;   /* lode_recorder_await_exec will be used */
 	unsigned languages; /* whose frames stacks have (languages.h): bits; not where stacks are unwound in another way than by tables */
+	int lines;                              /* of Python functions, in their names */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
 };

@@ -77,7 +77,8 @@ static int learn_names(struct lode_recorder *recorder, const struct lode_record_
 		return LODE_SYSTEM;
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (lode_language_of(stack->addresses[i]) != LODE_LANGUAGE_NONE &&
-		    lode_languages_learn(recorder->languages, stack->pid, stack->addresses[i]) < 0)
+		    lode_languages_learn(recorder->languages, stack->pid, stack->addresses[i],
+					 lode_language_position(stack->addresses, stack->count, i)) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }

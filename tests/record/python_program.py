@@ -86,7 +86,7 @@ def note(kind, begun, ended, leaf):
 
 
 def spin():
-    begun = now = time.monotonic_ns()
+    begun = now = time.monotonic_ns()  # here
     while now < begun + SPIN_NS:  # here
         now = time.monotonic_ns()  # here
     note('run', begun, now, sys._getframe())
@@ -94,9 +94,10 @@ def spin():
 
 def wait():
     for _ in range(4):
-        begun = time.monotonic_ns()
+        begun = time.monotonic_ns()  # here
         time.sleep(SLEEP)  # here
-        note('wait', begun, time.monotonic_ns(), sys._getframe())
+        ended = time.monotonic_ns()  # here
+        note('wait', begun, ended, sys._getframe())
 
 
 def work(*_):
@@ -323,9 +324,10 @@ def threads():
 
 
 def pause(seconds=SLEEP / 4):
-    begun = time.monotonic_ns()
+    begun = time.monotonic_ns()  # here
     time.sleep(seconds)  # here
-    note('wait', begun, time.monotonic_ns(), sys._getframe())
+    ended = time.monotonic_ns()  # here
+    note('wait', begun, ended, sys._getframe())
 
 
 def replaced():

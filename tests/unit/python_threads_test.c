@@ -402,11 +402,11 @@ static void what_cannot_be_read_is_called_that(void **unused)
 
 	(void)unused;
 	assert_non_null(languages);
-	assert_null(lode_languages_find(languages, 5, word));
-	assert_int_equal(lode_languages_learn(languages, 5, word), 0);
-	assert_string_equal(lode_languages_find(languages, 5, word)->function, LODE_LANGUAGE_UNREADABLE);
-	assert_string_equal(lode_languages_find(languages, 5, word)->module, "python");
-	assert_null(lode_languages_find(languages, 6, word));
+	assert_null(lode_languages_find(languages, 5, word, 0));
+	assert_int_equal(lode_languages_learn(languages, 5, word, 0), 0);
+	assert_string_equal(lode_languages_find(languages, 5, word, 0)->function, LODE_LANGUAGE_UNREADABLE);
+	assert_string_equal(lode_languages_find(languages, 5, word, 0)->module, "python");
+	assert_null(lode_languages_find(languages, 6, word, 0));
 	lode_languages_destroy(languages);
 	unload(image);
 }

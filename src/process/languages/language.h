@@ -60,6 +60,12 @@ struct lode_language_kind {
 					struct lode_language_runtime *runtime);
 	/* Fills in what the kernel must know, all zero but for the language. */
 	void (*describe)(const struct lode_language_runtime *runtime, struct lode_language_process *process);
+	/* Adds what the kernel must know to send positions (language_words.h). NULL: the language has none. */
+	void (*describe_positions)(const struct lode_language_runtime *runtime,
+				   struct lode_language_process *process);
+	/* The line at the position of a word; 0: not known. */
+	uint32_t (*read_line)(const struct lode_process_memory *memory,
+			      const struct lode_language_runtime *runtime, uint64_t word, uint64_t position);
 	/*
 	 * Appends the path of the file and the name of the function of a word, each with a NUL behind it; then, of code that has
 	 * inlined functions, those of the function that it is inlined in, and so on. Returns 1, or 0 when what the

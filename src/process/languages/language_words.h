@@ -23,6 +23,8 @@ enum lode_language {
 	LODE_LANGUAGE_JAVASCRIPT, /* of V8 */
 	LODE_LANGUAGE_JAVA,
 	LODE_LANGUAGES,
+	/* Where lines are asked for: behind the word of a frame, the address of the instruction that it is at. */
+	LODE_LANGUAGE_POSITION = 0x7e,
 	/*
 	 * Only in a chain, the frames of a thread without native ones: behind the frames that one C frame runs, an address in
 	 * that C frame's part of the stack.
@@ -40,6 +42,14 @@ static inline enum lode_language lode_language_of(uint64_t word)
 	uint64_t language = word >> LODE_LANGUAGE_SHIFT;
 
 	return language < LODE_LANGUAGES ? (enum lode_language)language : LODE_LANGUAGE_NONE;
+}
+
+/* The position behind the word `words[i]` of `count`; 0: it has none. */
+static inline uint64_t lode_language_position(const uint64_t *words, uint32_t count, uint32_t i)
+{
+	int has_position = i + 1 < count && words[i + 1] >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_POSITION;
+
+	return has_position ? words[i + 1] : 0;
 }
 
 static inline uint64_t lode_language_word(enum lode_language language, uint64_t check, uint64_t address)
@@ -110,7 +120,7 @@ struct lode_python_layout {
 	uint32_t code_filename;
 	uint32_t code_name;
 	uint32_t code_line;
-	uint32_t unused;
+	uint32_t frame_position; /* of a frame: the address of the instruction that it is at; 0: not asked for */
 };
 
 /*

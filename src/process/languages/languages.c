@@ -1,21 +1,15 @@
 /*
  * Languages: see languages.h.
  *
- * Binaries are looked at once. Names are kept until there are very many; then those of processes that are gone are dropped.
+ * Binaries are looked at once. Names are kept in language_names.h.
  */
 #include "process/languages/languages.h"
 
-#include "base/arena.h"
-#include "base/starts_with.h"
 #include "process/languages/language.h"
+#include "process/languages/language_names.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Names that are kept; functions beyond have none. */
-#define NAMES_LIMIT (1u << 19)
 
 /* A file that was looked at, and what it says. */
 struct file {
@@ -31,7 +25,7 @@ struct lode_languages {
 	unsigned wanted;
 	struct lode_process_memory memory;
 	int checks; /* the processes are those of this machine */
-	size_t limit;
+	int wants_lines;
 	struct file **files;
 	size_t file_count;
 	size_t file_capacity;
@@ -39,12 +33,7 @@ struct lode_languages {
 	size_t runtime_count;
 	size_t runtime_capacity;
 	struct lode_index runtime_index;
-	struct lode_language_name *names;
-	size_t name_count;
-	size_t name_capacity;
-	struct lode_index name_index; /* by pid and word */
-	struct lode_index word_index; /* by word */
-	struct lode_arena arena;
+	struct lode_language_names names;
 	uint64_t unreadable;
 	uint64_t unnamed;               /* beyond the limit */
 	uint64_t refused;               /* times that the memory of a process may not be read, */
@@ -62,8 +51,13 @@ struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_
 	languages->wanted = wanted;
 	languages->memory = *memory;
 	languages->checks = memory->read == lode_live_memory.read;
-	languages->limit = NAMES_LIMIT;
+	languages->names.limit = LODE_LANGUAGE_NAMES_LIMIT;
 	return languages;
+}
+
+void lode_languages_want_lines(struct lode_languages *languages)
+{
+	languages->wants_lines = 1;
 }
 
 static void free_file(struct file *file)
@@ -74,14 +68,6 @@ static void free_file(struct file *file)
 	lode_free(file->build_id);
 	lode_free(file->binary.data);
 	lode_free(file);
-}
-
-static void release_names(struct lode_languages *languages)
-{
-	lode_free(languages->names);
-	lode_index_release(&languages->name_index);
-	lode_index_release(&languages->word_index);
-	lode_arena_release(&languages->arena);
 }
 
 void lode_languages_destroy(struct lode_languages *languages)
@@ -95,7 +81,7 @@ void lode_languages_destroy(struct lode_languages *languages)
 		lode_free(languages->runtimes[i].data);
 	lode_free(languages->runtimes);
 	lode_index_release(&languages->runtime_index);
-	release_names(languages);
+	lode_language_names_release(&languages->names);
 	lode_free(languages);
 }
 
@@ -309,6 +295,8 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 	memset(found, 0, sizeof(*found));
 	found->language = runtime.binary->kind->language;
 	runtime.binary->kind->describe(&runtime, found);
+	if (languages->wants_lines && runtime.binary->kind->describe_positions)
+		runtime.binary->kind->describe_positions(&runtime, found);
 	if (enter_runtime(languages, &runtime) < 0) {
 		lode_free(runtime.data);
 		return LODE_SYSTEM;
@@ -328,96 +316,10 @@ int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
 
 /* ---- names ---- */
 
-static uint64_t name_hash(uint32_t pid, uint64_t word)
-{
-	return lode_hash_more(word, pid);
-}
-
 const struct lode_language_name *lode_languages_find(const struct lode_languages *languages, uint32_t pid,
-						     uint64_t word)
+						     uint64_t word, uint64_t position)
 {
-	uint32_t found = LODE_INDEX_FIND(i, &languages->name_index, name_hash(pid, word),
-					 languages->names[i].word == word && languages->names[i].pid == pid);
-
-	return found == LODE_NONE ? NULL : &languages->names[found];
-}
-
-static int add_name(struct lode_languages *languages, const struct lode_language_name *name)
-{
-	if (lode_index_insert(&languages->word_index, lode_hash_u64(name->word), (uint32_t)languages->name_count) <
-	    0)
-		return LODE_SYSTEM;
-	return LODE_INDEX_APPEND(&languages->name_index, name_hash(name->pid, name->word), languages->names,
-				 languages->name_count, languages->name_capacity, *name);
-}
-
-/* Adds what the name before it is inlined in: it is found by that one only. */
-static int append_name(struct lode_languages *languages, const struct lode_language_name *name)
-{
-	return LODE_APPEND(languages->names, languages->name_count, languages->name_capacity, *name);
-}
-
-/* Sets the texts of a name to copies of these. Returns 0 or LODE_SYSTEM. */
-static int set_texts(struct lode_languages *languages, struct lode_language_name *name, const char *path,
-		     const char *function)
-{
-	const char *slash;
-
-	name->path = lode_arena_text(&languages->arena, path, strlen(path));
-	name->function = lode_arena_text(&languages->arena, function, strlen(function));
-	if (!name->path || !name->function)
-		return LODE_SYSTEM;
-	/* Modules of Node.js itself are no files: node:internal/timers. */
-	slash = lode_starts_with(name->path, "node:") ? NULL : strrchr(name->path, '/');
-	name->module = slash && slash[1] ? slash + 1 : name->path;
-	if (!*name->path)
-		name->module = lode_language_text(lode_language_of(name->word));
-	return 0;
-}
-
-/*
- * A forked process that is gone had the objects of its parent at the same addresses: what another process has there. Others
- * have their objects elsewhere, because the kernel places their memory at random.
- */
-static int copy_relative(const struct lode_languages *languages, struct lode_language_name *name)
-{
-	uint32_t found = LODE_INDEX_FIND(i, &languages->word_index, lode_hash_u64(name->word),
-					 languages->names[i].word == name->word && *languages->names[i].path);
-
-	if (found == LODE_NONE)
-		return 0;
-	name->path = languages->names[found].path;
-	name->module = languages->names[found].module;
-	name->function = languages->names[found].function;
-	name->line = languages->names[found].line;
-	name->is_coroutine = languages->names[found].is_coroutine;
-	return 1;
-}
-
-/* The text behind one in a buffer; NULL: it is the last one. */
-static const char *next_text(const struct lode_buffer *texts, const char *text)
-{
-	const char *next = text + strlen(text) + 1;
-
-	return next < texts->bytes + texts->size ? next : NULL;
-}
-
-/* Adds a name, and those that it is inlined in. Returns 0 or LODE_SYSTEM. */
-static int add_texts(struct lode_languages *languages, struct lode_language_name *name,
-		     const struct lode_buffer *paths, const struct lode_buffer *functions)
-{
-	const char *path = paths->bytes, *function = functions->bytes;
-	uint32_t first = (uint32_t)languages->name_count, count = 0;
-
-	while (path && function) {
-		if (set_texts(languages, name, path, function) < 0 ||
-		    (count ? append_name(languages, name) : add_name(languages, name)) < 0)
-			return LODE_SYSTEM;
-		languages->names[first].inlined = count++;
-		path = next_text(paths, path);
-		function = next_text(functions, function);
-	}
-	return 0;
+	return lode_language_names_find(&languages->names, pid, word, position);
 }
 
 /* Reads a name and adds it. Returns 1, 0 when it cannot be read, or LODE_SYSTEM. */
@@ -433,73 +335,78 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 							&facts);
 	name->line = facts.line;
 	name->is_coroutine = (uint32_t)facts.is_coroutine;
-	if (path.failed || function.failed || (code && add_texts(languages, name, &path, &function) < 0))
+	if (path.failed || function.failed ||
+	    (code && lode_language_names_add(&languages->names, name, &path, &function) < 0))
 		code = LODE_SYSTEM;
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
 	return code;
 }
 
-/* Drops the names of processes that are gone. Returns 0, or LODE_SYSTEM with everything as it was. */
-static int drop_gone(struct lode_languages *languages)
+/* Makes room for one more. Returns 1, 0 when there are too many, or LODE_SYSTEM. */
+static int has_room(struct lode_languages *languages)
 {
-	struct lode_languages kept = { .limit = languages->limit };
-	uint32_t followers = 0; /* of the latest name that is found by itself */
-	int code = 0, lives = 0;
-
-	for (size_t i = 0; !code && i < languages->name_count; i++) {
-		struct lode_language_name name = languages->names[i];
-
-		int is_follower = followers > 0;
-
-		if (!is_follower)
-			lives = kill((pid_t)name.pid, 0) == 0 || errno != ESRCH;
-		followers = is_follower ? followers - 1 : name.inlined;
-		if (!lives)
-			continue;
-		code = set_texts(&kept, &name, name.path, name.function);
-		if (!code)
-			code = is_follower ? append_name(&kept, &name) : add_name(&kept, &name);
-	}
-	if (code) {
-		release_names(&kept);
-		return code;
-	}
-	release_names(languages);
-	languages->names = kept.names;
-	languages->name_count = kept.name_count;
-	languages->name_capacity = kept.name_capacity;
-	languages->name_index = kept.name_index;
-	languages->word_index = kept.word_index;
-	languages->arena = kept.arena;
-	/* Looking for what to drop takes its time: not again too soon. */
-	if (languages->name_count > NAMES_LIMIT / 2)
-		languages->limit = languages->name_count * 2;
+	if (languages->names.count >= languages->names.limit && lode_language_names_drop_gone(&languages->names) < 0)
+		return LODE_SYSTEM;
+	if (languages->names.count < 4 * LODE_LANGUAGE_NAMES_LIMIT)
+		return 1;
+	languages->unnamed++;
 	return 0;
 }
 
-int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word)
+static int learn_function(struct lode_languages *languages, uint32_t pid, uint64_t word)
 {
 	struct lode_language_name name = { .word = word, .pid = pid };
-	int code;
+	int code = lode_languages_find(languages, pid, word, 0) ? 0 : has_room(languages);
 
-	if (lode_languages_find(languages, pid, word))
-		return 0;
-	if (languages->name_count >= languages->limit && drop_gone(languages) < 0)
-		return LODE_SYSTEM;
-	if (languages->name_count >= 4 * NAMES_LIMIT) {
-		languages->unnamed++;
-		return 0;
-	}
+	if (code <= 0)
+		return code;
 	code = read_name(languages, &name);
+	if (!code)
+		code = lode_language_names_copy(&languages->names, &name);
 	if (code)
 		return code < 0 ? code : 0;
-	if (!copy_relative(languages, &name)) {
-		languages->unreadable++;
-		if (set_texts(languages, &name, "", LODE_LANGUAGE_UNREADABLE) < 0)
-			return LODE_SYSTEM;
-	}
-	return add_name(languages, &name);
+	languages->unreadable++;
+	return lode_language_names_add_text(&languages->names, &name, "", LODE_LANGUAGE_UNREADABLE);
+}
+
+/* The name with the line, which is read now; without where it cannot be read. */
+static int learn_line(struct lode_languages *languages, uint32_t pid, uint64_t word, uint64_t position)
+{
+	const struct lode_language_runtime *runtime = find_runtime(languages, pid);
+	const struct lode_language_name *function = lode_languages_find(languages, pid, word, 0);
+	struct lode_language_name name = { .word = word, .pid = pid, .position = position };
+	struct lode_buffer text = { 0 };
+	uint32_t line = 0;
+	int code;
+
+	if (!function)
+		return 0;
+	if (runtime && runtime->binary && runtime->binary->kind->read_line)
+		line = runtime->binary->kind->read_line(&languages->memory, runtime, word, position);
+	code = line ? 0 : lode_language_names_copy(&languages->names, &name);
+	if (code)
+		return code < 0 ? code : 0;
+	name.line = function->line;
+	name.is_coroutine = function->is_coroutine;
+	lode_buffer_text(&text, function->function);
+	if (line)
+		lode_buffer_print(&text, ":%u", line);
+	lode_buffer_add(&text, "", 1);
+	code = text.failed ? LODE_SYSTEM
+			   : lode_language_names_add_text(&languages->names, &name, function->path, text.bytes);
+	lode_buffer_release(&text);
+	return code;
+}
+
+int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word, uint64_t position)
+{
+	int code = learn_function(languages, pid, word);
+
+	if (code || !position || lode_languages_find(languages, pid, word, position))
+		return code;
+	code = has_room(languages);
+	return code <= 0 ? code : learn_line(languages, pid, word, position);
 }
 
 uint64_t lode_languages_frame_word(const struct lode_languages *languages, uint32_t pid, uint64_t record,

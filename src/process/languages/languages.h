@@ -21,11 +21,12 @@
 
 struct lode_language_name {
 	uint64_t word;
+	uint64_t position; /* as language_words.h has it; 0: none */
 	uint32_t pid;
-	uint32_t line;        /* where the function begins; 0: not known */
-	const char *path;     /* of its file, "" when it could not be read */
-	const char *module;   /* the file's base name, or the name of the language */
-	const char *function; /* LODE_LANGUAGE_UNREADABLE when it could not be read */
+	uint32_t line;      /* where the function begins; 0: not known */
+	const char *path;   /* of its file, "" when it could not be read */
+	const char *module; /* the file's base name, or the name of the language */
+	const char *function; /* with the line of a position, `step:123`; LODE_LANGUAGE_UNREADABLE: it could not be read */
 	uint32_t is_coroutine;
 	uint32_t inlined; /* in so many others, which follow it: the function that it is inlined in, and so on */
 };
@@ -36,6 +37,8 @@ struct lode_languages;
 
 /* `wanted`: bits of languages. NULL when memory has run out. */
 struct lode_languages *lode_languages_create(unsigned wanted, const struct lode_process_memory *memory);
+/* From now on the kernel is asked to send positions, where languages have them: of Python. */
+void lode_languages_want_lines(struct lode_languages *languages);
 void lode_languages_destroy(struct lode_languages *languages);
 /*
  * Whether a process runs a language, by what it has mapped; then `found` is what the kernel must know, and names of its
@@ -49,11 +52,11 @@ int lode_languages_knows(const struct lode_languages *languages, uint32_t pid);
 /* A step of a walk out of code that the runtime of a process generated: as `leave` in language.h. */
 int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
 			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
-/* Reads the name of a frame if it is not known. Returns 0 or LODE_SYSTEM. */
-int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word);
+/* Reads the name of a frame if it is not known. `position`: with its line; 0: none. Returns 0 or LODE_SYSTEM. */
+int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word, uint64_t position);
 /* NULL: it was never learnt. */
 const struct lode_language_name *lode_languages_find(const struct lode_languages *languages, uint32_t pid,
-						     uint64_t word);
+						     uint64_t word, uint64_t position);
 /*
  * The word of the function that a frame without an unwind table has, by its frame record and the words of the stack, as `read` has
  * them (1, or 0); 0: none.

@@ -76,6 +76,18 @@ static const struct lode_python_objects objects_3_12 = {
 	.text_other = 56,
 };
 
+static const struct lode_python_lines lines_3_11 = {
+	.frame_position = 56,
+	.code_table = 136,
+	.code_instructions = 184,
+};
+
+static const struct lode_python_lines lines_3_12 = {
+	.frame_position = 56,
+	.code_table = 136,
+	.code_instructions = 192,
+};
+
 /* ---- 3.13 and later ---- */
 
 /* What is used of the table of offsets; its words of 64 bits differ between versions. */
@@ -88,10 +100,13 @@ enum debug_offset {
 	THREAD_NATIVE_ID,
 	FRAME_PREVIOUS,
 	FRAME_CODE,
+	FRAME_POSITION,
 	FRAME_OWNER,
 	CODE_FILENAME,
 	CODE_NAME,
+	CODE_TABLE,
 	CODE_LINE,
+	CODE_INSTRUCTIONS,
 	OBJECT_TYPE,
 	TEXT_STATE,
 	TEXT_LENGTH,
@@ -99,8 +114,10 @@ enum debug_offset {
 	DEBUG_OFFSETS,
 };
 
-static const uint8_t words_3_13[DEBUG_OFFSETS] = { 5, 8, 9, 21, 23, 25, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70 };
-static const uint8_t words_3_14[DEBUG_OFFSETS] = { 5, 8, 9, 24, 26, 28, 32, 33, 36, 40, 42, 44, 51, 78, 79, 80 };
+static const uint8_t words_3_13[DEBUG_OFFSETS] = { 5,  8,  9,  21, 23, 25, 29, 30, 31, 33,
+						   35, 37, 38, 39, 43, 45, 68, 69, 70 };
+static const uint8_t words_3_14[DEBUG_OFFSETS] = { 5,  8,  9,  24, 26, 28, 32, 33, 34, 36,
+						   40, 42, 43, 44, 48, 51, 78, 79, 80 };
 /* Words that are read, and the first of them: a cookie, the version, and whether there is no global lock. */
 #define DEBUG_WORDS         96
 #define DEBUG_FREE_THREADED 2
@@ -114,7 +131,9 @@ static int are_offsets(const uint64_t *offsets)
 		if (offsets[i] >= OFFSET_LIMIT)
 			return 0;
 	return offsets[FRAME_PREVIOUS] <= LODE_PYTHON_FRAME_BYTES - 8 &&
-	       offsets[FRAME_CODE] <= LODE_PYTHON_FRAME_BYTES - 8 && offsets[FRAME_OWNER] < LODE_PYTHON_FRAME_BYTES;
+	       offsets[FRAME_CODE] <= LODE_PYTHON_FRAME_BYTES - 8 &&
+	       offsets[FRAME_POSITION] <= LODE_PYTHON_FRAME_BYTES - 8 &&
+	       offsets[FRAME_OWNER] < LODE_PYTHON_FRAME_BYTES;
 }
 
 static void set_layout(struct lode_python_image *image, const uint64_t *offsets)
@@ -141,6 +160,11 @@ static void set_layout(struct lode_python_image *image, const uint64_t *offsets)
 		.text_state = (uint32_t)offsets[TEXT_STATE],
 		.text_ascii = (uint32_t)offsets[TEXT_ASCII],
 		.text_other = (uint32_t)offsets[TEXT_ASCII] + 16, /* a length and a pointer to UTF-8 are between */
+	};
+	image->lines = (struct lode_python_lines){
+		.frame_position = (uint32_t)offsets[FRAME_POSITION],
+		.code_table = (uint32_t)offsets[CODE_TABLE],
+		.code_instructions = (uint32_t)offsets[CODE_INSTRUCTIONS],
 	};
 }
 
@@ -190,6 +214,7 @@ static int read_layout(struct lode_python_image *image, const struct lode_elf *e
 	if (image->version < VERSION_3_13) {
 		image->layout = image->version < VERSION_3_12 ? layout_3_11 : layout_3_12;
 		image->objects = image->version < VERSION_3_12 ? objects_3_11 : objects_3_12;
+		image->lines = image->version < VERSION_3_12 ? lines_3_11 : lines_3_12;
 		return 1;
 	}
 	return read_debug_offsets(image, elf, runtime);

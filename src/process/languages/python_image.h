@@ -20,6 +20,13 @@ struct lode_python_objects {
 	uint32_t text_other; /* characters of another one */
 };
 
+/* What the line of a frame is found with; offsets in bytes. */
+struct lode_python_lines {
+	uint32_t frame_position;    /* of a frame: the address of the instruction that it is at */
+	uint32_t code_table;        /* of a code object: its table of lines, bytes */
+	uint32_t code_instructions; /* and its first instruction */
+};
+
 struct lode_python_image {
 	uint32_t version;                   /* 0x030b02f0 for 3.11.2 */
 	uint64_t starts[LODE_PYTHON_PARTS]; /* of the function that runs code; addresses are those of the file */
@@ -28,6 +35,7 @@ struct lode_python_image {
 	uint64_t code_type;    /* of code objects */
 	struct lode_python_layout layout;
 	struct lode_python_objects objects;
+	struct lode_python_lines lines;
 };
 
 enum lode_python_support {

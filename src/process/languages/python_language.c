@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/proc_files.h"
+#include "process/languages/python_lines.h"
 #include "process/languages/python_threads.h"
 
 #include <errno.h>
@@ -100,6 +101,21 @@ static void describe(const struct lode_language_runtime *runtime, struct lode_la
 	}
 }
 
+static void describe_positions(const struct lode_language_runtime *runtime, struct lode_language_process *found)
+{
+	const struct lode_python_image *image = runtime->binary->data;
+
+	found->layout.frame_position = image->lines.frame_position;
+}
+
+static uint32_t line(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+		     uint64_t word, uint64_t position)
+{
+	struct lode_python_process process = process_of(runtime);
+
+	return lode_python_line(memory, &process, word, position);
+}
+
 static int name(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
 		uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
 		struct lode_language_facts *facts)
@@ -120,5 +136,7 @@ const struct lode_language_kind lode_language_python = {
 	.read = read_binary,
 	.check = check,
 	.describe = describe,
+	.describe_positions = describe_positions,
+	.read_line = line,
 	.read_name = name,
 };

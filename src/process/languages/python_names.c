@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-/* Bytes of a code object that are read, and bytes and characters of a text. */
-#define CODE_BYTES      256
+/* Bytes and characters of a text that are read. */
 #define TEXT_BYTES      2048
 #define TEXT_CHARACTERS 448
 /* Most texts are shorter. */
@@ -20,7 +19,7 @@
 #define CODE_FLAGS      48
 #define COROUTINE_FLAGS 0x380
 
-static uint64_t word_at(const unsigned char *bytes, size_t size, uint32_t offset)
+uint64_t lode_python_word_at(const unsigned char *bytes, size_t size, uint32_t offset)
 {
 	uint64_t word = 0;
 
@@ -54,8 +53,8 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 	const struct lode_python_objects *objects = &process->image->objects;
 	unsigned char bytes[TEXT_BYTES];
 	size_t size = text ? memory->read(memory->context, process->pid, text, bytes, SHORT_BYTES) : 0;
-	uint64_t length = word_at(bytes, size, objects->text_length);
-	uint32_t state = (uint32_t)word_at(bytes, size, objects->text_state) >> 2;
+	uint64_t length = lode_python_word_at(bytes, size, objects->text_length);
+	uint32_t state = (uint32_t)lode_python_word_at(bytes, size, objects->text_state) >> 2;
 	uint32_t width = state & 7, start = state >> 4 & 1 ? objects->text_ascii : objects->text_other;
 
 	/* Text that is not compact is in other memory; CPython makes no names like that. */
@@ -73,23 +72,31 @@ static int add_text(const struct lode_process_memory *memory, const struct lode_
 	return !buffer->failed;
 }
 
+int lode_python_code(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		     uint64_t word, struct lode_python_code *code)
+{
+	const struct lode_python_objects *objects = &process->image->objects;
+
+	code->size = memory->read(memory->context, process->pid, word & LODE_LANGUAGE_ADDRESS, code->bytes,
+				  sizeof(code->bytes));
+	code->filename = lode_python_word_at(code->bytes, code->size, objects->code_filename);
+	code->name = lode_python_word_at(code->bytes, code->size, objects->code_name);
+	code->line = (uint32_t)lode_python_word_at(code->bytes, code->size, objects->code_line);
+	/* Else another one took its place. */
+	return lode_python_word_at(code->bytes, code->size, objects->object_type) ==
+		       process->image->code_type + process->bias &&
+	       lode_python_check(code->filename, code->name, code->line) == (word >> LODE_LANGUAGE_CHECK & 0xff);
+}
+
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,
 		     uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
 		     struct lode_language_facts *facts)
 {
-	const struct lode_python_objects *objects = &process->image->objects;
-	unsigned char bytes[CODE_BYTES];
-	size_t size =
-		memory->read(memory->context, process->pid, word & LODE_LANGUAGE_ADDRESS, bytes, sizeof(bytes));
-	uint64_t filename = word_at(bytes, size, objects->code_filename),
-		 name = word_at(bytes, size, objects->code_name);
+	struct lode_python_code code;
 
-	if (word_at(bytes, size, objects->object_type) != process->image->code_type + process->bias)
+	if (!lode_python_code(memory, process, word, &code))
 		return 0;
-	facts->line = (uint32_t)word_at(bytes, size, objects->code_line);
-	facts->is_coroutine = (word_at(bytes, size, CODE_FLAGS) & COROUTINE_FLAGS) != 0;
-	/* Another one took its place. */
-	if (lode_python_check(filename, name, facts->line) != (word >> LODE_LANGUAGE_CHECK & 0xff))
-		return 0;
-	return add_text(memory, process, filename, path) && add_text(memory, process, name, function);
+	facts->line = code.line;
+	facts->is_coroutine = (lode_python_word_at(code.bytes, code.size, CODE_FLAGS) & COROUTINE_FLAGS) != 0;
+	return add_text(memory, process, code.filename, path) && add_text(memory, process, code.name, function);
 }

@@ -13,6 +13,20 @@ struct lode_python_process {
 	uint32_t pid;
 };
 
+/* What was read of a code object. */
+struct lode_python_code {
+	unsigned char bytes[256];
+	size_t size;
+	uint64_t filename; /* addresses of texts */
+	uint64_t name;
+	uint32_t line; /* first one */
+};
+
+/* Reads the code object of a word. Returns 1, or 0 when it is not there (any more). */
+int lode_python_code(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		     uint64_t word, struct lode_python_code *code);
+/* The word at an offset of what was read; 0: there is none. */
+uint64_t lode_python_word_at(const unsigned char *bytes, size_t size, uint32_t offset);
 /*
  * Appends the path of the file and the qualified name of the function of a word, each with a NUL behind it. Returns 1,
  * or 0 when its code object is not there (any more), or memory has run out (the buffers know).

@@ -37,6 +37,8 @@ struct {
 #define PYTHON_STATE_ROUNDS 128
 /* Frames of a block that are followed at a time. */
 #define PYTHON_FRAMES 32
+/* Words that these take in the chain, at most: with positions, and a place. */
+#define PYTHON_WORDS (2 * (PYTHON_FRAMES + 1) + 1)
 /* Rounds of lode_python_collect_some, and how often it is called: a frame that lies apart takes two. */
 #define PYTHON_ROUNDS   32
 #define PYTHON_COLLECTS (2 * (LODE_RECORD_FRAMES + 1) / PYTHON_ROUNDS)
@@ -199,6 +201,7 @@ struct python_view {
 	uint64_t start;
 	uint64_t places;
 	uint64_t code; /* offsets */
+	uint64_t position; /* 0: not asked for */
 	uint64_t previous;
 	uint64_t mark;
 	uint32_t mark_shift; /* in a word */
@@ -211,6 +214,7 @@ static __always_inline void view_block(struct python_view *view, const struct sc
 	view->start = scratch->python.block_start;
 	view->places = scratch->python.block_places;
 	view->code = bounded(layout->frame_code);
+	view->position = bounded(layout->frame_position);
 	view->previous = bounded(layout->frame_previous);
 	view->mark = bounded(layout->frame_mark & ~7u);
 	view->mark_shift = layout->frame_mark % 8 * 8;
@@ -297,16 +301,24 @@ __noinline int lode_python_fetch(struct scratch *scratch)
 
 /* ---- the chain ---- */
 
-/* `address`: of a code object, whose lowest bits may be tags, or of a place. */
 static __always_inline void add_to_chain(struct scratch *scratch, struct python_chain *chain,
 					 enum lode_language language, uint64_t address)
 {
-	uint64_t number = chain->count++, word = lode_language_word(language, 0, address & ~7ull);
+	uint64_t number = chain->count++, word = lode_language_word(language, 0, address);
 
 	asm volatile("" : "+r"(number)); /* the verifier must see the bound */
 	scratch->python.chain[number & LODE_RECORD_FRAMES] = word;
 	chain->hash = chain->hash * MULTIPLIER + word;
 	chain->sum = chain->sum * 3 + word;
+}
+
+/* Adds the code object of a frame in the block, and where it is in its code. The lowest bits of the address may be tags. */
+static __always_inline void add_frame(struct scratch *scratch, struct python_chain *chain,
+				      const struct python_view *view, uint64_t at)
+{
+	add_to_chain(scratch, chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view->code) & ~7ull);
+	if (view->position)
+		add_to_chain(scratch, chain, LODE_LANGUAGE_POSITION, frame_word(scratch, at, view->position));
 }
 
 /*
@@ -334,11 +346,11 @@ __noinline int lode_python_some(struct scratch *scratch)
 			end = process->layout.is_shim ? 0 : frame;
 			break;
 		}
-		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view.code));
+		add_frame(scratch, &chain, &view, at);
 		frame = frame_word(scratch, at, view.previous);
 	}
 	if (end)
-		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view.code));
+		add_frame(scratch, &chain, &view, at);
 	scratch->python.block_count += i;
 	scratch->python.frame = frame;
 	scratch->python.end = end;
@@ -382,7 +394,7 @@ __noinline int lode_python_collect_some(struct scratch *scratch)
 		return 0;
 	for (uint32_t i = 0; i < PYTHON_ROUNDS; i++) {
 		int stopped = lode_python_some(scratch);
-		bool is_full = scratch->python.so_far.count >= LODE_RECORD_FRAMES - PYTHON_FRAMES;
+		bool is_full = scratch->python.so_far.count >= LODE_RECORD_FRAMES - PYTHON_WORDS;
 
 		if (!is_full && !scratch->python.end && (!stopped || lode_python_fetch(scratch)))
 			continue;
@@ -471,9 +483,11 @@ __noinline int lode_python_name_some(struct scratch *scratch)
 			add_name(scratch, word);
 			return 0;
 		}
-		word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
+		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON) {
+			word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
+			note_name(scratch, word);
+		}
 		add_name(scratch, word);
-		note_name(scratch, word);
 		add_address(scratch, word);
 	}
 	return 1;

@@ -160,6 +160,13 @@ static int is_word(const struct lode_record_content *content, uint64_t address)
 	return content->languages & LODE_STACK_HAS_WORDS && lode_language_of(address) != LODE_LANGUAGE_NONE;
 }
 
+/* A word, or where the function of the word before it is. */
+static int is_of_language(const struct lode_record_content *content, uint64_t address)
+{
+	return is_word(content, address) || (content->languages & LODE_STACK_HAS_WORDS &&
+					     address >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_POSITION);
+}
+
 /* Requested once a distinct stack of the kernel: that is seldom enough. */
 static uint32_t kernel_frame(struct lode_record_stacks *stacks, uint64_t address)
 {
@@ -398,7 +405,7 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	const uint64_t *addresses = content->addresses;
 
 	for (uint32_t i = callers; i < content->count; i++) {
-		if (!is_word(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1) &&
+		if (!is_of_language(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1) &&
 		    !is_compiled(stacks, space, content, addresses[i] - 1, i + 1)) {
 			stacks->strange++;
 			return i;
@@ -438,15 +445,17 @@ static void mark_await(struct path *path, const struct lode_language_name *name)
 }
 
 /* Adds the function of a word, below those that it is inlined in. */
-static void add_language_frames(struct path *path, uint64_t word)
+static void add_language_frames(struct path *path, uint32_t i)
 {
 	struct lode_record_stacks *stacks = path->stacks;
+	uint64_t word = path->content->addresses[i];
+	uint64_t position = lode_language_position(path->content->addresses, path->content->count, i);
 	const struct lode_language_name *name =
-		stacks->languages ? lode_languages_find(stacks->languages, path->pid, word) : NULL;
+		stacks->languages ? lode_languages_find(stacks->languages, path->pid, word, position) : NULL;
 
 	mark_await(path, name);
-	for (uint32_t i = name ? name->inlined : 0; i > 0; i--)
-		path->node = add_child(stacks, path->node, language_frame(stacks, name + i, word));
+	for (uint32_t n = name ? name->inlined : 0; n > 0; n--)
+		path->node = add_child(stacks, path->node, language_frame(stacks, name + n, word));
 	path->node = add_child(stacks, path->node, language_frame(stacks, name, word));
 }
 
@@ -466,8 +475,9 @@ static void add_caller(struct path *path, uint32_t i)
 	uint64_t address = path->content->addresses[i];
 
 	if (is_word(path->content, address))
-		add_language_frames(path, address);
-	else if (!is_compiled(path->stacks, path->space, path->content, address - 1, i + 1))
+		add_language_frames(path, i);
+	else if (!is_of_language(path->content, address) &&
+		 !is_compiled(path->stacks, path->space, path->content, address - 1, i + 1))
 		add_user_frame(path, address - 1, 0);
 }
 
@@ -485,7 +495,7 @@ static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct 
 	    !is_compiled(stacks, space, content, addresses[1] - 1, callers))
 		add_user_frame(&path, addresses[1] - 1, 1);
 	if (is_word(content, addresses[0]))
-		add_language_frames(&path, addresses[0]);
+		add_language_frames(&path, 0);
 	/* The link register may lead to the function itself, or nowhere when that was entered in a loop. */
 	else if (!is_compiled(stacks, space, content, addresses[0], callers))
 		add_user_frame(&path, addresses[0], 0);

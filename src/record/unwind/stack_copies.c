@@ -95,7 +95,7 @@ static int add_frame_word(struct lode_record_stack *stack, struct lode_languages
 		return 0;
 	stack->addresses[stack->count++] = word;
 	stack->languages = LODE_STACK_HAS_WORDS;
-	return lode_languages_learn(languages, copy->pid, word);
+	return lode_languages_learn(languages, copy->pid, word, 0);
 }
 
 /* As in stacks from the kernel: all but the leaf are return addresses. */

@@ -82,6 +82,12 @@ static int read_budget(struct lode_record_target *target, double share, struct l
 	return 0;
 }
 
+static int finds_python(const struct lode_record_target *target)
+{
+	return target->languages & LODE_LANGUAGE_BIT(LODE_LANGUAGE_PYTHON) &&
+	       lode_unwind_method(target->settings->unwind) == LODE_RECORDER_AUTO;
+}
+
 int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
 			    double budget, const struct lode_call *call, struct lode_error *error)
 {
@@ -97,6 +103,9 @@ int lode_record_target_init(struct lode_record_target *target, const struct lode
 		code = read_budget(target, budget, error);
 	if (!code)
 		code = lode_languages_parse(settings->languages, &target->languages, error);
+	if (!code && settings->lines && !finds_python(target))
+		code = wrong(target, error,
+			     "'--lines' needs Python functions, which '--languages' or '--unwind' turn off");
 	return code ? code : watch_pids(target, error);
 }
 
@@ -156,6 +165,7 @@ struct lode_recorder_options lode_record_target_recorder_options(const struct lo
 		.unwind = lode_unwind_method(settings->unwind),
 		.copy_bytes = (unsigned)settings->unwind_size,
 		.languages = target->languages,
+		.lines = settings->lines,
 	};
 }
 

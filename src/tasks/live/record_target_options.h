@@ -22,6 +22,7 @@ struct lode_record_target_settings {
 	const char *unwind;
 	uint64_t unwind_size;
 	const char *languages;
+	int lines;
 	int command_line;
 };
 
@@ -63,6 +64,8 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 			    "how much of a stack is copied if it is not unwound in the kernel (default: 16384)",   \
 			    512, 16384),                                                                           \
 		LODE_TEXT("languages", 0, LODE_RECORD_TARGET_FIELD(base, languages), "LIST", LODE_LANGUAGES_HELP), \
+		LODE_FLAG("lines", 0, LODE_RECORD_TARGET_FIELD(base, lines),                                       \
+			  "name Python functions with the line that they are at: step:123"),                       \
 		LODE_FLAG("command-line", 0, LODE_RECORD_TARGET_FIELD(base, command_line), LODE_COMMAND_LINE_HELP)
 
 #endif

@@ -212,7 +212,7 @@ static size_t named_functions(const struct lode_stack_samples *samples, uint32_t
 			      uint32_t *functions, size_t limit)
 {
 	const struct lode_language_name *name =
-		samples->languages ? lode_languages_find(samples->languages, pid, word) : NULL;
+		samples->languages ? lode_languages_find(samples->languages, pid, word, 0) : NULL;
 	size_t count = 0;
 
 	do
