@@ -192,6 +192,7 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	bpf_map__set_max_entries(programs->maps.stacks, lode_recorder_stacks_bytes(options));
 	programs->rodata->stacks_half = lode_recorder_stacks_bytes(options) / 2;
 	programs->rodata->use_tables = by_tables;
+	programs->rodata->languages = by_tables ? options->languages : 0;
 	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
 		bpf_map__set_max_entries(programs->maps.copies, 1);
 	else

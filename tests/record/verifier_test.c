@@ -7,6 +7,7 @@
  */
 #include "../unit/cmocka_all.h"
 
+#include "process/languages/languages.h"
 #include "record/load/bpf_loading.h"
 #include "record/load/kernel_features.h"
 #include "record/load/permissions.h"
@@ -54,8 +55,8 @@ static unsigned long processed(const char *log)
 	return found ? strtoul(found + strlen("processed "), NULL, 10) : 0;
 }
 
-/* `programs` are destroyed. */
-static void assert_quickly_verified(struct recorder *programs, const struct lode_recorder_options *options)
+/* `programs` are destroyed. Returns how many instructions the verifier looks at. */
+static unsigned long assert_quickly_verified(struct recorder *programs, const struct lode_recorder_options *options)
 {
 	char(*logs)[LOG_BYTES] = calloc(PROGRAMS, LOG_BYTES);
 	struct bpf_program *program;
@@ -78,28 +79,38 @@ static void assert_quickly_verified(struct recorder *programs, const struct lode
 	assert_true(all <= MAX_OF_ALL);
 	recorder__destroy(programs);
 	free(logs);
+	return all;
 }
 
-static const struct lode_recorder_options everything = { .frequency = 999, .calls = 1, .only_pids = 1 };
-static const struct lode_recorder_options budget = { .frequency = 97, .thin = 1, .totals = 1 };
+static const struct lode_recorder_options everything = {
+	.frequency = 999, .calls = 1, .only_pids = 1, .languages = LODE_LANGUAGES_ALL
+};
+static const struct lode_recorder_options native = { .frequency = 999, .calls = 1, .only_pids = 1 };
+static const struct lode_recorder_options budget = {
+	.frequency = 97, .thin = 1, .totals = 1, .languages = LODE_LANGUAGES_ALL
+};
 /* As `lode watch` has it. */
 static const struct lode_record_limit limit = { .limit = 100000000, .type = LODE_LIMIT_WAIT, .any = 1 };
 static const struct lode_recorder_options limited = {
-	.frequency = 97, .thin = 1, .totals = 1, .limits = &limit, .limit_count = 1
+	.frequency = 97, .thin = 1, .totals = 1, .limits = &limit, .limit_count = 1, .languages = LODE_LANGUAGES_ALL
 };
 static const struct lode_record_limit request = { .limit = 10000000, .type = LODE_LIMIT_REQUEST, .any = 1 };
 static const struct lode_recorder_options requests = {
-	.frequency = 97, .thin = 1, .totals = 1, .limits = &request, .limit_count = 1
+	.frequency = 97, .thin = 1, .totals = 1, .limits = &request, .limit_count = 1, .languages = LODE_LANGUAGES_ALL
 };
 static const struct lode_recorder_options frame_pointers = { .frequency = 999,
 							     .unwind = LODE_RECORDER_FRAME_POINTER };
 
 static void programs_of_this_kernel(void **state)
 {
+	unsigned long all;
+
 	(void)state;
 	if (!lode_kernel_features().can_cast)
 		skip();
-	assert_quickly_verified(recorder__open(), &everything);
+	all = assert_quickly_verified(recorder__open(), &everything);
+	/* Languages that were not chosen cost nothing. */
+	assert_true(assert_quickly_verified(recorder__open(), &native) < all * 3 / 4);
 	assert_quickly_verified(recorder__open(), &budget);
 	assert_quickly_verified(recorder__open(), &limited);
 	assert_quickly_verified(recorder__open(), &requests);
@@ -108,8 +119,11 @@ static void programs_of_this_kernel(void **state)
 
 static void programs_of_older_kernels(void **state)
 {
+	unsigned long all;
+
 	(void)state;
-	assert_quickly_verified(lode_recorder_open_plain(), &everything);
+	all = assert_quickly_verified(lode_recorder_open_plain(), &everything);
+	assert_true(assert_quickly_verified(lode_recorder_open_plain(), &native) < all * 3 / 4);
 	assert_quickly_verified(lode_recorder_open_plain(), &limited);
 	assert_quickly_verified(lode_recorder_open_plain(), &requests);
 }

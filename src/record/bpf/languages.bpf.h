@@ -12,13 +12,20 @@ struct {
 	__type(value, struct lode_language_process);
 } language_processes SEC(".maps");
 
-/* What is known of the process if it runs this language, or NULL. */
+/*
+ * What is known of the process if it runs this language, or NULL. All functions of a language begin with it, so that the verifier looks
+ * no further where the language was not chosen.
+ */
 static __always_inline const struct lode_language_process *process_running(const struct scratch *scratch,
 									   enum lode_language language)
 {
-	uint32_t place = scratch->space.language;
-	const struct lode_language_process *process = place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
+	const struct lode_language_process *process;
+	uint32_t place;
 
+	if (!(languages & 1u << language))
+		return 0;
+	place = scratch->space.language;
+	process = place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
 	return process && process->language == language ? process : 0;
 }
 

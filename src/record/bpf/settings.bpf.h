@@ -17,6 +17,7 @@ const volatile bool only_comm = false;
 const volatile bool only_cgroup = false;
 const volatile bool with_calls = false;
 const volatile bool use_tables = false; /* walk user stacks by unwind tables, else by frame pointers */
+const volatile uint32_t languages = 0;  /* whose functions stacks may have: 1 << enum lode_language */
 const volatile uint32_t copy_bytes =
 	0; /* of user stacks that are not walked, or with tables could not be; 0: none */
 const volatile uint64_t stacks_half = 2 << 20; /* bytes of the ring of stacks, halved */
