@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 /**
  * Waits and spins in known stacks, and writes down which, and when.
  *
- * <pre>java -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames Truth LOG SECONDS [calls]</pre>
+ * <pre>java -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames -Dnative=LIBRARY Truth LOG SECONDS [calls]</pre>
  *
  * Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in this stack of
  * Java functions, root first, as "file!class.method", and perhaps in functions of the Java library called from it. Ends early when
@@ -209,6 +209,13 @@ public class Truth {
         return x + spin();
     }
 
+    /** In truth_native.c. */
+    native int callFromC(IntUnaryOperator function);
+
+    int natives() {
+        return System.getProperty("native") == null ? 0 : callFromC(x -> x + callFromC(y -> y + work()));
+    }
+
     int copies() {
         byte[] from = new byte[1 << 20], to = new byte[1 << 20];
         long begun = System.nanoTime(), now = begun;
@@ -261,6 +268,8 @@ public class Truth {
         x += locked();
         name = "small";
         x += small(2);
+        name = "natives";
+        x += natives();
         name = "copies";
         x += copies();
         name = "calls";
@@ -293,6 +302,8 @@ public class Truth {
         CountDownLatch ended = new CountDownLatch(2);
         double seconds = Double.parseDouble(arguments[1]);
 
+        if (System.getProperty("native") != null)
+            System.load(System.getProperty("native"));
         log = arguments[0];
         callsOnly = arguments.length > 2;
         for (int i = 0; i < 2; i++)
