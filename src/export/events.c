@@ -5,7 +5,7 @@
  *
  * Two kinds of line extend the contract, each only where it is needed:
  *
- *	{"type":"module",...}	what a module's name does not say: its kind, path, build-id
+ *	{"type":"module",...}	what a module's name does not say: its kind, language, path, build-id
  *	{"type":"thread",...}	a thread's name; a thread that no line below mentions, or whose
  *				process a `waker` or a `holder`, which is a tid alone, does not say
  */
@@ -15,6 +15,7 @@
 #include "result/stack_text.h"
 
 #include "base/json.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -97,10 +98,11 @@ static int write_module(struct writer *writer, const struct lode_module *module,
 {
 	const struct lode_string *name = &writer->export->dictionary.frames.strings.items[module->name];
 	enum lode_kind guess = lode_kind_guess(name->text, name->length);
+	enum lode_code_language language = lode_code_language_guess(name->text, name->length);
 	struct lode_output *output = writer->export->output;
 	struct lode_json json;
 
-	if (module->kind == guess && !module->path && !module->build_id)
+	if (module->kind == guess && module->language == language && !module->path && !module->build_id)
 		return 0;
 	json = (struct lode_json){ .buffer = &output->buffer };
 	lode_json_object(&json);
@@ -108,6 +110,9 @@ static int write_module(struct writer *writer, const struct lode_module *module,
 	lode_json_key_text(&json, "name", name->text);
 	if (module->kind != guess)
 		lode_json_key_text(&json, "kind", lode_kind_name((enum lode_kind)module->kind));
+	if (module->language != language)
+		lode_json_key_text(&json, "language",
+				   lode_code_language_name((enum lode_code_language)module->language));
 	if (module->path)
 		lode_json_key_text(&json, "path", text_of(writer, module->path));
 	if (module->build_id)

@@ -2,6 +2,7 @@
 #include "export/stream_facts.h"
 
 #include "base/json.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -29,13 +30,17 @@ static void put_module(struct lode_json *json, const struct lode_stream *stream,
 {
 	const struct lode_string *name = &stream->dictionary->frames.strings.items[module->name];
 	enum lode_kind guess = lode_kind_guess(name->text, name->length);
+	enum lode_code_language language = lode_code_language_guess(name->text, name->length);
 
-	if (module->kind == guess && !module->path && !module->build_id)
+	if (module->kind == guess && module->language == language && !module->path && !module->build_id)
 		return;
 	lode_json_object(json);
 	lode_json_key_text(json, "name", name->text);
 	if (module->kind != guess)
 		lode_json_key_text(json, "kind", lode_kind_name((enum lode_kind)module->kind));
+	if (module->language != language)
+		lode_json_key_text(json, "language",
+				   lode_code_language_name((enum lode_code_language)module->language));
 	if (module->path)
 		lode_json_key_text(json, "path", text_of(stream, module->path));
 	if (module->build_id)

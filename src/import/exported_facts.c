@@ -1,5 +1,6 @@
 /* Facts of a stream that Lode itself wrote: see exported_facts.h. */
 #include "import/exported_facts.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -59,6 +60,10 @@ static int read_module(struct lode_json_import *import, struct lode_json_value o
 	for (int kind = 0; kind < LODE_KINDS; kind++)
 		if (lode_json_is_text(lode_json_get(object, "kind"), lode_kind_name((enum lode_kind)kind)))
 			frames->modules[module].kind = (uint8_t)kind;
+	for (int language = 0; language < LODE_CODE_LANGUAGES; language++)
+		if (lode_json_is_text(lode_json_get(object, "language"),
+				      lode_code_language_name((enum lode_code_language)language)))
+			frames->modules[module].language = (uint8_t)language;
 	return 0;
 }
 

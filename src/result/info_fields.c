@@ -2,16 +2,24 @@
 #include "result/field_choices.h"
 #include "result/field_rows.h"
 #include "result/info_result.h"
+#include "trace/script_modules.h"
 
 static const char *module_kind_choice(unsigned number)
 {
 	return number < LODE_KINDS ? lode_kind_name((enum lode_kind)number) : NULL;
 }
 
+static const char *module_language_choice(unsigned number)
+{
+	return number < LODE_CODE_LANGUAGES ? lode_code_language_name((enum lode_code_language)number) : NULL;
+}
+
 #define TABLE_OF struct lode_info_result_module
 static const struct lode_field module_rows[] = {
 	FIELD_TEXT(name, "Name as in frames."),
 	FIELD_TEXT(kind, "What it is.", FIELD_CHOICE(module_kind_choice)),
+	FIELD_TEXT(language, "Language of its functions; native: machine code, or not known.",
+		   FIELD_CHOICE(module_language_choice)),
 	FIELD_TEXT(path, "Its file; empty: not known."),
 	FIELD_TEXT(build_id, "Build-id in hexadecimal; empty: not known."),
 	FIELD_U64(run_events, "CPU samples whose innermost function is in it."),

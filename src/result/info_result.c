@@ -5,6 +5,7 @@
 #include "result/info_result.h"
 
 #include "base/memory.h"
+#include "trace/script_modules.h"
 
 /* Slices of the time lines, and threads that have one: the busiest. */
 #define SLICES  60
@@ -107,6 +108,7 @@ static int make_module(const struct lode_list *list, size_t i, void *item)
 	*(struct lode_info_result_module *)item = (struct lode_info_result_module){
 		.name = string(info, module->name),
 		.kind = lode_kind_name((enum lode_kind)module->kind),
+		.language = lode_code_language_name((enum lode_code_language)module->language),
 		.path = string(info, module->path),
 		.build_id = string(info, module->build_id),
 		.run_events = sums->events,

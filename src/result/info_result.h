@@ -18,6 +18,7 @@ struct lode_info_result_object {
 struct lode_info_result_module {
 	const char *name;
 	const char *kind;
+	const char *language;
 	const char *path;
 	const char *build_id;
 	uint64_t run_events;

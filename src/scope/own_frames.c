@@ -19,7 +19,9 @@ static int is_systems(const struct lode_frames *frames, uint32_t frame, int has_
 	const struct lode_module *module = &frames->modules[frames->items[frame].module];
 	const char *name = lode_strings_get(&frames->strings, module->name);
 
+	/* Functions of a language that have no file, or no name, are in a module that is called like it. */
 	if (module->kind == LODE_KIND_KERNEL || lode_module_is_interpreter(name) ||
+	    (module->language && !strcmp(name, lode_code_language_name((enum lode_code_language)module->language))) ||
 	    (has_javascript &&
 	     (lode_module_is_node(name) || lode_starts_with(name, "node:") || !strcmp(name, "javascript"))))
 		return 1;
@@ -85,7 +87,7 @@ static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle
 	if (lode_function_starts_program(lode_frames_function(frames, frame)) || is_shared_library(name, path) ||
 	    lode_path_is_package(path))
 		return LEVEL_LIBRARY;
-	return lode_module_is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
+	return module->language || lode_module_is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
 }
 
 /* The innermost functions on the way to a node, by level. */

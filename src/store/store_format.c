@@ -14,7 +14,8 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 	[LODE_BLOCK_MODULES] = { [LODE_MODULES_NAME] = { 4, 0 },
 				 [LODE_MODULES_PATH] = { 4, 0 },
 				 [LODE_MODULES_BUILD_ID] = { 4, 0 },
-				 [LODE_MODULES_KIND] = { 1, 0 } },
+				 [LODE_MODULES_KIND] = { 1, 0 },
+				 [LODE_MODULES_LANGUAGE] = { 1, 0 } },
 	[LODE_BLOCK_FRAMES] = { [LODE_FRAMES_MODULE] = { 4, 0 }, [LODE_FRAMES_FUNCTION] = { 4, 0 } },
 	[LODE_BLOCK_NODES] = { [LODE_NODES_PARENT] = { 4, 0 }, [LODE_NODES_FRAME] = { 4, 0 } },
 	[LODE_BLOCK_THREADS] = { [LODE_THREADS_PID] = { 4, 1 },
@@ -69,6 +70,8 @@ unsigned lode_table_column_count(enum lode_block_kind kind)
 
 unsigned lode_table_optional(enum lode_block_kind kind)
 {
+	if (kind == LODE_BLOCK_MODULES)
+		return 1u << LODE_MODULES_LANGUAGE;
 	if (kind == LODE_BLOCK_THREADS)
 		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) |
 		       (1u << LODE_THREADS_WAITED) | (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);

@@ -9,6 +9,7 @@
  * of memory.
  */
 #include "store/store_file.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -123,7 +124,14 @@ static int read_strings(struct head *head)
 	return code;
 }
 
-static int read_module(struct head *head, uint64_t row, const uint32_t fields[3], uint8_t kind)
+/* What a row says of a module besides its texts. */
+struct module_nature {
+	uint8_t kind;
+	uint8_t language;
+	int has_language; /* else it is what the name suggests */
+};
+
+static int read_module(struct head *head, uint64_t row, const uint32_t fields[3], struct module_nature nature)
 {
 	struct lode_frames *frames = &head->stream->dictionary->frames;
 	uint32_t name = string_of(head, fields[0]);
@@ -133,7 +141,8 @@ static int read_module(struct head *head, uint64_t row, const uint32_t fields[3]
 	size_t known = frames->module_count;
 	uint32_t id;
 
-	if (name == LODE_NONE || path == LODE_NONE || build_id == LODE_NONE || kind >= LODE_KINDS)
+	if (name == LODE_NONE || path == LODE_NONE || build_id == LODE_NONE || nature.kind >= LODE_KINDS ||
+	    nature.language >= LODE_CODE_LANGUAGES)
 		return damaged(head, "a module is damaged");
 	text = &frames->strings.items[name];
 	id = lode_frames_module(frames, text->text, text->length);
@@ -141,7 +150,9 @@ static int read_module(struct head *head, uint64_t row, const uint32_t fields[3]
 		return LODE_SYSTEM;
 	/* A dictionary that is shared by many streams keeps what the first of them said. */
 	if (id >= known)
-		frames->modules[id].kind = kind;
+		frames->modules[id].kind = nature.kind;
+	if (nature.has_language)
+		lode_frames_set_language(frames, id, nature.language);
 	if (!frames->modules[id].path)
 		frames->modules[id].path = path;
 	if (!frames->modules[id].build_id)
@@ -153,20 +164,24 @@ static int read_module(struct head *head, uint64_t row, const uint32_t fields[3]
 static int read_modules(struct head *head)
 {
 	uint64_t first = head->table.header.first, rows = head->table.header.rows;
-	int code = 0;
+	int code = 0, has_language = !!(head->table.found & 1u << LODE_MODULES_LANGUAGE);
 
-	if (LODE_GROW(head->bytes, head->bytes_capacity, rows) < 0)
+	if (LODE_GROW(head->bytes, head->bytes_capacity, 2 * rows) < 0)
 		return LODE_SYSTEM;
 	for (unsigned i = 0; !code && i < 3; i++)
 		code = unpack_rows(head, i, head->columns[i]);
 	if (!code)
 		code = unpack_rows(head, LODE_MODULES_KIND, head->bytes);
+	if (!code && has_language)
+		code = unpack_rows(head, LODE_MODULES_LANGUAGE, head->bytes + rows);
 	if (!code)
 		code = extend_map(head, &head->store->modules, first, first + rows);
 	for (size_t i = 0; !code && i < rows; i++) {
 		uint32_t fields[3] = { head->columns[0][i], head->columns[1][i], head->columns[2][i] };
 
-		code = read_module(head, first + i, fields, head->bytes[i]);
+		code = read_module(head, first + i, fields,
+				   (struct module_nature){ head->bytes[i], has_language ? head->bytes[rows + i] : 0,
+							   has_language });
 	}
 	return code;
 }

@@ -20,13 +20,13 @@ const struct lode_table_column *lode_table_columns(enum lode_block_kind kind);
 unsigned lode_table_column_count(enum lode_block_kind kind);
 /*
  * A bit for each that may be missing: all its values are what they usually are then, weights 1, totals of threads 0,
- * objects and holders unknown.
+ * objects and holders unknown, languages what the names of modules suggest.
  */
 unsigned lode_table_optional(enum lode_block_kind kind);
 
 /* Column numbers. */
 enum { LODE_STRINGS_LENGTH, LODE_STRINGS_BYTES };
-enum { LODE_MODULES_NAME, LODE_MODULES_PATH, LODE_MODULES_BUILD_ID, LODE_MODULES_KIND };
+enum { LODE_MODULES_NAME, LODE_MODULES_PATH, LODE_MODULES_BUILD_ID, LODE_MODULES_KIND, LODE_MODULES_LANGUAGE };
 enum { LODE_FRAMES_MODULE, LODE_FRAMES_FUNCTION };
 enum { LODE_NODES_PARENT, LODE_NODES_FRAME };
 enum {

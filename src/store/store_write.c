@@ -15,6 +15,7 @@
 #include "store/store_tables.h"
 
 #include "base/parallel.h"
+#include "trace/script_modules.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -143,6 +144,18 @@ static int has_totals(const struct lode_thread *threads, size_t first, size_t co
 	return 0;
 }
 
+/* Whether one is not what the name of its module suggests. */
+static int has_languages(const struct lode_frames *frames, size_t first, size_t count)
+{
+	for (size_t row = first; row < first + count; row++) {
+		const struct lode_string *name = &frames->strings.items[frames->modules[row].name];
+
+		if (frames->modules[row].language != lode_code_language_guess(name->text, name->length))
+			return 1;
+	}
+	return 0;
+}
+
 static void pack_events(struct packer *packer, const struct piece *piece, const struct lode_events *events)
 {
 	size_t first = piece->first, count = piece->count;
@@ -188,6 +201,8 @@ static void pack_rows(struct packer *packer, const struct piece *piece, const st
 		PACK_FIELD(LODE_MODULES_PATH, uint32_t, frames->modules, path);
 		PACK_FIELD(LODE_MODULES_BUILD_ID, uint32_t, frames->modules, build_id);
 		PACK_FIELD(LODE_MODULES_KIND, uint8_t, frames->modules, kind);
+		if (has_languages(frames, piece->first, piece->count))
+			PACK_FIELD(LODE_MODULES_LANGUAGE, uint8_t, frames->modules, language);
 		break;
 	case LODE_BLOCK_FRAMES:
 		PACK_FIELD(LODE_FRAMES_MODULE, uint32_t, frames->items, module);

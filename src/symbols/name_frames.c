@@ -124,6 +124,7 @@ static uint32_t copy_module(struct work *work, uint32_t number)
 	if (copy == LODE_NONE || path == LODE_NONE || build_id == LODE_NONE)
 		return LODE_NONE;
 	to->modules[copy].kind = from->modules[number].kind;
+	to->modules[copy].language = from->modules[number].language;
 	to->modules[copy].path = path;
 	to->modules[copy].build_id = build_id;
 	return copy;

@@ -15,6 +15,7 @@
 #include "text/picture.h"
 #include "text/grid.h"
 #include "trace/control_groups.h"
+#include "trace/script_modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,27 @@ static void add_size(struct writer *writer, const struct lode_info_totals *total
 	lode_buffer_byte(writer->buffer, '\n');
 }
 
+/* How many modules are of languages: ` (3 python, 1 java)`. */
+static void add_languages(struct writer *writer)
+{
+	const struct lode_frames *frames = &writer->info->dictionary.frames;
+	uint64_t counts[LODE_CODE_LANGUAGES] = { 0 };
+	char count[LODE_UNITS_TEXT];
+	unsigned shown = 0;
+
+	for (size_t i = 1; i < frames->module_count; i++)
+		counts[frames->modules[i].language]++;
+	for (int i = LODE_CODE_NATIVE + 1; i < LODE_CODE_LANGUAGES; i++) {
+		if (!counts[i])
+			continue;
+		lode_buffer_print(writer->buffer, "%s%s %s", shown++ ? ", " : " (",
+				  lode_count_text(counts[i], count),
+				  lode_code_language_name((enum lode_code_language)i));
+	}
+	if (shown)
+		lode_buffer_text(writer->buffer, ")");
+}
+
 static void add_totals(struct writer *writer, const char *path)
 {
 	const struct lode_info *info = writer->info;
@@ -150,6 +172,7 @@ static void add_totals(struct writer *writer, const char *path)
 	add_fact(writer, info->stacks, "distinct stack", ", ");
 	add_fact(writer, info->dictionary.frames.count, "frame", ", ");
 	add_fact(writer, info->dictionary.frames.module_count - 1, "module", ", ");
+	add_languages(writer);
 	add_fact(writer, info->symptom_count, "symptom", ", ");
 	lode_buffer_byte(writer->buffer, '\n');
 }

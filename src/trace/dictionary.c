@@ -61,6 +61,7 @@ static uint32_t merge_module(struct lode_frames *to, const struct lode_frames *f
 		return LODE_NONE;
 	if (id >= known)
 		to->modules[id].kind = module->kind;
+	lode_frames_set_language(to, id, module->language);
 	if (!to->modules[id].path)
 		to->modules[id].path = strings[module->path];
 	if (!to->modules[id].build_id)

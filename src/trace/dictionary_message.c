@@ -9,6 +9,7 @@
 #include "trace/dictionary_message.h"
 
 #include "base/message.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -74,7 +75,8 @@ static void read_frames(struct lode_cursor *cursor, struct lode_frames *frames)
 	for (size_t i = 0; i < frames->module_count && !cursor->failed; i++)
 		lode_message_expect(cursor, frames->modules[i].name < strings && frames->modules[i].path < strings &&
 						    frames->modules[i].build_id < strings &&
-						    frames->modules[i].kind < LODE_KINDS);
+						    frames->modules[i].kind < LODE_KINDS &&
+						    frames->modules[i].language < LODE_CODE_LANGUAGES);
 	for (size_t i = 0; i < frames->count && !cursor->failed; i++)
 		lode_message_expect(cursor, frames->items[i].module < frames->module_count &&
 						    frames->items[i].function < strings);

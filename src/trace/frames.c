@@ -9,6 +9,7 @@
 #include "base/ends_with.h"
 #include "base/error.h"
 #include "base/starts_with.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -118,6 +119,8 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 {
 	uint32_t string = module_string(frames, name, length);
 	uint64_t hash = lode_hash_pair(string, 0);
+	const struct lode_string *text;
+	struct lode_module module;
 	uint32_t id;
 
 	if (string == LODE_NONE)
@@ -125,12 +128,22 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 	id = find_module(frames, string);
 	if (id != LODE_NONE)
 		return id;
+	text = &frames->strings.items[string];
+	module = (struct lode_module){ .name = string,
+				       .kind = (uint8_t)lode_kind_guess(name, length),
+				       .language = (uint8_t)lode_code_language_guess(text->text, text->length) };
 	if (LODE_INDEX_APPEND(&frames->module_index, hash, frames->modules, frames->module_count,
-			      frames->module_capacity,
-			      (struct lode_module){ .name = string,
-						    .kind = (uint8_t)lode_kind_guess(name, length) }) < 0)
+			      frames->module_capacity, module) < 0)
 		return LODE_NONE;
 	return (uint32_t)frames->module_count - 1;
+}
+
+void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8_t language)
+{
+	const struct lode_string *name = &frames->strings.items[frames->modules[module].name];
+
+	if (language != lode_code_language_guess(name->text, name->length))
+		frames->modules[module].language = language;
 }
 
 static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)

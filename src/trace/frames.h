@@ -32,7 +32,8 @@ struct lode_module {
 	uint32_t path;     /* string: full path of the file where it is known, else "" */
 	uint32_t build_id; /* string: hexadecimal, else "" */
 	uint8_t kind;      /* enum lode_kind */
-	uint8_t unused[3]; /* 0, so that whole structs can be compared */
+	uint8_t language;  /* enum lode_code_language (script_modules.h) */
+	uint8_t unused[2]; /* 0, so that whole structs can be compared */
 };
 
 struct lode_frame {
@@ -57,12 +58,14 @@ int lode_frames_init(struct lode_frames *frames);
 void lode_frames_release(struct lode_frames *frames);
 
 /*
- * The module called `name`, added with the kind its name suggests if it is new. A
+ * The module called `name`, added with the kind and the language its name suggests if it is new. A
  * name that could not be before a `!` (see lode_frames_parse) is made
  * readable: without ` (deleted)`, with braces for brackets and `_` for the rest.
  * LODE_NONE when memory has run out, as in all functions here that return an id.
  */
 uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length);
+/* Sets the language of a module, unless it is only what the name of the module suggests. */
+void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8_t language);
 /* The frame for a function of a module, added if new. */
 uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length);
 /* The same with the function's string id. */

@@ -6,6 +6,46 @@
 
 #include <string.h>
 
+const char *lode_code_language_name(enum lode_code_language language)
+{
+	static const char *const names[LODE_CODE_LANGUAGES] = { "native", "python", "javascript", "java" };
+
+	return names[language];
+}
+
+enum lode_code_language lode_code_language_find(const char *name)
+{
+	int language = 0;
+
+	while (language < LODE_CODE_LANGUAGES &&
+	       strcmp(lode_code_language_name((enum lode_code_language)language), name) != 0)
+		language++;
+	return (enum lode_code_language)language;
+}
+
+enum lode_code_language lode_code_language_guess(const char *module, size_t length)
+{
+	static const struct {
+		const char *end;
+		enum lode_code_language language;
+	} ends[] = {
+		{ ".py", LODE_CODE_PYTHON },      { ".js", LODE_CODE_JAVASCRIPT },
+		{ ".mjs", LODE_CODE_JAVASCRIPT }, { ".cjs", LODE_CODE_JAVASCRIPT },
+		{ ".ts", LODE_CODE_JAVASCRIPT },  { ".mts", LODE_CODE_JAVASCRIPT },
+		{ ".cts", LODE_CODE_JAVASCRIPT }, { ".jsx", LODE_CODE_JAVASCRIPT },
+		{ ".tsx", LODE_CODE_JAVASCRIPT }, { ".java", LODE_CODE_JAVA },
+		{ ".scala", LODE_CODE_JAVA },     { ".kt", LODE_CODE_JAVA },
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (lode_bytes_end_with(module, length, ends[i].end))
+			return ends[i].language;
+	/* <frozen importlib._bootstrap>, which comes with CPython */
+	if (lode_bytes_start_with(module, length, "{frozen "))
+		return LODE_CODE_PYTHON;
+	return lode_bytes_start_with(module, length, "node:") ? LODE_CODE_JAVASCRIPT : LODE_CODE_NATIVE;
+}
+
 int lode_module_is_script(const char *name)
 {
 	static const char *const ends[] = { ".py",  ".js", ".mjs", ".cjs", ".ts",    ".java",
@@ -30,7 +70,8 @@ static int is_jdk(const char *path)
 
 int lode_path_is_package(const char *path)
 {
-	return is_jdk(path) || strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	return is_jdk(path) || lode_starts_with(path, "<frozen ") || lode_starts_with(path, "node:") ||
+	       strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
 	       strstr(path, "/node_modules/") || strstr(path, "/lib/python3");
 }
 

@@ -1,5 +1,6 @@
 /* Random streams for property tests: see random_stream.h. */
 #include "random_stream.h"
+#include "trace/script_modules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -132,8 +133,10 @@ int random_stream(struct lode_stream *stream, uint64_t *seed, size_t size)
 			code = random_event(stream, type, seed);
 	if (!code)
 		code = random_head(stream, seed);
-	if (!code && stream->dictionary->frames.module_count > 1 && random_below(seed, 2))
+	if (!code && stream->dictionary->frames.module_count > 1 && random_below(seed, 2)) {
 		stream->dictionary->frames.modules[1].kind = LODE_KIND_KERNEL;
+		stream->dictionary->frames.modules[1].language = LODE_CODE_JAVA;
+	}
 	return code ? code : lode_stream_sort(stream);
 }
 
@@ -151,7 +154,8 @@ static int frames_equal(const struct lode_stream *a, uint32_t i, const struct lo
 
 	return strcmp(lode_frames_function(x, i), lode_frames_function(y, j)) == 0 &&
 	       strcmp(lode_frames_module_name(x, i), lode_frames_module_name(y, j)) == 0 &&
-	       x->modules[x->items[i].module].kind == y->modules[y->items[j].module].kind;
+	       x->modules[x->items[i].module].kind == y->modules[y->items[j].module].kind &&
+	       x->modules[x->items[i].module].language == y->modules[y->items[j].module].language;
 }
 
 static int stacks_equal(const struct lode_stream *a, uint32_t i, const struct lode_stream *b, uint32_t j)

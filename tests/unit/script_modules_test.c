@@ -3,6 +3,8 @@
 
 #include "trace/script_modules.h"
 
+#include <string.h>
+
 static void scripts_are_known_by_their_ends(void **state)
 {
 	(void)state;
@@ -18,6 +20,7 @@ static void packages_are_known_by_their_folders(void **state)
 	assert_true(lode_path_is_package("/usr/lib/python3.11/queue.py"));
 	assert_true(lode_path_is_package("/srv/venv/lib/python3.13/site-packages/flask/app.py"));
 	assert_true(lode_path_is_package("java/lang/Thread.java"));
+	assert_true(lode_path_is_package("<frozen runpy>"));
 	assert_false(lode_path_is_package("/srv/shop/java/lang.py"));
 	assert_false(lode_path_is_package("com/example/Server.java"));
 }
@@ -35,12 +38,39 @@ static void what_runs_scripts_is_no_script(void **state)
 	assert_false(lode_program_runs_scripts("javac"));
 }
 
+static void languages_are_suggested_by_names(void **state)
+{
+	static const struct {
+		const char *module;
+		enum lode_code_language language;
+	} cases[] = {
+		{ "server.py", LODE_CODE_PYTHON },
+		{ "{frozen importlib._bootstrap}", LODE_CODE_PYTHON },
+		{ "handler.mjs", LODE_CODE_JAVASCRIPT },
+		{ "node:internal/timers", LODE_CODE_JAVASCRIPT },
+		{ "Server.java", LODE_CODE_JAVA },
+		{ "gunicorn", LODE_CODE_NATIVE },
+		{ "python3.11", LODE_CODE_NATIVE },
+		{ "libjvm.so", LODE_CODE_NATIVE },
+		{ "", LODE_CODE_NATIVE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(lode_code_language_guess(cases[i].module, strlen(cases[i].module)),
+				 cases[i].language);
+	for (int i = 0; i < LODE_CODE_LANGUAGES; i++)
+		assert_int_equal(lode_code_language_find(lode_code_language_name((enum lode_code_language)i)), i);
+	assert_int_equal(lode_code_language_find("cobol"), LODE_CODE_LANGUAGES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scripts_are_known_by_their_ends),
 		cmocka_unit_test(packages_are_known_by_their_folders),
 		cmocka_unit_test(what_runs_scripts_is_no_script),
+		cmocka_unit_test(languages_are_suggested_by_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -520,6 +520,7 @@ export interface InfoResult {
 export interface InfoModule {
 	name: string; // Name as in frames.
 	kind: 'user' | 'library' | 'kernel' | 'jit'; // What it is.
+	language: 'native' | 'python' | 'javascript' | 'java'; // Language of its functions; native: machine code, or not known.
 	path: string; // Its file; empty: not known.
 	build_id: string; // Build-id in hexadecimal; empty: not known.
 	run_events: number; // CPU samples whose innermost function is in it.

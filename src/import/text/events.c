@@ -23,6 +23,7 @@
 #include "import/text/events_part.h"
 #include "import/text/events_stream.h"
 #include "import/text/line_chunks.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -45,7 +46,7 @@ static const struct line_type {
 	{ "call", HAS(T) | HAS(TID), EVENT_MAY },
 	{ "symptom", HAS(TID) | HAS(T0) | HAS(T1), HAS(PID) | HAS(NAME) },
 	{ "thread", HAS(TID), HAS(PID) | HAS(NAME) | TOTALS },
-	{ "module", HAS(NAME), HAS(KIND) | HAS(PATH) | HAS(BUILD_ID) },
+	{ "module", HAS(NAME), HAS(KIND) | HAS(LANGUAGE) | HAS(PATH) | HAS(BUILD_ID) },
 	{ NULL, 0, 0 },
 };
 
@@ -178,8 +179,15 @@ static int describe_module(struct lode_events_reader *reader)
 	const struct lode_events_line *line = &reader->line;
 	struct lode_frames *frames = &reader->dictionary.frames;
 	int kind = line->seen & HAS(KIND) ? find_kind(text_of(reader, LODE_JSONL_KIND)) : -1;
+	enum lode_code_language language = line->seen & HAS(LANGUAGE)
+						   ? lode_code_language_find(text_of(reader, LODE_JSONL_LANGUAGE))
+						   : LODE_CODE_NATIVE;
 	uint32_t module, path, build_id;
 
+	if (language == LODE_CODE_LANGUAGES)
+		return lode_import_fail(reader->input, reader->error,
+					"`language` is %s; it must be native, python, javascript or java",
+					text_of(reader, LODE_JSONL_LANGUAGE));
 	if (kind == LODE_KINDS)
 		return lode_import_fail(reader->input, reader->error,
 					"`kind` is %s; it must be user, library, kernel or jit",
@@ -191,6 +199,8 @@ static int describe_module(struct lode_events_reader *reader)
 		return lode_fail_memory(reader->error);
 	if (kind >= 0)
 		frames->modules[module].kind = (uint8_t)kind;
+	if (line->seen & HAS(LANGUAGE))
+		frames->modules[module].language = (uint8_t)language;
 	if (line->seen & HAS(PATH))
 		frames->modules[module].path = path;
 	if (line->seen & HAS(BUILD_ID))

@@ -38,6 +38,7 @@ static const struct {
 	[LODE_JSONL_HOST] = { "host", TEXT, 0 },
 	[LODE_JSONL_ATTRS] = { "attrs", OBJECT, 0 },
 	[LODE_JSONL_KIND] = { "kind", TEXT, 0 },
+	[LODE_JSONL_LANGUAGE] = { "language", TEXT, 0 },
 	[LODE_JSONL_PATH] = { "path", TEXT, 0 },
 	[LODE_JSONL_BUILD_ID] = { "build_id", TEXT, 0 },
 	[LODE_JSONL_WAITS] = { "waits", NUMBER, UINT64_MAX },

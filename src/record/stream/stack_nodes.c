@@ -147,6 +147,10 @@ static uint32_t language_frame(struct lode_record_stacks *stacks, const struct l
 
 	if (module == LODE_NONE)
 		return LODE_NONE;
+	/* What HotSpot generates for itself is in its own module. */
+	if (!lode_module_runs_scripts(module_name))
+		frames->modules[module].language =
+			(uint8_t)lode_code_language_find(lode_language_text(lode_language_of(word)));
 	if (name && *name->path && frames->module_count > before) {
 		frames->modules[module].path = lode_strings_add(&frames->strings, name->path, strlen(name->path));
 		if (frames->modules[module].path == LODE_NONE)

@@ -79,6 +79,7 @@ static uint32_t copy_module(struct translation *translation, uint32_t number)
 	if (copy == LODE_NONE || !number)
 		return copy;
 	to->modules[copy].kind = module->kind;
+	to->modules[copy].language = module->language;
 	to->modules[copy].path = lode_strings_add(&to->strings, path.text, path.length);
 	to->modules[copy].build_id = lode_strings_add(&to->strings, build_id.text, build_id.length);
 	return to->modules[copy].path == LODE_NONE || to->modules[copy].build_id == LODE_NONE ? LODE_NONE : copy;

@@ -171,7 +171,8 @@ static uint32_t find_script(const struct lode_dictionary *dictionary, uint32_t n
 		const struct lode_module *module = &dictionary->frames.modules[module_of(dictionary, at)];
 		const struct lode_strings *strings = &dictionary->frames.strings;
 
-		if (module->kind != LODE_KIND_JIT && !lode_module_is_script(lode_strings_get(strings, module->name)))
+		if (module->kind != LODE_KIND_JIT && !module->language &&
+		    !lode_module_is_script(lode_strings_get(strings, module->name)))
 			continue;
 		if (!lode_path_is_package(lode_strings_get(strings, module->path)))
 			return at;
