@@ -47,6 +47,10 @@ static void the_interpreter_is_left_out_between_python_functions(void **unused)
 	assert_without("python3.11!_start libc.so.6!main python3.11!Py_RunMain a.py!<module> a.py!f " EVAL
 		       "python3.11!PyObject_Vectorcall python3.11!0x123 a.py!g " EVAL "kernel!read",
 		       "libc.so.6!main a.py!<module> a.py!f a.py!g kernel!read");
+	/* Awaiting is no function, with the C frame of the coroutine that awaits and without. */
+	assert_without("a.py!f " EVAL "python3.11!PyIter_Send python3!(await) a.py!g python3!(await) a.py!h " EVAL
+		       "kernel!read",
+		       "a.py!f a.py!g a.py!h kernel!read");
 	/* A leaf, too; and in a library. */
 	assert_without("libpython3.13.so.1.0!PyEval_EvalCode a.py!f libpython3.13.so.1.0!_PyEval_EvalFrameDefault",
 		       "a.py!f");
