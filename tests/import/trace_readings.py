@@ -94,7 +94,9 @@ def read_jfr(path):
             return "kernel!" + method["name"]
         if kind == "C++" or (kind == "Native" and (not name or ".so" in name or "[" in name)):
             return name + ("!" if name else "") + method["name"]
-        return name.replace("/", ".") + ("." if name else "") + method["name"]
+        simple = name.replace("/", ".").split(".")[-1]
+        file = re.match(r".[^$]*", simple).group() + ".java!" if simple else ""
+        return file + simple + ("." if simple else "") + method["name"]
 
     for event in jfr_print(path, "ExecutionSample,NativeMethodSample,WallClockSample," + waits):
         kind, values = event["type"].split(".")[-1], event["values"]

@@ -6,26 +6,36 @@ extern const struct lode_importer lode_importer_jfr;
 
 #define CHUNK_STREAM                                                                                              \
 	"stream x \nthread 77/4001 main\nthread 77/4002 GC\n"                                                     \
-	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                       \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"         \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                                   \
+	"module Main.java user app/Main.java \n"                                                                  \
+	"module EPoll.java user sun/nio/ch/EPoll.java \n"                                                         \
+	"run 1001000000+10000000 77/4001 Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"     \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 "                                                          \
+	"Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"                                     \
+	"wait 1007000000+20000000 77/4001 Main.java!Main.run|EPoll.java!EPoll.wait\n"                             \
 	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"
 
 #define CHUNKS_STREAM                                                                                             \
 	"stream x \n"                                                                                             \
 	"thread 77/4001 main\n"                                                                                   \
 	"thread 77/4002 GC\n"                                                                                     \
-	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                       \
-	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.rest\n"                       \
-	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                       \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"         \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.rest\n"         \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lumbda$14.run|app.Main.run|app.Main.work\n"      \
-	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"         \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                                   \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.XPoll.wait\n"                                   \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                                   \
-	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                                   \
+	"module Main.java user app/Main.java \n"                                                                  \
+	"module EPoll.java user sun/nio/ch/EPoll.java \n"                                                         \
+	"module XPoll.java user sun/nio/ch/XPoll.java \n"                                                         \
+	"run 1001000000+10000000 77/4001 Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"     \
+	"run 1001000000+10000000 77/4001 Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.rest\n"     \
+	"run 1001000000+10000000 77/4001 Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"     \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 "                                                          \
+	"Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"                                     \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 "                                                          \
+	"Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.rest\n"                                     \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 "                                                          \
+	"Main.java!Main$$Lumbda$14.run|Main.java!Main.run|Main.java!Main.work\n"                                  \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 "                                                          \
+	"Main.java!Main$$Lambda.run|Main.java!Main.run|Main.java!Main.work\n"                                     \
+	"wait 1007000000+20000000 77/4001 Main.java!Main.run|EPoll.java!EPoll.wait\n"                             \
+	"wait 1007000000+20000000 77/4001 Main.java!Main.run|XPoll.java!XPoll.wait\n"                             \
+	"wait 1007000000+20000000 77/4001 Main.java!Main.run|EPoll.java!EPoll.wait\n"                             \
+	"wait 1007000000+20000000 77/4001 Main.java!Main.run|EPoll.java!EPoll.wait\n"                             \
 	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"                                                       \
 	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"                                                       \
 	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"                                                       \
@@ -86,13 +96,13 @@ static void frames_of_any_size_are_read(void **state)
 		jfr_chunk(&jfr);
 		import_bytes(&imported, &lode_importer_jfr, jfr.bytes.bytes, jfr.bytes.size, NULL);
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
-		lode_buffer_text(&wanted, "app.Main$$Lambda.run");
+		lode_buffer_text(&wanted, "Main.java!Main$$Lambda.run");
 		for (unsigned i = 0; i <= deep; i++)
-			lode_buffer_text(&wanted, "|app.Main.run");
-		lode_buffer_text(&wanted, "|app.Main.work\n");
+			lode_buffer_text(&wanted, "|Main.java!Main.run");
+		lode_buffer_text(&wanted, "|Main.java!Main.work\n");
 		lode_buffer_byte(&wanted, '\0');
 		assert_non_null(strstr(imported.text.bytes, wanted.bytes));
-		assert_non_null(strstr(imported.text.bytes, "app.Main.run|sun.nio.ch.EPoll.wait\n"));
+		assert_non_null(strstr(imported.text.bytes, "Main.java!Main.run|EPoll.java!EPoll.wait\n"));
 		lode_buffer_release(&wanted);
 		release_imported(&imported);
 		lode_buffer_release(&jfr.bytes);

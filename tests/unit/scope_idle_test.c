@@ -111,6 +111,18 @@ static void threads_of_language_runtimes_are_idle(void **state)
 			"java.lang.ref.Finalizer$FinalizerThread.run;java.lang.ref.ReferenceQueue.remove;"
 			"java.lang.ref.NativeReferenceQueue.await;java.lang.Object.wait;java.lang.Object.wait0",
 			""));
+	assert_true(is_idle(fixture,
+			    "Thread.java!Thread.run;ThreadPoolExecutor.java!ThreadPoolExecutor.runWorker;"
+			    "ThreadPoolExecutor.java!ThreadPoolExecutor.getTask;LinkedBlockingQueue.java!"
+			    "LinkedBlockingQueue.take;"
+			    "AbstractQueuedSynchronizer.java!AbstractQueuedSynchronizer$ConditionObject.await;"
+			    "LockSupport.java!LockSupport.park;Unsafe.java!Unsafe.park;libjvm.so!Unsafe_Park",
+			    ""));
+	assert_true(
+		is_idle(fixture,
+			"Finalizer.java!Finalizer$FinalizerThread.run;ReferenceQueue.java!ReferenceQueue.remove;"
+			"Object.java!Object.wait",
+			""));
 	assert_true(is_idle(fixture, "runtime.gcBgMarkWorker;runtime.gopark", ""));
 	assert_true(is_idle(fixture,
 			    "app!runtime.mcall;app!runtime.park_m;app!runtime.schedule;app!runtime.findRunnable;"
@@ -124,6 +136,10 @@ static void threads_of_language_runtimes_are_idle(void **state)
 	assert_true(is_idle(fixture, "kernel!kthread;kernel!irq_thread;kernel!irq_wait_for_interrupt", ""));
 	assert_true(is_idle(fixture, "(root);(idle)", ""));
 	/* the same ways of waiting, but of the program */
+	assert_false(is_idle(
+		fixture,
+		"Thread.java!Thread.run;Server.java!Server.handle;Cache.java!Cache.get;Object.java!Object.wait",
+		""));
 	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;app.Cache.get;java.lang.Object.wait",
 			     ""));
 	assert_false(

@@ -5,13 +5,13 @@
  * again and again, and most have the callers of the stack before: recent methods are found without their constant, and
  * only what is below the common callers is looked up in the tree.
  *
- * The names of classes that the virtual machine makes for lambdas hold an address or a
- * number that differs from run to run; it is left out, so that the same method joins.
+ * Methods are frames as the recorder has them (process/languages/java_names.h).
  */
 #include "import/runtime/jfr_frames.h"
 
 #include "import/module_name.h"
 #include "import/runtime/jfr_packed.h"
+#include "process/languages/java_names.h"
 
 #include <string.h>
 
@@ -21,6 +21,7 @@
 void lode_jfr_frames_release(struct lode_jfr_frames *frames)
 {
 	lode_buffer_release(&frames->text);
+	lode_buffer_release(&frames->file);
 	lode_buffer_release(&frames->prefixes);
 	lode_free(frames->frames);
 	lode_free(frames->path);
@@ -34,22 +35,6 @@ void lode_jfr_frames_release(struct lode_jfr_frames *frames)
 static int has_text(const struct lode_buffer *buffer, const char *text)
 {
 	return buffer->size && memmem(buffer->bytes, buffer->size, text, strlen(text)) != NULL;
-}
-
-/* Cuts `$$Lambda$14+0x0000000800c03000.123`, `LambdaForm$MH.0x000000080012` and the like before what varies. */
-static void drop_varying(struct lode_buffer *name)
-{
-	char *dollar = memchr(name->bytes, '$', name->size), *zero = memchr(name->bytes, '0', name->size);
-	char *end = name->bytes + name->size, *lambda, *number;
-
-	lambda = dollar ? memmem(dollar, (size_t)(end - dollar), "$$Lambda", 8) : NULL;
-	if (lambda) {
-		name->size = (size_t)(lambda + 8 - name->bytes);
-		return;
-	}
-	number = zero ? memmem(zero, (size_t)(end - zero), "0x0000", 6) : NULL;
-	if (number && number > name->bytes && strchr("+./", number[-1]))
-		name->size = (size_t)(number - 1 - name->bytes);
 }
 
 /* What a frame's type says. A native method of Java is native too, but its class is no library. */
@@ -75,7 +60,7 @@ static int is_library(const struct lode_buffer *text)
 	return !text->size || has_text(text, ".so") || has_text(text, "[");
 }
 
-/* The name of a method's class, in `text`: of Java with dots for slashes. */
+/* The name of a method's class, in `text`. */
 static void read_class(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
 		       const struct lode_jfr_value *type)
 {
@@ -86,45 +71,80 @@ static void read_class(struct lode_jfr_frames *frames, struct lode_jfr_chunk *ch
 		lode_jfr_text(chunk, &fields[LODE_JFR_NAME], &frames->text);
 }
 
-/* The name of a class as it begins the names of its methods, in `text`, made once for each class. */
-static void read_prefix(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
-			const struct lode_jfr_value *type)
+/* The module of a class, which `text` has the name of; 0 where it has none. Then `text` is how names of its methods begin. */
+static uint32_t make_class(struct lode_jfr_frames *frames)
+{
+	struct lode_frames *table = &frames->dictionary->frames;
+	size_t known = table->module_count;
+	struct lode_buffer function = { 0 };
+	uint32_t module = LODE_NONE;
+	const char *slash;
+
+	if (!frames->text.size)
+		return 0;
+	lode_buffer_clear(&frames->file);
+	lode_java_names((struct lode_java_class){ frames->text.bytes, frames->text.size }, NULL, 0, &frames->file,
+			&function);
+	lode_buffer_byte(&function, '.');
+	if (!frames->file.failed && !function.failed) {
+		slash = memrchr(frames->file.bytes, '/', frames->file.size);
+		slash = slash ? slash + 1 : frames->file.bytes;
+		module = lode_frames_module(table, slash, (size_t)(frames->file.bytes + frames->file.size - slash));
+	}
+	if (module != LODE_NONE && table->module_count > known) {
+		table->modules[module].path =
+			lode_strings_add(&table->strings, frames->file.bytes, frames->file.size);
+		if (table->modules[module].path == LODE_NONE)
+			module = LODE_NONE;
+	}
+	lode_buffer_clear(&frames->text);
+	lode_buffer_add(&frames->text, function.size ? function.bytes : "", function.size);
+	lode_buffer_release(&function);
+	return module;
+}
+
+/* What is kept of a class, before the name as it begins the names of its methods. */
+struct prefix {
+	uint32_t module;
+	uint32_t size;
+};
+
+/* Reads a class into `text`, and returns its module; made once for each class. LODE_NONE when memory has run out. */
+static uint32_t read_prefix(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+			    const struct lode_jfr_value *type)
 {
 	struct lode_jfr_constant *constant = lode_jfr_constant_of(chunk, type, LODE_JFR_CLASSES);
-	uint32_t size;
+	struct prefix prefix;
 
 	if (constant && constant->memo != LODE_NONE) {
 		lode_buffer_clear(&frames->text);
-		memcpy(&size, frames->prefixes.bytes + constant->memo, sizeof(size));
-		lode_buffer_add(&frames->text, frames->prefixes.bytes + constant->memo + sizeof(size), size);
-		return;
+		memcpy(&prefix, frames->prefixes.bytes + constant->memo, sizeof(prefix));
+		lode_buffer_add(&frames->text, frames->prefixes.bytes + constant->memo + sizeof(prefix),
+				prefix.size);
+		return prefix.module;
 	}
 	read_class(frames, chunk, type);
-	if (frames->text.size) {
-		drop_varying(&frames->text);
-		for (size_t i = 0; i < frames->text.size; i++)
-			if (frames->text.bytes[i] == '/')
-				frames->text.bytes[i] = '.';
-		lode_buffer_byte(&frames->text, '.');
-	}
-	if (!constant || frames->text.failed || frames->text.size > PREFIX_LIMIT ||
+	prefix.module = make_class(frames);
+	if (!constant || frames->text.failed || prefix.module == LODE_NONE || frames->text.size > PREFIX_LIMIT ||
 	    frames->prefixes.size > LODE_NONE - 2 * PREFIX_LIMIT)
-		return;
-	size = (uint32_t)frames->text.size;
+		return prefix.module;
+	prefix.size = (uint32_t)frames->text.size;
 	constant->memo = (uint32_t)frames->prefixes.size;
-	lode_buffer_add(&frames->prefixes, &size, sizeof(size));
-	lode_buffer_add(&frames->prefixes, frames->text.size ? frames->text.bytes : "", size);
+	lode_buffer_add(&frames->prefixes, &prefix, sizeof(prefix));
+	lode_buffer_add(&frames->prefixes, frames->text.size ? frames->text.bytes : "", prefix.size);
 	if (frames->prefixes.failed)
 		constant->memo = LODE_NONE;
+	return prefix.module;
 }
 
-static uint32_t add_java(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,
+static uint32_t add_java(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, uint32_t module,
 			 const struct lode_jfr_value *name)
 {
 	lode_jfr_text(chunk, name, &frames->text);
-	if (frames->text.failed)
+	if (frames->text.failed || module == LODE_NONE)
 		return LODE_NONE;
-	return lode_frames_add(&frames->dictionary->frames, 0, frames->text.size ? frames->text.bytes : "[unknown]",
+	return lode_frames_add(&frames->dictionary->frames, module,
+			       frames->text.size ? frames->text.bytes : "[unknown]",
 			       frames->text.size ? frames->text.size : 9);
 }
 
@@ -168,8 +188,7 @@ static uint32_t make_method(struct lode_jfr_frames *frames, struct lode_jfr_chun
 		if (code >= CPP || is_library(&frames->text))
 			return add_native(frames, chunk, &fields[LODE_JFR_NAME], code == KERNEL);
 	}
-	read_prefix(frames, chunk, &fields[LODE_JFR_TYPE]);
-	return add_java(frames, chunk, &fields[LODE_JFR_NAME]);
+	return add_java(frames, chunk, read_prefix(frames, chunk, &fields[LODE_JFR_TYPE]), &fields[LODE_JFR_NAME]);
 }
 
 static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk,

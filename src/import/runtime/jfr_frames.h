@@ -30,7 +30,8 @@ struct lode_jfr_stack {
 struct lode_jfr_frames {
 	struct lode_dictionary *dictionary;
 	struct lode_buffer text;
-	struct lode_buffer prefixes; /* names of classes of the chunk, each behind its length; their constants' memos name them */
+	struct lode_buffer file; /* the path of a class */
+	struct lode_buffer prefixes; /* names of classes of the chunk, each behind its module and length; their constants' memos name them */
 	uint32_t *frames; /* of the stack being made, leaf first */
 	size_t frame_capacity;
 	struct lode_jfr_path *path; /* the stack that was made last, root first */

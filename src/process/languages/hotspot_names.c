@@ -7,7 +7,6 @@
  */
 #include "process/languages/hotspot_process.h"
 
-#include "base/utf8.h"
 #include "process/languages/hotspot_scopes.h"
 
 #include <string.h>
@@ -37,6 +36,7 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 #include "process/unwind_step.h"
 
 #include "process/languages/hotspot_step.h"
+#include "process/languages/java_names.h"
 
 /* Bytes of a name. */
 #define TEXT_BYTES 512
@@ -110,68 +110,13 @@ static int read_method(const struct lode_hotspot *hotspot, struct reading *readi
 
 /* ---- texts ---- */
 
-/*
- * Drops what differs from run to run: the number and the address of a lambda's class, and the address of another hidden
- * one.
- */
-static void drop_varying(struct text *holder)
+static void add_names(const struct method *method, struct lode_buffer *path, struct lode_buffer *function)
 {
-	const char *lambda = memmem(holder->bytes, holder->size, "$$Lambda", 8);
-	const char *address = memmem(holder->bytes, holder->size, "0x0000", 6);
+	struct lode_java_class holder = { method->holder.bytes, method->holder.size };
 
-	if (lambda)
-		holder->size = (size_t)(lambda + 8 - holder->bytes);
-	else if (address && address > holder->bytes && strchr("+./", address[-1]))
-		holder->size = (size_t)(address - 1 - holder->bytes);
-}
-
-/* What would change how a line reads, and what is no UTF-8, is replaced. */
-static void add_text(struct lode_buffer *buffer, const char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size;) {
-		unsigned char byte = (unsigned char)bytes[i];
-		size_t length = byte < 0x80 ? 1 : lode_utf8_length((const unsigned char *)bytes + i, size - i);
-
-		if (!length || byte < 0x20 || byte == 0x7f)
-			lode_buffer_text(buffer, "?");
-		else
-			lode_buffer_add(buffer, bytes + i, length);
-		i += length ? length : 1;
-	}
-}
-
-/* Where the name of a class begins behind its packages. */
-static size_t package_size(const struct text *holder)
-{
-	const char *slash = memrchr(holder->bytes, '/', holder->size);
-
-	return slash ? (size_t)(slash + 1 - holder->bytes) : 0;
-}
-
-/*
- * Without a source file (classes that are generated have none, or their own name in its place) the name is what compilers require
- * for public classes: that of the outermost one.
- */
-static void add_names(struct method *method, struct lode_buffer *path, struct lode_buffer *function)
-{
-	struct text *holder = &method->holder;
-	size_t package, outermost;
-	const char *dollar;
-
-	drop_varying(holder);
-	package = package_size(holder);
-	dollar = memchr(holder->bytes + package, '$', holder->size - package);
-	outermost = dollar && dollar > holder->bytes + package ? (size_t)(dollar - holder->bytes) : holder->size;
-	add_text(path, holder->bytes, package);
-	if (memchr(method->source.bytes, '.', method->source.size)) {
-		add_text(path, method->source.bytes, method->source.size);
-	} else {
-		add_text(path, holder->bytes + package, outermost - package);
-		lode_buffer_text(path, ".java");
-	}
-	add_text(function, holder->bytes + package, holder->size - package);
+	lode_java_names(holder, method->source.bytes, method->source.size, path, function);
 	lode_buffer_text(function, ".");
-	add_text(function, method->name.bytes, method->name.size);
+	lode_java_text(function, method->name.bytes, method->name.size);
 }
 
 /* ---- words ---- */
@@ -221,7 +166,7 @@ static void name_stub(struct reading *reading, uint64_t address, struct lode_buf
 	start = dash ? dash + 3 : name;
 	lode_buffer_text(path, "libjvm.so");
 	lode_buffer_text(function, "<");
-	add_text(function, *start ? start : "stub", *start ? strcspn(start, " ") : 4);
+	lode_java_text(function, *start ? start : "stub", *start ? strcspn(start, " ") : 4);
 	lode_buffer_text(function, ">");
 	lode_buffer_add(path, "", 1);
 	lode_buffer_add(function, "", 1);
