@@ -25,7 +25,7 @@ static void python_functions_have_files_for_modules(void **state)
 		      "stream x \n"
 		      "run 0+2 0 x.py!<module>|x.py!T.step|{string}!<lambda>\n"
 		      "run 2+1 0 x.py!<module>|x.py!T.step\n"
-		      "run 3+1 0 f (x.c:3)|(x.py:3)|x.py:3|:f:3|f (x.py)|f(x.py:3)\n");
+		      "run 3+1 0 f (x.c:3)|(x.py:3)|x.py:3|:f:3|x.py!f|f(x.py:3)\n");
 }
 
 static void the_unit_and_the_kind_can_be_chosen(void **state)

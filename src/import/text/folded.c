@@ -2,8 +2,8 @@
  * Folded stacks: `frame;frame;frame value`, root first, one event per line.
  *
  * The format has no times and no threads: all events belong to one thread, tid 0
- * of an unknown process, and follow one another in time: the first begins at 0,
- * each other where the one before it ends.
+ * of an unknown process, unless a profiler of Python names another (python_frame.h), and follow one another in
+ * time: the first begins at 0, each other where the one before it ends.
  *
  * Speed comes from three things. Text is read in chunks of whole lines
  * (line_chunks.h), each parsed by whichever thread is free. Neighbouring lines
@@ -51,6 +51,7 @@ struct part {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct lode_frame_memo memo;
+	uint32_t nameless; /* the thread of lines that name none; LODE_NONE: there was none yet */
 	struct level *levels;
 	size_t level_count;
 	size_t level_capacity;
@@ -391,18 +392,41 @@ static int has_second_value(const char *stack, size_t length)
 	return word && is_value(stack + word, length - word);
 }
 
+/* The thread that a line names before its frames, of which `skipped` bytes are; else the one that stands for all. */
+static uint32_t thread_of(struct part *part, const char *stack, size_t length, size_t *skipped)
+{
+	struct lode_profiled_thread named;
+	uint32_t thread;
+
+	*skipped = lode_profiled_thread(stack, length, &named);
+	if (!*skipped && part->nameless == LODE_NONE)
+		part->nameless = lode_stream_thread(&part->stream, LODE_NO_PID, 0);
+	if (!*skipped)
+		return part->nameless;
+	thread = lode_stream_thread(&part->stream, named.pid, named.tid);
+	if (thread != LODE_NONE && named.name_length && !part->stream.threads[thread].name) {
+		uint32_t name = lode_strings_add(&part->dictionary.frames.strings, named.name, named.name_length);
+
+		part->stream.threads[thread].name = name;
+		return name == LODE_NONE ? LODE_NONE : thread;
+	}
+	return thread;
+}
+
 static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length, uint64_t cost)
 {
 	struct lode_event event = {
 		.t = part->costs,
 		.cost = cost,
-		.thread = 0,
 		.waker = LODE_NONE,
 		.cpu = LODE_NO_CPU,
 	};
+	size_t skipped;
 
-	event.stack = stack_of(part, stack, length);
-	if (event.stack == LODE_NONE || lode_stream_add_event(&part->stream, type, &event) < 0)
+	event.thread = thread_of(part, stack, length, &skipped);
+	event.stack = stack_of(part, stack + skipped, length - skipped);
+	if (event.thread == LODE_NONE || event.stack == LODE_NONE ||
+	    lode_stream_add_event(&part->stream, type, &event) < 0)
 		part->code = lode_fail_memory(&part->error);
 	else if (__builtin_add_overflow(part->costs, cost, &part->costs))
 		complain(part, "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
@@ -475,7 +499,8 @@ static int start_part(struct part *part)
 	if (lode_dictionary_init(&part->dictionary) < 0)
 		return LODE_SYSTEM;
 	lode_stream_init(&part->stream, &part->dictionary);
-	return lode_stream_thread(&part->stream, LODE_NO_PID, 0) == LODE_NONE ? LODE_SYSTEM : 0;
+	part->nameless = LODE_NONE;
+	return 0;
 }
 
 /* Leaves only what the next part reuses. */
@@ -597,9 +622,10 @@ static int read_all(struct reading *reading, const struct lode_import_sink *sink
 	struct lode_line_chunks chunks = { make_part, free_part, parse_part, join_part, end_part, reading };
 	int code;
 
-	if (lode_stream_thread(&reading->stream, LODE_NO_PID, 0) == LODE_NONE)
-		return lode_fail_memory(error);
 	code = lode_line_chunks_read(reading->input, reading->options, &chunks, error);
+	if (code == 0 && !reading->stream.thread_count &&
+	    lode_stream_thread(&reading->stream, LODE_NO_PID, 0) == LODE_NONE)
+		return lode_fail_memory(error);
 	if (code == 0)
 		code = check_all(reading, error);
 	if (code < 0)
