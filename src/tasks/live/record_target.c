@@ -222,6 +222,8 @@ int lode_record_target_describe(const struct lode_record_target *target, const c
 	    lode_stream_set_text(stream, "arch", system.machine) < 0 ||
 	    lode_stream_set_text(stream, "command", source) < 0 ||
 	    lode_stream_set_number(stream, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
+	    (target->settings->lines &&
+	     lode_stream_set_attribute(stream, "lines", "true", LODE_ATTRIBUTE_BOOL) < 0) ||
 	    lode_attributes_apply(attributes, stream) < 0)
 		return lode_fail_memory(error);
 	return 0;
