@@ -24,6 +24,7 @@
 #include "export/spool.h"
 
 #include "base/json.h"
+#include "trace/script_modules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -216,6 +217,14 @@ static void cell_function_name(struct writer *writer, uint32_t i)
 	lode_json_u64(&writer->json, frame_of(writer, i)->function);
 }
 
+/* The profiler can show these functions alone. */
+static void cell_function_is_javascript(struct writer *writer, uint32_t i)
+{
+	const struct lode_module *modules = writer->export->dictionary.frames.modules;
+
+	lode_json_bool(&writer->json, modules[frame_of(writer, i)->module].language == LODE_CODE_JAVASCRIPT);
+}
+
 static void cell_function_resource(struct writer *writer, uint32_t i)
 {
 	uint32_t module = frame_of(writer, i)->module;
@@ -267,7 +276,7 @@ static int write_tables(struct writer *writer, struct lode_error *error)
 		{ NULL, NULL, NULL },
 	};
 	static const struct column functions[] = {
-		{ "name", cell_function_name, NULL }, { "isJS", NULL, "false" },
+		{ "name", cell_function_name, NULL }, { "isJS", cell_function_is_javascript, NULL },
 		{ "relevantForJS", NULL, "false" },   { "resource", cell_function_resource, NULL },
 		{ "fileName", NULL, "null" },         { "lineNumber", NULL, "null" },
 		{ "columnNumber", NULL, "null" },     { NULL, NULL, NULL },
