@@ -6,6 +6,7 @@
  *
  * PYTHON is the binary with the interpreter. The process should be stopped, or sleep. tests/data/python/README has the format.
  */
+#include "process/languages/python_lines.h"
 #include "process/languages/python_threads.h"
 #include "base/proc_files.h"
 
@@ -73,7 +74,9 @@ static void print_frames(const struct lode_process_memory *memory, const struct 
 		struct lode_buffer path = { 0 }, function = { 0 };
 		struct lode_language_facts facts = { 0 };
 
-		if (lode_language_of(chain[i]) != LODE_LANGUAGE_PYTHON)
+		if (chain[i] >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_POSITION)
+			printf("at %" PRIu32 "\n", lode_python_line(memory, process, chain[i - 1], chain[i]));
+		else if (lode_language_of(chain[i]) != LODE_LANGUAGE_PYTHON)
 			printf("place\n");
 		else if (lode_python_name(memory, process, chain[i], &path, &function, &facts))
 			printf("frame %s %" PRIu32 " %s\n", function.bytes, facts.line, path.bytes);
@@ -99,6 +102,7 @@ int main(int count, char **arguments)
 	mapped.path = arguments[1];
 	find_segment(&elf, &image, &mapped);
 	process.image = &image;
+	image.layout.frame_position = image.lines.frame_position;
 	process.pid = (uint32_t)strtoul(arguments[2], NULL, 10);
 	number = strtoul(arguments[3], NULL, 10);
 	lode_proc_mappings(process.pid, take_mapping, &mapped);
@@ -107,6 +111,7 @@ int main(int count, char **arguments)
 	       image.interpreters, image.code_type, number);
 	print_words("layout", &image.layout, sizeof(image.layout));
 	print_words("objects", &image.objects, sizeof(image.objects));
+	print_words("lines", &image.lines, sizeof(image.lines));
 	state = lode_python_thread(&memory, &process, number);
 	print_frames(&memory, &process, chain, lode_python_chain(&memory, &process, state, chain, 512));
 	lode_elf_close(&elf);

@@ -6,6 +6,7 @@
 #include "random_stream.h"
 
 #include "process/languages/languages.h"
+#include "process/languages/python_lines.h"
 #include "process/languages/python_threads.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ struct image {
 	uint64_t number;
 	struct chunk chunks[CHUNKS];
 	size_t count;
-	char *frames[FRAMES]; /* "FUNCTION LINE FILE"; NULL: a place */
+	char *frames[FRAMES]; /* "frame FUNCTION LINE FILE", "at LINE" or "place" */
 	size_t frame_count;
 	size_t reads;
 };
@@ -100,13 +101,15 @@ static void take_line(struct image *image, const char *line)
 		take_numbers(&python->layout, sizeof(python->layout), line + 7);
 	else if (!strncmp(line, "objects ", 8))
 		take_numbers(&python->objects, sizeof(python->objects), line + 8);
+	else if (!strncmp(line, "lines ", 6))
+		take_numbers(&python->lines, sizeof(python->lines), line + 6);
 	else if (!strncmp(line, "python ", 7))
 		assert_int_equal(sscanf(line, "python %" SCNx32 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNu64,
 					&python->version, &image->process.bias, &python->interpreters,
 					&python->code_type, &image->number),
 				 5);
 	else if (image->frame_count < FRAMES)
-		image->frames[image->frame_count++] = strncmp(line, "frame ", 6) ? NULL : strdup(line + 6);
+		image->frames[image->frame_count++] = strdup(line);
 }
 
 static struct image *load(const char *name)
@@ -152,10 +155,30 @@ static void assert_frame(struct image *image, uint64_t word, const char *expecte
 
 	assert_int_equal(lode_language_of(word), LODE_LANGUAGE_PYTHON);
 	assert_int_equal(lode_python_name(&memory, &image->process, word, &path, &function, &facts), 1);
-	snprintf(text, sizeof(text), "%s %" PRIu32 " %s", function.bytes, facts.line, path.bytes);
+	snprintf(text, sizeof(text), "frame %s %" PRIu32 " %s", function.bytes, facts.line, path.bytes);
 	assert_string_equal(text, expected);
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
+}
+
+static void assert_line(struct image *image, const uint64_t *word, const char *expected)
+{
+	struct lode_process_memory memory = memory_of(image);
+	char text[32];
+
+	assert_int_equal(word[1] >> LODE_LANGUAGE_SHIFT, LODE_LANGUAGE_POSITION);
+	snprintf(text, sizeof(text), "at %" PRIu32, lode_python_line(&memory, &image->process, word[0], word[1]));
+	assert_string_equal(text, expected);
+}
+
+static void assert_word(struct image *image, const uint64_t *chain, uint32_t i)
+{
+	if (!strcmp(image->frames[i], "place"))
+		assert_int_equal(chain[i] >> LODE_LANGUAGE_SHIFT, LODE_LANGUAGE_PLACE);
+	else if (image->frames[i][0] == 'a')
+		assert_line(image, &chain[i - 1], image->frames[i]);
+	else
+		assert_frame(image, chain[i], image->frames[i]);
 }
 
 static void frames_of_several_versions_are_found(void **unused)
@@ -170,12 +193,8 @@ static void frames_of_several_versions_are_found(void **unused)
 		assert_true(state != 0);
 		assert_int_equal(count, image->frame_count);
 		assert_true(count > 10);
-		for (uint32_t i = 0; i < count; i++) {
-			if (image->frames[i])
-				assert_frame(image, chain[i], image->frames[i]);
-			else
-				assert_int_equal(chain[i] >> LODE_LANGUAGE_SHIFT, LODE_LANGUAGE_PLACE);
-		}
+		for (uint32_t i = 0; i < count; i++)
+			assert_word(image, chain, i);
 		unload(image);
 	}
 }
@@ -239,6 +258,8 @@ static void walk_all(struct image *image)
 		struct lode_language_facts facts;
 
 		lode_python_name(&memory, &image->process, chain[i], &path, &function, &facts);
+		if (i)
+			lode_python_line(&memory, &image->process, chain[i - 1], chain[i]);
 		lode_buffer_release(&path);
 		lode_buffer_release(&function);
 	}

@@ -86,6 +86,18 @@ struct chain {
 	uint32_t limit;
 };
 
+/* Adds a frame that was read: its function and, where asked for, the instruction that it is at. */
+static void add_frame(const struct lode_process_memory *memory, const struct lode_python_process *process,
+		      struct chain *chain, const unsigned char *bytes)
+{
+	const struct lode_python_layout *layout = &process->image->layout;
+
+	chain->words[chain->count++] = function_word(memory, process, word_of(bytes, layout->frame_code) & ~7ull);
+	if (layout->frame_position && chain->count < chain->limit)
+		chain->words[chain->count++] =
+			lode_language_word(LODE_LANGUAGE_POSITION, 0, word_of(bytes, layout->frame_position));
+}
+
 /* Adds the frames of one C frame from `*frame` on. Returns the outermost one, or 0, and sets `*frame` to the one behind it. */
 static uint64_t add_frames(const struct lode_process_memory *memory, const struct lode_python_process *process,
 			   struct chain *chain, uint64_t *frame)
@@ -99,8 +111,7 @@ static uint64_t add_frames(const struct lode_process_memory *memory, const struc
 		int is_outermost = bytes[layout->frame_mark % LODE_PYTHON_FRAME_BYTES] >= layout->outermost;
 
 		if (!is_outermost || !layout->is_shim)
-			chain->words[chain->count++] =
-				function_word(memory, process, word_of(bytes, layout->frame_code) & ~7ull);
+			add_frame(memory, process, chain, bytes);
 		*frame = word_of(bytes, layout->frame_previous);
 		if (is_outermost)
 			return own;
