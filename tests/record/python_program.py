@@ -5,7 +5,7 @@
 Each line of LOG is {"case", "kind", "tid", "from", "to", "stack", "lines"}: in this span of CLOCK_MONOTONIC the thread was
 in this stack of Python functions, root first, as "file!function", with "python3!(await)" between coroutines. Of each the
 lines that it may be at are listed, none for what is no function. A line {"case", "disagrees"} says that faulthandler has
-another stack. Ends early when there is a file LOG.stop. tests/record/python_truth compares.
+another stack. Makes a file LOG.begun when it begins, and ends early when there is a file LOG.stop. tests/record/python_truth compares.
 """
 import asyncio
 import contextlib
@@ -400,6 +400,8 @@ def main():
     time.sleep(0.3)
     chosen = [function for function in CASES if not sys.argv[3:] or function.__name__ in sys.argv[3:]]
     end = time.monotonic() + SECONDS
+    with open(LOG + '.begun', 'w', encoding='utf-8'):
+        pass
     while True:
         for function in chosen:
             case = function.__name__
