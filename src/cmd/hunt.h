@@ -18,6 +18,7 @@ struct lode_hunt_settings {
 	const char *cpu;
 	const char *sync;
 	const char *io;
+	const char *ready;
 	uint64_t small_io;
 	const char *deep_threshold;
 	const char *strategy;

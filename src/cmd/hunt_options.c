@@ -30,6 +30,8 @@ const struct lode_option lode_hunt_options[] = {
 		"report what waits for other threads for more than this (ExcessiveSyncWaitingTime; default: 20%)"),
 	LODE_TEXT("io", 0, FIELD(io),
 		  "SHARE", "report what waits for input and output for more than this (ExcessiveIOBlockingTime; default: 20%)"),
+	LODE_TEXT("ready", 0, FIELD(ready), "SHARE",
+		  "report what waits for a processor for more than this (ExcessiveReadyTime; default: 20%)"),
 	LODE_NUMBER("small-io", 0, FIELD(small_io), "BYTES",
 		    "report operations that move fewer bytes than this (TooManySmallIOOps; default: 4096)", 1,
 		    1ull << 40),
@@ -96,6 +98,7 @@ static int read_shares(const struct lode_hunt_settings *settings, struct lode_se
 		{ "cpu", settings->cpu, &options->thresholds[LODE_CPU_BOUND] },
 		{ "sync", settings->sync, &options->thresholds[LODE_SYNC_WAITING] },
 		{ "io", settings->io, &options->thresholds[LODE_IO_BLOCKING] },
+		{ "ready", settings->ready, &options->thresholds[LODE_READY_WAITING] },
 		{ "deep-threshold", settings->deep_threshold, &options->deep_threshold },
 	};
 	int code = 0;

@@ -293,6 +293,7 @@ const char *lode_hunt_claim(enum lode_hypothesis hypothesis)
 		[LODE_SYNC_WAITING] = "waits for other threads",
 		[LODE_IO_BLOCKING] = "waits for input and output",
 		[LODE_SMALL_IO] = "moves only",
+		[LODE_READY_WAITING] = "waits for a processor",
 	};
 
 	return claims[hypothesis];
@@ -337,11 +338,11 @@ void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_
 		lode_buffer_print(buffer, "%.1f%%", 100 * value);
 }
 
-/* Shares are of wall time and add up over threads; beyond 100 % a reader could not guess of what. */
+/* Shares add up over threads; beyond 100 % a reader could not guess of what. */
 static void put_whole(const struct lode_experiment *experiment, struct lode_buffer *buffer)
 {
 	if (experiment->hypothesis != LODE_SMALL_IO && experiment->value > 1)
-		lode_buffer_text(buffer, " of wall time, summed over threads");
+		lode_buffer_text(buffer, " of the time, summed over threads");
 }
 
 void lode_hunt_measured(const struct lode_experiment *experiment, struct lode_buffer *buffer)
@@ -367,6 +368,8 @@ static void put_verb(const struct lode_experiment *experiment, struct lode_buffe
 	lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
 	if (experiment->hypothesis == LODE_SMALL_IO)
 		lode_buffer_text(buffer, " per operation");
+	else if (experiment->hypothesis == LODE_READY_WAITING)
+		lode_buffer_text(buffer, " of wall time");
 	else if (experiment->value > 1)
 		put_whole(experiment, buffer);
 	else

@@ -227,7 +227,7 @@ static inline double distance(uint64_t measured, uint64_t least, uint64_t most, 
  */
 static inline double compare(const struct moment *a, const struct moment *b, enum lode_hypothesis hypothesis)
 {
-	uint64_t wall = b->reading.wall - a->reading.wall, measured, least, most, slack;
+	uint64_t wall = b->reading.usable - a->reading.usable, measured, least, most, slack;
 
 	measured = b->reading.time[hypothesis] - a->reading.time[hypothesis];
 	if (hypothesis == LODE_CPU_BOUND) {
@@ -263,7 +263,7 @@ static inline void check_share(struct hunt *hunt, int truth, enum lode_hypothesi
 		print_message("  %s: %.1f of 100, %.2f off, %llu calls\n",
 			      lode_program_function(hunt->meter->program, function)->name,
 			      100.0 * (double)(second.reading.time[hypothesis] - first.reading.time[hypothesis]) /
-				      (double)(second.reading.wall - first.reading.wall),
+				      (double)(second.reading.usable - first.reading.usable),
 			      off, (unsigned long long)second.reading.calls);
 		if (off <= points)
 			break;

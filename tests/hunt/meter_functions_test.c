@@ -124,7 +124,7 @@ static void a_function_that_is_called_too_often_is_let_go(void **state)
 	wait_for(&hunt, 900 * MS);
 	reading = read_one(&hunt, 2);
 	assert_true(reading.calls > 0);
-	assert_true((double)(read_one(&hunt, 1).cost + reading.cost) < 0.05 * (double)reading.wall);
+	assert_true((double)(read_one(&hunt, 1).cost + reading.cost) < 0.05 * (double)reading.usable);
 	end_hunt(&hunt);
 }
 

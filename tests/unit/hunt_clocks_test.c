@@ -153,11 +153,29 @@ static void waiting_ends_with_the_waking_and_the_run_queue_follows(void **state)
 	lode_thread_pass(&copy, 175, &copy.clocks);
 	assert_int_equal(copy.clocks.time[LODE_CLOCK_SYNC], 40);
 	assert_int_equal(copy.clocks.time[LODE_CLOCK_OTHER], 15);
+	assert_int_equal(copy.ready + lode_thread_pass(thread, 175, &copy.clocks), 15);
 	lode_thread_returns(thread, 180); /* OTHER 10 more */
 	assert_int_equal(thread->clocks.time[LODE_CLOCK_CPU], 20);
 	assert_int_equal(thread->clocks.time[LODE_CLOCK_SYNC], 40);
 	assert_int_equal(thread->clocks.time[LODE_CLOCK_OTHER], 20);
 	assert_int_equal(thread->queued, 20); /* before it ran first, and behind the waking */
+	assert_int_equal(thread->ready, 20);
+	lode_thread_wind(thread, 200); /* CPU 20 */
+	lode_thread_leaves(thread, LODE_CLOCK_OTHER, 0);
+	copy = *thread;
+	assert_int_equal(lode_thread_pass(&copy, 230, &copy.clocks), 30); /* preempted */
+	lode_thread_returns(thread, 240);
+	assert_int_equal(thread->ready, 60);
+	lode_thread_wind(thread, 250); /* CPU 10 */
+	lode_thread_leaves(thread, LODE_CLOCK_OTHER, 1);
+	lode_thread_returns(thread, 300); /* it slept, and nobody was seen to wake it */
+	assert_int_equal(thread->ready, 60);
+	thread->waiting = 1; /* what spins waits, be it on a CPU or not */
+	lode_thread_leaves(thread, LODE_CLOCK_OTHER, 0);
+	lode_thread_returns(thread, 350);
+	assert_int_equal(thread->ready, 60);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_SYNC], 90);
+	assert_int_equal(sum(&thread->clocks), 250);
 }
 
 static void what_a_thread_was_found_with_counts_until_the_kernel_sees_it(void **state)
@@ -179,10 +197,27 @@ static void what_a_thread_was_found_with_counts_until_the_kernel_sees_it(void **
 	lode_thread_take_found(thread);
 	lode_thread_returns(thread, 150);
 	assert_int_equal(thread->clocks.time[LODE_CLOCK_IO], 50);
+	assert_int_equal(thread->ready, 0);
 	/* Too late now. */
 	thread->found = LODE_CLOCK_SYNC + 1;
 	lode_thread_clocks_thread(&fixture.clocks, place, &copy);
 	assert_int_equal(copy.clock, LODE_CLOCK_CPU);
+}
+
+static void what_was_found_running_had_no_CPU_if_it_gets_one_now(void **state)
+{
+	static struct fixture fixture;
+	struct lode_hunt_thread *thread = &fixture.threads[0];
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(lode_thread_clocks_add_thread(&fixture.clocks, 10, 16), 0);
+	thread->born = thread->last = 100;
+	thread->found = LODE_CLOCK_CPU + 1;
+	lode_thread_take_found(thread);
+	lode_thread_returns(thread, 150);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_CPU], 0);
+	assert_int_equal(thread->ready, 50);
 }
 
 /* ---- places ---- */
@@ -253,6 +288,7 @@ int main(void)
 		cmocka_unit_test(clocks_stay_whole_while_others_wake_the_thread_up),
 		cmocka_unit_test(waiting_ends_with_the_waking_and_the_run_queue_follows),
 		cmocka_unit_test(what_a_thread_was_found_with_counts_until_the_kernel_sees_it),
+		cmocka_unit_test(what_was_found_running_had_no_CPU_if_it_gets_one_now),
 		cmocka_unit_test(a_place_belongs_to_one_thread_at_a_time),
 	};
 

@@ -518,7 +518,7 @@ static void what_does_not_vary_concludes_after_the_minimum(void **state)
 
 	(void)state;
 	for (uint64_t t = 100; t <= 500; t += 100) {
-		reading.wall = t;
+		reading.usable = t;
 		reading.time[LODE_CPU_BOUND] = t / 2;
 		lode_observation_add(&observation, LODE_CPU_BOUND, &reading);
 		verdict = lode_observation_look(&observation, LODE_CPU_BOUND, 0.2, &options, t);
@@ -545,7 +545,7 @@ static void conclusions_are_seldom_wrong_and_those_near_the_threshold_take_longe
 
 		while (!verdict.concluded) {
 			t += 100;
-			reading.wall += 1000000;
+			reading.usable += 1000000;
 			reading.time[0] +=
 				(uint64_t)((mean + ((double)random_below(&seed, 1000) - 499.5) / 2500) * 1e6);
 			lode_observation_add(&observation, LODE_CPU_BOUND, &reading);
@@ -571,7 +571,7 @@ static void after_the_longest_time_the_mean_decides_and_says_how_unsure_it_is(vo
 	(void)state;
 	while (!verdict.concluded) {
 		t += 100;
-		reading.wall += 100;
+		reading.usable += 100;
 		reading.time[0] += t / 100 % 2 ? 1 : 40; /* 0.205 on average, or a little less */
 		lode_observation_add(&observation, LODE_CPU_BOUND, &reading);
 		verdict = lode_observation_look(&observation, LODE_CPU_BOUND, 0.2, &options, t);
@@ -590,7 +590,7 @@ static void what_is_counted_in_samples_is_no_surer_than_chance_allows(void **sta
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
-		reading.wall += 100000000;
+		reading.usable += 100000000;
 		lode_observation_add(&exact, LODE_CPU_BOUND, &reading);
 		lode_observation_add(&coarse, LODE_CPU_BOUND, &reading);
 		lode_observation_add(&fine, LODE_CPU_BOUND, &reading);
@@ -612,7 +612,7 @@ static void small_operations_are_true_below_their_threshold(void **state)
 
 	(void)state;
 	for (uint64_t t = 100; t <= 500; t += 100) {
-		reading.wall = t;
+		reading.usable = t;
 		reading.operations = t;
 		reading.bytes = 100 * t;
 		lode_observation_add(&observation, LODE_SMALL_IO, &reading);
@@ -626,7 +626,7 @@ static void no_operations_at_all_are_no_small_ones(void **state)
 {
 	struct lode_test_options options = quick_test();
 	struct lode_observation observation = { 0 };
-	struct lode_reading reading = { .wall = 5000 };
+	struct lode_reading reading = { .usable = 5000 };
 	struct lode_verdict verdict;
 
 	(void)state;
@@ -651,7 +651,7 @@ static void the_held_test_wants_its_side_of_the_threshold_for_some_time(void **s
 	(void)state;
 	while (!verdict.concluded) {
 		t += 100;
-		reading.wall += 100;
+		reading.usable += 100;
 		reading.time[0] += t <= 1000 ? 10 : 60; /* the mean passes 0.315 after 1000 more */
 		lode_observation_add(&observation, LODE_CPU_BOUND, &reading);
 		verdict = lode_observation_look(&observation, LODE_CPU_BOUND, 0.3, &options, t);
@@ -663,7 +663,7 @@ static void the_held_test_wants_its_side_of_the_threshold_for_some_time(void **s
 	verdict = (struct lode_verdict){ 0 };
 	for (t = 0; !verdict.concluded;) {
 		t += 100;
-		reading.wall += 100;
+		reading.usable += 100;
 		reading.time[0] += 31; /* inside of the hysteresis: never clear */
 		lode_observation_add(&observation, LODE_CPU_BOUND, &reading);
 		verdict = lode_observation_look(&observation, LODE_CPU_BOUND, 0.3, &options, t);

@@ -286,10 +286,10 @@ static void greetings_that_are_wrong_are_reported(void **state)
 	memset(deep + strlen(deep), ']', DEEP);
 	strcat(deep, "}\n");
 	assert_int_equal(greeted_with(deep, &error), LODE_BAD_INPUT);
-	assert_int_equal(greeted_with("{\"agent\":3}\n", &error), LODE_SYSTEM);
+	assert_int_equal(greeted_with("{\"agent\":2}\n", &error), LODE_SYSTEM);
 	assert_int_equal(greeted_with("{\"error\":\"no privilege\"}\n", &error), LODE_SYSTEM);
 	assert_string_equal(error.text, "host far: no privilege");
-	assert_int_equal(greeted_with("{\"agent\":2,\"host\":\"x\"}\n", &error), 0);
+	assert_int_equal(greeted_with("{\"agent\":3,\"host\":\"x\"}\n", &error), 0);
 }
 
 /* Requests that no hunt sends are answered with an error, and the agent goes on. */

@@ -470,7 +470,7 @@ static void more_than_all_of_the_time_says_of_what(void **state)
 {
 	(void)state;
 	require_measured(LODE_IO_BLOCKING, 0.305, "30.5%");
-	require_measured(LODE_IO_BLOCKING, 3.305, "330.5% of wall time, summed over threads");
+	require_measured(LODE_IO_BLOCKING, 3.305, "330.5% of the time, summed over threads");
 	require_measured(LODE_SMALL_IO, 330, "330 bytes");
 }
 

@@ -100,7 +100,8 @@ struct scenario {
 	const struct line *lines; /* NULL: it does nothing */
 	const char *costly;       /* the function that `predicted` is about */
 	double predicted;
-	int blind; /* probes of `costly` miss it so many times */
+	int blind;      /* probes of `costly` miss it so many times */
+	double crowded; /* share of wall time without a CPU */
 	double own;
 	int no_samples;
 	double ends, time;        /* seconds: the program, the search (which then goes on when nothing is left) */
@@ -203,17 +204,24 @@ static const struct scenario scenarios[] = {
 	  .time = 60,
 	  .end = LODE_SEARCH_TIME_UP,
 	  .expected = { EXPECT(LODE_CPU_BOUND, "work", .state = LODE_EXPERIMENT_TRUE) } },
+	{ .name = "a_busy_machine_hides_nothing_and_is_told_itself",
+	  .lines = chain,
+	  .crowded = 0.87,
+	  .expected = { EXPECT(LODE_CPU_BOUND, NULL, .state = LODE_EXPERIMENT_TRUE, .value = 0.80),
+			EXPECT(LODE_CPU_BOUND, "hot", .state = LODE_EXPERIMENT_TRUE, .value = 0.70),
+			EXPECT(LODE_CPU_BOUND, "other", .state = LODE_EXPERIMENT_FALSE),
+			EXPECT(LODE_READY_WAITING, NULL, .state = LODE_EXPERIMENT_TRUE, .value = 0.87) } },
 	{ .name = "the_end_of_the_program_ends_the_search",
 	  .strategy = LODE_STRATEGY_CALL_GRAPH,
 	  .lines = chain,
 	  .ends = 2.5,
 	  .end = LODE_SEARCH_PROGRAM_ENDED,
 	  .expected = { EXPECT(LODE_CPU_BOUND, "main", .state = LODE_EXPERIMENT_TRUE) } },
-	{ .name = "an_empty_program_is_searched_in_no_time", .strategy = BOTH_STRATEGIES, .experiments = 3 },
+	{ .name = "an_empty_program_is_searched_in_no_time", .strategy = BOTH_STRATEGIES, .experiments = 4 },
 	{ .name = "recursion_and_cycles_end",
 	  .lines = (const struct line[LINES]){ LINE(LODE_CPU_BOUND, "a b a b a b a", .share = 0.5),
 					       LINE(LODE_CPU_BOUND, "main main main a a a", .share = 0.4) },
-	  .experiments = 3 + 3,
+	  .experiments = 4 + 3,
 	  .expected = { EXPECT(LODE_CPU_BOUND, "a", .state = LODE_EXPERIMENT_TRUE, .value = 0.9) } },
 	{ .name = "locks_and_small_operations_are_found",
 	  .lines = (const struct line[LINES]){ LINE(LODE_SYNC_WAITING, "take lock", .share = 0.3, .object = 0xabc),
@@ -273,6 +281,7 @@ static void set_up(const struct scenario *scenario, struct simulation *simulatio
 	if (scenario->blind)
 		simulation->blind[simulation_function(simulation, scenario->costly)] = scenario->blind;
 	simulation->own = scenario->own;
+	simulation->crowded = scenario->crowded;
 	simulation->no_samples = scenario->no_samples;
 	simulation->ends = (uint64_t)(scenario->ends * (double)SECOND);
 	options->starters_by_the_paper = scenario->by_the_paper;

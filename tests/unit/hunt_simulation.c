@@ -102,7 +102,9 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 		reading->why = "its processes have ended";
 		return;
 	}
-	run->wall += elapsed * (double)processes;
+	run->ready += simulation->crowded * elapsed * (double)processes;
+	elapsed *= 1 - simulation->crowded;
+	run->usable += elapsed * (double)processes;
 	run->cost += cost_of(simulation, simulation->real, &run->focus) * elapsed *
 		     (double)count_processes(simulation,
 					     &(struct lode_focus){ LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0 });
@@ -117,11 +119,12 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 	}
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		reading->time[i] = (uint64_t)llround(run->time[i]);
-	reading->wall = (uint64_t)llround(run->wall);
+	reading->usable = (uint64_t)llround(run->usable);
+	reading->ready = (uint64_t)llround(run->ready);
 	reading->cost = (uint64_t)llround(run->cost);
 	reading->operations = (uint64_t)llround(run->operations);
 	reading->bytes = (uint64_t)llround(run->bytes);
-	reading->calls = run->blind ? 0 : reading->wall / 1000;
+	reading->calls = run->blind ? 0 : reading->usable / 1000;
 	if (simulation->allowed > 0 && cost_of(simulation, simulation->real, &run->focus) > simulation->allowed) {
 		reading->state = LODE_READING_COSTLY;
 		reading->why = "cost more than it was allowed";
@@ -271,7 +274,7 @@ static int simulated_samples(struct lode_meter *meter,
 {
 	struct simulation *simulation = of(meter);
 	uint64_t before = simulation->sampled;
-	double elapsed = (double)(simulation->clock - before);
+	double elapsed = (1 - simulation->crowded) * (double)(simulation->clock - before);
 
 	(void)error;
 	simulation->sampled = simulation->clock;

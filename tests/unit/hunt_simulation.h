@@ -1,6 +1,6 @@
 /*
  * A simulated program for the tests of the hunt: a meter with its own clock.
- * What it does is a row of stacks, each with a share of its process's wall time;
+ * What it does is a row of stacks, each with a share of the time that its process can use;
  * everything else (inclusive times, samples, roots, what is below a focus)
  * follows from them.
  */
@@ -21,7 +21,7 @@ struct simulated_thread {
 struct simulated_stack {
 	uint32_t thread;
 	enum lode_hypothesis kind;
-	double share; /* of its process's wall time */
+	double share; /* of the time that its process can use */
 	uint32_t functions[SIMULATION_MOST];
 	size_t depth;
 	uint64_t object;      /* sync waiting */
@@ -40,7 +40,8 @@ struct simulated_run {
 	uint64_t started;
 	int blind; /* its probes miss what goes on */
 	struct lode_reading reading;
-	double time[LODE_SMALL_IO], wall, operations, bytes, cost; /* exact, where the reading is whole numbers */
+	double time[LODE_SMALL_IO], usable, ready, operations, bytes,
+		cost; /* exact, where the reading is whole numbers */
 };
 
 struct simulation {
@@ -57,6 +58,7 @@ struct simulation {
 					      impossible */
 	double real[SIMULATION_MOST];      /* what it costs */
 	int blind[SIMULATION_MOST];        /* by function: so many times probes miss what goes on */
+	double crowded;                    /* share of wall time for which no CPU is free for any thread */
 	double own;                        /* what the meter takes besides probes */
 	double allowed;                    /* more than this is taken out at once; 0: nothing is */
 	struct simulated_run *runs;

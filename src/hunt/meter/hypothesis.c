@@ -10,6 +10,7 @@ static const char *const names[LODE_HYPOTHESES] = {
 	[LODE_SYNC_WAITING] = "ExcessiveSyncWaitingTime",
 	[LODE_IO_BLOCKING] = "ExcessiveIOBlockingTime",
 	[LODE_SMALL_IO] = "TooManySmallIOOps",
+	[LODE_READY_WAITING] = "ExcessiveReadyTime",
 };
 
 const char *lode_hypothesis_name(enum lode_hypothesis hypothesis)
@@ -33,12 +34,18 @@ int lode_hypothesis_holds(enum lode_hypothesis hypothesis, double value, double 
 void lode_hypothesis_fraction(enum lode_hypothesis hypothesis, const struct lode_reading *reading,
 			      uint64_t *amount, uint64_t *base)
 {
-	if (hypothesis == LODE_SMALL_IO) {
+	switch (hypothesis) {
+	case LODE_SMALL_IO:
 		*amount = reading->bytes;
 		*base = reading->operations;
-	} else {
+		break;
+	case LODE_READY_WAITING:
+		*amount = reading->ready;
+		*base = reading->usable + reading->ready;
+		break;
+	default:
 		*amount = reading->time[hypothesis];
-		*base = reading->wall;
+		*base = reading->usable;
 	}
 }
 

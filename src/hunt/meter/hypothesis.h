@@ -15,7 +15,7 @@ enum lode_hypothesis lode_hypothesis_find(const char *name);
 int lode_hypothesis_holds(enum lode_hypothesis hypothesis, double value, double threshold);
 /*
  * What an experiment measures, as a fraction: the value is `amount` / `base`. For a
- * share that is time by wall time, for the size of operations bytes by operations.
+ * share that is time by usable time, for time without a CPU that time by wall time, for the size of operations bytes by operations.
  */
 void lode_hypothesis_fraction(enum lode_hypothesis hypothesis, const struct lode_reading *reading,
 			      uint64_t *amount, uint64_t *base);

@@ -6,9 +6,11 @@
  *
  * A *focus* says where: each axis is narrowed by itself, LODE_NONE is "all". Times
  * are taken while the focus holds: inclusive of callees, recursion counted once a
- * thread, summed over threads. Shares are of the wall time of the processes in the
- * focus: sum of time / sum of the processes' wall time. So they can exceed 1 where
- * several threads work at once.
+ * thread, summed over threads. Shares are of the time that the processes in the focus could
+ * use, or the thread of the focus: wall time less the time for which they were ready to run and had no CPU. A
+ * busy machine takes that away, whatever the program does; it has a hypothesis of its own. So a share is sum of
+ * time / sum of the processes' usable time. That of one thread is at most 1; those of processes can
+ * exceed 1 where several threads work at once.
  */
 #ifndef LODE_HUNT_METER_METER_H
 #define LODE_HUNT_METER_METER_H
@@ -17,11 +19,12 @@
 #include "hunt/meter/program.h"
 
 enum lode_hypothesis {
-	LODE_CPU_BOUND,    /* CPU time */
-	LODE_SYNC_WAITING, /* blocked on locks and on other threads or processes (futex; MPI waiting functions
+	LODE_CPU_BOUND,     /* CPU time */
+	LODE_SYNC_WAITING,  /* blocked on locks and on other threads or processes (futex; MPI waiting functions
 			      by wall time) */
-	LODE_IO_BLOCKING,  /* blocked in input and output */
-	LODE_SMALL_IO,     /* mean bytes of an input or output operation; true when BELOW its threshold */
+	LODE_IO_BLOCKING,   /* blocked in input and output */
+	LODE_SMALL_IO,      /* mean bytes of an input or output operation; true when BELOW its threshold */
+	LODE_READY_WAITING, /* ready to run without a CPU, a share of wall time; of places, not of functions */
 	LODE_HYPOTHESES,
 };
 
@@ -52,8 +55,9 @@ enum lode_reading_state {
 /* What an experiment has measured since it was started; all grow only. */
 struct lode_reading {
 	enum lode_reading_state state;
-	const char *why;              /* of a state that is not ON: a sentence */
-	uint64_t wall;                /* wall time of the processes in the focus, while probes were in */
+	const char *why; /* of a state that is not ON: a sentence */
+	uint64_t usable; /* wall time of the processes in the focus while probes were in, less `ready` */
+	uint64_t ready;  /* for which they were ready to run and had no CPU */
 	uint64_t time[LODE_SMALL_IO]; /* by hypothesis; what probes took is already taken off */
 	uint64_t operations;          /* of input and output */
 	uint64_t bytes;

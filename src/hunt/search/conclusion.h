@@ -3,7 +3,7 @@
  * hypothesis is true, or that it is false.
  *
  * The measurement is cut into sub-intervals. The value is the sum of all amounts by
- * the sum of all bases (a share: time by wall time), and how much the sub-intervals
+ * the sum of all bases (a share: time by the time that could be used), and how much the sub-intervals
  * differ from it shows how sure it is: a confidence interval by Student's t. An
  * experiment concludes when that interval is on one side of the threshold. It is
  * checked repeatedly, and each look is a chance to be wrong; so look k may be wrong

@@ -126,8 +126,8 @@ double lode_search_predicted_cost(const struct lode_search *search, uint32_t id)
 	return cost < 0 || !experiment->runs ? cost : fmax(cost, experiment->cost);
 }
 
-/* How many processes' wall times pass at once; from the experiments of the whole program. */
-double lode_search_wall_rate(const struct lode_search *search)
+/* How much time all processes together could use at once; from the experiments of the whole program. */
+double lode_search_usable_rate(const struct lode_search *search)
 {
 	for (size_t i = 0; i < search->running.active.count; i++) {
 		const struct lode_experiment *experiment = get(search, search->running.active.items[i]);

@@ -216,7 +216,7 @@ static int handle_reading(struct lode_search *search, uint32_t id, struct lode_r
 
 int lode_search_read_all(struct lode_search *search, struct lode_error *error)
 {
-	double rate = lode_search_wall_rate(search);
+	double rate = lode_search_usable_rate(search);
 	int code;
 
 	for (size_t i = 0; i < search->running.active.count;) {

@@ -43,7 +43,7 @@ int lode_search_store_recent(struct lode_search *search)
 		return 0;
 	}
 	past->t = now(search);
-	past->wall = whole->observation->last_base;
+	past->usable = whole->observation->last_base;
 	past->exact = whole->observation->last_amount;
 	past->all = graph ? graph->weight : 0;
 	past->cut = graph ? graph->cut : 0;
@@ -75,7 +75,7 @@ static void add_interval(struct lode_experiment *experiment, const struct lode_r
 			 const struct lode_recent_look *to, int is_module, uint32_t node)
 {
 	double mine = (double)(weight_at(to, is_module, node) - weight_at(from, is_module, node));
-	struct lode_reading reading = { .wall = experiment->past_wall += to->wall - from->wall };
+	struct lode_reading reading = { .usable = experiment->past_usable += to->usable - from->usable };
 
 	lode_sampling_divide(&experiment->sampling, (double)(to->exact - from->exact),
 			     (double)(to->all - from->all), mine, is_module ? 0 : (double)(to->cut - from->cut));

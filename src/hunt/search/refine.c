@@ -80,7 +80,7 @@ static int is_hopeless(const struct lode_search *search, enum lode_hypothesis hy
 {
 	struct lode_focus code = *focus, object = *focus, whole = *focus;
 
-	if (hypothesis == LODE_SMALL_IO)
+	if (hypothesis >= LODE_SMALL_IO)
 		return 0;
 	code.function = LODE_NONE;
 	object.object = 0;
@@ -206,6 +206,8 @@ int lode_search_refine(struct lode_search *search, uint32_t id)
 
 	if (hypothesis == LODE_SMALL_IO)
 		return 0; /* it goes wherever excessive input and output goes */
+	if (hypothesis == LODE_READY_WAITING)
+		return refine_place(search, id); /* which code is kept from running says nothing */
 	if (state == LODE_EXPERIMENT_IMPOSSIBLE)
 		return refine_code(search, id);
 	if (lode_program_is_module(search->meter->program, function))
@@ -364,7 +366,7 @@ int lode_search_start_deep(struct lode_search *search, uint32_t id)
 			     .asks = id };
 	int by_the_paper = search->options.starters_by_the_paper, chosen;
 
-	if (search->options.strategy != LODE_STRATEGY_DEEP_START || deep.hypothesis == LODE_SMALL_IO ||
+	if (search->options.strategy != LODE_STRATEGY_DEEP_START || deep.hypothesis >= LODE_SMALL_IO ||
 	    lode_program_is_module(search->meter->program, deep.focus.function) ||
 	    (by_the_paper && deep.focus.function == LODE_NONE))
 		return 0;

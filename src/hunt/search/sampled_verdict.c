@@ -3,7 +3,7 @@
  * the limit allows; see search.h.
  *
  * Such an experiment runs at the meter without its function, which needs no probes: it
- * returns the wall time of its focus and, exactly, the time of its kind that all code
+ * returns the time that its focus could use and, exactly, the time of its kind that all code
  * takes there. The function's share of that is the growth of its node in the function
  * count graph of its focus (for a module: samples whose innermost function is in it).
  *
@@ -25,7 +25,7 @@
 
 int lode_search_may_rest_on_samples(const struct lode_experiment *experiment)
 {
-	return experiment->hypothesis != LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
+	return experiment->hypothesis < LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
 	       !lode_focus_has(&experiment->focus, LODE_AXIS_OBJECT);
 }
 
@@ -62,7 +62,7 @@ static struct lode_sampling look_up(const struct lode_search *search, const stru
 void lode_search_begin_samples(struct lode_search *search, struct lode_experiment *experiment)
 {
 	experiment->sampling = look_up(search, experiment);
-	experiment->past_time = experiment->past_wall = 0;
+	experiment->past_time = experiment->past_usable = 0;
 }
 
 double lode_search_grain(const struct lode_search *search, const struct lode_experiment *experiment)
@@ -102,7 +102,7 @@ void lode_search_read_samples(struct lode_search *search, struct lode_experiment
 	*sampling = found;
 	experiment->observation->grain = lode_search_grain(search, experiment);
 	reading->time[experiment->hypothesis] = (uint64_t)llround(sampling->amount);
-	reading->wall += experiment->past_wall;
+	reading->usable += experiment->past_usable;
 }
 
 int lode_search_may_hold(const struct lode_experiment *experiment, double value)
@@ -117,7 +117,7 @@ int lode_search_may_hold(const struct lode_experiment *experiment, double value)
 
 int lode_search_has_comparable_samples(const struct lode_experiment *experiment)
 {
-	return experiment->hypothesis != LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
+	return experiment->hypothesis < LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
 	       !lode_focus_has(&experiment->focus, LODE_AXIS_THREAD) &&
 	       !lode_focus_has(&experiment->focus, LODE_AXIS_OBJECT);
 }

@@ -100,10 +100,14 @@ static int add_roots(struct lode_search *search)
 {
 	struct lode_focus whole = lode_focus_whole();
 
-	for (int hypothesis = 0; hypothesis < LODE_SMALL_IO; hypothesis++)
+	for (int hypothesis = 0; hypothesis < LODE_HYPOTHESES; hypothesis++) {
+		if (hypothesis == LODE_SMALL_IO ||
+		    (hypothesis == LODE_READY_WAITING && search->options.paper_hypotheses))
+			continue;
 		if (lode_search_want(search, (enum lode_hypothesis)hypothesis, &whole, LODE_NONE,
 				     LODE_ORIGIN_CALL_GRAPH, LODE_PRIORITY_LOW) == LODE_NONE)
 			return LODE_SYSTEM;
+	}
 	return 0;
 }
 

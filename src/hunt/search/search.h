@@ -42,9 +42,10 @@ struct lode_search_options {
 	 * room for the next.
 	 */
 	int starters_by_the_paper;
-	double cost;   /* most that probes may cost, as a share of the program's time */
-	uint64_t time; /* longest duration of the search; 0: none */
-	int watch_on;  /* goes on when there is nothing left to examine */
+	int paper_hypotheses; /* none but the paper's: time without a CPU is not asked for */
+	double cost;          /* most that probes may cost, as a share of the program's time */
+	uint64_t time;        /* longest duration of the search; 0: none */
+	int watch_on;         /* goes on when there is nothing left to examine */
 	struct lode_test_options test;
 };
 

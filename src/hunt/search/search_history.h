@@ -82,10 +82,10 @@ struct lode_experiment {
 	uint64_t sampled;       /* nanoseconds of samples that showed it by `sampled_since` */
 	uint64_t sampled_since; /* when it was last started or found false */
 	struct lode_sampling sampling;
-	uint64_t past_time; /* by samples: nanoseconds that it looked back when it began, and wall time of */
-	uint64_t past_wall; /* its place in them */
-	char *why;          /* a sentence about its state, or NULL */
-	char *not_probed;   /* why it rests on samples, or NULL: it cannot have probes */
+	uint64_t past_time;   /* by samples: nanoseconds that it looked back when it began, and usable time of */
+	uint64_t past_usable; /* its place in them */
+	char *why;            /* a sentence about its state, or NULL */
+	char *not_probed;     /* why it rests on samples, or NULL: it cannot have probes */
 	struct lode_observation *observation; /* while it is active */
 };
 

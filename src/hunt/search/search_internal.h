@@ -41,10 +41,10 @@ struct lode_recent_weights {
 
 struct lode_recent_look {
 	uint64_t t;
-	uint64_t wall;  /* of the whole program, from its experiment */
-	uint64_t exact; /* and its CPU time */
-	uint64_t all;   /* nanoseconds of CPU samples */
-	uint64_t cut;   /* those whose stack is cut */
+	uint64_t usable; /* time of the whole program, from its experiment */
+	uint64_t exact;  /* and its CPU time */
+	uint64_t all;    /* nanoseconds of CPU samples */
+	uint64_t cut;    /* those whose stack is cut */
 	struct lode_recent_weights functions, modules;
 };
 
@@ -200,8 +200,8 @@ int lode_search_stop_costly(struct lode_search *search, struct lode_error *error
 int lode_search_is_any_open(const struct lode_search *search);
 /* The cost of the first waiting experiment that fits the limit alone; below 0: there is none. */
 double lode_search_first_affordable(const struct lode_search *search);
-/* Wall time of all processes together per unit of time; from the experiments of the whole program. */
-double lode_search_wall_rate(const struct lode_search *search);
+/* Time that all processes together could use per unit of time; from the experiments of the whole program. */
+double lode_search_usable_rate(const struct lode_search *search);
 /* Replaces the predicted cost of an active experiment by the measured one. */
 void lode_search_measure_cost(struct lode_search *search, struct lode_experiment *experiment,
 			      const struct lode_reading *reading, double rate);

@@ -9,7 +9,11 @@
 void lode_search_options_default(struct lode_search_options *options)
 {
 	*options = (struct lode_search_options){
-		.thresholds = { [LODE_CPU_BOUND] = 0.2, [LODE_SYNC_WAITING] = 0.2, [LODE_IO_BLOCKING] = 0.2, [LODE_SMALL_IO] = 4096 },
+		.thresholds = { [LODE_CPU_BOUND] = 0.2,
+				[LODE_SYNC_WAITING] = 0.2,
+				[LODE_IO_BLOCKING] = 0.2,
+				[LODE_SMALL_IO] = 4096,
+				[LODE_READY_WAITING] = 0.2 },
 		.strategy = LODE_STRATEGY_DEEP_START,
 		.deep_threshold = 0.2,
 		.cost = 0.1,
@@ -25,6 +29,7 @@ void lode_search_options_paradyn(struct lode_search_options *options)
 	lode_search_options_default(options);
 	options->thresholds[LODE_CPU_BOUND] = 0.3;
 	options->starters_by_the_paper = 1;
+	options->paper_hypotheses = 1;
 	options->test.held = 1;
 	options->test.minimum = SECOND;
 	options->test.hysteresis = 0.05;

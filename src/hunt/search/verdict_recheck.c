@@ -23,7 +23,8 @@
 static int samples_hold(const struct lode_search *search, const struct lode_experiment *experiment)
 {
 	double passed = (double)(now(search) - experiment->sampled_since);
-	double rate = lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? 1 : lode_search_wall_rate(search);
+	double all = lode_search_usable_rate(search);
+	double rate = lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? fmin(all, 1) : all;
 	double least = experiment->threshold * rate * passed;
 
 	return lode_search_has_comparable_samples(experiment) &&

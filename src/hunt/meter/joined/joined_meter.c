@@ -3,7 +3,7 @@
  *
  * An experiment runs on every host that its focus holds, under the same number. Where
  * a host does not know the function, an experiment without it runs instead and only
- * its wall time counts: the function takes no time there, but the host's time passes.
+ * its usable time counts: the function takes no time there, but the host's time passes.
  */
 #include "hunt/meter/joined/joined_meter.h"
 
@@ -32,7 +32,7 @@ struct place {
 struct part {
 	uint32_t experiment;
 	uint32_t member;
-	int only_wall; /* the member does not know the function */
+	int only_base; /* the member does not know the function */
 };
 
 struct joined {
@@ -249,10 +249,11 @@ static int joined_stop(struct lode_meter *meter, const uint32_t *experiments, si
 	return code;
 }
 
-static void add_reading(struct lode_reading *sum, const struct lode_reading *reading, int only_wall)
+static void add_reading(struct lode_reading *sum, const struct lode_reading *reading, int only_base)
 {
-	sum->wall += reading->wall;
-	if (only_wall)
+	sum->usable += reading->usable;
+	sum->ready += reading->ready;
+	if (only_base)
 		return;
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		sum->time[i] += reading->time[i];
@@ -264,14 +265,14 @@ static void add_reading(struct lode_reading *sum, const struct lode_reading *rea
 
 /* Too costly on one host is too costly; otherwise it is on if it is on somewhere; if no host knows the function,
  * as long as time passes. */
-static int strength(enum lode_reading_state state, int only_wall)
+static int strength(enum lode_reading_state state, int only_base)
 {
 	static const int strengths[] = { [LODE_READING_COSTLY] = 4,
 					 [LODE_READING_ON] = 3,
 					 [LODE_READING_IMPOSSIBLE] = 2,
 					 [LODE_READING_GONE] = 0 };
 
-	return only_wall && state == LODE_READING_ON ? 1 : strengths[state];
+	return only_base && state == LODE_READING_ON ? 1 : strengths[state];
 }
 
 static int joined_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
@@ -292,10 +293,10 @@ static int joined_read(struct lode_meter *meter, uint32_t experiment, struct lod
 		code = member->operations->read(member, experiment, &one, error);
 		if (code < 0)
 			return code;
-		add_reading(reading, &one, part->only_wall);
-		if (strength(one.state, part->only_wall) <= strongest)
+		add_reading(reading, &one, part->only_base);
+		if (strength(one.state, part->only_base) <= strongest)
 			continue;
-		strongest = strength(one.state, part->only_wall);
+		strongest = strength(one.state, part->only_base);
 		reading->state = one.state;
 		reading->why = one.why;
 	}

@@ -84,26 +84,36 @@ LODE_CLOCKS_INLINE uint64_t lode_thread_object(const struct lode_hunt_thread *th
 	return thread->seen ? thread->object : thread->found ? thread->found_object : 0;
 }
 
-/* Adds to `clocks` what has passed since the thread's were wound. */
-LODE_CLOCKS_INLINE void lode_thread_pass(const struct lode_hunt_thread *thread, uint64_t now,
-					 struct lode_hunt_clocks *clocks)
+/*
+ * Since when it has been ready to run without a CPU, at `now`; `now` itself if it is not: it runs, or its wait is not over.
+ * A thread that leaves its CPU without waiting is ready at once, and so is a new one.
+ */
+LODE_CLOCKS_INLINE uint64_t lode_thread_ready_since(const struct lode_hunt_thread *thread, uint64_t now)
+{
+	uint64_t woken;
+
+	if (lode_thread_is_woken(thread, now, &woken))
+		return woken;
+	return thread->blocked || thread->clock == LODE_CLOCK_CPU ? now : thread->last;
+}
+
+/* Adds to `clocks` what has passed since the thread's were wound. Returns how much of OTHER it was ready to run. */
+LODE_CLOCKS_INLINE int64_t lode_thread_pass(const struct lode_hunt_thread *thread, uint64_t now,
+					    struct lode_hunt_clocks *clocks)
 {
 	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
 	uint32_t after = thread->waiting ? LODE_CLOCK_SYNC : LODE_CLOCK_OTHER;
-	uint64_t woken;
+	uint64_t ready = lode_thread_ready_since(thread, now);
 
-	if (!lode_thread_is_woken(thread, now, &woken)) {
-		clocks->time[clock & 3] += (int64_t)(now - thread->last);
-		return;
-	}
-	clocks->time[clock & 3] += (int64_t)(woken - thread->last);
-	clocks->time[after & 3] += (int64_t)(now - woken);
+	clocks->time[clock & 3] += (int64_t)(ready - thread->last);
+	clocks->time[after & 3] += (int64_t)(now - ready);
+	return thread->waiting ? 0 : (int64_t)(now - ready);
 }
 
 /* The writer only: winds the clocks up to `now`. */
 LODE_CLOCKS_INLINE void lode_thread_wind(struct lode_hunt_thread *thread, uint64_t now)
 {
-	lode_thread_pass(thread, now, &thread->clocks);
+	thread->ready += lode_thread_pass(thread, now, &thread->clocks);
 	thread->last = now;
 }
 
@@ -115,13 +125,14 @@ LODE_CLOCKS_INLINE void lode_thread_leaves(struct lode_hunt_thread *thread, uint
 	thread->blocked = blocked;
 }
 
-/* The writer only: gets a CPU. */
+/* The writer only: gets a CPU. It had none since it was switched out, whatever it was found with. */
 LODE_CLOCKS_INLINE void lode_thread_returns(struct lode_hunt_thread *thread, uint64_t now)
 {
 	uint64_t ready;
 
-	if (!lode_thread_is_woken(thread, now, &ready))
-		ready = thread->blocked ? now : thread->last;
+	if (thread->clock == LODE_CLOCK_CPU)
+		thread->clock = LODE_CLOCK_OTHER;
+	ready = lode_thread_ready_since(thread, now);
 	if (now > ready)
 		thread->queued += now - ready;
 	lode_thread_wind(thread, now);
@@ -148,6 +159,7 @@ LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32
 	thread->clock = LODE_CLOCK_OTHER;
 	thread->waiting = thread->top = thread->blocked = thread->seen = 0;
 	thread->died = thread->object = thread->message = 0;
+	thread->ready = 0;
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		thread->clocks.time[i] = 0;
 	thread->born = now;

@@ -408,7 +408,7 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
 		}
 		if (cls & LODE_CALL_POLLS && !thread->polling)
-			thread->polling = thread->clocks.time[LODE_CLOCK_OTHER] + 1;
+			thread->polling = thread->clocks.time[LODE_CLOCK_OTHER] - thread->ready + 1;
 		cls &= LODE_CALL_CLASS;
 	}
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
@@ -497,7 +497,7 @@ int lode_hunt_waking(uint64_t *context)
  */
 static __always_inline void end_polling(struct lode_hunt_thread *thread, int64_t result)
 {
-	int64_t time = thread->clocks.time[LODE_CLOCK_OTHER] - (thread->polling - 1);
+	int64_t time = thread->clocks.time[LODE_CLOCK_OTHER] - thread->ready - (thread->polling - 1);
 
 	thread->polling = 0;
 	if (result <= 0 || time <= 0 || time > LODE_HUNT_IDLE)

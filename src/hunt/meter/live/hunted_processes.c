@@ -24,7 +24,9 @@ int lode_hunted_init(struct lode_hunted_processes *target, struct lode_thread_cl
 	memset(target, 0, sizeof(*target));
 	target->clocks = clocks;
 	target->program = program;
-	if (lode_frames_init(&target->frames) < 0 || lode_process_images_init(&target->images) < 0 ||
+	target->seen = lode_calloc(clocks->thread_count, sizeof(*target->seen));
+	if (!target->seen || lode_frames_init(&target->frames) < 0 ||
+	    lode_process_images_init(&target->images) < 0 ||
 	    lode_processes_init(&target->spaces, &target->images) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -37,6 +39,7 @@ void lode_hunted_release(struct lode_hunted_processes *target)
 	lode_free(target->binaries);
 	lode_free(target->of_image);
 	lode_free(target->past);
+	lode_free(target->seen);
 	lode_free(target->items);
 	lode_processes_release(&target->spaces);
 	lode_process_images_release(&target->images);
@@ -282,8 +285,10 @@ void lode_hunted_end(struct lode_hunted_processes *target, uint32_t pid)
 {
 	struct lode_hunted_process *process = lode_hunted_find(target, pid);
 
-	if (process && !process->ended)
-		process->ended = lode_now();
+	if (!process || process->ended)
+		return;
+	lode_hunted_settle_now(target);
+	process->ended = lode_now();
 }
 
 size_t lode_hunted_alive(const struct lode_hunted_processes *target)
@@ -319,6 +324,7 @@ static void add_sum(struct lode_thread_clocks_sum *sum, const struct lode_thread
 {
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		sum->time[i] += more->time[i];
+	sum->ready += more->ready;
 	sum->operations += more->operations;
 	sum->bytes += more->bytes;
 	sum->calls += more->calls;
@@ -368,9 +374,8 @@ static int reap(struct lode_hunted_processes *target, uint32_t place, int is_ask
 	for (uint32_t slot = 0; !code && slot < target->clocks->slot_count; slot++)
 		code = keep_slot(target, place, slot, is_asked);
 	if (process) {
-		process->all_took += thread->took;
+		process->took += thread->took;
 		process->queued += thread->queued;
-		process->took = process->took > thread->took ? process->took : thread->took;
 	}
 	lode_thread_clocks_forget(target->clocks, place);
 	return code;
@@ -379,13 +384,16 @@ static int reap(struct lode_hunted_processes *target, uint32_t place, int is_ask
 int lode_hunted_reap(struct lode_hunted_processes *target, int (*is_asked)(void *context, uint32_t tid),
 		     void *context)
 {
-	int code = 0;
+	int code = 0, is_settled = 0;
 
 	for (uint32_t i = 0; !code && i < target->clocks->thread_count; i++) {
 		const struct lode_hunt_thread *thread = &target->clocks->threads[i];
 
-		if (thread->tid && thread->died)
-			code = reap(target, i, is_asked(context, thread->tid));
+		if (!thread->tid || !thread->died)
+			continue;
+		if (!is_settled++)
+			lode_hunted_settle_now(target); /* with all that they used */
+		code = reap(target, i, is_asked(context, thread->tid));
 	}
 	return code;
 }
@@ -419,64 +427,4 @@ void lode_hunted_sum(const struct lode_hunted_processes *target, uint32_t pid, u
 		    past->tid == (tid == LODE_NONE ? 0 : tid))
 			add_sum(sum, &past->sum);
 	}
-}
-
-/* What probes took of the thread of a process that lost the most: what its time was made longer by. */
-static uint64_t most_took(const struct lode_hunted_processes *target, const struct lode_hunted_process *process)
-{
-	uint64_t most = process->took;
-
-	for (uint32_t i = 0; i < target->clocks->thread_count; i++) {
-		const struct lode_hunt_thread *thread = &target->clocks->threads[i];
-
-		if (thread->tid && thread->pid == process->pid && thread->took > most)
-			most = thread->took;
-	}
-	return most;
-}
-
-static uint64_t wall_of(const struct lode_hunted_processes *target, const struct lode_hunted_process *process,
-			uint64_t now)
-{
-	uint64_t end = process->ended ? process->ended : now;
-	uint64_t took = process->stopped + most_took(target, process);
-	uint64_t life = end > process->since ? end - process->since : 0;
-
-	if (process->launches)
-		return 0;
-	return life > took ? life - took : 0;
-}
-
-uint64_t lode_hunted_wall(const struct lode_hunted_processes *target, uint32_t pid, uint64_t now)
-{
-	uint64_t wall = 0;
-
-	for (size_t i = 0; i < target->count; i++)
-		if (pid == LODE_NONE || target->items[i].pid == pid)
-			wall += wall_of(target, &target->items[i], now);
-	return wall;
-}
-
-uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target)
-{
-	uint64_t took = 0;
-
-	for (size_t i = 0; i < target->count; i++)
-		took += target->items[i].all_took;
-	for (uint32_t i = 0; i < target->clocks->thread_count; i++)
-		if (target->clocks->threads[i].tid)
-			took += target->clocks->threads[i].took;
-	return took;
-}
-
-uint64_t lode_hunted_queued(const struct lode_hunted_processes *target)
-{
-	uint64_t queued = 0;
-
-	for (size_t i = 0; i < target->count; i++)
-		queued += target->items[i].queued;
-	for (uint32_t i = 0; i < target->clocks->thread_count; i++)
-		if (target->clocks->threads[i].tid)
-			queued += target->clocks->threads[i].queued;
-	return queued;
 }

@@ -16,11 +16,13 @@ struct lode_hunted_process {
 	uint64_t since;   /* when it was first seen */
 	uint64_t ended;   /* 0: it lives */
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
-	uint64_t took;    /* nanoseconds by probes, of its threads that have ended, the most of one */
-	uint64_t all_took;
+	uint64_t took;    /* nanoseconds by probes, of its threads that have ended */
 	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
-	int launches;     /* it only starts others (mpirun): not measured itself */
-	int shows_starts; /* samples of it begin with what starts a program or a thread */
+	double ready; /* wall time that it could not use, up to `settled`: no CPU was free; see hunted_time.c */
+	double lost;  /* that, and what probes took */
+	double longer[LODE_CLOCKS]; /* by which a thread waited longer, by clock, than is left without `lost` */
+	int launches;               /* it only starts others (mpirun): not measured itself */
+	int shows_starts;           /* samples of it begin with what starts a program or a thread */
 	char name[LODE_THREAD_NAME];
 };
 
@@ -30,6 +32,14 @@ struct lode_hunted_past {
 	uint32_t tid; /* 0: all threads of the process together */
 	uint32_t slot;
 	struct lode_thread_clocks_sum sum;
+};
+
+/* What a thread had used when the time of its process was settled last. */
+struct lode_hunted_seen {
+	uint32_t tid; /* 0: never */
+	int64_t time[LODE_CLOCKS];
+	int64_t ready;
+	uint64_t took;
 };
 
 /* A binary of the program, as it can be opened here. */
@@ -50,6 +60,8 @@ struct lode_hunted_processes {
 	struct lode_hunted_past *past;
 	size_t past_count;
 	size_t past_capacity;
+	struct lode_hunted_seen *seen; /* by place of the clocks */
+	uint64_t settled;
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see hunted_processes.c */
 	size_t image_capacity;
 	size_t images_known;                 /* of which is known whether they have special functions */
@@ -102,8 +114,20 @@ void lode_hunted_forget_slot(struct lode_hunted_processes *target, uint32_t slot
  * (LODE_NONE: in all). */
 void lode_hunted_sum(const struct lode_hunted_processes *target, uint32_t pid, uint32_t tid, uint32_t slot,
 		     uint64_t now, struct lode_thread_clocks_sum *sum);
-/* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
-uint64_t lode_hunted_wall(const struct lode_hunted_processes *target, uint32_t pid, uint64_t now);
+/* ---- hunted_time.c: time that processes could use ---- */
+
+/*
+ * Brings the processes' time up to date, if it is older than a millisecond. Returns the moment for which it holds; what
+ * is compared with it must be read for the same moment.
+ */
+uint64_t lode_hunted_settle(struct lode_hunted_processes *target);
+/* The same, however old it is. */
+void lode_hunted_settle_now(struct lode_hunted_processes *target);
+/* Wall time of a process (LODE_NONE: of all together) at that moment, without the time for which it had no CPU and
+ * without what hunting took from it: what time on a clock is a share of. */
+uint64_t lode_hunted_usable(const struct lode_hunted_processes *target, uint32_t pid, enum lode_hunt_clock clock);
+/* And the time for which it had none. */
+uint64_t lode_hunted_ready(const struct lode_hunted_processes *target, uint32_t pid);
 /* Nanoseconds that probes took of all threads, ever. */
 uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target);
 /* Nanoseconds that threads of all processes were ready to run and had no CPU. */

@@ -24,16 +24,16 @@ uint64_t lode_live_own_time(void)
 
 double lode_live_program_time(struct lode_live *live)
 {
-	uint64_t now = lode_now();
+	uint64_t now = lode_hunted_settle(&live->target);
 	double time = 0;
 
 	for (size_t i = 0; i < live->target.count; i++) {
 		uint32_t pid = live->target.items[i].pid;
-		double wall = (double)lode_hunted_wall(&live->target, pid, now);
+		double usable = (double)lode_hunted_usable(&live->target, pid, LODE_CLOCK_CPU);
 		struct lode_thread_clocks_sum sum;
 
 		lode_hunted_sum(&live->target, pid, LODE_NONE, LODE_NONE, now, &sum);
-		time += wall > (double)sum.time[LODE_CLOCK_CPU] ? wall : (double)sum.time[LODE_CLOCK_CPU];
+		time += usable > (double)sum.time[LODE_CLOCK_CPU] ? usable : (double)sum.time[LODE_CLOCK_CPU];
 	}
 	return time;
 }

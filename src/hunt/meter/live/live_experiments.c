@@ -54,15 +54,36 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 
 /* ---- accounts ---- */
 
+/* The time that the focus could use: of one thread its own, so that no part of it is more than all of it. */
+static void settle_base(struct lode_live *live, enum lode_hypothesis hypothesis, const struct lode_focus *focus,
+			uint64_t now, struct lode_live_account *account)
+{
+	/* Clocks are in the order of the hypotheses. */
+	enum lode_hunt_clock clock = hypothesis < LODE_SMALL_IO ? (enum lode_hunt_clock)hypothesis : LODE_CLOCK_CPU;
+	struct lode_thread_clocks_sum sum;
+
+	if (focus->thread == LODE_NONE) {
+		account->usable = lode_hunted_usable(&live->target, focus->process, clock);
+		account->ready = lode_hunted_ready(&live->target, focus->process);
+		return;
+	}
+	lode_hunted_sum(&live->target, focus->process, focus->thread, LODE_NONE, now, &sum);
+	account->ready = (uint64_t)sum.ready;
+	account->usable = 0;
+	for (int i = 0; i < LODE_CLOCKS; i++)
+		account->usable += (uint64_t)sum.time[i];
+	account->usable -= account->ready;
+}
+
 static void settle_account(struct lode_live *live, const struct lode_live_experiment *experiment,
 			   struct lode_live_account *account)
 {
 	const struct lode_focus *focus = &experiment->focus;
-	uint64_t now = lode_now();
+	uint64_t now = lode_hunted_settle(&live->target);
 	struct lode_thread_clocks_sum sum;
 
 	lode_hunted_sum(&live->target, focus->process, focus->thread, experiment->slot, now, &sum);
-	account->wall = lode_hunted_wall(&live->target, focus->process, now);
+	settle_base(live, experiment->hypothesis, focus, now, account);
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		account->time[i] = sum.time[i];
 	if (focus->object)
@@ -243,7 +264,8 @@ int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_readin
 		experiment->costly = experiment->closed = 1;
 	start = &experiment->start;
 	last = &experiment->last;
-	reading->wall = last->wall - start->wall;
+	reading->usable = at_least_zero((int64_t)(last->usable - start->usable));
+	reading->ready = at_least_zero((int64_t)(last->ready - start->ready));
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		reading->time[i] = at_least_zero(last->time[i] - start->time[i]);
 	reading->operations = last->operations - start->operations;

@@ -11,7 +11,8 @@
 
 /* What is counted from the beginning; a reading is the difference of two. */
 struct lode_live_account {
-	uint64_t wall;
+	uint64_t usable;
+	uint64_t ready;
 	int64_t time[LODE_SMALL_IO];
 	uint64_t operations;
 	uint64_t bytes;
@@ -98,7 +99,7 @@ double lode_live_cost(struct lode_meter *meter);
 double lode_live_own(struct lode_meter *meter);
 /* To be called often: sees how much the meter's own work takes. */
 void lode_live_look_at_work(struct lode_live *live);
-/* Time of the program since the beginning: of each process the longer of its wall and its CPU time. */
+/* Time of the program since the beginning: of each process what it could use, or its CPU time if that is longer. */
 double lode_live_program_time(struct lode_live *live);
 /* CPU time of this program up to now. */
 uint64_t lode_live_own_time(void);

@@ -234,12 +234,13 @@ static int add_found(void *context, uint32_t tid)
 	uint32_t place = is_known(clocks, tid) ? LODE_NONE : lode_thread_clocks_add_thread(clocks, pid, tid);
 	struct lode_hunt_thread *thread = place == LODE_NONE ? NULL : &clocks->threads[place];
 	uint64_t object = 0;
-	uint32_t parent, found = 0;
+	uint32_t parent, found;
 	char state;
 	long call;
 
 	if (!thread)
 		return 0;
+	found = LODE_CLOCK_OTHER + 1; /* it waits for something else */
 	state = lode_thread_proc_state(pid, tid, &parent);
 	call = call_of(pid, tid, &object);
 	if (state == 'R') {
@@ -351,7 +352,7 @@ void lode_thread_clocks_thread(const struct lode_thread_clocks *clocks, uint32_t
 static void wind(struct lode_hunt_thread *thread, uint64_t now)
 {
 	if (!thread->died)
-		lode_thread_pass(thread, now, &thread->clocks);
+		thread->ready += lode_thread_pass(thread, now, &thread->clocks);
 }
 
 static void add_clocks(struct lode_thread_clocks_sum *sum, const struct lode_hunt_clocks *clocks, int sign)
@@ -372,6 +373,7 @@ void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t pl
 		copy_state(clocks, place, 0, &thread, NULL);
 		wind(&thread, now);
 		add_clocks(sum, &thread.clocks, 1);
+		sum->ready += thread.ready;
 		return;
 	}
 	copy_state(clocks, place, slot, &thread, &cell);

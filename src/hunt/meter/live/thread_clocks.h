@@ -32,6 +32,7 @@ struct lode_thread_clocks {
 /* What a thread, or a function in a thread, has used up to some moment. */
 struct lode_thread_clocks_sum {
 	int64_t time[LODE_CLOCKS];
+	int64_t ready; /* of OTHER: ready to run without a CPU; not known of a function */
 	uint64_t operations;
 	uint64_t bytes;
 	uint64_t calls;

@@ -35,7 +35,7 @@ enum lode_hunt_clock {
 	LODE_CLOCK_CPU, /* the first three in the order of the hypotheses */
 	LODE_CLOCK_SYNC,
 	LODE_CLOCK_IO,
-	LODE_CLOCK_OTHER, /* preempted, asleep, stopped */
+	LODE_CLOCK_OTHER, /* ready to run without a CPU, asleep, stopped */
 	LODE_CLOCKS,
 };
 
@@ -79,8 +79,9 @@ struct lode_hunt_thread {
 	uint64_t link;
 	uint64_t born;
 	uint64_t died;   /* 0: it lives */
-	int64_t polling; /* OTHER when it began to wait for descriptors */
+	int64_t polling; /* OTHER less `ready`, + 1, when it began to wait for descriptors */
 	uint64_t queued; /* nanoseconds in the run queue */
+	int64_t ready;   /* the part of OTHER that it was ready to run; not while it waits by spinning */
 	uint64_t woken;  /* when it was made ready last; another CPU writes it */
 	uint32_t seen;   /* the kernel has seen it run, wait or return */
 	uint32_t found;  /* clock + 1 that it was found with; 0: none. The program writes it. */

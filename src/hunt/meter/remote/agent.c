@@ -155,7 +155,8 @@ static int put_reading(struct agent *agent, uint32_t id, struct lode_error *erro
 	if (reading.why)
 		lode_json_key_text(json, "why", reading.why);
 	lode_json_key_array(json, "numbers");
-	lode_json_u64(json, reading.wall);
+	lode_json_u64(json, reading.usable);
+	lode_json_u64(json, reading.ready);
 	for (int i = 0; i < LODE_SMALL_IO; i++)
 		lode_json_u64(json, reading.time[i]);
 	lode_json_u64(json, reading.operations);

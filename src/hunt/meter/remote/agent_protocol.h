@@ -30,9 +30,9 @@
 
 #include <yajl/yajl_tree.h>
 
-/* Numbers of a reading, in this order: wall, times, operations, bytes, calls, cost. */
-#define LODE_WIRE_NUMBERS (LODE_SMALL_IO + 5)
-#define LODE_WIRE_VERSION 2
+/* Numbers of a reading, in this order: usable time, time without a CPU, times, operations, bytes, calls, cost. */
+#define LODE_WIRE_NUMBERS (LODE_SMALL_IO + 6)
+#define LODE_WIRE_VERSION 3
 /* Flags of a sample. */
 #define LODE_WIRE_CUT   1u
 #define LODE_WIRE_DRAWN 2u

@@ -245,12 +245,13 @@ static int decode_reading(struct remote *remote, yajl_val value)
 	for (size_t i = 0; i < count && i < LODE_WIRE_NUMBERS; i++)
 		numbers[i] = lode_wire_item(items[i]);
 	run->reading.state = state <= LODE_READING_GONE ? (enum lode_reading_state)state : LODE_READING_IMPOSSIBLE;
-	run->reading.wall = numbers[0];
-	memcpy(run->reading.time, numbers + 1, sizeof(run->reading.time));
-	run->reading.operations = numbers[1 + LODE_SMALL_IO];
-	run->reading.bytes = numbers[2 + LODE_SMALL_IO];
-	run->reading.calls = numbers[3 + LODE_SMALL_IO];
-	run->reading.cost = numbers[4 + LODE_SMALL_IO];
+	run->reading.usable = numbers[0];
+	run->reading.ready = numbers[1];
+	memcpy(run->reading.time, numbers + 2, sizeof(run->reading.time));
+	run->reading.operations = numbers[2 + LODE_SMALL_IO];
+	run->reading.bytes = numbers[3 + LODE_SMALL_IO];
+	run->reading.calls = numbers[4 + LODE_SMALL_IO];
+	run->reading.cost = numbers[5 + LODE_SMALL_IO];
 	run->why = why ? lode_strings_add(&remote->names.strings, why, strlen(why)) : 0;
 	return run->why == LODE_NONE ? LODE_SYSTEM : 0;
 }
