@@ -51,7 +51,7 @@ static int begin_run(struct lode_search *search, uint32_t id)
 	experiment->active = 1;
 	experiment->runs++;
 	experiment->started = now(search);
-	experiment->observed = 0;
+	experiment->observed = experiment->seen = experiment->seen_added = 0;
 	lode_search_mark_samples(search, experiment);
 	if (experiment->evidence == LODE_EVIDENCE_SAMPLES) {
 		lode_search_begin_samples(search, experiment);
@@ -126,27 +126,15 @@ double lode_search_predicted_cost(const struct lode_search *search, uint32_t id)
 	return cost < 0 || !experiment->runs ? cost : fmax(cost, experiment->cost);
 }
 
-/* How much time all processes together could use at once; from the experiments of the whole program. */
-double lode_search_usable_rate(const struct lode_search *search)
-{
-	for (size_t i = 0; i < search->running.active.count; i++) {
-		const struct lode_experiment *experiment = get(search, search->running.active.items[i]);
-
-		if (is_root(experiment) && experiment->observed && experiment->observation->last_base)
-			return (double)experiment->observation->last_base / (double)experiment->observed;
-	}
-	return 1;
-}
-
 /* Takes the measured cost in place of the predicted one. */
 void lode_search_measure_cost(struct lode_search *search, struct lode_experiment *experiment,
-			      const struct lode_reading *reading, double rate)
+			      const struct lode_reading *reading)
 {
 	double cost;
 
-	if (experiment->observed < COST_KNOWN_AFTER || rate <= 0)
+	if (experiment->observed < COST_KNOWN_AFTER || search->usable_rate <= 0)
 		return;
-	cost = (double)reading->cost / ((double)experiment->observed * rate);
+	cost = (double)reading->cost / ((double)experiment->observed * search->usable_rate);
 	search->running.committed += cost - fmax(experiment->cost, 0);
 	experiment->cost = cost;
 }

@@ -4,6 +4,11 @@
  */
 #include "hunt/search/search_internal.h"
 
+#include <math.h>
+
+/* Measuring takes at most so many times longer where the program has no CPU. */
+#define MIN_USABLE_SHARE 0.05
+
 /* ---- another look ---- */
 
 /* Looks once more at what was found false below `id`. */
@@ -87,7 +92,7 @@ static int stays_unknown(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
 
-	if (experiment->state != LODE_EXPERIMENT_RUNNING || experiment->observed < search->options.test.maximum)
+	if (experiment->state != LODE_EXPERIMENT_RUNNING || experiment->seen < search->options.test.maximum)
 		return 0;
 	return set_undecidable(search, id,
 			       "samples cannot decide: their stacks are cut, too many are missing, or "
@@ -118,7 +123,7 @@ static int judge(struct lode_search *search, uint32_t id)
 	if (!is_open)
 		test.maximum = UINT64_MAX; /* it has its verdict, which stays until there is a sure one against it */
 	verdict = lode_observation_look(experiment->observation, experiment->hypothesis, experiment->threshold,
-					&test, experiment->observed);
+					&test, experiment->seen);
 	experiment->mean = lode_observation_mean(experiment->observation);
 	if (is_open || verdict.concluded) {
 		experiment->value = verdict.value;
@@ -161,7 +166,7 @@ static int has_gone(struct lode_search *search, uint32_t id, const struct lode_r
 	struct lode_verdict verdict =
 		lode_observation_close(experiment->observation, experiment->hypothesis, experiment->threshold);
 	int is_open = experiment->state == LODE_EXPERIMENT_RUNNING;
-	int enough = experiment->observed >= search->options.test.minimum && experiment->observation->filled &&
+	int enough = experiment->seen >= search->options.test.minimum && experiment->observation->filled &&
 		     (verdict.truth || !lode_search_may_hold(experiment, verdict.value));
 
 	if (lode_search_retire(search, id) < 0)
@@ -192,18 +197,42 @@ static int cannot_be_probed(struct lode_search *search, uint32_t id, const struc
 	return rest_on_samples(search, id, reading->why);
 }
 
-static int handle_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading, double rate)
+/*
+ * How long it was measured: of the time that its place could use, since a program that has a CPU for a tenth of the time
+ * shows in ten seconds what it would show in one.
+ */
+static void measure_time(struct lode_search *search, struct lode_experiment *experiment,
+			 const struct lode_reading *reading)
+{
+	double wall = (double)reading->usable + (double)reading->ready, share = 1;
+
+	if (wall > 0 && experiment->hypothesis != LODE_READY_WAITING)
+		share = fmax((double)reading->usable / wall, MIN_USABLE_SHARE);
+	experiment->observed = experiment->past_time + now(search) - experiment->started;
+	if (is_root(experiment) && experiment->hypothesis == LODE_CPU_BOUND && experiment->observed) {
+		search->usable_share = share;
+		search->usable_rate = (double)reading->usable / (double)experiment->observed;
+	}
+	experiment->seen = (uint64_t)((double)experiment->observed * share);
+}
+
+static int handle_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading)
 {
 	struct lode_experiment *experiment = get(search, id);
 
 	if (reading->state == LODE_READING_IMPOSSIBLE)
 		return cannot_be_probed(search, id, reading);
-	experiment->observed = experiment->past_time + now(search) - experiment->started;
+	measure_time(search, experiment, reading);
 	experiment->calls = reading->calls;
 	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
 		lode_search_read_samples(search, experiment, reading);
+	lode_search_measure_cost(search, experiment, reading);
+	/* Sub-intervals are about as long for the program, too. */
+	if (reading->state == LODE_READING_ON &&
+	    experiment->seen < experiment->seen_added + search->options.test.interval / 2)
+		return 0;
+	experiment->seen_added = experiment->seen;
 	lode_observation_add(experiment->observation, experiment->hypothesis, reading);
-	lode_search_measure_cost(search, experiment, reading, rate);
 	switch (reading->state) {
 	case LODE_READING_COSTLY:
 		return was_costly(search, id, reading);
@@ -216,7 +245,6 @@ static int handle_reading(struct lode_search *search, uint32_t id, struct lode_r
 
 int lode_search_read_all(struct lode_search *search, struct lode_error *error)
 {
-	double rate = lode_search_usable_rate(search);
 	int code;
 
 	for (size_t i = 0; i < search->running.active.count;) {
@@ -226,7 +254,7 @@ int lode_search_read_all(struct lode_search *search, struct lode_error *error)
 		code = search->meter->operations->read(search->meter, id, &reading, error);
 		if (code < 0)
 			return code;
-		if (handle_reading(search, id, &reading, rate) < 0)
+		if (handle_reading(search, id, &reading) < 0)
 			return lode_fail_memory(error);
 		i += i < search->running.active.count &&
 		     search->running.active.items[i] == id; /* else it has left the row */

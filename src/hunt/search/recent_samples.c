@@ -42,6 +42,8 @@ int lode_search_store_recent(struct lode_search *search)
 		search->recent.count = 0; /* its clocks are stopped */
 		return 0;
 	}
+	if (whole->seen_added != whole->seen)
+		return 0; /* the program had no CPU */
 	past->t = now(search);
 	past->usable = whole->observation->last_base;
 	past->exact = whole->observation->last_amount;

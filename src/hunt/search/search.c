@@ -10,8 +10,8 @@
 /* So many true experiments are refined again at each look, in turn; another host is asked a few questions for
  * each. */
 #define REFINED_AT_ONCE 8
-/* With nothing left to examine, new samples or threads may bring something for so long. */
-#define SETTLES_IN 1500000000ull
+/* With nothing left to examine, new samples or threads may bring something for so long, of time that the program can use. */
+#define SETTLES_IN 1.5e9
 
 /* ---- samples ---- */
 
@@ -128,6 +128,7 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 	search->options = *options;
 	search->counts.all_kinds = options->starters_by_the_paper;
 	search->changed = changed;
+	search->usable_share = search->usable_rate = 1;
 	search->context = context;
 	lode_history_init(&search->history);
 	code = lode_focus_names_init(&search->names) < 0 ? lode_fail_memory(error) : 0;
@@ -173,7 +174,8 @@ void lode_search_destroy(struct lode_search *search)
 static int is_exhausted(const struct lode_search *search)
 {
 	return !lode_search_is_any_open(search) && lode_search_first_affordable(search) < 0 &&
-	       now(search) - search->changed_at >= SETTLES_IN && search->refined_since >= search->changed_at;
+	       (double)(now(search) - search->changed_at) * search->usable_share >= SETTLES_IN &&
+	       search->refined_since >= search->changed_at;
 }
 
 static uint64_t next_look(const struct lode_search *search)

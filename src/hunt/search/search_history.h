@@ -74,10 +74,12 @@ struct lode_experiment {
 	double cost;       /* share of the program's time: measured, or until then predicted; below 0: not known */
 	uint64_t created;  /* times of the meter's clock; 0: has not happened */
 	uint64_t started;  /* last time */
-	uint64_t concluded;     /* last verdict */
-	uint64_t found;         /* first time true */
-	uint64_t lost;          /* last time it turned false after it had been true */
-	uint64_t observed;      /* nanoseconds, of the last run */
+	uint64_t concluded; /* last verdict */
+	uint64_t found;     /* first time true */
+	uint64_t lost;      /* last time it turned false after it had been true */
+	uint64_t observed;  /* nanoseconds, of the last run */
+	uint64_t seen;      /* those of them that its place could use; by the last sub-interval: */
+	uint64_t seen_added;
 	uint64_t calls;         /* of the function, seen in the last run */
 	uint64_t sampled;       /* nanoseconds of samples that showed it by `sampled_since` */
 	uint64_t sampled_since; /* when it was last started or found false */

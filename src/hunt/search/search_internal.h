@@ -97,6 +97,9 @@ struct lode_search {
 	/* search.c */
 	uint64_t began;
 	uint64_t ended_at;
+	/* experiment_verdicts.c, from the experiment of CPU time in the whole program: */
+	double usable_share;    /* of wall time that it could use */
+	double usable_rate;     /* time that all processes together could use per unit of time */
 	uint32_t next_refined;  /* the next experiment to be refined again */
 	uint64_t round_began;   /* when the current round of refining all of them began */
 	uint64_t refined_since; /* when the last completed round began */
@@ -200,11 +203,9 @@ int lode_search_stop_costly(struct lode_search *search, struct lode_error *error
 int lode_search_is_any_open(const struct lode_search *search);
 /* The cost of the first waiting experiment that fits the limit alone; below 0: there is none. */
 double lode_search_first_affordable(const struct lode_search *search);
-/* Time that all processes together could use per unit of time; from the experiments of the whole program. */
-double lode_search_usable_rate(const struct lode_search *search);
 /* Replaces the predicted cost of an active experiment by the measured one. */
 void lode_search_measure_cost(struct lode_search *search, struct lode_experiment *experiment,
-			      const struct lode_reading *reading, double rate);
+			      const struct lode_reading *reading);
 /* The predicted cost of an experiment, or the one measured in its last run if that is higher; below 0:
  * it cannot be probed. */
 double lode_search_predicted_cost(const struct lode_search *search, uint32_t experiment);

@@ -14,8 +14,8 @@
 #include <math.h>
 
 /* Samples of less time than this say little; those of more are of another phase. */
-#define MIN_SAMPLED 500000000ull
-#define MAX_SAMPLED 1000000000ull
+#define MIN_SAMPLED 5e8
+#define MAX_SAMPLED 1e9
 /* Standard deviations of chance that they must be above the threshold by. */
 #define BEYOND_CHANCE 2
 
@@ -23,7 +23,7 @@
 static int samples_hold(const struct lode_search *search, const struct lode_experiment *experiment)
 {
 	double passed = (double)(now(search) - experiment->sampled_since);
-	double all = lode_search_usable_rate(search);
+	double all = search->usable_rate;
 	double rate = lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? fmin(all, 1) : all;
 	double least = experiment->threshold * rate * passed;
 
@@ -46,7 +46,7 @@ static int may_follow_samples(const struct lode_search *search)
 /* Whether it is false and the latest samples show it above the threshold. */
 static int has_changed(struct lode_search *search, struct lode_experiment *experiment)
 {
-	uint64_t passed = now(search) - experiment->sampled_since;
+	double passed = (double)(now(search) - experiment->sampled_since) * search->usable_share;
 
 	if (experiment->state != LODE_EXPERIMENT_FALSE || passed < MIN_SAMPLED)
 		return 0;

@@ -73,7 +73,6 @@ static int seed_process(struct lode_live *live, struct seeding *seeding, struct 
 	for (uint32_t i = 0; !code && i < live->clocks.thread_count; i++)
 		if (live->clocks.threads[i].tid && live->clocks.threads[i].pid == process->pid)
 			code = seed_thread(live, seeding, i, &stopped);
-	process->stopped += stopped;
 	live->stopped += stopped;
 	return code;
 }

@@ -12,14 +12,13 @@
 
 struct lode_hunted_process {
 	uint32_t pid;
-	uint32_t binary;  /* of the program it runs; LODE_NONE: not known */
-	uint64_t since;   /* when it was first seen */
-	uint64_t ended;   /* 0: it lives */
-	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
-	uint64_t took;    /* nanoseconds by probes, of its threads that have ended */
-	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
-	double ready; /* wall time that it could not use, up to `settled`: no CPU was free; see hunted_time.c */
-	double lost;  /* that, and what probes took */
+	uint32_t binary; /* of the program it runs; LODE_NONE: not known */
+	uint64_t since;  /* when it was first seen */
+	uint64_t ended;  /* 0: it lives */
+	uint64_t took;   /* nanoseconds by probes, of its threads that have ended */
+	uint64_t queued; /* nanoseconds that its threads that have ended were ready and had no CPU */
+	double ready;    /* wall time that it could not use, up to `settled`: no CPU was free; see hunted_time.c */
+	double lost;     /* that, and what probes took */
 	double longer[LODE_CLOCKS]; /* by which a thread waited longer, by clock, than is left without `lost` */
 	int launches;               /* it only starts others (mpirun): not measured itself */
 	int shows_starts;           /* samples of it begin with what starts a program or a thread */

@@ -101,7 +101,7 @@ static uint64_t usable_of(const struct lode_hunted_processes *target, const stru
 {
 	uint64_t end = process->ended && process->ended < target->settled ? process->ended : target->settled;
 	double life = end > process->since ? (double)(end - process->since) : 0;
-	double usable = life - (double)process->stopped - process->lost + process->longer[clock];
+	double usable = life - process->lost + process->longer[clock];
 
 	return process->launches || usable <= 0 ? 0 : (uint64_t)usable;
 }
