@@ -26,13 +26,10 @@ void lode_hunt_sums(const struct lode_hunt_report *report, struct lode_json *jso
 
 /*
  * The bottlenecks: experiments that were true, if only for some time. Most specific
- * first: those that nothing true refines, the strongest first, those of idle threads
- * behind the others; then what leads to them, the deepest first. `*ids` is the caller's to free; NULL when memory has run
+ * first: those that nothing true refines, the strongest first; then what leads to them, the deepest first. `*ids` is the caller's to free; NULL when memory has run
  * out. `*specific` is how many come before those that lead to them.
  */
 uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count, size_t *specific);
-/* Whether it says no more than that a thread had nothing to do: it waited all the time, and not for a lock. */
-int lode_hunt_is_idle(const struct lode_search *search, uint32_t experiment);
 /* The share of the samples of its kind and place that hold the function of an experiment; 0 for all code. */
 double lode_hunt_sampled(const struct lode_search *search, const struct lode_experiment *experiment);
 /* Steps from the whole program, by first parents. */

@@ -23,7 +23,6 @@ unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment
 }
 
 struct order {
-	const struct lode_search *search;
 	const struct lode_program *program;
 	const struct lode_history *history;
 	const char *leads; /* by experiment: something true refines it */
@@ -55,8 +54,6 @@ static int by_specificity(const void *a, const void *b, void *context)
 		return order->leads[x] - order->leads[y];
 	if (order->leads[x] && order->depths[x] != order->depths[y])
 		return order->depths[x] > order->depths[y] ? -1 : 1;
-	if (lode_hunt_is_idle(order->search, x) != lode_hunt_is_idle(order->search, y))
-		return lode_hunt_is_idle(order->search, x) - lode_hunt_is_idle(order->search, y);
 	if (is_module(order, x) != is_module(order, y))
 		return is_module(order, x) - is_module(order, y);
 	if (strong_x != strong_y)
@@ -218,7 +215,7 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 	char *leads = lode_calloc(history->count + 1, 1);
 	unsigned *depths = lode_calloc(history->count + 1, sizeof(*depths));
 	uint32_t *ids = lode_calloc(history->count + 1, sizeof(*ids));
-	struct order order = { search, lode_search_meter(search)->program, history, leads, depths };
+	struct order order = { lode_search_meter(search)->program, history, leads, depths };
 
 	*count = *specific = 0;
 	if (leads && depths && ids)

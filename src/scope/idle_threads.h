@@ -27,8 +27,7 @@
 
 #include "scope/wait_kinds.h"
 #include "scope/work_waits.h"
-
-#define LODE_IDLE_SHARE 100
+#include "trace/idle_share.h"
 
 struct lode_idle_threads;
 

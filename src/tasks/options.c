@@ -341,7 +341,7 @@ int lode_options_contradict(const char *command, const struct lode_option *table
 	static const struct {
 		const char *one, *other, *but;
 	} pairs[] = {
-		{ "pid", "all", "" },
+		{ "pid", "all", "hunt" },  /* these processes, all lines of the answer */
 		{ "top", "all", "scope" }, /* some symptoms, all lines of each */
 		{ "frequency", "no-samples", "" },
 		{ "inlines", "no-symbols", "" },

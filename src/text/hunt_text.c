@@ -121,39 +121,35 @@ static void put_bottlenecks(const struct lode_hunt_report *report, struct lode_b
 #define ANSWERS 7
 
 /* What the answer leaves out, and how to see it. */
-static void put_rest(size_t more, size_t idle, struct lode_buffer *buffer)
+static void put_rest(size_t more, struct lode_buffer *buffer)
 {
 	lode_buffer_text(buffer, "'--all' shows ");
 	if (more)
 		lode_buffer_print(buffer, "%zu more, ", more);
-	if (idle)
-		lode_buffer_print(buffer, "%zu of threads that only waited, ", idle);
 	lode_buffer_text(buffer, "what leads to them, and the search.\n");
 }
 
 void lode_hunt_answer(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_search *search = report->search;
-	size_t count, specific, busy = 0;
+	size_t count, specific;
 	uint32_t *ids = lode_hunt_bottlenecks(search, &count, &specific);
 	char text[LODE_UNITS_TEXT];
 
 	buffer->failed |= !ids;
-	while (ids && busy < specific && !lode_hunt_is_idle(search, ids[busy]))
-		busy++;
 	lode_text_safe(buffer, report->target);
 	lode_buffer_print(buffer, ": hunted for %s, until %s; %zu bottleneck%s",
-			  lode_duration_text(lode_search_lasted(search), text), lode_hunt_end(search), busy,
-			  lode_plural(busy));
-	lode_buffer_text(buffer, busy > 1 ? ", the strongest first:\n" : busy ? ":\n" : ".\n");
-	for (size_t i = 0; ids && i < busy && i < ANSWERS; i++) {
+			  lode_duration_text(lode_search_lasted(search), text), lode_hunt_end(search), specific,
+			  lode_plural(specific));
+	lode_buffer_text(buffer, specific > 1 ? ", the strongest first:\n" : specific ? ":\n" : ".\n");
+	for (size_t i = 0; ids && i < specific && i < ANSWERS; i++) {
 		lode_buffer_print(buffer, "%3zu. ", i + 1);
 		lode_hunt_sentence(search, ids[i], buffer);
 		lode_buffer_byte(buffer, '\n');
 	}
-	if (!busy && !was_measured(search))
+	if (!specific && !was_measured(search))
 		lode_buffer_text(buffer, "Nothing was measured long enough.\n");
-	put_rest(busy > ANSWERS ? busy - ANSWERS : 0, specific - busy, buffer);
+	put_rest(specific > ANSWERS ? specific - ANSWERS : 0, buffer);
 	lode_free(ids);
 }
 

@@ -86,6 +86,49 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	end_hunt(&hunt);
 }
 
+/* ---- idle threads ---- */
+
+/* Percent of its own time that a thread waits for others. */
+static double share_of_thread(struct hunt *hunt, uint32_t number)
+{
+	struct lode_reading reading = read_one(hunt, number);
+
+	assert_true(reading.usable > 0);
+	return 100.0 * (double)reading.time[LODE_SYNC_WAITING] / (double)reading.usable;
+}
+
+static void waits_of_idle_threads_count_for_nothing(void **state)
+{
+	struct hunt hunt;
+	struct found threads = { .count = 0 };
+	struct lode_focus focus = focus_on(LODE_NONE);
+
+	(void)state;
+	begin_hunt(&hunt, "idlers", "all");
+	begin_meter(&hunt, 0);
+	wait_for(&hunt, 300 * MS);
+	start_one(&hunt, 0, LODE_SYNC_WAITING, &focus);
+	focus.process = (uint32_t)hunt.pid;
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_THREAD, find_one, &threads),
+			 0);
+	assert_int_equal(threads.count, 6);
+	for (uint32_t i = 0; i < threads.count; i++) {
+		focus.thread = threads.numbers[i];
+		start_one(&hunt, i + 1, LODE_SYNC_WAITING, &focus);
+	}
+	wait_for(&hunt, 600 * MS);
+	for (uint32_t i = 0; i < threads.count; i++) {
+		const char *name = hunt.meter->operations->name(hunt.meter, LODE_AXIS_THREAD, threads.numbers[i]);
+		double share = share_of_thread(&hunt, i + 1);
+
+		print_message("  %s: %.1f of 100\n", name, share);
+		assert_true(share <= 100);
+		assert_true(strstr(name, " asker") ? share > 50 : share < 20);
+	}
+	assert_true(share_of_thread(&hunt, 0) < 120);
+	end_hunt(&hunt);
+}
+
 /* ---- messages ---- */
 
 static struct found below(struct hunt *hunt, uint64_t object)
@@ -375,6 +418,7 @@ int main(int count, char **words)
 		cmocka_unit_test(waiting_for_a_lock_is_sync_waiting),
 		cmocka_unit_test(waiting_for_a_pipe_is_io_blocking),
 		cmocka_unit_test(waiting_by_spinning_is_sync_waiting_and_no_cpu_time),
+		cmocka_unit_test(waits_of_idle_threads_count_for_nothing),
 		cmocka_unit_test(messages_are_known_by_communicator_and_tag),
 		cmocka_unit_test(the_lock_that_is_waited_for_is_found),
 		cmocka_unit_test(operations_and_their_bytes_are_counted),

@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
+#include "hunt/meter/live/hunted_processes.h"
 #include "hunt/meter/live/thread_clocks.h"
 #include "hunt/meter/live/clock_updates.h"
 
@@ -83,7 +84,7 @@ static void *wake_up(void *context)
 	struct fixture *fixture = context;
 
 	while (!atomic_load(&fixture->over)) {
-		lode_thread_wake(&fixture->threads[0], tick(fixture));
+		lode_thread_wake(&fixture->threads[0], 0, tick(fixture));
 		fixture->wakings++;
 	}
 	return NULL;
@@ -145,10 +146,10 @@ static void waiting_ends_with_the_waking_and_the_run_queue_follows(void **state)
 	lode_thread_show(thread, 10, 16, 100);
 	lode_thread_take_found(thread);
 	lode_thread_returns(thread, 110); /* OTHER 10: from its birth on */
-	lode_thread_wake(thread, 115);    /* it runs: that is nothing */
+	lode_thread_wake(thread, 0, 115); /* it runs: that is nothing */
 	lode_thread_wind(thread, 130);    /* CPU 20 */
 	lode_thread_leaves(thread, LODE_CLOCK_SYNC, 1);
-	lode_thread_wake(thread, 170); /* SYNC 40 */
+	lode_thread_wake(thread, 0, 170); /* SYNC 40 */
 	copy = *thread;
 	lode_thread_pass(&copy, 175, &copy.clocks);
 	assert_int_equal(copy.clocks.time[LODE_CLOCK_SYNC], 40);
@@ -220,6 +221,87 @@ static void what_was_found_running_had_no_CPU_if_it_gets_one_now(void **state)
 	assert_int_equal(thread->ready, 50);
 }
 
+/* ---- idle threads ---- */
+
+static void only_the_part_of_a_wait_that_was_idle_is_other_time(void **state)
+{
+	static struct fixture fixture;
+	struct lode_hunt_thread *thread = &fixture.threads[0];
+
+	(void)state;
+	set_up(&fixture);
+	assert_true(lode_thread_claim(thread));
+	lode_thread_show(thread, 10, 16, 100);
+	lode_thread_returns(thread, 100);
+	lode_thread_leaves(thread, LODE_CLOCK_SYNC, 1);
+	thread->idle_from = 130;
+	thread->idle_until = 160;
+	lode_thread_wake(thread, 0, 190);
+	lode_thread_returns(thread, 200);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_SYNC], 60);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_OTHER], 40);
+	assert_int_equal(thread->ready, 10);
+	/* What is bound is not idle, and running never is. */
+	thread->idle_until = UINT64_MAX;
+	lode_thread_wind(thread, 210);
+	lode_thread_leaves(thread, LODE_CLOCK_SYNC, 1);
+	thread->is_bound = 1;
+	lode_thread_returns(thread, 250);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_SYNC], 100);
+	assert_int_equal(thread->clocks.time[LODE_CLOCK_CPU], 10);
+	assert_int_equal(sum(&thread->clocks), 150);
+}
+
+/* Waits by who ended them; 100 of them in a thread that ran as said. */
+static int is_idle_with(uint64_t ran, uint32_t waker, uint32_t bound, uint64_t waited_for, double outer)
+{
+	struct lode_thread_clocks_sum used = { .time = { (int64_t)ran, 10000, 0, 0 } };
+	struct lode_hunt_thread thread = { .clock = LODE_CLOCK_SYNC, .waited_for = waited_for };
+
+	for (int i = 0; i < 100; i++) {
+		thread.waker = waker;
+		thread.is_bound = bound;
+		lode_thread_count_wait(&thread, 100);
+	}
+	return lode_thread_is_idle(&thread, &used, outer);
+}
+
+static void a_thread_is_idle_if_it_waits_for_nothing_and_nobody_for_it(void **state)
+{
+	(void)state;
+	assert_true(is_idle_with(0, 0, 0, 0, 0));
+	assert_true(is_idle_with(100, 0, 0, 100, 0));
+	assert_false(is_idle_with(103, 0, 0, 0, 0));
+	assert_false(is_idle_with(0, 0, 0, 101, 0));
+	assert_false(is_idle_with(0, 7, 0, 0, 0));
+	assert_true(is_idle_with(0, 7, 0, 0, 1));
+	assert_false(is_idle_with(0, 7, 0, 0, 0.9));
+	assert_false(is_idle_with(0, 0, 1, 0, 1));
+}
+
+static void the_outer_loop_is_the_recurring_place_with_the_fewest_frames(void **state)
+{
+	struct lode_wait_places places = { .tid = 1 };
+
+	(void)state;
+	assert_true(lode_wait_places_outer(&places) == 0);
+	lode_wait_places_add(&places, 11, 3, 10); /* not twice */
+	lode_wait_places_add(&places, 12, 5, 30);
+	lode_wait_places_add(&places, 12, 5, 30);
+	lode_wait_places_add(&places, 13, 8, 15);
+	lode_wait_places_add(&places, 13, 8, 15);
+	assert_true(lode_wait_places_outer(&places) == 0.6);
+	lode_wait_places_add(&places, 14, 5, 50);
+	lode_wait_places_add(&places, 14, 5, 50); /* as few */
+	assert_true(lode_wait_places_outer(&places) == 0);
+	lode_wait_places_add(&places, 11, 3, 0);
+	assert_true(lode_wait_places_outer(&places) == 0.05);
+	for (uint64_t i = 0; i < 3 * LODE_WAIT_PLACES; i++)
+		lode_wait_places_add(&places, 100 + i, 2,
+				     1); /* what comes once does not drive out what comes often */
+	assert_true(lode_wait_places_outer(&places) > 0);
+}
+
 /* ---- places ---- */
 
 /* Threads are added by the kernel, on several CPUs, and by the program, to the same few places. */
@@ -289,6 +371,9 @@ int main(void)
 		cmocka_unit_test(waiting_ends_with_the_waking_and_the_run_queue_follows),
 		cmocka_unit_test(what_a_thread_was_found_with_counts_until_the_kernel_sees_it),
 		cmocka_unit_test(what_was_found_running_had_no_CPU_if_it_gets_one_now),
+		cmocka_unit_test(only_the_part_of_a_wait_that_was_idle_is_other_time),
+		cmocka_unit_test(a_thread_is_idle_if_it_waits_for_nothing_and_nobody_for_it),
+		cmocka_unit_test(the_outer_loop_is_the_recurring_place_with_the_fewest_frames),
 		cmocka_unit_test(a_place_belongs_to_one_thread_at_a_time),
 	};
 

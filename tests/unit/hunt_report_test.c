@@ -226,13 +226,11 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	release(&hunted);
 }
 
-/* Two threads that only wait, one of them for a lock, and nine that do something. */
+/* One thread that only waits, and nine that do something. */
 static void many_threads(struct simulation *simulation)
 {
 	char name[16];
 
-	simulation_stack(simulation, simulation_thread(simulation, 0, 7, "background"), LODE_SYNC_WAITING, 1.0,
-			 "wait_for_work libc.so.6!pthread_cond_wait");
 	simulation_stack(simulation, simulation_thread(simulation, 0, 7, "starved"), LODE_SYNC_WAITING, 1.0,
 			 "push libc.so.6!pthread_mutex_lock");
 	for (int i = 0; i < 9; i++) {
@@ -242,7 +240,7 @@ static void many_threads(struct simulation *simulation)
 	}
 }
 
-static void the_answer_has_ten_lines_and_no_idle_threads(void **state)
+static void the_answer_has_ten_lines(void **state)
 {
 	struct hunted hunted;
 	size_t lines = 0;
@@ -255,16 +253,12 @@ static void the_answer_has_ten_lines_and_no_idle_threads(void **state)
 		lines++;
 	assert_true(lines >= 5 && lines <= 10);
 	assert_non_null(strstr(text, "  1. libc.so.6!pthread_mutex_lock"));
-	assert_null(strstr(text, "pthread_cond_wait"));
 	assert_null(strstr(text, "by way of"));
-	assert_non_null(strstr(text, " of threads that only waited, "));
+	assert_non_null(strstr(text, "'--all' shows 3 more, "));
 	lode_free(text);
-	/* All of it has them, behind the others. */
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "  1. libc.so.6!pthread_mutex_lock"));
-	assert_non_null(
-		strstr(text,
-		       " 11. libc.so.6!pthread_cond_wait in thread thread-0, called from app!wait_for_work"));
+	assert_non_null(strstr(text, " 10. app!compute0"));
 	lode_free(text);
 	release(&hunted);
 }
@@ -480,7 +474,7 @@ int main(void)
 		cmocka_unit_test(each_change_is_a_line_with_the_fields_of_the_contract),
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
-		cmocka_unit_test(the_answer_has_ten_lines_and_no_idle_threads),
+		cmocka_unit_test(the_answer_has_ten_lines),
 		cmocka_unit_test(what_rests_on_samples_says_so_and_modules_stand_behind_functions),
 		cmocka_unit_test(waits_in_common_libraries_are_shown_with_their_callers),
 		cmocka_unit_test(small_operations_are_reported_once_at_their_caller),

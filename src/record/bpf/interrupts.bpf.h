@@ -12,7 +12,9 @@
 #ifndef LODE_RECORD_BPF_INTERRUPTS_BPF_H
 #define LODE_RECORD_BPF_INTERRUPTS_BPF_H
 
-#include "record/bpf/settings.bpf.h"
+#include "record/bpf/kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
 
 #define SOFTIRQ_SERVED 0x00000100u
 #define HARDIRQ_MASK   0x000f0000u

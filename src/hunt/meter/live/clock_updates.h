@@ -13,6 +13,9 @@
  *   out, stores the time in `woken`. It counts when it is later than the switch;
  * - the program says what a thread that existed before it is waiting for, by
  *   `found`. It counts as long as the writer has `seen` nothing;
+ * - the program says from when to when waits are idle. It changes `idle_until` first
+ *   and last, so that the writer never sees a time that nobody meant;
+ * - whoever's wait a thread has ended adds to its `waited_for`;
  * - a slot is filled by the CPU that sets `claimed`, and is not visible before `tid` is set.
  */
 #ifndef LODE_HUNT_METER_LIVE_CLOCK_UPDATES_H
@@ -49,9 +52,10 @@ LODE_CLOCKS_INLINE void lode_thread_end_change(struct lode_hunt_thread *thread)
 	LODE_CLOCKS_USE(before);
 }
 
-/* From any CPU, at any moment. */
-LODE_CLOCKS_INLINE void lode_thread_wake(struct lode_hunt_thread *thread, uint64_t now)
+/* From any CPU, at any moment; by this thread, or (0) an interrupt. */
+LODE_CLOCKS_INLINE void lode_thread_wake(struct lode_hunt_thread *thread, uint32_t waker, uint64_t now)
 {
+	LODE_CLOCKS_STORE(&thread->waker, waker);
 	LODE_CLOCKS_STORE(&thread->woken, now);
 }
 
@@ -74,6 +78,7 @@ LODE_CLOCKS_INLINE void lode_thread_take_found(struct lode_hunt_thread *thread)
 		return;
 	thread->clock = found - 1;
 	thread->blocked = found - 1 != LODE_CLOCK_CPU;
+	thread->is_bound = thread->found_bound;
 	thread->object = thread->found_object;
 	thread->object_since = 0;
 }
@@ -97,22 +102,46 @@ LODE_CLOCKS_INLINE uint64_t lode_thread_ready_since(const struct lode_hunt_threa
 	return thread->blocked || thread->clock == LODE_CLOCK_CPU ? now : thread->last;
 }
 
+/* The part of its wait up to `until` that is idle. */
+LODE_CLOCKS_INLINE uint64_t lode_thread_idle_part(const struct lode_hunt_thread *thread, uint64_t until)
+{
+	uint64_t idle_until = LODE_CLOCKS_LOAD(&thread->idle_until), from = LODE_CLOCKS_LOAD(&thread->idle_from);
+
+	if (!thread->blocked || thread->is_bound || thread->waiting)
+		return 0;
+	if (from < thread->last)
+		from = thread->last;
+	if (until > idle_until)
+		until = idle_until;
+	return until > from ? until - from : 0;
+}
+
 /* Adds to `clocks` what has passed since the thread's were wound. Returns how much of OTHER it was ready to run. */
 LODE_CLOCKS_INLINE int64_t lode_thread_pass(const struct lode_hunt_thread *thread, uint64_t now,
 					    struct lode_hunt_clocks *clocks)
 {
 	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
 	uint32_t after = thread->waiting ? LODE_CLOCK_SYNC : LODE_CLOCK_OTHER;
-	uint64_t ready = lode_thread_ready_since(thread, now);
+	uint64_t ready = lode_thread_ready_since(thread, now), idle = lode_thread_idle_part(thread, ready);
 
-	clocks->time[clock & 3] += (int64_t)(ready - thread->last);
+	clocks->time[clock & 3] += (int64_t)(ready - thread->last - idle);
+	clocks->time[LODE_CLOCK_OTHER] += (int64_t)idle;
 	clocks->time[after & 3] += (int64_t)(now - ready);
 	return thread->waiting ? 0 : (int64_t)(now - ready);
+}
+
+/* How much of what has passed since it was held by a tracer. */
+LODE_CLOCKS_INLINE int64_t lode_thread_held(const struct lode_hunt_thread *thread, uint64_t now)
+{
+	return thread->is_held && thread->blocked && !thread->waiting
+		       ? (int64_t)(lode_thread_ready_since(thread, now) - thread->last)
+		       : 0;
 }
 
 /* The writer only: winds the clocks up to `now`. */
 LODE_CLOCKS_INLINE void lode_thread_wind(struct lode_hunt_thread *thread, uint64_t now)
 {
+	thread->held += lode_thread_held(thread, now);
 	thread->ready += lode_thread_pass(thread, now, &thread->clocks);
 	thread->last = now;
 }
@@ -137,7 +166,24 @@ LODE_CLOCKS_INLINE void lode_thread_returns(struct lode_hunt_thread *thread, uin
 		thread->queued += now - ready;
 	lode_thread_wind(thread, now);
 	thread->clock = LODE_CLOCK_CPU;
-	thread->blocked = 0;
+	thread->blocked = thread->is_bound = thread->is_held = 0;
+}
+
+/* The writer only, before the thread returns: how long it waited, up to `now`. */
+LODE_CLOCKS_INLINE uint64_t lode_thread_waited(const struct lode_hunt_thread *thread, uint64_t now)
+{
+	uint64_t over = lode_thread_ready_since(thread, now);
+
+	return thread->blocked && over > thread->last ? over - thread->last : 0;
+}
+
+/* The writer only, before the thread returns: counts a wait that is over. Input and output comes from somewhere. */
+LODE_CLOCKS_INLINE void lode_thread_count_wait(struct lode_hunt_thread *thread, uint64_t time)
+{
+	if (thread->is_bound || thread->clock == LODE_CLOCK_IO)
+		thread->bound += time;
+	else if (LODE_CLOCKS_LOAD(&thread->waker))
+		thread->brought += time;
 }
 
 /* ---- places ---- */
@@ -159,7 +205,9 @@ LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32
 	thread->clock = LODE_CLOCK_OTHER;
 	thread->waiting = thread->top = thread->blocked = thread->seen = 0;
 	thread->died = thread->object = thread->message = 0;
-	thread->ready = 0;
+	thread->ready = thread->held = 0;
+	thread->bound = thread->brought = thread->waited_for = thread->idle_from = thread->idle_until = 0;
+	thread->waker = thread->is_bound = thread->is_held = thread->found_bound = 0;
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		thread->clocks.time[i] = 0;
 	thread->born = now;

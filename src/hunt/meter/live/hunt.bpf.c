@@ -18,6 +18,7 @@
 #include "hunt/meter/live/thread_counters.h"
 #include "hunt/meter/wait_objects.h"
 #include "hunt/meter/live/clock_updates.h"
+#include "record/bpf/interrupts.bpf.h"
 #include "record/bpf/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
@@ -28,6 +29,7 @@ char programs_license[] SEC("license") = "GPL";
 
 const volatile uint32_t thread_mask = 0; /* places for threads - 1 */
 const volatile uint32_t slot_count = 1;
+const volatile uint32_t own_pid = 0; /* of the hunt, which wakes threads to look at their stacks */
 
 /* How many places a thread's number may be away from its own, and how many open functions one event closes.
  */
@@ -171,7 +173,7 @@ static __always_inline void look_at_running(struct lode_hunt_thread *thread)
 		return;
 	lode_thread_take_found(thread);
 	thread->clock = LODE_CLOCK_CPU;
-	thread->blocked = 0;
+	thread->blocked = thread->is_bound = 0;
 	thread->object = 0;
 }
 
@@ -399,6 +401,7 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 	int32_t call = REGS_CALL(regs);
 	uint32_t cls = LODE_CLOCK_OTHER;
 
+	thread->is_held = (state & TASK_TRACED) != 0;
 	if (state & (TASK_STOPPED | TASK_TRACED) || !set)
 		return LODE_CLOCK_OTHER;
 	if (call >= 0 && call < LODE_HUNT_CALLS && !REGS_COMPAT(regs)) {
@@ -406,13 +409,16 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 		if (cls & LODE_CALL_FUTEX) {
 			thread->object = REGS_ARGUMENT(regs);
 			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
+			thread->is_bound = (uint32_t)REGS_THIRD(regs) == LODE_FUTEX_CONTENDED;
 		}
 		if (cls & LODE_CALL_POLLS && !thread->polling)
 			thread->polling = thread->clocks.time[LODE_CLOCK_OTHER] - thread->ready + 1;
 		cls &= LODE_CALL_CLASS;
 	}
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait)) {
 		cls = LODE_CLOCK_IO;
+		thread->is_bound = 1;
+	}
 	return cls;
 }
 
@@ -440,15 +446,32 @@ static __always_inline void switch_out(struct task_struct *task, uint32_t state,
 	lode_thread_end_change(thread);
 }
 
+/* Of the thread that ended a wait: somebody waits for it. */
+static __noinline int add_waited_for(uint32_t waker, uint64_t time)
+{
+	uint32_t place;
+	struct lode_hunt_thread *thread = waker ? find_thread(waker, &place) : 0;
+
+	if (thread)
+		__sync_fetch_and_add(&thread->waited_for, time);
+	return 0;
+}
+
 static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 {
 	uint32_t place;
 	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+	uint64_t waited;
 
 	if (!thread)
 		return;
 	lode_thread_begin_change(thread);
 	lode_thread_take_found(thread);
+	waited = lode_thread_waited(thread, now);
+	if (waited) {
+		lode_thread_count_wait(thread, waited);
+		add_waited_for(thread->waker, waited);
+	}
 	lode_thread_returns(thread, now);
 	if (thread->object) {
 		uint64_t object = thread->object;
@@ -480,12 +503,14 @@ int lode_hunt_switch(uint64_t *context)
 SEC("tp_btf/sched_waking")
 int lode_hunt_waking(uint64_t *context)
 {
-	struct task_struct *task = (void *)context[0];
+	struct task_struct *task = (void *)context[0], *current = bpf_get_current_task_btf();
 	uint32_t place;
 	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+	uint32_t waker = (uint32_t)current->tgid == own_pid ? 0
+							    : (uint32_t)current->pid & waker_mask(current, false);
 
 	if (thread)
-		lode_thread_wake(thread, bpf_ktime_get_ns());
+		lode_thread_wake(thread, waker, bpf_ktime_get_ns());
 	return 0;
 }
 

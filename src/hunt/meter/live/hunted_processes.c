@@ -40,6 +40,7 @@ void lode_hunted_release(struct lode_hunted_processes *target)
 	lode_free(target->of_image);
 	lode_free(target->past);
 	lode_free(target->seen);
+	lode_free(target->waits);
 	lode_free(target->items);
 	lode_processes_release(&target->spaces);
 	lode_process_images_release(&target->images);
@@ -325,6 +326,7 @@ static void add_sum(struct lode_thread_clocks_sum *sum, const struct lode_thread
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		sum->time[i] += more->time[i];
 	sum->ready += more->ready;
+	sum->held += more->held;
 	sum->operations += more->operations;
 	sum->bytes += more->bytes;
 	sum->calls += more->calls;

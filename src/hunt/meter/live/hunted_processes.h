@@ -10,6 +10,13 @@
 #include "process/process_images.h"
 #include "process/processes.h"
 
+/* Wall time up to `settled`, see hunted_time.c. */
+struct lode_hunted_time {
+	double usable;
+	double ready;               /* that could not be used, since no CPU was free */
+	double longer[LODE_CLOCKS]; /* by which a thread waited longer than `usable`, by clock */
+};
+
 struct lode_hunted_process {
 	uint32_t pid;
 	uint32_t binary; /* of the program it runs; LODE_NONE: not known */
@@ -17,11 +24,9 @@ struct lode_hunted_process {
 	uint64_t ended;  /* 0: it lives */
 	uint64_t took;   /* nanoseconds by probes, of its threads that have ended */
 	uint64_t queued; /* nanoseconds that its threads that have ended were ready and had no CPU */
-	double ready;    /* wall time that it could not use, up to `settled`: no CPU was free; see hunted_time.c */
-	double lost;     /* that, and what probes took */
-	double longer[LODE_CLOCKS]; /* by which a thread waited longer, by clock, than is left without `lost` */
-	int launches;               /* it only starts others (mpirun): not measured itself */
-	int shows_starts;           /* samples of it begin with what starts a program or a thread */
+	struct lode_hunted_time time;
+	int launches;     /* it only starts others (mpirun): not measured itself */
+	int shows_starts; /* samples of it begin with what starts a program or a thread */
 	char name[LODE_THREAD_NAME];
 };
 
@@ -38,7 +43,20 @@ struct lode_hunted_seen {
 	uint32_t tid; /* 0: never */
 	int64_t time[LODE_CLOCKS];
 	int64_t ready;
-	uint64_t took;
+	int64_t took; /* by probes, or while it was held */
+};
+
+/* Where a thread waited for others, of as many different stacks. */
+#define LODE_WAIT_PLACES 8
+
+struct lode_wait_places {
+	uint32_t tid;
+	struct lode_wait_place {
+		uint64_t stack;
+		uint64_t time;
+		uint32_t depth;
+		uint32_t count;
+	} items[LODE_WAIT_PLACES];
 };
 
 /* A binary of the program, as it can be opened here. */
@@ -59,8 +77,10 @@ struct lode_hunted_processes {
 	struct lode_hunted_past *past;
 	size_t past_count;
 	size_t past_capacity;
-	struct lode_hunted_seen *seen; /* by place of the clocks */
+	struct lode_hunted_seen *seen;  /* by place of the clocks */
+	struct lode_wait_places *waits; /* the same; NULL: no thread waited for another */
 	uint64_t settled;
+	struct lode_hunted_time time; /* of all processes together */
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see hunted_processes.c */
 	size_t image_capacity;
 	size_t images_known;                 /* of which is known whether they have special functions */
@@ -127,6 +147,26 @@ void lode_hunted_settle_now(struct lode_hunted_processes *target);
 uint64_t lode_hunted_usable(const struct lode_hunted_processes *target, uint32_t pid, enum lode_hunt_clock clock);
 /* And the time for which it had none. */
 uint64_t lode_hunted_ready(const struct lode_hunted_processes *target, uint32_t pid);
+/* ---- idle_waits.c ---- */
+
+/* Adds a wait for other threads. */
+void lode_wait_places_add(struct lode_wait_places *places, uint64_t stack, uint32_t depth, uint64_t time);
+/* The share of the time that was in the outer loop; 0: there is none. */
+double lode_wait_places_outer(const struct lode_wait_places *places);
+/* Whether a thread has been idle so far, given a copy of it, what it has used and the share of the outer loop. */
+int lode_thread_is_idle(const struct lode_hunt_thread *thread, const struct lode_thread_clocks_sum *used,
+			double outer);
+/* Notes where a thread waited for others. Returns 0 or LODE_SYSTEM. */
+int lode_hunted_note_wait(struct lode_hunted_processes *target, uint32_t tid, uint64_t stack, uint32_t depth,
+			  uint64_t time);
+/* Finds the threads that are idle by now; to be called often. */
+void lode_hunted_mark_idle(struct lode_hunted_processes *target);
+/* Nanoseconds of a wait that a thread was idle in. */
+uint64_t lode_hunted_idle_part(const struct lode_hunted_processes *target, uint32_t tid, uint64_t from,
+			       uint64_t until);
+
+/* ---- sums ---- */
+
 /* Nanoseconds that probes took of all threads, ever. */
 uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target);
 /* Nanoseconds that threads of all processes were ready to run and had no CPU. */

@@ -72,7 +72,7 @@ static void settle_base(struct lode_live *live, enum lode_hypothesis hypothesis,
 	account->usable = 0;
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		account->usable += (uint64_t)sum.time[i];
-	account->usable -= account->ready;
+	account->usable -= account->ready + (uint64_t)sum.held;
 }
 
 static void settle_account(struct lode_live *live, const struct lode_live_experiment *experiment,

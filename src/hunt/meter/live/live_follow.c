@@ -124,6 +124,7 @@ int lode_live_follow(struct lode_live *live, struct lode_error *error)
 	if (!code && lode_hunted_reap(&live->target, is_asked, live) < 0)
 		code = lode_fail_memory(error);
 	ask_processes(live);
+	lode_hunted_mark_idle(&live->target);
 	lode_live_look_at_work(live);
 	lode_stops_tidy(live->stops);
 	return code;

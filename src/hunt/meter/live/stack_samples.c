@@ -275,6 +275,19 @@ static enum lode_hypothesis class_of(uint32_t value, uint64_t time)
 	}
 }
 
+/* A wait is over: what of it counts. */
+static int count_wait(struct lode_stack_samples *samples, const struct lode_record *record,
+		      const struct lode_stack_content *content, struct lode_stack_sample *sample)
+{
+	if (sample->counts == LODE_SYNC_WAITING && content &&
+	    lode_hunted_note_wait(samples->target, record->tid, record->user, content->count, record->cost) < 0)
+		return LODE_SYSTEM;
+	if (!(record->value & LODE_RECORD_IOWAIT))
+		sample->weight -=
+			lode_hunted_idle_part(samples->target, record->tid, record->t, record->t + record->cost);
+	return 0;
+}
+
 static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_stack_samples *samples = context;
@@ -299,8 +312,10 @@ static int handle_record(void *context, const struct lode_record *record)
 	if (sample.counts == LODE_HYPOTHESES || !lode_hunted_find(samples->target, record->pid))
 		return 0;
 	content = find_content(samples, record->user);
-	if (!content) {
-		samples->missing++;
+	if (record->type == LODE_RECORD_WAIT && count_wait(samples, record, content, &sample) < 0)
+		return LODE_SYSTEM;
+	if (!content || !sample.weight) {
+		samples->missing += !content;
 		return 0;
 	}
 	sample.whole = content->end == LODE_STACK_WHOLE;

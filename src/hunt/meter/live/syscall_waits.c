@@ -1,8 +1,8 @@
 /*
  * System call waits: see syscall_waits.h.
  *
- * Waiting for another thread or process (locks, semaphores, children) is
- * synchronisation. Waiting for bytes is input and output: which of the two a pipe
+ * Waiting for another thread or process (locks, semaphores) is synchronisation. Waiting
+ * for a child is not: children are hunted too, and what they do meanwhile is their time. Waiting for bytes is input and output: which of the two a pipe
  * between two processes is, cannot be known from outside. Waiting for a descriptor
  * to have some may be either that or having nothing to do (hunt.bpf.c decides when
  * it is over). Sleeping for a time is neither.
@@ -35,8 +35,6 @@ static const struct {
 	{ SYS_msgsnd, SYNC },
 	{ SYS_mq_timedreceive, SYNC },
 	{ SYS_mq_timedsend, SYNC },
-	{ SYS_wait4, SYNC },
-	{ SYS_waitid, SYNC },
 	{ SYS_flock, SYNC },
 	{ SYS_fcntl, SYNC },
 	{ SYS_rt_sigtimedwait, SYNC },

@@ -71,6 +71,7 @@ static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 	}
 	programs->rodata->thread_mask = clocks->thread_count - 1;
 	programs->rodata->slot_count = clocks->slot_count;
+	programs->rodata->own_pid = (uint32_t)getpid();
 	bpf_map__set_max_entries(programs->maps.threads, clocks->thread_count);
 	bpf_map__set_max_entries(programs->maps.cells, clocks->thread_count * clocks->slot_count);
 	bpf_program__set_expected_attach_type(programs->progs.lode_probe,
@@ -171,12 +172,15 @@ int lode_thread_clocks_messages(const struct lode_thread_clocks *clocks)
 
 /* ---- threads ---- */
 
-static int is_known(const struct lode_thread_clocks *clocks, uint32_t tid)
+const struct lode_hunt_thread *lode_thread_clocks_find(const struct lode_thread_clocks *clocks, uint32_t tid)
 {
-	for (uint32_t i = 0; i < PLACES_TRIED; i++)
-		if (clocks->threads[(tid + i) & (clocks->thread_count - 1)].tid == tid)
-			return 1;
-	return 0;
+	for (uint32_t i = 0; i < PLACES_TRIED; i++) {
+		const struct lode_hunt_thread *thread = &clocks->threads[(tid + i) & (clocks->thread_count - 1)];
+
+		if (thread->tid == tid)
+			return thread;
+	}
+	return NULL;
 }
 
 uint32_t lode_thread_clocks_add_thread(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t tid)
@@ -206,17 +210,18 @@ char lode_thread_proc_state(uint32_t pid, uint32_t tid, uint32_t *parent)
 	return state;
 }
 
-/* The system call that a thread is blocked in, with its first argument; below 0: none. */
-static long call_of(uint32_t pid, uint32_t tid, uint64_t *argument)
+/* The system call that a thread is blocked in, with its first argument and its third; below 0: none. */
+static long call_of(uint32_t pid, uint32_t tid, uint64_t *argument, uint64_t *third)
 {
-	unsigned long long first = 0;
+	unsigned long long first = 0, skipped = 0, value = 0;
 	long number = -1;
 	char text[256];
 
 	lode_proc_text(text, sizeof(text), "/proc/%u/task/%u/syscall", pid, tid);
-	if (sscanf(text, "%ld %llx", &number, &first) < 1)
+	if (sscanf(text, "%ld %llx %llx %llx", &number, &first, &skipped, &value) < 1)
 		return -1;
 	*argument = first;
+	*third = value;
 	return number;
 }
 
@@ -231,9 +236,10 @@ static int add_found(void *context, uint32_t tid)
 	struct found_process *process = context;
 	struct lode_thread_clocks *clocks = process->clocks;
 	uint32_t pid = process->pid;
-	uint32_t place = is_known(clocks, tid) ? LODE_NONE : lode_thread_clocks_add_thread(clocks, pid, tid);
+	uint32_t place = lode_thread_clocks_find(clocks, tid) ? LODE_NONE
+							      : lode_thread_clocks_add_thread(clocks, pid, tid);
 	struct lode_hunt_thread *thread = place == LODE_NONE ? NULL : &clocks->threads[place];
-	uint64_t object = 0;
+	uint64_t object = 0, value = 0;
 	uint32_t parent, found;
 	char state;
 	long call;
@@ -242,12 +248,13 @@ static int add_found(void *context, uint32_t tid)
 		return 0;
 	found = LODE_CLOCK_OTHER + 1; /* it waits for something else */
 	state = lode_thread_proc_state(pid, tid, &parent);
-	call = call_of(pid, tid, &object);
+	call = call_of(pid, tid, &object, &value);
 	if (state == 'R') {
 		found = LODE_CLOCK_CPU + 1;
 	} else if (call >= 0 && call < LODE_HUNT_CALLS) {
 		found = (clocks->settings->calls[call] & LODE_CALL_CLASS) + 1u;
 		thread->found_object = clocks->settings->calls[call] & LODE_CALL_FUTEX ? object : 0;
+		thread->found_bound = thread->found_object && value == LODE_FUTEX_CONTENDED;
 	}
 	/* Is overlooked where the BPF side knows better by now. */
 	__atomic_store_n(&thread->found, found, __ATOMIC_RELEASE);
@@ -351,8 +358,10 @@ void lode_thread_clocks_thread(const struct lode_thread_clocks *clocks, uint32_t
 /* Winds the copy of a thread's clocks. */
 static void wind(struct lode_hunt_thread *thread, uint64_t now)
 {
-	if (!thread->died)
-		thread->ready += lode_thread_pass(thread, now, &thread->clocks);
+	if (thread->died)
+		return;
+	thread->held += lode_thread_held(thread, now);
+	thread->ready += lode_thread_pass(thread, now, &thread->clocks);
 }
 
 static void add_clocks(struct lode_thread_clocks_sum *sum, const struct lode_hunt_clocks *clocks, int sign)
@@ -374,6 +383,7 @@ void lode_thread_clocks_add(const struct lode_thread_clocks *clocks, uint32_t pl
 		wind(&thread, now);
 		add_clocks(sum, &thread.clocks, 1);
 		sum->ready += thread.ready;
+		sum->held += thread.held;
 		return;
 	}
 	copy_state(clocks, place, slot, &thread, &cell);

@@ -33,6 +33,7 @@ struct lode_thread_clocks {
 struct lode_thread_clocks_sum {
 	int64_t time[LODE_CLOCKS];
 	int64_t ready; /* of OTHER: ready to run without a CPU; not known of a function */
+	int64_t held;  /* of OTHER: stopped by a tracer; neither */
 	uint64_t operations;
 	uint64_t bytes;
 	uint64_t calls;
@@ -61,6 +62,8 @@ uint32_t lode_thread_clocks_add_thread(struct lode_thread_clocks *clocks, uint32
 int lode_thread_clocks_children_only(struct lode_thread_clocks *clocks, uint32_t pid, struct lode_error *error);
 /* Frees the place of a thread that is dead, or was added by hand. */
 void lode_thread_clocks_forget(struct lode_thread_clocks *clocks, uint32_t place);
+/* The place of a living or dead thread; NULL: it has none. */
+const struct lode_hunt_thread *lode_thread_clocks_find(const struct lode_thread_clocks *clocks, uint32_t tid);
 /* A copy of a thread as it was at one moment. */
 void lode_thread_clocks_thread(const struct lode_thread_clocks *clocks, uint32_t place,
 			       struct lode_hunt_thread *thread);

@@ -49,6 +49,9 @@ enum lode_hunt_clock {
 /* Waiting for descriptors longer than this, in nanoseconds, is idle, and so is a wait that ended without any. */
 #define LODE_HUNT_IDLE 1000000000
 
+/* The value of a futex that is a lock with waiters, in the C libraries and in Rust; what waits for other things has others. */
+#define LODE_FUTEX_CONTENDED 2u
+
 struct lode_hunt_clocks {
 	int64_t time[LODE_CLOCKS];
 	uint64_t operations; /* of input and output */
@@ -82,13 +85,26 @@ struct lode_hunt_thread {
 	int64_t polling; /* OTHER less `ready`, + 1, when it began to wait for descriptors */
 	uint64_t queued; /* nanoseconds in the run queue */
 	int64_t ready;   /* the part of OTHER that it was ready to run; not while it waits by spinning */
+	int64_t held;    /* the part of OTHER that it was stopped by a tracer: its stack was looked at */
 	uint64_t woken;  /* when it was made ready last; another CPU writes it */
 	uint32_t seen;   /* the kernel has seen it run, wait or return */
 	uint32_t found;  /* clock + 1 that it was found with; 0: none. The program writes it. */
 	uint64_t found_object;
+	uint32_t found_bound; /* it was found waiting for a lock */
+	uint32_t unused;
 	uint64_t message;      /* what the function that waits by spinning waits for (wait_objects.h); 0: not known
 			   */
 	int64_t message_since; /* SYNC when it began to */
+	/* Whether it is idle (idle_waits.c): */
+	uint64_t bound;      /* nanoseconds of waits for a lock or a disk, or for input or output that came */
+	uint64_t brought;    /* of others that another thread ended */
+	uint64_t waited_for; /* of other hunted threads' waits that this one ended; they write it */
+	uint64_t idle_from; /* its waits from here on to `idle_until` are idle, and OTHER; the program writes both */
+	uint64_t idle_until;
+	uint32_t waker;    /* the thread that ended its wait last; 0: an interrupt. The waker writes it. */
+	uint32_t is_bound; /* it waits for a lock or a disk */
+	uint32_t is_held;  /* a tracer has stopped it */
+	uint32_t unused_too;
 };
 
 /* A function in a thread. */
