@@ -26,7 +26,8 @@ void lode_hunt_sums(const struct lode_hunt_report *report, struct lode_json *jso
 
 /*
  * The bottlenecks: experiments that were true, if only for some time. Most specific
- * first: those that nothing true refines, the strongest first; then what leads to them, the deepest first. `*ids` is the caller's to free; NULL when memory has run
+ * first: those that nothing true refines, the strongest first, those that no longer hold
+ * behind the others; then what leads to them, the deepest first. `*ids` is the caller's to free; NULL when memory has run
  * out. `*specific` is how many come before those that lead to them.
  */
 uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count, size_t *specific);

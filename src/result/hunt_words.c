@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Calls from a function up to one of a script, at most; in a recursion there is no end. */
+#define MAX_STEPS 256
+
 /* ---- bottlenecks ---- */
 
 unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment)
@@ -42,7 +45,12 @@ static int is_module(const struct order *order, uint32_t id)
 	return lode_program_is_module(order->program, order->history->experiments[id].focus.function);
 }
 
-/* A module says less than a function, regardless of its share. */
+static int is_lost(const struct order *order, uint32_t id)
+{
+	return order->history->experiments[id].lost != 0;
+}
+
+/* A module says less than a function, regardless of its share; what is over, less than what goes on. */
 static int by_specificity(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
@@ -54,6 +62,8 @@ static int by_specificity(const void *a, const void *b, void *context)
 		return order->leads[x] - order->leads[y];
 	if (order->leads[x] && order->depths[x] != order->depths[y])
 		return order->depths[x] > order->depths[y] ? -1 : 1;
+	if (is_lost(order, x) != is_lost(order, y))
+		return is_lost(order, x) - is_lost(order, y);
 	if (is_module(order, x) != is_module(order, y))
 		return is_module(order, x) - is_module(order, y);
 	if (strong_x != strong_y)
@@ -396,22 +406,80 @@ static int is_everyones(const struct lode_search *search, uint32_t function)
 	return 0;
 }
 
-/* The function of the program itself on the way to one of everyone's. */
-static void put_own_function(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
+/* The function of the program itself on the way to one of everyone's; LODE_NONE: there is none. */
+static uint32_t find_own_function(const struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiments = lode_search_history(search)->experiments;
 	uint32_t function = experiments[id].focus.function;
 
-	if (function == LODE_NONE || !is_everyones(search, function))
-		return;
+	if (!is_everyones(search, function))
+		return LODE_NONE;
 	while (function == LODE_NONE || is_everyones(search, function)) {
 		id = experiments[id].parent;
 		if (id == LODE_NONE)
-			return;
+			return LODE_NONE;
 		function = experiments[id].focus.function;
 	}
+	return function;
+}
+
+static int is_scripted(const struct lode_search *search, uint32_t function)
+{
+	return lode_program_function(lode_search_meter(search)->program, function)->is_scripted;
+}
+
+/* The node that calls another most, by samples; LODE_NONE: none does. */
+static uint32_t main_caller(const struct lode_count_graph *graph, uint32_t node)
+{
+	uint32_t caller = LODE_NONE;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < graph->edge_count; i++)
+		if (graph->edges[i].callee == node && graph->edges[i].caller != node &&
+		    graph->edges[i].weight > most) {
+			most = graph->edges[i].weight;
+			caller = graph->edges[i].caller;
+		}
+	return caller;
+}
+
+/*
+ * The function of a script that a native function works for, by samples: in a program of Python, Java or JavaScript
+ * those are the program. LODE_NONE: there is none.
+ */
+static uint32_t find_script_function(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	enum lode_hypothesis kind = experiment->hypothesis == LODE_SMALL_IO ? LODE_IO_BLOCKING
+									    : experiment->hypothesis;
+	const struct lode_count_graph *graph =
+		lode_counts_graph(lode_search_counts(search), kind, &experiment->focus);
+	uint32_t node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
+
+	if (is_scripted(search, experiment->focus.function))
+		return LODE_NONE;
+	for (size_t steps = 0; node != LODE_NONE && steps < MAX_STEPS; steps++) {
+		if (is_scripted(search, graph->nodes[node].function))
+			return graph->nodes[node].function;
+		node = main_caller(graph, node);
+	}
+	return LODE_NONE;
+}
+
+/* Whose function of the program itself it is that calls one that says little. */
+static void put_own_function(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
+{
+	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
+	struct lode_focus focus = experiment->focus;
+
+	if (focus.function == LODE_NONE || names_module(search, &focus))
+		return;
+	focus.function = find_script_function(search, experiment);
+	if (focus.function == LODE_NONE)
+		focus.function = find_own_function(search, id);
+	if (focus.function == LODE_NONE)
+		return;
 	lode_buffer_text(buffer, ", called from ");
-	put_place(search, &experiments[id].focus, LODE_AXIS_CODE, buffer);
+	put_place(search, &focus, LODE_AXIS_CODE, buffer);
 	lode_buffer_byte(buffer, ',');
 }
 

@@ -252,18 +252,45 @@ static void only_the_part_of_a_wait_that_was_idle_is_other_time(void **state)
 	assert_int_equal(sum(&thread->clocks), 150);
 }
 
-/* Waits by who ended them; 100 of them in a thread that ran as said. */
-static int is_idle_with(uint64_t ran, uint32_t waker, uint32_t bound, uint64_t waited_for, double outer)
+/* 100 waits that ended as said, in a thread that ran so long. */
+static int is_idle_with(double ran, uint32_t waker, uint32_t bound, double waited_for, double outer)
 {
-	struct lode_thread_clocks_sum used = { .time = { (int64_t)ran, 10000, 0, 0 } };
-	struct lode_hunt_thread thread = { .clock = LODE_CLOCK_SYNC, .waited_for = waited_for };
+	struct lode_hunt_thread thread = { .clock = LODE_CLOCK_SYNC };
+	struct lode_thread_activity activity = { .ran = ran, .waited = 10000, .waited_for = waited_for };
+	struct lode_thread_history history = { .tid = 1 };
 
 	for (int i = 0; i < 100; i++) {
 		thread.waker = waker;
 		thread.is_bound = bound;
 		lode_thread_count_wait(&thread, 100);
 	}
-	return lode_thread_is_idle(&thread, &used, outer);
+	activity.bound = (double)thread.bound;
+	activity.brought = (double)thread.brought;
+	lode_thread_history_add(&history, &activity, 0);
+	return lode_thread_is_idle(&history, outer);
+}
+
+/* After half a second of computing a thread waits for ten: it is idle when that counts for hardly anything any longer. */
+static void what_a_thread_did_long_ago_does_not_count(void **state)
+{
+	struct lode_thread_history history = { .tid = 1, .t = 0 };
+	struct lode_thread_activity total = { .ran = 5e8 };
+	double idle_after = 0;
+
+	(void)state;
+	lode_thread_history_add(&history, &total, 500000000);
+	for (uint64_t t = 600000000; t <= 10500000000; t += 100000000) {
+		total.waited = (double)t - 5e8;
+		lode_thread_history_add(&history, &total, t);
+		if (!idle_after && lode_thread_is_idle(&history, 0))
+			idle_after = total.waited;
+	}
+	/* 5e8 * 2^-4t is a hundredth of what waiting adds up to, 2.5e8 / ln 2. */
+	assert_true(idle_after > 1.6e9 && idle_after < 2.1e9);
+	total.waited += 2e9; /* the wait ends by another thread's doing */
+	total.brought = 12e9;
+	lode_thread_history_add(&history, &total, 12500000000);
+	assert_false(lode_thread_is_idle(&history, 0));
 }
 
 static void a_thread_is_idle_if_it_waits_for_nothing_and_nobody_for_it(void **state)
@@ -296,6 +323,9 @@ static void the_outer_loop_is_the_recurring_place_with_the_fewest_frames(void **
 	assert_true(lode_wait_places_outer(&places) == 0);
 	lode_wait_places_add(&places, 11, 3, 0);
 	assert_true(lode_wait_places_outer(&places) == 0.05);
+	lode_wait_places_add(&places, 15, 1, 1);
+	lode_wait_places_add(&places, 15, 1, 0); /* hardly ever */
+	assert_true(lode_wait_places_outer(&places) == 10 / 201.0);
 	for (uint64_t i = 0; i < 3 * LODE_WAIT_PLACES; i++)
 		lode_wait_places_add(&places, 100 + i, 2,
 				     1); /* what comes once does not drive out what comes often */
@@ -373,6 +403,7 @@ int main(void)
 		cmocka_unit_test(what_was_found_running_had_no_CPU_if_it_gets_one_now),
 		cmocka_unit_test(only_the_part_of_a_wait_that_was_idle_is_other_time),
 		cmocka_unit_test(a_thread_is_idle_if_it_waits_for_nothing_and_nobody_for_it),
+		cmocka_unit_test(what_a_thread_did_long_ago_does_not_count),
 		cmocka_unit_test(the_outer_loop_is_the_recurring_place_with_the_fewest_frames),
 		cmocka_unit_test(a_place_belongs_to_one_thread_at_a_time),
 	};

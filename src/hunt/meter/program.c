@@ -183,6 +183,11 @@ uint32_t lode_program_named(struct lode_program *program, const char *name)
 	return (uint32_t)program->count - 1;
 }
 
+void lode_program_set_scripted(struct lode_program *program, uint32_t function)
+{
+	program->functions[function]->is_scripted = 1;
+}
+
 int lode_program_module(struct lode_program *program, uint32_t function, uint32_t *module)
 {
 	const char *name = program->functions[function]->module;

@@ -21,6 +21,7 @@ struct lode_program_function {
 	uint32_t binary;    /* LODE_NONE: known by name only (another host's, the kernel's, a JIT's) */
 	uint32_t code;      /* number in the binary's struct lode_code */
 	int is_module;      /* no function: it represents a module */
+	int is_scripted;    /* of a language whose functions are no code of a binary: Python, JavaScript, Java */
 };
 
 struct lode_program;
@@ -44,6 +45,8 @@ uint32_t lode_program_named(struct lode_program *program, const char *name);
  * nothing. LODE_NONE: the module is not known. Returns 0 or LODE_SYSTEM.
  */
 int lode_program_module(struct lode_program *program, uint32_t function, uint32_t *module);
+/* Marks a function as one of such a language. */
+void lode_program_set_scripted(struct lode_program *program, uint32_t function);
 /* Whether a number represents a module. */
 int lode_program_is_module(const struct lode_program *program, uint32_t function);
 size_t lode_program_count(const struct lode_program *program);

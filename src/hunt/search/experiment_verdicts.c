@@ -54,6 +54,35 @@ static int turn_true(struct lode_search *search, uint32_t id)
 	return lode_search_start_deep(search, id);
 }
 
+/* Whether one is a share of the same time as another, and a part of it: of some of its code, or one of its locks. */
+static int is_part(const struct lode_experiment *part, const struct lode_experiment *whole)
+{
+	struct lode_focus focus = part->focus;
+
+	if (whole->focus.function == LODE_NONE)
+		focus.function = LODE_NONE;
+	if (!whole->focus.object)
+		focus.object = 0;
+	return part->hypothesis == whole->hypothesis && part->hypothesis < LODE_SMALL_IO &&
+	       lode_focus_equal(&focus, &whole->focus);
+}
+
+/* What was found in a place and is not watched any longer does not hold either when the place is no bottleneck now. */
+static void lose_parts(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *whole = get(search, id);
+
+	for (uint32_t other = 0; other < search->history.count; other++) {
+		struct lode_experiment *part = get(search, other);
+
+		if (other == id || part->active || part->state != LODE_EXPERIMENT_TRUE || !is_part(part, whole))
+			continue;
+		part->lost = whole->concluded;
+		lode_search_set_state(search, other, LODE_EXPERIMENT_FALSE,
+				      "what it is a part of has turned false");
+	}
+}
+
 static int turn_false(struct lode_search *search, uint32_t id)
 {
 	struct lode_experiment *experiment = get(search, id);
@@ -65,6 +94,8 @@ static int turn_false(struct lode_search *search, uint32_t id)
 	lode_observation_settle(experiment->observation);
 	lode_search_mark_samples(search, experiment);
 	lode_search_set_state(search, id, LODE_EXPERIMENT_FALSE, was_true ? "was true for some time" : NULL);
+	if (was_true)
+		lose_parts(search, id);
 	if (was_true && examine_again_beside(search, id) < 0)
 		return LODE_SYSTEM;
 	return is_root(get(search, id)) ? 0 : lode_search_retire(search, id);

@@ -25,7 +25,8 @@ int lode_hunted_init(struct lode_hunted_processes *target, struct lode_thread_cl
 	target->clocks = clocks;
 	target->program = program;
 	target->seen = lode_calloc(clocks->thread_count, sizeof(*target->seen));
-	if (!target->seen || lode_frames_init(&target->frames) < 0 ||
+	target->histories = lode_calloc(clocks->thread_count, sizeof(*target->histories));
+	if (!target->seen || !target->histories || lode_frames_init(&target->frames) < 0 ||
 	    lode_process_images_init(&target->images) < 0 ||
 	    lode_processes_init(&target->spaces, &target->images) < 0)
 		return lode_fail_memory(error);
@@ -41,6 +42,7 @@ void lode_hunted_release(struct lode_hunted_processes *target)
 	lode_free(target->past);
 	lode_free(target->seen);
 	lode_free(target->waits);
+	lode_free(target->histories);
 	lode_free(target->items);
 	lode_processes_release(&target->spaces);
 	lode_process_images_release(&target->images);

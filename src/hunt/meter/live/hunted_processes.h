@@ -59,6 +59,23 @@ struct lode_wait_places {
 	} items[LODE_WAIT_PLACES];
 };
 
+/* What a thread did, for telling whether it is idle; nanoseconds. */
+struct lode_thread_activity {
+	double ran;
+	double waited;
+	double bound; /* as in thread_counters.h */
+	double brought;
+	double waited_for;
+};
+
+struct lode_thread_history {
+	uint32_t tid; /* 0: none */
+	uint64_t t;
+	struct lode_thread_activity total; /* at `t` */
+	struct lode_thread_activity runs;  /* older things have less weight; the longer ago, the less */
+	struct lode_thread_activity waits; /* the same, but they count for longer */
+};
+
 /* A binary of the program, as it can be opened here. */
 struct lode_hunted_binary {
 	char *path;
@@ -79,6 +96,7 @@ struct lode_hunted_processes {
 	size_t past_capacity;
 	struct lode_hunted_seen *seen;  /* by place of the clocks */
 	struct lode_wait_places *waits; /* the same; NULL: no thread waited for another */
+	struct lode_thread_history *histories;
 	uint64_t settled;
 	struct lode_hunted_time time; /* of all processes together */
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see hunted_processes.c */
@@ -153,9 +171,11 @@ uint64_t lode_hunted_ready(const struct lode_hunted_processes *target, uint32_t 
 void lode_wait_places_add(struct lode_wait_places *places, uint64_t stack, uint32_t depth, uint64_t time);
 /* The share of the time that was in the outer loop; 0: there is none. */
 double lode_wait_places_outer(const struct lode_wait_places *places);
-/* Whether a thread has been idle so far, given a copy of it, what it has used and the share of the outer loop. */
-int lode_thread_is_idle(const struct lode_hunt_thread *thread, const struct lode_thread_clocks_sum *used,
-			double outer);
+/* Adds what a thread has done in all its time, at `now`. */
+void lode_thread_history_add(struct lode_thread_history *history, const struct lode_thread_activity *total,
+			     uint64_t now);
+/* Whether a thread is idle, given what it did and the share of the outer loop. */
+int lode_thread_is_idle(const struct lode_thread_history *history, double outer);
 /* Notes where a thread waited for others. Returns 0 or LODE_SYSTEM. */
 int lode_hunted_note_wait(struct lode_hunted_processes *target, uint32_t tid, uint64_t stack, uint32_t depth,
 			  uint64_t time);

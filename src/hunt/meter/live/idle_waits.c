@@ -13,7 +13,7 @@
  * jump.
  *
  * The outer loop is the place of two or more waits of the thread for other threads with the fewest frames; where two
- * have as few, there is none. Places are whole user stacks, and come with the recorder's waits, which begin later than
+ * have as few, there is none. Some stacks are walked wrongly, so a place has more than that share of the time. Places are whole user stacks, and come with the recorder's waits, which begin later than
  * the clocks: so they only divide up what the clocks have. Different from there, input and output is never work that a
  * thread waits for: whether it is excessive is what a hunt asks.
  */
@@ -22,7 +22,16 @@
 #include "hunt/meter/live/hunted_processes.h"
 #include "trace/idle_share.h"
 
-static int is_small(uint64_t part, uint64_t whole)
+#include <math.h>
+
+/*
+ * Nanoseconds in which what a thread did loses half of its weight: it is idle by what it does lately, whatever it did at
+ * the start. Waits count for longer: that somebody ended one is only known when it is over.
+ */
+#define RUN_HALF_LIFE  2.5e8
+#define WAIT_HALF_LIFE 5e8
+
+static int is_small(double part, double whole)
 {
 	return part <= whole / LODE_IDLE_SHARE;
 }
@@ -59,11 +68,13 @@ double lode_wait_places_outer(const struct lode_wait_places *places)
 	uint64_t all = 0;
 	int is_alone = 0;
 
+	for (int i = 0; i < LODE_WAIT_PLACES; i++)
+		all += places->items[i].time;
 	for (int i = 0; i < LODE_WAIT_PLACES; i++) {
 		const struct lode_wait_place *place = &places->items[i];
 
-		all += place->time;
-		if (place->count < 2 || (outer && place->depth > outer->depth))
+		if (place->count < 2 || is_small((double)place->time, (double)all) ||
+		    (outer && place->depth > outer->depth))
 			continue;
 		is_alone = !outer || place->depth < outer->depth;
 		outer = place;
@@ -92,18 +103,51 @@ int lode_hunted_note_wait(struct lode_hunted_processes *target, uint32_t tid, ui
 
 /* ---- idle threads ---- */
 
-int lode_thread_is_idle(const struct lode_hunt_thread *thread, const struct lode_thread_clocks_sum *used,
-			double outer)
+int lode_thread_is_idle(const struct lode_thread_history *history, double outer)
 {
-	uint64_t bound = thread->bound + (uint64_t)((1 - outer) * (double)thread->brought);
-	int64_t ran = used->time[LODE_CLOCK_CPU], waited = -used->ready;
+	const struct lode_thread_activity *runs = &history->runs, *waits = &history->waits;
+	double bound = waits->bound + (1 - outer) * waits->brought;
+
+	return runs->waited > 0 && is_small(runs->ran, runs->ran + runs->waited) &&
+	       is_small(bound, waits->waited) && is_small(runs->waited_for, runs->waited);
+}
+
+static struct lode_thread_activity activity_of(const struct lode_hunt_thread *thread,
+					       const struct lode_thread_clocks_sum *used)
+{
+	struct lode_thread_activity activity = {
+		.ran = (double)used->time[LODE_CLOCK_CPU],
+		.waited = -(double)used->ready - (double)used->held,
+		.bound = (double)thread->bound,
+		.brought = (double)thread->brought,
+		.waited_for = (double)thread->waited_for,
+	};
 
 	for (int i = LODE_CLOCK_SYNC; i < LODE_CLOCKS; i++)
-		waited += used->time[i];
-	if (waited <= 0 || ran < 0 || thread->waiting)
-		return 0;
-	return is_small((uint64_t)ran, (uint64_t)(ran + waited)) && is_small(bound, (uint64_t)waited) &&
-	       is_small(thread->waited_for, (uint64_t)waited);
+		activity.waited += (double)used->time[i];
+	return activity;
+}
+
+/* Adds what was done between two moments to what is left of all before. */
+static void age(struct lode_thread_activity *sum, double left, const struct lode_thread_activity *from,
+		const struct lode_thread_activity *to)
+{
+	sum->ran = sum->ran * left + to->ran - from->ran;
+	sum->waited = sum->waited * left + to->waited - from->waited;
+	sum->bound = sum->bound * left + to->bound - from->bound;
+	sum->brought = sum->brought * left + to->brought - from->brought;
+	sum->waited_for = sum->waited_for * left + to->waited_for - from->waited_for;
+}
+
+void lode_thread_history_add(struct lode_thread_history *history, const struct lode_thread_activity *total,
+			     uint64_t now)
+{
+	double passed = (double)(now - history->t);
+
+	age(&history->runs, exp2(-passed / RUN_HALF_LIFE), &history->total, total);
+	age(&history->waits, exp2(-passed / WAIT_HALF_LIFE), &history->total, total);
+	history->total = *total;
+	history->t = now;
 }
 
 /* The share of the outer loop in the waits of the thread at a place. */
@@ -112,6 +156,22 @@ static double outer_of(const struct lode_hunted_processes *target, uint32_t plac
 	const struct lode_wait_places *places = target->waits ? &target->waits[place] : NULL;
 
 	return places && places->tid == tid ? lode_wait_places_outer(places) : 0;
+}
+
+/* Whether the thread at a place is idle, by what it has done up to now. */
+static int is_idle_now(struct lode_hunted_processes *target, uint32_t place, const struct lode_hunt_thread *copy,
+		       uint64_t now)
+{
+	struct lode_thread_history *history = &target->histories[place];
+	struct lode_thread_clocks_sum used = { 0 };
+	struct lode_thread_activity activity;
+
+	if (history->tid != copy->tid)
+		*history = (struct lode_thread_history){ .tid = copy->tid, .t = now };
+	lode_thread_clocks_add(target->clocks, place, LODE_NONE, now, &used);
+	activity = activity_of(copy, &used);
+	lode_thread_history_add(history, &activity, now);
+	return !copy->waiting && lode_thread_is_idle(history, outer_of(target, place, copy->tid));
 }
 
 /* A wait that goes on since before it was idle last stays idle: the clocks know one idle time of a wait. */
@@ -130,14 +190,12 @@ void lode_hunted_mark_idle(struct lode_hunted_processes *target)
 
 	for (uint32_t i = 0; i < target->clocks->thread_count; i++) {
 		struct lode_hunt_thread *thread = &target->clocks->threads[i], copy;
-		struct lode_thread_clocks_sum used = { 0 };
 		int is_marked = thread->idle_until == UINT64_MAX, is_idle;
 
 		if (!thread->tid || thread->died)
 			continue;
 		lode_thread_clocks_thread(target->clocks, i, &copy);
-		lode_thread_clocks_add(target->clocks, i, LODE_NONE, now, &used);
-		is_idle = lode_thread_is_idle(&copy, &used, outer_of(target, i, copy.tid));
+		is_idle = is_idle_now(target, i, &copy, now);
 		if (is_idle && !is_marked)
 			begin_idle(thread, copy.last, now);
 		else if (!is_idle && is_marked)

@@ -204,6 +204,8 @@ static uint32_t named_function(const struct lode_stack_samples *samples, const s
 	uint32_t function = text ? lode_program_named(samples->target->program, text) : LODE_NONE;
 
 	lode_free(text);
+	if (function != LODE_NONE)
+		lode_program_set_scripted(samples->target->program, function);
 	return function;
 }
 
