@@ -33,8 +33,9 @@ struct liblode_events {
 	const uint32_t *name;        /* of liblode_stream_string; 0: none */
 	const uint16_t *cpu;         /* LIBLODE_NO_CPU when unknown */
 	const uint32_t *weight;      /* how many such events each represents; NULL: 1 each */
-	const uint32_t *object; /* what a wait was for, `kind:name`, of liblode_stream_string; 0 when unknown */
-	const uint32_t *holder; /* the thread that held the object; LIBLODE_NONE when unknown */
+	const uint32_t *object;  /* what a wait was for, `kind:name`, of liblode_stream_string; 0 when unknown */
+	const uint32_t *holder;  /* the thread that held the object; LIBLODE_NONE when unknown */
+	const uint32_t *context; /* the request it belonged to, of liblode_stream_string; 0 when unknown */
 };
 
 struct liblode_thread {

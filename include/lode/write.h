@@ -28,12 +28,13 @@ struct liblode_event {
 	uint16_t cpu;         /* LIBLODE_NO_CPU: unknown */
 	const char *name;     /* of a call, such as `sys_enter_read`; NULL: none */
 	const char *object;   /* what a wait was for, `kind:name`; NULL: unknown */
+	const char *context;  /* the request it belonged to; NULL: unknown */
 };
 
 #define LIBLODE_EVENT_INIT                                                                                        \
 	{                                                                                                         \
 		sizeof(struct liblode_event), 0, 0, 0, 0, 0, LIBLODE_NONE, 0, LIBLODE_NONE, 1, LIBLODE_NO_CPU, 0, \
-			0                                                                                         \
+			0, 0                                                                                      \
 	}
 
 /* A new, empty stream. `host`: NULL when unknown. */

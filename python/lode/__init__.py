@@ -101,7 +101,8 @@ class Attribute(NamedTuple):
 
 class Events(NamedTuple):
     """Columns of all events of one type, ordered by t. The arrays are read-only views of the library's memory, which
-    they keep alive. `weight` is how many events each represents; `object` what a wait was for, `holder` who had it."""
+    they keep alive. `weight` is how many events each represents; `object` what a wait was for, `holder` who had it,
+    `context` the request it belonged to."""
     t: "np.ndarray[Any, np.dtype[np.uint64]]"
     cost: "np.ndarray[Any, np.dtype[np.uint64]]"
     delay: "np.ndarray[Any, np.dtype[np.uint64]]"
@@ -114,10 +115,12 @@ class Events(NamedTuple):
     weight: "np.ndarray[Any, np.dtype[np.uint32]]"
     object: "np.ndarray[Any, np.dtype[np.uint32]]"
     holder: "np.ndarray[Any, np.dtype[np.uint32]]"
+    context: "np.ndarray[Any, np.dtype[np.uint32]]"
 
 
 _DTYPES = dict(t=np.uint64, cost=np.uint64, delay=np.uint64, thread=np.uint32, stack=np.uint32, waker=np.uint32,
-               waker_stack=np.uint32, name=np.uint32, cpu=np.uint16, weight=np.uint32, object=np.uint32, holder=np.uint32)
+               waker_stack=np.uint32, name=np.uint32, cpu=np.uint16, weight=np.uint32, object=np.uint32, holder=np.uint32,
+               context=np.uint32)
 
 
 class _Handle:

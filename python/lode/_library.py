@@ -35,7 +35,7 @@ class StreamInfo(Sized):
 class Events(Sized):
     _fields_ = [("size", size_t), ("count", size_t)] + [(name, pointer) for name in (
         "t", "cost", "delay", "thread", "stack", "waker", "waker_stack", "name", "cpu", "weight", "object",
-        "holder")]
+        "holder", "context")]
 
 
 class Thread(Sized):

@@ -266,6 +266,10 @@ static char *put_event(const struct writer *writer, enum lode_event_type type, c
 		at = lode_put_number(at, thread_of(writer, event->waker)->tid);
 	}
 	at = put_object(writer, event, at);
+	if (event->context) {
+		at = LODE_PUT(at, ",\"context\":");
+		at = lode_put_bytes(at, quoted_name(writer, event->context), writer->name_lengths[event->context]);
+	}
 	at = LODE_PUT(at, ",\"stack\":[");
 	at = lode_stack_text_put(&writer->stacks, tree, event->stack, at);
 	*at++ = ']';
@@ -285,7 +289,8 @@ static int write_event(struct writer *writer, enum lode_event_type type, const s
 	char *room;
 
 	room = lode_buffer_room(&output->buffer, LINE_ROOM + stacks + writer->name_lengths[event->name] +
-							 writer->name_lengths[event->object]);
+							 writer->name_lengths[event->object] +
+							 writer->name_lengths[event->context]);
 	if (!room)
 		return lode_fail_memory(error);
 	output->buffer.size = (size_t)(put_event(writer, type, event, room) - output->buffer.bytes);
@@ -305,6 +310,8 @@ static int quote_block(void *context, enum lode_event_type type, const struct lo
 		last = events->name[i];
 		if (code == 0 && lode_events_object(events, i))
 			code = quote_name(context, events->object[i], error);
+		if (code == 0 && lode_events_context(events, i))
+			code = quote_name(context, events->context[i], error);
 	}
 	return code;
 }
@@ -324,8 +331,8 @@ static int quote_names(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
 		code = quote_name(writer, stream->symptoms[i].name, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME | LODE_OBJECT,
-					  quote_block, writer, error);
+		code = lode_export_blocks(writer->export, writer->source, ~0u,
+					  LODE_NAME | LODE_OBJECT | LODE_CONTEXT, quote_block, writer, error);
 	return code;
 }
 

@@ -110,6 +110,7 @@ int liblode_stream_events(struct liblode_stream *stream, enum liblode_event_type
 		.weight = columns->weight,
 		.object = columns->object,
 		.holder = columns->holder,
+		.context = columns->context,
 	};
 	if (!lode_public_copy(events, &whole, sizeof(whole)))
 		return lode_public_error(error, 0, &sentence);

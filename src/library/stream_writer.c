@@ -116,9 +116,10 @@ static int add_event(struct liblode_writer *writer, enum liblode_event_type type
 		.weight = from->weight,
 		.object = add_string(writer, from->object),
 		.holder = from->object ? from->holder : LODE_NONE,
+		.context = add_string(writer, from->context),
 	};
 
-	if (event.name == LODE_NONE || event.object == LODE_NONE ||
+	if (event.name == LODE_NONE || event.object == LODE_NONE || event.context == LODE_NONE ||
 	    lode_stream_add_event(&writer->stream, (enum lode_event_type)type, &event) < 0)
 		return lode_fail_memory(error);
 	return 0;

@@ -45,7 +45,8 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 					  [LODE_EVENTS_CPU] = { 2, 1 },
 					  [LODE_EVENTS_WEIGHT] = { 4, 0 },
 					  [LODE_EVENTS_OBJECT] = { 4, 0 },
-					  [LODE_EVENTS_HOLDER] = { 4, 1 } },
+					  [LODE_EVENTS_HOLDER] = { 4, 1 },
+					  [LODE_EVENTS_CONTEXT] = { 4, 0 } },
 	[LODE_BLOCK_FOOTER] = { [LODE_FOOTER_OFFSET] = { 8, 0 },
 				[LODE_FOOTER_KIND] = { 1, 0 },
 				[LODE_FOOTER_TYPE] = { 1, 0 },
@@ -76,7 +77,8 @@ unsigned lode_table_optional(enum lode_block_kind kind)
 		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) |
 		       (1u << LODE_THREADS_WAITED) | (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);
 	if (kind == LODE_BLOCK_EVENTS_OF_A_TYPE)
-		return (1u << LODE_EVENTS_WEIGHT) | (1u << LODE_EVENTS_OBJECT) | (1u << LODE_EVENTS_HOLDER);
+		return (1u << LODE_EVENTS_WEIGHT) | (1u << LODE_EVENTS_OBJECT) | (1u << LODE_EVENTS_HOLDER) |
+		       (1u << LODE_EVENTS_CONTEXT);
 	return 0;
 }
 

@@ -334,7 +334,8 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 	     translate(events->waker_stack, count, &store->nodes, store->lost_node, 0)) ||
 	    (columns & LODE_NAME && translate(events->name, count, &store->strings, store->lost_string, 0)) ||
 	    (columns & LODE_OBJECT && translate(events->object, count, &store->strings, store->lost_string, 0)) ||
-	    (columns & LODE_HOLDER && translate(events->holder, count, &store->threads, store->lost_thread, 1)))
+	    (columns & LODE_HOLDER && translate(events->holder, count, &store->threads, store->lost_thread, 1)) ||
+	    (columns & LODE_CONTEXT && translate(events->context, count, &store->strings, store->lost_string, 0)))
 		return -1;
 	return 0;
 }
@@ -351,13 +352,15 @@ static int settle_weights(const struct lode_store_table *table, uint32_t *weight
 	return 0;
 }
 
-/* Objects and holders that are not there are unknown. */
+/* Objects, holders and contexts that are not there are unknown. */
 static void settle_objects(const struct lode_store_table *table, unsigned columns, struct lode_events *events)
 {
 	if (columns & ~table->found & LODE_OBJECT)
 		memset(events->object, 0, table->header.rows * sizeof(*events->object));
 	if (columns & ~table->found & LODE_HOLDER)
 		memset(events->holder, 0xff, table->header.rows * sizeof(*events->holder));
+	if (columns & ~table->found & LODE_CONTEXT)
+		memset(events->context, 0, table->header.rows * sizeof(*events->context));
 }
 
 /* Returns 0, LODE_SYSTEM, or LODE_BAD_INPUT with what is wrong. */
@@ -365,9 +368,10 @@ static int unpack_events(const struct lode_store *store, const struct lode_store
 			 struct lode_events *events, const char **wrong)
 {
 	struct lode_codec *codec = acquire_codec(store);
-	void *const values[] = { events->t,     events->cost,   events->delay,       events->thread,
-				 events->stack, events->waker,  events->waker_stack, events->name,
-				 events->cpu,   events->weight, events->object,      events->holder };
+	void *const values[] = { events->t,      events->cost,   events->delay,       events->thread,
+				 events->stack,  events->waker,  events->waker_stack, events->name,
+				 events->cpu,    events->weight, events->object,      events->holder,
+				 events->context };
 	int code = codec ? 0 : LODE_SYSTEM;
 
 	for (unsigned i = 0; !code && i < LODE_TABLE_COLUMNS; i++)
@@ -428,6 +432,7 @@ static struct lode_events behind(const struct lode_events *all)
 		.weight = all->weight ? all->weight + n : NULL,
 		.object = all->object ? all->object + n : NULL,
 		.holder = all->holder ? all->holder + n : NULL,
+		.context = all->context ? all->context + n : NULL,
 	};
 }
 

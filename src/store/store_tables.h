@@ -7,7 +7,7 @@
 
 #include "store/store_format.h"
 
-#define LODE_TABLE_COLUMNS 12
+#define LODE_TABLE_COLUMNS 13
 
 struct lode_table_column {
 	unsigned width;    /* bytes of a value in memory; 0: no such column */
@@ -20,7 +20,7 @@ const struct lode_table_column *lode_table_columns(enum lode_block_kind kind);
 unsigned lode_table_column_count(enum lode_block_kind kind);
 /*
  * A bit for each that may be missing: all its values are what they usually are then, weights 1, totals of threads 0,
- * objects and holders unknown, languages what the names of modules suggest.
+ * objects, holders and contexts unknown, languages what the names of modules suggest.
  */
 unsigned lode_table_optional(enum lode_block_kind kind);
 
@@ -55,6 +55,7 @@ enum {
 	LODE_EVENTS_WEIGHT, /* only where one is not 1 */
 	LODE_EVENTS_OBJECT, /* these only where one is known */
 	LODE_EVENTS_HOLDER,
+	LODE_EVENTS_CONTEXT,
 };
 enum {
 	LODE_FOOTER_OFFSET,

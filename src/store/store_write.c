@@ -120,10 +120,11 @@ static int has_weights(const struct lode_events *events, size_t first, size_t co
 	return 0;
 }
 
-static int has_objects(const struct lode_events *events, size_t first, size_t count)
+/* Of objects or contexts, NULL where there are none. */
+static int has_strings(const uint32_t *strings, size_t first, size_t count)
 {
-	for (size_t row = first; events->object && row < first + count; row++)
-		if (events->object[row])
+	for (size_t row = first; strings && row < first + count; row++)
+		if (strings[row])
 			return 1;
 	return 0;
 }
@@ -172,10 +173,12 @@ static void pack_events(struct packer *packer, const struct piece *piece, const 
 	pack_column(packer, LODE_EVENTS_CPU, events->cpu + first, count);
 	if (has_weights(events, first, count))
 		pack_column(packer, LODE_EVENTS_WEIGHT, events->weight + first, count);
-	if (has_objects(events, first, count))
+	if (has_strings(events->object, first, count))
 		pack_column(packer, LODE_EVENTS_OBJECT, events->object + first, count);
 	if (has_holders(events, first, count))
 		pack_column(packer, LODE_EVENTS_HOLDER, events->holder + first, count);
+	if (has_strings(events->context, first, count))
+		pack_column(packer, LODE_EVENTS_CONTEXT, events->context + first, count);
 	packer->header.first = events->t[first];
 	for (size_t row = first; row < first + count; row++) {
 		uint64_t end = lode_add_saturating(lode_add_saturating(events->t[row], events->cost[row]),

@@ -222,6 +222,17 @@ static int place_all(struct work *work)
 
 /* ---- events ---- */
 
+/* `strings`: a column, NULL where there is none. */
+static int copy_strings(struct work *work, uint32_t *strings, size_t count)
+{
+	for (size_t i = 0; strings && i < count; i++) {
+		strings[i] = copy_string(work, strings[i]);
+		if (strings[i] == LODE_NONE)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
 static int move_events(struct work *work, struct lode_events *from, struct lode_events *to)
 {
 	*to = *from;
@@ -233,12 +244,7 @@ static int move_events(struct work *work, struct lode_events *from, struct lode_
 		if (to->name[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}
-	for (size_t i = 0; to->object && i < to->count; i++) {
-		to->object[i] = copy_string(work, to->object[i]);
-		if (to->object[i] == LODE_NONE)
-			return LODE_SYSTEM;
-	}
-	return 0;
+	return copy_strings(work, to->object, to->count) | copy_strings(work, to->context, to->count);
 }
 
 int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer, struct lode_stream *named,

@@ -30,8 +30,9 @@ struct column {
 
 /* In the order of enum lode_column. */
 static const struct column columns[] = {
-	COLUMN(t),           COLUMN(cost), COLUMN(delay), COLUMN(thread), COLUMN(stack),  COLUMN(waker),
-	COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),   COLUMN(weight), COLUMN(object), COLUMN(holder),
+	COLUMN(t),      COLUMN(cost),        COLUMN(delay),   COLUMN(thread), COLUMN(stack),
+	COLUMN(waker),  COLUMN(waker_stack), COLUMN(name),    COLUMN(cpu),    COLUMN(weight),
+	COLUMN(object), COLUMN(holder),      COLUMN(context),
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -89,6 +90,8 @@ static void fill_rare(struct lode_events *events, unsigned fresh)
 		events->object[i] = 0;
 	for (size_t i = 0; fresh & LODE_HOLDER && i < events->count; i++)
 		events->holder[i] = LODE_NONE;
+	for (size_t i = 0; fresh & LODE_CONTEXT && i < events->count; i++)
+		events->context[i] = 0;
 }
 
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned mask)
@@ -118,7 +121,8 @@ static int need_rare(struct lode_events *events, const struct lode_event *event)
 {
 	unsigned missing = (event->weight > 1 && !events->weight ? LODE_WEIGHT : 0) |
 			   (event->object && !events->object ? LODE_OBJECT : 0) |
-			   (event->object && event->holder != LODE_NONE && !events->holder ? LODE_HOLDER : 0);
+			   (event->object && event->holder != LODE_NONE && !events->holder ? LODE_HOLDER : 0) |
+			   (event->context && !events->context ? LODE_CONTEXT : 0);
 
 	return missing ? lode_events_reserve(events, events->capacity, missing) : 0;
 }
@@ -137,6 +141,8 @@ int lode_events_add(struct lode_events *events, const struct lode_event *event)
 		events->object[i] = event->object;
 	if (events->holder)
 		events->holder[i] = event->object ? event->holder : LODE_NONE;
+	if (events->context)
+		events->context[i] = event->context;
 	events->t[i] = event->t;
 	events->cost[i] = event->cost;
 	events->delay[i] = event->delay;
@@ -165,6 +171,7 @@ struct lode_event lode_events_get(const struct lode_events *events, size_t i)
 		.weight = (uint32_t)lode_events_weight(events, i),
 		.object = lode_events_object(events, i),
 		.holder = lode_events_holder(events, i),
+		.context = lode_events_context(events, i),
 	};
 }
 

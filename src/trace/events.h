@@ -15,7 +15,8 @@
  *
  * A wait may say what it was for: its object, a text `kind:name` (trace/objects.h), and
  * the thread that held it. Events without an object have no holder, so a zeroed event is
- * right in both.
+ * right in both. Any event may say on whose behalf it happened: its context, a text such as a query,
+ * the name of a mark or `trace:ID span:ID`.
  *
  * Times and costs are nanoseconds. Stacks are nodes of the dictionary's stack
  * tree, threads are numbers in the stream's thread table.
@@ -61,9 +62,10 @@ enum lode_column {
 	LODE_WEIGHT = 1 << 9,
 	LODE_OBJECT = 1 << 10,
 	LODE_HOLDER = 1 << 11,
-	LODE_ALL_COLUMNS = (1 << 12) - 1,
+	LODE_CONTEXT = 1 << 12,
+	LODE_ALL_COLUMNS = (1 << 13) - 1,
 	/* Those that are made when the first event needs them. */
-	LODE_RARE_COLUMNS = LODE_WEIGHT | LODE_OBJECT | LODE_HOLDER,
+	LODE_RARE_COLUMNS = LODE_WEIGHT | LODE_OBJECT | LODE_HOLDER | LODE_CONTEXT,
 };
 
 /* One event, all its fields. */
@@ -80,6 +82,7 @@ struct lode_event {
 	uint32_t weight;      /* how many such events it represents; 0 is taken for 1 */
 	uint32_t object;      /* string `kind:name`; 0: unknown */
 	uint32_t holder;      /* thread, or LODE_NONE; nothing where there is no object */
+	uint32_t context;     /* string; 0: unknown */
 };
 
 /* Columns of `count` events of one type; a column that was not requested when reading is NULL. */
@@ -95,9 +98,10 @@ struct lode_events {
 	uint32_t *waker_stack;
 	uint32_t *name;
 	uint16_t *cpu;
-	uint32_t *weight; /* at least 1; may be NULL as well where all are 1 */
-	uint32_t *object; /* may be NULL as well where there are none */
-	uint32_t *holder; /* LODE_NONE where there is no object; may be NULL as well where there are none */
+	uint32_t *weight;  /* at least 1; may be NULL as well where all are 1 */
+	uint32_t *object;  /* may be NULL as well where there are none */
+	uint32_t *holder;  /* LODE_NONE where there is no object; may be NULL as well where there are none */
+	uint32_t *context; /* may be NULL as well where there are none */
 };
 
 static inline uint64_t lode_events_weight(const struct lode_events *events, size_t i)
@@ -115,6 +119,12 @@ static inline uint32_t lode_events_object(const struct lode_events *events, size
 static inline uint32_t lode_events_holder(const struct lode_events *events, size_t i)
 {
 	return events->holder ? events->holder[i] : LODE_NONE;
+}
+
+/* The request that event `i` belonged to, a string; 0: unknown. */
+static inline uint32_t lode_events_context(const struct lode_events *events, size_t i)
+{
+	return events->context ? events->context[i] : 0;
 }
 
 /* A cost or a delay times a weight. */

@@ -223,6 +223,7 @@ static int merge_events(struct lode_stream *stream, const struct lode_stream *pa
 			event.waker_stack = map->nodes[event.waker_stack];
 			event.name = map->strings[event.name];
 			event.object = map->strings[event.object];
+			event.context = map->strings[event.context];
 			event.holder = event.holder == LODE_NONE ? LODE_NONE : threads[event.holder];
 			if (lode_events_add(&stream->events[type], &event) < 0)
 				return LODE_SYSTEM;

@@ -81,7 +81,7 @@ static int compare_events(const void *a, const void *b)
 		{ x->t, y->t },           { x->thread, y->thread }, { x->stack, y->stack },
 		{ x->cost, y->cost },     { x->waker, y->waker },   { x->waker_stack, y->waker_stack },
 		{ x->delay, y->delay },   { x->name, y->name },     { x->cpu, y->cpu },
-		{ x->object, y->object }, { x->holder, y->holder },
+		{ x->object, y->object }, { x->holder, y->holder }, { x->context, y->context },
 	};
 
 	for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++)

@@ -80,6 +80,7 @@ static void check_events(const struct lode_stream *stream, const struct lode_eve
 			     "an event's waker is there");
 		fuzz_require(events->name[i] < strings, "an event's name is there");
 		fuzz_require(lode_events_object(events, i) < strings, "an event's object is there");
+		fuzz_require(lode_events_context(events, i) < strings, "an event's context is there");
 		fuzz_require(lode_events_holder(events, i) == LODE_NONE ||
 				     (lode_events_object(events, i) && events->holder[i] < stream->thread_count),
 			     "an event's holder is there, and its object");

@@ -158,6 +158,7 @@ static void check_writing(const char *corpus)
 	check(liblode_writer_event(writer, LIBLODE_WAIT, &old, &error) == LIBLODE_USAGE,
 	      "so is a struct without a size");
 	event.thread = ui, event.stack = stack, event.waker = disk, event.object = "lock:list", event.holder = disk;
+	event.context = "SELECT 1";
 	for (uint64_t i = 3; i > 0; i--) {
 		event.t = i * 1000000, event.cost = i * 1000;
 		check(!liblode_writer_event(writer, LIBLODE_WAIT, &event, &error), "an event");
@@ -174,7 +175,8 @@ static void check_writing(const char *corpus)
 	check(!liblode_stream_open(&stream, info.path, &error) &&
 		      !liblode_stream_events(stream, LIBLODE_WAIT, &events, &error) && events.count == 3 &&
 		      events.t[0] == 1000000 && events.waker[2] == disk && events.holder[0] == disk &&
-		      !strcmp(liblode_stream_string(stream, events.object[0]), "lock:list"),
+		      !strcmp(liblode_stream_string(stream, events.object[0]), "lock:list") &&
+		      !strcmp(liblode_stream_string(stream, events.context[2]), "SELECT 1"),
 	      "events are in order of time");
 	liblode_stream_close(stream);
 	liblode_corpus_close(handle);

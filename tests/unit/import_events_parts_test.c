@@ -62,7 +62,8 @@ static void add_field(struct lode_buffer *text, uint64_t *seed, const char *name
 	add_blanks(text, seed);
 	if (!strcmp(name, "stack") || !strcmp(name, "waker_stack"))
 		add_frames(text, seed);
-	else if (!strcmp(name, "name") || !strcmp(name, "object") || !strcmp(name, "extra"))
+	else if (!strcmp(name, "name") || !strcmp(name, "object") || !strcmp(name, "context") ||
+		 !strcmp(name, "extra"))
 		lode_buffer_print(text, "\"%s\"", PICK(seed, "", "openat", "f1", "re\\tad", "kernel"));
 	else
 		add_number(text, seed);
@@ -71,11 +72,11 @@ static void add_field(struct lode_buffer *text, uint64_t *seed, const char *name
 /* An event with its fields in some order, some of them missing, twice or unknown. */
 static void add_event(struct lode_buffer *text, uint64_t *seed)
 {
-	const char *fields[18] = { "t", "tid" };
+	const char *fields[19] = { "t", "tid" };
 	size_t count = 2;
 	const char *type = PICK(seed, "run", "wait", "wait", "call");
-	static const char *const may[] = { "pid",   "cpu",   "weight",      "stack",  "stack", "name",
-					   "delay", "waker", "waker_stack", "object", "holder" };
+	static const char *const may[] = { "pid",   "cpu",   "weight",      "stack",  "stack",  "name",
+					   "delay", "waker", "waker_stack", "object", "holder", "context" };
 
 	if (strcmp(type, "call") != 0)
 		fields[count++] = "cost";

@@ -55,7 +55,7 @@ static inline void describe_thread(struct lode_buffer *buffer, const struct lode
 		lode_buffer_print(buffer, "%u/%u", stream->threads[thread].pid, stream->threads[thread].tid);
 }
 
-/* `run T+COST THREAD [delay=N] [cpu=N] [name=N] [waker=THREAD] [object=TEXT] [holder=THREAD] STACK [< WAKER STACK]` */
+/* `run T+COST THREAD [delay=N] [cpu=N] [name=N] [waker=THREAD] [object=TEXT] [holder=THREAD] [context=TEXT] STACK [< WAKER STACK]` */
 static inline void describe_event(struct lode_buffer *buffer, const struct lode_stream *stream, int type, size_t i)
 {
 	struct lode_event event = lode_events_get(&stream->events[type], i);
@@ -79,6 +79,8 @@ static inline void describe_event(struct lode_buffer *buffer, const struct lode_
 		lode_buffer_text(buffer, " holder=");
 		describe_thread(buffer, stream, event.holder);
 	}
+	if (event.context)
+		lode_buffer_print(buffer, " context=%s", string_text(stream, event.context));
 	lode_buffer_byte(buffer, ' ');
 	describe_stack(buffer, stream, event.stack);
 	if (event.waker_stack) {

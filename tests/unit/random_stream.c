@@ -89,6 +89,11 @@ static int random_event(struct lode_stream *stream, enum lode_event_type type, u
 		event.holder = random_below(seed, 2) ? lode_stream_tid(stream, stream->threads[thread].tid)
 						     : LODE_NONE;
 	}
+	if (!random_below(seed, 4)) {
+		const char *context = random_below(seed, 2) ? "SELECT \"a\"" : "trace:1 span:2";
+
+		event.context = lode_strings_add(strings, context, strlen(context));
+	}
 	return lode_stream_add_event(stream, type, &event);
 }
 
@@ -188,7 +193,7 @@ static int events_equal(const struct lode_stream *a, const struct lode_stream *b
 	       threads_equal(a, x.thread, b, y.thread) && threads_equal(a, x.waker, b, y.waker) &&
 	       stacks_equal(a, x.stack, b, y.stack) && stacks_equal(a, x.waker_stack, b, y.waker_stack) &&
 	       texts_equal(a, x.name, b, y.name) && texts_equal(a, x.object, b, y.object) &&
-	       threads_equal(a, x.holder, b, y.holder);
+	       threads_equal(a, x.holder, b, y.holder) && texts_equal(a, x.context, b, y.context);
 }
 
 static int heads_equal(const struct lode_stream *a, const struct lode_stream *b)

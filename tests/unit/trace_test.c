@@ -201,6 +201,7 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 			event->object = (uint32_t)random_below(&seed, 2) * (uint32_t)random_next(&seed);
 			event->holder = event->object && random_below(&seed, 2) ? (uint32_t)random_next(&seed)
 										: LODE_NONE;
+			event->context = random_below(&seed, 3) ? 0 : (uint32_t)random_next(&seed);
 			assert_int_equal(lode_events_add(&events, event), 0);
 		}
 		qsort(expected, count, sizeof(*expected), compare_events);
@@ -211,9 +212,9 @@ static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **sta
 			assert_true(event.t == expected[i].t && event.cost == expected[i].cost &&
 				    event.delay == expected[i].delay && event.thread == expected[i].thread &&
 				    event.stack == expected[i].stack && event.waker == expected[i].waker &&
-				    event.waker_stack == expected[i].waker_stack &&
-				    event.name == expected[i].name && event.cpu == expected[i].cpu &&
-				    event.object == expected[i].object && event.holder == expected[i].holder);
+				    event.waker_stack == expected[i].waker_stack && event.name == expected[i].name &&
+				    event.cpu == expected[i].cpu && event.object == expected[i].object &&
+				    event.holder == expected[i].holder && event.context == expected[i].context);
 		}
 		lode_events_release(&events);
 		free(expected);

@@ -31,7 +31,7 @@
 
 #define EVENT_MAY                                                                                                 \
 	(HAS(PID) | HAS(CPU) | HAS(WEIGHT) | HAS(STACK) | HAS(NAME) | HAS(DELAY) | HAS(WAKER) |                   \
-	 HAS(WAKER_STACK) | HAS(OBJECT) | HAS(HOLDER))
+	 HAS(WAKER_STACK) | HAS(OBJECT) | HAS(HOLDER) | HAS(CONTEXT))
 
 #define TOTALS (HAS(WAITS) | HAS(PREEMPTIONS) | HAS(WAITED) | HAS(RUN_TIME) | HAS(QUEUED))
 
@@ -117,6 +117,7 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 		.name = string_of(reader, LODE_JSONL_NAME),
 		.object = string_of(reader, LODE_JSONL_OBJECT),
 		.holder = tid_of(reader, LODE_JSONL_HOLDER),
+		.context = string_of(reader, LODE_JSONL_CONTEXT),
 		.cpu = line->seen & HAS(CPU) ? (uint16_t)line->numbers[LODE_JSONL_CPU] : LODE_NO_CPU,
 		.weight = line->seen & HAS(WEIGHT) ? (uint32_t)line->numbers[LODE_JSONL_WEIGHT] : 1,
 	};
@@ -125,7 +126,7 @@ static int add_event(struct lode_events_reader *reader, enum lode_event_type typ
 		return lode_import_fail(reader->input, reader->error,
 					"`weight` is 0; an event represents at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
-	    event.name == LODE_NONE || event.object == LODE_NONE ||
+	    event.name == LODE_NONE || event.object == LODE_NONE || event.context == LODE_NONE ||
 	    lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;

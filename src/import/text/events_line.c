@@ -48,6 +48,7 @@ static const struct {
 	[LODE_JSONL_QUEUED] = { "queued", NUMBER, UINT64_MAX },
 	[LODE_JSONL_OBJECT] = { "object", TEXT, 0 },
 	[LODE_JSONL_HOLDER] = { "holder", NUMBER, UINT32_MAX - 1 },
+	[LODE_JSONL_CONTEXT] = { "context", TEXT, 0 },
 };
 
 const char *lode_events_field_name(enum lode_events_field field)

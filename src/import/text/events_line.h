@@ -40,6 +40,7 @@ enum lode_events_field {
 	LODE_JSONL_QUEUED, /* TOTALS, in the order of struct lode_thread_totals */
 	LODE_JSONL_OBJECT,
 	LODE_JSONL_HOLDER,
+	LODE_JSONL_CONTEXT,
 	LODE_JSONL_FIELDS,
 	LODE_JSONL_UNKNOWN = LODE_JSONL_FIELDS,
 };

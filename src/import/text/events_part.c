@@ -191,6 +191,12 @@ static int keep_tids(struct lode_events_piece *piece, const struct lode_plain_ev
 	return keep_tid(&piece->holders[plain->type], at, object ? plain->holder : LODE_NONE);
 }
 
+/* The string; 0 where the field is not there. */
+static uint32_t add_text(struct lode_events_piece *piece, struct lode_span text)
+{
+	return text.text ? lode_strings_add(&piece->dictionary.frames.strings, text.text, text.length) : 0;
+}
+
 static int add_event(struct lode_events_part *part, struct lode_events_piece *piece)
 {
 	const struct lode_plain_event *plain = &part->event;
@@ -210,13 +216,11 @@ static int add_event(struct lode_events_part *part, struct lode_events_piece *pi
 		return LODE_SYSTEM;
 	event.stack = stack.node;
 	event.waker_stack = waker_stack.node;
-	if (plain->name.text)
-		event.name =
-			lode_strings_add(&piece->dictionary.frames.strings, plain->name.text, plain->name.length);
-	if (plain->object.text)
-		event.object = lode_strings_add(&piece->dictionary.frames.strings, plain->object.text,
-						plain->object.length);
-	if (event.name == LODE_NONE || event.object == LODE_NONE || keep_tids(piece, plain, event.object) < 0)
+	event.name = add_text(piece, plain->name);
+	event.object = add_text(piece, plain->object);
+	event.context = add_text(piece, plain->context);
+	if (event.name == LODE_NONE || event.object == LODE_NONE || event.context == LODE_NONE ||
+	    keep_tids(piece, plain, event.object) < 0)
 		return LODE_SYSTEM;
 	return lode_stream_add_event(&piece->stream, plain->type, &event);
 }

@@ -16,7 +16,24 @@ struct walk {
 	int failed;    /* memory has run out */
 };
 
-enum { TYPE, T, COST, DELAY, PID, TID, CPU, WEIGHT, WAKER, STACK, WAKER_STACK, NAME, OBJECT, HOLDER, FIELDS };
+enum {
+	TYPE,
+	T,
+	COST,
+	DELAY,
+	PID,
+	TID,
+	CPU,
+	WEIGHT,
+	WAKER,
+	STACK,
+	WAKER_STACK,
+	NAME,
+	OBJECT,
+	HOLDER,
+	CONTEXT,
+	FIELDS
+};
 
 #define BIT(field) (1u << (field))
 
@@ -39,6 +56,7 @@ static const struct {
 	[NAME] = { "name", 4, 0 },
 	[OBJECT] = { "object", 6, 0 },
 	[HOLDER] = { "holder", 6, UINT32_MAX - 1 },
+	[CONTEXT] = { "context", 7, 0 },
 };
 
 static void skip_blanks(struct walk *walk)
@@ -204,6 +222,8 @@ static int parse_value(struct walk *walk, struct lode_plain_event *event, int fi
 		return parse_text(walk, &event->name);
 	case OBJECT:
 		return parse_text(walk, &event->object);
+	case CONTEXT:
+		return parse_text(walk, &event->context);
 	case STACK:
 		return parse_stack(walk, event, &event->stack);
 	case WAKER_STACK:

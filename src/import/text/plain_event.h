@@ -27,9 +27,10 @@ struct lode_plain_event {
 	uint32_t waker; /* tid; LODE_NONE: not there */
 	uint32_t weight;
 	uint16_t cpu;
-	struct lode_span name;   /* no text: not there */
-	struct lode_span object; /* the same */
-	uint32_t holder;         /* tid; LODE_NONE: not there */
+	struct lode_span name;    /* no text: not there */
+	struct lode_span object;  /* the same */
+	uint32_t holder;          /* tid; LODE_NONE: not there */
+	struct lode_span context; /* no text: not there */
 	struct lode_plain_stack stack;
 	struct lode_plain_stack waker_stack;
 	struct lode_span *frames; /* of both, in the order of the line; reused from line to line */

@@ -356,7 +356,8 @@ static int translate_event(struct translation *translation, int type, struct lod
 		event->object = lode_object_names_find(&translation->objects, event->object,
 						       raw_text(translation, event->object), event->stack,
 						       &event->holder);
-	if (event->name == LODE_NONE || event->object == LODE_NONE)
+	event->context = string_of(translation, event->context);
+	if (event->name == LODE_NONE || event->object == LODE_NONE || event->context == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_events_add(late ? &translation->late[type] : &translation->waiting[type], event);
 }
