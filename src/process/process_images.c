@@ -358,3 +358,25 @@ int lode_process_images_settle(struct lode_process_images *images, struct lode_s
 		       images->unreadable_path);
 	return 0;
 }
+
+char *lode_process_image_path(const struct lode_process_image *image, uint32_t pid)
+{
+	size_t length = lode_mapped_length(image->path);
+
+	if (!image->mounts)
+		return lode_strndup(image->path, length);
+	return lode_proc_root_path(pid, image->path, length);
+}
+
+int lode_change_maps_file(const struct lode_change *change)
+{
+	return change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
+	       lode_mapped_kind(change->text) == LODE_MAPPED_FILE;
+}
+
+char *lode_change_path(const struct lode_change *change)
+{
+	if (change->mounts == LODE_MOUNTS_OWN)
+		return lode_strdup(change->text);
+	return lode_proc_root_path(change->pid, change->text, strlen(change->text));
+}

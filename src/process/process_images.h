@@ -10,6 +10,7 @@
 #include "base/hash_index.h"
 #include "base/notes.h"
 #include "process/held_files.h"
+#include "process/process_change.h"
 #include "symbols/mapping_kind.h"
 #include "symbols/symbols.h"
 
@@ -68,6 +69,13 @@ int lode_process_image_use(struct lode_process_images *images, uint32_t image, s
 /* Asks the symbolizer for all images that are used. Returns 0 or LODE_SYSTEM. */
 int lode_process_images_settle(struct lode_process_images *images, struct lode_symbolizer *symbolizer,
 			       struct lode_notes *notes);
+
+/* Where the file of an image can be opened, as a process that has it sees it; for the caller to free. NULL: memory has run out. */
+char *lode_process_image_path(const struct lode_process_image *image, uint32_t pid);
+
+/* Whether a change is that a file is mapped; and where that can be opened, for the caller to free. */
+int lode_change_maps_file(const struct lode_change *change);
+char *lode_change_path(const struct lode_change *change);
 
 /* Whether addresses in this image are offsets in its file; else they are run-time addresses. */
 static inline int lode_process_image_by_offset(const struct lode_process_image *image)

@@ -96,7 +96,7 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	}
 	lode_recorder_set_up(recorder->programs, options, &kernel, recorder->cpu_count, recorder->slot_count);
 	code = recorder__load(recorder->programs);
-	if (code && bpf_program__autoload(recorder->programs->progs.lode_span_begin) &&
+	if (code && (bpf_program__autoload(recorder->programs->progs.lode_span_begin) || options->contexts) &&
 	    lode_uprobes_possible(error) < 0)
 		return LODE_SYSTEM;
 	return code ? explain(-code, error) : 0;
@@ -311,6 +311,18 @@ int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
 {
 	return bpf_program__fd(end ? recorder->programs->progs.lode_span_end
 				   : recorder->programs->progs.lode_span_begin);
+}
+
+int lode_recorder_context_program(const struct lode_recorder *recorder)
+{
+	return bpf_program__fd(recorder->programs->progs.lode_context);
+}
+
+/* One process too many has no context. */
+void lode_recorder_set_context_process(struct lode_recorder *recorder, uint32_t pid,
+				       const struct lode_context_process *process)
+{
+	bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.context_processes), &pid, process, BPF_ANY);
 }
 
 const struct lode_languages *lode_recorder_languages(const struct lode_recorder *recorder)

@@ -42,6 +42,8 @@ struct lode_recorder_options {
 	int lines;                              /* of Python functions, in their names */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
+	int contexts; /* probes report queries or marks (lode_recorder_context_program) */
+	int traces;   /* OpenTelemetry's contexts of the processes of lode_recorder_set_context_process */
 };
 
 /* Each returns 0 or LODE_SYSTEM. What they are given is valid during the call. */
@@ -51,6 +53,8 @@ struct lode_recorder_sink {
 	int (*stack)(void *context, const struct lode_record_stack *stack);
 	int (*change)(void *context, const struct lode_change *change);
 	int (*record)(void *context, const struct lode_record *record);
+	/* A context that records may name from now on; NULL: they are of no use. */
+	int (*named_context)(void *context, const struct lode_record_context *named);
 };
 
 struct lode_recorder;
@@ -90,6 +94,11 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
  * end; cookies are the numbers of their limits. Only with a limit on spans.
  */
 int lode_recorder_span_program(const struct lode_recorder *recorder, int end);
+/* Descriptor of the program to attach where contexts begin and end; cookies are LODE_CONTEXT_COOKIE. Only with `contexts`. */
+int lode_recorder_context_program(const struct lode_recorder *recorder);
+/* Where a process has OpenTelemetry's context of its threads. Only with `traces`. */
+void lode_recorder_set_context_process(struct lode_recorder *recorder, uint32_t pid,
+				       const struct lode_context_process *process);
 /* Names of the frames of languages, which the stacks that were handed over have; NULL: none were requested. */
 const struct lode_languages *lode_recorder_languages(const struct lode_recorder *recorder);
 /* Bytes of this process that the recorder takes at most, when all that the kernel shares with it is full. */

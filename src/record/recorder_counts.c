@@ -76,6 +76,8 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 	lode_notes_add(notes, counts.lost_stacks, "stacks sent late: their ring was full", NULL);
 	lode_notes_add(notes, counts.lost_copies + recorder->copies.dropped,
 		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
+	lode_notes_add(notes, counts.lost_contexts, "contexts lost: they came faster than they could be read",
+		       NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	note_tables(recorder, notes);
 	if (recorder->languages)

@@ -83,6 +83,17 @@ static int learn_names(struct lode_recorder *recorder, const struct lode_record_
 	return 0;
 }
 
+static void handle_context(struct lode_recorder *recorder, const struct lode_record_context *named, size_t size)
+{
+	const struct lode_recorder_sink *sink = recorder->sink;
+	size_t head = offsetof(struct lode_record_context, bytes);
+
+	if (size < head || named->size > size - head || named->size > sizeof(named->bytes) || !sink->named_context)
+		return;
+	if (sink->named_context(sink->context, named) < 0)
+		recorder->failed = 1;
+}
+
 static void handle_one(struct lode_recorder *recorder, const void *bytes, size_t size)
 {
 	const struct lode_record_stack *stack = bytes;
@@ -90,6 +101,10 @@ static void handle_one(struct lode_recorder *recorder, const void *bytes, size_t
 
 	if (size >= head && stack->count == LODE_RECORD_COPY_MARK) {
 		handle_copy(recorder, bytes, size);
+		return;
+	}
+	if (size >= head && stack->count == LODE_RECORD_CONTEXT_MARK) {
+		handle_context(recorder, bytes, size);
 		return;
 	}
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))

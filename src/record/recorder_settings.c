@@ -169,6 +169,21 @@ static void set_spans(struct recorder *programs, const struct lode_recorder_opti
 		bpf_map__set_max_entries(programs->maps.spans, 1);
 }
 
+/* Only where they are requested: the program is one of those that kernels before Linux 6.6 do not know. */
+static void set_contexts(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	programs->rodata->with_contexts = options->contexts || options->traces;
+	programs->rodata->with_traces = options->traces != 0;
+	bpf_program__set_autoload(programs->progs.lode_context, options->contexts != 0);
+	bpf_program__set_autoattach(programs->progs.lode_context, false);
+	bpf_program__set_expected_attach_type(programs->progs.lode_context,
+					      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
+	if (!options->contexts && !options->traces)
+		bpf_map__set_max_entries(programs->maps.thread_contexts, 1);
+	if (!options->traces)
+		bpf_map__set_max_entries(programs->maps.context_processes, 1);
+}
+
 uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
 {
 	int is_small = options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES;
@@ -201,10 +216,10 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 		bpf_map__set_max_entries(tables[i], 1);
 	if (by_tables && !options->calls)
 		bpf_map__set_max_entries(programs->maps.recent_walks, 1 << LODE_RECENT_WALKS_BITS);
-	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exit,
-				  options->only_pids || by_tables || options->totals || options->thin);
-	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
+	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables || options->traces);
+	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables || options->totals ||
+								     options->thin || options->traces);
+	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command || options->traces);
 	/* A kernel that does not report it has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map, by_tables && kernel->reports_areas);
 }
@@ -217,6 +232,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	set_idle_calls(programs);
 	set_request_calls(programs);
 	set_spans(programs, options);
+	set_contexts(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;
 	programs->rodata->ring_slots = slots;

@@ -93,6 +93,7 @@ static int add_open(void *context, const struct lode_record_thread *thread)
 		.type = LODE_RECORD_PREEMPT,
 		.flags = LODE_RECORD_OPEN,
 		.cpu = UINT16_MAX,
+		.context = thread->context,
 	};
 
 	if (!thread->tid || thread->state == LODE_THREAD_RUNNING)

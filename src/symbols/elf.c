@@ -371,6 +371,24 @@ int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *sy
 	return lode_elf_each_export(elf, is_wanted_export, &wanted);
 }
 
+int lode_elf_offset_of(const struct lode_elf *elf, uint64_t address, uint64_t *offset)
+{
+	size_t count = 0;
+
+	if (elf_getphdrnum(elf->elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr part;
+
+		if (!gelf_getphdr(elf->elf, (int)i, &part) || part.p_type != PT_LOAD || address < part.p_vaddr ||
+		    address - part.p_vaddr >= part.p_filesz)
+			continue;
+		*offset = address - part.p_vaddr + part.p_offset;
+		return 1;
+	}
+	return 0;
+}
+
 int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size)
 {
 	size_t count = 0;

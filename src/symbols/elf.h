@@ -61,6 +61,8 @@ int lode_elf_exported(const struct lode_elf *elf, const char *name, GElf_Sym *sy
  */
 int lode_elf_each_export(const struct lode_elf *elf,
 			 int (*visit)(void *context, const char *name, const GElf_Sym *symbol), void *context);
+/* The offset in the file of an address. Returns 1, or 0 when it is in no part that is loaded from the file. */
+int lode_elf_offset_of(const struct lode_elf *elf, uint64_t address, uint64_t *offset);
 /* Copies what the file has for the memory at an address. Returns 1, or 0 when it has not all of it. */
 int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size);
 

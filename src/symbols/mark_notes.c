@@ -23,25 +23,6 @@ struct reading {
 	uint64_t base; /* where .stapsdt.base is; 0: nowhere */
 };
 
-/* The offset in the file of an address; false when it is in no part that is loaded from the file. */
-static int find_offset(const struct lode_elf *elf, uint64_t address, uint64_t *offset)
-{
-	size_t count = 0;
-
-	if (elf_getphdrnum(elf->elf, &count) < 0)
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr part;
-
-		if (!gelf_getphdr(elf->elf, (int)i, &part) || part.p_type != PT_LOAD || address < part.p_vaddr ||
-		    address - part.p_vaddr >= part.p_filesz)
-			continue;
-		*offset = address - part.p_vaddr + part.p_offset;
-		return 1;
-	}
-	return 0;
-}
-
 /* The text up to its NUL; NULL when there is none. */
 static const char *decode_text(struct lode_cursor *cursor, size_t *length)
 {
@@ -68,7 +49,7 @@ static int decode_mark(struct reading *reading, struct lode_cursor *body)
 		return 0;
 	if (base && reading->base)
 		address += reading->base - base;
-	if (!find_offset(reading->elf, address, &mark.offset) || marks->count >= MARKS_LIMIT)
+	if (!lode_elf_offset_of(reading->elf, address, &mark.offset) || marks->count >= MARKS_LIMIT)
 		return 0;
 	mark.end = !strcmp(provider, "lode_end");
 	mark.name = lode_arena_text(&marks->arena, name, length);

@@ -397,7 +397,7 @@ static int handle_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 {
-	return (struct lode_recorder_sink){ flight, handle_stack, handle_change, handle_record };
+	return (struct lode_recorder_sink){ flight, handle_stack, handle_change, handle_record, NULL };
 }
 
 /* ---- dropping ---- */

@@ -10,13 +10,12 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/proc_files.h"
+#include "record/load/command_path.h"
 #include "record/load/uprobes.h"
 #include "symbols/code.h"
 #include "symbols/mark_notes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,32 +88,6 @@ static int attach_both(struct lode_rule_probes *probes, const char *path, const 
 
 /* ---- functions ---- */
 
-/* The file that the word `name` runs; for the caller to free, NULL when there is none. */
-static char *find_command(const char *name, size_t length)
-{
-	const char *path = getenv("PATH");
-
-	while (path && *path) {
-		size_t part = strcspn(path, ":");
-		char *file = lode_format("%.*s/%.*s", (int)part, path, (int)length, name);
-
-		if (file && !access(file, X_OK))
-			return file;
-		lode_free(file);
-		path += part + (path[part] == ':');
-	}
-	return NULL;
-}
-
-static char *path_in_process(const struct lode_process_image *image, uint32_t pid)
-{
-	size_t length = lode_mapped_length(image->path);
-
-	if (!image->mounts)
-		return lode_strndup(image->path, length);
-	return lode_proc_root_path(pid, image->path, length);
-}
-
 /* A file that some process has mapped and that is called so; for the caller to free. */
 static char *find_mapped(const struct lode_processes *processes, const char *name, size_t length)
 {
@@ -124,7 +97,7 @@ static char *find_mapped(const struct lode_processes *processes, const char *nam
 
 		if (image->kind == LODE_MAPPED_FILE && size > length && image->path[size - length - 1] == '/' &&
 		    !memcmp(image->path + size - length, name, length))
-			return path_in_process(image, image->pid);
+			return lode_process_image_path(image, image->pid);
 	}
 	return NULL;
 }
@@ -134,9 +107,9 @@ static char *find_binary(const struct lode_rule_probes *probes, const struct lod
 	char *path;
 
 	if (memchr(rule->binary, '/', rule->binary_length))
-		return lode_strndup(rule->binary, rule->binary_length);
+		return lode_command_path(rule->binary, rule->binary_length);
 	path = find_mapped(probes->processes, rule->binary, rule->binary_length);
-	return path ? path : find_command(rule->binary, rule->binary_length);
+	return path ? path : lode_command_path(rule->binary, rule->binary_length);
 }
 
 static int fail_function(const struct lode_record_rule *rule, const char *path, const char *sentence,
@@ -289,7 +262,7 @@ int lode_rule_probes_command(struct lode_rule_probes *probes, const char *comman
 
 	if (!probes->has_marks)
 		return 0;
-	path = strchr(command, '/') ? lode_strdup(command) : find_command(command, strlen(command));
+	path = lode_command_path(command, strlen(command));
 	if (path)
 		code = look_at(probes, path);
 	lode_free(path);
@@ -302,7 +275,7 @@ int lode_rule_probes_look(struct lode_rule_probes *probes)
 
 	for (size_t i = 0; !code && probes->has_marks && i < probes->processes->images->count; i++) {
 		const struct lode_process_image *image = &probes->processes->images->items[i];
-		char *path = image->kind == LODE_MAPPED_FILE ? path_in_process(image, image->pid) : NULL;
+		char *path = image->kind == LODE_MAPPED_FILE ? lode_process_image_path(image, image->pid) : NULL;
 
 		if (path)
 			code = look_at(probes, path);
@@ -317,11 +290,8 @@ static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_rule_probes *probes = context;
 
-	if (probes->has_marks && change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
-	    lode_mapped_kind(change->text) == LODE_MAPPED_FILE) {
-		char *path = change->mounts == LODE_MOUNTS_OWN
-				     ? lode_strdup(change->text)
-				     : lode_proc_root_path(change->pid, change->text, strlen(change->text));
+	if (probes->has_marks && lode_change_maps_file(change)) {
+		char *path = lode_change_path(change);
 		int code = path ? look_at(probes, path) : LODE_SYSTEM;
 
 		lode_free(path);
@@ -345,13 +315,20 @@ static int handle_record(void *context, const struct lode_record *record)
 	return probes->next.record(probes->next.context, record);
 }
 
+static int handle_context(void *context, const struct lode_record_context *named)
+{
+	struct lode_rule_probes *probes = context;
+
+	return probes->next.named_context ? probes->next.named_context(probes->next.context, named) : 0;
+}
+
 struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes,
 						const struct lode_recorder_sink *next)
 {
 	if (!probes->has_marks)
 		return *next; /* nothing to look for */
 	probes->next = *next;
-	return (struct lode_recorder_sink){ probes, handle_stack, handle_change, handle_record };
+	return (struct lode_recorder_sink){ probes, handle_stack, handle_change, handle_record, handle_context };
 }
 
 /* ---- all of it ---- */

@@ -98,6 +98,9 @@ static const struct lode_record_limit request = { .limit = 10000000, .type = LOD
 static const struct lode_recorder_options requests = {
 	.frequency = 97, .thin = 1, .totals = 1, .limits = &request, .limit_count = 1, .languages = LODE_LANGUAGES_ALL
 };
+static const struct lode_recorder_options contexts = {
+	.frequency = 97, .thin = 1, .totals = 1, .contexts = 1, .traces = 1, .calls = 1
+};
 static const struct lode_recorder_options frame_pointers = { .frequency = 999,
 							     .unwind = LODE_RECORDER_FRAME_POINTER };
 
@@ -114,6 +117,7 @@ static void programs_of_this_kernel(void **state)
 	assert_quickly_verified(recorder__open(), &budget);
 	assert_quickly_verified(recorder__open(), &limited);
 	assert_quickly_verified(recorder__open(), &requests);
+	assert_quickly_verified(recorder__open(), &contexts);
 	assert_quickly_verified(recorder__open(), &frame_pointers);
 }
 
@@ -126,6 +130,7 @@ static void programs_of_older_kernels(void **state)
 	assert_true(assert_quickly_verified(lode_recorder_open_plain(), &native) < all * 3 / 4);
 	assert_quickly_verified(lode_recorder_open_plain(), &limited);
 	assert_quickly_verified(lode_recorder_open_plain(), &requests);
+	assert_quickly_verified(lode_recorder_open_plain(), &contexts);
 }
 
 /* A program that returns at once, so that the rest of it is never reached. */

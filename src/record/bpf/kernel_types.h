@@ -162,6 +162,13 @@ struct cpu_context {
 
 struct thread_struct {
 	struct cpu_context cpu_context; /* of a thread that does not run */
+	struct {
+		unsigned long tp_value; /* as it was when the thread stopped running last */
+	} uw;
+};
+#elif defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase; /* the same */
 };
 #endif
 
@@ -197,9 +204,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct files_struct *files;
 	struct signal_struct *signal;
-#if defined(__TARGET_ARCH_arm64)
 	struct thread_struct thread;
-#endif
 };
 
 struct vm_unmapped_area_info {
@@ -284,13 +289,16 @@ struct pt_regs {
 #define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
 #define STACK_ARGUMENT(i)       (8 * (i))
 #define REGS_COMPAT(regs)       (((regs)->pstate & 0x10) != 0)
-#define CALL_MMAP               222
-#define CALL_EXECVE             221
-#define CALL_EXECVEAT           281
-#define CALL_FUTEX              98
-#define CALL_POLL               -1 /* there is none */
-#define CALL_PPOLL              73
-#define CALL_WAITID             95
+/* Where thread-local storage is, and, from there, the table of its dynamic parts (glibc). */
+#define THREAD_POINTER(task) ((task)->thread.uw.tp_value)
+#define THREAD_TABLE_OFFSET  0
+#define CALL_MMAP            222
+#define CALL_EXECVE          221
+#define CALL_EXECVEAT        281
+#define CALL_FUTEX           98
+#define CALL_POLL            -1 /* there is none */
+#define CALL_PPOLL           73
+#define CALL_WAITID          95
 #else
 #define REGS_PC(regs)              ((regs)->ip)
 #define REGS_SP(regs)              ((regs)->sp)
@@ -313,15 +321,17 @@ struct pt_regs {
 	 : (i) == 3 ? bpf_core_field_offset(struct pt_regs, cx)                                                   \
 	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                                   \
 		    : bpf_core_field_offset(struct pt_regs, r9))
-#define STACK_ARGUMENT(i) (8 * ((i) + 1)) /* above the return address */
-#define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
-#define CALL_MMAP         9
-#define CALL_EXECVE       59
-#define CALL_EXECVEAT     322
-#define CALL_FUTEX        202
-#define CALL_POLL         7
-#define CALL_PPOLL        271
-#define CALL_WAITID       247
+#define STACK_ARGUMENT(i)    (8 * ((i) + 1)) /* above the return address */
+#define REGS_COMPAT(regs)    (((regs)->cs & 0xffff) == 0x23)
+#define THREAD_POINTER(task) ((task)->thread.fsbase)
+#define THREAD_TABLE_OFFSET  8
+#define CALL_MMAP            9
+#define CALL_EXECVE          59
+#define CALL_EXECVEAT        322
+#define CALL_FUTEX           202
+#define CALL_POLL            7
+#define CALL_PPOLL           271
+#define CALL_WAITID          247
 #endif
 
 #endif

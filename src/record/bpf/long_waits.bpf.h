@@ -14,6 +14,7 @@
 #ifndef LODE_RECORD_BPF_LONG_WAITS_BPF_H
 #define LODE_RECORD_BPF_LONG_WAITS_BPF_H
 
+#include "record/bpf/contexts.bpf.h"
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/limits.bpf.h"
 #include "record/bpf/sweep.bpf.h"
@@ -97,6 +98,8 @@ static __always_inline void write_long_wait(struct task_struct *task, struct lod
 	record->flags = LODE_RECORD_WOKEN | flags;
 	record->weight = 1;
 	record->object = thread->object;
+	if (with_contexts)
+		record->context = thread->context;
 	finish_record(record, position);
 }
 
@@ -125,6 +128,8 @@ static __always_inline int end_long_wait(uint64_t *context, struct task_struct *
 	}
 	thread->call = call;
 	set_waker(thread, waker, true);
+	if (with_contexts && !seen)
+		thread->context = probed_context(task);
 	own = take_waiting(waker, task, thread, regs, seen);
 	capture_waker(context, waker, task, thread, &walkings[2]);
 	write_long_wait(task, thread, out, now, own ? 0 : LODE_RECORD_LATE);

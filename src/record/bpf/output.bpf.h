@@ -85,6 +85,8 @@ static __always_inline struct lode_record *begin_record(uint64_t *position)
 	if (used == ring_slots / 2)
 		lode_wake_reader();
 	record->cpu = cpu;
+	if (with_contexts)
+		record->context = 0;
 	record->object.kind = LODE_WAITED_NONE;
 	record->object.argument = 0;
 	return record;

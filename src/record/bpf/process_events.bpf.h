@@ -5,11 +5,21 @@
 #ifndef LODE_RECORD_BPF_PROCESS_EVENTS_BPF_H
 #define LODE_RECORD_BPF_PROCESS_EVENTS_BPF_H
 
+#include "record/bpf/contexts.bpf.h"
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/sweep.bpf.h"
 #include "record/bpf/thread_totals.bpf.h"
 #include "record/bpf/threads.bpf.h"
 #include "record/bpf/unwind.bpf.h"
+
+/* A child has the same in the same place. */
+static __always_inline void copy_context_process(uint32_t pid, uint32_t child)
+{
+	const struct lode_context_process *process = bpf_map_lookup_elem(&context_processes, &pid);
+
+	if (process)
+		bpf_map_update_elem(&context_processes, &child, process, BPF_ANY);
+}
 
 SEC("tp_btf/sched_process_fork")
 int lode_fork(uint64_t *context)
@@ -25,6 +35,8 @@ int lode_fork(uint64_t *context)
 		pid_hints[new % LODE_RECORD_PID_HINTS] = 1;
 		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
 	}
+	if (with_traces)
+		copy_context_process(pid, new);
 	space = use_tables ? space_place(pid) : 0;
 	copy = use_tables ? space_place(new) : 0;
 	if (!space || !copy)
@@ -56,6 +68,8 @@ int lode_exec(uint64_t *context)
 		if (with_totals)
 			write_totals(task, LODE_RECORD_TOTALS_FIRST);
 	}
+	if (with_traces)
+		bpf_map_delete_elem(&context_processes, &pid);
 	if (!space)
 		return 0;
 	clear_space(space, pid);
@@ -114,6 +128,8 @@ int lode_exit(uint64_t *context)
 		return 0;
 	if (only_pids)
 		bpf_map_delete_elem(&pids, &pid);
+	if (with_traces)
+		bpf_map_delete_elem(&context_processes, &pid);
 	space = use_tables ? space_place(pid) : 0;
 	if (space && space->pid == pid)
 		clear_space(space, 0);

@@ -37,6 +37,7 @@
  * is divided into epochs, and in each of them a stack is sent again when it is seen
  * (lode_recorder_renew).
  */
+#include "record/bpf/contexts.bpf.h"
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/long_waits.bpf.h"
 #include "record/bpf/objects.bpf.h"
@@ -87,6 +88,8 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	}
 	thread->out = now;
 	thread->call = regs ? call_of(task, regs) : 0;
+	if (with_contexts)
+		thread->context = lode_own_context();
 	if (with_requests && !preempted)
 		end_request(thread, task, regs, now);
 	if (thin)

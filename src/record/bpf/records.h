@@ -107,8 +107,8 @@ struct lode_record {
 	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
-	uint32_t weight; /* how many such events it represents; 0: 1 */
-	uint32_t unused;
+	uint32_t weight;  /* how many such events it represents; 0: 1 */
+	uint32_t context; /* number of the request that it belongs to (struct lode_record_context); 0: unknown */
 	struct lode_record_object object; /* of a wait */
 };
 
@@ -207,12 +207,55 @@ struct lode_record_copy {
 	uint8_t bytes[LODE_RECORD_COPY_BYTES + 4096];
 };
 
+/* In place of a stack's count: a context. */
+#define LODE_RECORD_CONTEXT_MARK (UINT32_MAX - 1)
+/* Bytes of a query's text, with its NUL; a multiple of 8. */
+#define LODE_RECORD_CONTEXT_BYTES 128
+/* Numbers of contexts that the program gives, those of marks, have this bit; the others come from the kernel. */
+#define LODE_RECORD_CONTEXT_OWN (1u << 31)
+
+enum lode_record_context_kind {
+	LODE_CONTEXT_TRACE, /* 16 bytes of trace id and 8 of span id */
+	LODE_CONTEXT_TEXT,  /* of a query */
+	LODE_CONTEXT_NAME,  /* of a mark; from the program */
+};
+
+/* The request, or query, that a thread works on from now on: sent once, then records name it; through the ring of stacks. */
+struct lode_record_context {
+	uint32_t number;
+	uint32_t size; /* of `bytes` */
+	uint32_t mark; /* LODE_RECORD_CONTEXT_MARK, where a stack has its count */
+	uint32_t kind; /* enum lode_record_context_kind */
+	uint8_t bytes[LODE_RECORD_CONTEXT_BYTES];
+};
+
+/* Where a process keeps the pointer to its threads' OpenTelemetry context. */
+struct lode_context_process {
+	int64_t offset;  /* from the thread pointer, or in the part of module `module` */
+	uint64_t module; /* 0: static */
+};
+
+/* What the cookies of probes for contexts say. */
+enum lode_context_action {
+	LODE_CONTEXT_SET,            /* the text is argument LODE_CONTEXT_ARGUMENT; NULL ends the one before */
+	LODE_CONTEXT_CLEAR,          /* no query runs any more */
+	LODE_CONTEXT_SET_OF_COMMAND, /* the same, but argument 0 must be one of two commands (mariadb) */
+	LODE_CONTEXT_BEGIN_MARK,     /* upper half: the number */
+	LODE_CONTEXT_END_MARK,
+};
+
+#define LODE_CONTEXT_COOKIE(action, argument) ((uint64_t)(action) | (uint64_t)(argument) << 8)
+#define LODE_CONTEXT_ACTION(cookie)           ((cookie)&0xff)
+#define LODE_CONTEXT_ARGUMENT(cookie)         ((cookie) >> 8 & 0xff)
+#define LODE_CONTEXT_NUMBER(cookie)           ((uint32_t)((cookie) >> 32))
+
 /* Counted in the kernel, a set for each CPU; only numbers of 64 bits. */
 struct lode_record_counts {
 	uint64_t lost;          /* records without room in their ring */
 	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
 	uint64_t copies;        /* user stacks that were copied */
 	uint64_t lost_copies;   /* copies of stacks without room */
+	uint64_t lost_contexts; /* contexts without room: the events have none */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than requested */
 	uint64_t asked_stacks;  /* kernel stacks of waits and wakings that were taken by the kernel's own way */
@@ -305,8 +348,9 @@ struct lode_record_thread {
 	uint64_t outer_sp;   /* of its outer loop's wait, */
 	uint32_t outer_rank; /* what that is, */
 	uint32_t deeper;     /* how many others there were since; */
-	uint32_t in_outer;   /* it is in that wait */
-	uint32_t has_own_stack; /* with a budget, and has_waker_stacks, of a wait that was not chosen: `user` is of this wait */
+	uint32_t context;    /* with contexts: of the wait that it is in (contexts.bpf.h) */
+	uint16_t in_outer;   /* it is in the outer loop's wait */
+	uint16_t has_own_stack; /* with a budget, and has_waker_stacks, of a wait that was not chosen: `user` is of this wait */
 };
 
 /* Threads that are visited in one run of a program; it is not interrupted meanwhile, for a quarter of a millisecond. */
@@ -332,6 +376,7 @@ struct lode_record_swept {
 	uint64_t user;
 	uint64_t kernel;
 	uint32_t call;
+	uint32_t context;
 	struct lode_record_object object;
 };
 

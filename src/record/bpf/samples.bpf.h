@@ -2,6 +2,7 @@
 #ifndef LODE_RECORD_BPF_SAMPLES_BPF_H
 #define LODE_RECORD_BPF_SAMPLES_BPF_H
 
+#include "record/bpf/contexts.bpf.h"
 #include "record/bpf/kernel_stack.bpf.h"
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/output.bpf.h"
@@ -12,6 +13,7 @@
 static __always_inline void write_event(struct task_struct *task, uint8_t type, uint32_t value, uint32_t weight,
 					uint64_t user, uint64_t kernel)
 {
+	uint32_t context = with_contexts ? lode_own_context() : 0;
 	uint64_t position;
 	struct lode_record *record = begin_record(&position);
 
@@ -27,6 +29,8 @@ static __always_inline void write_event(struct task_struct *task, uint8_t type, 
 	record->type = type;
 	record->flags = 0;
 	record->weight = weight;
+	if (with_contexts)
+		record->context = context;
 	finish_record(record, position);
 }
 

@@ -29,10 +29,11 @@ const volatile uint64_t min_wait = 0;
 const volatile uint64_t long_wait_ns =
 	INT64_MAX; /* longer waits of user-space threads are always recorded (--long-waits) */
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
-const volatile bool thin = false;        /* there is a budget */
-const volatile bool with_totals = false; /* totals of threads are reported (thread_totals.bpf.h) */
-const volatile bool has_writer = false;  /* `writer_pid` may be set: a child of the recorder, left out too */
-const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
+const volatile bool thin = false;          /* there is a budget */
+const volatile bool with_totals = false;   /* totals of threads are reported (thread_totals.bpf.h) */
+const volatile bool with_contexts = false; /* events say which request they belong to (contexts.bpf.h) */
+const volatile bool has_writer = false;    /* `writer_pid` may be set: a child of the recorder, left out too */
+const volatile bool has_command = false;   /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
 const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};

@@ -16,6 +16,7 @@
 #ifndef LODE_RECORD_BPF_SWEEP_BPF_H
 #define LODE_RECORD_BPF_SWEEP_BPF_H
 
+#include "record/bpf/contexts.bpf.h"
 #include "record/bpf/filters.bpf.h"
 #include "record/bpf/objects.bpf.h"
 #include "record/bpf/output.bpf.h"
@@ -121,6 +122,8 @@ static __always_inline void write_swept(struct task_struct *task, const struct l
 	record->weight = 1;
 	if (!swept->preempted)
 		record->object = swept->object;
+	if (with_contexts)
+		record->context = swept->context;
 	finish_record(record, position);
 }
 
@@ -175,6 +178,8 @@ static __noinline int find_swept(struct task_struct *task, struct lode_record_sw
 	swept->queued = task->sched_info.run_delay;
 	swept->arrivals = task->sched_info.pcount;
 	swept->call = regs ? call_of(task, regs) : 0;
+	if (with_contexts)
+		swept->context = seen ? thread->context : probed_context(task);
 	swept->user = seen && thread->weight ? thread->user : 0;
 	swept->kernel = seen && thread->weight ? thread->kernel : 0;
 	if (seen && thread->weight)

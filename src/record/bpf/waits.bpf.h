@@ -55,6 +55,8 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 	record->weight = weight;
 	if (is_wait)
 		record->object = thread->object;
+	if (with_contexts)
+		record->context = thread->context;
 	finish_record(record, position);
 	return 0;
 }

@@ -55,6 +55,7 @@ void lode_builder_release(struct lode_builder *builder)
 {
 	lode_record_stacks_release(&builder->stacks);
 	lode_record_objects_release(&builder->objects);
+	lode_record_contexts_release(&builder->contexts);
 	lode_process_groups_release(&builder->groups);
 	lode_processes_release(&builder->processes);
 	lode_process_images_release(&builder->images);
@@ -349,6 +350,7 @@ static int handle_record(void *context, const struct lode_record *record)
 		return lode_record_totals_take(&builder->totals, record, &builder->stream);
 	if (add_own(builder, record, &event) < 0 || fill(builder, record, &event, &type) < 0)
 		return LODE_SYSTEM;
+	event.context = lode_record_contexts_find(&builder->contexts, record->context);
 	builder->events++;
 	builder->late += (record->flags & LODE_RECORD_LATE) != 0;
 	builder->late_bare += record->flags & LODE_RECORD_LATE && !record->user;
@@ -362,6 +364,13 @@ static int handle_stack(void *context, const struct lode_record_stack *stack)
 	if (builder->stacks.missing)
 		invalidate_memo(builder);
 	return lode_record_stacks_add(&builder->stacks, stack);
+}
+
+static int handle_context(void *context, const struct lode_record_context *named)
+{
+	struct lode_builder *builder = context;
+
+	return lode_record_contexts_add(&builder->contexts, &builder->dictionary.frames.strings, named);
 }
 
 static int handle_change(void *context, const struct lode_change *change)
@@ -381,6 +390,7 @@ struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 		.stack = handle_stack,
 		.change = handle_change,
 		.record = handle_record,
+		.named_context = handle_context,
 	};
 }
 
@@ -494,5 +504,6 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 		       "of these, waits without a user stack: none was seen at their call sites, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_record_objects_note(&builder->objects, notes);
+	lode_record_contexts_note(&builder->contexts, notes);
 	lode_processes_note(&builder->processes, notes);
 }

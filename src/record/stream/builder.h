@@ -10,6 +10,7 @@
 #include "record/recorder.h"
 #include "record/stream/stack_nodes.h"
 #include "record/stream/thread_totals.h"
+#include "record/stream/record_contexts.h"
 #include "record/stream/record_objects.h"
 #include "trace/stream.h"
 
@@ -49,6 +50,7 @@ struct lode_builder {
 	struct lode_record_stacks stacks;
 	struct lode_record_totals totals;
 	struct lode_record_objects objects;
+	struct lode_record_contexts contexts;
 	struct lode_process_groups groups;
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
 	uint32_t age;                     /* of what is known; what is of another holds no more */

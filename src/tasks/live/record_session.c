@@ -44,6 +44,8 @@ static int open_recorder(struct lode_record_session *session, const struct lode_
 	recorder.no_own_walk = session->settings->no_own_walk;
 	recorder.totals = 1;
 	recorder.cache = symbols->cache;
+	recorder.contexts = (session->contexts & LODE_CONTEXT_FROM_PROBES) != 0;
+	recorder.traces = (session->contexts & LODE_CONTEXT_FROM_OTEL) != 0;
 	recorder.limits = session->rules.limits;
 	recorder.limit_count = session->rules.count;
 	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
@@ -71,6 +73,26 @@ static void *load_kernel(void *kernel)
 	return NULL;
 }
 
+/* After the builder and before the command: `sink` is the one that looks for sources of contexts, too. */
+static int open_contexts(struct lode_record_session *session, struct lode_recorder_sink *sink,
+			 struct lode_error *error)
+{
+	int code;
+
+	if (!session->contexts)
+		return 0;
+	code = lode_context_sources_create(&session->context_sources, session->recorder, session->contexts,
+					   &session->builder.processes, sink, error);
+	if (!code && lode_context_sources_look(session->context_sources) < 0)
+		code = lode_fail_memory(error);
+	if (!code && session->target.command_count &&
+	    lode_context_sources_command(session->context_sources, session->target.command[0]) < 0)
+		code = lode_fail_memory(error);
+	if (!code)
+		*sink = lode_context_sources_sink(session->context_sources);
+	return code;
+}
+
 static int open_all(struct lode_record_session *session, const char *source, struct lode_error *error)
 {
 	struct lode_symbols_options symbols = lode_symbol_options(&session->settings->symbols, &session->notes);
@@ -93,6 +115,9 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	if (code)
 		return code;
 	sink = lode_builder_sink(&session->builder);
+	code = open_contexts(session, &sink, error);
+	if (code)
+		return code;
 	code = lode_record_target_probe(&session->target, &session->rules, session->recorder,
 					&session->builder.processes, &session->probes, error);
 	if (!code)
@@ -172,6 +197,7 @@ static int read_records(struct lode_record_session *session)
 	}
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return LODE_SYSTEM;
+	lode_context_sources_retry(session->context_sources);
 	if (session->held_looks < 2)
 		return 0;
 	if (lode_record_stacks_renew(stacks, held->ids, held->count) < 0)
@@ -208,8 +234,10 @@ static void run_on(struct lode_record_session *session, const struct lode_error 
 	uint64_t duration = session->settings->duration;
 
 	lode_rule_probes_destroy(session->probes);
+	lode_context_sources_destroy(session->context_sources);
 	lode_recorder_destroy(session->recorder);
 	session->probes = NULL;
+	session->context_sources = NULL;
 	session->recorder = NULL;
 	lode_record_target_run_on(&session->target, session->call, duration ? session->times.began + duration : 0,
 				  error);
@@ -305,6 +333,7 @@ static int finish(struct lode_record_session *session, const char *source, struc
 	lode_recorder_note(session->recorder, &session->notes);
 	lode_builder_note(&session->builder, &session->notes);
 	lode_rule_probes_note(session->probes, &session->notes);
+	lode_context_sources_note(session->context_sources, &session->notes);
 	return code;
 }
 
@@ -319,6 +348,7 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_builder_release(&session->builder);
 	lode_symbolizer_destroy(session->symbolizer);
 	lode_rule_probes_destroy(session->probes);
+	lode_context_sources_destroy(session->context_sources);
 	lode_recorder_destroy(session->recorder);
 	lode_throttling_release(&session->throttling);
 	lode_free(session->held.ids);
@@ -362,6 +392,8 @@ int lode_record_run(struct lode_call *call, struct lode_error *error)
 		code = lode_attributes_check("record", &session.settings->attributes, error);
 	if (!code)
 		code = read_rules(&session, error);
+	if (!code)
+		code = lode_context_sources_parse(session.settings->context, &session.contexts, error);
 	if (!code)
 		code = run(&session, error);
 	release(&session, code ? error : NULL);

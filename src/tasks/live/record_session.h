@@ -4,6 +4,7 @@
 #ifndef LODE_TASKS_LIVE_RECORD_SESSION_H
 #define LODE_TASKS_LIVE_RECORD_SESSION_H
 
+#include "record/contexts/context_sources.h"
 #include "record/stream/recording.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
@@ -27,6 +28,8 @@ struct lode_record_session {
 	struct lode_recorder_held held; /* stacks that are still to be named, when old ones are about to go; */
 	unsigned held_looks;            /* reads in a row before which that was looked at */
 	struct lode_rule_probes *probes;
+	unsigned contexts;                            /* of --context */
+	struct lode_context_sources *context_sources; /* NULL: none */
 	struct lode_notes notes;
 	struct lode_record_target target;
 	struct lode_record_times times;

@@ -215,7 +215,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 			struct lode_error *error)
 {
 	struct saving saving = { .save = save, .error = error };
-	struct lode_recorder_sink sink = { &saving, handle_stack, handle_change, handle_record };
+	struct lode_recorder_sink sink = { &saving, handle_stack, handle_change, handle_record, NULL };
 	char *source = lode_record_target_source(save->target);
 	int code;
 

@@ -48,7 +48,7 @@ static int handle_change(void *context, const struct lode_change *change)
 
 struct lode_recorder_sink lode_watch_trigger_sink(struct lode_watch_session *session)
 {
-	return (struct lode_recorder_sink){ session, handle_stack, handle_change, handle_record };
+	return (struct lode_recorder_sink){ session, handle_stack, handle_change, handle_record, NULL };
 }
 
 /* ---- saving ---- */
