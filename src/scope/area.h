@@ -111,9 +111,10 @@ struct lode_area {
  */
 /* What events count under, as one frame in place of their stacks. */
 enum lode_area_by {
-	LODE_BY_STACK,  /* their stacks as they are */
-	LODE_BY_OBJECT, /* waits: what they were for; runs keep their stacks */
-	LODE_BY_UNIT,   /* the systemd unit of the process (trace/control_groups.h), */
+	LODE_BY_STACK,   /* their stacks as they are */
+	LODE_BY_OBJECT,  /* waits: what they were for; runs keep their stacks */
+	LODE_BY_CONTEXT, /* the request that they belonged to */
+	LODE_BY_UNIT,    /* the systemd unit of the process (trace/control_groups.h), */
 	LODE_BY_CONTAINER,
 	LODE_BY_POD,
 };
@@ -123,7 +124,7 @@ struct lode_area_options {
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
 	const char *const *match;   /* globs: a stack must have a frame that fits one of them; NULL: all */
 	const char *const *exclude; /* globs: a stack must have no frame that fits any */
-	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`) or threads (`process`, `thread`, `unit`, …) */
+	const char *const *where; /* `key=value`: streams must have all of these (`host`, `name` too), or events (`object`, `peer`, `context`) or threads (`process`, `thread`, `unit`, …) */
 	const char *time;         /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */

@@ -34,20 +34,20 @@ static int add_block(struct lode_area_mapping *mapping, int type, const struct l
 int lode_area_map_blocks(struct lode_area_mapping *mapping, int rows, struct lode_error *error)
 {
 	int ready = mapping->plan->options->ready;
+	unsigned context = lode_area_context_column(&mapping->contexts);
 	unsigned columns = LODE_AREA_WAIT_COLUMNS | LODE_WAKER |
 			   (mapping->sampling.count || ready ? LODE_DELAY : 0);
 	struct lode_events events = { 0 };
 	int code = 0, types = mapping->kinds || ready ? LODE_EVENT_TYPES : LODE_AREA_KINDS;
 
-	columns |= lode_area_chain_columns(mapping);
-
+	columns |= lode_area_chain_columns(mapping) | context;
 	for (size_t i = 0; !code && i < lode_store_blocks(mapping->store); i++) {
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
 		int counts = rows && (int)type < types;
 
 		code = lode_store_events(mapping->store, i,
 					 !counts             ? LODE_STACK | LODE_WEIGHT
-					 : type == LODE_CALL ? LODE_AREA_CALL_COLUMNS
+					 : type == LODE_CALL ? LODE_AREA_CALL_COLUMNS | context
 							     : columns,
 					 &events, error);
 		if (code)
@@ -64,9 +64,11 @@ int lode_area_map_blocks(struct lode_area_mapping *mapping, int rows, struct lod
 static int add_beside_symptoms(struct lode_area_mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS,
-						     LODE_AREA_PART_COLUMNS | lode_area_chain_columns(mapping),
-						     LODE_AREA_CALL_COLUMNS };
+	unsigned context = lode_area_context_column(&mapping->contexts);
+	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
+						     LODE_AREA_PART_COLUMNS | context |
+							     lode_area_chain_columns(mapping),
+						     LODE_AREA_CALL_COLUMNS | context };
 	struct lode_scope_index *index = NULL;
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 

@@ -41,7 +41,7 @@ static void describe_plan(struct lode_buffer *buffer, const struct lode_area_pla
 	lode_buffer_byte(buffer, options->ready ? 1 : 0);
 	lode_buffer_byte(buffer, (char)options->by);
 	if (lode_where_has_objects(options->where) || lode_where_has_groups(options->where) ||
-	    lode_where_has_threads(options->where))
+	    lode_where_has_threads(options->where) || lode_where_has_contexts(options->where))
 		describe_texts(buffer, options->where);
 	describe_texts(buffer, options->symptoms);
 	describe_texts(buffer, options->match);

@@ -1,6 +1,7 @@
 /* Control groups in an area: see area_groups.h. */
 #include "scope/area_groups.h"
 
+#include "scope/area_objects.h"
 #include "scope/where.h"
 #include "trace/control_groups.h"
 
@@ -20,14 +21,6 @@ static enum lode_group_part part_of(enum lode_area_by by)
 					 : LODE_GROUP_POD;
 }
 
-/* The stack of one frame with this name. */
-static uint32_t make_node(struct lode_dictionary *dictionary, const char *name)
-{
-	uint32_t frame = lode_frames_add(&dictionary->frames, 0, name, strlen(name));
-
-	return frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&dictionary->tree, 0, frame);
-}
-
 static int make_nodes(struct lode_area_groups *groups, struct lode_stream *stream, const char *const *paths,
 		      enum lode_group_part part)
 {
@@ -35,8 +28,9 @@ static int make_nodes(struct lode_area_groups *groups, struct lode_stream *strea
 
 	groups->nodes = lode_calloc(stream->thread_count + 1, sizeof(*groups->nodes));
 	for (size_t i = 0; groups->nodes && i < stream->thread_count; i++) {
-		groups->nodes[i] = make_node(stream->dictionary,
-					     lode_group_part(paths[i], part, name) ? name : LODE_GROUP_NONE_FRAME);
+		groups->nodes[i] = lode_area_named_stack(stream->dictionary, lode_group_part(paths[i], part, name)
+										     ? name
+										     : LODE_GROUP_NONE_FRAME);
 		if (groups->nodes[i] == LODE_NONE)
 			return LODE_SYSTEM;
 	}

@@ -13,6 +13,7 @@
 #define LODE_SCOPE_AREA_MAPPING_H
 
 #include "scope/area_chains.h"
+#include "scope/area_contexts.h"
 #include "scope/area_groups.h"
 #include "scope/area_objects.h"
 #include "scope/area_stream.h"
@@ -58,6 +59,7 @@ struct lode_area_mapping {
 	uint8_t *threads; /* by thread: it is wanted; NULL: all are, */
 	int any_thread;   /* or the symptoms are chosen by it, and all that belongs to these counts */
 	struct lode_area_objects objects;
+	struct lode_area_contexts contexts;
 	struct lode_area_groups groups;
 	struct lode_area_sums sums[LODE_AREA_KINDS][LODE_AREA_ROW_SETS];
 	struct lode_slot_sampling sampling; /* the slots of time that it was recorded in */

@@ -25,8 +25,7 @@ static int find_fitting(struct lode_area_objects *objects, const struct lode_str
 	return 0;
 }
 
-/* The stack of one frame with this text. */
-static uint32_t make_node(struct lode_dictionary *dictionary, const char *text)
+uint32_t lode_area_named_stack(struct lode_dictionary *dictionary, const char *text)
 {
 	uint32_t frame = lode_frames_add(&dictionary->frames, 0, text, strlen(text));
 
@@ -42,7 +41,7 @@ static int make_nodes(struct lode_area_objects *objects, const struct lode_event
 
 		if (*node)
 			continue;
-		*node = make_node(dictionary, *text ? text : LODE_OBJECT_UNKNOWN_FRAME);
+		*node = lode_area_named_stack(dictionary, *text ? text : LODE_OBJECT_UNKNOWN_FRAME);
 		if (*node == LODE_NONE)
 			return LODE_SYSTEM;
 	}

@@ -23,6 +23,9 @@ int lode_area_objects_make(struct lode_area_objects *objects, const struct lode_
 			   struct lode_error *error);
 void lode_area_objects_release(struct lode_area_objects *objects);
 
+/* The stack of one frame with this text, added if it is new; LODE_NONE when memory has run out. */
+uint32_t lode_area_named_stack(struct lode_dictionary *dictionary, const char *text);
+
 /* Whether an event with this object, 0 for none, is wanted. */
 static inline int lode_area_object_fits(const struct lode_area_objects *objects, uint32_t object)
 {

@@ -34,6 +34,7 @@ int lode_area_add_ready(struct lode_area_mapping *mapping, int type, const struc
 
 		if (is_ready_event(mapping, type, events, i) && lode_area_is_inside(mapping, t, events->stack[i]) &&
 		    lode_area_has_thread(mapping, events->thread[i]) &&
+		    lode_area_context_fits(&mapping->contexts, events, i) &&
 		    lode_area_add(mapping, &mapping->sums[LODE_WAIT][LODE_AREA_COUNTED], events->stack[i], t,
 				  delay, lode_events_weight(events, i), events->thread[i],
 				  lode_add_saturating(t, delay)) < 0)

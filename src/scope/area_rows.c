@@ -116,6 +116,8 @@ void lode_area_count_input(struct lode_area_mapping *mapping, int type, const st
 uint32_t lode_area_counted_stack(const struct lode_area_mapping *mapping, int type, enum lode_area_row_set set,
 				 const struct lode_events *events, size_t i)
 {
+	if (mapping->contexts.nodes && set == LODE_AREA_COUNTED)
+		return mapping->contexts.nodes[lode_events_context(events, i)];
 	if (mapping->groups.nodes && set == LODE_AREA_COUNTED)
 		return mapping->groups.nodes[events->thread[i]];
 	return type == LODE_WAIT && set == LODE_AREA_COUNTED ? lode_area_object_stack(&mapping->objects, events, i)
@@ -127,5 +129,6 @@ int lode_area_is_wanted(const struct lode_area_mapping *mapping, int type, const
 {
 	return lode_area_is_inside(mapping, t, events->stack[i]) &&
 	       lode_area_has_thread(mapping, events->thread[i]) &&
+	       lode_area_context_fits(&mapping->contexts, events, i) &&
 	       lode_area_object_fits(&mapping->objects, type == LODE_WAIT ? lode_events_object(events, i) : 0);
 }

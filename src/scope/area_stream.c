@@ -80,6 +80,9 @@ static int read_head(struct lode_area_mapping *mapping, struct lode_error *error
 		code = lode_area_objects_make(&mapping->objects, mapping->store, &partial->stream,
 					      mapping->plan->options, error);
 	if (!code)
+		code = lode_area_contexts_make(&mapping->contexts, mapping->store, &partial->stream,
+					       mapping->plan->options, error);
+	if (!code)
 		code = lode_area_groups_make(&mapping->groups, &partial->stream, mapping->plan->options, error);
 	if (code)
 		return code;
@@ -149,6 +152,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
 	lode_area_objects_release(&mapping.objects);
+	lode_area_contexts_release(&mapping.contexts);
 	lode_area_groups_release(&mapping.groups);
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);

@@ -241,9 +241,11 @@ int lode_area_map_symptoms(struct lode_area_mapping *mapping, struct lode_error 
 {
 	struct lode_stream *stream = &mapping->partial->stream;
 	unsigned cpu = mapping->kinds ? LODE_CPU : 0;
-	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS,
-						     LODE_AREA_PART_COLUMNS | lode_area_chain_columns(mapping) | cpu,
-						     LODE_AREA_CALL_COLUMNS | cpu };
+	unsigned context = lode_area_context_column(&mapping->contexts);
+	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
+						     LODE_AREA_PART_COLUMNS | context | cpu |
+							     lode_area_chain_columns(mapping),
+						     LODE_AREA_CALL_COLUMNS | context | cpu };
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 
 	if (!code && mapping->kinds)

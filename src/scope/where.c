@@ -49,7 +49,7 @@ int lode_where_check_streams(const char *const *where, struct lode_error *error)
 	int code = lode_where_check(where, error);
 
 	for (; !code && where && *where; where++)
-		if (is_about_objects(*where) || is_about_groups(*where))
+		if (is_about_objects(*where) || is_about_groups(*where) || is_key(*where, "context"))
 			return lode_fail(
 				error, LODE_USAGE,
 				"'%s' is about single events, this looks at whole streams; use it with lode mine",
@@ -61,6 +61,14 @@ int lode_where_has_objects(const char *const *where)
 {
 	for (; where && *where; where++)
 		if (is_about_objects(*where))
+			return 1;
+	return 0;
+}
+
+int lode_where_has_contexts(const char *const *where)
+{
+	for (; where && *where; where++)
+		if (is_key(*where, "context"))
 			return 1;
 	return 0;
 }
@@ -158,6 +166,14 @@ int lode_where_object_fits(const char *const *where, const char *object)
 	return 1;
 }
 
+int lode_where_context_fits(const char *const *where, const char *context)
+{
+	for (; where && *where; where++)
+		if (is_key(*where, "context") && !lode_glob_match(strchr(*where, '=') + 1, context))
+			return 0;
+	return 1;
+}
+
 static const char *attribute_value(const struct lode_stream *stream, const char *key, size_t length)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
@@ -181,7 +197,8 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where)
 		const char *equals = strchr(*where, '=');
 		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
 
-		if (!value && (is_about_objects(*where) || is_about_groups(*where) || is_about_threads(*where)))
+		if (!value && (is_about_objects(*where) || is_about_groups(*where) || is_about_threads(*where) ||
+			       is_key(*where, "context")))
 			continue;
 		if (!value || !lode_glob_match(equals + 1, value))
 			return 0;

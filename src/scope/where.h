@@ -1,6 +1,6 @@
 /*
  * Which streams are meant: `--where key=value`. Where streams have no such attributes, the keys `object` and `peer` are about
- * events instead: what waits were for (trace/objects.h); `process` and `thread` (`--process`, `--thread`) about
+ * events instead: what waits were for (trace/objects.h); `context` about the requests that they belonged to; `process` and `thread` (`--process`, `--thread`) about
  * threads, by name or number; and `unit`, `container`, `pod` and `cgroup` about whose they are (trace/control_groups.h).
  */
 #ifndef LODE_SCOPE_WHERE_H
@@ -19,6 +19,8 @@ int lode_where_fits(const struct lode_stream *stream, const char *const *where);
 int lode_where_check_streams(const char *const *where, struct lode_error *error);
 /* Whether one of them is about objects of events. */
 int lode_where_has_objects(const char *const *where);
+/* Whether one of them is about the contexts of events. */
+int lode_where_has_contexts(const char *const *where);
 /* Whether one of them is about the control groups of processes: `unit`, `container`, `pod`, `cgroup`. */
 int lode_where_has_groups(const char *const *where);
 /*
@@ -32,6 +34,8 @@ int lode_where_group_fits(const char *const *where, const char *path);
  * of a socket's, with its port or without.
  */
 int lode_where_object_fits(const char *const *where, const char *object);
+/* The same for a context: `context=GLOB`. */
+int lode_where_context_fits(const char *const *where, const char *context);
 
 /*
  * By thread whether it fits all of those about threads; `*threads` is NULL where there are none, or the stream has attributes of

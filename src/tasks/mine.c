@@ -26,11 +26,11 @@ static const struct lode_option options[] = {
 		    "mine waits, CPU samples, both, or time on the run queue (default: both on critical paths, "
 		    "otherwise wait if there are any)",
 		    kind_choice),
-	LODE_CHOICE("by", 0, FIELD(by), "WHAT",
-		    "group by stack, waits by what they were for (object), or by systemd unit, container or pod "
-		    "(default: "
-		    "stack)",
-		    lode_by_choice),
+	LODE_CHOICE(
+		"by", 0, FIELD(by), "WHAT",
+		"group by stack, waits by what they were for (object), or by context (the request or query that "
+		"they belonged to), systemd unit, container or pod (default: stack)",
+		lode_by_choice),
 	LODE_PLACE_OPTIONS(FIELD(area), LODE_DEFAULT_SCOPE),
 	LODE_TEXT("against", 0, FIELD(against), "CORPUS",
 		  "show what is new, gone or changed compared with another corpus"),

@@ -17,8 +17,8 @@
 const char *lode_by_choice(size_t i)
 {
 	static const char *const choices[] = {
-		[LODE_BY_STACK] = "stack",         [LODE_BY_OBJECT] = "object", [LODE_BY_UNIT] = "unit",
-		[LODE_BY_CONTAINER] = "container", [LODE_BY_POD] = "pod",
+		[LODE_BY_STACK] = "stack", [LODE_BY_OBJECT] = "object",       [LODE_BY_CONTEXT] = "context",
+		[LODE_BY_UNIT] = "unit",   [LODE_BY_CONTAINER] = "container", [LODE_BY_POD] = "pod",
 	};
 
 	return i < sizeof(choices) / sizeof(choices[0]) ? choices[i] : NULL;

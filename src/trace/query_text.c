@@ -36,8 +36,8 @@ static void put(struct walk *walk, const char *bytes, size_t size)
 	}
 	if (blank)
 		walk->text[walk->size++] = ' ';
-	memcpy(walk->text + walk->size, bytes, size);
-	walk->size += size;
+	for (size_t i = 0; i < size; i++)
+		walk->text[walk->size++] = (char)((unsigned char)bytes[i] < ' ' ? ' ' : bytes[i]);
 }
 
 /* Behind the string or name that begins here with its quote; a doubled quote, or one behind a backslash, is part of it. */
@@ -99,6 +99,13 @@ static const char *end_of_word(const struct walk *walk, const char *more)
 	return at;
 }
 
+/* A sign: of the number behind it, since what is before it is no value that it could be added to. */
+static int is_sign(const struct walk *walk)
+{
+	return (*walk->at == '-' || *walk->at == '+') && walk->at + 1 < walk->end &&
+	       isdigit((unsigned char)walk->at[1]) && walk->size && strchr("(,=<>+-*/", walk->text[walk->size - 1]);
+}
+
 static void put_piece(struct walk *walk)
 {
 	unsigned char byte = (unsigned char)*walk->at;
@@ -110,7 +117,7 @@ static void put_piece(struct walk *walk)
 	} else if (byte == '"' || byte == '`') {
 		end = end_of_quoted(walk);
 		put(walk, walk->at, (size_t)(end - walk->at));
-	} else if (isdigit(byte)) {
+	} else if (isdigit(byte) || is_sign(walk)) {
 		end = end_of_word(walk, ".");
 		put_value(walk);
 	} else if (is_word(byte)) {
@@ -122,9 +129,22 @@ static void put_piece(struct walk *walk)
 	walk->at = end;
 }
 
+/* The last word, which may be the beginning of a longer one. */
+static void drop_word(struct walk *walk)
+{
+	while (walk->size && is_word((unsigned char)walk->text[walk->size - 1]))
+		walk->size--;
+	while (walk->size && walk->text[walk->size - 1] == ' ')
+		walk->size--;
+	if (walk->size + sizeof(CUT) > LODE_QUERY_TEXT)
+		walk->size = LODE_QUERY_TEXT - sizeof(CUT);
+}
+
 void lode_query_text(const char *query, size_t length, char text[LODE_QUERY_TEXT])
 {
 	struct walk walk = { .at = query, .end = query + strnlen(query, length), .text = text };
+
+	int was_cut = walk.end == query + length;
 
 	while (walk.at < walk.end && !walk.cut) {
 		const char *behind = end_of_comment(&walk);
@@ -136,11 +156,13 @@ void lode_query_text(const char *query, size_t length, char text[LODE_QUERY_TEXT
 		}
 		put_piece(&walk);
 	}
-	if (walk.cut) {
+	if (was_cut && !walk.cut)
+		drop_word(&walk);
+	if (walk.cut || was_cut) {
 		memcpy(text + walk.size, CUT, sizeof(CUT) - 1);
 		walk.size += sizeof(CUT) - 1;
 	}
-	while (walk.size && text[walk.size - 1] == ';')
+	while (walk.size && (text[walk.size - 1] == ';' || text[walk.size - 1] == ' '))
 		walk.size--;
 	text[walk.size] = '\0';
 }

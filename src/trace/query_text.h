@@ -8,9 +8,9 @@
 #define LODE_QUERY_TEXT 120
 
 /*
- * The query, of `length` bytes, which may have been cut: comments are left out, blanks are single, strings and numbers
- * become `?`, and so do lists of them in parentheses. Names in double quotes or backticks stay. What does not fit is cut
- * before a character and marked by `…`.
+ * The query, up to its NUL or of `length` bytes, which it was cut to then. Comments are left out, blanks are single, strings
+ * and numbers become `?`, and so do lists of them in parentheses. Names in double quotes or backticks stay. What does not
+ * fit is cut before a word and marked by `…`.
  */
 void lode_query_text(const char *query, size_t length, char text[LODE_QUERY_TEXT]);
 

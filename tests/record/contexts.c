@@ -1,11 +1,12 @@
 /*
  * Threads that say which request they work on, and log it:
  *
- *	contexts otel|marks LOG ROUNDS [LIBRARY]
+ *	contexts otel|marks|queries|commands LOG ROUNDS [LIBRARY]
  *
  * Each round is a request: some waits of a millisecond or two, and some running. With `otel` it publishes trace and span as
  * OpenTelemetry's thread context, by the library where one is given, which is loaded while it runs; now and then a round
- * has none, or a record that is not valid. With `marks` requests are marks of lode_mark.h, some of them in others.
+ * has none, or a record that is not valid. With `marks` requests are marks of lode_mark.h, some of them in others. With `queries` it
+ * calls the function by which PostgreSQL tells what it does, with `commands` those of MariaDB.
  *
  * A line of the log: `wait|run TID BEGIN END CONTEXT`, where the context is `-` for none.
  */
@@ -36,7 +37,8 @@ static void (*publish)(void *record);
 #endif
 
 static FILE *file;
-static int rounds, by_marks;
+static int rounds;
+static const char *mode;
 
 static void log_line(const char *what, uint64_t begin, const char *context)
 {
@@ -116,17 +118,70 @@ static void serve_mark(int round)
 	}
 }
 
+/* What the servers call; the recorder knows the functions by these names. */
+void pgstat_report_activity(int state, const char *query);
+__attribute__((noipa, visibility("default"))) void pgstat_report_activity(int state, const char *query)
+{
+	(void)state;
+	(void)query;
+}
+
+void dispatch(int command, void *connection, char *packet, unsigned length,
+	      int blocking) __asm__("_Z16dispatch_command19enum_server_commandP3THDPcjb");
+__attribute__((noipa, visibility("default"))) void dispatch(int command, void *connection, char *packet,
+							    unsigned length, int blocking)
+{
+	(void)command, (void)connection, (void)packet, (void)length, (void)blocking;
+}
+
+void await(void *connection) __asm__("_Z10do_commandP3THDb");
+__attribute__((noipa, visibility("default"))) void await(void *connection)
+{
+	(void)connection;
+}
+
+static void serve_query(int round)
+{
+	char query[300], shown[200];
+
+	snprintf(query, sizeof(query), "select a%d  from t -- why\nwhere b = '%d' and c in (%d, -2, 3.5)%s",
+		 round % 5, round, round,
+		 round % 2 ? " and a_long_column_that_is_there_to_be_cut = another_long_column_of_a_table" : ";");
+	snprintf(shown, sizeof(shown), "select a%d from t where b = ? and c in (?)%s", round % 5,
+		 round % 2 ? " and a_long_column_that_is_there_to_be_cut =\xe2\x80\xa6" : "");
+	pgstat_report_activity(2, query);
+	work(shown);
+	pgstat_report_activity(1, NULL);
+	work("-");
+}
+
+static void serve_command(int round)
+{
+	char query[64];
+	int command = round % 3 ? 3 : 4;
+
+	snprintf(query, sizeof(query), "SELECT name FROM `t%d`", round % 7);
+	dispatch(command, NULL, query, (unsigned)strlen(query), 1);
+	work(command == 3 ? query : "-");
+	await(NULL);
+	work("-");
+}
+
 static void *serve(void *argument)
 {
 	struct record records[2] = { 0 };
 	unsigned seed = (unsigned)(uintptr_t)argument;
 
 	for (int i = 0; i < rounds; i++)
-		if (by_marks)
+		if (*mode == 'm')
 			serve_mark(i);
+		else if (*mode == 'q')
+			serve_query(i);
+		else if (*mode == 'c')
+			serve_command(i);
 		else
 			serve_trace(records, i, &seed);
-	if (!by_marks)
+	if (*mode == 'o')
 		publish(NULL);
 	return NULL;
 }
@@ -135,8 +190,8 @@ int main(int count, char **arguments)
 {
 	pthread_t threads[THREADS];
 
-	must(count >= 4, "contexts otel|marks LOG ROUNDS [LIBRARY]");
-	by_marks = !strcmp(arguments[1], "marks");
+	must(count >= 4, "contexts otel|marks|queries|commands LOG ROUNDS [LIBRARY]");
+	mode = arguments[1];
 	file = fopen(arguments[2], "w");
 	must(file != NULL, arguments[2]);
 	rounds = atoi(arguments[3]);

@@ -210,7 +210,7 @@ struct lode_record_copy {
 /* In place of a stack's count: a context. */
 #define LODE_RECORD_CONTEXT_MARK (UINT32_MAX - 1)
 /* Bytes of a query's text, with its NUL; a multiple of 8. */
-#define LODE_RECORD_CONTEXT_BYTES 128
+#define LODE_RECORD_CONTEXT_BYTES 256
 /* Numbers of contexts that the program gives, those of marks, have this bit; the others come from the kernel. */
 #define LODE_RECORD_CONTEXT_OWN (1u << 31)
 

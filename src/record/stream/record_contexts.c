@@ -67,7 +67,8 @@ static void describe(const struct lode_record_context *context, char text[LODE_R
 		snprintf(text, LODE_RECORD_CONTEXT_BYTES, "trace:%s span:%s", trace, span);
 		return;
 	case LODE_CONTEXT_TEXT:
-		lode_query_text((const char *)context->bytes, size, text);
+		lode_query_text((const char *)context->bytes,
+				size < LODE_RECORD_CONTEXT_BYTES ? size : LODE_RECORD_CONTEXT_BYTES - 1, text);
 		return;
 	default:
 		snprintf(text, LODE_RECORD_CONTEXT_BYTES, "%.*s", (int)size, (const char *)context->bytes);
