@@ -414,7 +414,7 @@ static int check_record(void *context, const struct lode_record *record)
 static void check_all(struct world *world, int with_processes)
 {
 	struct check check = { .world = world, .at = world->dropped };
-	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record };
+	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record, NULL };
 
 	check.processes = with_processes ? lode_flight_processes(world->flight) : NULL;
 	assert_int_equal(lode_flight_replay(world->flight, 0, UINT64_MAX, &sink), 0);
@@ -565,7 +565,7 @@ static void only_what_was_written_between_two_times_is_replayed(void **state)
 {
 	struct world world;
 	struct check check = { .world = &world };
-	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record };
+	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record, NULL };
 
 	(void)state;
 	begin(&world, 5, 1 << 20);
