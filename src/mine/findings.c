@@ -7,6 +7,7 @@
 #include "mine/findings.h"
 
 #include "base/hash.h"
+#include "mine/finding_context.h"
 #include "mine/finding_names.h"
 #include "mine/finding_place.h"
 #include "mine/finding_processes.h"
@@ -425,7 +426,7 @@ static int keep_finding_rows(struct lode_findings *findings, const struct placed
 	for (size_t i = 0; i < count; i++)
 		if (LODE_APPEND(findings->rows, findings->row_count, findings->row_capacity, rows[i].row) < 0)
 			return LODE_SYSTEM;
-	return 0;
+	return lode_finding_find_context(findings->rows + finding->first_row, count, finding);
 }
 
 /* The rows of one group and one place. */

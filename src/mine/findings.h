@@ -45,7 +45,9 @@ struct lode_finding {
 	struct lode_finding_callee callees[LODE_FINDING_CALLEES];
 	uint32_t callee_count;
 	uint32_t behind; /* ready: a link whose holder had the processor longest; LODE_NONE: nobody is known, */
-	uint64_t behind_cost; /* and for how much of the finding */
+	uint64_t behind_cost;  /* and for how much of the finding */
+	uint32_t context;      /* string: the request or query that most of it belongs to; 0: none is known, */
+	uint64_t context_cost; /* and how much does */
 	uint64_t events;
 	uint64_t symptoms; /* that have some of it; without symptoms 0 */
 	uint64_t streams;

@@ -384,6 +384,22 @@ static void put_behind(const struct sentence *sentence)
 	put(sentence, " has the processor");
 }
 
+/* The request or query that most of the time belongs to. */
+static void put_context(const struct sentence *sentence)
+{
+	const struct lode_finding *finding = sentence->finding;
+	char share[LODE_UNITS_TEXT];
+
+	if (!finding->context || finding->context_cost < finding->cost / 2)
+		return;
+	put(sentence, ", ");
+	if (finding->context_cost < finding->cost / 10 * 9)
+		lode_buffer_print(sentence->buffer, "%s of it ",
+				  lode_share_text(finding->context_cost, finding->cost, share));
+	put(sentence, "while serving ");
+	put(sentence, text(sentence, finding->context));
+}
+
 /* Why it had none: who had the processor, or a quota. */
 static void put_reason(const struct sentence *sentence)
 {
@@ -417,12 +433,14 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 	if (finding->kind == LODE_FINDING_READY) {
 		put_thread(&sentence, links[count - 1]);
 		put_end(&sentence, links[count - 1], 1);
+		put_context(&sentence);
 		put_reason(&sentence);
 		return;
 	}
 	put_name(buffer, text(&sentence, links[0]->process), text(&sentence, links[0]->thread), 1);
 	if (count == 1) {
 		put_end(&sentence, links[0], 1);
+		put_context(&sentence);
 		return;
 	}
 	put(&sentence, " waits");
@@ -436,4 +454,5 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 			put_link(&sentence, links[i], links[i + 1]);
 	}
 	put_end(&sentence, links[count - 1], 0);
+	put_context(&sentence);
 }

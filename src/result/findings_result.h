@@ -50,6 +50,9 @@ struct lode_finding_result {
 	int has_caller;
 	struct lode_written caller;
 	struct lode_list callees; /* of struct lode_finding_call */
+	int has_context;
+	const char *context;
+	uint64_t context_ns;
 	uint64_t cost_ns;
 	double share;
 	uint64_t place_ns;

@@ -34,7 +34,7 @@ static int add_block(struct lode_area_mapping *mapping, int type, const struct l
 int lode_area_map_blocks(struct lode_area_mapping *mapping, int rows, struct lode_error *error)
 {
 	int ready = mapping->plan->options->ready;
-	unsigned context = lode_area_context_column(&mapping->contexts);
+	unsigned context = lode_area_context_column(mapping);
 	unsigned columns = LODE_AREA_WAIT_COLUMNS | LODE_WAKER |
 			   (mapping->sampling.count || ready ? LODE_DELAY : 0);
 	struct lode_events events = { 0 };
@@ -64,7 +64,7 @@ int lode_area_map_blocks(struct lode_area_mapping *mapping, int rows, struct lod
 static int add_beside_symptoms(struct lode_area_mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	unsigned context = lode_area_context_column(&mapping->contexts);
+	unsigned context = lode_area_context_column(mapping);
 	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
 						     LODE_AREA_PART_COLUMNS | context |
 							     lode_area_chain_columns(mapping),

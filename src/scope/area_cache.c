@@ -134,13 +134,14 @@ static const struct lode_map_field link_fields[] = {
 };
 static const struct lode_map_layout link_layout = { sizeof(struct lode_chain_link), link_fields, 8 };
 
-_Static_assert(sizeof(struct lode_chain_row) == 4 * 4 + 2 * 8, "all fields of a chain's row are kept");
+_Static_assert(sizeof(struct lode_chain_row) == 6 * 4 + 2 * 8, "all fields of a chain's row are kept");
 static const struct lode_map_field chain_fields[] = {
-	LODE_MAP_FIELD(struct lode_chain_row, chain),  LODE_MAP_FIELD(struct lode_chain_row, stack),
-	LODE_MAP_FIELD(struct lode_chain_row, stream), LODE_MAP_FIELD(struct lode_chain_row, symptom),
-	LODE_MAP_FIELD(struct lode_chain_row, cost),   LODE_MAP_FIELD(struct lode_chain_row, events),
+	LODE_MAP_FIELD(struct lode_chain_row, chain),   LODE_MAP_FIELD(struct lode_chain_row, stack),
+	LODE_MAP_FIELD(struct lode_chain_row, stream),  LODE_MAP_FIELD(struct lode_chain_row, symptom),
+	LODE_MAP_FIELD(struct lode_chain_row, context), LODE_MAP_FIELD(struct lode_chain_row, cost),
+	LODE_MAP_FIELD(struct lode_chain_row, events),
 };
-static const struct lode_map_layout chain_layout = { sizeof(struct lode_chain_row), chain_fields, 6 };
+static const struct lode_map_layout chain_layout = { sizeof(struct lode_chain_row), chain_fields, 7 };
 
 static const struct lode_map_field number_field[] = { { 0, sizeof(uint64_t) } };
 static const struct lode_map_layout number_layout = { sizeof(uint64_t), number_field, 1 };

@@ -1,6 +1,7 @@
 /* The chains of one stream: see area_chains.h. */
 #include "scope/area_chains.h"
 
+#include "base/starts_with.h"
 #include "scope/own_frames.h"
 #include "scope/process_names.h"
 #include "scope/scope_index.h"
@@ -90,6 +91,17 @@ static struct lode_chain_link ready_link(const struct lode_area_chains *maker, u
 	return link;
 }
 
+/* The context that rows are told apart by. Traces are no groups: each is another. */
+static uint32_t context_of(const struct lode_area_chains *maker, const struct lode_events *events, size_t i)
+{
+	uint32_t context = lode_events_context(events, i);
+
+	return context && !lode_starts_with(lode_strings_get(&maker->stream->dictionary->frames.strings, context),
+					    LODE_CONTEXT_OF_TRACE)
+		       ? context
+		       : 0;
+}
+
 /* ---- critical paths ---- */
 
 static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct lode_part *stepped)
@@ -131,6 +143,7 @@ static int add_part(struct lode_area_chains *maker, uint32_t symptom, const stru
 		link = thread_link(maker, before, thread, LODE_STATE_RUNNING);
 	row.chain = lode_chains_link(maker->chains, &link);
 	row.stack = events->stack[part->event];
+	row.context = context_of(maker, events, part->event);
 	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
 }
 
@@ -159,10 +172,15 @@ int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, cons
 
 /* ---- without symptoms ---- */
 
-static int add_row(struct lode_area_chains *maker, const struct lode_chain_link *link, uint32_t stack,
-		   uint64_t cost, uint64_t weight)
+/* `cost` of event `i`, which is its own, or its time on the run queue. */
+static int add_row(struct lode_area_chains *maker, const struct lode_chain_link *link,
+		   const struct lode_events *events, size_t i, uint64_t cost)
 {
-	struct lode_chain_row row = { .stack = stack, .cost = lode_weighted(cost, weight), .events = weight };
+	uint64_t weight = lode_events_weight(events, i);
+	struct lode_chain_row row = { .stack = events->stack[i],
+				      .context = context_of(maker, events, i),
+				      .cost = lode_weighted(cost, weight),
+				      .events = weight };
 
 	row.chain = lode_chains_link(maker->chains, link);
 	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
@@ -171,23 +189,25 @@ static int add_row(struct lode_area_chains *maker, const struct lode_chain_link 
 int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type type,
 			   const struct lode_events *events, size_t i)
 {
-	uint64_t weight = lode_events_weight(events, i);
 	uint32_t thread = events->thread[i];
 	struct lode_chain_link link = type == LODE_WAIT ? woken_link(maker, LODE_NONE, events, i)
 							: thread_link(maker, LODE_NONE, thread, LODE_STATE_RUNNING);
 
-	if (type != LODE_CALL && add_row(maker, &link, events->stack[i], events->cost[i], weight) < 0)
+	if (type != LODE_CALL && add_row(maker, &link, events, i, events->cost[i]) < 0)
 		return LODE_SYSTEM;
 	if (!events->delay || !events->delay[i])
 		return 0;
 	link = thread_link(maker, LODE_NONE, thread, LODE_STATE_READY);
-	return add_row(maker, &link, events->stack[i], events->delay[i], weight);
+	return add_row(maker, &link, events, i, events->delay[i]);
 }
 
 int lode_area_chains_set_apart(struct lode_area_chains *maker, enum lode_state state,
 			       const struct lode_events *events, size_t i)
 {
 	struct lode_chain_link link = thread_link(maker, LODE_NONE, events->thread[i], state);
+	uint64_t weight = lode_events_weight(events, i);
+	struct lode_chain_row row = { .cost = lode_weighted(events->cost[i], weight), .events = weight };
 
-	return add_row(maker, &link, 0, events->cost[i], lode_events_weight(events, i));
+	row.chain = lode_chains_link(maker->chains, &link);
+	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
 }

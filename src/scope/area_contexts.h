@@ -20,12 +20,6 @@ int lode_area_contexts_make(struct lode_area_contexts *contexts, const struct lo
 			    struct lode_error *error);
 void lode_area_contexts_release(struct lode_area_contexts *contexts);
 
-/* The column that is needed for it; 0: none. */
-static inline unsigned lode_area_context_column(const struct lode_area_contexts *contexts)
-{
-	return contexts->fits || contexts->nodes ? LODE_CONTEXT : 0;
-}
-
 static inline int lode_area_context_fits(const struct lode_area_contexts *contexts,
 					 const struct lode_events *events, size_t i)
 {

@@ -99,6 +99,9 @@ void lode_area_count_input(struct lode_area_mapping *mapping, int type, const st
 void lode_area_count_ready(struct lode_area_mapping *mapping, int type, const struct lode_events *events);
 int lode_area_add_ready(struct lode_area_mapping *mapping, int type, const struct lode_events *events);
 
+/* The column of contexts where they are needed, for any type of event; else 0. */
+unsigned lode_area_context_column(const struct lode_area_mapping *mapping);
+
 /* ---- area_stream_chains.c ---- */
 
 /* Sets up `kinds` and `chains` where the plan wants chains. */

@@ -132,3 +132,8 @@ int lode_area_is_wanted(const struct lode_area_mapping *mapping, int type, const
 	       lode_area_context_fits(&mapping->contexts, events, i) &&
 	       lode_area_object_fits(&mapping->objects, type == LODE_WAIT ? lode_events_object(events, i) : 0);
 }
+
+unsigned lode_area_context_column(const struct lode_area_mapping *mapping)
+{
+	return mapping->kinds || mapping->contexts.fits || mapping->contexts.nodes ? LODE_CONTEXT : 0;
+}

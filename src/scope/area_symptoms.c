@@ -241,7 +241,7 @@ int lode_area_map_symptoms(struct lode_area_mapping *mapping, struct lode_error 
 {
 	struct lode_stream *stream = &mapping->partial->stream;
 	unsigned cpu = mapping->kinds ? LODE_CPU : 0;
-	unsigned context = lode_area_context_column(&mapping->contexts);
+	unsigned context = lode_area_context_column(mapping);
 	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
 						     LODE_AREA_PART_COLUMNS | context | cpu |
 							     lode_area_chain_columns(mapping),

@@ -57,7 +57,8 @@ static int is_same_row(const struct lode_chain_row *a, const struct lode_chain_r
 int lode_chains_add(struct lode_chains *chains, const struct lode_chain_row *row)
 {
 	uint64_t hash =
-		lode_hash_more(lode_hash_pair(row->chain, row->stack), (uint64_t)row->stream << 32 | row->symptom);
+		lode_hash_more(lode_hash_pair(row->chain, row->stack),
+			       ((uint64_t)row->stream << 32 | row->symptom) + row->context * 0x9e3779b97f4a7c15u);
 	uint32_t found = LODE_INDEX_FIND(i, &chains->row_index, hash, is_same_row(&chains->rows[i], row));
 
 	if (found == LODE_NONE)
@@ -108,6 +109,7 @@ int lode_chains_merge(struct lode_chains *to, const struct lode_chains *from,
 		*row = from->rows[i];
 		row->chain = numbers[row->chain];
 		row->stack = map->nodes[row->stack];
+		row->context = map->strings[row->context];
 		row->stream += stream;
 	}
 	lode_free(numbers);
@@ -132,7 +134,7 @@ int lode_chains_are_valid(const struct lode_chains *chains, const struct lode_di
 			return 0;
 	for (size_t i = 0; i < chains->row_count; i++)
 		if (chains->rows[i].chain >= chains->link_count || chains->rows[i].stack >= nodes ||
-		    chains->rows[i].stream >= streams)
+		    chains->rows[i].stream >= streams || chains->rows[i].context >= strings)
 			return 0;
 	return 1;
 }

@@ -37,6 +37,8 @@ enum lode_event_type {
 const char *lode_event_type_name(enum lode_event_type type);
 
 #define LODE_NO_CPU UINT16_MAX
+/* How the contexts of OpenTelemetry begin. */
+#define LODE_CONTEXT_OF_TRACE "trace:"
 /* The name of calls that are preemptions. */
 #define LODE_PREEMPTION "preempt"
 

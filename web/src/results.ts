@@ -796,6 +796,8 @@ export interface Finding {
 	frame?: string; // Where the last of the chain is.
 	caller?: string; // The function of the program that calls it there, most of the time.
 	callees: FindingCall[]; // What is called there, the costliest first.
+	context?: string; // The request or query that most of its time belongs to, where one is known.
+	context_ns?: number; // How much of its time that is.
 	cost_ns: number; // Its time. Findings are disjoint.
 	share: number; // Of all time, 0 to 1.
 	place_ns: number; // Of its time in `frame` and what that calls.

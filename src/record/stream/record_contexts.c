@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "trace/events.h"
 #include "trace/query_text.h"
 
 #include <stdio.h>
@@ -64,7 +65,7 @@ static void describe(const struct lode_record_context *context, char text[LODE_R
 			return;
 		put_hex(trace, context->bytes, 16);
 		put_hex(span, context->bytes + 16, 8);
-		snprintf(text, LODE_RECORD_CONTEXT_BYTES, "trace:%s span:%s", trace, span);
+		snprintf(text, LODE_RECORD_CONTEXT_BYTES, LODE_CONTEXT_OF_TRACE "%s span:%s", trace, span);
 		return;
 	case LODE_CONTEXT_TEXT:
 		lode_query_text((const char *)context->bytes,
