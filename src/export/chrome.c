@@ -210,6 +210,12 @@ static int write_threads(struct writer *writer, struct lode_error *error)
 
 /* ---- events ---- */
 
+static void write_context(struct writer *writer, const struct lode_event *event)
+{
+	if (event->context)
+		lode_json_key_text(&writer->json, "context", text_of(writer, event->context));
+}
+
 static int write_run(struct writer *writer, const struct lode_event *event, uint64_t duration,
 		     struct lode_error *error)
 {
@@ -220,6 +226,7 @@ static int write_run(struct writer *writer, const struct lode_event *event, uint
 	lode_json_key_u64(&writer->json, "weight_ns", lode_weighted(event->cost, event->weight));
 	if (event->cpu != LODE_NO_CPU)
 		lode_json_key_u64(&writer->json, "cpu", event->cpu);
+	write_context(writer, event);
 	write_stack_text(writer, event->stack);
 	lode_json_object_end(&writer->json);
 	return end_event(writer, error);
@@ -272,6 +279,7 @@ static void write_wait_facts(struct writer *writer, const struct lode_event *eve
 	if (event->weight > 1)
 		lode_json_key_u64(&writer->json, "weight", event->weight);
 	write_object(writer, event);
+	write_context(writer, event);
 	write_stack_text(writer, event->stack);
 	lode_json_object_end(&writer->json);
 }
@@ -302,9 +310,11 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 	else
 		lode_json_key_text(&writer->json, "s", "t");
 	write_stack(writer, "sf", event->stack);
-	if (event->cpu != LODE_NO_CPU) {
+	if (event->cpu != LODE_NO_CPU || event->context) {
 		lode_json_key_object(&writer->json, "args");
-		lode_json_key_u64(&writer->json, "cpu", event->cpu);
+		if (event->cpu != LODE_NO_CPU)
+			lode_json_key_u64(&writer->json, "cpu", event->cpu);
+		write_context(writer, event);
 		lode_json_object_end(&writer->json);
 	}
 	return end_event(writer, error);

@@ -86,6 +86,7 @@ enum text {
 	TEXT_HOLDER,
 	TEXT_HOLDER_PID,
 	TEXT_HOLDER_NAME,
+	TEXT_CONTEXT,
 	TEXTS,
 };
 
@@ -107,6 +108,7 @@ static const char *const texts[TEXTS] = {
 	"lode.holder.thread.id",
 	"lode.holder.process.pid",
 	"lode.holder.thread.name",
+	"lode.context",
 };
 
 struct writer {
@@ -121,6 +123,9 @@ struct writer {
 	uint32_t *objects;    /* by string: number of its attribute as an object; 0: it has none yet */
 	size_t object_count;
 	size_t object_capacity;
+	uint32_t *contexts; /* the same as a context */
+	size_t context_count;
+	size_t context_capacity;
 	uint32_t *cpus; /* by CPU: number of its attribute */
 	uint32_t attribute_count;
 	uint8_t *used;          /* by stack: a sample has it */
@@ -205,17 +210,24 @@ static void put_waker_stack(struct writer *writer, uint32_t stack, struct lode_b
 	lode_buffer_varint(packed, writer->waker_stacks[stack]);
 }
 
+/* `numbers`: by string, of its attribute with this key. */
+static void put_text_attribute(struct writer *writer, enum text key, uint32_t string, uint32_t *numbers,
+			       struct lode_buffer *packed)
+{
+	if (!numbers[string]) {
+		numbers[string] = writer->attribute_count;
+		add_attribute(writer, key, text_of(writer, string), 0);
+	}
+	lode_buffer_varint(packed, numbers[string]);
+}
+
 static void put_object(struct writer *writer, const struct lode_event *event, struct lode_buffer *packed)
 {
 	static const enum text holder_keys[] = { TEXT_HOLDER, TEXT_HOLDER_PID, TEXT_HOLDER_NAME };
 
 	if (!event->object)
 		return;
-	if (!writer->objects[event->object]) {
-		writer->objects[event->object] = writer->attribute_count;
-		add_attribute(writer, TEXT_OBJECT, text_of(writer, event->object), 0);
-	}
-	lode_buffer_varint(packed, writer->objects[event->object]);
+	put_text_attribute(writer, TEXT_OBJECT, event->object, writer->objects, packed);
 	if (event->holder != LODE_NONE)
 		put_thread_attributes(writer, event->holder, holder_keys, writer->holders, packed);
 }
@@ -241,6 +253,8 @@ static void end_sample(struct writer *writer)
 		put_waker_stack(writer, event->waker_stack, &packed);
 	}
 	put_object(writer, event, &packed);
+	if (event->context)
+		put_text_attribute(writer, TEXT_CONTEXT, event->context, writer->contexts, &packed);
 	if (event->stack)
 		lode_protobuf_put_number(sample, SAMPLE_STACK, event->stack);
 	lode_protobuf_put_message(sample, SAMPLE_ATTRIBUTES, &packed);
@@ -254,7 +268,7 @@ static int is_same_sample(const struct lode_event *a, const struct lode_event *b
 {
 	return a->thread == b->thread && a->stack == b->stack && a->waker == b->waker &&
 	       a->waker_stack == b->waker_stack && a->cpu == b->cpu && a->object == b->object &&
-	       a->holder == b->holder;
+	       a->holder == b->holder && a->context == b->context;
 }
 
 static void add_event(struct writer *writer, const struct lode_event *event)
@@ -358,16 +372,22 @@ static int handle_block(void *context, enum lode_event_type type, const struct l
 }
 
 /* Room for the strings that the dictionary has come to hold, */
-static int grow_objects(struct writer *writer)
+static int grow_numbers(uint32_t **numbers, size_t *before, size_t *capacity, size_t count)
+{
+	if (lode_grow(numbers, capacity, count, sizeof(**numbers)) < 0)
+		return LODE_SYSTEM;
+	memset(*numbers + *before, 0, (count - *before) * sizeof(**numbers));
+	*before = count;
+	return 0;
+}
+
+static int grow_texts(struct writer *writer)
 {
 	size_t count = writer->export->dictionary.frames.strings.count;
 
-	if (lode_grow(&writer->objects, &writer->object_capacity, count, sizeof(*writer->objects)) < 0)
+	if (grow_numbers(&writer->objects, &writer->object_count, &writer->object_capacity, count) < 0)
 		return LODE_SYSTEM;
-	memset(writer->objects + writer->object_count, 0,
-	       (count - writer->object_count) * sizeof(*writer->objects));
-	writer->object_count = count;
-	return 0;
+	return grow_numbers(&writer->contexts, &writer->context_count, &writer->context_capacity, count);
 }
 
 /* and for its stacks. */
@@ -396,7 +416,7 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 	writer->wakers = lode_calloc(source->stream.thread_count, sizeof(*writer->wakers));
 	writer->holders = lode_calloc(source->stream.thread_count, sizeof(*writer->holders));
 	if (!writer->attributes || !writer->wakers || !writer->holders || grow_stacks(writer) < 0 ||
-	    grow_objects(writer) < 0)
+	    grow_texts(writer) < 0)
 		code = lode_fail_memory(error);
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
@@ -509,6 +529,7 @@ static void release(struct writer *writer)
 	lode_free(writer->cpus);
 	lode_free(writer->waker_stacks);
 	lode_free(writer->objects);
+	lode_free(writer->contexts);
 	lode_buffer_release(&writer->attribute_table);
 	lode_buffer_release(&writer->profile);
 	lode_buffer_release(&writer->inner);

@@ -380,6 +380,13 @@ static void put_annotation(struct writer *writer, const char *name, uint64_t num
 	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
 }
 
+static void put_text_annotation(struct writer *writer, const char *name, uint32_t string)
+{
+	lode_protobuf_put_text(&writer->inner, ANNOTATION_NAME, name);
+	lode_protobuf_put_text(&writer->inner, ANNOTATION_TEXT, text_of(writer, string));
+	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
+}
+
 /* The waker's and holder's numbers are those of the trace. */
 static void put_event_facts(struct writer *writer, const struct lode_event *event)
 {
@@ -393,11 +400,11 @@ static void put_event_facts(struct writer *writer, const struct lode_event *even
 		put_annotation(writer, "cpu", event->cpu);
 	if (event->weight > 1)
 		put_annotation(writer, "weight", event->weight);
+	if (event->context)
+		put_text_annotation(writer, "context", event->context);
 	if (!event->object)
 		return;
-	lode_protobuf_put_text(&writer->inner, ANNOTATION_NAME, "object");
-	lode_protobuf_put_text(&writer->inner, ANNOTATION_TEXT, text_of(writer, event->object));
-	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
+	put_text_annotation(writer, "object", event->object);
 	if (event->holder != LODE_NONE)
 		put_annotation(writer, "holder", outer_id(writer, writer->stream->threads[event->holder].tid));
 }

@@ -146,7 +146,8 @@ static void serve_query(int round)
 
 	snprintf(query, sizeof(query), "select a%d  from t -- why\nwhere b = '%d' and c in (%d, -2, 3.5)%s",
 		 round % 5, round, round,
-		 round % 2 ? " and a_long_column_that_is_there_to_be_cut = another_long_column_of_the_same_table" : ";");
+		 round % 2 ? " and a_long_column_that_is_there_to_be_cut = another_long_column_of_the_same_table"
+			   : ";");
 	snprintf(shown, sizeof(shown), "select a%d from t where b = ? and c in (?)%s", round % 5,
 		 round % 2 ? " and a_long_column_that_is_there_to_be_cut =\xe2\x80\xa6" : "");
 	pgstat_report_activity(2, query);

@@ -365,6 +365,13 @@ static void packets_may_be_compressed(void **state)
 	lode_buffer_release(&trace);
 }
 
+/* The format's samples have no place for them. */
+static void forget_contexts(struct lode_events *runs)
+{
+	for (size_t i = 0; runs->context && i < runs->count; i++)
+		runs->context[i] = 0;
+}
+
 static void what_we_export_comes_back(void **state)
 {
 	uint64_t seed = 5;
@@ -373,6 +380,7 @@ static void what_we_export_comes_back(void **state)
 		struct whole whole;
 
 		random_whole(&whole, &seed, 30);
+		forget_contexts(&whole.stream.events[LODE_RUN]);
 		assert_comes_back(*state, "perfetto", &whole);
 		release_whole(&whole);
 	}

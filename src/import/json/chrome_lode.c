@@ -13,9 +13,10 @@ static uint32_t string_of(struct lode_chrome_lode *own, struct lode_json_value t
 
 /* ---- events ---- */
 
-enum { WEIGHT_NS, CPU, DELAY, WAKER, WAKER_PID, WAKER_STACK, WEIGHT, OBJECT, HOLDER, HOLDER_PID, ARGS };
-static const char *const keys[ARGS] = { "weight_ns",   "cpu",    "delay_ns", "waker",  "waker_pid",
-					"waker_stack", "weight", "object",   "holder", "holder_pid" };
+enum { WEIGHT_NS, CPU, DELAY, WAKER, WAKER_PID, WAKER_STACK, WEIGHT, OBJECT, HOLDER, HOLDER_PID, CONTEXT, ARGS };
+static const char *const keys[ARGS] = { "weight_ns", "cpu",         "delay_ns", "waker",
+					"waker_pid", "waker_stack", "weight",   "object",
+					"holder",    "holder_pid",  "context" };
 
 /* Waits and calls without a name are called by their innermost function. */
 static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, struct lode_event *event)
@@ -64,6 +65,14 @@ static int keep_object(struct lode_chrome_lode *own, const struct lode_json_valu
 	return find_other(own, args[HOLDER], args[HOLDER_PID], &event->holder);
 }
 
+static int keep_context(struct lode_chrome_lode *own, struct lode_json_value context, struct lode_event *event)
+{
+	if (lode_json_kind(context) != LODE_JSON_TEXT)
+		return 0;
+	event->context = string_of(own, context);
+	return event->context == LODE_NONE ? lode_fail_memory(own->import->error) : 0;
+}
+
 static int read_wait(struct lode_chrome_lode *own, const struct lode_chrome_own_event *from,
 		     const struct lode_json_value *args, struct lode_event *event)
 {
@@ -108,6 +117,8 @@ int lode_chrome_lode_read(struct lode_chrome_lode *own, const struct lode_chrome
 	cpu = lode_json_u64_or(args[CPU], LODE_NO_CPU);
 	event.cpu = cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
 	code = lode_chrome_stacks_find(own->stacks, from->sf, &event.stack);
+	if (code == 0)
+		code = keep_context(own, args[CONTEXT], &event);
 	if (code < 0)
 		return code;
 	if (type == LODE_RUN)

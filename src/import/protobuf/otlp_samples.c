@@ -19,7 +19,7 @@ enum {
 /* Whose a sample is, and what woke it. */
 struct who {
 	uint32_t pid, tid, name, waker, waker_pid, waker_name;
-	uint32_t object, holder, holder_pid, holder_name;
+	uint32_t object, holder, holder_pid, holder_name, context;
 	uint16_t cpu;
 	uint64_t waker_stack;
 	int has_tid;
@@ -40,7 +40,7 @@ struct lode_otlp_known_threads {
 	const unsigned char *bytes; /* NULL: none yet */
 	size_t size;
 	uint64_t labels; /* attributes that are of no use */
-	uint32_t thread, waker, waker_stack, object, holder;
+	uint32_t thread, waker, waker_stack, object, holder, context;
 	uint16_t cpu;
 };
 
@@ -80,7 +80,8 @@ static const char *const meanings[] = { "thread.id",
 					"lode.object",
 					"lode.holder.thread.id",
 					"lode.holder.process.pid",
-					"lode.holder.thread.name" };
+					"lode.holder.thread.name",
+					"lode.context" };
 
 enum meaning {
 	NOT_LOOKED_AT,
@@ -96,6 +97,7 @@ enum meaning {
 	HOLDER_TID,
 	HOLDER_PID,
 	HOLDER_NAME,
+	CONTEXT,
 	LABEL
 };
 
@@ -113,7 +115,7 @@ static int look_at(struct lode_otlp_samples *samples, uint64_t attribute, struct
 		if (lode_protobuf_is(key, meanings[i]))
 			known->meaning = (uint8_t)(i + 1);
 	if (known->meaning == THREAD_NAME || known->meaning == WAKER_NAME || known->meaning == HOLDER_NAME ||
-	    known->meaning == OBJECT) {
+	    known->meaning == OBJECT || known->meaning == CONTEXT) {
 		if (!value.text)
 			known->meaning = LABEL;
 		else if ((known->number = lode_strings_add(&samples->tables->import->dictionary.frames.strings,
@@ -174,6 +176,9 @@ static int read_attribute(struct lode_otlp_samples *samples, uint64_t attribute,
 	case HOLDER_NAME:
 		who->holder_name = number;
 		break;
+	case CONTEXT:
+		who->context = number;
+		break;
 	default:
 		samples->labels += attribute != 0;
 	}
@@ -201,6 +206,7 @@ static int find_threads(struct lode_otlp_samples *samples, const struct who *who
 	event->cpu = who->cpu;
 	event->waker = LODE_NONE;
 	event->object = who->object;
+	event->context = who->context;
 	event->holder = LODE_NONE;
 	if (code == 0 && who->object && who->holder != LODE_NONE)
 		code = find_thread(samples, who->holder_pid, who->holder, who->holder_name, &event->holder);
@@ -262,6 +268,7 @@ static int find_known(struct lode_otlp_samples *samples, struct lode_cursor attr
 		event->waker_stack = known->waker_stack;
 		event->object = known->object;
 		event->holder = known->holder;
+		event->context = known->context;
 		event->cpu = known->cpu;
 		samples->labels += known->labels;
 		return 0;
@@ -269,16 +276,10 @@ static int find_known(struct lode_otlp_samples *samples, struct lode_cursor attr
 	who = no_thread(samples);
 	if ((code = read_attributes(samples, &field, &who)) < 0 || (code = find_threads(samples, &who, event)) < 0)
 		return code;
-	*known = (struct lode_otlp_known_threads){ { key[0], key[1] },
-						   bytes,
-						   size,
-						   samples->labels - labels,
-						   event->thread,
-						   event->waker,
-						   event->waker_stack,
-						   event->object,
-						   event->holder,
-						   event->cpu };
+	*known = (struct lode_otlp_known_threads){ { key[0], key[1] },       bytes,         size,
+						   samples->labels - labels, event->thread, event->waker,
+						   event->waker_stack,       event->object, event->holder,
+						   event->context,           event->cpu };
 	return 0;
 }
 

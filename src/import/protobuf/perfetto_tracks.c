@@ -263,6 +263,13 @@ static int keep_object(struct lode_perfetto_tracks *tracks, struct lode_cursor t
 	return event->object == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
 }
 
+static int keep_context(struct lode_perfetto_tracks *tracks, struct lode_cursor text, struct lode_event *event)
+{
+	event->context = lode_strings_add(&tracks->import->dictionary.frames.strings, (const char *)text.next,
+					  lode_cursor_left(&text));
+	return event->context == LODE_NONE ? lode_fail_memory(tracks->import->error) : 0;
+}
+
 static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lode_perfetto_context *context,
 			   struct lode_cursor message, struct lode_event *event)
 {
@@ -282,6 +289,8 @@ static int read_annotation(struct lode_perfetto_tracks *tracks, const struct lod
 		return keep_thread(tracks, number, &event->waker);
 	if (lode_protobuf_is(name, "object"))
 		return keep_object(tracks, text, event);
+	if (lode_protobuf_is(name, "context"))
+		return keep_context(tracks, text, event);
 	if (lode_protobuf_is(name, "holder") && event->object)
 		return keep_thread(tracks, number, &event->holder);
 	if (lode_protobuf_is(name, "waker_stack"))
