@@ -20,7 +20,8 @@
 #define STATIC_BYTES   (1 << 20) /* no static part is larger */
 #define MAX_PAGE       ((uint64_t)65536)
 #define MAX_MODULE     65536
-#define MAX_RELOCATION 10000000
+#define MAX_RELOCATION 2000000 /* of a section, */
+#define MAX_VARIABLES  4096    /* and those of thread-local variables */
 
 enum slot_kind { SLOT_OTHER, SLOT_DISTANCE, SLOT_DESCRIPTOR, SLOT_MODULE };
 
@@ -195,12 +196,17 @@ static enum lode_thread_local_state find_in_section(const struct search *search,
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
 	GElf_Rela relocation;
+	unsigned variables = 0;
 
 	for (size_t i = 0; i < count && i < MAX_RELOCATION && gelf_getrela(data, (int)i, &relocation); i++) {
 		enum slot_kind kind = kind_of(search, GELF_R_TYPE(relocation.r_info));
 
-		if (kind != SLOT_OTHER && is_about(search, header, &relocation))
+		if (kind == SLOT_OTHER)
+			continue;
+		if (is_about(search, header, &relocation))
 			return read_slot(search, kind, relocation.r_offset, found);
+		if (++variables == MAX_VARIABLES)
+			break;
 	}
 	return LODE_THREAD_LOCAL_NONE;
 }
