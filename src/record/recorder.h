@@ -42,8 +42,9 @@ struct lode_recorder_options {
 	int lines;                              /* of Python functions, in their names */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
-	int contexts; /* probes report queries or marks (lode_recorder_context_program) */
-	int traces;   /* OpenTelemetry's contexts of the processes of lode_recorder_set_context_process */
+	int kernel_locks; /* what waits for locks of the kernel are for */
+	int contexts;     /* probes report queries or marks (lode_recorder_context_program) */
+	int traces;       /* OpenTelemetry's contexts of the processes of lode_recorder_set_context_process */
 };
 
 /* Each returns 0 or LODE_SYSTEM. What they are given is valid during the call. */

@@ -169,6 +169,15 @@ static void set_spans(struct recorder *programs, const struct lode_recorder_opti
 		bpf_map__set_max_entries(programs->maps.spans, 1);
 }
 
+static void set_kernel_locks(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	programs->rodata->with_kernel_locks = options->kernel_locks != 0;
+	bpf_program__set_autoload(programs->progs.lode_contention_begin, options->kernel_locks != 0);
+	bpf_program__set_autoload(programs->progs.lode_contention_end, options->kernel_locks != 0);
+	if (!options->kernel_locks)
+		bpf_map__set_max_entries(programs->maps.kernel_locks, 1);
+}
+
 /* Only where they are requested: the program is one of those that kernels before Linux 6.6 do not know. */
 static void set_contexts(struct recorder *programs, const struct lode_recorder_options *options)
 {
@@ -233,6 +242,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	set_request_calls(programs);
 	set_spans(programs, options);
 	set_contexts(programs, options);
+	set_kernel_locks(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;
 	programs->rodata->ring_slots = slots;

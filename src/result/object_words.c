@@ -61,7 +61,8 @@ void lode_object_words(struct lode_buffer *buffer, const char *object)
 	} else if (kind == LODE_OBJECT_UNIX && lode_starts_with(name, LODE_SOCKET_ACCEPTED)) {
 		lode_buffer_text(buffer, words[kind].named);
 		name += strlen(LODE_SOCKET_ACCEPTED);
-	} else if (kind == LODE_OBJECT_LOCK && lode_starts_with(name, "monitor")) {
+	} else if (kind == LODE_OBJECT_LOCK &&
+		   (lode_starts_with(name, "monitor") || lode_starts_with(name, LODE_LOCK_OF_KERNEL))) {
 		lode_buffer_text(buffer, "the ");
 	} else {
 		lode_buffer_text(buffer, words[kind].named);

@@ -7,6 +7,8 @@
 
 /* Before the function in the name of a lock that is known by it alone: several locks may have this name. */
 #define LODE_LOCK_ENTERED_IN " entered in "
+/* How the names of the kernel's locks begin: `lock:kernel mutex taken in FUNCTION`, `lock:kernel mmap_lock`. */
+#define LODE_LOCK_OF_KERNEL "kernel "
 /* Between the path of a file and where it is stored: `file:/var/lib/x on vda1`. */
 #define LODE_OBJECT_ON " on "
 /* How the names of sockets begin that listen, and of Unix ones that were accepted: what follows is their own name, not the peer's. */

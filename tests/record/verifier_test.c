@@ -99,7 +99,7 @@ static const struct lode_recorder_options requests = {
 	.frequency = 97, .thin = 1, .totals = 1, .limits = &request, .limit_count = 1, .languages = LODE_LANGUAGES_ALL
 };
 static const struct lode_recorder_options contexts = {
-	.frequency = 97, .thin = 1, .totals = 1, .contexts = 1, .traces = 1, .calls = 1
+	.frequency = 97, .thin = 1, .totals = 1, .contexts = 1, .traces = 1, .kernel_locks = 1, .calls = 1
 };
 static const struct lode_recorder_options frame_pointers = { .frequency = 999,
 							     .unwind = LODE_RECORDER_FRAME_POINTER };

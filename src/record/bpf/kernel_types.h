@@ -55,7 +55,12 @@ enum {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rw_semaphore {
+	char unused; /* only where it is matters */
+};
+
 struct mm_struct {
+	struct rw_semaphore mmap_lock;
 	unsigned long exec_vm; /* pages of code that is not to be written to */
 };
 

@@ -8,6 +8,7 @@
 #ifndef LODE_RECORD_BPF_OBJECTS_BPF_H
 #define LODE_RECORD_BPF_OBJECTS_BPF_H
 
+#include "record/bpf/kernel_locks.bpf.h"
 #include "record/bpf/kernel_stack.bpf.h"
 #include "record/bpf/page_faults.bpf.h"
 #include "record/bpf/settings.bpf.h"
@@ -153,6 +154,8 @@ static __noinline int describe_object(struct task_struct *task, struct lode_reco
 	object->port = 0;
 	object->family = 0;
 	object->peer[0] = 0;
+	if (with_kernel_locks && describe_kernel_lock(task, object))
+		return 0;
 	if (task->flags & PF_KTHREAD || REGS_COMPAT(regs))
 		return 0;
 	call = REGS_CALL(regs);

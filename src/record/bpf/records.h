@@ -77,7 +77,14 @@ enum lode_waited_kind {
 	LODE_WAITED_LISTENER, /* the same without a peer; `port` is its own */
 	LODE_WAITED_POLL,     /* `detail` descriptors, of which none is known */
 	LODE_WAITED_PAGE, /* at `argument`; `family`: not 0 where a file is mapped there, with the inode `detail` */
+	LODE_WAITED_KERNEL_LOCK, /* of the kernel, at `argument`; `detail`: its flags, `family`: not 0 where it is the process's mmap_lock */
 };
+
+/* Flags of locks of the kernel, as its tracepoints have them. */
+#define LODE_KERNEL_LOCK_SPINS 1u
+#define LODE_KERNEL_LOCK_READ  2u
+#define LODE_KERNEL_LOCK_WRITE 4u
+#define LODE_KERNEL_LOCK_MUTEX 32u
 
 struct lode_record_object {
 	uint64_t argument; /* first argument of the system call; of poll() for one descriptor: that */

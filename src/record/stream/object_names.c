@@ -316,6 +316,53 @@ static int is_stale_page(const struct lode_object_names *names, const char *text
 	return is_named;
 }
 
+/* Functions of the kernel that take a lock or stop a thread, by how their names begin. */
+static int is_locking(const char *name)
+{
+	static const char *const starts[] = { "schedule",       "__schedule", "preempt_schedule", "io_schedule",
+					      "mutex_",         "__mutex_",   "ww_mutex_",        "down_",
+					      "__down_",        "rwsem_",     "__rwsem_",         "rt_mutex_",
+					      "__rt_",          "percpu_",    "__percpu_",        "mmap_read_lock",
+					      "mmap_write_lock" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (lode_starts_with(name, starts[i]))
+			return 1;
+	return 0;
+}
+
+/* The function of the kernel that takes the lock a thread waits for; 0: not known. */
+static uint32_t locking_caller(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	int found = 0;
+
+	for (; node; node = dictionary->tree.nodes[node].parent) {
+		uint32_t frame = dictionary->tree.nodes[node].frame;
+		int is_lock = is_locking(lode_frames_function(&dictionary->frames, frame));
+
+		if (dictionary->frames.modules[dictionary->frames.items[frame].module].kind != LODE_KIND_KERNEL)
+			return 0;
+		if (found && !is_lock)
+			return node;
+		found |= is_lock;
+	}
+	return 0;
+}
+
+static uint32_t name_kernel_lock(struct lode_object_names *names, const char *text, uint32_t node)
+{
+	struct lode_buffer name = { 0 };
+	uint32_t found;
+
+	lode_buffer_print(&name, "lock:" LODE_LOCK_OF_KERNEL "%s", text + strlen(LODE_KERNEL_LOCK_TEXT));
+	if (strcmp(text, LODE_KERNEL_LOCK_TEXT "mmap_lock") != 0)
+		put_caller(names, " taken in ", locking_caller(names->dictionary, node), &name);
+	found = name.failed ? LODE_NONE
+			    : lode_strings_add(&names->dictionary->frames.strings, name.bytes, name.size);
+	lode_buffer_release(&name);
+	return found;
+}
+
 uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, const char *text, uint32_t node,
 				uint32_t *holder)
 {
@@ -324,6 +371,8 @@ uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, c
 
 	if (!lode_starts_with(text, LODE_FUTEX_TEXT)) {
 		*holder = LODE_NONE;
+		if (lode_starts_with(text, LODE_KERNEL_LOCK_TEXT))
+			return name_kernel_lock(names, text, node);
 		if (is_stale_page(names, text, node))
 			return 0;
 		return lode_strings_add(&names->dictionary->frames.strings, text, strlen(text));

@@ -371,6 +371,20 @@ static int find_child(struct lode_record_objects *objects, const struct lode_rec
 	return set_text(objects, text, object);
 }
 
+/* ---- locks of the kernel ---- */
+
+static int find_kernel_lock(struct lode_record_objects *objects, const struct lode_record_object *lock,
+			    uint32_t *object)
+{
+	if (lock->family)
+		return set_text(objects, LODE_KERNEL_LOCK_TEXT "mmap_lock", object);
+	if (lock->detail & LODE_KERNEL_LOCK_MUTEX)
+		return set_text(objects, LODE_KERNEL_LOCK_TEXT "mutex", object);
+	if (lock->detail & (LODE_KERNEL_LOCK_READ | LODE_KERNEL_LOCK_WRITE))
+		return set_text(objects, LODE_KERNEL_LOCK_TEXT "rwsem", object);
+	return set_text(objects, LODE_KERNEL_LOCK_TEXT "lock", object);
+}
+
 /* ---- waits ---- */
 
 int lode_record_objects_find(struct lode_record_objects *objects, const struct lode_record *record,
@@ -381,6 +395,8 @@ int lode_record_objects_find(struct lode_record_objects *objects, const struct l
 	int code = 0;
 
 	*object = *holder = 0;
+	if (waited->kind == LODE_WAITED_KERNEL_LOCK)
+		return find_kernel_lock(objects, waited, object);
 	if (!call && waited->kind == LODE_WAITED_PAGE)
 		return find_page(objects, record, object);
 	switch (call ? argument_of(objects, call - 1) : NOTHING) {

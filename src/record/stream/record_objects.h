@@ -27,6 +27,9 @@
 /* `futex:KIND:ADDRESS:IMAGE:OFFSET:DISTANCE`, numbers in hexadecimal: DISTANCE behind what is mapped from OFFSET of IMAGE. */
 #define LODE_FUTEX_TEXT "futex:"
 
+/* `kernel-lock:WHAT`, to which object_names.h adds the function that takes it. */
+#define LODE_KERNEL_LOCK_TEXT "kernel-lock:"
+
 #define LODE_WAIT_CALLS 512
 
 struct lode_futex_memo {

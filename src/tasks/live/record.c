@@ -19,6 +19,8 @@ static const struct lode_option options[] = {
 	LODE_TEXT("context", 0, FIELD(context), "LIST",
 		  "also record which request each event belonged to: marks (of lode_mark.h), otel (trace and span "
 		  "of OpenTelemetry's thread context), postgres, mariadb (their queries)"),
+	LODE_FLAG("kernel-locks", 0, FIELD(kernel_locks),
+		  "also name the kernel's mutexes and semaphores that threads wait for"),
 	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
 	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),

@@ -44,6 +44,7 @@ static int open_recorder(struct lode_record_session *session, const struct lode_
 	recorder.no_own_walk = session->settings->no_own_walk;
 	recorder.totals = 1;
 	recorder.cache = symbols->cache;
+	recorder.kernel_locks = session->settings->kernel_locks;
 	recorder.contexts = (session->contexts & LODE_CONTEXT_FROM_PROBES) != 0;
 	recorder.traces = (session->contexts & LODE_CONTEXT_FROM_OTEL) != 0;
 	recorder.limits = session->rules.limits;

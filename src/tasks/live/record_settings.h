@@ -17,6 +17,7 @@ struct lode_record_settings {
 	struct lode_option_list symptoms;
 	struct lode_symbol_settings symbols;
 	const char *context;
+	int kernel_locks;
 	int no_own_walk;
 	int json;
 };
