@@ -29,6 +29,8 @@ static const struct lode_field part_rows[] = {
 		      "Of a wait: what it was for, `kind:name`, where known.", FIELD_OPTIONAL),
 	FIELD_BY_HAND("holder", LODE_SHAPE_ONE, LODE_FIELD_U32,
 		      "Of a wait: the thread that held the object, where known.", FIELD_OPTIONAL),
+	FIELD_BY_HAND("context", LODE_SHAPE_ONE, LODE_FIELD_TEXT,
+		      "The request or query that it belonged to, where known.", FIELD_OPTIONAL),
 	FIELD_BY_HAND("behind", LODE_SHAPE_ONE, LODE_FIELD_U32,
 		      "Of time on the run queue: the thread that had the processor, where known.", FIELD_OPTIONAL),
 	FIELD_BY_HAND("queued", LODE_SHAPE_ONE, LODE_FIELD_BOOL,

@@ -17,8 +17,8 @@
 #define PICTURED 20
 #define SLICES   30
 
-/* All of a part but its stack and object: keys, punctuation, and seven numbers. */
-#define PART_ROOM (212 + 7 * LODE_PUT_NUMBER)
+/* All of a part but its stack, object and context: keys, punctuation, and seven numbers. */
+#define PART_ROOM (224 + 7 * LODE_PUT_NUMBER)
 
 struct writer {
 	struct lode_scope_report *report;
@@ -27,6 +27,7 @@ struct writer {
 	struct lode_stack_text stacks;
 	struct lode_scope_threads threads; /* of the symptom that is written */
 	struct lode_buffer *object;        /* of the wait that is being written, quoted; empty: it has none */
+	struct lode_buffer *context;       /* the same of any event's context */
 	const uint32_t *shared; /* for a page: the number of each stack in the table that all symptoms share; else NULL */
 };
 
@@ -113,6 +114,10 @@ static char *put_part(const struct writer *writer, const struct lode_part *part,
 		at = put_wait(writer, part->event, at);
 	if (lode_part_is_ready(&writer->report->stream, part))
 		at = put_ready(writer, part, at);
+	if (writer->context->size) {
+		at = LODE_PUT(at, ",\"context\":");
+		at = lode_put_bytes(at, writer->context->bytes, writer->context->size);
+	}
 	at = LODE_PUT(at, ",\"stack\":");
 	at = put_stack(writer, events->stack[part->event], at);
 	return LODE_PUT(at, "}");
@@ -129,17 +134,25 @@ static char *put_step(const struct writer *writer, const struct lode_part *part,
 	return LODE_PUT(at, "}");
 }
 
-/* Quotes the object of a wait. */
-static int quote_object(const struct writer *writer, const struct lode_part *part)
+static int quote(const struct writer *writer, uint32_t string, struct lode_buffer *quoted)
+{
+	struct lode_json json = { .buffer = quoted };
+
+	lode_buffer_clear(quoted);
+	if (string)
+		lode_json_text(&json, text_of(writer, string));
+	return quoted->failed ? LODE_SYSTEM : 0;
+}
+
+/* Quotes the object of a wait, and the context of any event. */
+static int quote_texts(const struct writer *writer, const struct lode_part *part)
 {
 	const struct lode_events *events = &writer->report->stream.events[part->type];
-	struct lode_json json = { .buffer = writer->object };
-	uint32_t object = lode_events_object(events, part->event);
+	uint32_t object = part->type == LODE_WAIT ? lode_events_object(events, part->event) : 0;
 
-	lode_buffer_clear(writer->object);
-	if (part->type == LODE_WAIT && object)
-		lode_json_text(&json, text_of(writer, object));
-	return writer->object->failed ? LODE_SYSTEM : 0;
+	if (quote(writer, object, writer->object) < 0)
+		return LODE_SYSTEM;
+	return quote(writer, lode_events_context(events, part->event), writer->context);
 }
 
 static int write_part_list(const struct writer *writer, const struct lode_parts *parts,
@@ -153,8 +166,9 @@ static int write_part_list(const struct writer *writer, const struct lode_parts 
 		uint32_t event = parts->items[i].event;
 		size_t stacks = writer->stacks.lengths[events->stack[event]] +
 				(events->waker_stack ? writer->stacks.lengths[events->waker_stack[event]] : 0);
-		int is_quoted = quote_object(writer, &parts->items[i]) == 0;
-		char *room = lode_buffer_room(buffer, PART_ROOM + stacks + writer->object->size);
+		int is_quoted = quote_texts(writer, &parts->items[i]) == 0;
+		char *room = lode_buffer_room(buffer,
+					      PART_ROOM + stacks + writer->object->size + writer->context->size);
 
 		if (!room || !is_quoted)
 			return lode_fail_memory(writer->error);
@@ -274,8 +288,12 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error)
 {
-	struct lode_buffer object = { 0 };
-	struct writer writer = { .report = report, .output = output, .error = error, .object = &object };
+	struct lode_buffer object = { 0 }, context = { 0 };
+	struct writer writer = { .report = report,
+				 .output = output,
+				 .error = error,
+				 .object = &object,
+				 .context = &context };
 	int code;
 
 	if (!report->count)
@@ -289,17 +307,19 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 	}
 	lode_stack_text_release(&writer.stacks);
 	lode_buffer_release(&object);
+	lode_buffer_release(&context);
 	return code;
 }
 
 int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const uint32_t *shared,
 			    struct lode_output *output, struct lode_error *error)
 {
-	struct lode_buffer object = { 0 };
+	struct lode_buffer object = { 0 }, context = { 0 };
 	struct writer writer = { .report = report,
 				 .output = output,
 				 .error = error,
 				 .object = &object,
+				 .context = &context,
 				 .shared = shared };
 	int code = lode_scope_report_find(report, i, error);
 
@@ -309,5 +329,6 @@ int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const ui
 		code = write_symptom(&writer, &report->items[i]);
 	lode_stack_text_release(&writer.stacks);
 	lode_buffer_release(&object);
+	lode_buffer_release(&context);
 	return code;
 }

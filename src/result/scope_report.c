@@ -10,12 +10,12 @@
 
 #define COLUMNS                                                                                                   \
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK |             \
-	 LODE_WEIGHT | LODE_CPU)
+	 LODE_WEIGHT | LODE_CPU | LODE_CONTEXT)
 
 #define WAIT_COLUMNS (COLUMNS | LODE_OBJECT | LODE_HOLDER)
 
 /* Rules may look at all calls, critical paths look at preemptions. */
-#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME | LODE_CPU)
+#define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_NAME | LODE_CPU | LODE_CONTEXT)
 
 /* Several parts may be of one event. */
 static int count_events(struct lode_scope_found *found, struct lode_error *error)

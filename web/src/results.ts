@@ -1068,6 +1068,7 @@ export interface ScopePart {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	context?: string; // The request or query that it belonged to, where known.
 	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Its stack, root first.
@@ -1082,6 +1083,7 @@ export interface ScopeStep {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	context?: string; // The request or query that it belonged to, where known.
 	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: string[]; // Stack of the wait.
@@ -1141,6 +1143,7 @@ export interface ScopePagePart {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	context?: string; // The request or query that it belonged to, where known.
 	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Its stack, root first. A number of `stacks`.
@@ -1155,6 +1158,7 @@ export interface ScopePageStep {
 	interrupt?: boolean; // Of a wait: an interrupt ended it, so nothing is known behind it.
 	object?: string; // Of a wait: what it was for, `kind:name`, where known.
 	holder?: number; // Of a wait: the thread that held the object, where known.
+	context?: string; // The request or query that it belonged to, where known.
 	behind?: number; // Of time on the run queue: the thread that had the processor, where known.
 	queued?: boolean; // It is time on the run queue: after the wait itself, or preempted.
 	stack: number; // Stack of the wait. A number of `stacks`.
