@@ -422,6 +422,7 @@ static void put_path(struct lode_scope_page *page)
 
 	if (lode_scope_lines_make(&lines, page->report, page->found, page->most) < 0)
 		page->buffer->failed = 1;
+	lode_put_contexts(page, &lines);
 	if (lines.count > LINES_ENOUGH)
 		put_places(page, &lines);
 	if (lines.count)

@@ -54,6 +54,11 @@ void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gi
 void lode_put_ready(struct lode_scope_page *page, uint32_t thread, uint32_t behind);
 /* A line with the states of a path, the longest first, and one about a quota, if that may be why it was ready. */
 void lode_put_states(struct lode_scope_page *page);
+/*
+ * A line with the requests or queries that the symptom's thread worked on, where some are known; in
+ * scope_contexts_text.c.
+ */
+void lode_put_contexts(struct lode_scope_page *page, const struct lode_scope_lines *lines);
 /* `, woken by …`: who ended the wait, and where. */
 void lode_put_waker(struct lode_scope_page *page, uint32_t wait);
 /* The threads of the scope, busiest first; in scope_threads_text.c. */
