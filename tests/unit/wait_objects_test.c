@@ -199,6 +199,13 @@ static void only_who_holds_a_lock_is_its_holder(void **state)
 		{ "app!main app!scan kernel!get_signal kernel!do_signal_stop", "page:", "page:", 0 },
 		{ "app!main app!scan kernel!0xffff80001", "page:/a", "page:/a", 0 },
 		{ "app!main app!scan", "page:/a", "page:/a", 0 },
+		/* Locks of the kernel are known by the function that takes them. */
+		{ "app!main kernel!do_unlinkat kernel!down_write kernel!rwsem_down_write_slowpath kernel!schedule",
+		  "kernel-lock:rwsem", "lock:kernel rwsem taken in do_unlinkat", 0 },
+		{ "app!main kernel!vm_mmap kernel!down_write_killable kernel!schedule", "kernel-lock:mmap_lock",
+		  "lock:kernel mmap_lock", 0 },
+		{ "app!main kernel!0xffff80001 kernel!0xffff80002", "kernel-lock:mutex", "lock:kernel mutex", 0 },
+		{ "app!main kernel!mutex_lock kernel!schedule", "kernel-lock:mutex", "lock:kernel mutex", 0 },
 	};
 	const size_t count = sizeof(cases) / sizeof(cases[0]);
 	struct lode_process_images images = { 0 };
