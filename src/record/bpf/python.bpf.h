@@ -196,51 +196,6 @@ static __always_inline uint64_t bounded(uint32_t offset)
 	return at & 127;
 }
 
-/* What loops over the frames in the block hold. */
-struct python_view {
-	uint64_t start;
-	uint64_t places;
-	uint64_t code; /* offsets */
-	uint64_t position; /* 0: not asked for */
-	uint64_t previous;
-	uint64_t mark;
-	uint32_t mark_shift; /* in a word */
-	uint32_t outermost;
-};
-
-static __always_inline void view_block(struct python_view *view, const struct scratch *scratch,
-				       const struct lode_python_layout *layout)
-{
-	view->start = scratch->python.block_start;
-	view->places = scratch->python.block_places;
-	view->code = bounded(layout->frame_code);
-	view->position = bounded(layout->frame_position);
-	view->previous = bounded(layout->frame_previous);
-	view->mark = bounded(layout->frame_mark & ~7u);
-	view->mark_shift = layout->frame_mark % 8 * 8;
-	view->outermost = layout->outermost;
-}
-
-/* Gets where the frame at an address is in the block; false: it is elsewhere. */
-static __always_inline bool find_frame(const struct python_view *view, uint64_t frame, uint64_t *at)
-{
-	*at = frame - view->start;
-	if (*at >= view->places)
-		return false;
-	asm volatile("" : "+r"(*at));
-	return *at <= PYTHON_BLOCK_BYTES;
-}
-
-static __always_inline uint64_t frame_word(const struct scratch *scratch, uint64_t at, uint64_t offset)
-{
-	return *(const uint64_t *)(scratch->python.block + at + offset);
-}
-
-static __always_inline bool is_outermost(const struct scratch *scratch, const struct python_view *view, uint64_t at)
-{
-	return (frame_word(scratch, at, view->mark) >> view->mark_shift & 0xff) >= view->outermost;
-}
-
 /* A word of the C stack, which the scratch has in most cases. */
 static __always_inline uint64_t c_stack_word(const struct scratch *scratch, uint64_t address)
 {
@@ -256,12 +211,7 @@ static __always_inline uint64_t c_stack_word(const struct scratch *scratch, uint
 static __always_inline bool is_shim(const struct scratch *scratch, const struct lode_python_layout *layout,
 				    uint64_t frame)
 {
-	uint64_t word;
-
-	if (!layout->is_shim)
-		return false;
-	word = c_stack_word(scratch, frame + (layout->frame_mark & ~7u));
-	return (word >> layout->frame_mark % 8 * 8 & 0xff) >= layout->outermost;
+	return layout->is_shim && (c_stack_word(scratch, frame + layout->frame_mark) & 0xff) >= layout->outermost;
 }
 
 /*
@@ -312,25 +262,16 @@ static __always_inline void add_to_chain(struct scratch *scratch, struct python_
 	chain->sum = chain->sum * 3 + word;
 }
 
-/* Adds the code object of a frame in the block, and where it is in its code. The lowest bits of the address may be tags. */
-static __always_inline void add_frame(struct scratch *scratch, struct python_chain *chain,
-				      const struct python_view *view, uint64_t at)
-{
-	add_to_chain(scratch, chain, LODE_LANGUAGE_PYTHON, frame_word(scratch, at, view->code) & ~7ull);
-	if (view->position)
-		add_to_chain(scratch, chain, LODE_LANGUAGE_POSITION, frame_word(scratch, at, view->position));
-}
-
 /*
  * Adds the code objects of some frames in the block, from scratch->python.frame on, up to the outermost one of this C frame.
  * Nothing is called here. Returns whether the next one is outside the block, or there is none.
  */
 __noinline int lode_python_some(struct scratch *scratch)
 {
+	uint64_t frame, start, places, at, code, position, previous, mark, outermost, end = 0;
 	const struct lode_language_process *process;
-	uint64_t frame, at, end = 0;
 	struct python_chain chain;
-	struct python_view view;
+	const uint8_t *bytes;
 	uint32_t i;
 
 	if (!scratch)
@@ -338,19 +279,34 @@ __noinline int lode_python_some(struct scratch *scratch)
 	process = python_process(scratch);
 	if (!process)
 		return 1;
-	view_block(&view, scratch, &process->layout);
+	code = bounded(process->layout.frame_code);
+	position = bounded(process->layout.frame_position);
+	previous = bounded(process->layout.frame_previous);
+	mark = bounded(process->layout.frame_mark);
+	outermost = process->layout.outermost;
+	start = scratch->python.block_start;
+	places = scratch->python.block_places;
 	frame = scratch->python.frame;
 	chain = scratch->python.so_far;
-	for (i = 0; i < PYTHON_FRAMES && find_frame(&view, frame, &at); i++) {
-		if (is_outermost(scratch, &view, at)) {
-			end = process->layout.is_shim ? 0 : frame;
+	for (i = 0; i < PYTHON_FRAMES && !end; i++) {
+		at = frame - start;
+		if (at >= places)
 			break;
+		asm volatile("" : "+r"(at)); /* the verifier must see the bound */
+		if (at > PYTHON_BLOCK_BYTES)
+			break;
+		bytes = scratch->python.block + at;
+		if (bytes[mark] >= outermost) {
+			if (process->layout.is_shim)
+				break;
+			end = frame;
 		}
-		add_frame(scratch, &chain, &view, at);
-		frame = frame_word(scratch, at, view.previous);
+		/* The lowest bits of the address may be tags. */
+		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, *(const uint64_t *)(bytes + code) & ~7ull);
+		if (position)
+			add_to_chain(scratch, &chain, LODE_LANGUAGE_POSITION, *(const uint64_t *)(bytes + position));
+		frame = *(const uint64_t *)(bytes + previous);
 	}
-	if (end)
-		add_frame(scratch, &chain, &view, at);
 	scratch->python.block_count += i;
 	scratch->python.frame = frame;
 	scratch->python.end = end;
