@@ -6,7 +6,12 @@
  * place, an address in the C frame's part of the stack: the C frame's entry in a list (up to 3.12), or the frame below the
  * outermost one. Where the walk leaves such a C frame, the group whose place is there follows, named, so that it is certain that it
  * belongs to this C frame. One that has just begun or is about to return has no group yet, or no more. The chain is also what
- * kept walks compare (python_recent.bpf.h), and what is sent with copies of stacks.
+ * is sent with copies of stacks.
+ *
+ * Calls from Python to Python leave the words of the C stack as they are, so a kept walk (recent_walks.bpf.h) is that of the current
+ * thread only if its chain is, too: all of it, since functions return, and others are called that have their frames at the same
+ * addresses. Chains are told apart as stacks are, by a hash and a sum. Another code object may take the address of one that is
+ * gone, so a walk counts until the next tick of the kernel's clock.
  *
  * Frames of functions that call one another lie in a row, callers below, so they are read by blocks: reading 4096 bytes
  * takes as long as six times a single frame.
@@ -374,7 +379,7 @@ __noinline int lode_python_collect(struct scratch *scratch)
 		return 0;
 	walk = &scratch->python;
 	walk->tick = bpf_jiffies64();
-	walk->block_places = walk->next = walk->end = walk->names = 0;
+	walk->block_places = walk->next = walk->end = 0;
 	walk->so_far = (struct python_chain){ 0 };
 	thread = find_python_thread(scratch, process);
 	walk->block_count = thread ? thread->count : 0;
@@ -411,11 +416,6 @@ static __always_inline uint64_t function_word(struct scratch *scratch, const str
 	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
 }
 
-static __always_inline void add_name(struct scratch *scratch, uint64_t word)
-{
-	scratch->python.names = scratch->python.names * MULTIPLIER + word;
-}
-
 /* Adds some functions of the chain to the stack. Returns whether there may be more in the group; scratch->python.end: its place. */
 __noinline int lode_python_name_some(struct scratch *scratch)
 {
@@ -436,14 +436,12 @@ __noinline int lode_python_name_some(struct scratch *scratch)
 		walk->next = at + 1;
 		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PLACE) {
 			walk->end = word & LODE_LANGUAGE_ADDRESS;
-			add_name(scratch, word);
 			return 0;
 		}
 		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON) {
 			word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
 			note_name(scratch, word);
 		}
-		add_name(scratch, word);
 		add_address(scratch, word);
 	}
 	return 1;
@@ -491,7 +489,7 @@ __noinline int lode_python_send_chain(struct scratch *scratch, uint64_t id)
 /* Adds the group of the C frame that the walk left, whose part of the stack is from `start` to `end`. */
 static __always_inline void add_frames(struct scratch *scratch, uint64_t start, uint64_t end)
 {
-	uint64_t hash = scratch->hash, sum = scratch->sum, names = scratch->python.names;
+	uint64_t hash = scratch->hash, sum = scratch->sum;
 	uint32_t count = scratch->stack.count;
 
 	for (uint32_t i = 0; i < PYTHON_UNSEEN; i++) {
@@ -502,7 +500,6 @@ static __always_inline void add_frames(struct scratch *scratch, uint64_t start, 
 			break;
 		scratch->hash = hash;
 		scratch->sum = sum;
-		scratch->python.names = names;
 		scratch->stack.count = count;
 		if (!place || place >= end) {
 			scratch->python.next = next;
@@ -525,6 +522,16 @@ __noinline int lode_python_add(struct scratch *scratch)
 	}
 	add_caller(scratch);
 	return 0;
+}
+
+/* Whether the current thread, whose C stack is that of the walk, has its Python frames. */
+static __always_inline bool python_is_same(struct scratch *scratch, const struct recent_walk *walk)
+{
+	const struct python_chain *chain = &scratch->python.so_far;
+
+	lode_python_collect(scratch);
+	return scratch->python.search == PYTHON_FOUND && chain->hash == walk->chain_hash &&
+	       chain->sum == walk->chain_sum && walk->tick == scratch->python.tick;
 }
 
 #endif

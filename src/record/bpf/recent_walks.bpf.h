@@ -31,11 +31,10 @@ struct recent_walk {
 	uint32_t has_words; /* of languages */
 	uint32_t unused;
 	uint64_t kept; /* when */
-	/* The chain of Python functions (python_recent.bpf.h). */
+	/* The chain of Python functions (python.bpf.h). */
 	uint64_t chain_hash;
 	uint64_t chain_sum;
-	uint64_t names;
-	uint64_t tick; /* of the kernel's clock, when the names were last compared */
+	uint64_t tick; /* of the kernel's clock */
 	uint64_t hash;
 	uint64_t sum;
 	uint64_t returns[RECENT_FRAMES];
@@ -287,7 +286,6 @@ static __always_inline void copy_walk(struct recent_walk *walk, const struct scr
 	walk->kept = walk->has_words ? bpf_ktime_get_ns() : 0;
 	walk->chain_hash = scratch->python.so_far.hash;
 	walk->chain_sum = scratch->python.so_far.sum;
-	walk->names = scratch->python.names;
 	walk->tick = scratch->python.tick;
 }
 

@@ -62,7 +62,6 @@ struct python_walk {
 	uint64_t chain[LODE_RECORD_FRAMES + 1]; /* words of functions, and behind those of each C frame its place */
 	struct python_chain so_far;
 	uint32_t next;        /* which of its words the walk has not come to */
-	uint64_t names;       /* a hash of its words with what their code objects say */
 	uint64_t tick;        /* of the kernel's clock */
 	uint64_t start;       /* of the part of the C stack that belongs to the C frame that the walk leaves */
 	uint64_t frame;       /* the next one */

@@ -145,7 +145,6 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 
 #include "record/bpf/languages.bpf.h"
 #include "record/bpf/python.bpf.h"
-#include "record/bpf/python_recent.bpf.h"
 #include "record/bpf/v8.bpf.h"
 
 /* ---- rules ---- */
@@ -754,13 +753,12 @@ static __always_inline bool has_changed(const struct lode_unwind_space *space, s
 }
 
 /* Whether the current thread, whose stack is that of a kept walk, has the walk's functions of languages. */
-static __always_inline bool has_same_functions(struct scratch *scratch, struct recent_walk *recent)
+static __always_inline bool has_same_functions(struct scratch *scratch, const struct recent_walk *recent)
 {
 	if (hotspot_process(scratch))
 		return hotspot_is_same(scratch, recent);
 	if (!has_python(scratch))
 		return lode_v8_is_same(scratch, recent);
-	lode_python_collect(scratch);
 	return python_is_same(scratch, recent);
 }
 
