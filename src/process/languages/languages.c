@@ -35,6 +35,7 @@ struct lode_languages {
 	struct lode_index runtime_index;
 	struct lode_language_names names;
 	uint64_t unreadable;
+	uint64_t lineless;              /* places in functions */
 	uint64_t unnamed;               /* beyond the limit */
 	uint64_t refused;               /* times that the memory of a process may not be read, */
 	uint64_t unfit[LODE_LANGUAGES]; /* and that a process was not what its binary says */
@@ -387,6 +388,7 @@ static int learn_line(struct lode_languages *languages, uint32_t pid, uint64_t w
 	code = line ? 0 : lode_language_names_copy(&languages->names, &name);
 	if (code)
 		return code < 0 ? code : 0;
+	languages->lineless += !line;
 	name.line = function->line;
 	name.is_coroutine = function->is_coroutine;
 	lode_buffer_text(&text, function->function);
@@ -454,6 +456,11 @@ void lode_languages_note(const struct lode_languages *languages, struct lode_not
 		       "functions of languages without names: they, or their processes, were gone before they "
 		       "could be read",
 		       NULL);
+	lode_notes_add(
+		notes, languages->lineless,
+		"places in functions of languages without their lines: they have none, or were gone before they "
+		"could be read",
+		NULL);
 	lode_notes_add(notes, languages->unnamed, "functions of languages without names: there were too many",
 		       NULL);
 	lode_notes_add(notes, languages->refused,

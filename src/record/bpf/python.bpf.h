@@ -438,10 +438,9 @@ __noinline int lode_python_name_some(struct scratch *scratch)
 			walk->end = word & LODE_LANGUAGE_ADDRESS;
 			return 0;
 		}
-		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON) {
+		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON)
 			word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
-			note_name(scratch, word);
-		}
+		note_name(scratch, word); /* of a position the line is read, as long as the code is there */
 		add_address(scratch, word);
 	}
 	return 1;
