@@ -150,6 +150,7 @@ bench: $(call mark,bench) all
 	@for load in turns web database; do bench/slots --load $$load $(BUILD) || [ $$? = 77 ]; done
 	@bench/thinned $(BUILD) || [ $$? = 77 ]
 	@bench/stacks $(BENCH_STACKS_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/languages_cost $(BUILD) || [ $$? = 77 ]
 	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
 	@bench/diff $(BUILD) || [ $$? = 77 ]
