@@ -169,6 +169,9 @@ int lode_recorder_set_sweep_pace(struct lode_recorder *recorder, const struct lo
 struct lode_sweeper_counts lode_recorder_sweep_counts(const struct lode_recorder *recorder);
 /* Processes that began to run a program, so far. */
 uint64_t lode_recorder_exec_count(const struct lode_recorder *recorder);
+/* How often its BPF programs ran and how long, if the kernel counts it (load/program_time.h). Valid until lode_recorder_stop. */
+void lode_recorder_program_time(const struct lode_recorder *recorder,
+				void (*each)(void *context, uint64_t runs, uint64_t nanoseconds), void *context);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

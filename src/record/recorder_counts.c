@@ -1,4 +1,5 @@
 /* What the recorder counted: records, losses and unwind tables, as numbers and as notes for the user. */
+#include "record/load/program_time.h"
 #include "record/recorder_state.h"
 
 #include <bpf/bpf.h>
@@ -48,6 +49,12 @@ static uint64_t missed(struct lode_recorder *recorder)
 			sum += info.recursion_misses;
 	}
 	return sum;
+}
+
+void lode_recorder_program_time(const struct lode_recorder *recorder,
+				void (*each)(void *context, uint64_t runs, uint64_t nanoseconds), void *context)
+{
+	lode_program_time(recorder->programs->obj, NULL, each, context);
 }
 
 /* What did not fit into the kernel. */

@@ -377,10 +377,8 @@ static int reap(struct lode_hunted_processes *target, uint32_t place, int is_ask
 
 	for (uint32_t slot = 0; !code && slot < target->clocks->slot_count; slot++)
 		code = keep_slot(target, place, slot, is_asked);
-	if (process) {
+	if (process)
 		process->took += thread->took;
-		process->queued += thread->queued;
-	}
 	lode_thread_clocks_forget(target->clocks, place);
 	return code;
 }

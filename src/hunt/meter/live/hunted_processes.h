@@ -23,7 +23,6 @@ struct lode_hunted_process {
 	uint64_t since;  /* when it was first seen */
 	uint64_t ended;  /* 0: it lives */
 	uint64_t took;   /* nanoseconds by probes, of its threads that have ended */
-	uint64_t queued; /* nanoseconds that its threads that have ended were ready and had no CPU */
 	struct lode_hunted_time time;
 	int launches;     /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
@@ -189,7 +188,5 @@ uint64_t lode_hunted_idle_part(const struct lode_hunted_processes *target, uint3
 
 /* Nanoseconds that probes took of all threads, ever. */
 uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target);
-/* Nanoseconds that threads of all processes were ready to run and had no CPU. */
-uint64_t lode_hunted_queued(const struct lode_hunted_processes *target);
 
 #endif

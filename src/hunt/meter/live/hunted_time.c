@@ -158,15 +158,3 @@ uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target)
 			took += target->clocks->threads[i].took;
 	return took;
 }
-
-uint64_t lode_hunted_queued(const struct lode_hunted_processes *target)
-{
-	uint64_t queued = 0;
-
-	for (size_t i = 0; i < target->count; i++)
-		queued += target->items[i].queued;
-	for (uint32_t i = 0; i < target->clocks->thread_count; i++)
-		if (target->clocks->threads[i].tid)
-			queued += target->clocks->threads[i].queued;
-	return queued;
-}

@@ -1,14 +1,19 @@
 /*
- * What a hunt takes from the program: the time of its probes, the time that threads were
- * held, and, where no CPU is idle, the time that the hunt itself computes. The last is
- * estimated from the program's threads: while one of them is ready and has no CPU,
- * another thread has it, and for as long as the hunt ran in the same time, that may have
- * been the hunt. So the shorter of both times counts: nothing on a machine with idle
- * CPUs, never more than the hunt has used, and sometimes time that other programs
- * caused.
+ * What a hunt takes: processor time, as a share of the program's own time.
+ *
+ *	- probes, as they were charged to the program's threads;
+ *	- the BPF programs at switches, wakings, system calls and samples, as the kernel counts them. They run for all
+ *	  processes, and for most return at once: a look at a table. Such runs are left out, by taking so much off every
+ *	  run; what it takes is seen from the program whose runs are the shortest;
+ *	- the hunt itself, from its first instruction on: loading and verifying programs, reading code and samples.
+ *
+ * On a machine with idle CPUs the last does not make the program slower, but it is processor time all the same.
+ *
+ * Where threads are held, so that their stacks can be looked at, the program loses what it would have run meanwhile.
  */
 #include "hunt/meter/live/live_internal.h"
 
+#include <math.h>
 #include <time.h>
 
 /* Nanoseconds over which the meter's own work is averaged. */
@@ -38,31 +43,91 @@ double lode_live_program_time(struct lode_live *live)
 	return time;
 }
 
+/* Programs that run too seldom say nothing about how long a run is. */
+#define MIN_RUNS 1000
+/* A switch looks for two threads. */
+#define LOOKS 2
+
+struct program_times {
+	struct {
+		uint64_t runs;
+		uint64_t time;
+	} items[64];
+	size_t count;
+};
+
+static void add_program(void *context, uint64_t runs, uint64_t time)
+{
+	struct program_times *times = context;
+
+	if (times->count == sizeof(times->items) / sizeof(*times->items))
+		return;
+	times->items[times->count].runs = runs;
+	times->items[times->count++].time = time;
+}
+
+/* Nanoseconds of the shortest run, on average; 0: not known. */
+static double shortest_run(const struct program_times *times)
+{
+	double shortest = 0;
+
+	for (size_t i = 0; i < times->count; i++) {
+		double run = (double)times->items[i].time / (double)(times->items[i].runs + 1);
+
+		if (times->items[i].runs >= MIN_RUNS && (shortest == 0 || run < shortest))
+			shortest = run;
+	}
+	return shortest;
+}
+
+/* What BPF programs took of the hunted processes; once the recorder is stopped, its programs are gone. */
+static uint64_t program_time(const struct lode_live *live)
+{
+	struct program_times times = { .count = 0 };
+	double idle_run, sum = 0;
+
+	if (live->finished)
+		return live->work.programs;
+	lode_thread_clocks_program_time(&live->clocks, add_program, &times);
+	lode_recorder_program_time(live->recorder, add_program, &times);
+	idle_run = LOOKS * shortest_run(&times);
+	for (size_t i = 0; i < times.count; i++)
+		sum += fmax(0, (double)times.items[i].time - idle_run * (double)times.items[i].runs);
+	return (uint64_t)sum;
+}
+
 static struct lode_live_work work_now(struct lode_live *live)
 {
 	return (struct lode_live_work){
-		.own = lode_live_own_time() - live->own_before,
-		.queued = lode_hunted_queued(&live->target),
+		.own = lode_live_own_time(),
+		.programs = program_time(live),
 		.time = lode_live_program_time(live),
 	};
 }
 
-/* What was taken from the program between two looks. */
+/* What was taken from the program between two looks, besides probes. */
 static double taken(const struct lode_live_work *from, const struct lode_live_work *to)
 {
-	double own = (double)(to->own - from->own);
-	double queued = to->queued > from->queued ? (double)(to->queued - from->queued) : 0;
+	return (double)(to->own - from->own) + fmax(0, (double)to->programs - (double)from->programs);
+}
 
-	return own < queued ? own : queued;
+/* The share of its time that the program can use; a thread that is held would have run for so much of it. */
+static double usable_share(const struct lode_live *live)
+{
+	double usable = (double)lode_hunted_usable(&live->target, LODE_NONE, LODE_CLOCK_CPU);
+	double ready = (double)lode_hunted_ready(&live->target, LODE_NONE);
+
+	return usable + ready > 0 ? usable / (usable + ready) : 1;
 }
 
 double lode_live_cost(struct lode_meter *meter)
 {
 	struct lode_live *live = lode_live_of(meter);
 	struct lode_live_work none = { 0 }, work = work_now(live);
-	double took = (double)lode_hunted_probe_time(&live->target) + (double)live->stopped + taken(&none, &work);
+	double took = (double)lode_hunted_probe_time(&live->target) + (double)live->stopped * usable_share(live) +
+		      taken(&none, &work);
 
-	return work.time > 0 ? took / (work.time + took) : 0;
+	return work.time > 0 ? took / work.time : 0;
 }
 
 void lode_live_look_at_work(struct lode_live *live)
@@ -77,6 +142,12 @@ void lode_live_look_at_work(struct lode_live *live)
 		live->own_share = taken(&live->work, &work) / (work.time - live->work.time);
 	live->work = work;
 	live->work_looked = now;
+}
+
+void lode_live_end_work(struct lode_live *live)
+{
+	if (live->recorder)
+		live->work = work_now(live);
 }
 
 double lode_live_own(struct lode_meter *meter)

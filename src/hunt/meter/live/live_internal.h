@@ -49,12 +49,12 @@ struct lode_live {
 	uint64_t looked; /* when the processes were last asked whether they live */
 	uint64_t stopped;
 	/* Of the meter's own work, see live_cost.c. */
-	uint64_t own_before; /* CPU time of this program when the meter was made */
+	int statistics;      /* the kernel counts the time of BPF programs as long as this is open; negative: it does not */
 	struct lode_live_work {
-		uint64_t own;
-		uint64_t queued;
-		double time; /* of the program */
-	} work;              /* at the last look at it */
+		uint64_t own;      /* CPU time of this program */
+		uint64_t programs; /* of BPF programs */
+		double time;       /* of the program */
+	} work;                    /* at the last look at it */
 	uint64_t work_looked;
 	double own_share;
 	struct lode_live_experiment *experiments;
@@ -99,6 +99,8 @@ double lode_live_cost(struct lode_meter *meter);
 double lode_live_own(struct lode_meter *meter);
 /* To be called often: sees how much the meter's own work takes. */
 void lode_live_look_at_work(struct lode_live *live);
+/* Keeps what BPF programs took, before they are gone. */
+void lode_live_end_work(struct lode_live *live);
 /* Time of the program since the beginning: of each process what it could use, or its CPU time if that is longer. */
 double lode_live_program_time(struct lode_live *live);
 /* CPU time of this program up to now. */

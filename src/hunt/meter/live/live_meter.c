@@ -8,6 +8,7 @@
 #include "base/proc_files.h"
 #include "hunt/meter/live/live_internal.h"
 #include "process/descendants.h"
+#include "record/load/program_time.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -186,6 +187,7 @@ int lode_live_meter_finish(struct lode_meter *meter, struct lode_error *error)
 
 	if (live->finished)
 		return 0;
+	lode_live_end_work(live);
 	live->finished = 1;
 	lode_probes_destroy(live->probes);
 	live->probes = NULL;
@@ -207,6 +209,8 @@ static void destroy(struct lode_meter *meter)
 	lode_program_destroy(live->meter.program);
 	if (live->event >= 0)
 		close(live->event);
+	if (live->statistics >= 0)
+		close(live->statistics);
 	lode_index_release(&live->index);
 	lode_free(live->experiments);
 	lode_free(live);
@@ -242,7 +246,7 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 	live->never_stop = options->never_stop;
 	live->cost_limit = options->cost > 0 ? options->cost : DEFAULT_COST;
 	live->began = live->looked = lode_now();
-	live->own_before = lode_live_own_time();
+	live->statistics = lode_program_time_begin();
 	set_host(live, options->host);
 	code = build(live, options, error);
 	if (code) {

@@ -13,6 +13,7 @@
 #include "hunt/meter/live/clock_updates.h"
 #include "record/load/bpf_loading.h"
 #include "record/load/permissions.h"
+#include "record/load/program_time.h"
 #include "record/load/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -163,6 +164,12 @@ void lode_thread_clocks_close(struct lode_thread_clocks *clocks)
 int lode_thread_clocks_program(const struct lode_thread_clocks *clocks)
 {
 	return bpf_program__fd(clocks->programs->progs.lode_probe);
+}
+
+void lode_thread_clocks_program_time(const struct lode_thread_clocks *clocks,
+				     void (*each)(void *context, uint64_t runs, uint64_t nanoseconds), void *context)
+{
+	lode_program_time(clocks->programs->obj, clocks->programs->progs.lode_probe, each, context);
 }
 
 int lode_thread_clocks_messages(const struct lode_thread_clocks *clocks)
