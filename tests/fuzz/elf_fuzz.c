@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "process/languages/python_image.h"
+#include "process/thread_locals.h"
 #include "symbols/variable_names.h"
 #include "symbols/image.h"
 #include "symbols/symbols.h"
@@ -41,6 +42,43 @@ static void ask_dynamic(const char *path)
 	lode_elf_close(&elf);
 }
 
+/* A process whose memory has the file's bytes everywhere. */
+struct memory {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+static size_t read_memory(void *context, uint32_t pid, uint64_t address, void *bytes, size_t size)
+{
+	const struct memory *memory = context;
+
+	(void)pid;
+	for (size_t i = 0; i < size && memory->size; i++)
+		((uint8_t *)bytes)[i] = memory->bytes[(address + i) % memory->size];
+	return memory->size ? size : 0;
+}
+
+static void ask_variable(const char *path, const uint8_t *bytes, size_t size)
+{
+	struct memory own = { bytes, size };
+	const struct lode_process_memory memory = { &own, read_memory };
+
+	for (uint64_t offset = 0; offset <= 0x1000; offset += 0x1000) {
+		struct lode_thread_local_request request = { .pid = 1,
+							     .path = path,
+							     .name = "otel_thread_ctx_v1",
+							     .start = 0x10000,
+							     .offset = offset };
+		struct lode_thread_local found = { 0 };
+
+		if (lode_thread_local_find(&memory, &request, &found) != LODE_THREAD_LOCAL_FOUND)
+			continue;
+		fuzz_require(lode_thread_local_exists(path, request.name), "what is found is there");
+		fuzz_require(found.module < 65536 && found.offset >= INT32_MIN && found.offset <= INT32_MAX,
+			     "it is near");
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct lode_symbols_options options = { .cache = "" };
@@ -50,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct fuzz_file file;
 
 	fuzz_file_make(&file, bytes, size);
+	ask_variable(file.path, bytes, size);
 	fuzz_require(lode_symbolizer_create(&symbolizer, &options, &error) == 0, "a symbolizer can be made");
 	image = lode_symbolizer_binary(symbolizer, file.path, "");
 	fuzz_require(image != NULL, "memory");
