@@ -228,7 +228,8 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables || options->traces);
 	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables || options->totals ||
 								     options->thin || options->traces);
-	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command || options->traces);
+	bpf_program__set_autoload(programs->progs.lode_exec,
+				  by_tables || options->has_command || options->traces || options->contexts);
 	/* A kernel that does not report it has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map, by_tables && kernel->reports_areas);
 }

@@ -70,6 +70,8 @@ int lode_exec(uint64_t *context)
 	}
 	if (with_traces)
 		bpf_map_delete_elem(&context_processes, &pid);
+	if (with_contexts) /* what the old program had begun will not end */
+		bpf_map_delete_elem(&thread_contexts, &pid);
 	if (!space)
 		return 0;
 	clear_space(space, pid);
