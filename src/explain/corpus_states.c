@@ -40,7 +40,12 @@ static int add_columns(struct lode_corpus_making *making, uint32_t columns[LODE_
 static int fill_row(struct lode_corpus_making *making, const struct lode_corpus_entry *entry, size_t row,
 		    const uint32_t columns[LODE_STATES])
 {
-	const struct lode_activity_options how = { .idle = making->options->idle, .strict = 1, .jobs = 1 };
+	const struct lode_activity_options how = {
+		.idle = making->options->idle,
+		.where = making->options->where,
+		.strict = 1,
+		.jobs = 1,
+	};
 	struct lode_corpus_entry copy = *entry;
 	const struct lode_corpus_list one = { .items = &copy, .count = 1 };
 	struct lode_activity activity;

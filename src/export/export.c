@@ -71,7 +71,7 @@ static int check_found(const struct lode_export *export, size_t streams, struct 
 static int select_streams(struct lode_export *export, const struct lode_corpus_list *list, struct lode_error *error)
 {
 	const char *const *names = export->options->streams;
-	int code = lode_where_check_streams(export->options->where, error);
+	int code = lode_where_check_threads(export->options->where, error);
 
 	if (code == 0)
 		code = check_names(export, list, error);

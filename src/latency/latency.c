@@ -121,7 +121,7 @@ int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_o
 	int code;
 
 	memset(latency, 0, sizeof(*latency));
-	code = lode_where_check_streams(options->where, error);
+	code = lode_where_check_threads(options->where, error);
 	if (!code)
 		code = lode_corpus_streams(corpus, &list, error);
 	if (!code)
@@ -294,7 +294,7 @@ int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency
 {
 	struct lode_unread_streams unread = { 0 };
 	struct lode_corpus_list list = { 0 };
-	int code = lode_where_check_streams(options->where, error);
+	int code = lode_where_check_threads(options->where, error);
 
 	if (!code)
 		code = lode_corpus_streams(corpus, &list, error);

@@ -29,7 +29,7 @@ int lode_latency_cache_key(const struct lode_latency_options *options, const str
 	lode_buffer_byte(&description, options->include_work_waits ? 1 : 0);
 	lode_buffer_byte(&description, options->keep_plumbing ? 1 : 0);
 	lode_idle_rules_describe(options->idle, &description);
-	for (size_t i = 0; lode_where_has_threads(options->where) && options->where[i]; i++)
+	for (size_t i = 0; lode_where_has_members(options->where) && options->where[i]; i++)
 		lode_buffer_add(&description, options->where[i], strlen(options->where[i]) + 1);
 	code = lode_map_key_make(key, "latency 3", &description);
 	lode_buffer_release(&description);

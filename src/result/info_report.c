@@ -8,6 +8,8 @@
  */
 #include "result/info_report.h"
 
+#include "scope/where.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +19,32 @@ struct reading {
 	struct lode_info_stream *target;
 	struct lode_store *store;
 	struct lode_stream stream; /* all but its events */
-	struct lode_events events; /* one block */
+	struct lode_events events; /* one block, of threads that are wanted; their numbers are those among these */
+	uint8_t *wanted;           /* by thread of the stream; NULL: all */
+	uint32_t *numbers;         /* by thread of the stream: its number among those that are wanted */
+	int left_out;              /* `where` does not want the stream */
 	const struct lode_progress *progress;
 };
+
+/* Numbers the threads that are wanted. */
+static int choose_threads(struct reading *reading)
+{
+	const struct lode_stream *stream = &reading->stream;
+	const char *const *where = reading->info->where;
+	uint32_t count = 0;
+
+	reading->left_out = !lode_where_fits(stream, where);
+	reading->target->thread_count = stream->thread_count;
+	if (lode_where_members(stream, where, &reading->wanted) < 0)
+		return LODE_SYSTEM;
+	if (!reading->wanted)
+		return 0;
+	reading->numbers = lode_calloc(stream->thread_count + 1, sizeof(*reading->numbers));
+	for (size_t i = 0; reading->numbers && i < stream->thread_count; i++)
+		reading->numbers[i] = reading->wanted[i] ? count++ : LODE_NONE;
+	reading->target->thread_count = count;
+	return reading->numbers ? 0 : LODE_SYSTEM;
+}
 
 static int open_stream(struct reading *reading, struct lode_info *info, struct lode_info_stream *target,
 		       const struct lode_progress *progress, struct lode_error *error)
@@ -34,13 +59,16 @@ static int open_stream(struct reading *reading, struct lode_info *info, struct l
 	code = lode_store_open(&reading->store, target->path, error);
 	if (code < 0)
 		return code;
-	return info->is_brief ? lode_store_brief_head(reading->store, &reading->stream, error)
+	code = info->is_brief ? lode_store_brief_head(reading->store, &reading->stream, error)
 			      : lode_store_head(reading->store, &reading->stream, error);
+	return !code && choose_threads(reading) < 0 ? lode_fail_memory(error) : code;
 }
 
 static void close_stream(struct reading *reading)
 {
 	lode_events_release(&reading->events);
+	lode_free(reading->wanted);
+	lode_free(reading->numbers);
 	lode_stream_release(&reading->stream);
 	if (reading->store)
 		lode_store_close(reading->store);
@@ -64,7 +92,7 @@ static int check_numbers(const struct reading *reading, struct lode_error *error
 	size_t nodes = reading->info->dictionary.tree.count;
 
 	for (size_t i = 0; i < events->count; i++)
-		if (events->thread[i] >= reading->target->thread_count || events->stack[i] >= nodes)
+		if (events->thread[i] >= reading->stream.thread_count || events->stack[i] >= nodes)
 			return lode_fail(error, LODE_BAD_INPUT,
 					 "%s: an event names a thread or a stack that is not there; run "
 					 "'lode fsck' on it",
@@ -72,11 +100,24 @@ static int check_numbers(const struct reading *reading, struct lode_error *error
 	return 0;
 }
 
+/* Of a block, the events of threads that are wanted. */
+static void keep_wanted(struct reading *reading)
+{
+	struct lode_events *events = &reading->events;
+
+	if (!reading->wanted)
+		return;
+	lode_events_keep_threads(events, reading->wanted);
+	for (size_t i = 0; i < events->count; i++)
+		events->thread[i] = reading->numbers[events->thread[i]];
+}
+
 /* Reads block after block, and hands each to `take`; calls, which have no cost, only if they are wanted. */
 static int read_blocks(struct reading *reading, unsigned columns, int with_calls,
 		       void (*take)(struct reading *reading, enum lode_event_type type), struct lode_error *error)
 {
 	int code = 0;
+	size_t all;
 
 	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
 		enum lode_event_type type = lode_store_block(reading->store, i)->type;
@@ -89,8 +130,10 @@ static int read_blocks(struct reading *reading, unsigned columns, int with_calls
 			code = check_numbers(reading, error);
 		if (code)
 			break;
+		all = reading->events.count;
+		keep_wanted(reading);
 		take(reading, type);
-		code = report_progress(reading, reading->events.count, error);
+		code = report_progress(reading, all, error);
 	}
 	return code;
 }
@@ -101,20 +144,20 @@ static int add_threads(struct reading *reading)
 {
 	struct lode_info *info = reading->info;
 	const struct lode_stream *stream = &reading->stream;
-	size_t count = info->thread_count + stream->thread_count;
+	size_t count = info->thread_count + reading->target->thread_count;
 
 	if (LODE_GROW(info->threads, info->thread_capacity, count) < 0)
 		return LODE_SYSTEM;
 	reading->target->first_thread = info->thread_count;
-	reading->target->thread_count = stream->thread_count;
 	for (size_t i = 0; i < stream->thread_count; i++)
-		info->threads[info->thread_count++] = (struct lode_info_thread){
-			.stream = (uint32_t)(reading->target - info->streams),
-			.pid = stream->threads[i].pid,
-			.tid = stream->threads[i].tid,
-			.name = stream->threads[i].name,
-			.totals = stream->threads[i].totals,
-		};
+		if (!reading->wanted || reading->wanted[i])
+			info->threads[info->thread_count++] = (struct lode_info_thread){
+				.stream = (uint32_t)(reading->target - info->streams),
+				.pid = stream->threads[i].pid,
+				.tid = stream->threads[i].tid,
+				.name = stream->threads[i].name,
+				.totals = stream->threads[i].totals,
+			};
 	return 0;
 }
 
@@ -127,14 +170,20 @@ static int add_symptoms(struct reading *reading)
 	if (LODE_GROW(info->symptoms, info->symptom_capacity, count) < 0)
 		return LODE_SYSTEM;
 	reading->target->first_symptom = info->symptom_count;
-	reading->target->symptom_count = stream->symptom_count;
-	for (size_t i = 0; i < stream->symptom_count; i++)
+	for (size_t i = 0; i < stream->symptom_count; i++) {
+		uint32_t thread = stream->symptoms[i].thread;
+
+		if (reading->wanted && !reading->wanted[thread])
+			continue;
+		thread = reading->wanted ? reading->numbers[thread] : thread;
 		info->symptoms[info->symptom_count++] = (struct lode_info_symptom){
-			.thread = (uint32_t)(reading->target->first_thread + stream->symptoms[i].thread),
+			.thread = (uint32_t)(reading->target->first_thread + thread),
 			.name = stream->symptoms[i].name,
 			.t0 = stream->symptoms[i].t0,
 			.t1 = stream->symptoms[i].t1,
 		};
+	}
+	reading->target->symptom_count = info->symptom_count - reading->target->first_symptom;
 	return 0;
 }
 
@@ -286,12 +335,15 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 		count_preemptions(reading);
 }
 
+/* Returns 1 if `where` leaves the stream out. */
 static int collect_stream(struct lode_info *info, size_t i, const struct lode_progress *progress,
 			  struct lode_error *error)
 {
 	struct reading reading;
 	int code = open_stream(&reading, info, &info->streams[i], progress, error);
 
+	if (!code && reading.left_out)
+		code = 1;
 	if (!code)
 		code = read_head(&reading, error);
 	if (!code && !info->is_brief)
@@ -341,9 +393,17 @@ static void sort_objects(struct lode_info *info)
 static int collect(struct lode_info *info, const struct lode_progress *progress, struct lode_error *error)
 {
 	int code = lode_dictionary_init(&info->dictionary) < 0 ? lode_fail_memory(error) : 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < info->stream_count && !code; i++)
-		code = collect_stream(info, i, progress, error);
+	for (size_t i = 0; i < info->stream_count && code >= 0; i++) {
+		info->streams[kept] = info->streams[i];
+		code = collect_stream(info, kept, progress, error);
+		kept += !code;
+	}
+	if (code >= 0) {
+		code = 0;
+		info->stream_count = kept;
+	}
 	if (info->module_count)
 		qsort(info->modules, info->module_count, sizeof(*info->modules), compare_modules);
 	sort_objects(info);
@@ -361,10 +421,10 @@ static struct lode_info_stream from_entry(const struct lode_corpus_entry *entry)
 	};
 }
 
-int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
-			 const struct lode_progress *progress, struct lode_error *error)
+int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, const char *const *where,
+			 int brief, const struct lode_progress *progress, struct lode_error *error)
 {
-	*info = (struct lode_info){ .is_corpus = 1, .is_brief = brief };
+	*info = (struct lode_info){ .is_corpus = 1, .is_brief = brief, .where = where };
 	info->streams = lode_calloc(list->count + 1, sizeof(*info->streams));
 	if (!info->streams)
 		return lode_fail_memory(error);
@@ -385,7 +445,7 @@ int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *
 	return collect(info, progress, error);
 }
 
-int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const char *const *where,
 		      const struct lode_progress *progress, struct lode_error *error)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -393,7 +453,8 @@ int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
 
 	if (length > 5 && !strcmp(base + length - 5, ".lode"))
 		length -= 5;
-	*info = (struct lode_info){ .file_id = lode_strndup(base, length),
+	*info = (struct lode_info){ .where = where,
+				    .file_id = lode_strndup(base, length),
 				    .streams = lode_calloc(1, sizeof(*info->streams)) };
 	if (!info->file_id || !info->streams)
 		return lode_fail_memory(error);
@@ -419,54 +480,6 @@ void lode_info_release(struct lode_info *info)
 	lode_free(info->seen);
 	lode_dictionary_release(&info->dictionary);
 	memset(info, 0, sizeof(*info));
-}
-
-/* ---- the busiest threads ---- */
-
-static int compare_threads(const void *left, const void *right, void *context)
-{
-	const struct lode_info *info = context;
-	const struct lode_info_thread *a = &info->threads[*(const size_t *)left];
-	const struct lode_info_thread *b = &info->threads[*(const size_t *)right];
-
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		if (a->cost[type] != b->cost[type])
-			return a->cost[type] > b->cost[type] ? -1 : 1;
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		if (a->events[type] != b->events[type])
-			return a->events[type] > b->events[type] ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-struct lode_info_totals lode_info_sum_up(const struct lode_info *info)
-{
-	struct lode_info_totals totals = { 0 };
-
-	for (size_t i = 0; i < info->stream_count; i++) {
-		const struct lode_info_stream *stream = &info->streams[i];
-
-		totals.bytes += stream->file_size;
-		totals.preemptions += stream->preemptions;
-		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-			totals.events[type] += stream->events[type];
-			totals.represents[type] += stream->represents[type];
-			totals.all_events += stream->events[type];
-			totals.cost[type] = lode_add_saturating(totals.cost[type], stream->cost[type]);
-		}
-	}
-	return totals;
-}
-
-size_t *lode_info_busiest(const struct lode_info *info)
-{
-	size_t *order = lode_calloc(info->thread_count + 1, sizeof(*order));
-
-	if (!order)
-		return NULL;
-	for (size_t i = 0; i < info->thread_count; i++)
-		order[i] = i;
-	qsort_r(order, info->thread_count, sizeof(*order), compare_threads, (void *)(uintptr_t)info);
-	return order;
 }
 
 /* ---- second pass: timelines ---- */

@@ -67,7 +67,8 @@ struct lode_info {
 	int for_page;  /* the threads of streams are left out of the JSON: most of it, and no page shows them */
 	int is_brief;  /* no events and stacks were read: what the catalogue and the heads of streams know */
 	int is_corpus; /* not a stream file by itself */
-	char *file_id; /* of a stream file by itself; else NULL */
+	const char *const *where;          /* which streams and threads (where.h), the caller's; NULL: all */
+	char *file_id;                     /* of a stream file by itself; else NULL */
 	struct lode_dictionary dictionary; /* of all streams */
 	struct lode_info_stream *streams;
 	size_t stream_count;
@@ -93,14 +94,14 @@ struct lode_info {
 };
 
 /*
- * What is in the streams of a list, which must outlive it. Reads every event once, of each only the columns
- * needed; `brief` reads none: stacks and modules, sums of threads and timelines are missing then. Release it
- * in either case.
+ * What is in the streams of a list, which must outlive it: in those that fit `where` (where.h; NULL: all), what the threads
+ * that fit it did. Reads every event once, of each only the columns needed; `brief` reads none: stacks and modules, sums
+ * of threads and timelines are missing then. Release it in either case.
  */
-int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
-			 const struct lode_progress *progress, struct lode_error *error);
+int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, const char *const *where,
+			 int brief, const struct lode_progress *progress, struct lode_error *error);
 /* The same for a stream file of `size` bytes by itself, whose name serves as id. */
-int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size,
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const char *const *where,
 		      const struct lode_progress *progress, struct lode_error *error);
 void lode_info_release(struct lode_info *info);
 

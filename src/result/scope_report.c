@@ -96,8 +96,10 @@ static int keep_wanted(struct lode_scope_report *report, struct lode_symptom *sy
 	uint8_t *threads;
 	int others;
 
-	if (lode_where_threads(&report->stream, report->options->where, &threads) < 0)
+	if (lode_where_members(&report->stream, report->options->where, &threads) < 0) {
+		lode_free(threads);
 		return lode_fail_memory(error);
+	}
 	report->count = lode_where_symptoms(threads, symptoms, report->count, &others);
 	if (others)
 		report->count = 0;

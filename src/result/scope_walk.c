@@ -99,7 +99,7 @@ static int check_found(const struct lode_scope_walk *walk, struct lode_error *er
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream is left to look at; 'lode info %s' shows what there is", path,
 				 path);
-	if (lode_where_has_threads(walk->options.where))
+	if (lode_where_has_members(walk->options.where))
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no symptom is one of the threads that were asked for; 'lode info --all %s' "
 				 "lists the threads",

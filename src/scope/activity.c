@@ -37,8 +37,30 @@ static int activity_init(struct lode_activity *activity)
 
 /* ---- one stream ---- */
 
+/* Of the threads those that are wanted. */
+static void keep_states(struct lode_stream_states *states, const uint8_t *threads)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < states->count; i++)
+		if (!threads || threads[states->items[i].thread])
+			states->items[kept++] = states->items[i];
+	states->count = kept;
+}
+
+static void keep_requests(struct lode_requests *requests, const uint8_t *threads)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < requests->count; i++)
+		if (!threads || threads[requests->items[i].thread])
+			requests->items[kept++] = requests->items[i];
+	requests->count = kept;
+}
+
+/* `threads` may be NULL: all are wanted. */
 static int sum_states(struct lode_activity *activity, const struct lode_stream *stream,
-		      const struct lode_idle_stacks *idle, struct lode_error *error)
+		      const struct lode_idle_stacks *idle, const uint8_t *threads, struct lode_error *error)
 {
 	struct lode_wait_classes classes = { 0 };
 	struct lode_stream_states states = { 0 };
@@ -46,6 +68,7 @@ static int sum_states(struct lode_activity *activity, const struct lode_stream *
 
 	if (!code)
 		code = lode_states_of_stream(&states, stream, idle ? &classes : NULL, NULL, error);
+	keep_states(&states, threads);
 	if (!code && lode_state_table_add(&activity->states, stream, &states) < 0)
 		code = lode_fail_memory(error);
 	lode_stream_states_release(&states);
@@ -54,11 +77,12 @@ static int sum_states(struct lode_activity *activity, const struct lode_stream *
 }
 
 static int sum_requests(struct lode_activity *activity, const struct lode_stream *stream, size_t number,
-			const struct lode_idle_stacks *idle, struct lode_error *error)
+			const struct lode_idle_stacks *idle, const uint8_t *threads, struct lode_error *error)
 {
 	struct lode_requests requests;
 	int code = lode_requests_of_stream(&requests, stream, idle, error);
 
+	keep_requests(&requests, threads);
 	if (!code && lode_loop_table_add(&activity->loops, stream, (uint32_t)number, &requests) < 0)
 		code = lode_fail_memory(error);
 	lode_requests_release(&requests);
@@ -70,6 +94,7 @@ static int sum_up(struct lode_activity *activity, struct lode_store *store, size
 {
 	const unsigned columns[LODE_EVENT_TYPES] = { RUN_COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
 	struct lode_idle_stacks *idle = NULL;
+	uint8_t *threads = NULL;
 	int code = lode_store_head(store, stream, error);
 
 	if (code || !lode_where_fits(stream, options->where))
@@ -77,10 +102,13 @@ static int sum_up(struct lode_activity *activity, struct lode_store *store, size
 	code = lode_store_load_events(store, stream, columns, error);
 	if (!code && options->idle)
 		code = lode_idle_stacks_make(&idle, options->idle, stream->dictionary, error);
+	if (!code && lode_where_members(stream, options->where, &threads) < 0)
+		code = lode_fail_memory(error);
 	if (!code)
-		code = sum_states(activity, stream, idle, error);
+		code = sum_states(activity, stream, idle, threads, error);
 	if (!code)
-		code = sum_requests(activity, stream, number, idle, error);
+		code = sum_requests(activity, stream, number, idle, threads, error);
+	lode_free(threads);
 	lode_idle_stacks_free(idle);
 	return code;
 }

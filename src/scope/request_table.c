@@ -83,40 +83,39 @@ static struct lode_loop *matching_loop(struct lode_loop_table *table, const stru
 	return loop;
 }
 
-/* For each loop of the stream its number in the table; NULL when memory has run out. */
-static uint32_t *number_loops(struct lode_loop_table *table, const struct lode_stream *stream,
-			      const struct lode_requests *requests)
+/* The number in the table of a loop of the stream, found with its first request; LODE_NONE when memory has run out. */
+static uint32_t number_loop(struct lode_loop_table *table, const struct lode_stream *stream,
+			    const struct lode_requests *requests, uint32_t loop, uint32_t *numbers)
 {
-	uint32_t *numbers = lode_calloc(requests->loop_count + 1, sizeof(*numbers));
+	const struct lode_loop *found;
 
-	if (!numbers)
-		return NULL;
-	for (size_t i = 0; i < requests->loop_count; i++) {
-		const struct lode_loop *loop =
-			matching_loop(table, &stream->dictionary->frames, &requests->loops[i]);
-
-		if (!loop) {
-			lode_free(numbers);
-			return NULL;
-		}
-		numbers[i] = (uint32_t)(loop - table->items);
-	}
-	return numbers;
+	if (numbers[loop])
+		return numbers[loop] - 1;
+	found = matching_loop(table, &stream->dictionary->frames, &requests->loops[loop]);
+	if (!found)
+		return LODE_NONE;
+	numbers[loop] = (uint32_t)(found - table->items) + 1;
+	return numbers[loop] - 1;
 }
 
 int lode_loop_table_add(struct lode_loop_table *table, const struct lode_stream *stream, uint32_t number,
 			const struct lode_requests *requests)
 {
-	uint32_t *numbers = number_loops(table, stream, requests);
+	uint32_t *numbers = lode_calloc(requests->loop_count + 1, sizeof(*numbers)); /* plus one; 0: not known yet */
 	int code = numbers ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < requests->count; i++) {
 		const struct lode_request *request = &requests->items[i];
-		struct lode_loop *loop = &table->items[numbers[request->loop]];
+		uint32_t place = number_loop(table, stream, requests, request->loop, numbers);
 		uint64_t length = request->t1 - request->t0;
 
-		note_longest(loop, length, request->t0, stream->threads[request->thread].tid, number);
-		code = add_length(loop, length);
+		if (place == LODE_NONE) {
+			code = LODE_SYSTEM;
+			break;
+		}
+		note_longest(&table->items[place], length, request->t0, stream->threads[request->thread].tid,
+			     number);
+		code = add_length(&table->items[place], length);
 	}
 	lode_free(numbers);
 	return code;

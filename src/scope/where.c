@@ -44,15 +44,15 @@ static int is_about_threads(const char *text)
 	return is_key(text, "process") || is_key(text, "thread");
 }
 
-int lode_where_check_streams(const char *const *where, struct lode_error *error)
+int lode_where_check_threads(const char *const *where, struct lode_error *error)
 {
 	int code = lode_where_check(where, error);
 
 	for (; !code && where && *where; where++)
-		if (is_about_objects(*where) || is_about_groups(*where) || is_key(*where, "context"))
+		if (is_about_objects(*where) || is_key(*where, "context"))
 			return lode_fail(
 				error, LODE_USAGE,
-				"'%s' is about single events, this looks at whole streams; use it with lode mine",
+				"'%s' is about single events, this looks at whole threads; use it with lode mine",
 				*where);
 	return code;
 }
@@ -216,6 +216,11 @@ int lode_where_has_threads(const char *const *where)
 	return 0;
 }
 
+int lode_where_has_members(const char *const *where)
+{
+	return lode_where_has_threads(where) || lode_where_has_groups(where);
+}
+
 static int name_fits(const char *glob, const char *name, uint32_t number)
 {
 	char digits[16];
@@ -274,6 +279,32 @@ int lode_where_threads(const struct lode_stream *stream, const char *const *wher
 	return *threads ? join_by_tid(stream, *threads) : LODE_SYSTEM;
 }
 
+/* Clears the bytes of threads whose group does not fit. */
+static int keep_groups(const struct lode_stream *stream, const char *const *where, uint8_t *threads)
+{
+	const char **paths = lode_stream_groups(stream);
+
+	for (size_t i = 0; paths && i < stream->thread_count; i++)
+		threads[i] &= (uint8_t)(lode_where_group_fits(where, paths[i]) != 0);
+	lode_free(paths);
+	return paths ? join_by_tid(stream, threads) : LODE_SYSTEM;
+}
+
+int lode_where_members(const struct lode_stream *stream, const char *const *where, uint8_t **threads)
+{
+	if (lode_where_threads(stream, where, threads) < 0)
+		return LODE_SYSTEM;
+	if (!lode_where_has_groups(where))
+		return 0;
+	if (!*threads) {
+		*threads = lode_calloc(stream->thread_count + 1, 1);
+		if (!*threads)
+			return LODE_SYSTEM;
+		memset(*threads, 1, stream->thread_count);
+	}
+	return keep_groups(stream, where, *threads);
+}
+
 size_t lode_where_symptoms(const uint8_t *threads, struct lode_symptom *symptoms, size_t count, int *parts)
 {
 	size_t kept = 0;
@@ -294,8 +325,10 @@ int lode_where_keep_threads(struct lode_stream *stream, const char *const *where
 {
 	uint8_t *threads;
 
-	if (lode_where_threads(stream, where, &threads) < 0)
+	if (lode_where_members(stream, where, &threads) < 0) {
+		lode_free(threads);
 		return LODE_SYSTEM;
+	}
 	for (int type = 0; threads && type < LODE_EVENT_TYPES; type++)
 		lode_events_keep_threads(&stream->events[type], threads);
 	lode_free(threads);

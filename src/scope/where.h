@@ -15,8 +15,8 @@ int lode_where_check(const char *const *where, struct lode_error *error);
  * `name` are attributes too) whose value fits the glob behind the `=`.
  */
 int lode_where_fits(const struct lode_stream *stream, const char *const *where);
-/* Refuses keys about events: LODE_USAGE with a sentence. For what looks at whole streams only. */
-int lode_where_check_streams(const char *const *where, struct lode_error *error);
+/* Refuses keys about objects of events: LODE_USAGE with a sentence. For what looks at streams and threads only. */
+int lode_where_check_threads(const char *const *where, struct lode_error *error);
 /* Whether one of them is about objects of events. */
 int lode_where_has_objects(const char *const *where);
 /* Whether one of them is about the contexts of events. */
@@ -47,9 +47,13 @@ int lode_where_threads(const struct lode_stream *stream, const char *const *wher
  * one of theirs, and then `*parts` is set: they count only with what such threads did. `threads` may be NULL: all fit.
  */
 size_t lode_where_symptoms(const uint8_t *threads, struct lode_symptom *symptoms, size_t count, int *parts);
-/* Drops the events of threads that do not fit. Column thread. Returns 0 or LODE_SYSTEM. */
+/* As lode_where_threads, and whether its control group fits all of those about groups. */
+int lode_where_members(const struct lode_stream *stream, const char *const *where, uint8_t **threads);
+/* Drops the events of threads that are no such members. Column thread. Returns 0 or LODE_SYSTEM. */
 int lode_where_keep_threads(struct lode_stream *stream, const char *const *where);
 /* Whether one of them is about threads. */
 int lode_where_has_threads(const char *const *where);
+/* Whether one of them is about threads or groups: then lode_where_members leaves some out. */
+int lode_where_has_members(const char *const *where);
 
 #endif

@@ -100,11 +100,12 @@ static void keep_read(struct lode_corpus_entry *items, size_t *count, const stru
 }
 
 /* In which states the threads of a side were, per stream. */
-static int sum_states(struct lode_latency_reading *reading, struct lode_work *work, uint64_t states[LODE_STATES],
-		      struct lode_error *error)
+static int sum_states(struct lode_latency_reading *reading, const char *const *where, struct lode_work *work,
+		      uint64_t states[LODE_STATES], struct lode_error *error)
 {
 	const struct lode_activity_options how = {
 		.idle = reading->source.rules,
+		.where = where,
 		.jobs = reading->options.jobs,
 		.progress = work->progress,
 	};
@@ -130,6 +131,17 @@ static int sum_states(struct lode_latency_reading *reading, struct lode_work *wo
 	lode_activity_release(&activity);
 	lode_free(read.items);
 	lode_corpus_list_release(&list);
+	return code;
+}
+
+static int sum_side(struct lode_latency_reading *reading, const struct lode_diff_settings *settings,
+		    const struct lode_side_settings *side, struct lode_work *work, uint64_t states[LODE_STATES],
+		    struct lode_error *error)
+{
+	const char **where = join(&settings->latency.area.where, &side->where);
+	int code = where ? sum_states(reading, where, work, states, error) : lode_fail_memory(error);
+
+	lode_free(where);
 	return code;
 }
 
@@ -174,9 +186,9 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 		code = lode_fail_memory(error);
 	/* Where several processes read together, all have latencies, and only the first shows the result. */
 	if (!code && !lode_host_helps(call->host)) {
-		code = sum_states(&sides->base, work, sides->base_states, error);
+		code = sum_side(&sides->base, settings, &settings->base, work, sides->base_states, error);
 		if (!code)
-			code = sum_states(&sides->slow, work, sides->slow_states, error);
+			code = sum_side(&sides->slow, settings, &settings->slow, work, sides->slow_states, error);
 	}
 	return code;
 }

@@ -4,6 +4,7 @@
 #include "tasks/analysis.h"
 #include "tasks/source.h"
 #include "text/info_text.h"
+#include "scope/where.h"
 #include "store/corpus_names.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 struct settings {
 	struct lode_option_list streams;
+	struct lode_area_settings area; /* of which `where` is an option */
 	int all;
 	int ascii;
 	int pictures;
@@ -23,6 +25,7 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_STREAM_OPTION(FIELD(streams)),
+	LODE_WHERE_OPTION(FIELD(area)),
 	LODE_FLAG("all", 'a', FIELD(all), "show all streams, threads and modules, not only the first"),
 	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw timelines even if the output is not a terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
@@ -73,8 +76,10 @@ static int add_activity(struct lode_analysis *analysis, struct lode_info *info,
 			const struct lode_corpus_list *list, const struct lode_idle_rules *rules,
 			struct lode_activity *activity, struct lode_error *error)
 {
+	const struct settings *settings = analysis->call->settings;
 	const struct lode_activity_options how = {
 		.idle = rules,
+		.where = settings->area.where.items,
 		.strict = 1,
 		.progress = analysis->work.progress,
 	};
@@ -85,15 +90,33 @@ static int add_activity(struct lode_analysis *analysis, struct lode_info *info,
 	return code;
 }
 
+/* A question that has no answer is not a result. */
+static int check_found(const struct lode_info *info, const char *path, struct lode_error *error)
+{
+	if (!info->stream_count && info->where && *info->where)
+		return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is",
+				 path, info->where[0], path);
+	if (!info->thread_count && lode_where_has_members(info->where))
+		return lode_fail(
+			error, LODE_USAGE,
+			"%s: no thread is one of those that were asked for; 'lode info --all %s' lists the "
+			"threads",
+			path, path);
+	return 0;
+}
+
 static int show_corpora(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	const struct lode_area_settings area = { .no_cache = 1 };
 	struct lode_corpus_list list = { 0 };
 	struct lode_activity activity = { 0 };
 	struct lode_info info = { 0 };
+	struct lode_area_settings area = settings->area;
 	struct lode_source source;
-	int code = lode_source_operands(&source, analysis->call, &area, error);
+	int code;
+
+	area.no_cache = 1;
+	code = lode_source_operands(&source, analysis->call, &area, error);
 
 	if (!code) {
 		analysis->title = source.path;
@@ -101,7 +124,10 @@ static int show_corpora(struct lode_analysis *analysis, struct lode_error *error
 		code = lode_source_streams(&source, &settings->streams, &list, error);
 	}
 	if (!code)
-		code = lode_info_of_streams(&info, &list, settings->brief, analysis->work.progress, error);
+		code = lode_info_of_streams(&info, &list, area.where.items, settings->brief,
+					    analysis->work.progress, error);
+	if (!code)
+		code = check_found(&info, source.path, error);
 	if (!code)
 		code = add_activity(analysis, &info, &list, source.rules, &activity, error);
 	if (!code)
@@ -124,7 +150,10 @@ static int show_file(struct lode_analysis *analysis, uint64_t size, struct lode_
 				 "info: '--stream' needs a corpus, and %s is a single stream file. "
 				 "See 'lode help info'.",
 				 analysis->call->operands[0]);
-	code = lode_info_of_file(&info, analysis->call->operands[0], size, analysis->work.progress, error);
+	code = lode_info_of_file(&info, analysis->call->operands[0], size, settings->area.where.items,
+				 analysis->work.progress, error);
+	if (!code)
+		code = check_found(&info, analysis->call->operands[0], error);
 	if (!code)
 		code = lode_analysis_write(analysis, &info, error);
 	lode_info_release(&info);
@@ -137,7 +166,10 @@ static int show(struct lode_analysis *analysis, struct lode_error *error)
 	const char *path = analysis->call->operands[0];
 	int is_corpus = analysis->call->operand_count > 1 || lode_corpus_name_is_list(path);
 	struct stat status;
+	int code = lode_where_check_threads(settings->area.where.items, error);
 
+	if (code)
+		return code;
 	if (!is_corpus && stat(path, &status) < 0)
 		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
 				 "%s: cannot be read: %s; name a corpus or a .lode file", path, strerror(errno));
@@ -146,6 +178,10 @@ static int show(struct lode_analysis *analysis, struct lode_error *error)
 		return lode_fail(error, LODE_USAGE,
 				 "info: '--brief' needs '--json' and a corpus. See 'lode "
 				 "help info'.");
+	if (settings->brief && lode_where_has_members(settings->area.where.items))
+		return lode_fail(error, LODE_USAGE,
+				 "info: '--brief' reads no events, so it knows sums of whole streams only; leave "
+				 "out '--process' and '--thread'. See 'lode help info'.");
 	return is_corpus ? show_corpora(analysis, error) : show_file(analysis, (uint64_t)status.st_size, error);
 }
 

@@ -132,7 +132,7 @@ int lode_report_info(struct lode_report_making *making, const struct lode_corpus
 	const struct lode_progress *progress = making->work->progress;
 	struct lode_buffer json = { 0 };
 	struct lode_info info;
-	int code = lode_info_of_streams(&info, list, 0, progress, making->error);
+	int code = lode_info_of_streams(&info, list, NULL, 0, progress, making->error);
 
 	info.for_page = 1;
 	if (!code)

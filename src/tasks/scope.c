@@ -37,7 +37,7 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 	int code = lode_source_operands(&scopes->source, analysis->call, area, error);
 
 	if (!code)
-		code = lode_where_check_streams(area->where.items, error);
+		code = lode_where_check_threads(area->where.items, error);
 	if (!code)
 		code = lode_source_symptoms(&scopes->source, area, &symptoms, error);
 	if (!code)
