@@ -46,7 +46,10 @@ struct members {
 	uint32_t sockets[MAX_MEMBERS]; /* inodes; 0: it has a name already */
 	unsigned socket_count;
 	unsigned counts[MEMBER_KINDS];
-	unsigned named; /* in `text` */
+	unsigned named;     /* in `text` */
+	unsigned connected; /* TCP sockets with a peer, of those that were looked at, */
+	unsigned listening; /* and without */
+	char *connection;   /* the ends of the last of those that were connected */
 	char *text;
 	size_t size;
 };
@@ -92,36 +95,70 @@ static uint32_t *find_socket(struct members *members, uint64_t inode)
 	return NULL;
 }
 
-static void put_peer(struct members *members, const char *address, unsigned port)
+/* Room for `[ADDRESS]:PORT`, and for an address in hexadecimal digits. */
+#define END_TEXT (INET6_ADDRSTRLEN + 16)
+#define HEX_TEXT 40
+
+/* An address as /proc has it, with its port. One of IPv4 in IPv6 is one of IPv4. */
+static const char *end_text(const char *address, unsigned port, char text[END_TEXT])
 {
-	int family = strlen(address) == 8 ? AF_INET : AF_INET6;
+	int is_ipv4 = strlen(address) == 8;
 	uint32_t words[4] = { 0 };
-	char text[INET6_ADDRSTRLEN] = "", word[9] = "";
+	char word[9] = "", readable[INET6_ADDRSTRLEN] = "";
 
 	for (size_t i = 0; i < strlen(address) / 8 && i < 4; i++) {
 		memcpy(word, address + 8 * i, 8);
 		words[i] = (uint32_t)strtoul(word, NULL, 16);
 	}
-	inet_ntop(family, words, text, sizeof(text));
-	put(members, family == AF_INET ? "TCP %s:%u" : "TCP [%s]:%u", text, port);
+	if (!is_ipv4 && !words[0] && !words[1] && words[2] == htonl(0xffff)) {
+		is_ipv4 = 1;
+		words[0] = words[3];
+	}
+	inet_ntop(is_ipv4 ? AF_INET : AF_INET6, words, readable, sizeof(readable));
+	snprintf(text, END_TEXT, is_ipv4 ? "%s:%u" : "[%s]:%u", readable, port);
+	return text;
+}
+
+static void put_peer(struct members *members, const char *address, unsigned port)
+{
+	char text[END_TEXT];
+
+	put(members, "TCP %s", end_text(address, port, text));
+}
+
+static void note_connection(struct members *members, const char *own, unsigned port, const char *peer,
+			    unsigned peer_port)
+{
+	char own_end[END_TEXT], peer_end[END_TEXT];
+
+	members->connected++;
+	end_text(own, port, own_end);
+	end_text(peer, peer_port, peer_end);
+	*members->connection = '\0';
+	/* On this host, its threads are recorded as wakers. */
+	if (strcmp(own, peer) != 0 && !lode_starts_with(peer_end, "127.") && !lode_starts_with(peer_end, "[::1]"))
+		snprintf(members->connection, LODE_EPOLL_CONNECTION, "%s > %s", own_end, peer_end);
 }
 
 /* A line of /proc/PID/net/tcp. Returns whether the next ones are of interest. */
 static int parse_line(struct members *members, const char *line, int wants_peers)
 {
-	char peer[40] = "";
+	char own[HEX_TEXT] = "", peer[HEX_TEXT] = "";
 	unsigned port, peer_port, state;
 	uint64_t inode;
 	uint32_t *socket;
 
-	if (sscanf(line, " %*u: %*[0-9A-Fa-f]:%x %39[0-9A-Fa-f]:%x %x %*s %*s %*s %*u %*u %" SCNu64, &port, peer,
-		   &peer_port, &state, &inode) != 5)
+	if (sscanf(line, " %*u: %39[0-9A-Fa-f]:%x %39[0-9A-Fa-f]:%x %x %*s %*s %*s %*u %*u %" SCNu64, own, &port,
+		   peer, &peer_port, &state, &inode) != 6)
 		return 1; /* the head of the table */
 	if (state != LISTENS && !wants_peers)
 		return 0;
 	socket = find_socket(members, inode);
 	if (!socket)
 		return 1;
+	members->listening += state == LISTENS;
+	if (state != LISTENS)
+		note_connection(members, own, port, peer, peer_port);
 	if (state == LISTENS)
 		put(members, "TCP port %u", port);
 	else if (peer_port < MIN_EPHEMERAL)
@@ -213,11 +250,13 @@ static int add_members(struct members *members, uint32_t pid, uint32_t number)
 static int look_up(struct lode_epoll_sets *sets, struct lode_epoll_set *set)
 {
 	char text[LODE_EPOLL_TEXT] = "epoll:";
-	struct members members = { .text = text, .size = strlen(text) };
+	struct members members = { .text = text, .size = strlen(text), .connection = set->connection };
 
 	if (!add_members(&members, set->pid, set->number))
 		return 0;
 	name_sockets(sets, &members, set->pid);
+	if (members.connected != 1 || members.listening)
+		set->connection[0] = '\0';
 	put_kind(&members, MEMBER_SOCKET, "a connection", "connections");
 	put_kind(&members, MEMBER_PIPE, "a pipe", "pipes");
 	put_kind(&members, MEMBER_EVENTFD, "an eventfd", "eventfds");
@@ -259,4 +298,11 @@ const char *lode_epoll_set(struct lode_epoll_sets *sets, uint32_t pid, uint32_t 
 		look_up(sets, set);
 	}
 	return set->text;
+}
+
+const char *lode_epoll_connection(const struct lode_epoll_sets *sets, uint32_t pid, uint32_t number)
+{
+	const struct lode_epoll_set *set = &sets->items[(pid * 31 + number) % LODE_EPOLL_SETS];
+
+	return set->pid == pid && set->number == number ? set->connection : "";
 }

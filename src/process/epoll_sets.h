@@ -12,6 +12,8 @@
 
 #define LODE_EPOLL_SETS 256
 #define LODE_EPOLL_TEXT 224
+/* Room for the ends of a connection, `ADDRESS:PORT > ADDRESS:PORT`. */
+#define LODE_EPOLL_CONNECTION 128
 
 /* A zeroed struct knows none. */
 struct lode_epoll_sets {
@@ -20,6 +22,7 @@ struct lode_epoll_sets {
 		uint32_t number;
 		uint64_t t;
 		char text[LODE_EPOLL_TEXT];
+		char connection[LODE_EPOLL_CONNECTION];
 	} items[LODE_EPOLL_SETS]; /* direct-mapped */
 	struct lode_unix_names unix_names;
 	uint64_t second;    /* the current one, */
@@ -29,5 +32,10 @@ struct lode_epoll_sets {
 void lode_epoll_sets_release(struct lode_epoll_sets *sets);
 /* The object of a wait for descriptor `number` of a process, an epoll set, at `t` (CLOCK_MONOTONIC); valid until the next call. */
 const char *lode_epoll_set(struct lode_epoll_sets *sets, uint32_t pid, uint32_t number, uint64_t t);
+/*
+ * Both ends, as LODE_CONNECTION has them, of the only TCP connection to another host that is in a set which was asked for just now; "": there is
+ * none, there are several, or it also listens. Valid until the next call.
+ */
+const char *lode_epoll_connection(const struct lode_epoll_sets *sets, uint32_t pid, uint32_t number);
 
 #endif

@@ -36,6 +36,14 @@ static void put(const struct sentence *sentence, const char *words)
 
 /* ---- names ---- */
 
+/* Of a process and its thread on another host (scope/host_joins.h) the host is named once. */
+static int without_host(const char *process, const char *thread)
+{
+	const char *host = strrchr(process, '@'), *own = strrchr(thread, '@');
+
+	return (int)(host && own && !strcmp(host, own) ? (size_t)(host - process) : strlen(process));
+}
+
 static void put_name(struct lode_buffer *buffer, const char *process, const char *thread, int beside)
 {
 	/* Threads that nobody gave a name are called as what runs the script. */
@@ -48,7 +56,7 @@ static void put_name(struct lode_buffer *buffer, const char *process, const char
 	else if (beside || !*process)
 		lode_buffer_text(buffer, thread);
 	else
-		lode_buffer_print(buffer, "%s/%s", process, thread);
+		lode_buffer_print(buffer, "%.*s/%s", without_host(process, thread), process, thread);
 }
 
 void lode_finding_thread(const struct lode_finding_source *source, const struct lode_chain_link *link,

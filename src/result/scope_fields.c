@@ -112,6 +112,20 @@ static const struct lode_field throttled_rows[] = {
 static const struct lode_fields throttled = FIELD_TABLE("ScopeThrottled", throttled_rows);
 #undef TABLE_OF
 
+#define TABLE_OF struct lode_scope_host
+static const struct lode_field host_rows[] = {
+	FIELD_TEXT(host, "Its name."),
+	FIELD_TEXT(stream, "Id of the stream that was recorded there."),
+	FIELD_I64(offset_ns,
+		  "How far its clock is ahead of that of this stream; times here are those of this stream."),
+	FIELD_U64(error_ns, "By how much that may be wrong."),
+	FIELD_U64(exchanges, "Exchanges of messages that tell so."),
+	FIELD_U64(waits, "Waits, of both hosts, that a thread of the other one ended."),
+	FIELD_U32(first_tid, "What is added to the numbers of its threads here; names end in @ and the host."),
+};
+static const struct lode_fields joined_host = FIELD_TABLE("ScopeHost", host_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_scope_symptom
 static const struct lode_field head_rows[] = {
 	FIELD_TEXT(stream, "Name of the stream."),
@@ -139,6 +153,9 @@ static const struct lode_field tail_rows[] = {
 	FIELD_U64(unknown_ns, "Time that no event explains."),
 	FIELD_BOOL(thinned, "True: not every wait of this stream was recorded; unknown_ns may be such waits.",
 		   FIELD_OPTIONAL),
+	FIELD_OBJECTS(hosts, joined_host,
+		      "Other hosts that were recorded, too, and that its threads talk to by TCP.",
+		      FIELD_OPTIONAL_IF(has_hosts)),
 	FIELD_U64(threads_total, "Threads that have parts in the scope."),
 	FIELD_OBJECTS(threads, thread, "The busiest of them, at most 20, and when they did what."),
 };

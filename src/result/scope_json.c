@@ -236,6 +236,26 @@ static int make_name(const struct lode_list *list, size_t i, void *item)
 	return 1;
 }
 
+/* Hosts that were joined: of others the clock is not known. */
+static int make_host(const struct lode_list *list, size_t i, void *item)
+{
+	const struct writer *writer = list->from;
+	const struct lode_joined_host *host = &writer->report->hosts.items[i];
+
+	if (!host->clock.exchanges)
+		return 0;
+	*(struct lode_scope_host *)item = (struct lode_scope_host){
+		.host = host->entry->host,
+		.stream = host->entry->id,
+		.offset_ns = host->clock.offset,
+		.error_ns = host->clock.error,
+		.exchanges = host->clock.exchanges,
+		.waits = host->waits,
+		.first_tid = (uint32_t)(i + 1) * LODE_HOST_TIDS,
+	};
+	return 1;
+}
+
 static struct lode_scope_symptom symptom_of(const struct writer *writer, const struct lode_scope_found *found)
 {
 	const struct lode_stream *stream = &writer->report->stream;
@@ -263,6 +283,8 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 		.throttled = { throttled.path, throttled.time },
 		.unknown_ns = found->result.unknown,
 		.thinned = lode_events_thinned(&stream->events[LODE_WAIT]),
+		.has_hosts = writer->report->hosts.count > 0,
+		.hosts = { writer->report->hosts.count, writer, 0, make_host },
 		.threads_total = writer->threads.count,
 		.threads = { writer->threads.count < PICTURED ? writer->threads.count : PICTURED, writer, 0,
 			     make_thread },

@@ -132,6 +132,8 @@ static int make_index(struct lode_scope_report *report, struct lode_error *error
 	if (code)
 		return code;
 	lode_scope_index_interrupts(report->index, lode_idle_interrupts(report->idle));
+	if (report->hosts.count)
+		lode_scope_index_connections(report->index, report->hosts.connections);
 	code = lode_wait_kinds_make(&report->kinds, &report->stream, report->idle, error);
 	for (int type = LODE_RUN; !code && type <= LODE_WAIT; type++)
 		lode_wait_kinds_see(report->kinds, &report->stream.events[type]);
@@ -152,7 +154,7 @@ static int find_first(struct lode_scope_report *report, struct lode_error *error
 
 static int load(struct lode_scope_report *report, struct lode_store *store, struct lode_error *error)
 {
-	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
+	unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
 	int code = lode_store_head(store, &report->stream, error);
 
 	if (code < 0)
@@ -161,11 +163,17 @@ static int load(struct lode_scope_report *report, struct lode_store *store, stru
 	if (!report->wanted ||
 	    (!report->stream.symptom_count && !report->options->rules->count && !report->options->all_streams))
 		return 0;
-	code = lode_store_load_events(store, &report->stream, columns, error);
+	code = lode_joined_hosts_open(&report->hosts, report->options->joins, report->entry, &report->stream,
+				      error);
+	columns[LODE_WAIT] |= report->hosts.count ? LODE_NAME : 0;
+	if (!code)
+		code = lode_store_load_events(store, &report->stream, columns, error);
 	if (!code)
 		code = lode_idle_stacks_make(&report->idle, report->options->idle, &report->dictionary, error);
 	if (!code)
 		code = list_symptoms(report, error);
+	if (!code && report->count)
+		code = lode_joined_hosts_load(&report->hosts, &report->stream, columns, error);
 	if (!code && (report->count || report->options->all_streams))
 		code = make_index(report, error);
 	return code ? code : find_first(report, error);
@@ -200,6 +208,7 @@ void lode_scope_report_release(struct lode_scope_report *report)
 	lode_processors_free(report->processors);
 	lode_scope_index_free(report->index);
 	lode_idle_stacks_free(report->idle);
+	lode_joined_hosts_release(&report->hosts);
 	lode_stream_release(&report->stream);
 	lode_dictionary_release(&report->dictionary);
 	memset(report, 0, sizeof(*report));

@@ -11,6 +11,7 @@
 #define LODE_RESULT_SCOPE_REPORT_H
 
 #include "base/output.h"
+#include "scope/host_joins.h"
 #include "scope/idle.h"
 #include "scope/processors.h"
 #include "scope/scope.h"
@@ -23,6 +24,7 @@ struct lode_scope_options {
 	const struct lode_symptom_rules *rules; /* none: the symptoms of the streams */
 	const char *const *where;               /* where.h */
 	const struct lode_idle_rules *idle;     /* which wakers are interrupts */
+	const struct lode_host_joins *joins;    /* streams of other hosts; NULL: none are joined */
 	int all_streams;                        /* events of streams without symptoms are loaded, too */
 };
 
@@ -41,7 +43,8 @@ struct lode_scope_report {
 	const struct lode_scope_options *options;
 	const struct lode_corpus_entry *entry;
 	struct lode_dictionary dictionary;
-	struct lode_stream stream;
+	struct lode_stream stream; /* with threads of other hosts, where it is joined with them */
+	struct lode_joined_hosts hosts;
 	struct lode_idle_stacks *idle;
 	struct lode_scope_index *index;
 	struct lode_wait_kinds *kinds;

@@ -35,6 +35,17 @@ struct lode_scope_throttled {
 	uint64_t time_ns;
 };
 
+/* Another host whose threads may be on the path. */
+struct lode_scope_host {
+	const char *host;
+	const char *stream; /* id */
+	int64_t offset_ns;
+	uint64_t error_ns;
+	uint64_t exchanges;
+	uint64_t waits;
+	uint32_t first_tid;
+};
+
 struct lode_scope_symptom {
 	const char *stream;
 	const char *id;
@@ -55,6 +66,8 @@ struct lode_scope_symptom {
 	struct lode_scope_throttled throttled;
 	uint64_t unknown_ns;
 	int thinned;
+	int has_hosts;
+	struct lode_list hosts; /* of struct lode_scope_host */
 	uint64_t threads_total;
 	struct lode_list threads; /* of struct lode_scope_result_thread */
 	struct lode_scope_thread_names facts;

@@ -119,6 +119,8 @@ enum lode_area_by {
 	LODE_BY_POD,
 };
 
+struct lode_host_joins;
+
 struct lode_area_options {
 	enum lode_scope scope;
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
@@ -130,6 +132,7 @@ struct lode_area_options {
 	int include_idle;       /* idle waits count like others; the rules still say what an interrupt is */
 	int include_work_waits; /* where a thread waits for work, only the idle rules say so */
 	enum lode_area_by by;
+	const struct lode_host_joins *joins; /* streams of other hosts (host_joins.h); NULL: none are joined */
 	int by_symptom; /* every symptom is a separate stream; needs a scope that starts from one */
 	int chains;     /* chains are wanted; scope all or critical path */
 	/*

@@ -9,6 +9,7 @@
  */
 #include "scope/area_cache.h"
 
+#include "scope/host_joins.h"
 #include "scope/where.h"
 
 #include "scope/symptom_claims.h"
@@ -59,7 +60,9 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		events += entry->events[type];
-	if (plan->keep || !lode_map_cache_wants(entry->cache, events))
+	/* What is joined depends on other streams, too. */
+	if (plan->keep || !lode_map_cache_wants(entry->cache, events) ||
+	    (plan->scope != LODE_SCOPE_ALL && lode_host_joins_has(plan->options->joins, entry->id)))
 		return 0;
 	lode_store_digest(store, &description);
 	lode_buffer_byte(&description, (char)partial->wanted);

@@ -17,6 +17,7 @@
 #include "scope/area_groups.h"
 #include "scope/area_objects.h"
 #include "scope/area_stream.h"
+#include "scope/host_joins.h"
 #include "scope/wait_classes.h"
 #include "trace/slot_sampling.h"
 
@@ -49,6 +50,7 @@ struct lode_area_mapping {
 	const struct lode_corpus_entry *entry;
 	struct lode_area_partial *partial;
 	struct lode_store *store;
+	struct lode_joined_hosts hosts;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
 	struct lode_wait_classes classes;
 	struct lode_wait_kinds *kinds; /* where chains are wanted */

@@ -76,6 +76,9 @@ static int read_head(struct lode_area_mapping *mapping, struct lode_error *error
 	struct lode_area_partial *partial = mapping->partial;
 	int code = lode_store_head(mapping->store, &partial->stream, error);
 
+	if (!code && mapping->plan->scope != LODE_SCOPE_ALL)
+		code = lode_joined_hosts_open(&mapping->hosts, mapping->plan->options->joins, mapping->entry,
+					      &partial->stream, error);
 	if (!code)
 		code = lode_area_objects_make(&mapping->objects, mapping->store, &partial->stream,
 					      mapping->plan->options, error);
@@ -151,6 +154,7 @@ static int fill_partial(const struct lode_area_plan *plan, const struct lode_cor
 	lode_processors_free(mapping.processors);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
+	lode_joined_hosts_release(&mapping.hosts);
 	lode_area_objects_release(&mapping.objects);
 	lode_area_contexts_release(&mapping.contexts);
 	lode_area_groups_release(&mapping.groups);

@@ -172,6 +172,8 @@ static int add_symptoms(struct lode_area_mapping *mapping, const struct lode_sym
 	}
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
+	if (!code && mapping->hosts.count)
+		lode_scope_index_connections(index, mapping->hosts.connections);
 	if (!code && mapping->classes.work)
 		code = lode_wait_classes_mark_paths(&mapping->classes, index,
 						    partial->stream.events[LODE_WAIT].count, symptoms, count,
@@ -213,59 +215,79 @@ static int add_symptoms(struct lode_area_mapping *mapping, const struct lode_sym
 	return code;
 }
 
-static int derive_and_add(struct lode_area_mapping *mapping, struct lode_error *error)
+/* The symptoms that count, which the caller frees. */
+static int derive(struct lode_area_mapping *mapping, struct lode_symptom **symptoms, size_t *count,
+		  struct lode_error *error)
 {
 	const struct lode_stream *stream = &mapping->partial->stream;
-	struct lode_symptom *symptoms;
-	size_t count, all;
+	size_t all;
 	int parts;
 	int code = lode_symptoms_of(&mapping->plan->rules, stream,
-				    mapping->plan->options->include_idle ? NULL : mapping->idle, &symptoms, &count,
+				    mapping->plan->options->include_idle ? NULL : mapping->idle, symptoms, count,
 				    error);
 
 	if (code)
 		return code;
-	all = count;
-	if (lode_symptom_claims_apply(mapping->plan->claims, mapping->entry, stream, symptoms, &count) < 0)
+	all = *count;
+	if (lode_symptom_claims_apply(mapping->plan->claims, mapping->entry, stream, *symptoms, count) < 0)
 		code = lode_fail_memory(error);
-	mapping->partial->repeated = all - count;
-	count = lode_where_symptoms(mapping->threads, symptoms, count, &parts);
+	mapping->partial->repeated = all - *count;
+	*count = lode_where_symptoms(mapping->threads, *symptoms, *count, &parts);
 	mapping->any_thread = !parts;
-	if (!code)
-		code = add_symptoms(mapping, symptoms, count, error);
-	lode_free(symptoms);
 	return code;
 }
 
-int lode_area_map_symptoms(struct lode_area_mapping *mapping, struct lode_error *error)
+static void count_events(struct lode_area_mapping *mapping)
 {
-	struct lode_stream *stream = &mapping->partial->stream;
-	unsigned cpu = mapping->kinds ? LODE_CPU : 0;
-	unsigned context = lode_area_context_column(mapping);
-	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
-						     LODE_AREA_PART_COLUMNS | context | cpu |
-							     lode_area_chain_columns(mapping),
-						     LODE_AREA_CALL_COLUMNS | context | cpu };
-	int code = lode_store_load_events(mapping->store, stream, columns, error);
+	const struct lode_stream *stream = &mapping->partial->stream;
 
-	if (!code && mapping->kinds)
-		code = lode_processors_make(&mapping->processors, stream, error);
-	mapping->chains.processors = mapping->processors;
-	if (code)
-		return code;
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		lode_area_count_stacks(mapping, &stream->events[type]);
 		if (mapping->plan->options->ready)
 			lode_area_count_ready(mapping, type, &stream->events[type]);
 		else if (type < LODE_AREA_KINDS)
 			lode_area_count_input(mapping, type, &stream->events[type]);
-		if (mapping->kinds && type < LODE_AREA_KINDS)
-			lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
 	}
-	if (mapping->plan->scope == LODE_SCOPE_GRAPH)
+}
+
+/* What looks at the events of all hosts. */
+static int learn(struct lode_area_mapping *mapping, struct lode_error *error)
+{
+	const struct lode_stream *stream = &mapping->partial->stream;
+	int code = mapping->kinds ? lode_processors_make(&mapping->processors, stream, error) : 0;
+
+	mapping->chains.processors = mapping->processors;
+	for (int type = 0; mapping->kinds && type < LODE_AREA_KINDS; type++)
+		lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
+	if (!code && mapping->plan->scope == LODE_SCOPE_GRAPH)
 		code = lode_area_learn_classes(mapping, 1, error);
+	return code;
+}
+
+int lode_area_map_symptoms(struct lode_area_mapping *mapping, struct lode_error *error)
+{
+	struct lode_stream *stream = &mapping->partial->stream;
+	unsigned cpu = mapping->kinds ? LODE_CPU : 0, name = mapping->hosts.count ? LODE_NAME : 0;
+	unsigned context = lode_area_context_column(mapping);
+	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
+						     LODE_AREA_PART_COLUMNS | context | cpu | name |
+							     lode_area_chain_columns(mapping),
+						     LODE_AREA_CALL_COLUMNS | context | cpu };
+	struct lode_symptom *symptoms = NULL;
+	size_t count = 0;
+	int code = lode_store_load_events(mapping->store, stream, columns, error);
+
+	if (code)
+		return code;
+	count_events(mapping);
+	code = derive(mapping, &symptoms, &count, error);
+	if (!code && count)
+		code = lode_joined_hosts_load(&mapping->hosts, stream, columns, error);
 	if (!code)
-		code = derive_and_add(mapping, error);
+		code = learn(mapping, error);
+	if (!code)
+		code = add_symptoms(mapping, symptoms, count, error);
+	lode_free(symptoms);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&stream->events[type]);
 	return code;

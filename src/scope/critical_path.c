@@ -270,11 +270,23 @@ static uint64_t walked_to(const struct walk *walk, const struct step *step)
 	return step->release == LODE_NONE ? step->low : woken_at(walk, step->release);
 }
 
-/* Whether the thread waits itself for the lock that it should have had: then it is not known who had it. */
+static uint32_t connection_of(const struct walk *walk, uint32_t wait)
+{
+	return walk->index->connections
+		       ? walk->index->connections[walk->index->stream->events[LODE_WAIT].name[wait]]
+		       : 0;
+}
+
+/*
+ * Whether the thread waits itself for the lock that it should have had: then it is not known who had it. Or for the
+ * connection to the host that waits for it: then a message is on its way.
+ */
 static int waits_for_it(const struct walk *walk, const struct step *step, uint32_t wait)
 {
-	return step->wait != LODE_NONE && walk->x <= woken_at(walk, wait) &&
-	       lode_waits_for_same_lock(&walk->timelines->releases, walk->index, step->wait, wait);
+	if (step->wait == LODE_NONE || walk->x > woken_at(walk, wait))
+		return 0;
+	return lode_waits_for_same_lock(&walk->timelines->releases, walk->index, step->wait, wait) ||
+	       (connection_of(walk, wait) && connection_of(walk, wait) == connection_of(walk, step->wait));
 }
 
 static int walk_back(struct walk *walk, const struct step *step)

@@ -98,6 +98,12 @@ void lode_scope_index_free(struct lode_scope_index *index);
  * must outlive the index; the waker_stack column is needed too.
  */
 void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts);
+/*
+ * Says which names of waits are of connections that both hosts are recorded of: `connections` has a number for each
+ * string, 0: none (host_joins.h). It must outlive the index; the name column of waits is needed too. A critical path counts the time in
+ * which a thread waits for the very connection that it should have answered as the wait for the answer: the message was on its way.
+ */
+void lode_scope_index_connections(struct lode_scope_index *index, const uint32_t *connections);
 /* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */
 int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait);
 

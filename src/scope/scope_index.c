@@ -151,6 +151,11 @@ int lode_scope_index_make(struct lode_scope_index **result, const struct lode_st
 	return 0;
 }
 
+void lode_scope_index_connections(struct lode_scope_index *index, const uint32_t *connections)
+{
+	index->connections = connections;
+}
+
 void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts)
 {
 	index->interrupts = interrupts;

@@ -26,7 +26,8 @@ struct lode_scope_index {
 	size_t group_count;
 	struct lode_scope_list lists[LODE_EVENT_TYPES]; /* of LODE_CALL the preemptions alone */
 	const uint8_t *interrupts;                      /* by stack; NULL: none is known */
-	struct lode_wait_graph *graph;                  /* made when first requested, as are */
+	const uint32_t *connections;   /* by string: of which connection a wait with that name is; NULL */
+	struct lode_wait_graph *graph; /* made when first requested, as are */
 	struct lode_timelines *timelines;
 	int thinned; /* not every wait was recorded */
 };

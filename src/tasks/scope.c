@@ -43,6 +43,8 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 	if (!code)
 		code = lode_symptom_rules_parse(&scopes->rules, symptoms, error);
 	if (!code)
+		code = lode_source_joins(&scopes->source, error);
+	if (!code)
 		code = lode_source_streams(&scopes->source, &settings->streams, &scopes->list, error);
 	scopes->walk = (struct lode_scope_walk){
 		.path = scopes->source.path,
@@ -51,6 +53,7 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 			.rules = &scopes->rules,
 			.where = area->where.items,
 			.idle = scopes->source.rules,
+			.joins = scopes->source.joins,
 		},
 		.jobs = (unsigned)area->jobs,
 		.strict = area->strict,

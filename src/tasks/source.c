@@ -1,6 +1,7 @@
 /* What an analysis reads: see source.h. */
 #include "tasks/source.h"
 
+#include "scope/host_joins.h"
 #include "scope/slow_requests.h"
 
 #include "base/clock.h"
@@ -83,6 +84,7 @@ int lode_source_operands(struct lode_source *source, const struct lode_call *cal
 
 void lode_source_close(struct lode_source *source)
 {
+	lode_host_joins_free(source->joins);
 	lode_idle_rules_free(source->rules);
 	lode_corpus_close(source->corpus);
 	memset(source, 0, sizeof(*source));
@@ -181,6 +183,14 @@ int lode_source_symptoms(struct lode_source *source, const struct lode_area_sett
 	return 0;
 }
 
+int lode_source_joins(struct lode_source *source, struct lode_error *error)
+{
+	if (source->has_joins)
+		return 0;
+	source->has_joins = 1;
+	return lode_host_joins_find(&source->joins, source->corpus, error);
+}
+
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
 		     struct lode_work *work, struct lode_area_reading *reading, struct lode_error *error)
 {
@@ -190,6 +200,8 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 
 	memset(reading, 0, sizeof(*reading));
 	code = lode_source_symptoms(source, settings, &symptoms, error);
+	if (!code && lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO) != LODE_SCOPE_ALL)
+		code = lode_source_joins(source, error);
 	if (code)
 		return code;
 	if (symptoms && symptoms == source->implied && !work->call->quiet)
@@ -206,6 +218,7 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.where = settings->where.items,
 		.time = settings->time,
 		.idle = source->rules,
+		.joins = source->joins,
 		.include_idle = settings->include_idle,
 		.include_work_waits = settings->include_work_waits,
 		.by_symptom = settings->by_symptom,

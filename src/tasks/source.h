@@ -14,6 +14,8 @@ struct lode_source {
 	struct lode_corpus *corpus;
 	const struct lode_host *host;  /* who runs the task */
 	struct lode_idle_rules *rules; /* the corpus's own, and those that --idle-rules names */
+	struct lode_host_joins *joins; /* streams of several hosts, once they are looked for; NULL: none */
+	int has_joins;
 	const char *const *implied; /* symptoms where nobody says what was slow; NULL: none, or not asked for yet */
 	int asked;
 	char slow[64]; /* the rule that --slow means */
@@ -47,6 +49,9 @@ int lode_source_streams(struct lode_source *source, const struct lode_option_lis
  */
 int lode_source_symptoms(struct lode_source *source, const struct lode_area_settings *settings,
 			 const char *const **symptoms, struct lode_error *error);
+
+/* Looks for streams of several hosts that belong together (scope/host_joins.h), once. */
+int lode_source_joins(struct lode_source *source, struct lode_error *error);
 
 /* Notes streams that several of the corpora have. */
 void lode_source_note(struct lode_source *source, struct lode_notes *notes);

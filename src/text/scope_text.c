@@ -326,6 +326,14 @@ static int waker_waited(const struct lode_scope_page *page, uint32_t wait)
 	       !lode_wake_ends_chain(page->report->index, wait);
 }
 
+/* A wait for a thread of another host: what that did not do was on its way. */
+static int is_of_hosts(const struct lode_scope_page *page, uint32_t wait)
+{
+	const struct lode_joined_hosts *hosts = &page->report->hosts;
+
+	return hosts->count && hosts->connections[page->report->stream.events[LODE_WAIT].name[wait]];
+}
+
 static void put_wait(struct lode_scope_page *page, uint32_t wait)
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
@@ -354,7 +362,8 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 		lode_put_ready(page, line->thread, behind(page, line));
 		break;
 	case LODE_LINE_UNSEEN:
-		put(page, "nothing recorded for ");
+		put(page, is_of_hosts(page, line->event) ? "the network, or nothing recorded for "
+							 : "nothing recorded for ");
 		lode_put_thread(page, lode_walked_thread(page->report->index, line->event, line->t));
 		break;
 	default:

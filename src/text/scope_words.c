@@ -39,6 +39,14 @@ void lode_put_string(struct lode_scope_page *page, uint32_t string)
 	lode_text_safe(page->buffer, lode_strings_get(&page->report->dictionary.frames.strings, string));
 }
 
+/* On its own host. */
+static uint32_t number_of(const struct lode_scope_page *page, uint32_t thread)
+{
+	uint32_t tid = page->report->stream.threads[thread].tid;
+
+	return thread < page->report->hosts.own_threads || !page->report->hosts.count ? tid : lode_host_tid(tid);
+}
+
 void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
 {
 	const struct lode_thread *item = &page->report->stream.threads[thread == LODE_NONE ? 0 : thread];
@@ -48,12 +56,12 @@ void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
 		return;
 	}
 	if (!item->name) {
-		lode_buffer_print(page->buffer, "thread %" PRIu32, item->tid);
+		lode_buffer_print(page->buffer, "thread %" PRIu32, number_of(page, thread));
 		return;
 	}
 	lode_put_string(page, item->name);
 	if (page->names[item->name] == LODE_NONE)
-		lode_buffer_print(page->buffer, " (%" PRIu32 ")", item->tid);
+		lode_buffer_print(page->buffer, " (%" PRIu32 ")", number_of(page, thread));
 }
 
 /* ---- frames that matter ---- */
@@ -202,6 +210,27 @@ static void put_throttled(struct lode_scope_page *page, uint64_t length)
 }
 
 /* The states of a path, the longest first; what is unknown was said already. */
+/* How the clocks of hosts that were joined differ. */
+static void put_hosts(struct lode_scope_page *page)
+{
+	const struct lode_joined_hosts *hosts = &page->report->hosts;
+	char offset[LODE_UNITS_TEXT], error[LODE_UNITS_TEXT], count[LODE_UNITS_TEXT];
+
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct lode_host_clock *clock = &hosts->items[i].clock;
+		uint64_t size = clock->offset < 0 ? (uint64_t)-clock->offset : (uint64_t)clock->offset;
+
+		if (!clock->exchanges)
+			continue;
+		lode_buffer_text(page->buffer, "  joined with ");
+		lode_text_safe(page->buffer, hosts->items[i].entry->host);
+		lode_buffer_print(page->buffer, ": its clock is %s %s, to within %s, by %s exchange%s\n",
+				  lode_duration_text(size, offset), clock->offset < 0 ? "behind" : "ahead",
+				  lode_duration_text(clock->error, error),
+				  lode_count_text(clock->exchanges, count), lode_plural(clock->exchanges));
+	}
+}
+
 void lode_put_states(struct lode_scope_page *page)
 {
 	const struct lode_scope_found *found = page->found;
@@ -226,6 +255,7 @@ void lode_put_states(struct lode_scope_page *page)
 	}
 	lode_buffer_text(page->buffer, *lead == ',' ? "\n" : "");
 	put_throttled(page, length);
+	put_hosts(page);
 }
 
 /* ---- wakers ---- */

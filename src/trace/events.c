@@ -81,14 +81,14 @@ unsigned lode_events_columns(const struct lode_events *events)
 	return mask;
 }
 
-/* What events have that were added before a rare column was there. */
-static void fill_rare(struct lode_events *events, unsigned fresh)
+/* What events from `first` on have that were added without a rare column. */
+static void fill_rare(struct lode_events *events, size_t first, unsigned fresh)
 {
-	for (size_t i = 0; fresh & LODE_WEIGHT && i < events->count; i++)
+	for (size_t i = first; fresh & LODE_WEIGHT && i < events->count; i++)
 		events->weight[i] = 1;
-	for (size_t i = 0; fresh & LODE_OBJECT && i < events->count; i++)
+	for (size_t i = first; fresh & LODE_OBJECT && i < events->count; i++)
 		events->object[i] = 0;
-	for (size_t i = 0; fresh & LODE_HOLDER && i < events->count; i++)
+	for (size_t i = first; fresh & LODE_HOLDER && i < events->count; i++)
 		events->holder[i] = LODE_NONE;
 	for (size_t i = 0; fresh & LODE_CONTEXT && i < events->count; i++)
 		events->context[i] = 0;
@@ -110,9 +110,40 @@ int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned ma
 			return LODE_SYSTEM;
 		*column = grown;
 	}
-	fill_rare(events, lode_events_columns(events) & ~had);
+	fill_rare(events, 0, lode_events_columns(events) & ~had);
 	if (capacity > events->capacity)
 		events->capacity = capacity;
+	return 0;
+}
+
+/* Event `i` of `from` at place `at`; a rare column that is not there stays as it was filled. */
+static void copy_event(struct lode_events *events, size_t at, const struct lode_events *from, size_t i)
+{
+	for (size_t k = 0; k < COLUMNS; k++) {
+		char *column = *column_of(events, k);
+		const char *source;
+
+		memcpy(&source, (const char *)from + columns[k].offset, sizeof(source));
+		if (column && source)
+			memcpy(column + at * columns[k].width, source + i * columns[k].width, columns[k].width);
+	}
+}
+
+int lode_events_append(struct lode_events *events, const struct lode_events *from, const uint8_t *wanted)
+{
+	size_t at = events->count, all = at;
+
+	for (size_t i = 0; i < from->count; i++)
+		all += wanted[i] != 0;
+	if (all == at)
+		return 0;
+	if (lode_events_reserve(events, all, lode_events_columns(events) | lode_events_columns(from)) < 0)
+		return LODE_SYSTEM;
+	events->count = all;
+	fill_rare(events, at, lode_events_columns(events) & ~lode_events_columns(from));
+	for (size_t i = 0; i < from->count; i++)
+		if (wanted[i])
+			copy_event(events, at++, from, i);
 	return 0;
 }
 

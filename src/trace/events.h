@@ -161,6 +161,11 @@ void lode_events_release(struct lode_events *events);
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
 /* Drops the events of all threads whose byte is 0; column thread. */
 void lode_events_keep_threads(struct lode_events *events, const uint8_t *threads);
+/*
+ * Appends those events of `from` whose byte is not 0, with its columns; both have the same, except rare ones. Returns 0 or
+ * LODE_SYSTEM.
+ */
+int lode_events_append(struct lode_events *events, const struct lode_events *from, const uint8_t *wanted);
 /* The mask of the columns that are there. */
 unsigned lode_events_columns(const struct lode_events *events);
 /* Appends to all columns; rare ones only where they are there or needed. Returns 0 or LODE_SYSTEM. */

@@ -15,6 +15,16 @@
 #define LODE_SOCKET_LISTENS  "listen:"
 #define LODE_SOCKET_ACCEPTED "accepted:"
 
+/*
+ * The name of a wait for a TCP connection to another host says which one it was: `tcp:10.0.0.1:43210 > 10.0.0.2:5432`, its own end
+ * first, `*` for an address that is not known. Two streams that have the ends of one can be joined (scope/host_joins.h).
+ */
+#define LODE_CONNECTION    "tcp:"
+#define LODE_CONNECTION_TO " > "
+/* The attribute of streams that have such waits, and its value. */
+#define LODE_CONNECTIONS       "connections"
+#define LODE_CONNECTIONS_VALUE "tcp"
+
 enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */
 	LODE_OBJECT_LOCK,      /* mutex, reader-writer lock: a thread may hold it */

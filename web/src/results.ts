@@ -1055,6 +1055,7 @@ export interface ScopeSymptom {
 	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
+	hosts?: ScopeHost[]; // Other hosts that were recorded, too, and that its threads talk to by TCP.
 	threads_total: number; // Threads that have parts in the scope.
 	threads: ScopeThread[]; // The busiest of them, at most 20, and when they did what.
 }
@@ -1095,6 +1096,16 @@ export interface ScopeThrottled {
 	time_ns: number; // How long.
 }
 
+export interface ScopeHost {
+	host: string; // Its name.
+	stream: string; // Id of the stream that was recorded there.
+	offset_ns: number; // How far its clock is ahead of that of this stream; times here are those of this stream.
+	error_ns: number; // By how much that may be wrong.
+	exchanges: number; // Exchanges of messages that tell so.
+	waits: number; // Waits, of both hosts, that a thread of the other one ended.
+	first_tid: number; // What is added to the numbers of its threads here; names end in @ and the host.
+}
+
 export interface ScopeThread {
 	tid: number; // Thread.
 	name?: string; // Its name, where known.
@@ -1129,6 +1140,7 @@ export interface ScopePageSymptom {
 	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
+	hosts?: ScopeHost[]; // Other hosts that were recorded, too, and that its threads talk to by TCP.
 	threads_total: number; // Threads that have parts in the scope.
 	threads: ScopeThread[]; // The busiest of them, at most 20, and when they did what.
 	facts: ScopeThreadNames; // Names of its threads.

@@ -84,6 +84,7 @@ struct in6_addr {
 
 struct sock_common {
 	uint32_t skc_daddr;
+	uint32_t skc_rcv_saddr;
 	uint16_t skc_dport; /* in the order of the network */
 	uint16_t skc_num;   /* its own port */
 	unsigned short skc_family;

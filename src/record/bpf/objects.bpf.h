@@ -71,7 +71,7 @@ static __always_inline void describe_futex(struct task_struct *task, struct pt_r
 	find_owner(object, REGS_SECOND(regs) & FUTEX_COMMAND, &words);
 }
 
-/* The other end of a connection; of a socket that has none its own port. */
+/* Both ends of a connection; of a socket that has no other end its own port. */
 static __always_inline void describe_socket(uint64_t file, struct lode_record_object *object)
 {
 	uint64_t socket = (uint64_t)FIELD(file, file, private_data);
@@ -92,6 +92,9 @@ static __always_inline void describe_socket(uint64_t file, struct lode_record_ob
 		return;
 	}
 	object->port = port;
+	/* Its own end: where both hosts are recorded, connections are known by both. */
+	object->argument |= (uint64_t)FIELD(sock, sock, __sk_common.skc_num) << 48;
+	object->detail = FIELD(sock, sock, __sk_common.skc_rcv_saddr);
 	object->peer[1] = object->peer[2] = object->peer[3] = 0;
 	if (family == FAMILY_INET)
 		object->peer[0] = FIELD(sock, sock, __sk_common.skc_daddr);

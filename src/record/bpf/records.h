@@ -73,7 +73,7 @@ enum lode_waited_kind {
 	LODE_WAITED_FUTEX_ROBUST,   /* in the word and as the owner of a mutex: a robust one, */
 	LODE_WAITED_FUTEX_PI,       /* in the word, as the kernel wants it of locks with priority inheritance */
 	LODE_WAITED_FILE,           /* descriptor `argument`; `detail`: inode, `family`: type of inode */
-	LODE_WAITED_SOCKET, /* the same; upper half of `argument`: type of socket; `family`, `peer`, `port`: its peer */
+	LODE_WAITED_SOCKET, /* the same; bits 32 to 47 of `argument`: type of socket; `family`, `peer`, `port`: its peer; of the Internet bits 48 to 63: its own port, `detail`: its own IPv4 address in place of the inode */
 	LODE_WAITED_LISTENER, /* the same without a peer; `port` is its own */
 	LODE_WAITED_POLL,     /* `detail` descriptors, of which none is known */
 	LODE_WAITED_PAGE, /* at `argument`; `family`: not 0 where a file is mapped there, with the inode `detail` */

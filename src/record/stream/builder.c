@@ -260,6 +260,8 @@ static int add_object(struct lode_builder *builder, const struct lode_record *re
 	event->holder = LODE_NONE;
 	if (lode_record_objects_find(&builder->objects, record, &event->object, &holder) < 0)
 		return LODE_SYSTEM;
+	if (event->object && lode_record_connection(&builder->objects, record, event->object, &event->name) < 0)
+		return LODE_SYSTEM;
 	if (!holder || !event->object)
 		return 0;
 	event->holder = thread_of(builder, record->pid, holder);

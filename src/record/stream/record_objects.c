@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +19,8 @@
 #define MEMO 4096
 /* Distinct futexes that get a text of their own. */
 #define MAX_FUTEXES 100000
+/* Distinct connections that are told apart. */
+#define MAX_CONNECTIONS 100000
 
 /* What the first argument of a system call is. */
 enum argument {
@@ -258,24 +261,85 @@ static int find_page(struct lode_record_objects *objects, const struct lode_reco
 
 /* ---- descriptors ---- */
 
+/* The IPv4 address of the peer; NULL: it has another. */
+static const uint32_t *ipv4_peer(const struct lode_record_object *socket)
+{
+	if (socket->family == AF_INET)
+		return &socket->peer[0];
+	return !socket->peer[0] && !socket->peer[1] && socket->peer[2] == htonl(0xffff) ? &socket->peer[3] : NULL;
+}
+
+/* Room for `[ADDRESS]:PORT`. */
+#define END_TEXT (INET6_ADDRSTRLEN + 16)
+
+static const char *peer_text(const struct lode_record_object *socket, char text[END_TEXT])
+{
+	const uint32_t *ipv4 = ipv4_peer(socket);
+	char address[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(ipv4 ? AF_INET : AF_INET6, ipv4 ? ipv4 : socket->peer, address, sizeof(address));
+	snprintf(text, END_TEXT, ipv4 ? "%s:%u" : "[%s]:%u", address, socket->port);
+	return text;
+}
+
+static int is_tcp(const struct lode_record_object *socket)
+{
+	return (socket->argument >> 32 & 0xffff) == SOCK_STREAM;
+}
+
 static int find_internet(struct lode_record_objects *objects, const struct lode_record_object *socket,
 			 uint32_t *object)
 {
-	const char *kind = socket->argument >> 32 == SOCK_STREAM ? "tcp" : "udp";
-	char address[INET6_ADDRSTRLEN] = "", text[96];
-	int is_mapped = socket->family == AF_INET6 && !socket->peer[0] && !socket->peer[1] &&
-			socket->peer[2] == htonl(0xffff);
+	const char *kind = is_tcp(socket) ? "tcp" : "udp";
+	char peer[END_TEXT], text[96];
 
 	if (socket->kind == LODE_WAITED_LISTENER)
 		snprintf(text, sizeof(text), "%s:" LODE_SOCKET_LISTENS "%u", kind, socket->port);
-	else if (socket->family == AF_INET || is_mapped)
-		snprintf(text, sizeof(text), "%s:%s:%u", kind,
-			 inet_ntop(AF_INET, &socket->peer[is_mapped ? 3 : 0], address, sizeof(address)),
-			 socket->port);
 	else
-		snprintf(text, sizeof(text), "%s:[%s]:%u", kind,
-			 inet_ntop(AF_INET6, socket->peer, address, sizeof(address)), socket->port);
+		snprintf(text, sizeof(text), "%s:%s", kind, peer_text(socket, peer));
 	return set_text(objects, text, object);
+}
+
+/* The ends of the connection that a socket is, if it is one to another host. */
+static void put_ends(const struct lode_record_object *socket, char *text, size_t room)
+{
+	const uint32_t *peer = ipv4_peer(socket);
+	char address[INET_ADDRSTRLEN] = "*", peer_end[END_TEXT];
+	unsigned port = (unsigned)(socket->argument >> 48);
+
+	if (socket->kind != LODE_WAITED_SOCKET || !port)
+		return;
+	/* The other end is on this host: its threads are recorded as wakers. */
+	if (peer ? *peer == socket->detail || (ntohl(*peer) >> 24) == IN_LOOPBACKNET
+		 : IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)socket->peer))
+		return;
+	if (peer)
+		inet_ntop(AF_INET, &socket->detail, address, sizeof(address));
+	snprintf(text, room, LODE_CONNECTION "%s:%u" LODE_CONNECTION_TO "%s", address, port,
+		 peer_text(socket, peer_end));
+}
+
+int lode_record_connection(struct lode_record_objects *objects, const struct lode_record *record, uint32_t object,
+			   uint32_t *name)
+{
+	const struct lode_strings *strings = &objects->dictionary->frames.strings;
+	enum lode_object_kind kind = lode_object_kind_of(lode_strings_get(strings, object));
+	char text[160] = "";
+
+	*name = 0;
+	if (kind == LODE_OBJECT_TCP)
+		put_ends(&record->object, text, sizeof(text));
+	else if (kind == LODE_OBJECT_EPOLL)
+		snprintf(text, sizeof(text), LODE_CONNECTION "%s",
+			 lode_epoll_connection(&objects->epoll_sets, record->pid,
+					       (uint32_t)record->object.argument));
+	if (strlen(text) <= strlen(LODE_CONNECTION))
+		return 0;
+	*name = lode_strings_find(strings, text, strlen(text));
+	if (*name != LODE_NONE)
+		return 0;
+	*name = 0;
+	return objects->connections++ < MAX_CONNECTIONS ? set_text(objects, text, name) : 0;
 }
 
 static int find_socket(struct lode_record_objects *objects, const struct lode_record *record, uint32_t *object)

@@ -61,6 +61,7 @@ struct lode_record_objects {
 	struct lode_futex_memo *memo;   /* direct-mapped */
 	uint8_t calls[LODE_WAIT_CALLS]; /* by number: what its first argument is, plus one; 0: not looked up yet */
 	size_t futexes;                 /* distinct texts so far, about */
+	size_t connections;             /* distinct ones so far */
 	uint64_t left_out;              /* waits for futexes without a text: there were too many */
 };
 
@@ -74,6 +75,12 @@ void lode_record_objects_release(struct lode_record_objects *objects);
  */
 int lode_record_objects_find(struct lode_record_objects *objects, const struct lode_record *record,
 			     uint32_t *object, uint32_t *holder);
+/*
+ * Which connection to another host a wait with this object was for (LODE_CONNECTION), a string, 0: none. Returns 0 or
+ * LODE_SYSTEM.
+ */
+int lode_record_connection(struct lode_record_objects *objects, const struct lode_record *record, uint32_t object,
+			   uint32_t *name);
 void lode_record_objects_note(const struct lode_record_objects *objects, struct lode_notes *notes);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "record/stream/record_commands.h"
+#include "trace/objects.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -136,7 +137,9 @@ static int close_file(struct lode_recording *recording, struct lode_error *error
 	/* Names first: what is called as its first thread needs no more. */
 	if (lode_builder_refresh(builder, recording->written_at) < 0 ||
 	    lode_record_commands(&builder->processes, &builder->stream) < 0 ||
-	    lode_process_groups_store(&builder->groups, &builder->stream) < 0)
+	    lode_process_groups_store(&builder->groups, &builder->stream) < 0 ||
+	    (builder->objects.connections &&
+	     lode_stream_set_text(&builder->stream, LODE_CONNECTIONS, LODE_CONNECTIONS_VALUE) < 0))
 		return lode_fail_memory(error);
 	code = write_events(recording, recording->written_at, error);
 	if (code)
