@@ -1,5 +1,5 @@
 /*
- * The states of a stream's threads as columns of its table (see corpus_table.h): how long they ran, were ready, waited for
+ * The states of a stream's threads as columns of its table (see corpus_table.h): how long they ran, ran in the kernel, were ready, waited for
  * locks, disks and so on, all threads together. What is idle or not recorded is no reason for anything.
  */
 #include "explain/corpus_columns.h"
@@ -8,18 +8,27 @@
 
 #include <string.h>
 
-static int is_reason(int state)
+/* A column of its own beside the states: how long they ran in the kernel. */
+#define RUNNING_KERNEL "running_kernel"
+#define COLUMNS        (LODE_STATES + 1)
+
+static int is_reason(int column)
 {
-	return lode_state_counts((enum lode_state)state);
+	return column == LODE_STATES || lode_state_counts((enum lode_state)column);
 }
 
-/* Adds a column for each state. */
-static int add_columns(struct lode_corpus_making *making, uint32_t columns[LODE_STATES])
+static const char *name_of(int column)
+{
+	return column == LODE_STATES ? RUNNING_KERNEL : lode_state_key((enum lode_state)column);
+}
+
+/* Adds a column for each state, and one for the kernel. */
+static int add_columns(struct lode_corpus_making *making, uint32_t columns[COLUMNS])
 {
 	struct lode_data_table *table = making->table;
 
-	for (int state = 0; state < LODE_STATES; state++) {
-		const char *name = lode_state_key((enum lode_state)state);
+	for (int state = 0; state < COLUMNS; state++) {
+		const char *name = name_of(state);
 		struct lode_data_column *column;
 
 		if (!is_reason(state))
@@ -38,7 +47,7 @@ static int add_columns(struct lode_corpus_making *making, uint32_t columns[LODE_
 }
 
 static int fill_row(struct lode_corpus_making *making, const struct lode_corpus_entry *entry, size_t row,
-		    const uint32_t columns[LODE_STATES])
+		    const uint32_t columns[COLUMNS])
 {
 	const struct lode_activity_options how = {
 		.idle = making->options->idle,
@@ -52,8 +61,9 @@ static int fill_row(struct lode_corpus_making *making, const struct lode_corpus_
 	int code = lode_activity_collect(&activity, &one, &how, making->error);
 
 	for (size_t i = 0; !code && i < activity.states.count; i++)
-		for (int state = 0; state < LODE_STATES; state++) {
-			double time = (double)activity.states.items[i].ns[state];
+		for (int state = 0; state < COLUMNS; state++) {
+			const struct lode_process_states *item = &activity.states.items[i];
+			double time = (double)(state == LODE_STATES ? item->running.kernel : item->ns[state]);
 
 			if (!is_reason(state))
 				continue;
@@ -68,7 +78,7 @@ int lode_corpus_states(struct lode_corpus_making *making)
 {
 	const struct lode_area *area = making->area;
 	struct lode_corpus_list list = { 0 };
-	uint32_t columns[LODE_STATES] = { 0 };
+	uint32_t columns[COLUMNS] = { 0 };
 	size_t row = 0;
 	int code = add_columns(making, columns);
 

@@ -11,6 +11,9 @@ struct lode_activity_process {
 	uint64_t threads;
 	uint64_t interval_ns;
 	uint64_t running_ns;
+	int is_sampled;
+	uint64_t running_user_ns;
+	uint64_t running_kernel_ns;
 	uint64_t ready_ns;
 	struct lode_written waiting_ns;
 	uint64_t idle_ns;

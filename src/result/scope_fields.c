@@ -146,6 +146,13 @@ static const struct lode_field tail_rows[] = {
 	FIELD_WRITTEN(states, LODE_SHAPE_MAP, LODE_FIELD_U64,
 		      "How long the path was in which state, ns by its name; they add up to its length.",
 		      FIELD_OPTIONAL),
+	FIELD_U64(running_kernel_ns, "Of the path: running in the kernel, which is part of `running`.",
+		  FIELD_OPTIONAL_IF(is_path)),
+	FIELD_DOUBLE(stolen_percent,
+		     "Share of the time of all processors that the hypervisor gave to other machines while the "
+		     "stream was "
+		     "recorded, if it did.",
+		     FIELD_OPTIONAL_IF(is_stolen)),
 	FIELD_OBJECT(throttled, throttled,
 		     "The control group that used up its quota, if one did while the stream was recorded, and for "
 		     "how long then.",

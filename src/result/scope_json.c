@@ -11,6 +11,7 @@
 #include "result/scope_result.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
+#include "trace/stolen_time.h"
 #include "trace/throttled.h"
 
 /* Threads whose timelines are written, and slices of these. */
@@ -261,6 +262,7 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 	const struct lode_stream *stream = &writer->report->stream;
 	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
 	struct lode_throttled throttled = lode_stream_throttled(stream);
+	double stolen = lode_stream_stolen(stream);
 	int is_path = writer->report->options->scope == LODE_SCOPE_CRITICAL_PATH;
 
 	return (struct lode_scope_symptom){
@@ -279,6 +281,10 @@ static struct lode_scope_symptom symptom_of(const struct writer *writer, const s
 		.path = { .write = write_path, .from = writer, .with = &found->parts },
 		.steps = { .write = is_path ? write_steps : NULL, .from = writer, .with = &found->stepped },
 		.states = lode_written_states(is_path ? found->states : NULL),
+		.is_path = is_path,
+		.running_kernel_ns = found->in_kernel,
+		.is_stolen = stolen > 0,
+		.stolen_percent = stolen,
 		.is_throttled = is_path && throttled.path,
 		.throttled = { throttled.path, throttled.time },
 		.unknown_ns = found->result.unknown,

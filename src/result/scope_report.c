@@ -1,6 +1,7 @@
 /* The scopes of a stream's symptoms: see scope_report.h. */
 #include "result/scope_report.h"
 
+#include "scope/states.h"
 #include "scope/where.h"
 
 #include <string.h>
@@ -48,9 +49,14 @@ uint32_t lode_scope_behind(const struct lode_scope_report *report, const struct 
 
 static void sum_states(const struct lode_scope_report *report, struct lode_scope_found *found)
 {
-	for (size_t i = 0; i < found->parts.count; i++)
-		found->states[lode_state_of_part(report->kinds, &found->parts.items[i])] +=
-			found->parts.items[i].cost;
+	for (size_t i = 0; i < found->parts.count; i++) {
+		const struct lode_part *part = &found->parts.items[i];
+		uint32_t stack = report->stream.events[part->type].stack[part->event];
+
+		found->states[lode_state_of_part(report->kinds, part)] += part->cost;
+		if (part->type == LODE_RUN && stack && lode_stack_is_in_kernel(&report->dictionary, stack))
+			found->in_kernel += part->cost;
+	}
 	found->states[LODE_STATE_NOT_RECORDED] = found->result.unknown;
 }
 

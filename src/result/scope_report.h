@@ -36,6 +36,7 @@ struct lode_scope_found {
 	struct lode_scope_result result;
 	uint64_t events;              /* how many the parts belong to */
 	uint64_t states[LODE_STATES]; /* ns of a critical path; they add up to its length */
+	uint64_t in_kernel;           /* of these, running in the kernel */
 	int made;
 };
 

@@ -62,6 +62,10 @@ struct lode_scope_symptom {
 	struct lode_written path;
 	struct lode_written steps; /* none unless it is a critical path */
 	struct lode_written states;
+	int is_path;
+	uint64_t running_kernel_ns;
+	int is_stolen;
+	double stolen_percent;
 	int is_throttled;
 	struct lode_scope_throttled throttled;
 	uint64_t unknown_ns;

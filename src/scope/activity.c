@@ -11,7 +11,7 @@
 #define WAIT_COLUMNS                                                                                              \
 	(LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK |             \
 	 LODE_WEIGHT | LODE_OBJECT)
-#define RUN_COLUMNS  (LODE_T | LODE_COST | LODE_THREAD | LODE_WEIGHT)
+#define RUN_COLUMNS  (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WEIGHT)
 #define CALL_COLUMNS (LODE_T | LODE_DELAY | LODE_THREAD | LODE_NAME | LODE_WEIGHT)
 
 struct collecting {

@@ -48,13 +48,16 @@ static void add_sums(struct lode_process_states *row, const struct lode_process_
 	row->interval = lode_add_saturating(row->interval, more->interval);
 	for (int state = 0; state < LODE_STATES; state++)
 		row->ns[state] = lode_add_saturating(row->ns[state], more->ns[state]);
+	row->running.user = lode_add_saturating(row->running.user, more->running.user);
+	row->running.kernel = lode_add_saturating(row->running.kernel, more->running.kernel);
 }
 
 static int add_thread(struct lode_state_table *table, const struct lode_stream *stream, const char *process,
 		      const struct lode_thread_states *item)
 {
 	const struct lode_thread *thread = &stream->threads[item->thread];
-	struct lode_process_states *row, sums = { .threads = 1, .interval = item->interval };
+	struct lode_process_states *row,
+		sums = { .threads = 1, .interval = item->interval, .running = item->running };
 
 	if (lode_thread_is_idle_task(stream, thread))
 		return 0;

@@ -30,6 +30,7 @@ struct account {
 	const struct lode_thread_totals *totals; /* NULL: not known, or not of this span */
 	uint64_t gaps;                           /* ns that no event covers and that it may have run in */
 	uint64_t end;                            /* of the interval */
+	struct lode_running sampled;
 };
 
 /* ---- the state at a moment ---- */
@@ -72,6 +73,26 @@ static void add_time(struct account *account, enum lode_state state, uint64_t ti
 	*sum = lode_add_saturating(*sum, lode_weighted(time, weight));
 }
 
+int lode_stack_is_in_kernel(const struct lode_dictionary *dictionary, uint32_t stack)
+{
+	uint32_t frame = dictionary->tree.nodes[stack].frame;
+
+	return dictionary->frames.modules[dictionary->frames.items[frame].module].kind == LODE_KIND_KERNEL;
+}
+
+static void add_sample(const struct accounting *accounting, struct account *account, uint32_t event, uint64_t time)
+{
+	const struct lode_events *runs = &accounting->stream->events[LODE_RUN];
+	const struct lode_dictionary *dictionary = accounting->stream->dictionary;
+	uint64_t *sum = &account->sampled.user;
+
+	if (!runs->stack || !runs->stack[event])
+		return;
+	if (lode_stack_is_in_kernel(dictionary, runs->stack[event]))
+		sum = &account->sampled.kernel;
+	*sum = lode_add_saturating(*sum, time);
+}
+
 /* An event from `start` to `end`: its own span, or the part of it that no other event covers. */
 static void add_event(const struct accounting *accounting, struct account *account, int type, uint32_t event,
 		      uint64_t start, uint64_t end, uint64_t weight)
@@ -80,6 +101,7 @@ static void add_event(const struct accounting *accounting, struct account *accou
 
 	if (type == LODE_RUN) {
 		add_time(account, LODE_STATE_RUNNING, inside(account, start, end), weight);
+		add_sample(accounting, account, event, lode_weighted(inside(account, start, end), weight));
 		return;
 	}
 	if (type == LODE_WAIT) {
@@ -232,6 +254,18 @@ static void settle_exact(const struct account *account)
 	ns[LODE_STATE_NOT_RECORDED] = left;
 }
 
+/* Samples tell which part of the running time is the kernel's. */
+static void divide_running(const struct account *account)
+{
+	uint64_t running = account->states->ns[LODE_STATE_RUNNING];
+	wide all = (wide)account->sampled.user + account->sampled.kernel;
+
+	if (!all)
+		return;
+	account->states->running.kernel = (uint64_t)((wide)running * account->sampled.kernel / all);
+	account->states->running.user = running - account->states->running.kernel;
+}
+
 /* ---- a thread ---- */
 
 /* From the first event of the group to the end of the last. */
@@ -296,6 +330,7 @@ static int account_for(struct accounting *accounting, struct lode_thread_states 
 		settle_estimate(&account);
 	else
 		settle_exact(&account);
+	divide_running(&account);
 	return 0;
 }
 

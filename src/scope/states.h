@@ -21,6 +21,8 @@
  * In a thinned recording (weights, trace/events.h) without such counts states are estimates: weighted sums of samples,
  * delays and costs, cut to what the interval leaves for them.
  *
+ * Running time is divided into the program's own code and the kernel's as its samples are; without samples it is not known.
+ *
  * An analysis by map, merge and finish: lode_states_of_stream, lode_state_table_add, lode_state_table_sort.
  */
 #ifndef LODE_SCOPE_STATES_H
@@ -31,12 +33,22 @@
 
 #define LODE_UNSAMPLED_PERIODS 10
 
+/* Of the time running: in the program's own code, and in the kernel. Together all of it, or nothing where that is not known. */
+struct lode_running {
+	uint64_t user;
+	uint64_t kernel;
+};
+
+/* Whether a sample with this stack, which is not 0, ran in the kernel. */
+int lode_stack_is_in_kernel(const struct lode_dictionary *dictionary, uint32_t stack);
+
 struct lode_thread_states {
 	uint32_t thread; /* of the stream; of several with its tid one whose process is known */
 	int estimated;   /* not all waits were recorded */
 	uint64_t first;  /* start of the interval */
 	uint64_t interval;
 	uint64_t ns[LODE_STATES]; /* add up to `interval` */
+	struct lode_running running;
 };
 
 /* One item for each tid that has an event, in the order of tids. */
@@ -53,7 +65,7 @@ struct lode_state_span {
 
 /*
  * The states of the threads of a loaded, sorted stream: waits with t, cost, delay, thread, stack, waker, waker_stack;
- * runs with t, cost, thread; calls with t, delay, thread, name, or nothing is known of preemptions; weights where there
+ * runs with t, cost, thread and, for what runs in the kernel, stack; calls with t, delay, thread, name, or nothing is known of preemptions; weights where there
  * are some. `span` NULL: over the life of each. `classes` NULL: nothing is idle and no waker an interrupt. Release it
  * in either case.
  */
@@ -70,6 +82,7 @@ struct lode_process_states {
 	uint64_t processes;
 	uint64_t interval;
 	uint64_t ns[LODE_STATES];
+	struct lode_running running; /* of threads where it is known */
 };
 
 /* One row a name. Release it even if lode_state_table_init fails. */

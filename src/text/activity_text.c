@@ -27,10 +27,23 @@ static int widen(int width, const char *name)
 
 /* ---- processes ---- */
 
+/* A column beside the states: the part of running time that is the kernel's. */
+#define IN_KERNEL LODE_STATES
+
+static uint64_t time_of(const struct lode_process_states *row, int state)
+{
+	return state == IN_KERNEL ? row->running.kernel : row->ns[state];
+}
+
+static const char *title_of(int state)
+{
+	return state == IN_KERNEL ? "in kernel" : lode_state_name((enum lode_state)state);
+}
+
 static int has_column(const struct lode_state_table *table, size_t shown, int state)
 {
 	for (size_t i = 0; i < shown; i++)
-		if (table->items[i].ns[state] > table->items[i].interval / RARE)
+		if (time_of(&table->items[i], state) > table->items[i].interval / RARE)
 			return 1;
 	return 0;
 }
@@ -47,8 +60,10 @@ static size_t choose_columns(const struct lode_state_table *table, size_t shown,
 	columns[0] = (struct lode_grid_column){ "PROCESS", 2, -name };
 	columns[1] = (struct lode_grid_column){ "THREADS", 1, 7 };
 	columns[2] = (struct lode_grid_column){ "TIME", 1, 8 };
-	for (int state = 0; state < LODE_STATES; state++) {
-		const char *title = lode_state_name((enum lode_state)state);
+	for (int place = 0; place <= LODE_STATES; place++) {
+		/* Running, of this in the kernel, and then the others. */
+		int state = place == 1 ? IN_KERNEL : place > 1 ? place - 1 : place;
+		const char *title = title_of(state);
 
 		if (state != LODE_STATE_RUNNING && state != LODE_STATE_READY && !has_column(table, shown, state))
 			continue;
@@ -62,10 +77,10 @@ static size_t choose_columns(const struct lode_state_table *table, size_t shown,
 
 void lode_states_text(const struct lode_state_table *table, size_t most, struct lode_buffer *buffer)
 {
-	struct lode_grid_column columns[LODE_STATES + 4];
+	struct lode_grid_column columns[LODE_STATES + 5];
 	struct lode_grid grid = { .buffer = buffer, .columns = columns };
 	size_t shown = shown_of(most, table->count), count;
-	int states[LODE_STATES];
+	int states[LODE_STATES + 1];
 
 	count = choose_columns(table, shown, columns, states);
 	lode_grid_titles(&grid);
@@ -77,7 +92,7 @@ void lode_states_text(const struct lode_state_table *table, size_t most, struct 
 		lode_grid_count(&grid, row->threads);
 		lode_grid_duration(&grid, row->interval);
 		for (size_t k = 0; k < count; k++)
-			lode_grid_share(&grid, row->ns[states[k]], row->interval);
+			lode_grid_share(&grid, time_of(row, states[k]), row->interval);
 		lode_grid_end(&grid);
 	}
 }

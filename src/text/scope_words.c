@@ -8,6 +8,7 @@
 #include "scope/frame_filter.h"
 #include "text/frame_text.h"
 #include "trace/objects.h"
+#include "trace/stolen_time.h"
 #include "trace/throttled.h"
 
 #include <inttypes.h>
@@ -210,6 +211,16 @@ static void put_throttled(struct lode_scope_page *page, uint64_t length)
 }
 
 /* The states of a path, the longest first; what is unknown was said already. */
+static void put_stolen(struct lode_scope_page *page)
+{
+	double percent = lode_stream_stolen(&page->report->stream);
+
+	if (percent >= LODE_MIN_STOLEN)
+		lode_buffer_print(page->buffer,
+				  "  the hypervisor took %.1f%% of the processors' time while this was recorded\n",
+				  percent);
+}
+
 /* How the clocks of hosts that were joined differ. */
 static void put_hosts(struct lode_scope_page *page)
 {
@@ -250,11 +261,15 @@ void lode_put_states(struct lode_scope_page *page)
 			break;
 		lode_buffer_print(page->buffer, "%s%s %s", lead, lode_state_name((enum lode_state)next),
 				  lode_share_text(found->states[next], length, share));
+		if (next == LODE_STATE_RUNNING && found->in_kernel)
+			lode_buffer_print(page->buffer, " (in the kernel %s)",
+					  lode_share_text(found->in_kernel, length, share));
 		done |= 1u << next;
 		lead = ", ";
 	}
 	lode_buffer_text(page->buffer, *lead == ',' ? "\n" : "");
 	put_throttled(page, length);
+	put_stolen(page);
 	put_hosts(page);
 }
 

@@ -289,6 +289,36 @@ static void a_thinned_recording_is_estimated(void **state)
 	small_end(&small);
 }
 
+static void samples_divide_running_time(void **state)
+{
+	struct small_stream small;
+	struct account account;
+	const struct lode_thread_states *states;
+
+	(void)state;
+	small_begin(&small);
+	small_event(&small, LODE_RUN, 1, 0, 10, 0, LODE_NONE, "a!main;a!f");
+	small_event(&small, LODE_RUN, 1, 10, 30, 0, LODE_NONE, "a!main;kernel!do_read");
+	small_event(&small, LODE_WAIT, 1, 40, 10, 0, LODE_NONE, "a!main;kernel!do_wait");
+	small_event(&small, LODE_WAIT, 2, 0, 10, 0, LODE_NONE, "a!main;kernel!do_wait");
+	small_event(&small, LODE_WAIT, 2, 20, 10, 0, LODE_NONE, "a!main;kernel!do_wait");
+	/* The kernel counted more than samples saw: shares stay. */
+	small.stream.threads[small.stream.events[LODE_RUN].thread[0]].totals =
+		(struct lode_thread_totals){ .waits = 1, .waited_ns = 10, .run_ns = 40, .queued_ns = 0 };
+	account_begin(&account, &small, 1);
+	assert_int_equal(lode_states_of_stream(&account.states, &small.stream, &account.classes, NULL, NULL), 0);
+	states = states_of(&account.states, &small.stream, 1);
+	assert_int_equal(states->ns[LODE_STATE_RUNNING], 40);
+	assert_int_equal(states->running.user, 10);
+	assert_int_equal(states->running.kernel, 30);
+	/* A thread without samples: not known. */
+	states = states_of(&account.states, &small.stream, 2);
+	assert_int_equal(states->ns[LODE_STATE_RUNNING], 10);
+	assert_int_equal(states->running.user + states->running.kernel, 0);
+	account_end(&account);
+	small_end(&small);
+}
+
 /* ---- the slow account ---- */
 
 #define LIMIT   60
@@ -460,6 +490,11 @@ static void states_always_add_up(void **state)
 		assert_int_equal(lode_states_of_stream(&states, &small.stream, NULL, NULL, NULL), 0);
 		for (size_t i = 0; i < states.count; i++)
 			assert_int_equal(sum_of(&states.items[i]), states.items[i].interval);
+		for (size_t i = 0; i < states.count; i++) {
+			uint64_t divided = states.items[i].running.user + states.items[i].running.kernel;
+
+			assert_true(!divided || divided == states.items[i].ns[LODE_STATE_RUNNING]);
+		}
 		lode_stream_states_release(&states);
 		small_end(&small);
 	}
@@ -573,6 +608,7 @@ int main(void)
 		cmocka_unit_test(the_kernels_counts_limit_running_time),
 		cmocka_unit_test(a_long_gap_between_samples_is_not_running),
 		cmocka_unit_test(a_thinned_recording_is_estimated),
+		cmocka_unit_test(samples_divide_running_time),
 		cmocka_unit_test(random_streams_are_accounted_for_as_moment_by_moment),
 		cmocka_unit_test(states_always_add_up),
 		cmocka_unit_test(processes_are_merged_by_name),

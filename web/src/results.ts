@@ -544,6 +544,8 @@ export interface ActivityProcess {
 	threads: number; // Their threads.
 	interval_ns: number; // Time that the threads were recorded; the sum of all states.
 	running_ns: number; // On a processor.
+	running_user_ns?: number; // Of this, in the program's own code, as samples tell; of threads without samples nothing.
+	running_kernel_ns?: number; // And in the kernel.
 	ready_ns: number; // Preempted, or on the run queue after a wait.
 	waiting_ns: Record<string, number>; // Blocked, by what for.
 	idle_ns: number; // Waits of threads that have nothing to do.
@@ -1052,6 +1054,8 @@ export interface ScopeSymptom {
 	path: ScopePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopeStep[]; // Of a critical path: the waits that it went through to their wakers.
 	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
+	running_kernel_ns?: number; // Of the path: running in the kernel, which is part of `running`.
+	stolen_percent?: number; // Share of the time of all processors that the hypervisor gave to other machines while the stream was recorded, if it did.
 	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.
@@ -1137,6 +1141,8 @@ export interface ScopePageSymptom {
 	path: ScopePagePart[]; // Its events; of a critical path the parts in order of time, whose lengths and unknown_ns are t1 - t0.
 	steps?: ScopePageStep[]; // Of a critical path: the waits that it went through to their wakers.
 	states?: Record<string, number>; // How long the path was in which state, ns by its name; they add up to its length.
+	running_kernel_ns?: number; // Of the path: running in the kernel, which is part of `running`.
+	stolen_percent?: number; // Share of the time of all processors that the hypervisor gave to other machines while the stream was recorded, if it did.
 	throttled?: ScopeThrottled; // The control group that used up its quota, if one did while the stream was recorded, and for how long then.
 	unknown_ns: number; // Time that no event explains.
 	thinned?: boolean; // True: not every wait of this stream was recorded; unknown_ns may be such waits.

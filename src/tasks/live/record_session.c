@@ -148,6 +148,7 @@ static int start(struct lode_record_session *session, struct lode_error *error)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_record_target_start(&session->target, session->recorder, error);
+	session->processors = lode_processor_times_now();
 	session->times.began = lode_now();
 	if (!code)
 		lode_record_target_say_relatives(&session->target, session->call);
@@ -301,9 +302,10 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
-/* Losses, and quotas that were used up, are stored in the stream, for later analyses. */
+/* Losses, quotas that were used up, and what the hypervisor took are stored in the stream, for later analyses. */
 static int add_counts(struct lode_record_session *session, struct lode_error *error)
 {
+	struct lode_processor_times processors;
 	struct lode_record_counts counts;
 
 	lode_recorder_counts(session->recorder, &counts);
@@ -312,7 +314,9 @@ static int add_counts(struct lode_record_session *session, struct lode_error *er
 	if (session->target.budget_share > 0 &&
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
-	if (lode_throttling_store(&session->throttling, &session->builder.stream) < 0)
+	processors = lode_processor_times_now();
+	if (lode_throttling_store(&session->throttling, &session->builder.stream) < 0 ||
+	    lode_processor_times_store(&session->processors, &processors, &session->builder.stream) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }

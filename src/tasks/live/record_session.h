@@ -8,6 +8,7 @@
 #include "record/stream/recording.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
+#include "tasks/live/processor_times.h"
 #include "tasks/live/throttling.h"
 
 #include <pthread.h>
@@ -36,6 +37,7 @@ struct lode_record_session {
 	struct lode_corpus_entry entry; /* of the stream, once it is finished */
 	int symptoms;                   /* found by the rules */
 	struct lode_throttling throttling;
+	struct lode_processor_times processors; /* when it began */
 };
 
 /* Reports progress to the host. */

@@ -1,0 +1,74 @@
+/* Time that the hypervisor took: what /proc/stat says, and what a stream says of it. */
+#include "small_stream.h"
+
+#include "tasks/live/processor_times.h"
+#include "trace/stolen_time.h"
+
+static void the_kernel_tells_what_was_stolen(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t all, stolen;
+	} cases[] = {
+		{ "cpu  10 20 30 40 5 6 7 8 9 9\ncpu0 1 1 1 1 1 1 1 1 0 0\n", 126, 8 },
+		{ "cpu  10 20 30 40\n", 100, 0 }, /* of a kernel that does not count it */
+		{ "cpu0 1 1 1 1 1 1 1 1 0 0\n", 0, 0 },
+		{ "", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lode_processor_times times = lode_processor_times_parse(cases[i].text);
+
+		assert_int_equal(times.all, cases[i].all);
+		assert_int_equal(times.stolen, cases[i].stolen);
+	}
+}
+
+static double stored(uint64_t all, uint64_t stolen)
+{
+	const struct lode_processor_times before = { 1000, 50 }, after = { 1000 + all, 50 + stolen };
+	struct small_stream small;
+	double percent;
+
+	small_begin(&small);
+	assert_int_equal(lode_processor_times_store(&before, &after, &small.stream), 0);
+	percent = lode_stream_stolen(&small.stream);
+	assert_int_equal(small.stream.attribute_count, stolen != 0);
+	small_end(&small);
+	return percent;
+}
+
+static void a_stream_keeps_the_share(void **state)
+{
+	(void)state;
+	assert_true(stored(1000, 125) == 12.5);
+	assert_true(stored(1000, 0) == 0);
+	assert_true(stored(0, 0) == 0);
+}
+
+static void shares_of_strangers_are_doubted(void **state)
+{
+	static const char *const values[] = { "-1", "101", "x", "nan", "1e999" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct small_stream small;
+
+		small_begin(&small);
+		assert_int_equal(lode_stream_set_text(&small.stream, LODE_STOLEN, values[i]), 0);
+		assert_true(lode_stream_stolen(&small.stream) == 0);
+		small_end(&small);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kernel_tells_what_was_stolen),
+		cmocka_unit_test(a_stream_keeps_the_share),
+		cmocka_unit_test(shares_of_strangers_are_doubted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
