@@ -61,6 +61,11 @@ static const struct lode_field latency_rows[] = {
 	FIELD_U64(idle_ns, "Idle time, counted separately."),
 	FIELD_U64(contexts_total, "Contexts there are."),
 	FIELD_WRITTEN(layers, LODE_SHAPE_MAP, LODE_FIELD_U64, "Time by whose code it is."),
+	FIELD_WRITTEN(states, LODE_SHAPE_MAP, LODE_FIELD_U64,
+		      "States that the threads were in, ns per stream; those that occur. Absent if there are no "
+		      "waits, or more than "
+		      "5 million events.",
+		      FIELD_OPTIONAL),
 	FIELD_OBJECT(heat, heat, "The heat map of the first contexts."),
 	FIELD_OBJECTS(contexts, context, "Contexts, those with the most own time first."),
 	FIELD_PART(calls, lode_call_tree_part_fields),

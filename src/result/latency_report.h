@@ -17,6 +17,7 @@ struct lode_latency_report {
 	const char *corpus;                  /* its path, for pages and pictures */
 	int for_page;                        /* JSON has what a page needs besides: facts about frames */
 	const struct lode_idle_rules *rules; /* which frames say nothing */
+	const uint64_t *states;              /* of threads, by state, ns per stream; NULL: not asked for */
 	uint64_t least;                      /* ns: calls that take less are left out of the tree of calls */
 };
 

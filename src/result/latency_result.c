@@ -4,6 +4,7 @@
  */
 #include "result/latency_result.h"
 
+#include "result/activity_result.h"
 #include "result/written_frames.h"
 
 static int write_layers(const struct lode_written *self, struct lode_json *json)
@@ -62,6 +63,7 @@ static int make_result(struct lode_latency_result *result, const struct lode_lat
 		.idle_ns = report->contexts->idle,
 		.contexts_total = report->contexts->count,
 		.layers = { .write = write_layers, .from = result->layer_sums },
+		.states = lode_written_states(report->states),
 		.contexts = { lode_latency_shown(report), result, 0, make_context },
 		.report = report,
 	};

@@ -44,6 +44,7 @@ struct lode_latency_result {
 	uint64_t idle_ns;
 	uint64_t contexts_total;
 	struct lode_written layers;
+	struct lode_written states; /* none where they were not asked for */
 	struct lode_heat_values heat;
 	struct lode_list contexts; /* of struct lode_latency_context */
 	struct lode_call_tree_part calls;

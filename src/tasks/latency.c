@@ -3,6 +3,7 @@
  * now and then (IntroPerf).
  */
 #include "tasks/latency_forms.h"
+#include "tasks/latency_states.h"
 
 #define FIELD(field) offsetof(struct lode_latency_command_settings, field)
 
@@ -13,12 +14,25 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
+/* Reading more events again for the states of threads would take too long beside latencies that are cached. */
+#define MAX_EVENTS_FOR_STATES 5000000
+
+/* Where only samples are, everything runs. */
+static int has_waits(const uint64_t states[LODE_STATES])
+{
+	for (int state = 0; state < LODE_STATES; state++)
+		if (states[state] && (state == LODE_STATE_READY || lode_state_is_wait((enum lode_state)state)))
+			return 1;
+	return 0;
+}
+
 static int rank_contexts(struct lode_analysis *analysis, struct lode_latency_inferred *inferred,
 			 const enum lode_latency_rule *mean, struct lode_error *error)
 {
 	const struct lode_latency_settings *settings =
 		&((const struct lode_latency_command_settings *)analysis->call->settings)->latency;
 	struct lode_latency_report *report = &inferred->report;
+	uint64_t states[LODE_STATES] = { 0 };
 	struct lode_contexts contexts;
 	int code = 0;
 
@@ -32,6 +46,10 @@ static int rank_contexts(struct lode_analysis *analysis, struct lode_latency_inf
 	};
 	if (lode_contexts_rank(report->latency, settings->area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
+	if (!code && !lode_host_helps(analysis->call->host))
+		code = lode_latency_states(&inferred->reading, settings->area.where.items, &analysis->work,
+					   MAX_EVENTS_FOR_STATES, states, error);
+	report->states = has_waits(states) ? states : NULL;
 	if (!code)
 		code = lode_latency_tree_min(settings, "latency", contexts.own, &report->least, error);
 	if (!code && report->for_page && !settings->top && !settings->all)

@@ -1,6 +1,7 @@
 /* What threads did, for people: see activity_text.h. */
 #include "text/activity_text.h"
 
+#include "base/units.h"
 #include "text/grid.h"
 
 #include <stdio.h>
@@ -73,6 +74,30 @@ static size_t choose_columns(const struct lode_state_table *table, size_t shown,
 	}
 	columns[3 + count] = (struct lode_grid_column){ NULL, 0, 0 };
 	return count;
+}
+
+void lode_state_shares_text(const uint64_t ns[LODE_STATES], struct lode_buffer *buffer)
+{
+	unsigned done = 0;
+	uint64_t all = 0;
+	const char *lead = "";
+	char share[LODE_UNITS_TEXT];
+
+	for (int state = 0; state < LODE_STATES; state++)
+		all = lode_add_saturating(all, ns[state]);
+	for (int rest = LODE_STATES; rest--;) {
+		int next = -1;
+
+		for (int state = 0; state < LODE_STATES; state++)
+			if (!(done & 1u << state) && ns[state] > all / RARE && (next < 0 || ns[state] > ns[next]))
+				next = state;
+		if (next < 0)
+			break;
+		lode_buffer_print(buffer, "%s%s %s", lead, lode_state_name((enum lode_state)next),
+				  lode_share_text(ns[next], all, share));
+		done |= 1u << next;
+		lead = ", ";
+	}
 }
 
 void lode_states_text(const struct lode_state_table *table, size_t most, struct lode_buffer *buffer)

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 #include "base/units.h"
+#include "text/activity_text.h"
 #include "text/latency_text.h"
 #include "text/latency_lines.h"
 #include "text/grid.h"
@@ -58,6 +59,11 @@ static void put_head(struct page *page)
 	if (contexts->idle)
 		lode_buffer_print(page->buffer, "idle      %s counted separately (--include-idle includes it)\n",
 				  lode_duration_text(contexts->idle, a));
+	if (page->report->states) {
+		lode_buffer_text(page->buffer, "states    ");
+		lode_state_shares_text(page->report->states, page->buffer);
+		lode_buffer_byte(page->buffer, '\n');
+	}
 	lode_lines_layers(&page->lines, latency->own, NULL, latency->node_count);
 	lode_buffer_print(page->buffer, "contexts  %s", lode_count_text(contexts->count, a));
 	if (shown_contexts(page->report) < contexts->count)

@@ -630,6 +630,7 @@ export interface LatencyResult {
 	idle_ns: number; // Idle time, counted separately.
 	contexts_total: number; // Contexts there are.
 	layers: Record<string, number>; // Time by whose code it is.
+	states?: Record<string, number>; // States that the threads were in, ns per stream; those that occur. Absent if there are no waits, or more than 5 million events.
 	heat: LatencyHeat; // The heat map of the first contexts.
 	contexts: LatencyContext[]; // Contexts, those with the most own time first.
 	tree?: CallTree; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
