@@ -119,6 +119,7 @@ static const struct lode_field host_rows[] = {
 	FIELD_I64(offset_ns,
 		  "How far its clock is ahead of that of this stream; times here are those of this stream."),
 	FIELD_U64(error_ns, "By how much that may be wrong."),
+	FIELD_DOUBLE(drift_ppm, "By how many millionths its clock runs faster; 0: that makes no difference."),
 	FIELD_U64(exchanges, "Exchanges of messages that tell so."),
 	FIELD_U64(waits, "Waits, of both hosts, that a thread of the other one ended."),
 	FIELD_U32(first_tid, "What is added to the numbers of its threads here; names end in @ and the host."),

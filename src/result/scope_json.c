@@ -250,6 +250,7 @@ static int make_host(const struct lode_list *list, size_t i, void *item)
 		.stream = host->entry->id,
 		.offset_ns = host->clock.offset,
 		.error_ns = host->clock.error,
+		.drift_ppm = host->clock.drift.rate * 1e6,
 		.exchanges = host->clock.exchanges,
 		.waits = host->waits,
 		.first_tid = (uint32_t)(i + 1) * LODE_HOST_TIDS,

@@ -41,6 +41,7 @@ struct lode_scope_host {
 	const char *stream; /* id */
 	int64_t offset_ns;
 	uint64_t error_ns;
+	double drift_ppm;
 	uint64_t exchanges;
 	uint64_t waits;
 	uint32_t first_tid;

@@ -205,6 +205,21 @@ static int add_pairs(struct ranges *ranges, const struct lode_host_turns *client
 	return code;
 }
 
+int lode_host_turns_vote(const struct lode_host_turn *clients, size_t count, const struct lode_host_turn *servers,
+			 size_t server_count, struct lode_offset_range *common, size_t *votes)
+{
+	struct ranges ranges = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < count; i++)
+		if (clients[i].since)
+			code = add_pairs_of(&ranges, &clients[i], servers, server_count, 0);
+	if (!code)
+		code = lode_offset_vote(ranges.items, ranges.count, common, votes);
+	lode_free(ranges.items);
+	return code;
+}
+
 static int vote_on_pairs(const struct lode_host_turns *own, const struct lode_host_turns *other,
 			 const uint8_t *is_client, struct lode_offset_range *common, size_t *votes)
 {
@@ -338,6 +353,7 @@ int lode_host_clock_find(const struct lode_host_turns *own, const struct lode_ho
 		code = lode_offset_vote(matched.ranges.items, matched.ranges.count, &common, &votes);
 	if (!code) {
 		clock->exchanges = votes;
+		clock->waits = matched.waits;
 		settle(clock, &matched, common);
 	}
 	lode_free(matched.ranges.items);

@@ -42,12 +42,20 @@ int lode_host_turns_make(struct lode_host_turns *turns, const struct lode_stream
 			 size_t connections);
 void lode_host_turns_release(struct lode_host_turns *turns);
 
+/* How a clock gains time: `rate` ns in each ns since `origin`, of its own. All 0: it does not. */
+struct lode_host_drift {
+	double rate;
+	uint64_t origin;
+};
+
 /* How the clock of another host differs. */
 struct lode_host_clock {
-	int64_t offset; /* ns that it is ahead */
-	uint64_t error; /* ns that the offset may be wrong by */
+	struct lode_host_drift drift; /* host_drift.h; the offset is that without it */
+	int64_t offset;               /* ns that it is ahead */
+	uint64_t error;               /* ns that the offset may be wrong by */
 	uint64_t latency; /* ns from the start of a wait until the other host was woken by what was sent before, the median */
-	size_t exchanges; /* that tell so */
+	size_t exchanges; /* that tell so, */
+	size_t waits;     /* of so many waits of clients while both hosts were recorded */
 };
 
 /*
@@ -56,6 +64,14 @@ struct lode_host_clock {
  */
 int lode_host_clock_find(const struct lode_host_turns *own, const struct lode_host_turns *other,
 			 const uint8_t *is_client, struct lode_host_clock *clock);
+
+struct lode_offset_range;
+/*
+ * The offset that most of `count` waits of clients permit, each with any of the turns of servers (clock_offset.h): by how much the
+ * servers' clock is ahead. Returns 0 or LODE_SYSTEM.
+ */
+int lode_host_turns_vote(const struct lode_host_turn *clients, size_t count, const struct lode_host_turn *servers,
+			 size_t server_count, struct lode_offset_range *common, size_t *votes);
 
 /*
  * By turn of `own`: the turn of `other` whose thread ended its wait, LODE_NONE: not known. The caller frees it; NULL when

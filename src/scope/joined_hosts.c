@@ -1,5 +1,6 @@
 /* Joining a stream with those of other hosts: see host_joins.h. */
 #include "scope/host_candidates.h"
+#include "scope/host_drift.h"
 
 #include "base/starts_with.h"
 
@@ -232,7 +233,8 @@ static uint8_t *shift(const struct lode_joined_host *host, struct lode_events *e
 	uint8_t *wanted = lode_calloc(events->count + 1, 1);
 
 	for (size_t i = 0; wanted && i < events->count; i++) {
-		int64_t t = (int64_t)(events->t[i] - (uint64_t)host->clock.offset);
+		int64_t t = (int64_t)(lode_without_drift(&host->clock.drift, events->t[i]) -
+				      (uint64_t)host->clock.offset);
 		uint64_t end = lode_add_saturating(events->t[i], events->cost ? events->cost[i] : 0);
 
 		if (end > (uint64_t)1 << 61 || t < 0)
@@ -310,10 +312,10 @@ static int add_events(struct lode_joined_host *host, struct lode_stream *stream,
 }
 
 static int join(struct lode_joined_host *host, struct lode_stream *stream, uint32_t number,
-		const struct lode_host_turns *own, const struct lode_host_turns *other, const uint64_t span[2])
+		const struct lode_host_turns *own, struct lode_host_turns *other, const uint64_t span[2])
 {
 	uint8_t *is_client = find_clients(host, other);
-	int found = is_client ? lode_host_clock_find(own, other, is_client, &host->clock) : LODE_SYSTEM;
+	int found = is_client ? lode_host_clock_find_drifting(own, other, is_client, &host->clock) : LODE_SYSTEM;
 
 	lode_free(is_client);
 	if (found <= 0) {

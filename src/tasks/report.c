@@ -67,7 +67,7 @@ static int make_all(struct lode_report_making *making, struct lode_source *sourc
 	int code;
 
 	lode_page_begin(&making->page, making->settings->title ? making->settings->title : making->path);
-	code = lode_report_info(making, list);
+	code = lode_report_info(making, source, list);
 	if (!code)
 		code = lode_report_mine(making, list);
 	if (!code)

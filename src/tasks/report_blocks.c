@@ -127,19 +127,40 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 
 /* ---- what there is ---- */
 
-int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list)
+/* What threads did; streams that cannot be read are left out. */
+static int add_activity(struct lode_report_making *making, const struct lode_source *source,
+			const struct lode_corpus_list *list, struct lode_activity *activity, struct lode_info *info)
+{
+	const struct lode_activity_options how = {
+		.idle = source->rules,
+		.where = making->settings->area.where.items,
+		.progress = making->work->progress,
+	};
+	int code = lode_activity_collect(activity, list, &how, making->error);
+
+	info->activity = activity;
+	info->list = list;
+	return code;
+}
+
+int lode_report_info(struct lode_report_making *making, const struct lode_source *source,
+		     const struct lode_corpus_list *list)
 {
 	const struct lode_progress *progress = making->work->progress;
 	struct lode_buffer json = { 0 };
+	struct lode_activity activity = { 0 };
 	struct lode_info info;
 	int code = lode_info_of_streams(&info, list, NULL, 0, progress, making->error);
 
 	info.for_page = 1;
 	if (!code)
+		code = add_activity(making, source, list, &activity, &info);
+	if (!code)
 		code = lode_info_json(&info, making->path, progress, &json, making->error);
 	if (!code)
 		put_block(making, "info", &json);
 	lode_buffer_release(&json);
+	lode_activity_release(&activity);
 	lode_info_release(&info);
 	return code;
 }

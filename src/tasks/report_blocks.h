@@ -28,7 +28,8 @@ struct lode_report_making {
 };
 
 /* Each appends its blocks to the page, or to what is written instead of one. Return 0 or a negative code. */
-int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list);
+int lode_report_info(struct lode_report_making *making, const struct lode_source *source,
+		     const struct lode_corpus_list *list);
 /* Clusters, of the kinds of events that there are. */
 int lode_report_mine(struct lode_report_making *making, const struct lode_corpus_list *list);
 int lode_report_profile(struct lode_report_making *making, struct lode_source *source);

@@ -256,6 +256,7 @@ async function overviewLeadsOn() {
 
 	await rows.first().waitFor(); // the lower parts of the overview come when there is time
 	check((await rows.count()) > 0, 'nothing is new or the same');
+	check(/Running/.test(await page.innerText('section[aria-label=Processes] thead')), 'the states of processes are missing');
 	await page.selectOption('select[aria-label="Since which attribute"]', 'files');
 	await page.waitForFunction(() => /since=files/.test(location.href));
 	const first = await page.innerText('section[aria-label="What is new"] p.dim');

@@ -6,7 +6,7 @@
 
 #include "scope/clock_offset.h"
 #include "scope/tcp_connections.h"
-#include "scope/host_turns.h"
+#include "scope/host_drift.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +138,7 @@ struct simulation {
 	uint8_t is_client[MAX_CONNECTIONS + 1];
 	int64_t offset;
 	unsigned seed;
+	double drift;
 	int works_after; /* the server goes on working for some time after an answer */
 };
 
@@ -150,7 +151,8 @@ static void add_wait(struct simulation *simulation, int is_server, uint32_t tid,
 		     uint32_t name)
 {
 	struct lode_stream *stream = is_server ? &simulation->server : &simulation->client;
-	struct lode_event event = { .t = t + (is_server ? (uint64_t)simulation->offset : 0),
+	double gained = is_server ? simulation->drift * (double)t : 0;
+	struct lode_event event = { .t = t + (is_server ? (uint64_t)(simulation->offset + (int64_t)gained) : 0),
 				    .cost = end - t,
 				    .name = name,
 				    .waker = LODE_NONE,
@@ -289,6 +291,33 @@ static void servers_may_work_after_their_answers(void **state)
 		check(seed, 2, 60, 1);
 }
 
+/* Minutes of requests, over which the clocks part by milliseconds. */
+static void clocks_may_drift(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		struct simulation simulation = { .drift = (i % 2 ? -1 : 1) * (5 + i * 20) * 1e-6 };
+		struct lode_host_turns client, server;
+		struct lode_host_clock clock;
+		double wrong;
+
+		simulate(&simulation, (unsigned)i + 1, 2, 4000);
+		assert_int_equal(lode_host_turns_make(&client, &simulation.client, simulation.numbers, 2), 0);
+		assert_int_equal(lode_host_turns_make(&server, &simulation.server, simulation.numbers, 2), 0);
+		assert_int_equal(lode_host_clock_find_drifting(&client, &server, simulation.is_client, &clock), 1);
+		/* The offset at the origin, in the other host's clock. */
+		wrong = (double)clock.offset - (double)simulation.offset -
+			simulation.drift * (double)((int64_t)clock.drift.origin - simulation.offset);
+		assert_true((wrong < 0 ? -wrong : wrong) <= (double)clock.error);
+		assert_true(clock.error < 500 * US);
+		assert_true(clock.drift.rate / simulation.drift > 0.8 && clock.drift.rate / simulation.drift < 1.25);
+		check_matches(&simulation, &client, &server, &clock);
+		lode_host_turns_release(&client);
+		lode_host_turns_release(&server);
+		end_simulation(&simulation);
+	}
+}
+
 static void hosts_that_do_not_talk_have_no_clock(void **state)
 {
 	struct simulation simulation = { 0 };
@@ -315,6 +344,7 @@ int main(void)
 		cmocka_unit_test(most_votes_win),
 		cmocka_unit_test(clocks_of_hosts_are_found),
 		cmocka_unit_test(servers_may_work_after_their_answers),
+		cmocka_unit_test(clocks_may_drift),
 		cmocka_unit_test(hosts_that_do_not_talk_have_no_clock),
 	};
 

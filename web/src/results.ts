@@ -1106,6 +1106,7 @@ export interface ScopeHost {
 	stream: string; // Id of the stream that was recorded there.
 	offset_ns: number; // How far its clock is ahead of that of this stream; times here are those of this stream.
 	error_ns: number; // By how much that may be wrong.
+	drift_ppm: number; // By how many millionths its clock runs faster; 0: that makes no difference.
 	exchanges: number; // Exchanges of messages that tell so.
 	waits: number; // Waits, of both hosts, that a thread of the other one ended.
 	first_tid: number; // What is added to the numbers of its threads here; names end in @ and the host.

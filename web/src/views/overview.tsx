@@ -12,6 +12,7 @@ import type { CoverageResult, InfoResult, InfoStream, MineResult } from '../resu
 import { link } from '../route';
 import { HOST, keysOf, TIME } from '../stream_groups';
 import { ClusterName, makeModel } from './clusters';
+import { knowsStates, Processes } from './processes';
 import { StreamsBy } from './streams_by';
 import { kinds, viewOfKind, WhatIsNew, type Kind } from './what_is_new';
 
@@ -167,6 +168,7 @@ export function Overview({ result }: { result: InfoResult }) {
 				{complete.value && shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
 			</Help>
 			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
+			{knowsStates(result.states) && <Processes rows={result.states} />}
 			{blocks.value.has('coverage') && <KnownShare />}
 			{present.length > 0 && keys.length > 0 && <Later><WhatIsNew result={result} keys={keys} /></Later>}
 			{keys.length > 0 && <Later><StreamsBy result={result} keys={keys} /></Later>}
