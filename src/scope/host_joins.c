@@ -1,6 +1,7 @@
 /* Which streams of a corpus may be joined: see host_joins.h. joined_hosts.c joins them. */
 #include "scope/host_candidates.h"
 
+#include "store/unread_streams.h"
 #include "trace/objects.h"
 
 #include <string.h>
@@ -67,7 +68,9 @@ static int add_candidate(struct lode_host_joins *joins, const struct lode_corpus
 	if (store)
 		lode_store_close(store);
 	lode_stream_release(&stream);
-	return code ? 0 : lode_connection_ends_add(&candidate->ends, &candidate->dictionary.frames.strings, 0);
+	if (code)
+		return lode_stream_is_unreadable(entry, code) ? 0 : LODE_SYSTEM;
+	return lode_connection_ends_add(&candidate->ends, &candidate->dictionary.frames.strings, 0);
 }
 
 /* Whether the streams are of more than one host that is known. */

@@ -3,6 +3,7 @@
 #include "scope/host_drift.h"
 
 #include "base/starts_with.h"
+#include "store/unread_streams.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -128,7 +129,8 @@ static int open_host(struct lode_joined_hosts *hosts, const struct lode_host_can
 	if (!code)
 		code = lode_store_head(host->store, &host->stream, error);
 	/* A damaged stream is not joined; who looks at it by itself is told. */
-	if (code == LODE_BAD_INPUT || (!code && !has_small_numbers(&host->stream, host->stream.thread_count))) {
+	if ((code && lode_stream_is_unreadable(candidate->entry, code)) ||
+	    (!code && !has_small_numbers(&host->stream, host->stream.thread_count))) {
 		close_host(host);
 		return 0;
 	}
@@ -335,6 +337,10 @@ static int load_host(struct lode_joined_hosts *hosts, size_t i, struct lode_stre
 	struct lode_host_turns own = { 0 }, other = { 0 };
 	int code = lode_store_load_events(host->store, &host->stream, columns, error);
 
+	if (code && lode_stream_is_unreadable(host->entry, code)) {
+		close_host(host);
+		return 0;
+	}
 	if (!code && (lode_host_turns_make(&own, stream, hosts->connections, hosts->connection_count) < 0 ||
 		      lode_host_turns_make(&other, &host->stream, hosts->connections, hosts->connection_count) < 0 ||
 		      join(host, stream, (uint32_t)i + 1, &own, &other, span) < 0))
