@@ -20,5 +20,11 @@ struct lode_offset_range {
  */
 int lode_offset_vote(const struct lode_offset_range *ranges, size_t count, struct lode_offset_range *common,
 		     size_t *votes);
+/*
+ * The votes that an offset has at most which is farther from `common` than `margin`. Where these are nearly as many, nobody knows
+ * which is right. O(n log n). Returns 0 or LODE_SYSTEM.
+ */
+int lode_offset_rival(const struct lode_offset_range *ranges, size_t count, struct lode_offset_range common,
+		      uint64_t margin, size_t *votes);
 
 #endif

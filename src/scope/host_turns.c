@@ -3,7 +3,8 @@
  *
  * At first nothing is known of the offset, and any turn of a connection may be the one that a wait for it is for. Each
  * such pair permits a range of offsets. Only the true one is permitted by a pair of nearly every wait, so a vote over the
- * pairs of a sample of waits finds it. With it each wait has its turn, and a second vote over all of these has the last word.
+ * pairs of a sample of waits finds it; where another has nearly as many votes, as with requests that are as regular as a clock,
+ * it is not known. With it each wait has its turn, and a second vote over all of these has the last word.
  */
 #include "scope/host_turns.h"
 
@@ -18,6 +19,13 @@
 #define MIN_SAMPLE 16
 /* Of the waits of clients, those that a turn must be found for, in percent. */
 #define MIN_AGREEING 60
+/* ns that a thread may go on running after it has sent something and before it waits. */
+#define SLACK 100000
+/* Votes that are enough where it is looked at how long waits and turns are. */
+#define MIN_VOTES 3
+/* Another offset, farther away than so many times what an exchange leaves open, may have less than so many percent of the votes. */
+#define MARGIN_WIDTHS 2
+#define MAX_RIVAL     90
 /* An answer may take so many times as long as requests usually do. */
 #define MAX_LATENCIES 8
 
@@ -132,7 +140,18 @@ static struct lode_offset_range permitted(const struct lode_host_turn *client, c
 					   (int64_t)(server->end - client->since) };
 }
 
-/* The same, where a thread sends just before it waits. */
+/* The same, where a thread sends hardly more than SLACK before it waits: none, where the end of the turn is not known. */
+static struct lode_offset_range expected(const struct lode_host_turn *client, const struct lode_host_turn *server)
+{
+	if (server->next == UINT64_MAX || server->wait == LODE_NONE)
+		return (struct lode_offset_range){ 0, -1 };
+	return (struct lode_offset_range){ (int64_t)(server->next - client->end) - SLACK,
+					   (int64_t)(server->end - client->start) + SLACK };
+}
+
+typedef struct lode_offset_range range_of(const struct lode_host_turn *client, const struct lode_host_turn *server);
+
+/* The most likely offset. */
 static int64_t likely(const struct lode_host_turn *client, const struct lode_host_turn *server)
 {
 	int64_t low = (int64_t)(server->next - client->end), high = (int64_t)(server->end - client->start);
@@ -154,9 +173,17 @@ struct ranges {
 	struct lode_offset_range *items;
 	size_t count;
 	size_t capacity;
+	uint64_t *windows; /* of waits whose ranges these are: from `since` to `end`, the widest range of a single turn */
+	size_t window_count;
+	size_t window_capacity;
 };
 
 /* ---- the first vote ---- */
+
+static int64_t ahead_of(uint64_t t, uint64_t other, int64_t offset)
+{
+	return (int64_t)(t - other) - offset;
+}
 
 static int add_range(struct ranges *ranges, struct lode_offset_range range, int is_reversed)
 {
@@ -164,13 +191,13 @@ static int add_range(struct ranges *ranges, struct lode_offset_range range, int 
 }
 
 /* What any turn of the server permits for one wait of the client: turns are in order of time, and a wait has one vote. */
-static int add_pairs_of(struct ranges *ranges, const struct lode_host_turn *client,
+static int add_pairs_of(struct ranges *ranges, range_of *range_of_pair, const struct lode_host_turn *client,
 			const struct lode_host_turn *servers, size_t count, int is_reversed)
 {
 	struct lode_offset_range joined = { 0, -1 };
 
 	for (size_t i = 0; i < count; i++) {
-		struct lode_offset_range range = permitted(client, &servers[i]);
+		struct lode_offset_range range = range_of_pair(client, &servers[i]);
 
 		if (range.low > range.high)
 			continue;
@@ -186,7 +213,7 @@ static int add_pairs_of(struct ranges *ranges, const struct lode_host_turn *clie
 }
 
 /* All turns of the server for some waits of the client, of those before which the client's own time is known. */
-static int add_pairs(struct ranges *ranges, const struct lode_host_turns *clients,
+static int add_pairs(struct ranges *ranges, range_of *range_of_pair, const struct lode_host_turns *clients,
 		     const struct lode_host_turns *servers, size_t connection, int is_reversed, size_t pairs)
 {
 	size_t first = clients->starts[connection], count = clients->starts[connection + 1] - first;
@@ -198,10 +225,16 @@ static int add_pairs(struct ranges *ranges, const struct lode_host_turns *client
 		return 0;
 	sample = pairs / others > MIN_SAMPLE ? pairs / others : MIN_SAMPLE;
 	step = count > sample ? count / sample : 1;
-	for (size_t i = first; !code && i < first + count; i += step)
-		if (clients->items[i].since) /* not the first of a thread, nor what is before the first wait */
-			code = add_pairs_of(ranges, &clients->items[i], &servers->items[start], others,
-					    is_reversed);
+	for (size_t i = first; !code && i < first + count; i += step) {
+		const struct lode_host_turn *client = &clients->items[i];
+
+		if (!client->since)
+			continue; /* the first of a thread, or what is before the first wait */
+		code = add_pairs_of(ranges, range_of_pair, client, &servers->items[start], others, is_reversed);
+		if (!code)
+			code = LODE_APPEND(ranges->windows, ranges->window_count, ranges->window_capacity,
+					   client->end - client->since);
+	}
 	return code;
 }
 
@@ -213,34 +246,120 @@ int lode_host_turns_vote(const struct lode_host_turn *clients, size_t count, con
 
 	for (size_t i = 0; !code && i < count; i++)
 		if (clients[i].since)
-			code = add_pairs_of(&ranges, &clients[i], servers, server_count, 0);
+			code = add_pairs_of(&ranges, permitted, &clients[i], servers, server_count, 0);
 	if (!code)
 		code = lode_offset_vote(ranges.items, ranges.count, common, votes);
 	lode_free(ranges.items);
 	return code;
 }
 
-static int vote_on_pairs(const struct lode_host_turns *own, const struct lode_host_turns *other,
-			 const uint8_t *is_client, struct lode_offset_range *common, size_t *votes)
+/* How wide the range of a turn usually is, at most. */
+static uint64_t usual_width(struct ranges *ranges)
 {
+	lode_sort_u64(ranges->windows, ranges->window_count);
+	return ranges->window_count ? ranges->windows[ranges->window_count / 2] : 0;
+}
+
+/* The votes on an offset; 0 where another one, which is not merely a little different, has nearly as many. */
+static int vote_clearly(struct ranges *ranges, struct lode_offset_range *common, size_t *votes)
+{
+	uint64_t margin = MARGIN_WIDTHS * usual_width(ranges);
+	size_t rival;
+
+	if (lode_offset_vote(ranges->items, ranges->count, common, votes) < 0 ||
+	    lode_offset_rival(ranges->items, ranges->count, *common, margin, &rival) < 0)
+		return LODE_SYSTEM;
+	if (rival * 100 >= *votes * MAX_RIVAL)
+		*votes = 0;
+	return 0;
+}
+
+static int vote_on_pairs(const struct lode_host_turns *own, const struct lode_host_turns *other,
+			 const uint8_t *is_client, range_of *range_of_pair, struct lode_offset_range *common,
+			 size_t *votes)
+{
+	size_t pairs = MAX_PAIRS / (own->connections ? own->connections : 1);
 	struct ranges ranges = { 0 };
 	int code = 0;
 
 	for (size_t c = 1; !code && c <= own->connections && ranges.count < MAX_PAIRS; c++)
-		code = is_client[c] ? add_pairs(&ranges, own, other, c, 0, MAX_PAIRS / own->connections)
-				    : add_pairs(&ranges, other, own, c, 1, MAX_PAIRS / own->connections);
+		code = is_client[c] ? add_pairs(&ranges, range_of_pair, own, other, c, 0, pairs)
+				    : add_pairs(&ranges, range_of_pair, other, own, c, 1, pairs);
+	if (!code)
+		code = vote_clearly(&ranges, common, votes);
+	lode_free(ranges.items);
+	lode_free(ranges.windows);
+	return code;
+}
+
+/* The turn that is expected for a wait; NULL: none is. */
+static const struct lode_host_turn *expected_turn(const struct lode_host_turn *client,
+						  const struct lode_host_turns *servers, size_t connection,
+						  int64_t offset)
+{
+	size_t low = servers->starts[connection], high = servers->starts[connection + 1];
+	size_t at = LODE_BISECT(i, low, high, ahead_of(servers->items[i].end, client->end, offset) <= SLACK);
+
+	/* The next request may have come within the slack already. */
+	for (size_t back = 0; back < 2 && at > low; back++, at--) {
+		struct lode_offset_range range = expected(client, &servers->items[at - 1]);
+
+		if (range.low <= offset && offset <= range.high)
+			return &servers->items[at - 1];
+	}
+	return NULL;
+}
+
+static int add_expected(struct ranges *ranges, const struct lode_host_turns *clients,
+			const struct lode_host_turns *servers, size_t connection, int is_reversed, int64_t offset)
+{
+	int code = 0;
+
+	for (size_t i = clients->starts[connection]; !code && i < clients->starts[connection + 1]; i++) {
+		const struct lode_host_turn *client = &clients->items[i];
+		const struct lode_host_turn *server =
+			client->since ? expected_turn(client, servers, connection, is_reversed ? -offset : offset)
+				      : NULL;
+
+		if (server)
+			code = add_range(ranges, permitted(client, server), is_reversed);
+	}
+	return code;
+}
+
+/* From where turns fit into waits to what their messages permit. */
+static int refine(const struct lode_host_turns *own, const struct lode_host_turns *other, const uint8_t *is_client,
+		  struct lode_offset_range *common, size_t *votes)
+{
+	int64_t offset = middle_of(*common);
+	struct ranges ranges = { 0 };
+	int code = 0;
+
+	for (size_t c = 1; !code && c <= own->connections; c++)
+		code = is_client[c] ? add_expected(&ranges, own, other, c, 0, offset)
+				    : add_expected(&ranges, other, own, c, 1, offset);
 	if (!code)
 		code = lode_offset_vote(ranges.items, ranges.count, common, votes);
 	lode_free(ranges.items);
 	return code;
 }
 
-/* ---- the second one ---- */
-
-static int64_t ahead_of(uint64_t t, uint64_t other, int64_t offset)
+/*
+ * Whether a turn fits into a wait, by how long both are, tells more than the order of messages; but that holds for any program.
+ */
+static int vote_first(const struct lode_host_turns *own, const struct lode_host_turns *other,
+		      const uint8_t *is_client, struct lode_offset_range *common, size_t *votes)
 {
-	return (int64_t)(t - other) - offset;
+	int code = vote_on_pairs(own, other, is_client, expected, common, votes);
+
+	if (!code && *votes >= MIN_VOTES)
+		code = refine(own, other, is_client, common, votes);
+	if (code < 0 || *votes >= MIN_VOTES)
+		return code;
+	return vote_on_pairs(own, other, is_client, permitted, common, votes);
 }
+
+/* ---- the second one ---- */
 
 /* The turn of the server that permits, with the wait of the client, that its clock is ahead by `offset`; NULL: none does. */
 static const struct lode_host_turn *turn_for(const struct lode_host_turn *client,
@@ -340,7 +459,7 @@ int lode_host_clock_find(const struct lode_host_turns *own, const struct lode_ho
 	struct lode_offset_range common;
 	size_t votes;
 	int64_t offset;
-	int code = vote_on_pairs(own, other, is_client, &common, &votes);
+	int code = vote_first(own, other, is_client, &common, &votes);
 
 	memset(clock, 0, sizeof(*clock));
 	if (code < 0 || !votes)

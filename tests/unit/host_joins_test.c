@@ -9,7 +9,8 @@
 
 #include <fcntl.h>
 
-#define AHEAD     70000000
+#define US        1000
+#define AHEAD     (70000000ull * US)
 #define EXCHANGES 20
 #define CLIENT    "tcp:10.0.0.1:40000 > 10.0.0.2:80"
 #define SERVER    "tcp:10.0.0.2:80 > 10.0.0.1:40000"
@@ -41,20 +42,20 @@ static void add_wait(struct small_stream *small, uint64_t t, uint64_t end, const
 /* The client waits for the server, which sleeps before it answers; the last wait is a symptom. */
 static void talk(struct small_stream *client, struct small_stream *server)
 {
-	uint64_t waiting = 900000;
+	uint64_t waiting = 900000 * US;
 
 	for (uint64_t i = 0; i < EXCHANGES; i++) {
-		uint64_t t = 1000000 + i * 10000 + i * i * 7;
+		uint64_t t = (1000000 + i * 10000 + i * i * 7) * US;
 
-		add_wait(client, t, t + 100, "");
-		add_wait(client, t + 120, t + 3000 + i, CLIENT);
-		add_wait(server, waiting + AHEAD, t + 150 + AHEAD, SERVER);
-		add_wait(server, t + 200 + AHEAD, t + 2900 + i + AHEAD, "");
-		waiting = t + 2950 + i;
+		add_wait(client, t, t + 100 * US, "");
+		add_wait(client, t + 120 * US, t + (3000 + i) * US, CLIENT);
+		add_wait(server, waiting + AHEAD, t + 150 * US + AHEAD, SERVER);
+		add_wait(server, t + 200 * US + AHEAD, t + (2900 + i) * US + AHEAD, "");
+		waiting = t + (2950 + i) * US;
 		if (i + 1 == EXCHANGES) {
 			const struct lode_symptom symptom = { .thread = lode_stream_thread(&client->stream, 7, 7),
-							      .t0 = t + 120,
-							      .t1 = t + 3000 + i };
+							      .t0 = t + 120 * US,
+							      .t1 = t + (3000 + i) * US };
 
 			assert_int_equal(lode_stream_add_symptom(&client->stream, &symptom), 0);
 		}
@@ -176,8 +177,8 @@ static void a_path_goes_to_the_other_host(void **state)
 	begin_talk(&hosts);
 	assert_int_equal(look(&hosts, 0, &outcome), 0);
 	assert_int_equal(outcome.hosts, 1);
-	assert_true(llabs(outcome.offset - AHEAD) <= (int64_t)outcome.error && outcome.error < 200);
-	assert_int_equal(outcome.foreign, 2700 + EXCHANGES - 1);
+	assert_true(llabs(outcome.offset - (int64_t)AHEAD) <= (int64_t)outcome.error && outcome.error < 200 * US);
+	assert_int_equal(outcome.foreign, (2700 + EXCHANGES - 1) * US);
 	assert_int_equal(outcome.unknown, 0);
 	end(&hosts);
 }
@@ -227,7 +228,7 @@ static void large_numbers_of_threads_are_not_joined(void **state)
 	small_begin(&client);
 	small_begin(&server);
 	talk(&client, &server);
-	small_event(&server, LODE_RUN, LODE_HOST_TIDS, 1000000 + AHEAD, 10, 0, LODE_NONE, "f");
+	small_event(&server, LODE_RUN, LODE_HOST_TIDS, 1000000 * US + AHEAD, 10, 0, LODE_NONE, "f");
 	keep(&hosts, &client, "a");
 	keep(&hosts, &server, "b");
 	list_streams(&hosts);

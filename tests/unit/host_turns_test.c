@@ -118,6 +118,19 @@ static void most_votes_win(void **state)
 			most = own > most ? own : most;
 		}
 		assert_int_equal(votes, most);
+		for (uint64_t margin = 0; margin < 6; margin += 2) {
+			size_t rival, other = 0;
+
+			assert_int_equal(lode_offset_rival(ranges, count, common, margin, &rival), 0);
+			for (int64_t offset = -45; offset < 55; offset++)
+				if (offset < common.low - (int64_t)margin ||
+				    offset > common.high + (int64_t)margin) {
+					size_t own = count_votes(ranges, count, offset);
+
+					other = own > other ? own : other;
+				}
+			assert_int_equal(rival, other);
+		}
 		for (int64_t offset = common.low; votes && offset <= common.high; offset++)
 			assert_int_equal(count_votes(ranges, count, offset), most);
 		if (votes)
@@ -318,6 +331,53 @@ static void clocks_may_drift(void **state)
 	}
 }
 
+/*
+ * A client that does nothing but ask, and a server that computes: every moment is in some wait of the client. With
+ * `jitter` 0 every exchange is as the one before it, and the server was recorded for a part of the time only: nobody can know.
+ */
+static int find_closed_loop(unsigned seed, uint64_t jitter, int64_t *wrong, struct lode_host_clock *clock)
+{
+	struct simulation simulation = { 0 };
+	struct lode_host_turns client, server;
+	uint64_t now = 5000000ull * US, waiting = now - 300 * US;
+	int found;
+
+	simulate(&simulation, seed, 1, 0);
+	for (int i = 0; i < 500; i++) {
+		uint64_t asked = now + 20 * US, received = asked + 40 * US;
+		uint64_t answered = received + 900 * US + (jitter ? chance(&simulation, 0, jitter) * US : 0);
+
+		if (i > 100 && i < 300)
+			add_wait(&simulation, 1, 20, waiting, received, simulation.names[1][0]);
+		waiting = answered + 4 * US;
+		now = answered + 40 * US;
+		add_wait(&simulation, 0, 10, asked + 4 * US, now, simulation.names[0][0]);
+	}
+	assert_int_equal(lode_host_turns_make(&client, &simulation.client, simulation.numbers, 1), 0);
+	assert_int_equal(lode_host_turns_make(&server, &simulation.server, simulation.numbers, 1), 0);
+	found = lode_host_clock_find(&client, &server, simulation.is_client, clock);
+	*wrong = clock->offset - simulation.offset;
+	lode_host_turns_release(&client);
+	lode_host_turns_release(&server);
+	end_simulation(&simulation);
+	return found;
+}
+
+static void regular_requests_are_told_apart_or_not_at_all(void **state)
+{
+	struct lode_host_clock clock;
+	int64_t wrong;
+
+	(void)state;
+	for (unsigned seed = 1; seed < 20; seed++) {
+		assert_int_equal(find_closed_loop(seed, 0, &wrong, &clock), 0);
+		assert_int_equal(find_closed_loop(seed, 800, &wrong, &clock), 1);
+		assert_true((uint64_t)llabs(wrong) <= clock.error && clock.error < 1000 * US);
+		if (find_closed_loop(seed, 30, &wrong, &clock))
+			assert_true((uint64_t)llabs(wrong) <= clock.error);
+	}
+}
+
 static void hosts_that_do_not_talk_have_no_clock(void **state)
 {
 	struct simulation simulation = { 0 };
@@ -345,6 +405,7 @@ int main(void)
 		cmocka_unit_test(clocks_of_hosts_are_found),
 		cmocka_unit_test(servers_may_work_after_their_answers),
 		cmocka_unit_test(clocks_may_drift),
+		cmocka_unit_test(regular_requests_are_told_apart_or_not_at_all),
 		cmocka_unit_test(hosts_that_do_not_talk_have_no_clock),
 	};
 
