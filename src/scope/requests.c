@@ -251,12 +251,16 @@ int lode_requests_of_stream(struct lode_requests *requests, const struct lode_st
 
 /* ---- which are slow ---- */
 
+/* Slow requests that a loop has at least, if they are no more than a tenth of all. */
+#define MIN_SLOW 10
+
 static uint64_t limit_of(uint64_t *lengths, size_t count, unsigned percent)
 {
-	size_t slow = count * (100 - percent) / 100;
+	size_t slow = count * (100 - percent) / 100, least = count / 10 < MIN_SLOW ? count / 10 : MIN_SLOW;
 
 	if (count < LODE_MIN_REQUESTS)
 		return UINT64_MAX;
+	slow = slow < least ? least : slow;
 	lode_sort_u64(lengths, count);
 	return lengths[count - slow - 1];
 }

@@ -47,13 +47,14 @@ int lode_requests_of_stream(struct lode_requests *requests, const struct lode_st
 void lode_requests_release(struct lode_requests *requests);
 
 /* Below this a loop has no slowest percent, and nobody is told about slow ones. */
-#define LODE_MIN_REQUESTS 100
+#define LODE_MIN_REQUESTS 20
 /* The slowest percent is what is slow where nobody says so. */
 #define LODE_SLOW_REQUESTS 99
 
 /*
  * For each loop the length that `percent` (0 to 99) of its requests do not exceed; UINT64_MAX where it has fewer than
- * LODE_MIN_REQUESTS. The caller frees it; NULL when memory has run out.
+ * LODE_MIN_REQUESTS. Of a loop with few requests at least ten exceed it, or a tenth where that is less: one or two would be
+ * outliers rather than what is slow. The caller frees it; NULL when memory has run out.
  */
 uint64_t *lode_requests_limits(const struct lode_requests *requests, unsigned percent);
 

@@ -88,6 +88,18 @@ static void add_server(struct fixture *fixture, size_t count)
 	}
 }
 
+/* Each request takes a nanosecond longer than the one before it: 1 to `count`. */
+static void add_growing(struct fixture *fixture, size_t count)
+{
+	uint64_t t = 0;
+
+	name_thread(fixture, 7, 7, "srv");
+	for (size_t i = 0; i <= count; i++) {
+		add_wait(fixture, 7, t, 5, LOOP);
+		t += 5 + i + 1;
+	}
+}
+
 static size_t count_symptoms(struct fixture *fixture, const char *rule)
 {
 	const char *const texts[] = { rule, NULL };
@@ -200,10 +212,28 @@ static void few_requests_have_no_slowest_percent(void **state)
 {
 	struct fixture *fixture = *state;
 
-	add_server(fixture, 99);
+	add_growing(fixture, LODE_MIN_REQUESTS - 1);
 	find(fixture);
 	assert_int_equal(count_symptoms(fixture, "request > 99%"), 0);
-	assert_int_equal(count_symptoms(fixture, "request > 500ns"), 1);
+	assert_int_equal(count_symptoms(fixture, "request > 17ns"), 2);
+}
+
+static void of_a_few_hundred_requests_the_ten_slowest_are_symptoms(void **state)
+{
+	static const size_t counts[][2] = { { 20, 2 },	 { 99, 9 },    { 100, 10 },
+					    { 500, 10 }, { 1000, 10 }, { 1500, 15 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct fixture *fixture;
+
+		assert_int_equal(set_up((void **)&fixture), 0);
+		add_growing(fixture, counts[i][0]);
+		find(fixture);
+		assert_int_equal(count_symptoms(fixture, "request > 99%"), counts[i][1]);
+		assert_int_equal(count_symptoms(fixture, "request > 50%"), counts[i][0] / 2);
+		assert_int_equal(tear_down((void **)&fixture), 0);
+	}
 }
 
 static void requests_matter_unless_the_stream_is_about_something_else(void **state)
@@ -401,6 +431,7 @@ int main(void)
 		CASE(a_thread_whose_waits_were_left_out_has_none_either),
 		CASE(the_slowest_percent_are_symptoms),
 		CASE(few_requests_have_no_slowest_percent),
+		CASE(of_a_few_hundred_requests_the_ten_slowest_are_symptoms),
 		CASE(requests_matter_unless_the_stream_is_about_something_else),
 		CASE(memory_that_runs_out_is_a_clean_error),
 		cmocka_unit_test(random_threads_have_the_requests_of_a_slow_walk),
