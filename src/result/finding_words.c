@@ -138,6 +138,19 @@ static void put_time(const struct sentence *sentence)
 
 /* ---- what is waited for ---- */
 
+/* Pipes, sockets and files lead to another thread; of conditions and the like it is enough to know who ended the wait. */
+static int is_way(enum lode_object_kind kind)
+{
+	return kind == LODE_OBJECT_PIPE || kind == LODE_OBJECT_UNIX || kind == LODE_OBJECT_TCP ||
+	       kind == LODE_OBJECT_UDP || kind == LODE_OBJECT_SOCKET || kind == LODE_OBJECT_FILE;
+}
+
+/* Descriptors that several things come through. */
+static int is_set(enum lode_object_kind kind)
+{
+	return kind == LODE_OBJECT_EPOLL || kind == LODE_OBJECT_POLL || kind == LODE_OBJECT_EVENTFD;
+}
+
 /* The object of a wait, in words; 0 where it has none that says more than the state. */
 static int put_object(const struct sentence *sentence, const struct lode_chain_link *link)
 {
@@ -145,6 +158,9 @@ static int put_object(const struct sentence *sentence, const struct lode_chain_l
 	enum lode_object_kind kind = lode_object_kind_of(object);
 
 	if (kind == LODE_OBJECT_NONE || kind == LODE_OBJECT_TIMER || kind == LODE_OBJECT_OTHER)
+		return 0;
+	/* A lock of the program's own making: the descriptors are only how it is waited for. */
+	if (link->state == LODE_STATE_LOCK && is_set(kind))
 		return 0;
 	if (kind == LODE_OBJECT_GIL) {
 		put(sentence, "the GIL");
@@ -259,9 +275,34 @@ static int has_goal(const struct lode_chain_link *link)
 	return link->object || link->state != LODE_STATE_OTHER_WAIT;
 }
 
+/* Whether it waited for a peer, with a limit, and nothing came. */
+static int times_out(const struct sentence *sentence, const struct lode_chain_link *link)
+{
+	enum lode_object_kind kind = lode_object_kind_of(text(sentence, link->object));
+
+	return link->state == LODE_STATE_TIMER && is_way(kind) &&
+	       *lode_object_name(text(sentence, link->object));
+}
+
+/* " waits 2s for UDP 10.0.0.1:53 until it times out, in ask" */
+static void put_time_out(const struct sentence *sentence, const struct lode_chain_link *link, int timed)
+{
+	put(sentence, " waits");
+	if (timed)
+		put_time(sentence);
+	put(sentence, " for ");
+	put_goal(sentence, link);
+	put(sentence, " until it times out");
+	put_place(sentence);
+}
+
 /* What the thread does that the time went to. `timed`: the sentence has not said how long yet. */
 static void put_end(const struct sentence *sentence, const struct lode_chain_link *link, int timed)
 {
+	if (times_out(sentence, link)) {
+		put_time_out(sentence, link, timed);
+		return;
+	}
 	switch ((enum lode_state)link->state) {
 	case LODE_STATE_RUNNING:
 		put(sentence, " runs");
@@ -311,13 +352,6 @@ static size_t list_links(const struct lode_chains *chains, uint32_t chain, const
 			links[at == length - 1 ? (length < most ? length : most) - 1 : at] = &chains->links[i];
 	}
 	return length < most ? length : most;
-}
-
-/* Pipes, sockets and files lead to another thread; of conditions and the like it is enough to know who ended the wait. */
-static int is_way(enum lode_object_kind kind)
-{
-	return kind == LODE_OBJECT_PIPE || kind == LODE_OBJECT_UNIX || kind == LODE_OBJECT_TCP ||
-	       kind == LODE_OBJECT_UDP || kind == LODE_OBJECT_SOCKET || kind == LODE_OBJECT_FILE;
 }
 
 /* What another thread is waited for through: " (the socket /run/x)". */
