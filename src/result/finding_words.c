@@ -280,8 +280,7 @@ static int times_out(const struct sentence *sentence, const struct lode_chain_li
 {
 	enum lode_object_kind kind = lode_object_kind_of(text(sentence, link->object));
 
-	return link->state == LODE_STATE_TIMER && is_way(kind) &&
-	       *lode_object_name(text(sentence, link->object));
+	return link->state == LODE_STATE_TIMER && is_way(kind) && *lode_object_name(text(sentence, link->object));
 }
 
 /* " waits 2s for UDP 10.0.0.1:53 until it times out, in ask" */

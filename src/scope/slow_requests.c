@@ -2,6 +2,7 @@
 #include "scope/slow_requests.h"
 
 #include "scope/frame_filter.h"
+#include "scope/nested_requests.h"
 #include "scope/where.h"
 #include "store/store.h"
 
@@ -22,14 +23,15 @@ static int name_fits(const struct lode_slow_requests *slow, const struct lode_st
 }
 
 static int add_slow(const struct lode_slow_requests *slow, const struct lode_stream *stream,
-		    const struct lode_requests *requests, const uint64_t *limits, struct lode_symptom **symptoms,
-		    size_t *count, size_t *capacity)
+		    const struct lode_requests *requests, const uint64_t *limits, const uint8_t *nested,
+		    struct lode_symptom **symptoms, size_t *count, size_t *capacity)
 {
 	for (size_t i = 0; i < requests->count; i++) {
 		const struct lode_request *request = &requests->items[i];
 		uint64_t limit = limits ? limits[request->loop] : slow->longer;
 
-		if (request->t1 - request->t0 <= limit || !name_fits(slow, stream, &requests->loops[request->loop]))
+		if (request->t1 - request->t0 <= limit || (nested && nested[request->loop]) ||
+		    !name_fits(slow, stream, &requests->loops[request->loop]))
 			continue;
 		if (lode_grow(symptoms, capacity, *count + 1, sizeof(**symptoms)) < 0)
 			return LODE_SYSTEM;
@@ -45,6 +47,7 @@ int lode_slow_requests_find(const struct lode_slow_requests *slow, const struct 
 {
 	struct lode_requests requests;
 	uint64_t *limits = NULL;
+	uint8_t *nested = NULL;
 	int code = lode_requests_of_stream(&requests, stream, idle, error), matter = 1;
 
 	if (!code && slow->if_they_matter)
@@ -53,8 +56,11 @@ int lode_slow_requests_find(const struct lode_slow_requests *slow, const struct 
 		code = matter;
 	if (!code && matter && slow->percent && !(limits = lode_requests_limits(&requests, slow->percent)))
 		code = lode_fail_memory(error);
-	if (!code && matter && add_slow(slow, stream, &requests, limits, symptoms, count, capacity) < 0)
+	if (!code && matter && !slow->name && !(nested = lode_requests_nested(&requests, stream)))
 		code = lode_fail_memory(error);
+	if (!code && matter && add_slow(slow, stream, &requests, limits, nested, symptoms, count, capacity) < 0)
+		code = lode_fail_memory(error);
+	lode_free(nested);
 	lode_free(limits);
 	lode_requests_release(&requests);
 	return code;

@@ -220,7 +220,7 @@ static void few_requests_have_no_slowest_percent(void **state)
 
 static void of_a_few_hundred_requests_the_ten_slowest_are_symptoms(void **state)
 {
-	static const size_t counts[][2] = { { 20, 2 },	 { 99, 9 },    { 100, 10 },
+	static const size_t counts[][2] = { { 20, 2 },   { 99, 9 },    { 100, 10 },
 					    { 500, 10 }, { 1000, 10 }, { 1500, 15 } };
 
 	(void)state;
