@@ -144,6 +144,15 @@ class Bed:
         if done.returncode:
             raise RuntimeError('lode record: exit status %d: %s' % (done.returncode, done.stderr.strip()[-300:]))
 
+    def watch(self, trigger, *what, seconds=5):
+        """Watches processes (Popen) with a trigger; there is no corpus unless it fired."""
+        targets = [word for one in what for word in ('-p', str(one.pid))]
+        done = subprocess.run([self.lode, 'watch', '-q', '-o', self.corpus, '-t', trigger, '--duration', '%ds' % seconds,
+                               *targets], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=180, check=False)
+        if done.returncode:
+            raise RuntimeError('lode watch: exit status %d: %s' % (done.returncode, done.stderr.strip()[-300:]))
+
     def findings(self, options):
         """What `lode mine` finds, as JSON."""
         done = subprocess.run([self.lode, 'mine', '-q', '--json', *options, self.corpus], capture_output=True, text=True,

@@ -82,9 +82,8 @@ def sql(bed, where, *statements):
     bed.run('psql', '-q', '-v', 'ON_ERROR_STOP=1', *[word for text in statements for word in ('-c', text)], *where)
 
 
-@problem('a1', 'PostgreSQL: a row lock held by a thinking client', 'psql sleeps in its transaction',
-         ['postgres', 'psql', 'pgbench'], ['psql', 'sleep'])
-def postgres_row_lock(bed):
+def start_thinking_client(bed):
+    """A client that has a row lock while it thinks, and others that want it; all processes."""
     server, where = start_postgres(bed)
     sql(bed, where, 'create table account (id int primary key, v int)', 'insert into account select i, 0 from generate_series(1, 9) i')
     turn = 'begin;\nupdate account set v = v + 1 where id = 1;\n\\! sleep 0.4\ncommit;\n\\! sleep 0.05\n'
@@ -92,7 +91,19 @@ def postgres_row_lock(bed):
     script = bed.write('update.sql', 'update account set v = v + 1 where id = 1;\n')
     load = bed.start('pgbench', '-n', '-c', 4, '-T', 60, '-f', script, *where)
     time.sleep(0.5)
-    bed.record(server, thinker, load)
+    return server, thinker, load
+
+
+@problem('a1', 'PostgreSQL: a row lock held by a thinking client', 'psql sleeps in its transaction',
+         ['postgres', 'psql', 'pgbench'], ['psql', 'sleep'])
+def postgres_row_lock(bed):
+    bed.record(*start_thinking_client(bed))
+
+
+@problem('a1w', 'the same, watched with a budget of 1 %', 'psql sleeps in its transaction',
+         ['postgres', 'psql', 'pgbench'], ['psql', 'sleep'])
+def postgres_row_lock_watched(bed):
+    bed.watch(find_program('postgres') + ':ProcSleep > 200ms', *start_thinking_client(bed), seconds=8)
 
 
 # ---- nginx and PHP ----
@@ -191,12 +202,12 @@ def make_long_file(bed):
 
 # ---- MariaDB ----
 
-def start_mariadb(bed):
+def start_mariadb(bed, *options):
     data = bed.path('mysql')
     bed.run('mariadb-install-db', '--no-defaults', '--datadir=' + data, '--user=root', '--auth-root-authentication-method=normal',
             '--skip-test-db')
     server = bed.start('mariadbd', '--no-defaults', '--datadir=' + data, '--user=root', '--skip-networking',
-                       '--socket=' + bed.path('sql.sock'), '--pid-file=' + bed.path('sql.pid'))
+                       '--socket=' + bed.path('sql.sock'), '--pid-file=' + bed.path('sql.pid'), *options)
     bed.await_true(lambda: os.path.exists(bed.path('sql.sock')), 'MariaDB')
     return server, ['--no-defaults', '-u', 'root', '-S', bed.path('sql.sock')]
 
@@ -214,6 +225,22 @@ def mariadb_row_lock(bed):
         load = bed.start('mariadb', *where, 'd', stdin=script)
     time.sleep(0.5)
     bed.record(server, thinker, load)
+
+
+@problem('b2', 'MariaDB: a small buffer pool, and a machine that is busy', 'others have the processors',
+         ['mariadbd', 'mariadb', 'mariadb-install-db', 'sha256sum'], ['mariadbd is ready', 'cruncher'])
+def mariadb_busy_machine(bed):
+    server, where = start_mariadb(bed, '--innodb-buffer-pool-size=8M')
+    bed.run('mariadb', *where, '-e', 'create database d; use d; create table a (id int primary key, v int, t char(200)) engine=innodb;'
+                                     "insert into a select seq, seq, repeat('x', 200) from seq_1_to_60000")
+    queries = ''.join('select sum(v) from a where id between %d and %d;\n' % (i, i + 500) for i in range(0, 60000, 607))
+    for i in range(3):
+        with open(bed.write('load%d.sql' % i, queries * 400), encoding='ascii') as script:
+            bed.start('mariadb', *where, 'd', stdin=script)
+    os.symlink(find_program('sha256sum'), bed.path('cruncher'))
+    noise = [bed.start(bed.path('cruncher'), '/dev/zero') for _ in range(3 * os.cpu_count())]
+    time.sleep(0.5)
+    bed.record(server, *noise)
 
 
 # ---- Node and Java ----
@@ -412,3 +439,32 @@ def slow_writer(bed):
         file.write(str(writer.pid))
     time.sleep(0.3)
     bed.record(writer, seconds=4)
+
+
+# ---- wakings for nothing, memory ----
+
+@problem('n9', 'a connection wakes all processes of a server', 'each connection wakes all, one gets it', ['gcc', 'ab'],
+         ['herd', 'woken'])
+def thundering_herd(bed):
+    bed.run('gcc', '-O1', '-g', os.path.join(DATA, 'herd.c'), '-o', bed.path('herd'))
+    port = free_port()
+    server = bed.start(bed.path('herd'), port, 24)
+    bed.await_port(port)
+    bed.start('ab', '-q', '-c', 2, '-t', 60, '-n', 1000000, 'http://127.0.0.1:%d/' % port)
+    time.sleep(0.5)
+    bed.record(server)
+
+
+@problem('n10', 'a writer of reports with too little memory', 'its control group reclaims memory', ['python3'],
+         ['memory|reclaim', 'write_report'])
+def memory_limit(bed):
+    group = bed.group('memory', v1={'memory.limit_in_bytes': 14 << 20}, v2={'memory.high': 14 << 20})
+    port = free_port()
+    server = bed.python('report_writer.py', port, bed.path('report'))
+    bed.await_port(port)
+    with open(group, 'w', encoding='ascii') as file:
+        file.write(str(server.pid))
+    for _ in range(2):
+        bed.python('ping.py', port)
+    time.sleep(0.5)
+    bed.record(server)

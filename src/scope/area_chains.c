@@ -80,8 +80,9 @@ static struct lode_chain_link ready_link(const struct lode_area_chains *maker, u
 		thread_link(maker, before, maker->stream->events[part->type].thread[part->event], LODE_STATE_READY);
 	uint64_t time = 0;
 	uint32_t behind = maker->processors
-				  ? lode_processors_most(maker->processors, (enum lode_event_type)part->type,
-							 part->event, part->t, part->t + part->cost, &time)
+				  ? lode_processors_most_alike(maker->processors, maker->processes,
+							       (enum lode_event_type)part->type, part->event,
+							       part->t, part->t + part->cost, &time)
 				  : LODE_NONE;
 
 	if (behind < maker->stream->thread_count && time >= part->cost / 2) {

@@ -193,18 +193,29 @@ int lode_processors_visit(const struct lode_processors *processors, enum lode_ev
 
 struct longest {
 	const struct lode_processors *processors;
+	const uint32_t *processes; /* names, by thread, where threads with the same names are one; NULL: they are not */
 	uint32_t threads[MAX_CANDIDATES]; /* the first that are seen; more than these share a queue seldom */
 	uint64_t times[MAX_CANDIDATES];
 	size_t count;
 };
 
+static int is_same(const struct longest *longest, uint32_t a, uint32_t b)
+{
+	const struct lode_thread *threads = longest->processors->stream->threads;
+	const uint32_t *groups = longest->processors->groups;
+
+	if (groups[a] == groups[b])
+		return 1;
+	return longest->processes && threads[a].name && threads[a].name == threads[b].name &&
+	       longest->processes[a] == longest->processes[b];
+}
+
 static int add_time(void *context, uint32_t thread, uint64_t time)
 {
 	struct longest *longest = context;
-	const uint32_t *groups = longest->processors->groups;
 	size_t i = 0;
 
-	while (i < longest->count && groups[longest->threads[i]] != groups[thread])
+	while (i < longest->count && !is_same(longest, longest->threads[i], thread))
 		i++;
 	if (i == MAX_CANDIDATES)
 		return 0;
@@ -216,10 +227,11 @@ static int add_time(void *context, uint32_t thread, uint64_t time)
 	return 0;
 }
 
-uint32_t lode_processors_most(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,
-			      uint64_t t0, uint64_t t1, uint64_t *time)
+uint32_t lode_processors_most_alike(const struct lode_processors *processors, const uint32_t *processes,
+				    enum lode_event_type type, uint32_t event, uint64_t t0, uint64_t t1,
+				    uint64_t *time)
 {
-	struct longest longest = { .processors = processors };
+	struct longest longest = { .processors = processors, .processes = processes };
 	size_t most = 0;
 
 	*time = 0;
@@ -231,4 +243,10 @@ uint32_t lode_processors_most(const struct lode_processors *processors, enum lod
 		return LODE_NONE;
 	*time = longest.times[most];
 	return longest.threads[most];
+}
+
+uint32_t lode_processors_most(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,
+			      uint64_t t0, uint64_t t1, uint64_t *time)
+{
+	return lode_processors_most_alike(processors, NULL, type, event, t0, t1, time);
 }

@@ -32,5 +32,12 @@ int lode_processors_visit(const struct lode_processors *processors, enum lode_ev
 /* The one that ran longest of them, LODE_NONE: none is known; `*time`: for how long. */
 uint32_t lode_processors_most(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,
 			      uint64_t t0, uint64_t t1, uint64_t *time);
+/*
+ * The same where threads of one name in processes of one name (`processes`: strings, by thread) count as one: of many
+ * workers that have the processor in turn none alone has it for long.
+ */
+uint32_t lode_processors_most_alike(const struct lode_processors *processors, const uint32_t *processes,
+				    enum lode_event_type type, uint32_t event, uint64_t t0, uint64_t t1,
+				    uint64_t *time);
 
 #endif

@@ -59,6 +59,42 @@ static void the_thread_that_ran_meanwhile_had_it(void **state)
 	small_end(&small);
 }
 
+/* Two workers of 20 each have it longer than another thread of 25. */
+static void workers_that_have_it_in_turn_are_one(void **state)
+{
+	struct lode_processors *processors;
+	struct small_stream small;
+	uint32_t processes[4] = { 0 }, worker, most;
+	uint64_t time;
+
+	(void)state;
+	small_begin(&small);
+	worker = lode_strings_add(&small.dictionary.frames.strings, "worker", 6);
+	for (uint32_t tid = 1; tid <= 4; tid++)
+		lode_stream_tid(&small.stream, tid);
+	small.stream.threads[1].name = small.stream.threads[2].name = worker;
+	add_wait(&small, 2, 0, 10, 0, 1); /* runs from 10 to 30 */
+	add_wait(&small, 2, 30, 100, 0, 1);
+	add_wait(&small, 3, 0, 30, 0, 1); /* runs from 30 to 50 */
+	add_wait(&small, 3, 50, 100, 0, 1);
+	add_wait(&small, 4, 0, 50, 0, 1); /* runs from 50 to 75 */
+	add_wait(&small, 4, 75, 100, 0, 1);
+	add_preemption(&small, 1, 10, 65, 1);
+	assert_int_equal(lode_stream_sort(&small.stream), 0);
+	assert_int_equal(lode_processors_make(&processors, &small.stream, NULL), 0);
+	most = lode_processors_most(processors, LODE_CALL, 0, 10, 75, &time);
+	assert_int_equal(small.stream.threads[most].tid, 4);
+	most = lode_processors_most_alike(processors, processes, LODE_CALL, 0, 10, 75, &time);
+	assert_int_equal(small.stream.threads[most].tid, 2);
+	assert_int_equal(time, 40);
+	processes[1] = 1; /* of different processes they are two */
+	most = lode_processors_most_alike(processors, processes, LODE_CALL, 0, 10, 75, &time);
+	assert_int_equal(small.stream.threads[most].tid, 4);
+	assert_int_equal(time, 25);
+	lode_processors_free(processors);
+	small_end(&small);
+}
+
 struct times {
 	const struct lode_stream *stream;
 	uint64_t by_tid[5];
@@ -182,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_thread_that_ran_meanwhile_had_it),
+		cmocka_unit_test(workers_that_have_it_in_turn_are_one),
 		cmocka_unit_test(random_threads_have_it_as_moment_by_moment),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};
