@@ -162,6 +162,9 @@ static int put_object(const struct sentence *sentence, const struct lode_chain_l
 	/* A lock of the program's own making: the descriptors are only how it is waited for. */
 	if (link->state == LODE_STATE_LOCK && is_set(kind))
 		return 0;
+	/* It wanted to write there, and had no memory for that. */
+	if (link->state == LODE_STATE_PAGE && kind != LODE_OBJECT_PAGE)
+		return 0;
 	if (kind == LODE_OBJECT_GIL) {
 		put(sentence, "the GIL");
 		return 1;
@@ -462,6 +465,27 @@ static void put_reason(const struct sentence *sentence)
 				  lode_duration_text(longest.time, time));
 }
 
+/* The limit because of which pages are not there, or must be made free first. */
+static void put_memory_limit(const struct sentence *sentence)
+{
+	const struct lode_area *area = sentence->source->area;
+	struct lode_memory_limited most = { NULL, 0 };
+	char times[LODE_UNITS_TEXT];
+
+	for (size_t i = 0; i < area->stream_count; i++) {
+		struct lode_memory_limited one = lode_memory_limited_of(area->streams[i].attributes,
+									area->streams[i].attribute_count,
+									sentence->strings);
+
+		if (one.times > most.times)
+			most = one;
+	}
+	/* It is counted for groups, not for threads, as quotas are; each wait is at least one time. */
+	if (most.path && most.times >= sentence->finding->events)
+		lode_buffer_print(sentence->buffer, "; cgroup %s was at its memory limit %s times", most.path,
+				  lode_count_text(most.times, times));
+}
+
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
 			   struct lode_buffer *buffer)
 {
@@ -479,13 +503,10 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 		return;
 	}
 	put_name(buffer, text(&sentence, links[0]->process), text(&sentence, links[0]->thread), 1);
-	if (count == 1) {
-		put_end(&sentence, links[0], 1);
-		put_context(&sentence);
-		return;
+	if (count > 1) {
+		put(&sentence, " waits");
+		put_time(&sentence);
 	}
-	put(&sentence, " waits");
-	put_time(&sentence);
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (i)
 			put(&sentence, " waits");
@@ -494,6 +515,8 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 		else
 			put_link(&sentence, links[i], links[i + 1]);
 	}
-	put_end(&sentence, links[count - 1], 0);
+	put_end(&sentence, links[count - 1], count == 1);
+	if (links[count - 1]->state == LODE_STATE_PAGE)
+		put_memory_limit(&sentence);
 	put_context(&sentence);
 }

@@ -21,7 +21,8 @@ enum hint {
 	HINT_TIMER,
 	HINT_CHILD,
 	HINT_PAGE,
-	HINT_SIGNAL, /* condition variables, semaphores, pipes: what another thread does */
+	HINT_RECLAIM, /* there is too little memory */
+	HINT_SIGNAL,  /* condition variables, semaphores, pipes: what another thread does */
 	HINT_SOCKET,
 	HINT_POLL,
 	HINTS,
@@ -151,10 +152,10 @@ static const struct known_function kernel_functions[] = {
 	{ "__handle_mm_fault", HINT_PAGE },
 	{ "do_swap_page", HINT_PAGE },
 	{ "handle_userfault", HINT_PAGE },
-	{ "try_to_free_mem_cgroup_pages", HINT_PAGE },
-	{ "mem_cgroup_handle_over_high*", HINT_PAGE },
-	{ "try_to_free_pages", HINT_PAGE },
-	{ "reclaim_throttle", HINT_PAGE },
+	{ "try_to_free_mem_cgroup_pages", HINT_RECLAIM },
+	{ "mem_cgroup_handle_over_high*", HINT_RECLAIM },
+	{ "try_to_free_pages", HINT_RECLAIM },
+	{ "reclaim_throttle", HINT_RECLAIM },
 	{ "pipe_*", HINT_SIGNAL },
 	{ "anon_pipe_*", HINT_SIGNAL },
 	{ "fifo_open", HINT_SIGNAL },
@@ -238,8 +239,8 @@ static uint8_t join_hints(uint8_t outer, uint8_t inner)
 {
 	if (!inner || outer & HINT_IN_USER)
 		return outer;
-	/* The page is what was waited for; that it came from a disk is how. */
-	return outer == HINT_PAGE && inner == HINT_DISK ? outer : inner;
+	/* The page, or memory, is what was waited for; that it came from a disk, or was written there, is how. */
+	return (outer == HINT_PAGE || outer == HINT_RECLAIM) && inner == HINT_DISK ? outer : inner;
 }
 
 static int judge_stacks(struct lode_wait_kinds *kinds)
@@ -341,7 +342,7 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 		[HINT_NONE] = LODE_STATE_OTHER_WAIT, [HINT_LOCK] = LODE_STATE_LOCK,
 		[HINT_GIL] = LODE_STATE_GIL,         [HINT_DISK] = LODE_STATE_DISK,
 		[HINT_TIMER] = LODE_STATE_TIMER,     [HINT_CHILD] = LODE_STATE_CHILD,
-		[HINT_PAGE] = LODE_STATE_PAGE,
+		[HINT_PAGE] = LODE_STATE_PAGE,       [HINT_RECLAIM] = LODE_STATE_PAGE,
 	};
 	enum hint hint = (enum hint)kinds->hints[waits->stack[i]];
 	uint32_t object = lode_events_object(waits, i);
@@ -350,6 +351,9 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 				 lode_strings_get(&kinds->stream->dictionary->frames.strings, object))
 		       : LODE_STATES;
 
+	/* Whatever the thread wanted to do: it had no memory for that. */
+	if (hint == HINT_RECLAIM && (state == LODE_STATE_DISK || state == LODE_STATE_NETWORK))
+		return LODE_STATE_PAGE;
 	/* Who wakes decides whether a peer is a recorded thread. */
 	if (state != LODE_STATES && state != LODE_STATE_NETWORK)
 		return state;

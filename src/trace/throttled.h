@@ -1,5 +1,6 @@
 /*
- * Control groups that had used up their quota while a stream was recorded, from its attributes `throttled_ns PATH`.
+ * Control groups that ran into a limit while a stream was recorded, from its attributes: `throttled_ns PATH` of those that
+ * had used up their quota, `memory_limited PATH` of those that wanted more memory than they may have.
  */
 #ifndef LODE_TRACE_THROTTLED_H
 #define LODE_TRACE_THROTTLED_H
@@ -7,7 +8,8 @@
 #include "trace/stream.h"
 
 /* How the keys of these attributes begin; the path of the group follows. */
-#define LODE_THROTTLED "throttled_ns "
+#define LODE_THROTTLED      "throttled_ns "
+#define LODE_MEMORY_LIMITED "memory_limited "
 
 struct lode_throttled {
 	const char *path; /* of the group; NULL: none was throttled */
@@ -19,5 +21,14 @@ struct lode_throttled lode_stream_throttled(const struct lode_stream *stream);
 /* The same of attributes alone. */
 struct lode_throttled lode_throttled_of(const struct lode_attribute *attributes, size_t count,
 					const struct lode_strings *strings);
+
+struct lode_memory_limited {
+	const char *path; /* of the group; NULL: none was */
+	uint64_t times;   /* that it wanted more */
+};
+
+/* The group that was limited most often; of equal ones the innermost. */
+struct lode_memory_limited lode_memory_limited_of(const struct lode_attribute *attributes, size_t count,
+						  const struct lode_strings *strings);
 
 #endif

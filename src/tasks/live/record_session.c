@@ -126,25 +126,25 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	return code;
 }
 
-/* Who may run out of quota: what is recorded, or, of a command, this process and what it starts. */
-static int begin_throttling(struct lode_record_session *session)
+/* Who may run into a limit: what is recorded, or, of a command, this process and what it starts. */
+static int begin_limits(struct lode_record_session *session)
 {
 	const struct lode_record_target_settings *settings = session->target.settings;
 	int code = 0;
 
 	if (session->target.has_child)
-		return lode_throttling_add(&session->throttling, (uint32_t)session->target.child.pid);
+		return lode_group_limits_add(&session->limits, (uint32_t)session->target.child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
-		code = lode_throttling_add(&session->throttling,
+		code = lode_group_limits_add(&session->limits,
 					   (uint32_t)strtoul(settings->pids.items[i], NULL, 10));
-	return code || settings->pids.count ? code : lode_throttling_add_all(&session->throttling);
+	return code || settings->pids.count ? code : lode_group_limits_add_all(&session->limits);
 }
 
 static int start(struct lode_record_session *session, struct lode_error *error)
 {
 	int code = lode_record_target_prepare(&session->target, error);
 
-	if (!code && begin_throttling(session) < 0)
+	if (!code && begin_limits(session) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_record_target_start(&session->target, session->recorder, error);
@@ -302,7 +302,7 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
-/* Losses, quotas that were used up, and what the hypervisor took are stored in the stream, for later analyses. */
+/* Losses, limits that were reached, and what the hypervisor took are stored in the stream, for later analyses. */
 static int add_counts(struct lode_record_session *session, struct lode_error *error)
 {
 	struct lode_processor_times processors;
@@ -315,7 +315,7 @@ static int add_counts(struct lode_record_session *session, struct lode_error *er
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
 	processors = lode_processor_times_now();
-	if (lode_throttling_store(&session->throttling, &session->builder.stream) < 0 ||
+	if (lode_group_limits_store(&session->limits, &session->builder.stream) < 0 ||
 	    lode_processor_times_store(&session->processors, &processors, &session->builder.stream) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -355,7 +355,7 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_rule_probes_destroy(session->probes);
 	lode_context_sources_destroy(session->context_sources);
 	lode_recorder_destroy(session->recorder);
-	lode_throttling_release(&session->throttling);
+	lode_group_limits_release(&session->limits);
 	lode_free(session->held.ids);
 	lode_notes_release(&session->notes);
 	lode_record_target_release(&session->target);

@@ -9,7 +9,7 @@
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
 #include "tasks/live/processor_times.h"
-#include "tasks/live/throttling.h"
+#include "tasks/live/group_limits.h"
 
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ struct lode_record_session {
 	struct lode_record_times times;
 	struct lode_corpus_entry entry; /* of the stream, once it is finished */
 	int symptoms;                   /* found by the rules */
-	struct lode_throttling throttling;
+	struct lode_group_limits limits;
 	struct lode_processor_times processors; /* when it began */
 };
 
