@@ -11,6 +11,7 @@
 #include "mine/finding_names.h"
 #include "mine/finding_place.h"
 #include "mine/finding_processes.h"
+#include "mine/finding_ready.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,9 @@ static void describe_link(const struct work *work, const struct lode_chain_link 
 	lode_buffer_byte(key, '\n');
 	lode_finding_thread_name(key, lode_strings_get(strings, link->thread));
 	lode_buffer_print(key, "\n%u\n", (unsigned)link->state);
-	lode_finding_object_name(key, lode_strings_get(strings, link->object));
+	/* Threads that have no processor have the same problem, with whomever they were woken. */
+	if (link->state != LODE_STATE_READY)
+		lode_finding_object_name(key, lode_strings_get(strings, link->object));
 	lode_buffer_byte(key, '\n');
 }
 
@@ -365,37 +368,6 @@ static void find_caller(struct placed_row *rows, size_t count, struct lode_findi
 	}
 }
 
-static int compare_holders(const void *left, const void *right, void *context)
-{
-	const struct lode_chain_link *links = context;
-	const struct lode_chain_link *a = &links[((const struct placed_row *)left)->row.chain];
-	const struct lode_chain_link *b = &links[((const struct placed_row *)right)->row.chain];
-
-	if (a->holder_process != b->holder_process)
-		return a->holder_process < b->holder_process ? -1 : 1;
-	return a->holder < b->holder ? -1 : a->holder > b->holder;
-}
-
-/* Who had the processor meanwhile. Sorts the rows by that. */
-static void find_behind(const struct work *work, struct placed_row *rows, size_t count,
-			struct lode_finding *finding)
-{
-	struct lode_chain_link *links = work->chains->links;
-
-	finding->behind = LODE_NONE;
-	qsort_r(rows, count, sizeof(*rows), compare_holders, links);
-	for (size_t i = 0, end; i < count; i = end) {
-		uint64_t cost = 0;
-
-		for (end = i; end < count && !compare_holders(&rows[end], &rows[i], links); end++)
-			cost = lode_add_saturating(cost, rows[end].row.cost);
-		if (links[rows[i].row.chain].holder && cost > finding->behind_cost) {
-			finding->behind = rows[i].row.chain;
-			finding->behind_cost = cost;
-		}
-	}
-}
-
 static enum lode_finding_kind kind_of(const struct lode_chain_link *last)
 {
 	if (last->state == LODE_STATE_READY)
@@ -446,10 +418,10 @@ static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 	find_caller(rows, count, &finding);
 	finding.chain = costliest_chain(rows, count);
 	finding.kind = kind_of(&work->chains->links[finding.chain]);
-	if (finding.kind == LODE_FINDING_READY)
-		find_behind(work, rows, count, &finding);
 	if (!code)
 		code = keep_finding_rows(findings, rows, count, &finding);
+	if (!code && finding.kind == LODE_FINDING_READY)
+		lode_finding_ready(&finding, work->chains->links, &findings->rows[finding.first_row], count);
 	if (!code)
 		code = set_id(work, work->groups[finding.chain], &finding);
 	if (!code)

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "result/object_words.h"
+#include "scope/crowds.h"
 #include "scope/javascript_plumbing.h"
 #include "scope/own_frames.h"
 #include "scope/plumbing.h"
@@ -444,6 +445,25 @@ static void put_context(const struct sentence *sentence)
 	put(sentence, text(sentence, finding->context));
 }
 
+/* That it is woken together with many others, for a good part of the time. */
+static void put_crowd(const struct sentence *sentence)
+{
+	const struct lode_finding *finding = sentence->finding;
+	const char *object;
+	unsigned size;
+
+	if (finding->crowd_cost < finding->cost / 4 || finding->crowd == LODE_NONE)
+		return;
+	object = lode_crowd_of(text(sentence, sentence->source->area->chains.links[finding->crowd].object), &size);
+	if (!object)
+		return;
+	lode_buffer_print(sentence->buffer, "; %u of them are woken at once", size);
+	if (*object) {
+		put(sentence, " for ");
+		lode_object_words(sentence->buffer, object);
+	}
+}
+
 /* Why it had none: who had the processor, or a quota. */
 static void put_reason(const struct sentence *sentence)
 {
@@ -459,6 +479,7 @@ static void put_reason(const struct sentence *sentence)
 			longest = one;
 	}
 	put_behind(sentence);
+	put_crowd(sentence);
 	/* The kernel counts this for groups, not for threads: all that can be said is that it happened. */
 	if (longest.path && longest.time >= sentence->finding->cost / 2)
 		lode_buffer_print(sentence->buffer, "; cgroup %s had used up its quota for %s", longest.path,

@@ -24,6 +24,7 @@ int lode_area_chains_make(struct lode_area_chains *maker, const struct lode_stre
 
 void lode_area_chains_release(struct lode_area_chains *maker)
 {
+	lode_crowds_release(&maker->crowds);
 	lode_free(maker->places);
 	lode_free(maker->processes);
 	lode_free(maker->open);
@@ -72,7 +73,7 @@ static struct lode_chain_link woken_link(const struct lode_area_chains *maker, u
 	return link;
 }
 
-/* The link of a thread without a processor: who had that for most of the time. */
+/* The link of a thread without a processor: who had that for most of the time, and with whom it was woken. */
 static struct lode_chain_link ready_link(const struct lode_area_chains *maker, uint32_t before,
 					 const struct lode_part *part)
 {
@@ -89,6 +90,8 @@ static struct lode_chain_link ready_link(const struct lode_area_chains *maker, u
 		link.holder = maker->stream->threads[behind].name;
 		link.holder_process = maker->processes[behind];
 	}
+	if (part->type == LODE_WAIT && maker->crowds.objects)
+		link.object = maker->crowds.objects[part->event];
 	return link;
 }
 

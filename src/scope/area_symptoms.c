@@ -257,6 +257,9 @@ static int learn(struct lode_area_mapping *mapping, struct lode_error *error)
 	int code = mapping->kinds ? lode_processors_make(&mapping->processors, stream, error) : 0;
 
 	mapping->chains.processors = mapping->processors;
+	if (!code && mapping->kinds &&
+	    lode_crowds_make(&mapping->chains.crowds, stream, mapping->chains.processes) < 0)
+		code = lode_fail_memory(error);
 	for (int type = 0; mapping->kinds && type < LODE_AREA_KINDS; type++)
 		lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
 	if (!code && mapping->plan->scope == LODE_SCOPE_GRAPH)
