@@ -105,6 +105,8 @@ static const struct lode_field findings_rows[] = {
 		      FIELD_OPTIONAL_IF(any)),
 	FIELD_U64(explained_ns, "Time of the findings that are listed.", FIELD_OPTIONAL_IF(any)),
 	FIELD_U64(total_ns, "Of all symptoms, or without symptoms of all that threads did.", FIELD_OPTIONAL_IF(any)),
+	FIELD_TEXT(hint, "What would give a name to functions of the findings that have none, where one of them matters.",
+		   FIELD_OPTIONAL_IF(has_hint)),
 };
 const struct lode_fields lode_findings_part_fields = FIELD_TABLE("Findings", findings_rows);
 #undef TABLE_OF

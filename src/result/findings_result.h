@@ -80,6 +80,8 @@ struct lode_findings_result {
 	struct lode_list findings;
 	uint64_t explained_ns;
 	uint64_t total_ns;
+	int has_hint;
+	const char *hint;
 	struct lode_finding_source source; /* from here on: what the list is made from */
 	uint32_t *links;                   /* of the chains of all findings, one after the other */
 	size_t *starts;                    /* of each finding's, and the end */

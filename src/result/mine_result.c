@@ -310,6 +310,8 @@ int lode_mine_result_make(struct lode_mine_result *result, const struct lode_min
 	};
 	if (lode_findings_result_make(&result->findings, area, report->findings, report->top) < 0)
 		return LODE_SYSTEM;
+	result->findings.has_hint = report->findings && report->hint;
+	result->findings.hint = report->hint;
 	return make_lists(result);
 }
 

@@ -733,6 +733,7 @@ export interface MineResult {
 	findings?: Finding[]; // Where the time went, in disjoint parts, the largest first.
 	explained_ns?: number; // Time of the findings that are listed.
 	total_ns?: number; // Of all symptoms, or without symptoms of all that threads did.
+	hint?: string; // What would give a name to functions of the findings that have none, where one of them matters.
 	covered_ns?: number; // With --new: time that open signatures explain already.
 	stream_ids: string[]; // Ids of the streams that were looked at.
 	patterns_total: number; // Patterns that were found.
