@@ -89,6 +89,12 @@ static void put_holder(const struct sentence *sentence, const struct lode_chain_
 
 	if (!link->holder)
 		return;
+	if (link->state == LODE_STATE_CHILD) {
+		/* An object tells which child it is, too. */
+		if (!*lode_object_name(text(sentence, link->object)))
+			lode_buffer_print(sentence->buffer, " %s", text(sentence, link->holder));
+		return;
+	}
 	put(sentence, has ? ", which " : " from ");
 	put_another(sentence, link, link->holder_process, link->holder);
 	put_name(sentence->buffer, text(sentence, link->holder_process), text(sentence, link->holder),
@@ -302,6 +308,8 @@ static void put_time_out(const struct sentence *sentence, const struct lode_chai
 /* What the thread does that the time went to. `timed`: the sentence has not said how long yet. */
 static void put_end(const struct sentence *sentence, const struct lode_chain_link *link, int timed)
 {
+	int is_from = link->holder && link->state != LODE_STATE_CHILD;
+
 	if (times_out(sentence, link)) {
 		put_time_out(sentence, link, timed);
 		return;
@@ -324,14 +332,14 @@ static void put_end(const struct sentence *sentence, const struct lode_chain_lin
 	}
 	if (timed)
 		put_time(sentence);
-	if (link->state != LODE_STATE_READY && link->holder)
+	if (link->state != LODE_STATE_READY && is_from)
 		put_place(sentence);
 	if (has_goal(link)) {
 		put(sentence, " for ");
 		put_goal(sentence, link);
 		put_holder(sentence, link);
 	}
-	if (link->state != LODE_STATE_READY && !link->holder)
+	if (link->state != LODE_STATE_READY && !is_from)
 		put_place(sentence);
 	if (link->state == LODE_STATE_RUNNING)
 		put_callees(sentence);

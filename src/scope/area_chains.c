@@ -66,7 +66,8 @@ static struct lode_chain_link woken_link(const struct lode_area_chains *maker, u
 	struct lode_chain_link link = wait_link(maker, before, waits, i);
 	uint32_t waker = waits->waker[i];
 
-	if (!link.holder && link.state == LODE_STATE_REPLY && waker < maker->stream->thread_count) {
+	if (!link.holder && (link.state == LODE_STATE_REPLY || link.state == LODE_STATE_CHILD) &&
+	    waker < maker->stream->thread_count) {
 		link.holder = maker->stream->threads[waker].name;
 		link.holder_process = maker->processes[waker];
 	}
