@@ -472,10 +472,28 @@ static void put_crowd(const struct sentence *sentence)
 	}
 }
 
+/* Programs that had the processor, recorded or not, which the recorder counted for all threads together. */
+static void put_neighbours(const struct sentence *sentence)
+{
+	struct lode_neighbours found = { .count = 0 };
+	const struct lode_area *area = sentence->source->area;
+	uint32_t thread = area->chains.links[sentence->finding->chain].thread;
+
+	for (size_t i = 0; i < area->stream_count; i++)
+		lode_neighbours_add(&found, text(sentence, thread), area->streams[i].attributes,
+				    area->streams[i].attribute_count, sentence->strings);
+	if (found.total < sentence->finding->cost / 2)
+		return;
+	put(sentence, "; others had the processor: ");
+	for (size_t i = 0; i < found.count && found.times[i] >= found.total / 10; i++)
+		lode_buffer_print(sentence->buffer, "%s%s", i ? ", " : "", found.names[i]);
+}
+
 /* Why it had none: who had the processor, or a quota. */
 static void put_reason(const struct sentence *sentence)
 {
 	const struct lode_area *area = sentence->source->area;
+	const struct lode_finding *finding = sentence->finding;
 	struct lode_throttled longest = { NULL, 0 };
 	char time[LODE_UNITS_TEXT];
 
@@ -489,9 +507,11 @@ static void put_reason(const struct sentence *sentence)
 	put_behind(sentence);
 	put_crowd(sentence);
 	/* The kernel counts this for groups, not for threads: all that can be said is that it happened. */
-	if (longest.path && longest.time >= sentence->finding->cost / 2)
+	if (longest.path && longest.time >= finding->cost / 2)
 		lode_buffer_print(sentence->buffer, "; cgroup %s had used up its quota for %s", longest.path,
 				  lode_duration_text(longest.time, time));
+	else if (finding->behind_cost < finding->cost / 2)
+		put_neighbours(sentence);
 }
 
 /* The limit because of which pages are not there, or must be made free first. */

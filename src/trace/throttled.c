@@ -45,3 +45,54 @@ struct lode_throttled lode_stream_throttled(const struct lode_stream *stream)
 {
 	return lode_throttled_of(stream->attributes, stream->attribute_count, &stream->dictionary->frames.strings);
 }
+
+/* Places a program among the first ones, where it is not one of them with a longer time. */
+static void keep_neighbour(struct lode_neighbours *neighbours, const char *name, uint64_t time)
+{
+	size_t at = 0, end;
+
+	while (at < neighbours->count && strcmp(neighbours->names[at], name) != 0)
+		at++;
+	end = at;
+	if (at < neighbours->count && neighbours->times[at] >= time)
+		return;
+	if (at == neighbours->count && at < LODE_MAX_NEIGHBOURS)
+		neighbours->count++;
+	for (at = end; at && neighbours->times[at - 1] < time; at--)
+		if (at < LODE_MAX_NEIGHBOURS) {
+			neighbours->names[at] = neighbours->names[at - 1];
+			neighbours->times[at] = neighbours->times[at - 1];
+		}
+	if (at < LODE_MAX_NEIGHBOURS) {
+		neighbours->names[at] = name;
+		neighbours->times[at] = time;
+	}
+}
+
+/* The program that threads called `thread` were behind; NULL: the key is about something else. */
+static const char *neighbour_of(const char *key, const char *thread)
+{
+	size_t length = strlen(thread);
+
+	if (!lode_starts_with(key, LODE_NEIGHBOUR))
+		return NULL;
+	key += strlen(LODE_NEIGHBOUR);
+	if (strncmp(key, thread, length) != 0 || !lode_starts_with(key + length, LODE_NEIGHBOUR_BEHIND))
+		return NULL;
+	return key + length + strlen(LODE_NEIGHBOUR_BEHIND);
+}
+
+void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
+			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = neighbour_of(lode_strings_get(strings, attributes[i].key), thread);
+		uint64_t time;
+
+		if (!name)
+			continue;
+		time = strtoull(lode_strings_get(strings, attributes[i].value), NULL, 10);
+		neighbours->total = lode_add_saturating(neighbours->total, time);
+		keep_neighbour(neighbours, name, time);
+	}
+}

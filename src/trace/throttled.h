@@ -11,6 +11,13 @@
 #define LODE_THROTTLED      "throttled_ns "
 #define LODE_MEMORY_LIMITED "memory_limited "
 
+/*
+ * `behind_ns THREAD <- PROGRAM`: how long recorded threads of this name were ready before they got a processor from a
+ * program, be it recorded or not.
+ */
+#define LODE_NEIGHBOUR        "behind_ns "
+#define LODE_NEIGHBOUR_BEHIND " <- "
+
 struct lode_throttled {
 	const char *path; /* of the group; NULL: none was throttled */
 	uint64_t time;    /* ns */
@@ -30,5 +37,19 @@ struct lode_memory_limited {
 /* The group that was limited most often; of equal ones the innermost. */
 struct lode_memory_limited lode_memory_limited_of(const struct lode_attribute *attributes, size_t count,
 						  const struct lode_strings *strings);
+
+#define LODE_MAX_NEIGHBOURS 3
+
+/* Programs that had a processor while others were ready, those that had it longest first. A zeroed struct has none. */
+struct lode_neighbours {
+	const char *names[LODE_MAX_NEIGHBOURS];
+	uint64_t times[LODE_MAX_NEIGHBOURS]; /* ns */
+	size_t count;
+	uint64_t total; /* of all programs */
+};
+
+/* Adds those of threads called `thread` in a stream; one that several streams have counts for the longest time of these. */
+void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
+			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings);
 
 #endif

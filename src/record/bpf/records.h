@@ -95,6 +95,16 @@ struct lode_record_object {
 	uint32_t peer[4]; /* of a futex: its word; of a file: address of the function that polls it, lower half first, and the number of its device, as the kernel has it */
 };
 
+/* Names of a recorded thread that was ready, and of the program that had the processor before it (neighbours.bpf.h). */
+#define LODE_RECORD_NAME 16
+struct lode_record_neighbours {
+	char waits[LODE_RECORD_NAME];
+	char behind[LODE_RECORD_NAME];
+};
+#define LODE_RECORD_NEIGHBOURS 2048
+/* Ready for less than this is no wait for a processor, but the time that a switch takes. */
+#define LODE_RECORD_NEIGHBOUR_NS 50000
+
 /* Stack ids are hashes; 0: no stack. Times are CLOCK_MONOTONIC. */
 struct lode_record {
 	uint64_t sequence; /* position in its ring plus one, written last */

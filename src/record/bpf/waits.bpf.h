@@ -4,6 +4,7 @@
 
 #include "record/bpf/limits.bpf.h"
 #include "record/bpf/long_waits.bpf.h"
+#include "record/bpf/neighbours.bpf.h"
 #include "record/bpf/sweep.bpf.h"
 #include "record/bpf/thinning.bpf.h"
 #include "record/bpf/threads.bpf.h"
@@ -75,6 +76,8 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 	uint64_t cost = lode_blocked_for(thread, now), delay = now - thread->out - cost;
 	uint32_t passed = 0, weight = 1, flags = 0;
 
+	if (delay > LODE_RECORD_NEIGHBOUR_NS)
+		note_neighbour(task, delay);
 	if (cost > least_limit || delay > least_limit)
 		passed = passed_limits(task, cost, delay, thread->call);
 	if (min_wait && cost + delay < min_wait && !passed) {

@@ -11,8 +11,11 @@
 
 #include "base/clock.h"
 #include "base/quiet_thread.h"
+#include "base/safe_text.h"
+#include "record/neighbours.h"
 #include "tasks/attributes.h"
 #include "tasks/live/budget_control.h"
+#include "trace/throttled.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +139,7 @@ static int begin_limits(struct lode_record_session *session)
 		return lode_group_limits_add(&session->limits, (uint32_t)session->target.child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
 		code = lode_group_limits_add(&session->limits,
-					   (uint32_t)strtoul(settings->pids.items[i], NULL, 10));
+					     (uint32_t)strtoul(settings->pids.items[i], NULL, 10));
 	return code || settings->pids.count ? code : lode_group_limits_add_all(&session->limits);
 }
 
@@ -302,6 +305,41 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
+#define MAX_NEIGHBOURS 24
+
+/* Names of threads are what their programs choose. */
+static void put_name(struct lode_buffer *buffer, const char name[LODE_RECORD_NAME])
+{
+	char text[LODE_RECORD_NAME + 1];
+
+	snprintf(text, sizeof(text), "%.*s", LODE_RECORD_NAME, name);
+	lode_text_safe(buffer, text);
+}
+
+/* Who had the processors that were waited for, as far as it is a good part. */
+static int add_neighbours(struct lode_record_session *session)
+{
+	struct lode_neighbour items[MAX_NEIGHBOURS];
+	size_t count = lode_recorder_neighbours(session->recorder, items, MAX_NEIGHBOURS);
+
+	for (size_t i = 0; i < count && items[i].time >= items[0].time / 50; i++) {
+		struct lode_buffer key = { 0 };
+		int code = LODE_SYSTEM;
+
+		lode_buffer_text(&key, LODE_NEIGHBOUR);
+		put_name(&key, items[i].names.waits);
+		lode_buffer_text(&key, LODE_NEIGHBOUR_BEHIND);
+		put_name(&key, items[i].names.behind);
+		lode_buffer_byte(&key, '\0');
+		if (!key.failed)
+			code = lode_stream_set_number(&session->builder.stream, key.bytes, items[i].time);
+		lode_buffer_release(&key);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
 /* Losses, limits that were reached, and what the hypervisor took are stored in the stream, for later analyses. */
 static int add_counts(struct lode_record_session *session, struct lode_error *error)
 {
@@ -315,7 +353,8 @@ static int add_counts(struct lode_record_session *session, struct lode_error *er
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
 	processors = lode_processor_times_now();
-	if (lode_group_limits_store(&session->limits, &session->builder.stream) < 0 ||
+	if (add_neighbours(session) < 0 ||
+	    lode_group_limits_store(&session->limits, &session->builder.stream) < 0 ||
 	    lode_processor_times_store(&session->processors, &processors, &session->builder.stream) < 0)
 		return lode_fail_memory(error);
 	return 0;

@@ -1,0 +1,42 @@
+/*
+ * Neighbours: which programs had a processor before a recorded thread got it, for how long that was ready. They need not be
+ * recorded themselves: of a noisy neighbour nothing else is known where only its victims are. The whole time is added to
+ * whoever ran last; several that take turns have their share on average.
+ */
+#ifndef LODE_RECORD_BPF_NEIGHBOURS_BPF_H
+#define LODE_RECORD_BPF_NEIGHBOURS_BPF_H
+
+#include "record/bpf/kernel_types.h"
+#include "record/bpf/records.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+/* Nanoseconds. Further pairs are left out when it is full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LODE_RECORD_NEIGHBOURS);
+	__type(key, struct lode_record_neighbours);
+	__type(value, uint64_t);
+} neighbours SEC(".maps");
+
+/* The current thread, which stops running, kept `task` waiting that was ready for `delay`. */
+static __noinline int note_neighbour(struct task_struct *task, uint64_t delay)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct lode_record_neighbours names = { 0 };
+	uint64_t *sum, first = delay;
+
+	/* It may have waited for an idle processor to wake up: nobody had it. */
+	if (!current->pid || BPF_CORE_READ_STR_INTO(&names.behind, current, group_leader, comm) < 0 ||
+	    BPF_CORE_READ_STR_INTO(&names.waits, task, comm) < 0)
+		return 0;
+	sum = bpf_map_lookup_elem(&neighbours, &names);
+	if (sum)
+		__sync_fetch_and_add(sum, delay);
+	else
+		bpf_map_update_elem(&neighbours, &names, &first, BPF_NOEXIST);
+	return 0;
+}
+
+#endif
