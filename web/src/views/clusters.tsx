@@ -77,15 +77,18 @@ function Findings({ result }: { result: MineResult }) {
 	if (!result.findings?.length)
 		return null;
 	return (
-		<ol class="findings">
-			{result.findings.map((finding) => (
-				<li key={finding.id}>
-					<span class="share"><Bar share={finding.share} />{percent(finding.share)}</span>
-					<b>{duration(finding.cost_ns)}</b>
-					<span>{finding.sentence}</span>
-				</li>
-			))}
-		</ol>
+		<>
+			<ol class="findings">
+				{result.findings.map((finding) => (
+					<li key={finding.id}>
+						<span class="share"><Bar share={finding.share} />{percent(finding.share)}</span>
+						<b>{duration(finding.cost_ns)}</b>
+						<span>{finding.sentence}</span>
+					</li>
+				))}
+			</ol>
+			{result.hint && <p class="dim">{result.hint}</p>}
+		</>
 	);
 }
 
