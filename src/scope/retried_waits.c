@@ -18,16 +18,37 @@ static enum lode_object_kind kind_of(const struct lode_stream *stream, uint32_t 
 	return lode_object_kind_of(lode_strings_get(&stream->dictionary->frames.strings, object));
 }
 
-/* Whether `next`, a later wait of the same thread, is the same one, tried again. */
-static int is_retried(const struct lode_stream *stream, uint32_t wait, uint32_t next)
+/* How long the threads of a group were preempted from `from` on, in preemptions that begin before `to`. */
+static uint64_t preempted_time(const struct lode_scope_index *index, size_t group, uint64_t from, uint64_t to)
 {
+	const struct lode_events *calls = &index->stream->events[LODE_CALL];
+	const struct lode_scope_list *list = &index->lists[LODE_CALL];
+	uint64_t sum = 0;
+	size_t i, end;
+
+	if (!list->starts || !calls->delay)
+		return 0;
+	end = list->starts[group + 1];
+	i = LODE_BISECT(k, list->starts[group], end, calls->t[list->events[k]] < from);
+	for (; i < end && calls->t[list->events[i]] < to; i++)
+		sum = lode_add_saturating(sum, calls->delay[list->events[i]]);
+	return sum;
+}
+
+/* Whether `next`, a later wait of the same thread, is the same one, tried again. */
+static int is_retried(const struct lode_scope_index *index, size_t group, uint32_t wait, uint32_t next)
+{
+	const struct lode_stream *stream = index->stream;
 	const struct lode_events *waits = &stream->events[LODE_WAIT];
 	uint64_t end = lode_add_saturating(lode_event_end(waits, wait), waits->delay ? waits->delay[wait] : 0);
 	uint32_t object = lode_events_object(waits, wait);
 
 	if (!object || object != lode_events_object(waits, next) || waits->stack[wait] != waits->stack[next])
 		return 0;
-	if (waits->t[next] > lode_add_saturating(end, waits->cost[wait] / MAX_GAP_SHARE))
+	/* What counts is how long it ran: on a busy machine that takes longer. */
+	if (waits->t[next] > lode_add_saturating(end, waits->cost[wait] / MAX_GAP_SHARE) &&
+	    waits->t[next] - end > lode_add_saturating(preempted_time(index, group, end, waits->t[next]),
+						       waits->cost[wait] / MAX_GAP_SHARE))
 		return 0;
 	return kind_of(stream, wait) == LODE_OBJECT_LOCK || kind_of(stream, wait) == LODE_OBJECT_GIL;
 }
@@ -78,7 +99,7 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
 			wakers[wait] = who_ran(index->stream, wait);
 		for (size_t k = i; wakers[wait] == LODE_NONE && k < end && k <= i + BETWEEN; k++)
-			if (is_retried(index->stream, wait, list->events[k])) {
+			if (is_retried(index, group, wait, list->events[k])) {
 				wakers[wait] = wakers[list->events[k]];
 				break;
 			}
