@@ -482,7 +482,8 @@ static void put_neighbours(const struct sentence *sentence)
 	for (size_t i = 0; i < area->stream_count; i++)
 		lode_neighbours_add(&found, text(sentence, thread), area->streams[i].attributes,
 				    area->streams[i].attribute_count, sentence->strings);
-	if (found.total < sentence->finding->cost / 2)
+	/* The recorder looks at the end of each time only. */
+	if (found.total < sentence->finding->cost / 20)
 		return;
 	put(sentence, "; others had the processor: ");
 	for (size_t i = 0; i < found.count && found.times[i] >= found.total / 10; i++)

@@ -89,7 +89,7 @@ void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
 		const char *name = neighbour_of(lode_strings_get(strings, attributes[i].key), thread);
 		uint64_t time;
 
-		if (!name)
+		if (!name || !strcmp(name, thread))
 			continue;
 		time = strtoull(lode_strings_get(strings, attributes[i].value), NULL, 10);
 		neighbours->total = lode_add_saturating(neighbours->total, time);

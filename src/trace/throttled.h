@@ -12,8 +12,8 @@
 #define LODE_MEMORY_LIMITED "memory_limited "
 
 /*
- * `behind_ns THREAD <- PROGRAM`: how long recorded threads of this name were ready before they got a processor from a
- * program, be it recorded or not.
+ * `behind_ns THREAD <- PROGRAM`: how long a program, be it recorded or not, had a processor before recorded threads of this
+ * name, which were ready, got it: the last one before each.
  */
 #define LODE_NEIGHBOUR        "behind_ns "
 #define LODE_NEIGHBOUR_BEHIND " <- "
@@ -48,7 +48,10 @@ struct lode_neighbours {
 	uint64_t total; /* of all programs */
 };
 
-/* Adds those of threads called `thread` in a stream; one that several streams have counts for the longest time of these. */
+/*
+ * Adds those of threads called `thread` in a stream, except for programs of this name; one that several streams have counts
+ * for the longest time of these.
+ */
 void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
 			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings);
 

@@ -1,7 +1,7 @@
 /*
- * Neighbours: which programs had a processor before a recorded thread got it, for how long that was ready. They need not be
- * recorded themselves: of a noisy neighbour nothing else is known where only its victims are. The whole time is added to
- * whoever ran last; several that take turns have their share on average.
+ * Neighbours: which programs had a processor while a recorded thread was ready for it. They need not be recorded themselves: of
+ * a noisy neighbour nothing else is known where only its victims are. Of each time that a thread was ready only the end is
+ * looked at: who had the processor last, and for how long. Several that take turns have their share on average.
  */
 #ifndef LODE_RECORD_BPF_NEIGHBOURS_BPF_H
 #define LODE_RECORD_BPF_NEIGHBOURS_BPF_H
@@ -24,18 +24,19 @@ struct {
 static __noinline int note_neighbour(struct task_struct *task, uint64_t delay)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
+	uint64_t *sum, time = current->se.sum_exec_runtime - current->se.prev_sum_exec_runtime;
 	struct lode_record_neighbours names = { 0 };
-	uint64_t *sum, first = delay;
 
 	/* It may have waited for an idle processor to wake up: nobody had it. */
 	if (!current->pid || BPF_CORE_READ_STR_INTO(&names.behind, current, group_leader, comm) < 0 ||
 	    BPF_CORE_READ_STR_INTO(&names.waits, task, comm) < 0)
 		return 0;
+	time = time < delay ? time : delay;
 	sum = bpf_map_lookup_elem(&neighbours, &names);
 	if (sum)
-		__sync_fetch_and_add(sum, delay);
+		__sync_fetch_and_add(sum, time);
 	else
-		bpf_map_update_elem(&neighbours, &names, &first, BPF_NOEXIST);
+		bpf_map_update_elem(&neighbours, &names, &time, BPF_NOEXIST);
 	return 0;
 }
 

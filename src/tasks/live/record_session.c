@@ -305,7 +305,7 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 	return code || session->rules.count ? code : add_run_of_command(session, error);
 }
 
-#define MAX_NEIGHBOURS 24
+#define MAX_NEIGHBOURS 12
 
 /* Names of threads are what their programs choose. */
 static void put_name(struct lode_buffer *buffer, const char name[LODE_RECORD_NAME])
@@ -322,7 +322,7 @@ static int add_neighbours(struct lode_record_session *session)
 	struct lode_neighbour items[MAX_NEIGHBOURS];
 	size_t count = lode_recorder_neighbours(session->recorder, items, MAX_NEIGHBOURS);
 
-	for (size_t i = 0; i < count && items[i].time >= items[0].time / 50; i++) {
+	for (size_t i = 0; i < count && items[i].time >= items[0].time / 20; i++) {
 		struct lode_buffer key = { 0 };
 		int code = LODE_SYSTEM;
 
