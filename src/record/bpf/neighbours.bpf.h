@@ -25,10 +25,12 @@ static __noinline int note_neighbour(struct task_struct *task, uint64_t delay)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	uint64_t *sum, time = current->se.sum_exec_runtime - current->se.prev_sum_exec_runtime;
+	/* Programs are known by name, threads of the same one by their own. */
+	struct task_struct *named = current->tgid == task->tgid ? current : current->group_leader;
 	struct lode_record_neighbours names = { 0 };
 
 	/* It may have waited for an idle processor to wake up: nobody had it. */
-	if (!current->pid || BPF_CORE_READ_STR_INTO(&names.behind, current, group_leader, comm) < 0 ||
+	if (!current->pid || BPF_CORE_READ_STR_INTO(&names.behind, named, comm) < 0 ||
 	    BPF_CORE_READ_STR_INTO(&names.waits, task, comm) < 0)
 		return 0;
 	time = time < delay ? time : delay;

@@ -95,7 +95,7 @@ struct lode_record_object {
 	uint32_t peer[4]; /* of a futex: its word; of a file: address of the function that polls it, lower half first, and the number of its device, as the kernel has it */
 };
 
-/* Names of a recorded thread that was ready, and of the program that had the processor before it (neighbours.bpf.h). */
+/* Names of a recorded thread that was ready, and of the program, or the thread of its own one, that had the processor before it (neighbours.bpf.h). */
 #define LODE_RECORD_NAME 16
 struct lode_record_neighbours {
 	char waits[LODE_RECORD_NAME];
