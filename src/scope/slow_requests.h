@@ -10,7 +10,7 @@
 
 /* Which requests of a stream are symptoms. */
 struct lode_slow_requests {
-	const char *name;   /* glob over names of threads and processes; NULL: all but nested ones (nested_requests.h) */
+	const char *name; /* glob over names of threads and processes; NULL: all but nested ones (nested_requests.h) */
 	uint64_t longer;    /* than this, ns, or */
 	unsigned percent;   /* than this percent of their loop's requests; 0: `longer` counts */
 	int if_they_matter; /* none where the stream is about something else (lode_requests_matter) */
