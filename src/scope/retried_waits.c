@@ -18,20 +18,30 @@ static enum lode_object_kind kind_of(const struct lode_stream *stream, uint32_t 
 	return lode_object_kind_of(lode_strings_get(&stream->dictionary->frames.strings, object));
 }
 
-/* How long the threads of a group were preempted from `from` on, in preemptions that begin before `to`. */
-static uint64_t preempted_time(const struct lode_scope_index *index, size_t group, uint64_t from, uint64_t to)
+/* How much of the time from `start` to `end` the events of a group cover: samples, or preemptions with their delays. */
+static uint64_t covered_time(const struct lode_scope_index *index, int type, size_t group, uint64_t start,
+			     uint64_t end)
 {
-	const struct lode_events *calls = &index->stream->events[LODE_CALL];
-	const struct lode_scope_list *list = &index->lists[LODE_CALL];
+	const struct lode_events *events = &index->stream->events[type];
+	const uint64_t *lengths = type == LODE_CALL ? events->delay : events->cost;
+	const struct lode_scope_list *list = &index->lists[type];
 	uint64_t sum = 0;
-	size_t i, end;
+	size_t i, last;
 
-	if (!list->starts || !calls->delay)
+	if (!list->starts || !lengths)
 		return 0;
-	end = list->starts[group + 1];
-	i = LODE_BISECT(k, list->starts[group], end, calls->t[list->events[k]] < from);
-	for (; i < end && calls->t[list->events[i]] < to; i++)
-		sum = lode_add_saturating(sum, calls->delay[list->events[i]]);
+	last = list->starts[group + 1];
+	i = LODE_BISECT(k, list->starts[group], last, events->t[list->events[k]] < start);
+	/* The one before may reach into it: events of a thread do not overlap. */
+	i -= i > list->starts[group];
+	for (; i < last && events->t[list->events[i]] < end; i++) {
+		uint64_t from = events->t[list->events[i]];
+		uint64_t to = lode_add_saturating(from, lengths[list->events[i]]);
+
+		from = from > start ? from : start;
+		to = to < end ? to : end;
+		sum += to > from ? to - from : 0;
+	}
 	return sum;
 }
 
@@ -47,37 +57,65 @@ static int is_retried(const struct lode_scope_index *index, size_t group, uint32
 		return 0;
 	/* What counts is how long it ran: on a busy machine that takes longer. */
 	if (waits->t[next] > lode_add_saturating(end, waits->cost[wait] / MAX_GAP_SHARE) &&
-	    waits->t[next] - end > lode_add_saturating(preempted_time(index, group, end, waits->t[next]),
+	    waits->t[next] - end > lode_add_saturating(covered_time(index, LODE_CALL, group, end, waits->t[next]),
 						       waits->cost[wait] / MAX_GAP_SHARE))
 		return 0;
 	return kind_of(stream, wait) == LODE_OBJECT_LOCK || kind_of(stream, wait) == LODE_OBJECT_GIL;
 }
 
-/* Another thread of the same process that ran for more than half of a wait, by its samples; LODE_NONE: none did. */
-static uint32_t who_ran(const struct lode_stream *stream, uint32_t wait)
+/*
+ * The thread of the same process, another one, that has most of the samples of a wait, if it has the majority of them; else
+ * any that has some; LODE_NONE: none has.
+ */
+static uint32_t most_sampled(const struct lode_stream *stream, uint32_t wait)
 {
 	const struct lode_events *waits = &stream->events[LODE_WAIT], *runs = &stream->events[LODE_RUN];
 	const struct lode_thread *self = &stream->threads[waits->thread[wait]];
-	uint64_t start = waits->t[wait], end = lode_event_end(waits, wait), votes = 0, cost = 0;
-	size_t first = LODE_BISECT(i, 0, runs->count, runs->t[i] < start), last = first;
+	uint64_t start = waits->t[wait], end = lode_event_end(waits, wait), votes = 0;
+	size_t first = LODE_BISECT(i, 0, runs->count, runs->t[i] < start);
 	uint32_t found = LODE_NONE;
 
 	/* If one has the majority, it is the one that is left when votes for different ones cancel out. */
-	for (; last < runs->count && runs->t[last] < end && last - first < MAX_SAMPLES; last++) {
-		const struct lode_thread *thread = &stream->threads[runs->thread[last]];
+	for (size_t i = first; i < runs->count && runs->t[i] < end && i - first < MAX_SAMPLES; i++) {
+		const struct lode_thread *thread = &stream->threads[runs->thread[i]];
 
 		if (!self->pid || thread->pid != self->pid || thread->tid == self->tid)
 			continue;
 		if (!votes)
-			found = runs->thread[last];
-		if (runs->thread[last] == found)
+			found = runs->thread[i];
+		if (runs->thread[i] == found)
 			votes++;
 		else
 			votes--;
 	}
-	for (size_t i = first; i < last; i++)
-		cost = lode_add_saturating(cost, runs->thread[i] == found ? runs->cost[i] : 0);
-	return cost > waits->cost[wait] / 2 ? found : LODE_NONE;
+	return found;
+}
+
+/*
+ * Who had the interpreter's lock during a wait that no thread ended: the thread of the process that ran for more than half
+ * of it, or was preempted while it ran, which does not make it let go; LODE_NONE: unknown. `*last`: who had it in the wait
+ * that was looked at before, which may still have it and not have run at all.
+ */
+static uint32_t who_had_it(const struct lode_scope_index *index, uint32_t wait, uint32_t *last)
+{
+	const struct lode_stream *stream = index->stream;
+	const struct lode_events *waits = &stream->events[LODE_WAIT];
+	const struct lode_thread *self = &stream->threads[waits->thread[wait]];
+	uint64_t start = waits->t[wait], end = lode_event_end(waits, wait);
+	uint32_t found = most_sampled(stream, wait);
+	uint64_t time;
+
+	if (found == LODE_NONE && *last != LODE_NONE && stream->threads[*last].pid == self->pid &&
+	    stream->threads[*last].tid != self->tid)
+		found = *last;
+	if (found == LODE_NONE)
+		return LODE_NONE;
+	time = covered_time(index, LODE_RUN, index->groups[found], start, end) +
+	       covered_time(index, LODE_CALL, index->groups[found], start, end);
+	if (time <= waits->cost[wait] / 2)
+		return LODE_NONE;
+	*last = found;
+	return found;
 }
 
 /* From the last wait of a thread to its first. */
@@ -87,6 +125,7 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 	const struct lode_events *runs = &index->stream->events[LODE_RUN];
 	const struct lode_scope_list *list = &index->lists[LODE_WAIT];
 	size_t end = list->starts[group + 1];
+	uint32_t holder = LODE_NONE;
 
 	for (size_t i = end; i > list->starts[group]; i--) {
 		uint32_t wait = list->events[i - 1];
@@ -97,7 +136,7 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 		/* Whoever ends a later try may have got the lock after this one. */
 		if (wakers[wait] == LODE_NONE && lode_events_object(waits, wait) && runs->t &&
 		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
-			wakers[wait] = who_ran(index->stream, wait);
+			wakers[wait] = who_had_it(index, wait, &holder);
 		for (size_t k = i; wakers[wait] == LODE_NONE && k < end && k <= i + BETWEEN; k++)
 			if (is_retried(index, group, wait, list->events[k])) {
 				wakers[wait] = wakers[list->events[k]];

@@ -4,8 +4,8 @@
  * had the lock in all of them.
  *
  * A thread may also find the lock free when its timer ends the wait. Of an interpreter's lock it is known then, too, who
- * had it: the thread of the same process that ran meanwhile. (One that runs without it, in a library that has released
- * it, cannot be told apart by samples.)
+ * had it: the thread of the same process that ran meanwhile, or would have if it had not been preempted. (One that runs
+ * without it, in a library that has released it, cannot be told apart by samples.)
  */
 #ifndef LODE_SCOPE_RETRIED_WAITS_H
 #define LODE_SCOPE_RETRIED_WAITS_H
@@ -14,7 +14,7 @@
 
 /*
  * By wait: the thread that ended it or, if it was tried again, the last of these, or who had the interpreter's lock;
- * LODE_NONE: no thread did, or it is unknown. Needs runs with t, cost and thread.
+ * LODE_NONE: no thread did, or it is unknown. Needs runs with t, cost and thread, and to know of preemptions calls with t and delay.
  * The caller frees `*wakers`; NULL where nothing is known of objects, and the waker of each wait is its own. Linear
  * in the waits. Returns 0 or LODE_SYSTEM.
  */
