@@ -272,7 +272,7 @@ def java_monitor(bed):
 # ---- memory ----
 
 @problem('g2', 'a reader of a mapped file with too little memory', 'pages of the file are read again and again', ['python3'],
-         ['page|fault', 'records.bin'])
+         ['page|fault', 'records.bin|memory limit'])
 def mapped_reader(bed):
     group = bed.group('memory', v1={'memory.limit_in_bytes': 40 << 20}, v2={'memory.max': 40 << 20})
     with open(bed.path('records.bin'), 'wb') as file:

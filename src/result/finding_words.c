@@ -515,6 +515,25 @@ static void put_reason(const struct sentence *sentence)
 		put_neighbours(sentence);
 }
 
+/* Whether a thread runs to get pages, most of the time: in a page fault, or to make memory free. */
+static int runs_for_memory(const struct sentence *sentence, const struct lode_chain_link *last)
+{
+	static const char *const known[] = { "do_page_fault",      "exc_page_fault",
+					     "asm_exc_page_fault", "do_user_addr_fault",
+					     "handle_mm_fault",    "try_to_free_mem_cgroup_pages",
+					     "do_mem_abort",       "do_swap_page" };
+	const struct lode_finding *finding = sentence->finding;
+	const struct lode_frames *frames = &sentence->source->area->dictionary.frames;
+
+	if (last->state != LODE_STATE_RUNNING || !finding->callee_count || !has_most(finding, 0) ||
+	    strcmp(lode_frames_module_name(frames, finding->callees[0].frame), "kernel") != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(lode_frames_function(frames, finding->callees[0].frame), known[i]))
+			return 1;
+	return 0;
+}
+
 /* The limit because of which pages are not there, or must be made free first. */
 static void put_memory_limit(const struct sentence *sentence)
 {
@@ -566,7 +585,7 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 			put_link(&sentence, links[i], links[i + 1]);
 	}
 	put_end(&sentence, links[count - 1], count == 1);
-	if (links[count - 1]->state == LODE_STATE_PAGE)
+	if (links[count - 1]->state == LODE_STATE_PAGE || runs_for_memory(&sentence, links[count - 1]))
 		put_memory_limit(&sentence);
 	put_context(&sentence);
 }

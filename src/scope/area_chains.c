@@ -125,12 +125,31 @@ static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct
 	return 0;
 }
 
-/* What a wait is waited out with where nothing is known of its waker: that wait itself, behind those around it. */
-static uint32_t chain_before(const struct lode_area_chains *maker, size_t depth, const struct lode_part *part)
+/* Whether a part is one of a wait that was stepped into: no event tells what the thread did that it waited for. */
+static int is_gap(const struct lode_area_chains *maker, size_t depth, const struct lode_part *part)
 {
-	if (depth && part->type == LODE_WAIT && maker->open[depth - 1].event == part->event)
-		depth--;
-	return depth ? maker->open[depth - 1].chain : LODE_NONE;
+	return depth && part->type == LODE_WAIT && maker->open[depth - 1].event == part->event;
+}
+
+/*
+ * In a gap that thread ran, or it is not known what it did. Then the wait is waited out with itself, behind those around it.
+ * Returns the thread that ran, or LODE_NONE.
+ */
+static uint32_t who_runs(const struct lode_area_chains *maker, const struct lode_part *part)
+{
+	uint32_t thread = maker->index ? lode_walked_thread(maker->index, part->event, part->t) : LODE_NONE;
+
+	return thread != LODE_NONE && lode_walked_thread_runs(maker->index, thread, part->t) ? thread : LODE_NONE;
+}
+
+static int add_gap(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, uint32_t before,
+		   uint32_t thread)
+{
+	struct lode_chain_link link = thread_link(maker, before, thread, LODE_STATE_RUNNING);
+	struct lode_chain_row row = { .symptom = symptom, .cost = part->cost, .events = 1 };
+
+	row.chain = lode_chains_link(maker->chains, &link);
+	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
 }
 
 static int add_part(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, uint32_t before)
@@ -152,6 +171,18 @@ static int add_part(struct lode_area_chains *maker, uint32_t symptom, const stru
 	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
 }
 
+/* A part inside of the first `depth` open waits. */
+static int add_any(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, size_t depth)
+{
+	int gap = is_gap(maker, depth, part);
+	uint32_t thread = gap && !lode_part_is_ready(maker->stream, part) ? who_runs(maker, part) : LODE_NONE;
+
+	if (thread != LODE_NONE)
+		return add_gap(maker, symptom, part, maker->open[depth - 1].chain, thread);
+	depth -= (size_t)gap;
+	return add_part(maker, symptom, part, depth ? maker->open[depth - 1].chain : LODE_NONE);
+}
+
 int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, const struct lode_parts *path,
 			  size_t first, const struct lode_parts *stepped)
 {
@@ -168,8 +199,7 @@ int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, cons
 			if (lode_add_saturating(stepped->items[next].t, stepped->items[next].cost) > t &&
 			    open_wait(maker, &depth, &stepped->items[next]) < 0)
 				return LODE_SYSTEM;
-		if (maker->is_wanted(maker->context, &parts[i]) &&
-		    add_part(maker, symptom, &parts[i], chain_before(maker, depth, &parts[i])) < 0)
+		if (maker->is_wanted(maker->context, &parts[i]) && add_any(maker, symptom, &parts[i], depth) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

@@ -23,6 +23,7 @@ struct lode_area_chains {
 	const struct lode_stream *stream;
 	const struct lode_wait_kinds *kinds;                           /* what each wait is for */
 	const struct lode_processors *processors;                      /* who had them; NULL: not known */
+	const struct lode_scope_index *index;                          /* of the paths; set by the caller */
 	struct lode_crowds crowds;                                     /* of waits; made by the caller */
 	struct lode_chains *chains;                                    /* what is being filled */
 	int (*is_wanted)(void *context, const struct lode_part *part); /* of paths; set by the caller */

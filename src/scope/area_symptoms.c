@@ -170,6 +170,7 @@ static int add_symptoms(struct lode_area_mapping *mapping, const struct lode_sym
 		if (!partial->each || !partial->each_account)
 			code = lode_fail_memory(error);
 	}
+	mapping->chains.index = index;
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
 	if (!code && mapping->hosts.count)
@@ -210,6 +211,7 @@ static int add_symptoms(struct lode_area_mapping *mapping, const struct lode_sym
 		code = lode_fail_memory(error);
 	lode_parts_release(&parts);
 	lode_parts_release(&stepped);
+	mapping->chains.index = NULL;
 	lode_scope_index_free(index);
 	lode_free(own);
 	return code;

@@ -397,3 +397,14 @@ uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait,
 	}
 	return LODE_NONE;
 }
+
+int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t)
+{
+	const struct lode_segments *segments;
+
+	if (thread == LODE_NONE || index->thinned || !lode_thread_has_totals(&index->stream->threads[thread]) ||
+	    !index->timelines->groups[index->groups[thread]].made)
+		return 0;
+	segments = &index->timelines->groups[index->groups[thread]].segments;
+	return segments->count && segments->items[0].start <= t && t < segments->items[segments->count - 1].start;
+}

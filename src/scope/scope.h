@@ -139,6 +139,11 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
  * lock, had it then. LODE_NONE: unknown. After lode_critical_path, with the same index.
  */
 uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait, uint64_t t);
+/*
+ * Whether that thread, `thread`, ran at moment `t`, of which no event of it tells: its scheduling was followed, since the
+ * kernel counted its totals, and the moment lies between two of its events.
+ */
+int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t);
 
 /*
  * What several symptoms of one stream have in common is counted once: sorts by
