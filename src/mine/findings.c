@@ -132,18 +132,26 @@ static size_t join_stacks(struct lode_finding_stack *stacks, size_t count)
 static int find_place(struct work *work, const struct lode_chain_row *rows, size_t count, struct place *place)
 {
 	struct lode_finding_stack *stacks = lode_calloc(count + 1, sizeof(*stacks));
+	size_t known = 0;
 	int code;
 
 	if (!stacks)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
-		stacks[i] = (struct lode_finding_stack){ rows[i].stack, rows[i].cost };
-	count = join_stacks(stacks, count);
+		if (rows[i].stack)
+			stacks[known++] = (struct lode_finding_stack){ rows[i].stack, rows[i].cost };
+	count = join_stacks(stacks, known);
 	code = lode_finding_place(&work->places, stacks, count, work->large, &place->node, &place->splits);
 	if (!code)
 		code = lode_finding_frame(&work->places, stacks, count, place->node, &place->frame);
 	lode_free(stacks);
 	return code;
+}
+
+/* Whether it is time in which a thread ran that was not sampled: it is taken to have been where it was sampled. */
+static int is_unsampled(const struct work *work, const struct lode_chain_row *row)
+{
+	return !row->stack && work->chains->links[row->chain].state == LODE_STATE_RUNNING;
 }
 
 /* All rows belong to the place `frame`. */
@@ -161,7 +169,7 @@ static int keep_rows(struct work *work, const struct lode_chain_row *rows, size_
 			.frame = frame,
 			.callee = node && callee ? tree->nodes[callee].frame : LODE_NONE,
 			.caller = caller ? tree->nodes[caller].frame : LODE_NONE,
-			.inside = node != 0,
+			.inside = node != 0 || is_unsampled(work, &rows[i]),
 			.row = rows[i],
 		};
 
