@@ -48,7 +48,8 @@ struct lode_timelines {
 	size_t step_count;
 	size_t step_capacity;
 	uint64_t visits;
-	uint32_t *wakers; /* by wait (retried_waits.h); NULL: each has its own */
+	uint32_t *wakers;     /* by wait (retried_waits.h); NULL: each has its own */
+	uint64_t longest_gap; /* of running time without a sample */
 	struct lode_lock_releases releases;
 };
 
@@ -81,6 +82,7 @@ static int make(struct lode_scope_index *index)
 		lode_timelines_free(timelines, 0);
 		return LODE_SYSTEM;
 	}
+	timelines->longest_gap = lode_longest_gap(&index->stream->events[LODE_RUN]);
 	index->timelines = timelines;
 	return 0;
 }
@@ -401,10 +403,13 @@ uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait,
 int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t)
 {
 	const struct lode_segments *segments;
+	size_t after;
 
 	if (thread == LODE_NONE || index->thinned || !lode_thread_has_totals(&index->stream->threads[thread]) ||
 	    !index->timelines->groups[index->groups[thread]].made)
 		return 0;
 	segments = &index->timelines->groups[index->groups[thread]].segments;
-	return segments->count && segments->items[0].start <= t && t < segments->items[segments->count - 1].start;
+	after = LODE_BISECT(i, 0, segments->count, segments->items[i].start <= t);
+	return after && after < segments->count &&
+	       segments->items[after].start - segments->items[after - 1].end <= index->timelines->longest_gap;
 }

@@ -141,7 +141,7 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
 uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait, uint64_t t);
 /*
  * Whether that thread, `thread`, ran at moment `t`, of which no event of it tells: its scheduling was followed, since the
- * kernel counted its totals, and the moment lies between two of its events.
+ * kernel counted its totals, and the moment lies between two of its events that are not so far apart that one is missing.
  */
 int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t);
 

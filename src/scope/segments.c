@@ -143,3 +143,12 @@ int lode_segments_make(const struct lode_scope_index *index, struct lode_segment
 	}
 	return fill(sweep, line, now, UINT64_MAX);
 }
+
+uint64_t lode_longest_gap(const struct lode_events *runs)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < runs->count; i++)
+		all = lode_add_saturating(all, runs->cost[i]);
+	return runs->count ? lode_weighted(all / runs->count, LODE_UNSAMPLED_PERIODS) : UINT64_MAX;
+}

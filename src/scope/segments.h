@@ -46,4 +46,9 @@ void lode_segment_sweep_release(struct lode_segment_sweep *sweep);
 /* When an event was over, with the time on the run queue after it. */
 uint64_t lode_event_over(const struct lode_events *events, int type, uint32_t event);
 
+#define LODE_UNSAMPLED_PERIODS 10
+
+/* How long a thread may have run without a sample: LODE_UNSAMPLED_PERIODS of the mean; UINT64_MAX: there are no samples. */
+uint64_t lode_longest_gap(const struct lode_events *runs);
+
 #endif

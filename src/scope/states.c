@@ -336,15 +336,6 @@ static int account_for(struct accounting *accounting, struct lode_thread_states 
 
 /* ---- all threads ---- */
 
-static uint64_t longest_gap(const struct lode_events *runs)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < runs->count; i++)
-		all = lode_add_saturating(all, runs->cost[i]);
-	return runs->count ? lode_weighted(all / runs->count, LODE_UNSAMPLED_PERIODS) : UINT64_MAX;
-}
-
 /* By group: the thread that represents it, one whose process is known if there is such. NULL: no memory. */
 static uint32_t *choose_threads(const struct accounting *accounting)
 {
@@ -396,7 +387,7 @@ int lode_states_of_stream(struct lode_stream_states *states, const struct lode_s
 	if (!code) {
 		lode_wait_kinds_see(accounting.kinds, &stream->events[LODE_RUN]);
 		lode_wait_kinds_see(accounting.kinds, &stream->events[LODE_WAIT]);
-		accounting.longest_gap = longest_gap(&stream->events[LODE_RUN]);
+		accounting.longest_gap = lode_longest_gap(&stream->events[LODE_RUN]);
 		lode_stream_span(stream, &accounting.first, &accounting.last);
 		code = account_all(&accounting, states) < 0 ? lode_fail_memory(error) : 0;
 	}

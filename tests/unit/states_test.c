@@ -4,6 +4,7 @@
 #include "failing_memory.h"
 #include "small_stream.h"
 
+#include "scope/segments.h"
 #include "scope/states.h"
 #include "scope/wait_kinds.h"
 
