@@ -142,6 +142,9 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 				wakers[wait] = wakers[list->events[k]];
 				break;
 			}
+		/* It was not over when the recording ended, or who ended it is lost: whoever had the lock keeps it waiting. */
+		if (wakers[wait] == LODE_NONE && lode_events_holder(waits, wait) < index->stream->thread_count)
+			wakers[wait] = lode_events_holder(waits, wait);
 	}
 }
 

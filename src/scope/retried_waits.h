@@ -5,7 +5,8 @@
  *
  * A thread may also find the lock free when its timer ends the wait. Of an interpreter's lock it is known then, too, who
  * had it: the thread of the same process that ran meanwhile, or would have if it had not been preempted. (One that runs
- * without it, in a library that has released it, cannot be told apart by samples.)
+ * without it, in a library that has released it, cannot be told apart by samples.) And where the lock itself says who had it
+ * when the wait began, that one is taken where nothing else is known.
  */
 #ifndef LODE_SCOPE_RETRIED_WAITS_H
 #define LODE_SCOPE_RETRIED_WAITS_H
