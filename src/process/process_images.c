@@ -1,55 +1,73 @@
-/*
- * Images: see images.h.
- *
- * A file in another mount namespace (a container's) or below another root (a chroot's)
- * is reached through a process that has it, as long as that lives. What is open is later
- * read through /proc/self/fd, unless its path still leads to the same file: then
- * by its path, near which debug files may be.
- */
+/* Images: see process_images.h. The files of live processes are in image_files.c. */
 #include "process/process_images.h"
 
 #include "base/error.h"
-#include "base/proc_files.h"
-#include "symbols/elf.h"
+#include "base/starts_with.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static uint32_t add_image(struct lode_process_images *images, const struct lode_process_image *wanted)
+/* ---- the table ---- */
+
+static uint64_t hash_image(const struct lode_process_image *image)
 {
-	uint64_t hash = lode_hash_more(lode_hash_more(lode_hash_bytes(wanted->path, strlen(wanted->path)),
-						      lode_hash_bytes(wanted->build_id, strlen(wanted->build_id))),
-				       wanted->mounts);
+	uint64_t texts = lode_hash_more(lode_hash_bytes(image->path, strlen(image->path)),
+					lode_hash_bytes(image->build_id, strlen(image->build_id)));
+
+	return lode_hash_more(texts, image->mounts) + lode_hash_u64(image->base);
+}
+
+uint32_t lode_process_images_add(struct lode_process_images *images, const struct lode_process_image *wanted)
+{
+	uint64_t hash = hash_image(wanted);
 	struct lode_process_image image = *wanted;
 	uint32_t id;
 
 	id = LODE_INDEX_FIND(i, &images->index, hash,
-			     images->items[i].mounts == image.mounts && !strcmp(images->items[i].path, image.path) &&
+			     images->items[i].kind == image.kind && images->items[i].base == image.base &&
+				     images->items[i].mounts == image.mounts &&
+				     !strcmp(images->items[i].path, image.path) &&
 				     !strcmp(images->items[i].build_id, image.build_id));
 	if (id != LODE_NONE)
 		return id;
 	image.module = LODE_NONE;
+	image.used = 0;
 	image.fd = -1;
+	image.canonical = (uint32_t)images->count;
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
 	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
-	if (!image.path || !image.build_id || images->count >= LODE_NONE - 1 ||
-	    LODE_GROW(images->items, images->capacity, images->count + 1) < 0 ||
-	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
+	if (!image.path || !image.build_id || images->count >= LODE_PROCESS_IMAGES_LIMIT ||
+	    LODE_INDEX_APPEND(&images->index, hash, images->items, images->count, images->capacity, image) < 0)
 		return LODE_NONE;
-	image.canonical = (uint32_t)images->count;
 	images->text_bytes += strlen(image.path) + strlen(image.build_id) + 2;
-	images->items[images->count] = image;
-	return (uint32_t)images->count++;
+	return (uint32_t)images->count - 1;
+}
+
+uint32_t lode_process_images_add_mapped(struct lode_process_images *images, const struct lode_process_image *wanted)
+{
+	struct lode_process_image image = *wanted;
+	char *map;
+	uint32_t id;
+
+	image.kind = lode_mapped_kind(image.path);
+	if (image.kind == LODE_MAPPED_VDSO)
+		image.mounts = 0;
+	if (image.kind != LODE_MAPPED_ANONYMOUS)
+		return lode_process_images_add(images, &image);
+	map = lode_mapped_perf_map(image.pid);
+	image.path = map;
+	image.build_id = "";
+	id = map ? lode_process_images_add(images, &image) : LODE_NONE;
+	lode_free(map);
+	return id;
 }
 
 int lode_process_images_init(struct lode_process_images *images)
 {
-	struct lode_process_image unknown = { .kind = LODE_MAPPED_ANONYMOUS, .path = "", .build_id = "" };
+	struct lode_process_image unknown = { .kind = LODE_MAPPED_NOTHING, .path = "", .build_id = "" };
 
 	memset(images, 0, sizeof(*images));
-	return add_image(images, &unknown) == LODE_NONE ? LODE_SYSTEM : 0;
+	return lode_process_images_add(images, &unknown) == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
 void lode_process_images_release(struct lode_process_images *images)
@@ -62,160 +80,16 @@ void lode_process_images_release(struct lode_process_images *images)
 	memset(images, 0, sizeof(*images));
 }
 
-/*
- * Perf maps of other users are not believed, and when they are read the process may be gone. The effective user writes
- * files; a user of a container is the one that it is outside, for files as well.
- */
-static void learn_owner(struct lode_process_image *image)
-{
-	char text[4096], *line;
-	unsigned user;
-
-	lode_proc_text(text, sizeof(text), "/proc/%u/status", image->pid);
-	line = strstr(text, "\nUid:");
-	if (line && sscanf(line, "\nUid: %*u %u", &user) == 1)
-		image->owner = user;
-}
-
-uint32_t lode_process_images_get(struct lode_process_images *images, const struct lode_process_image *wanted)
-{
-	struct lode_process_image image = *wanted;
-	char *map;
-	uint32_t id;
-
-	image.kind = lode_mapped_kind(image.path);
-	if (image.kind == LODE_MAPPED_VDSO)
-		image.mounts = 0;
-	if (image.kind != LODE_MAPPED_ANONYMOUS)
-		return add_image(images, &image);
-	map = lode_mapped_perf_map(image.pid);
-	image.path = map;
-	id = map ? add_image(images, &image) : LODE_NONE;
-	lode_free(map);
-	if (id != LODE_NONE && !images->items[id].owner)
-		learn_owner(&images->items[id]);
-	return id;
-}
-
 uint32_t lode_process_images_copy(struct lode_process_images *images, const struct lode_process_images *from,
 				  uint32_t number)
 {
-	return add_image(images, &from->items[number]);
+	return lode_process_images_add(images, &from->items[number]);
 }
 
 size_t lode_process_images_bytes(const struct lode_process_images *images)
 {
 	return images->capacity * sizeof(*images->items) + lode_index_bytes(&images->index) +
 	       images->text_bytes * 2; /* an arena's chunks are not always full */
-}
-
-/* ---- using ---- */
-
-/* The number that the process has in its own, innermost, process namespace; it names its perf map by that. */
-static uint32_t inner_pid(uint32_t pid)
-{
-	char text[4096], *line;
-	uint32_t inner = pid;
-
-	lode_proc_text(text, sizeof(text), "/proc/%u/status", pid);
-	line = strstr(text, "\nNSpid:");
-	if (line) {
-		line[1 + strcspn(line + 1, "\n")] = '\0';
-		sscanf(strrchr(line, '\t') ? strrchr(line, '\t') : "", "%u", &inner);
-	}
-	return inner;
-}
-
-/* Where the recorder finds the file, for the caller to free. */
-static char *reachable_path(const struct lode_process_image *image)
-{
-	char map[32];
-
-	if (!image->mounts)
-		return lode_strndup(image->path, lode_mapped_length(image->path));
-	if (image->kind == LODE_MAPPED_ANONYMOUS)
-		return lode_proc_root_path(image->pid, map,
-					   (size_t)snprintf(map, sizeof(map), "/tmp/perf-%u.map",
-							    inner_pid(image->pid)));
-	return lode_proc_root_path(image->pid, image->path, lode_mapped_length(image->path));
-}
-
-/* Opens its perf map, unless that is another user's. */
-static int open_perf_map(struct lode_process_image *image)
-{
-	char *path = reachable_path(image);
-	int fd;
-
-	learn_owner(image); /* it may have changed its user since */
-	fd = path ? lode_perf_map_open(path, image->owner, NULL) : -1;
-	lode_free(path);
-	return fd < 0 ? -1 : fd;
-}
-
-static int open_path(char *path)
-{
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-
-	lode_free(path);
-	return fd;
-}
-
-/*
- * A file that was deleted, or that the process sees elsewhere, is reached by the
- * mapping itself while its process lives. A deleted one whose build-id is not
- * known is not looked for by its path: the file there now is another one.
- */
-static int open_mapped(const struct lode_process_images *images, const struct lode_process_image *image)
-{
-	int deleted = image->path[lode_mapped_length(image->path)] != '\0', fd = -1;
-
-	if (images->files && image->kind == LODE_MAPPED_FILE)
-		fd = lode_held_files_open(images->files, image->path, image->build_id);
-	if (fd >= 0)
-		return fd;
-	if (image->kind == LODE_MAPPED_FILE && (deleted || image->mounts))
-		fd = open_path(lode_format("/proc/%u/map_files/%llx-%llx", image->pid,
-					   (unsigned long long)image->start, (unsigned long long)image->end));
-	if (fd < 0 && (!deleted || *image->build_id))
-		fd = open_path(reachable_path(image));
-	return fd;
-}
-
-/* Opens the image's file and finds its build-id; a file with another build-id than was mapped is none. */
-static void open_file(struct lode_process_images *images, struct lode_process_image *image)
-{
-	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
-	struct lode_elf elf;
-
-	if (image->kind == LODE_MAPPED_ANONYMOUS) {
-		image->fd = open_perf_map(image);
-		return;
-	}
-	image->fd = open_mapped(images, image);
-	if (image->fd < 0)
-		return;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-	if (!lode_elf_open(&elf, link)) {
-		lode_elf_build_id(&elf, build_id);
-		lode_elf_close(&elf);
-	}
-	if (*image->build_id && strcmp(build_id, image->build_id) != 0) {
-		close(image->fd);
-		image->fd = -1;
-	} else if (!*image->build_id && *build_id) {
-		const char *copy = lode_arena_text(&images->arena, build_id, strlen(build_id));
-
-		image->build_id = copy ? copy : "";
-	}
-}
-
-void lode_process_image_open(struct lode_process_images *images, uint32_t number)
-{
-	struct lode_process_image *image = &images->items[number];
-
-	if (number != LODE_PROCESS_IMAGE_UNKNOWN && image->fd < 0 &&
-	    (image->kind == LODE_MAPPED_FILE || image->kind == LODE_MAPPED_ANONYMOUS))
-		open_file(images, image);
 }
 
 void lode_process_image_close(struct lode_process_image *image)
@@ -225,158 +99,72 @@ void lode_process_image_close(struct lode_process_image *image)
 	image->fd = -1;
 }
 
-static enum lode_kind module_kind(const struct lode_process_image *image, const char *name, size_t length)
+/* ---- modules ---- */
+
+/* `nf_tables` from `[nf_tables]` and from `/lib/modules/…/nf_tables.ko.xz`. */
+static void kernel_module_name(const char *path, const char **name, size_t *length)
 {
-	if (image->kind == LODE_MAPPED_ANONYMOUS)
-		return LODE_KIND_JIT;
-	return image->kind == LODE_MAPPED_VDSO ? LODE_KIND_LIBRARY : lode_mapped_module_kind(name, length);
+	const char *slash = strrchr(path, '/');
+	const char *end;
+
+	*name = slash ? slash + 1 : path;
+	if (**name == '[') {
+		*name += 1;
+		*length = strcspn(*name, "]");
+		return;
+	}
+	end = strstr(*name, ".ko");
+	*length = end ? (size_t)(end - *name) : strlen(*name);
 }
 
-static int enter_module(struct lode_process_image *image, struct lode_frames *frames)
+/* The name of an image's module, and its kind. */
+static enum lode_kind name_module(const struct lode_process_image *image, const char **name, size_t *length)
+{
+	switch (image->kind) {
+	case LODE_MAPPED_KERNEL:
+	case LODE_MAPPED_GUEST:
+		*name = image->path;
+		*length = strlen(*name);
+		return LODE_KIND_KERNEL;
+	case LODE_MAPPED_KERNEL_MODULE:
+		kernel_module_name(image->path, name, length);
+		return LODE_KIND_KERNEL;
+	case LODE_MAPPED_KERNEL_CODE:
+		*name = lode_starts_with(image->path, "bpf_") ? "bpf" : "kernel";
+		*length = strlen(*name);
+		return LODE_KIND_KERNEL;
+	default:
+		lode_mapped_name(image->path, name, length);
+	}
+	if (image->kind == LODE_MAPPED_ANONYMOUS)
+		return LODE_KIND_JIT;
+	return image->kind == LODE_MAPPED_VDSO ? LODE_KIND_LIBRARY : lode_mapped_module_kind(*name, *length);
+}
+
+int lode_process_image_enter(struct lode_process_image *image, struct lode_frames *frames)
 {
 	size_t before = frames->module_count, length;
 	struct lode_module *module;
+	enum lode_kind kind;
 	const char *name;
 
-	lode_mapped_name(image->path, &name, &length);
+	if (image->module != LODE_NONE)
+		return 0;
+	if (image->kind == LODE_MAPPED_NOTHING) {
+		image->module = 0;
+		return 0;
+	}
+	kind = name_module(image, &name, &length);
 	image->module = lode_frames_module(frames, name, length);
 	if (image->module == LODE_NONE)
 		return LODE_SYSTEM;
 	image->shares_name = frames->module_count == before;
 	module = &frames->modules[image->module];
-	if (image->shares_name)
+	if (!image->shares_name)
+		module->kind = (uint8_t)kind;
+	if (image->kind != LODE_MAPPED_FILE || module->path || module->kind == LODE_KIND_JIT)
 		return 0;
-	module->kind = (uint8_t)module_kind(image, name, length);
-	if (image->kind == LODE_MAPPED_FILE && module->kind != LODE_KIND_JIT) {
-		module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
-		module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
-	}
+	module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
+	module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
 	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_SYSTEM : 0;
-}
-
-/*
- * The same file is reported in two ways: by /proc without its build-id, and with
- * it when it is mapped. The image used before under the same name represents it.
- */
-static void find_canonical(struct lode_process_images *images, struct lode_process_image *image)
-{
-	for (uint32_t i = 0; image->shares_name && *image->build_id && i < images->count; i++) {
-		const struct lode_process_image *other = &images->items[i];
-
-		if (other != image && other->module == image->module && other->canonical == i &&
-		    !strcmp(other->build_id, image->build_id)) {
-			image->canonical = i;
-			image->shares_name = 0;
-		}
-	}
-}
-
-int lode_process_image_use(struct lode_process_images *images, uint32_t number, struct lode_frames *frames)
-{
-	struct lode_process_image *image = &images->items[number];
-
-	if (image->module != LODE_NONE)
-		return 0;
-	if (number == LODE_PROCESS_IMAGE_UNKNOWN) {
-		image->module = 0;
-		return 0;
-	}
-	lode_process_image_open(images, number);
-	if (image->fd < 0 && image->kind == LODE_MAPPED_FILE && !images->unreadable++)
-		images->unreadable_path = image->path;
-	if (enter_module(image, frames) < 0)
-		return LODE_SYSTEM;
-	find_canonical(images, image);
-	return 0;
-}
-
-/* ---- symbols ---- */
-
-static int still_leads_to(const char *path, const char *build_id)
-{
-	char found[LODE_BUILD_ID_TEXT] = "";
-	struct lode_elf elf;
-
-	if (!*build_id || lode_elf_open(&elf, path))
-		return 0;
-	lode_elf_build_id(&elf, found);
-	lode_elf_close(&elf);
-	return strcmp(found, build_id) == 0;
-}
-
-/* Where it could not be opened, reading it by its path says why. */
-static struct lode_image *open_map_symbols(struct lode_process_images *images, struct lode_process_image *image,
-					   struct lode_symbolizer *symbolizer)
-{
-	struct lode_image *symbols = NULL;
-	char link[40], *path;
-
-	if (image->fd < 0)
-		open_file(images, image); /* it may have come by now */
-	if (image->fd >= 0) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-		return lode_symbolizer_perf_map(symbolizer, link, LODE_PERF_MAP_OPEN);
-	}
-	path = reachable_path(image);
-	if (path)
-		symbols = lode_symbolizer_perf_map(symbolizer, path, image->owner);
-	lode_free(path);
-	return symbols;
-}
-
-static struct lode_image *open_symbols(struct lode_process_images *images, struct lode_process_image *image,
-				       struct lode_symbolizer *symbolizer)
-{
-	char link[40];
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-	switch (image->kind) {
-	case LODE_MAPPED_VDSO:
-		return lode_symbolizer_vdso(symbolizer, image->build_id);
-	case LODE_MAPPED_ANONYMOUS:
-		return open_map_symbols(images, image, symbolizer);
-	default:
-		if (image->fd < 0 || (!image->mounts && still_leads_to(image->path, image->build_id)))
-			return lode_symbolizer_binary(symbolizer, image->path, image->build_id);
-		return lode_symbolizer_binary(symbolizer, link, image->build_id);
-	}
-}
-
-int lode_process_images_settle(struct lode_process_images *images, struct lode_symbolizer *symbolizer,
-			       struct lode_notes *notes)
-{
-	for (size_t i = 1; i < images->count; i++) {
-		struct lode_process_image *image = &images->items[i];
-
-		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED || image->canonical != i)
-			continue;
-		image->symbols = open_symbols(images, image, symbolizer);
-		if (!image->symbols)
-			return LODE_SYSTEM;
-	}
-	lode_notes_add(notes, images->unreadable, "files that were gone before they could be opened",
-		       images->unreadable_path);
-	return 0;
-}
-
-char *lode_process_image_path(const struct lode_process_image *image, uint32_t pid)
-{
-	size_t length = lode_mapped_length(image->path);
-
-	if (!image->mounts)
-		return lode_strndup(image->path, length);
-	return lode_proc_root_path(pid, image->path, length);
-}
-
-int lode_change_maps_file(const struct lode_change *change)
-{
-	return change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
-	       lode_mapped_kind(change->text) == LODE_MAPPED_FILE;
-}
-
-char *lode_change_path(const struct lode_change *change)
-{
-	if (change->mounts == LODE_MOUNTS_OWN)
-		return lode_strdup(change->text);
-	return lode_proc_root_path(change->pid, change->text, strlen(change->text));
 }

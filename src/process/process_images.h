@@ -1,7 +1,11 @@
 /*
- * Images: the files whose code was run, each once, held open from the moment
- * their code is first seen, so that their symbols can be read at the end even
- * if the process, its container or the file itself is gone by then.
+ * Images: the files whose code was run, each once, and the module and symbols of each.
+ *
+ * An image is known by what it is, its path and its build-id, so a library that a
+ * thousand processes map is one image. Images of recordings (perf.data) are no more
+ * than that. Those of live processes are held open from the moment their code is
+ * first seen, so that their symbols can be read at the end even if the process, its
+ * container or the file itself is gone by then (image_files.c).
  */
 #ifndef LODE_PROCESS_PROCESS_IMAGES_H
 #define LODE_PROCESS_PROCESS_IMAGES_H
@@ -17,20 +21,26 @@
 /* Always there: addresses where nothing is mapped. */
 #define LODE_PROCESS_IMAGE_UNKNOWN 0
 
+/* Numbers of images are smaller, so that users can mark them with the highest bit. */
+#define LODE_PROCESS_IMAGES_LIMIT 0x7fffffffu
+
 struct lode_process_image {
 	enum lode_mapped kind;
 	const char *path;     /* as the process sees it; of anonymous memory: its perf map */
 	const char *build_id; /* hexadecimal, or "" */
-	uint64_t mounts;      /* how the process sees files (lode_process_mounts); 0: as the recorder does */
-	uint32_t pid;         /* a process that has it, and where */
+	uint64_t base;   /* of a kernel module, or code that the kernel generated: its first address; else 0 */
+	uint64_t mounts; /* how the process sees files (lode_process_mounts); 0: as this program does */
+	uint32_t module; /* of the dictionary; LODE_NONE until it is entered */
+	int shares_name; /* another image is called the same and is another file */
+	int used;        /* some address in it is wanted */
+	struct lode_image *symbols; /* NULL until they are requested, and without symbols */
+	/* Of live processes: */
+	uint32_t pid; /* one that has it, and where */
 	uint64_t start;
 	uint64_t end;
 	uid_t owner;        /* of anonymous memory: the user of the process; root where it is not known */
-	uint32_t module;    /* of the dictionary; LODE_NONE until it is used */
 	int fd;             /* -1: not open */
-	int shares_name;    /* another image is called the same and is another file */
 	uint32_t canonical; /* the image that represents it: itself, or one used before with the same build-id */
-	struct lode_image *symbols; /* NULL until lode_process_images_settle, and without symbols */
 };
 
 struct lode_process_images {
@@ -49,15 +59,25 @@ struct lode_process_images {
 int lode_process_images_init(struct lode_process_images *images);
 void lode_process_images_release(struct lode_process_images *images);
 /*
- * The image that is mapped as `wanted` says (path, build_id, mounts, pid, start and
- * end), added if new; LODE_NONE when memory has run out.
+ * The image that `wanted` describes (kind, path, build_id, base, mounts), added if new;
+ * LODE_NONE when memory has run out.
  */
+uint32_t lode_process_images_add(struct lode_process_images *images, const struct lode_process_image *wanted);
+/* The image that process `pid` maps under `path`: the same, with the kind that the path shows. */
+uint32_t lode_process_images_add_mapped(struct lode_process_images *images,
+					const struct lode_process_image *wanted);
+/* The same of a live process, whose owner it learns; `wanted` has also `start` and `end`. */
 uint32_t lode_process_images_get(struct lode_process_images *images, const struct lode_process_image *wanted);
 /* The image `number` of `from`, added to `images` if new; LODE_NONE when memory has run out. */
 uint32_t lode_process_images_copy(struct lode_process_images *images, const struct lode_process_images *from,
 				  uint32_t number);
 /* Bytes that it takes, about. */
 size_t lode_process_images_bytes(const struct lode_process_images *images);
+/* Enters its module in `frames`, unless that was done. Returns 0 or LODE_SYSTEM. */
+int lode_process_image_enter(struct lode_process_image *image, struct lode_frames *frames);
+
+/* ---- of live processes ---- */
+
 /* Opens the image's file, if it can be reached and is the one that was mapped, and learns its build-id. */
 void lode_process_image_open(struct lode_process_images *images, uint32_t image);
 void lode_process_image_close(struct lode_process_image *image);
@@ -80,7 +100,15 @@ char *lode_change_path(const struct lode_change *change);
 /* Whether addresses in this image are offsets in its file; else they are run-time addresses. */
 static inline int lode_process_image_by_offset(const struct lode_process_image *image)
 {
-	return image->kind != LODE_MAPPED_ANONYMOUS && image->path[0];
+	return image->kind == LODE_MAPPED_FILE || image->kind == LODE_MAPPED_VDSO ||
+	       image->kind == LODE_MAPPED_NAMED;
+}
+
+/* The address that the symbols of an image know an address of it by. */
+static inline uint64_t lode_process_image_address(const struct lode_process_image *image, uint64_t address)
+{
+	return image->symbols && lode_process_image_by_offset(image) ? lode_image_address(image->symbols, address)
+								     : address;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * What is mapped into a process, judged by the path that the kernel reports: a
- * file, the vDSO, memory without a file, or something else with a name.
+ * file, the vDSO, memory without a file, or something else with a name. And what is
+ * mapped into the kernel, whose paths do not tell.
  */
 #ifndef LODE_SYMBOLS_MAPPING_KIND_H
 #define LODE_SYMBOLS_MAPPING_KIND_H
@@ -12,6 +13,11 @@ enum lode_mapped {
 	LODE_MAPPED_VDSO,
 	LODE_MAPPED_ANONYMOUS, /* where only a program that makes code as it runs has any */
 	LODE_MAPPED_NAMED,     /* [heap], [stack] and the like */
+	LODE_MAPPED_KERNEL,
+	LODE_MAPPED_KERNEL_MODULE,
+	LODE_MAPPED_KERNEL_CODE, /* generated at run time: a BPF program, a trampoline; its one function is its path */
+	LODE_MAPPED_GUEST,       /* in a virtual machine or a hypervisor */
+	LODE_MAPPED_NOTHING,
 };
 
 enum lode_mapped lode_mapped_kind(const char *path);

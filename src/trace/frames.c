@@ -146,6 +146,15 @@ void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8
 		frames->modules[module].language = language;
 }
 
+uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name)
+{
+	uint32_t module = lode_frames_module(frames, name, strlen(name));
+
+	if (module != LODE_NONE)
+		frames->modules[module].kind = LODE_KIND_KERNEL;
+	return module;
+}
+
 static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)
 {
 	uint64_t hash = lode_hash_pair(module, function);

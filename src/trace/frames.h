@@ -66,6 +66,8 @@ void lode_frames_release(struct lode_frames *frames);
 uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length);
 /* Sets the language of a module, unless it is only what the name of the module suggests. */
 void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8_t language);
+/* The same of the kernel, or of a part of it. */
+uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name);
 /* The frame for a function of a module, added if new. */
 uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length);
 /* The same with the function's string id. */

@@ -77,7 +77,7 @@ static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, ui
 		      sizeof(uint32_t)) < 0 ||
 	    lode_index_insert(&stacks->location_index, hash, (uint32_t)stacks->location_count) < 0)
 		return LODE_NONE;
-	stacks->images->items[image].used = 1;
+	stacks->images->table.items[image].used = 1;
 	stacks->addresses[stacks->location_count] = address;
 	stacks->location_images[stacks->location_count] = image;
 	return (uint32_t)stacks->location_count++;
@@ -86,9 +86,9 @@ static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, ui
 static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_space *space, uint64_t address)
 {
 	const struct lode_mapping *mapping = lode_space_find(stacks->spaces, space, address);
-	uint32_t image = mapping ? mapping->image & ~LODE_PERF_IMAGE_DATA : LODE_PERF_IMAGE_UNKNOWN;
+	uint32_t image = mapping ? mapping->image & ~LODE_PERF_IMAGE_DATA : LODE_PROCESS_IMAGE_UNKNOWN;
 
-	if (lode_perf_image_by_offset(&stacks->images->items[image]))
+	if (lode_process_image_by_offset(&stacks->images->table.items[image]))
 		return add_location(stacks, image, address - mapping->start + mapping->offset);
 	return add_location(stacks, image, address);
 }

@@ -10,7 +10,7 @@
 #define LODE_IMPORT_PERF_DATA_CHAIN_STACKS_H
 
 #include "import/kernel/perf_data/batch.h"
-#include "import/kernel/perf_data/images.h"
+#include "import/kernel/perf_data/recorded_images.h"
 #include "process/address_spaces.h"
 
 #define LODE_PERF_PATHS 512

@@ -49,7 +49,7 @@ void lode_perf_replay_release(struct lode_perf_replay *replay)
 
 /* ---- taking a batch ---- */
 
-/* The image of a mapping; what has none is LODE_PERF_IMAGE_UNKNOWN. LODE_NONE: memory has run out. */
+/* The image of a mapping; what has none is LODE_PROCESS_IMAGE_UNKNOWN. LODE_NONE: memory has run out. */
 static uint32_t image_of(struct lode_perf_replay *replay, const struct lode_perf_task *task, const char *text)
 {
 	char build_id[2 * PERF_BUILD_ID_BYTES + 1];
@@ -63,7 +63,7 @@ static uint32_t image_of(struct lode_perf_replay *replay, const struct lode_perf
 	case LODE_PERF_KSYMBOL:
 		return lode_perf_images_kernel_code(&replay->images, text, task->start);
 	default:
-		return LODE_PERF_IMAGE_UNKNOWN;
+		return LODE_PROCESS_IMAGE_UNKNOWN;
 	}
 }
 

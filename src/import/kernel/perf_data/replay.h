@@ -8,7 +8,7 @@
 
 #include "import/import.h"
 #include "import/kernel/perf_data/deferred_stacks.h"
-#include "import/kernel/perf_data/images.h"
+#include "import/kernel/perf_data/recorded_images.h"
 #include "import/kernel/perf_data/time_order.h"
 #include "import/kernel/perf_data/chain_stacks.h"
 #include "import/kernel/perf_data/threads.h"

@@ -40,22 +40,22 @@ struct translation {
  * A signal handler returns to the first byte of the vDSO's trampoline: the byte
  * before it, which is looked up for a caller in the link register, is no code.
  */
-static int find_symbol(const struct lode_perf_image *image, uint64_t address, struct lode_symbol *symbol)
+static int find_symbol(const struct lode_process_image *image, uint64_t address, struct lode_symbol *symbol)
 {
 	return lode_image_find(image->symbols, address, symbol) ||
-	       (image->kind == LODE_PERF_VDSO && lode_image_find(image->symbols, address + 1, symbol));
+	       (image->kind == LODE_MAPPED_VDSO && lode_image_find(image->symbols, address + 1, symbol));
 }
 
-static void look_up(const struct lode_perf_image *image, uint64_t address, struct found *found)
+static void look_up(const struct lode_process_image *image, uint64_t address, struct found *found)
 {
 	struct lode_symbol symbol;
 
-	found->address = lode_perf_image_address(image, address);
-	if (image->kind == LODE_PERF_KERNEL_CODE)
+	found->address = lode_process_image_address(image, address);
+	if (image->kind == LODE_MAPPED_KERNEL_CODE)
 		found->name = image->path;
 	if (!image->symbols || !find_symbol(image, found->address, &symbol)) {
-		if (image->kind == LODE_PERF_KERNEL_MODULE)
-			found->address -= image->start;
+		if (image->kind == LODE_MAPPED_KERNEL_MODULE)
+			found->address -= image->base;
 		return;
 	}
 	found->name = symbol.name;
@@ -72,7 +72,7 @@ static void look_up_piece(void *context, size_t piece)
 	if (end > stacks->location_count)
 		end = stacks->location_count;
 	for (size_t i = piece * PIECE; i < end; i++)
-		look_up(&stacks->images->items[stacks->location_images[i]], stacks->addresses[i],
+		look_up(&stacks->images->table.items[stacks->location_images[i]], stacks->addresses[i],
 			&translation->found[i]);
 }
 
@@ -96,12 +96,16 @@ static size_t write_hexadecimal(char *text, uint64_t number)
 static uint32_t frame_of(struct translation *translation, size_t location)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	const struct lode_perf_image *image = &stacks->images->items[stacks->location_images[location]];
+	struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
 	const struct found *found = &translation->found[location];
 	struct lode_frames *frames = &translation->dictionary->frames;
-	uint32_t module = lode_perf_image_module(image, found->module, frames);
+	uint32_t module;
 	char text[20];
 
+	if (found->module)
+		module = lode_frames_kernel_module(frames, found->module);
+	else
+		module = lode_process_image_enter(image, frames) < 0 ? LODE_NONE : image->module;
 	if (module == LODE_NONE)
 		return LODE_NONE;
 	if (found->name)
@@ -128,15 +132,15 @@ static int make_frames(struct translation *translation)
 static int ask_link(struct translation *translation, uint32_t location)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	const struct lode_perf_image *image = &stacks->images->items[stacks->location_images[location]];
+	const struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
 	int8_t *known = &translation->links[location];
 
 	if (*known != NOT_ASKED)
 		return *known;
-	if (image->symbols && lode_perf_image_by_offset(image))
+	if (image->symbols && lode_process_image_by_offset(image))
 		*known = (int8_t)lode_image_link_register(image->symbols,
-							  lode_perf_image_address(image,
-										  stacks->addresses[location]));
+							  lode_process_image_address(image,
+										     stacks->addresses[location]));
 	else
 		*known = -1;
 	return *known;
@@ -161,11 +165,11 @@ static int link_holds_caller(struct translation *translation, uint32_t location,
 static size_t inlined_at(struct translation *translation, uint32_t location, const char **names)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	const struct lode_perf_image *image = &stacks->images->items[stacks->location_images[location]];
+	const struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
 
-	if (!image->symbols || image->kind == LODE_PERF_PERF_MAP)
+	if (!image->symbols || image->kind == LODE_MAPPED_ANONYMOUS)
 		return 0;
-	return lode_image_inlines(image->symbols, lode_perf_image_address(image, stacks->addresses[location]),
+	return lode_image_inlines(image->symbols, lode_process_image_address(image, stacks->addresses[location]),
 				  names, INLINES);
 }
 

@@ -22,9 +22,44 @@ void lode_perf_user_stacks_init(struct lode_perf_user_stacks *stacks, struct lod
 void lode_perf_user_stacks_release(struct lode_perf_user_stacks *stacks)
 {
 	lode_perf_chains_release(&stacks->chains);
+	lode_free(stacks->unwinding);
 	lode_free(stacks->frames);
 	lode_free(stacks->ips);
 	memset(stacks, 0, sizeof(*stacks));
+}
+
+/* ---- tables ---- */
+
+static int load_table(struct lode_perf_user_stacks *stacks, uint32_t image, struct lode_perf_unwinding *unwinding)
+{
+	enum lode_mapped kind = stacks->images->table.items[image].kind;
+	struct lode_image *file;
+
+	if (lode_perf_images_file(stacks->images, image, &file) < 0)
+		return LODE_SYSTEM;
+	if (kind != LODE_MAPPED_FILE && kind != LODE_MAPPED_VDSO)
+		unwinding->state = LODE_PERF_UNWIND_ABSENT;
+	else if (!file || !lode_image_is_found(file))
+		unwinding->state = LODE_PERF_UNWIND_MISSING;
+	else if (!lode_image_unwind(file)->count)
+		unwinding->state = LODE_PERF_UNWIND_ABSENT;
+	else
+		*unwinding = (struct lode_perf_unwinding){ .state = LODE_PERF_UNWIND_THERE,
+							   .table = lode_image_unwind(file) };
+	return 0;
+}
+
+/* The row of an image, with its table once that was requested; NULL when memory has run out. */
+static struct lode_perf_unwinding *unwinding_of(struct lode_perf_user_stacks *stacks, uint32_t image)
+{
+	if (LODE_GROW(stacks->unwinding, stacks->unwinding_capacity, (size_t)image + 1) < 0)
+		return NULL;
+	for (; stacks->unwinding_count <= image; stacks->unwinding_count++)
+		stacks->unwinding[stacks->unwinding_count] = (struct lode_perf_unwinding){ 0 };
+	if (stacks->unwinding[image].state == LODE_PERF_UNWIND_NOT_ASKED &&
+	    load_table(stacks, image, &stacks->unwinding[image]) < 0)
+		return NULL;
+	return &stacks->unwinding[image];
 }
 
 /* ---- what a walk needs ---- */
@@ -56,13 +91,14 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 /* The code at an address by the address space: 1, 0 when none is mapped there, or LODE_SYSTEM. */
 static int look_up_code(const struct walk *walk, uint64_t address, struct lode_perf_code *code)
 {
-	struct lode_perf_images *images = walk->stacks->images;
+	const struct lode_perf_unwinding *unwinding;
 	const struct lode_mapping *mapping = lode_space_find(walk->stacks->spaces, walk->space, address);
 	const struct lode_unwind_table *table;
 
 	if (!mapping || mapping->image & LODE_PERF_IMAGE_DATA)
 		return 0;
-	if (lode_perf_images_load_unwind(images, mapping->image) < 0)
+	unwinding = unwinding_of(walk->stacks, mapping->image);
+	if (!unwinding)
 		return LODE_SYSTEM;
 	*code = (struct lode_perf_code){
 		.version = walk->space->version,
@@ -70,7 +106,7 @@ static int look_up_code(const struct walk *walk, uint64_t address, struct lode_p
 		.start = mapping->start,
 		.end = mapping->end,
 	};
-	table = images->items[mapping->image].unwind;
+	table = unwinding->table;
 	if (!table || table->machine != walk->copy->registers.machine ||
 	    !lode_unwind_table_shift(table, mapping->offset, mapping->end - mapping->start, &code->shift))
 		return 1;
@@ -105,23 +141,22 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 static void count_failure(struct lode_perf_user_stacks *stacks, uint32_t image,
 			  enum lode_perf_unwind_failure failure)
 {
-	stacks->images->items[image].failures[failure]++;
+	stacks->unwinding[image].failures[failure]++;
 }
 
 /* A stack through a file that was not found lacks calls even where its frame pointers lead to the start. */
 static void count_end(const struct walk *walk, enum lode_unwind_end end)
 {
 	struct lode_perf_user_stacks *stacks = walk->stacks;
-	const struct lode_perf_image *image =
-		walk->tableless == LODE_NONE ? NULL : &stacks->images->items[walk->tableless];
+	int is_tableless = walk->tableless != LODE_NONE;
 
-	if (image && image->unwind_state == LODE_PERF_UNWIND_MISSING)
+	if (is_tableless && stacks->unwinding[walk->tableless].state == LODE_PERF_UNWIND_MISSING)
 		count_failure(stacks, walk->tableless, LODE_PERF_FILE_MISSING);
 	else if (end == LODE_UNWIND_WHOLE)
 		return;
 	else if (walk->copy->is_dropped)
 		stacks->dropped++;
-	else if (image)
+	else if (is_tableless)
 		count_failure(stacks, walk->tableless, LODE_PERF_NO_TABLE);
 	else if (end == LODE_UNWIND_SHORT && walk->copy->is_cut && walk->passed_end)
 		stacks->too_small++;
@@ -138,24 +173,27 @@ static const char *const failures[LODE_PERF_UNWIND_FAILURES] = {
 };
 
 /* All images together, with the one that has most of them as the example. */
-static void note_failure(const struct lode_perf_images *images, enum lode_perf_unwind_failure failure,
+static void note_failure(const struct lode_perf_user_stacks *stacks, enum lode_perf_unwind_failure failure,
 			 struct lode_notes *notes)
 {
-	const struct lode_perf_image *most = &images->items[LODE_PERF_IMAGE_UNKNOWN];
-	uint64_t count = 0;
+	uint64_t count = 0, most = 0;
+	const char *path = NULL;
 
-	for (size_t i = 0; i < images->count; i++) {
-		count += images->items[i].failures[failure];
-		if (images->items[i].failures[failure] > most->failures[failure])
-			most = &images->items[i];
+	for (size_t i = 0; i < stacks->unwinding_count; i++) {
+		uint64_t own = stacks->unwinding[i].failures[failure];
+
+		count += own;
+		if (own > most && *stacks->images->table.items[i].path)
+			path = stacks->images->table.items[i].path;
+		most = own > most ? own : most;
 	}
-	lode_notes_add(notes, count, failures[failure], *most->path ? most->path : NULL);
+	lode_notes_add(notes, count, failures[failure], path);
 }
 
 void lode_perf_user_stacks_note(const struct lode_perf_user_stacks *stacks, struct lode_notes *notes)
 {
 	for (int failure = 0; failure < LODE_PERF_UNWIND_FAILURES; failure++)
-		note_failure(stacks->images, (enum lode_perf_unwind_failure)failure, notes);
+		note_failure(stacks, (enum lode_perf_unwind_failure)failure, notes);
 	lode_notes_add(notes, stacks->too_small,
 		       "user stacks cut off because too little of them was recorded; record with --call-graph "
 		       "dwarf,65528",
@@ -172,7 +210,9 @@ static int make_room(struct lode_perf_user_stacks *stacks)
 		stacks->frames = lode_calloc(LODE_PERF_CHAIN_LIMIT, sizeof(*stacks->frames));
 	if (!stacks->ips)
 		stacks->ips = lode_calloc(LODE_PERF_CHAIN_LIMIT, sizeof(*stacks->ips));
-	return stacks->frames && stacks->ips ? 0 : LODE_SYSTEM;
+	if (!stacks->frames || !stacks->ips)
+		return LODE_SYSTEM;
+	return unwinding_of(stacks, LODE_PROCESS_IMAGE_UNKNOWN) ? 0 : LODE_SYSTEM;
 }
 
 /*
@@ -204,7 +244,7 @@ static void set_link(struct walk *walk, uint64_t link, int count, struct lode_pe
 uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, const struct lode_space *space,
 				      const struct lode_perf_copy *copy, const struct lode_perf_chain *above)
 {
-	struct walk walk = { stacks, space, copy, LODE_PERF_IMAGE_UNKNOWN, LODE_NONE, 0 };
+	struct walk walk = { stacks, space, copy, LODE_PROCESS_IMAGE_UNKNOWN, LODE_NONE, 0 };
 	struct lode_unwind_source source = { &walk, read_word, find_code, NULL };
 	struct lode_perf_chain chain = { .count = above ? above->count : 0 };
 	struct lode_unwound unwound;

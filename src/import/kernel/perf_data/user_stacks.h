@@ -8,8 +8,31 @@
 
 #include "import/kernel/perf_data/distinct_chains.h"
 #include "import/kernel/perf_data/user_stack_copies.h"
-#include "import/kernel/perf_data/images.h"
+#include "import/kernel/perf_data/recorded_images.h"
 #include "process/address_spaces.h"
+
+/* What is known of an image's unwind table. */
+enum lode_perf_unwind_state {
+	LODE_PERF_UNWIND_NOT_ASKED,
+	LODE_PERF_UNWIND_THERE,
+	LODE_PERF_UNWIND_ABSENT,  /* the code has none */
+	LODE_PERF_UNWIND_MISSING, /* the file was not found */
+};
+
+/* Why a user stack is not unwound up to the start of its thread, and whose code that is put down to. */
+enum lode_perf_unwind_failure {
+	LODE_PERF_FILE_MISSING,  /* its file was not found */
+	LODE_PERF_NO_TABLE,      /* it has no unwind information */
+	LODE_PERF_LEADS_NOWHERE, /* its unwind information, or the stack, is wrong or says nothing */
+	LODE_PERF_UNWIND_FAILURES,
+};
+
+/* Unwinding through the code of an image. */
+struct lode_perf_unwinding {
+	enum lode_perf_unwind_state state;
+	const struct lode_unwind_table *table;        /* NULL unless its state is LODE_PERF_UNWIND_THERE */
+	uint64_t failures[LODE_PERF_UNWIND_FAILURES]; /* user stacks */
+};
 
 /* Mapped code as it was found last. */
 struct lode_perf_code {
@@ -28,6 +51,9 @@ struct lode_perf_code {
 struct lode_perf_user_stacks {
 	struct lode_perf_images *images;
 	const struct lode_spaces *spaces;
+	struct lode_perf_unwinding *unwinding; /* by image, as far as was needed */
+	size_t unwinding_count;
+	size_t unwinding_capacity;
 	struct lode_perf_code known[LODE_PERF_CODE_PARTS];
 	struct lode_perf_chains chains;   /* what was unwound */
 	struct lode_unwind_frame *frames; /* room for the longest stack */
