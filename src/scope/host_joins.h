@@ -8,7 +8,7 @@
  * added for each such host, their names `@HOST`, numbers of processors LODE_HOST_CPUS.
  *
  * Only streams with the attribute LODE_CONNECTIONS are looked at: where there are none, or they are all of one host, this
- * costs one question to the catalogue.
+ * costs one question to the catalogue. Of more than ten thousand such streams none are joined.
  */
 #ifndef LODE_SCOPE_HOST_JOINS_H
 #define LODE_SCOPE_HOST_JOINS_H

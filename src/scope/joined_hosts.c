@@ -143,7 +143,7 @@ static int open_host(struct lode_joined_hosts *hosts, const struct lode_host_can
 static int is_open(const struct lode_joined_hosts *hosts, const struct lode_host_candidate *candidate)
 {
 	for (size_t i = 0; i < hosts->count; i++)
-		if (hosts->items[i].entry == candidate->entry)
+		if (!strcmp(hosts->items[i].entry->id, candidate->entry->id))
 			return 1;
 	return 0;
 }
@@ -153,14 +153,18 @@ static int open_neighbours(struct lode_joined_hosts *hosts, const struct lode_ho
 			   const struct lode_host_candidate *own, const struct lode_host_candidate *from,
 			   struct lode_stream *stream, struct lode_error *error)
 {
-	int code = 0;
+	uint32_t *numbers;
+	size_t count;
+	int code = lode_host_neighbours(joins, from, &numbers, &count) < 0 ? lode_fail_memory(error) : 0;
 
-	for (size_t i = 0; !code && i < joins->count && hosts->count < LODE_JOINED_HOSTS; i++) {
-		const struct lode_host_candidate *candidate = &joins->items[i];
+	for (size_t i = 0; !code && i < count && hosts->count < LODE_JOINED_HOSTS; i++) {
+		const struct lode_host_candidate *candidate = &joins->items[numbers[i]];
 
-		if (candidate != own && !is_open(hosts, candidate) && lode_host_candidates_meet(from, candidate))
+		/* Several corpora may have the same stream. */
+		if (strcmp(candidate->entry->id, own->entry->id) != 0 && !is_open(hosts, candidate))
 			code = open_host(hosts, candidate, stream, error);
 	}
+	lode_free(numbers);
 	return code;
 }
 

@@ -64,15 +64,11 @@ int lode_connection_ends_meet(const struct lode_connection_end *a, const struct 
 
 /* ---- many ---- */
 
-static uint32_t ports(uint16_t local, uint16_t peer)
-{
-	return (uint32_t)local << 16 | peer;
-}
-
 static int compare(const void *left, const void *right)
 {
 	const struct lode_connection_end *a = left, *b = right;
-	uint32_t x = ports(a->local_port, a->peer_port), y = ports(b->local_port, b->peer_port);
+	uint32_t x = lode_connection_ports(a->local_port, a->peer_port),
+		 y = lode_connection_ports(b->local_port, b->peer_port);
 
 	if (x != y)
 		return x < y ? -1 : 1;
@@ -104,11 +100,14 @@ void lode_connection_ends_release(struct lode_connection_ends *ends)
 const struct lode_connection_end *lode_connection_ends_find(const struct lode_connection_ends *ends,
 							    const struct lode_connection_end *end)
 {
-	uint32_t wanted = ports(end->peer_port, end->local_port);
-	size_t at = LODE_BISECT(i, 0, ends->count,
-				ports(ends->items[i].local_port, ends->items[i].peer_port) < wanted);
+	uint32_t wanted = lode_connection_ports(end->peer_port, end->local_port);
+	size_t at =
+		LODE_BISECT(i, 0, ends->count,
+			    lode_connection_ports(ends->items[i].local_port, ends->items[i].peer_port) < wanted);
 
-	for (; at < ends->count && ports(ends->items[at].local_port, ends->items[at].peer_port) == wanted; at++)
+	for (; at < ends->count &&
+	       lode_connection_ports(ends->items[at].local_port, ends->items[at].peer_port) == wanted;
+	     at++)
 		if (lode_connection_ends_meet(&ends->items[at], end))
 			return &ends->items[at];
 	return NULL;

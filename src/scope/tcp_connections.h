@@ -28,6 +28,12 @@ static inline int lode_connection_is_client(const struct lode_connection_end *en
 	return end->local_port > end->peer_port;
 }
 
+/* Both ports as one number, which is the same for the ends that meet if those of one are exchanged. */
+static inline uint32_t lode_connection_ports(uint16_t local, uint16_t peer)
+{
+	return (uint32_t)local << 16 | peer;
+}
+
 /* The ends that a stream has; a zeroed struct holds none. By ports, so that those of another stream are found quickly. */
 struct lode_connection_ends {
 	struct lode_connection_end *items;
