@@ -340,7 +340,7 @@ def name_server_silent(bed):
 
 
 @problem('n4', 'a noisy neighbour on the same processor', 'others have the processor', ['python3', 'taskset'],
-         ['ready', 'crunch|neighbour'])
+         ['redis-server is ready', 'cruncher'])
 def noisy_neighbour(bed):
     port = free_port()
     server = bed.start('taskset', '-c', 0, 'redis-server', '--port', port, '--save', '', '--dir', bed.folder)
