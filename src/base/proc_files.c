@@ -55,10 +55,10 @@ static char *parse_hex(char *at, char end, uint64_t *number)
 }
 
 /*
- * `start-end rwxp offset device inode   path`. Returns whether it is one. A machine has hundreds of thousands of
+ * `start-end rwxp offset device inode   path`. A machine has hundreds of thousands of
  * these lines, which is why they are not read by sscanf: it takes three times as long.
  */
-static int parse_mapping(char *line, struct lode_proc_mapping *mapping)
+int lode_proc_mapping_parse(char *line, struct lode_proc_mapping *mapping)
 {
 	char *at = parse_hex(line, '-', &mapping->start);
 	uint64_t major, minor;
@@ -97,7 +97,7 @@ int lode_proc_mappings(uint32_t pid, int (*visit)(void *context, const struct lo
 		snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	file = fopen(path, "re"); /* from the kernel */
 	while (file && !code && getline(&line, &capacity, file) > 0)
-		if (parse_mapping(line, &mapping))
+		if (lode_proc_mapping_parse(line, &mapping))
 			code = visit(context, &mapping);
 	free(line); /* from getline */
 	if (file)

@@ -25,8 +25,11 @@ struct lode_proc_mapping {
 	uint32_t major; /* of the file's device */
 	uint32_t minor;
 	uint64_t inode;   /* 0: no file */
-	const char *path; /* "": none; valid during the visit */
+	const char *path; /* "": none; valid as long as the line */
 };
+
+/* Reads such a line, into which it writes where the path ends. Returns whether it is one. */
+int lode_proc_mapping_parse(char *line, struct lode_proc_mapping *mapping);
 
 /*
  * Calls `visit` for each mapping of a process (0: this one), in order of addresses, until it returns something other than

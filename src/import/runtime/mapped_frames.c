@@ -1,26 +1,16 @@
 /* Mapped frames: see mapped_frames.h. */
 #include "import/runtime/mapped_frames.h"
 
-#include "base/bisect.h"
+#include "base/proc_files.h"
 #include "import/import_common.h"
 #include "import/module_name.h"
 #include "import/symbol_maps.h"
-#include "symbols/mapping_kind.h"
 #include "symbols/unnamed_note.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INLINES 64 /* functions inlined into one another that are shown */
-
-struct lode_mapped_range {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	uint32_t module;
-	struct lode_image *image; /* NULL: no symbols */
-};
 
 struct lode_mapped_location {
 	uint64_t address;
@@ -39,13 +29,17 @@ int lode_mapped_frames_init(struct lode_mapped_frames *mapped, const struct lode
 	};
 
 	*mapped = (struct lode_mapped_frames){ .options = options, .dictionary = dictionary };
+	if (lode_process_images_init(&mapped->images) < 0 || lode_spaces_init(&mapped->spaces) < 0)
+		return lode_fail_memory(error);
+	mapped->space = lode_space_empty(&mapped->spaces);
 	return options->no_symbols ? 0 : lode_symbolizer_create(&mapped->symbolizer, &symbols, error);
 }
 
 void lode_mapped_frames_release(struct lode_mapped_frames *mapped)
 {
 	lode_symbolizer_destroy(mapped->symbolizer);
-	lode_free(mapped->ranges);
+	lode_process_images_release(&mapped->images);
+	lode_spaces_release(&mapped->spaces);
 	lode_free(mapped->locations);
 	lode_free(mapped->frames);
 	lode_index_release(&mapped->index);
@@ -54,114 +48,48 @@ void lode_mapped_frames_release(struct lode_mapped_frames *mapped)
 
 /* ---- the map ---- */
 
-/* A piece of text that is being parsed. */
-struct text {
-	const char *at;
-	const char *end;
-};
-
-static int read_hexadecimal(struct text *text, uint64_t *number)
+/* The image of a path, with its module and symbols; LODE_NONE when memory has run out. */
+static uint32_t image_of(struct lode_mapped_frames *mapped, const char *path)
 {
-	const char *start = text->at;
+	struct lode_process_image wanted = { .kind = lode_mapped_kind(path), .path = path, .build_id = "" };
+	uint32_t id = lode_process_images_add(&mapped->images, &wanted);
+	struct lode_process_image *image = &mapped->images.items[id];
 
-	if (text->end - text->at > 2 && text->at[0] == '0' && text->at[1] == 'x')
-		start = text->at += 2;
-	for (*number = 0; text->at < text->end && text->at - start < 16; text->at++) {
-		char c = *text->at;
-		int digit = c >= '0' && c <= '9'                 ? c - '0'
-			    : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-								 : -1;
-
-		if (digit < 0)
-			break;
-		*number = *number << 4 | (uint64_t)digit;
-	}
-	return text->at > start;
+	if (id == LODE_NONE || image->module != LODE_NONE)
+		return id;
+	image->module = lode_module_from_file(&mapped->dictionary->frames, path, strlen(path));
+	if (mapped->symbolizer && image->kind == LODE_MAPPED_FILE)
+		image->symbols = lode_symbolizer_binary(mapped->symbolizer, path, "");
+	return image->module == LODE_NONE ? LODE_NONE : id;
 }
 
-/* The next word, behind spaces. */
-static struct text next_word(struct text *text)
+/* Takes a line that ends with a NUL. */
+static int add_line(struct lode_mapped_frames *mapped, char *line)
 {
-	struct text word;
+	struct lode_proc_mapping found = { 0 };
+	struct lode_mapping mapping;
 
-	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
-		text->at++;
-	word.at = text->at;
-	while (text->at < text->end && *text->at != ' ' && *text->at != '\t')
-		text->at++;
-	word.end = text->at;
-	return word;
-}
-
-/* The rest of the line, without spaces around it. */
-static struct text rest(struct text text)
-{
-	while (text.at < text.end && (*text.at == ' ' || *text.at == '\t'))
-		text.at++;
-	while (text.at < text.end && (text.end[-1] == ' ' || text.end[-1] == '\r'))
-		text.end--;
-	return text;
-}
-
-static struct lode_image *image_of(struct lode_mapped_frames *mapped, const char *path)
-{
-	if (!mapped->symbolizer || lode_mapped_kind(path) != LODE_MAPPED_FILE)
-		return NULL;
-	return lode_symbolizer_binary(mapped->symbolizer, path, "");
-}
-
-static int add_range(struct lode_mapped_frames *mapped, struct lode_mapped_range range, struct text path)
-{
-	size_t length = (size_t)(path.end - path.at);
-	char *name = lode_strndup(path.at, length);
-
-	if (!name)
-		return LODE_SYSTEM;
-	range.module = lode_module_from_file(&mapped->dictionary->frames, path.at, length);
-	range.image = image_of(mapped, name);
-	lode_free(name);
-	if (range.module == LODE_NONE ||
-	    LODE_APPEND(mapped->ranges, mapped->range_count, mapped->range_capacity, range) < 0)
+	if (!lode_proc_mapping_parse(line, &found) || found.end <= found.start)
+		return 0;
+	if (found.rights[2] != 'x')
+		return 1;
+	mapping = (struct lode_mapping){ found.start, found.end, found.offset, image_of(mapped, found.path) };
+	if (mapping.image == LODE_NONE || lode_space_map(&mapped->spaces, &mapped->space, &mapping) < 0)
 		return LODE_SYSTEM;
 	return 1;
 }
 
 int lode_mapped_frames_line(struct lode_mapped_frames *mapped, const char *line, size_t length)
 {
-	struct text text = { line, line + length }, permissions, offset;
-	struct lode_mapped_range range = { 0 };
+	char *copy;
+	int code;
 
-	while (text.at < text.end && *text.at == ' ')
-		text.at++;
-	if (!read_hexadecimal(&text, &range.start) || text.at == text.end || *text.at++ != '-' ||
-	    !read_hexadecimal(&text, &range.end) || range.end <= range.start)
-		return 0;
-	permissions = next_word(&text);
-	offset = next_word(&text);
-	if (permissions.end - permissions.at < 3 || !read_hexadecimal(&offset, &range.offset) ||
-	    offset.at != offset.end)
-		return 0;
-	next_word(&text); /* device */
-	next_word(&text); /* inode */
-	return permissions.at[2] == 'x' ? add_range(mapped, range, rest(text)) : 1;
-}
-
-static int compare_ranges(const void *left, const void *right)
-{
-	const struct lode_mapped_range *a = left, *b = right;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-static const struct lode_mapped_range *find_range(struct lode_mapped_frames *mapped, uint64_t address)
-{
-	size_t next;
-
-	if (!mapped->sorted && mapped->range_count)
-		qsort(mapped->ranges, mapped->range_count, sizeof(*mapped->ranges), compare_ranges);
-	mapped->sorted = 1;
-	next = LODE_BISECT(i, 0, mapped->range_count, mapped->ranges[i].start <= address);
-	return next && address < mapped->ranges[next - 1].end ? &mapped->ranges[next - 1] : NULL;
+	while (length && (line[length - 1] == ' ' || line[length - 1] == '\r'))
+		length--;
+	copy = lode_strndup(line, length);
+	code = copy ? add_line(mapped, copy) : LODE_SYSTEM;
+	lode_free(copy);
+	return code;
 }
 
 /* ---- locations ---- */
@@ -176,46 +104,48 @@ static int add_frame(struct lode_mapped_frames *mapped, uint32_t module, const c
 	return 0;
 }
 
-static int add_symbol(struct lode_mapped_frames *mapped, const struct lode_mapped_range *range, uint64_t address,
+static int add_symbol(struct lode_mapped_frames *mapped, const struct lode_process_image *image, uint64_t address,
 		      const char *name)
 {
 	const char *names[INLINES];
 	size_t count = 0;
-	int code = add_frame(mapped, range->module, name);
+	int code = add_frame(mapped, image->module, name);
 
 	if (mapped->options->inlines)
-		count = lode_image_inlines(range->image, address, names, INLINES);
+		count = lode_image_inlines(image->symbols, address, names, INLINES);
 	for (size_t i = 0; code == 0 && i < count; i++)
-		code = add_frame(mapped, range->module, names[i]);
+		code = add_frame(mapped, image->module, names[i]);
 	return code;
 }
 
 /* Adds the frames of an address. Without a name, that is the function's start where its bounds are known. */
 static int add_frames(struct lode_mapped_frames *mapped, uint64_t address)
 {
-	const struct lode_mapped_range *range = find_range(mapped, address);
-	uint64_t offset = range ? address - range->start + range->offset : address;
+	const struct lode_mapping *mapping = lode_space_find(&mapped->spaces, &mapped->space, address);
+	const struct lode_process_image *image =
+		&mapped->images.items[mapping ? mapping->image : LODE_PROCESS_IMAGE_UNKNOWN];
+	uint64_t offset = mapping ? address - mapping->start + mapping->offset : address;
 	const struct lode_frames *frames = &mapped->dictionary->frames;
 	struct lode_symbol symbol;
-	const char *name;
+	const char *name = NULL;
 	char text[24];
 
-	if (range && range->image) {
-		uint64_t in_image = lode_image_address(range->image, offset);
+	if (image->symbols) {
+		uint64_t in_image = lode_process_image_address(image, offset);
 
-		if (lode_image_find(range->image, in_image, &symbol) && symbol.name)
-			return add_symbol(mapped, range, in_image, symbol.name);
+		if (lode_image_find(image->symbols, in_image, &symbol) && symbol.name)
+			return add_symbol(mapped, image, in_image, symbol.name);
 	}
-	name = range ? lode_symbol_maps_find(mapped->options->symbol_maps,
-					     lode_strings_get(&frames->strings, frames->modules[range->module].name),
-					     offset)
-		     : NULL;
+	if (mapping)
+		name = lode_symbol_maps_find(mapped->options->symbol_maps,
+					     lode_strings_get(&frames->strings, frames->modules[image->module].name),
+					     offset);
 	if (name)
-		return add_frame(mapped, range->module, name);
+		return add_frame(mapped, image->module, name);
 	mapped->unnamed++;
-	mapped->unmapped += !range;
+	mapped->unmapped += !mapping;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)offset);
-	return add_frame(mapped, range ? range->module : 0, text);
+	return add_frame(mapped, mapping ? image->module : 0, text);
 }
 
 static uint32_t add_location(struct lode_mapped_frames *mapped, uint64_t hash, uint64_t address)

@@ -11,16 +11,16 @@
 
 #include "base/hash_index.h"
 #include "import/import.h"
-#include "symbols/symbols.h"
+#include "process/address_spaces.h"
+#include "process/process_images.h"
 
 struct lode_mapped_frames {
 	const struct lode_import_options *options;
 	struct lode_dictionary *dictionary;
 	struct lode_symbolizer *symbolizer; /* NULL: names are not wanted */
-	struct lode_mapped_range *ranges;   /* by address once an address is requested */
-	size_t range_count;
-	size_t range_capacity;
-	int sorted;
+	struct lode_process_images images;
+	struct lode_spaces spaces;
+	struct lode_space space;                /* what the lines map */
 	struct lode_mapped_location *locations; /* addresses that were requested */
 	size_t location_count;
 	size_t location_capacity;
